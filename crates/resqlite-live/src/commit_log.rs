@@ -1,0 +1,308 @@
+//! The last commits, in order.
+
+use std::{
+    collections::{VecDeque, vec_deque},
+    error, fmt,
+    sync::Arc,
+};
+
+use crate::{limits, summary::ChangeSummary};
+
+/// One commit in the log. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Commit {
+    /// Its place in the order of commits: 1, 2, 3, …
+    pub sequence: u64,
+    /// What it changed.
+    pub summary: Arc<ChangeSummary>,
+}
+
+impl Commit {
+    fn weight(&self) -> usize {
+        size_of::<Self>() + self.summary.weight()
+    }
+}
+
+/// The last commits, in order, as many as the bounds in [`limits`] allow.
+///
+/// ```
+/// use resqlite_live::{ChangeSet, CommitLog};
+/// let mut log = CommitLog::new();
+/// assert_eq!(log.last(), 0);
+/// assert_eq!(log.append(ChangeSet::new().finish()), 1);
+/// assert_eq!(log.since(0).unwrap().count(), 1);
+/// assert_eq!(log.since(1).unwrap().count(), 0);
+/// ```
+#[derive(Debug)]
+pub struct CommitLog {
+    /// Without gaps; the newest is at the end and has the sequence number `last`.
+    commits: VecDeque<Commit>,
+    last: u64,
+    /// What the commits weigh together.
+    bytes: usize,
+    max_commits: usize,
+    max_bytes: usize,
+}
+
+impl Default for CommitLog {
+    fn default() -> Self {
+        Self::with_bounds(limits::LOG_COMMITS, limits::LOG_BYTES)
+    }
+}
+
+impl CommitLog {
+    /// An empty log. Its first commit will have the sequence number 1.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn with_bounds(max_commits: usize, max_bytes: usize) -> Self {
+        Self {
+            commits: VecDeque::new(),
+            last: 0,
+            bytes: 0,
+            max_commits,
+            max_bytes,
+        }
+    }
+
+    /// Adds a commit and gives its sequence number, one more than the last. Older commits that no longer fit
+    /// are dropped.
+    pub fn append(&mut self, summary: impl Into<Arc<ChangeSummary>>) -> u64 {
+        self.last += 1;
+        let commit = Commit {
+            sequence: self.last,
+            summary: summary.into(),
+        };
+        self.bytes += commit.weight();
+        self.commits.push_back(commit);
+        self.trim();
+        self.last
+    }
+
+    /// The sequence number of the newest commit; 0 before the first.
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// The commits after `sequence`, oldest first.
+    ///
+    /// # Errors
+    /// [`Overflow`] when some of them have been dropped.
+    pub fn since(&self, sequence: u64) -> Result<vec_deque::Iter<'_, Commit>, Overflow> {
+        let reaches_back_to = self.last - self.commits.len() as u64;
+        if sequence < reaches_back_to {
+            return Err(Overflow {
+                sequence,
+                reaches_back_to,
+            });
+        }
+        // Fits: at most the length where the sequence number is not from the future.
+        let known = sequence.min(self.last) - reaches_back_to;
+        Ok(self.commits.range(known as usize..))
+    }
+
+    fn trim(&mut self) {
+        while self.commits.len() > self.max_commits || self.bytes > self.max_bytes {
+            let Some(oldest) = self.commits.pop_front() else {
+                break;
+            };
+            self.bytes -= oldest.weight();
+        }
+    }
+}
+
+/// The log no longer has all commits since a sequence number: anything may have changed since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overflow {
+    /// The sequence number asked for.
+    pub sequence: u64,
+    /// The oldest sequence number since which the log has all commits.
+    pub reaches_back_to: u64,
+}
+
+impl fmt::Display for Overflow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            sequence,
+            reaches_back_to,
+        } = self;
+        write!(
+            f,
+            "the commit log reaches back to commit {reaches_back_to}, not to {sequence}"
+        )
+    }
+}
+
+impl error::Error for Overflow {}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::{collection::vec, prelude::*};
+
+    use super::{Commit, CommitLog, Overflow};
+    use crate::{
+        change_set::ChangeSet, key::Key, row_change::RowChange, summary::ChangeSummary,
+        table_name::TableName, testing::cases,
+    };
+
+    /// A commit that inserted rows 0, 1, … : the more rows, the heavier.
+    fn inserts(rows: i64) -> ChangeSummary {
+        let table = TableName::new("main", "t");
+        let mut changes = ChangeSet::new();
+        for rowid in 0..rows {
+            changes.record(
+                &table,
+                RowChange::Insert {
+                    key: Some(Key::Rowid(rowid)),
+                },
+            );
+        }
+        changes.finish()
+    }
+
+    fn sequences(log: &CommitLog, since: u64) -> Result<Vec<u64>, Overflow> {
+        Ok(log.since(since)?.map(|commit| commit.sequence).collect())
+    }
+
+    #[test]
+    fn the_first_commit_is_number_one() {
+        let mut log = CommitLog::new();
+        assert_eq!(log.last(), 0);
+        assert_eq!(log.append(inserts(1)), 1);
+        assert_eq!(log.last(), 1);
+    }
+
+    #[test]
+    fn since_gives_what_came_after_in_order() {
+        let mut log = CommitLog::new();
+        for _ in 0..3 {
+            log.append(inserts(1));
+        }
+        assert_eq!(sequences(&log, 0), Ok(vec![1, 2, 3]));
+        assert_eq!(sequences(&log, 2), Ok(vec![3]));
+        assert_eq!(sequences(&log, 3), Ok(vec![]));
+    }
+
+    #[test]
+    fn nothing_came_after_a_sequence_number_from_the_future() {
+        let mut log = CommitLog::new();
+        log.append(inserts(1));
+        assert_eq!(sequences(&log, u64::MAX), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_log_that_lost_the_next_commit_says_overflow_and_how_far_it_reaches() {
+        let mut log = CommitLog::with_bounds(2, usize::MAX);
+        for _ in 0..3 {
+            log.append(inserts(1));
+        }
+        let overflow = Overflow {
+            sequence: 0,
+            reaches_back_to: 1,
+        };
+        assert_eq!(sequences(&log, 0), Err(overflow));
+        assert_eq!(sequences(&log, 1), Ok(vec![2, 3]));
+        assert_eq!(
+            overflow.to_string(),
+            "the commit log reaches back to commit 1, not to 0"
+        );
+    }
+
+    #[test]
+    fn heavy_commits_push_older_ones_out() {
+        let weight = |rows| {
+            Commit {
+                sequence: 1,
+                summary: Arc::new(inserts(rows)),
+            }
+            .weight()
+        };
+        let mut log = CommitLog::with_bounds(100, 3 * weight(0) + weight(50));
+        for _ in 0..3 {
+            log.append(inserts(0));
+        }
+        log.append(inserts(50));
+        assert_eq!(sequences(&log, 0), Ok(vec![1, 2, 3, 4]));
+        log.append(inserts(50));
+        assert_eq!(sequences(&log, 4), Ok(vec![5]));
+        assert!(sequences(&log, 3).is_err());
+    }
+
+    #[test]
+    fn a_commit_heavier_than_the_log_is_not_kept_but_counted() {
+        let mut log = CommitLog::with_bounds(100, inserts(10).weight());
+        log.append(inserts(100));
+        assert_eq!(log.bytes, 0);
+        assert_eq!(sequences(&log, 1), Ok(vec![]));
+        assert!(sequences(&log, 0).is_err());
+        assert_eq!(log.append(inserts(0)), 2);
+        assert_eq!(sequences(&log, 1), Ok(vec![2]));
+    }
+
+    #[test]
+    fn the_log_shares_summaries_instead_of_copying_them() {
+        let mut log = CommitLog::new();
+        let summary = Arc::new(inserts(3));
+        log.append(Arc::clone(&summary));
+        assert!(
+            log.since(0)
+                .unwrap()
+                .all(|commit| Arc::ptr_eq(&commit.summary, &summary))
+        );
+    }
+
+    #[test]
+    fn the_log_stays_within_its_bound_of_commits() {
+        let max = if cfg!(miri) {
+            50
+        } else {
+            crate::limits::LOG_COMMITS
+        };
+        let mut log = CommitLog::with_bounds(max, crate::limits::LOG_BYTES);
+        let summary = Arc::new(inserts(0));
+        for _ in 0..max + 10 {
+            log.append(Arc::clone(&summary));
+        }
+        assert_eq!(log.commits.len(), max);
+        assert!(log.since(10).is_ok());
+        assert!(log.since(9).is_err());
+    }
+
+    proptest! {
+        #![proptest_config(cases(256))]
+
+        #[test]
+        fn since_gives_all_later_commits_or_overflow_and_never_a_gap(
+            sizes in vec(0..20_i64, 0..40), max_commits in 0..20_usize, max_bytes in 0..10_000_usize,
+        ) {
+            let mut log = CommitLog::with_bounds(max_commits, max_bytes);
+            let mut model: Vec<(u64, Arc<ChangeSummary>)> = Vec::new();
+            for size in sizes {
+                let summary = Arc::new(inserts(size));
+                let sequence = log.append(Arc::clone(&summary));
+                prop_assert_eq!(sequence, model.len() as u64 + 1);
+                model.push((sequence, summary));
+
+                prop_assert!(log.commits.len() <= max_commits && log.bytes <= max_bytes);
+                prop_assert_eq!(log.bytes, log.commits.iter().map(Commit::weight).sum::<usize>());
+                for since in 0..=sequence + 1 {
+                    let expected = model.iter().filter(|(sequence, _)| *sequence > since);
+                    match log.since(since) {
+                        Ok(commits) => prop_assert!(
+                            commits.map(|commit| (commit.sequence, Arc::as_ptr(&commit.summary)))
+                                .eq(expected.map(|(sequence, summary)| (*sequence, Arc::as_ptr(summary))))
+                        ),
+                        Err(overflow) => {
+                            prop_assert_eq!(overflow.sequence, since);
+                            prop_assert!(since < overflow.reaches_back_to);
+                            prop_assert!(log.since(overflow.reaches_back_to).is_ok());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Every bound of this crate, by name.
+
+/// Rows of one table that a change set names by key. One more, and any row of that table may have changed.
+pub const KEYS_PER_TABLE: usize = 8_192;
+
+/// Bytes that the keys of one change set may take together, approximately. A key that does not fit stands for
+/// any row of its table.
+pub const KEY_BYTES_PER_CHANGE_SET: usize = 4 << 20;
+
+/// Tables that a change set tells apart. One more, and everything may have changed.
+pub const TABLES_PER_CHANGE_SET: usize = 1_024;
+
+/// Earlier states of tables that a change set keeps for rolling back. When there are more, the oldest are
+/// forgotten, and a rollback that would need them undoes less. More than [`TABLES_PER_CHANGE_SET`], so that
+/// what the newest mark needs always fits.
+pub const SAVED_STATES: usize = 8_192;
+
+/// Commits that the log keeps.
+pub const LOG_COMMITS: usize = 16_384;
+
+/// Bytes that the commits in the log may take together, approximately.
+pub const LOG_BYTES: usize = 32 << 20;
+
+const _: () = assert!(SAVED_STATES > TABLES_PER_CHANGE_SET);
+const _: () = assert!(
+    LOG_BYTES > 2 * KEY_BYTES_PER_CHANGE_SET,
+    "the largest commit must fit the log"
+);

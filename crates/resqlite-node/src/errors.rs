@@ -1,0 +1,26 @@
+//! Errors as JSON, for JavaScript to make its classes of.
+
+use resqlite::Error;
+use serde_json::json;
+
+/// `{ kind, code, message, errno?, offset?, operation? }`.
+pub(crate) fn to_json(error: &Error) -> Vec<u8> {
+    let kind = match error {
+        _ if error.sqlite().is_some() => "sqlite",
+        Error::Transaction { .. } => "transaction",
+        Error::Parameter(_) | Error::Integer(_) => "range",
+        Error::Option(_) => "type",
+        _ => "resqlite",
+    };
+    let mut object = json!({ "kind": kind, "code": error.code(), "message": error.to_string() });
+    if let Some(sqlite) = error.sqlite() {
+        object["errno"] = sqlite.code().into();
+        if let Some(offset) = sqlite.offset() {
+            object["offset"] = offset.into();
+        }
+    }
+    if let Error::Transaction { operation, .. } = error {
+        object["operation"] = (*operation).into();
+    }
+    object.to_string().into_bytes()
+}

@@ -1,0 +1,286 @@
+//! Replies on their way to a realm: engine threads add frames, the realm takes them all at once.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError},
+};
+
+use resqlite::{Shape, Slice};
+
+use crate::{
+    frames::{self, HEADER, ReplyHeader, kind, tell},
+    slab::{SLAB_BYTES, Slab},
+};
+
+/// Payloads up to this size stand in the frame itself.
+const INLINE_MAX: usize = 4 * 1024;
+/// Slabs of one realm at most: what engine threads may be ahead of it.
+const SLABS_MAX: usize = 32;
+/// Slices that wait before the realm is woken although their request goes on.
+const SLICES_BEFORE_WAKE: usize = 4;
+/// Column lists that a realm is told before it is made to forget them.
+const SHAPES_MAX: usize = 4096;
+
+/// See the module's description.
+pub(crate) struct Outbox {
+    state: Mutex<State>,
+    /// A slab is free again, or the realm is gone.
+    slab_free: Condvar,
+    wake: OnceLock<Box<dyn Fn() + Send + Sync>>,
+    /// Whether this platform lets JavaScript see native memory.
+    slabs_allowed: bool,
+}
+
+#[derive(Default)]
+struct State {
+    frames: Vec<u8>,
+    /// Payloads that travel by themselves, until they are taken.
+    owned: HashMap<u32, Vec<u8>>,
+    owned_last: u32,
+    shapes_told: HashSet<u32>,
+    slabs: Vec<Arc<Slab>>,
+    free: Vec<u32>,
+    /// Slabs whose slices stand in `frames`.
+    filled: Vec<u32>,
+    /// The realm has been woken and has not yet found the outbox empty.
+    woken: bool,
+    closed: bool,
+}
+
+impl Outbox {
+    pub(crate) fn new(slabs_allowed: bool) -> Self {
+        Self {
+            state: Mutex::default(),
+            slab_free: Condvar::new(),
+            wake: OnceLock::new(),
+            slabs_allowed,
+        }
+    }
+
+    /// Sets how the realm is woken; once.
+    pub(crate) fn wake_with(&self, wake: impl Fn() + Send + Sync + 'static) {
+        let _ = self.wake.set(Box::new(wake));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing is accepted any more; whoever waits for a slab goes on.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.slab_free.notify_all();
+    }
+
+    /// Adds a frame whose payload is given as bytes.
+    pub(crate) fn push(&self, header: ReplyHeader, payload: &[u8]) {
+        self.add(|state| state.write_or_own(header, payload.len(), |out| out.copy_from_slice(payload)));
+    }
+
+    /// Adds a frame with a payload that may be large and is not needed any more.
+    pub(crate) fn push_owned(&self, header: ReplyHeader, payload: Vec<u8>) {
+        self.add(|state| {
+            if payload.len() <= INLINE_MAX {
+                state.write(&header, &payload);
+            } else {
+                state.own(header, payload);
+            }
+        });
+    }
+
+    /// Adds a slice that is packed already.
+    pub(crate) fn push_packed(&self, shape: &Shape, slice: &[u8], request: u32) {
+        let header = ReplyHeader {
+            kind: kind::ROWS,
+            flags: 0,
+            request,
+            aux: shape.id(),
+        };
+        self.add_quietly(|state| {
+            state.tell_shape(shape);
+            state.write_or_own(header, slice.len(), |out| out.copy_from_slice(slice));
+        });
+    }
+
+    /// Adds a slice; waits while the realm is too far behind. `false`: the realm is gone.
+    pub(crate) fn push_slice(&self, shape: &Shape, slice: &Slice<'_>, request: u32, flags: u8) -> bool {
+        let header = ReplyHeader {
+            kind: kind::ROWS,
+            flags,
+            request,
+            aux: shape.id(),
+        };
+        let length = slice.byte_len();
+        if length <= INLINE_MAX || length > SLAB_BYTES || !self.slabs_allowed {
+            let last = flags & tell::LAST != 0;
+            return self.add_when(
+                |state| {
+                    state.tell_shape(shape);
+                    state.write_or_own(header, length, |out| slice.write(out));
+                },
+                |_| last || length > INLINE_MAX,
+            );
+        }
+        let Some((id, slab)) = self.take_slab() else {
+            return false;
+        };
+        // SAFETY: `take_slab` took it out of the free ones, so this thread is its one user until the frame below
+        // hands it to the realm.
+        #[allow(unsafe_code)]
+        slice.write(unsafe { slab.fill(length) });
+        let wakes = |state: &State| flags & tell::LAST != 0 || state.filled.len() >= SLICES_BEFORE_WAKE;
+        self.add_when(|state| state.write_slab(shape, header, id, length), wakes)
+    }
+
+    fn take_slab(&self) -> Option<(u32, Arc<Slab>)> {
+        let mut state = self.lock();
+        loop {
+            if state.closed {
+                return None;
+            }
+            if let Some(id) = state.free.pop() {
+                return Some((id, Arc::clone(&state.slabs[id as usize])));
+            }
+            if state.slabs.len() < SLABS_MAX {
+                let (id, slab) = (state.slabs.len() as u32, Slab::new());
+                state.slabs.push(Arc::clone(&slab));
+                return Some((id, slab));
+            }
+            // The realm may not have been woken for the slices that hold the slabs.
+            if !std::mem::replace(&mut state.woken, true) {
+                drop(state);
+                self.wake();
+                state = self.lock();
+                continue;
+            }
+            state = self.slab_free.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn add(&self, write: impl FnOnce(&mut State)) {
+        self.add_when(write, |_| true);
+    }
+
+    fn add_quietly(&self, write: impl FnOnce(&mut State)) {
+        self.add_when(write, |_| false);
+    }
+
+    /// Adds frames and wakes the realm, if that is due and it is not awake. `false`: the realm is gone.
+    fn add_when(&self, write: impl FnOnce(&mut State), wakes: impl FnOnce(&State) -> bool) -> bool {
+        let mut state = self.lock();
+        if state.closed {
+            return false;
+        }
+        write(&mut state);
+        let wake = !state.woken && wakes(&state);
+        state.woken |= wake;
+        drop(state);
+        if wake {
+            self.wake();
+        }
+        true
+    }
+
+    fn wake(&self) {
+        if let Some(wake) = self.wake.get() {
+            wake();
+        }
+    }
+
+    /// Takes all frames in exchange for an empty buffer. The slabs of the frames taken before, `used`, are free from
+    /// here on; those of the frames taken now replace them.
+    pub(crate) fn take(&self, frames: &mut Vec<u8>, used: &mut Vec<u32>) {
+        let mut state = self.lock();
+        let freed = !used.is_empty();
+        state.free.append(used);
+        std::mem::swap(&mut state.filled, used);
+        std::mem::swap(&mut state.frames, frames);
+        state.woken = !frames.is_empty();
+        drop(state);
+        if freed {
+            self.slab_free.notify_all();
+        }
+    }
+
+    /// A slab by its number.
+    pub(crate) fn slab(&self, id: u32) -> Option<Arc<Slab>> {
+        self.lock().slabs.get(id as usize).map(Arc::clone)
+    }
+
+    /// Takes a payload that travels by itself.
+    pub(crate) fn take_owned(&self, id: u32) -> Option<Vec<u8>> {
+        self.lock().owned.remove(&id)
+    }
+}
+
+impl State {
+    fn write(&mut self, header: &ReplyHeader, payload: &[u8]) {
+        frames::write(&mut self.frames, header, payload.len(), |out| {
+            out.copy_from_slice(payload)
+        });
+    }
+
+    fn write_or_own(&mut self, header: ReplyHeader, length: usize, fill: impl FnOnce(&mut [u8])) {
+        if length <= INLINE_MAX {
+            return frames::write(&mut self.frames, &header, length, fill);
+        }
+        let mut payload = vec![0; length];
+        fill(&mut payload);
+        self.own(header, payload);
+    }
+
+    fn own(&mut self, header: ReplyHeader, payload: Vec<u8>) {
+        self.owned_last = self.owned_last.wrapping_add(1);
+        let reference = reference(self.owned_last, payload.len());
+        self.owned.insert(self.owned_last, payload);
+        self.write(
+            &ReplyHeader {
+                flags: header.flags | tell::OWNED,
+                ..header
+            },
+            &reference,
+        );
+    }
+
+    fn write_slab(&mut self, shape: &Shape, header: ReplyHeader, id: u32, length: usize) {
+        self.tell_shape(shape);
+        self.filled.push(id);
+        self.write(
+            &ReplyHeader {
+                flags: header.flags | tell::SLAB,
+                ..header
+            },
+            &reference(id, length),
+        );
+    }
+
+    /// Tells the realm a column list before its first use.
+    fn tell_shape(&mut self, shape: &Shape) {
+        if self.shapes_told.contains(&shape.id()) {
+            return;
+        }
+        if self.shapes_told.len() >= SHAPES_MAX {
+            self.shapes_told.clear();
+        }
+        self.shapes_told.insert(shape.id());
+        let names = serde_json::to_vec(shape.names()).expect("strings are JSON");
+        let header = ReplyHeader {
+            kind: kind::SHAPE,
+            flags: 0,
+            request: u32::MAX,
+            aux: shape.id(),
+        };
+        let length = 4 + names.len();
+        self.write_or_own(header, length, |out| {
+            out[..4].copy_from_slice(&(names.len() as u32).to_le_bytes());
+            out[4..].copy_from_slice(&names);
+        });
+    }
+}
+
+fn reference(id: u32, length: usize) -> [u8; 8] {
+    (u64::from(id) | (length as u64) << 32).to_le_bytes()
+}
+
+/// Bytes of the longest frame: the inbox must hold one.
+pub(crate) const FRAME_MAX: usize = HEADER + INLINE_MAX + 8;

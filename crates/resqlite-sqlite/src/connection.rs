@@ -1,0 +1,298 @@
+//! A connection: opened, used and closed by the one thread that owns it.
+
+use std::{
+    cell::RefCell,
+    ffi::{CString, c_int, c_void},
+    ptr::{self, NonNull},
+    rc::Rc,
+};
+
+use libsqlite3_sys as ffi;
+
+use crate::{
+    error::{Error, Result},
+    handle::{self, Handle},
+    hooks::{self, Action, Hooks, PreUpdate},
+    statement::Statement,
+};
+
+/// How a database file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Read only; the file must exist.
+    ReadOnly,
+    /// Read and write; the file is created where there is none.
+    ReadWriteCreate,
+}
+
+/// How far a checkpoint goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checkpoint {
+    /// Copies what it can without waiting for anybody.
+    Passive,
+    /// Waits (busy handler) until all is copied and no reader is left in the log, then cuts the log file to nothing.
+    Truncate,
+}
+
+/// What a checkpoint did, in pages; `None` where the database is not in WAL mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checkpointed {
+    /// Pages in the log.
+    pub log: Option<u32>,
+    /// Pages of the log that are in the database file now.
+    pub copied: Option<u32>,
+}
+
+/// Memory that a connection holds, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// The page cache.
+    pub cache: u64,
+    /// The parsed schema.
+    pub schema: u64,
+    /// Prepared statements.
+    pub statements: u64,
+}
+
+/// A statement and the SQL text that follows it.
+pub struct Prepared<'sql> {
+    /// `None` when the text held only white space and comments.
+    pub statement: Option<Statement>,
+    /// What comes after the first statement.
+    pub tail: &'sql str,
+}
+
+/// One connection to one database. It is not `Send`: a thread opens its own.
+pub struct Connection {
+    handle: Rc<Handle>,
+}
+
+#[allow(unsafe_code)]
+impl Connection {
+    /// Opens a database file, through the named VFS or the default one.
+    ///
+    /// # Errors
+    /// What SQLite says; the message names no file, callers add it.
+    pub fn open(path: &str, access: Access, vfs: Option<&str>) -> Result<Self> {
+        let path = c_string(path)?;
+        let vfs = vfs.map(c_string).transpose()?;
+        let flags = ffi::SQLITE_OPEN_NOMUTEX
+            | ffi::SQLITE_OPEN_EXRESCODE
+            | match access {
+                Access::ReadOnly => ffi::SQLITE_OPEN_READONLY,
+                Access::ReadWriteCreate => ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE,
+            };
+        let mut db = ptr::null_mut();
+        // SAFETY: both strings are NUL-terminated and outlive the call; `db` receives a handle even on most
+        // failures, which is owned (and so closed) by `Handle` from here on.
+        let code = unsafe {
+            let vfs = vfs.as_ref().map_or(ptr::null(), |name| name.as_ptr());
+            ffi::sqlite3_open_v2(path.as_ptr(), &mut db, flags, vfs)
+        };
+        let Some(db) = NonNull::new(db) else {
+            return Err(Error::new(code, "SQLite could not allocate a connection"));
+        };
+        let handle = Rc::new(Handle {
+            db,
+            hooks: Box::<Hooks>::default(),
+            panic: RefCell::new(None),
+        });
+        handle.check(code)?;
+        Ok(Self { handle })
+    }
+
+    /// Prepares the first statement of `sql`. `keep` hints that it will be used many times.
+    ///
+    /// # Errors
+    /// SQLite's syntax and schema errors, with the offset where it knows one.
+    pub fn prepare<'sql>(&self, sql: &'sql str, keep: bool) -> Result<Prepared<'sql>> {
+        let length =
+            c_int::try_from(sql.len()).map_err(|_| Error::new(ffi::SQLITE_TOOBIG, "SQL text too long"))?;
+        let flags = if keep { ffi::SQLITE_PREPARE_PERSISTENT } else { 0 };
+        let (mut raw, mut tail) = (ptr::null_mut(), ptr::null());
+        // SAFETY: `sql` is valid for `length` bytes and outlives the call; out pointers are live.
+        let code = unsafe {
+            let start = sql.as_ptr().cast();
+            ffi::sqlite3_prepare_v3(self.handle.db.as_ptr(), start, length, flags, &mut raw, &mut tail)
+        };
+        self.handle.check(code)?;
+        let used = if tail.is_null() {
+            sql.len()
+        } else {
+            tail as usize - sql.as_ptr() as usize
+        };
+        Ok(Prepared {
+            statement: NonNull::new(raw).map(|raw| Statement::new(raw, Rc::clone(&self.handle))),
+            tail: sql.get(used..).unwrap_or(""),
+        })
+    }
+
+    /// Runs every statement of a script and drops the rows.
+    ///
+    /// # Errors
+    /// The first error ends the script; statements before it stay done.
+    pub fn execute_script(&self, mut sql: &str) -> Result<()> {
+        while !sql.is_empty() {
+            let prepared = self.prepare(sql, false)?;
+            if let Some(mut statement) = prepared.statement {
+                while statement.step()? {}
+            }
+            sql = prepared.tail;
+        }
+        Ok(())
+    }
+
+    /// The first column of the first row, as text. For PRAGMAs that answer.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn query_text(&self, sql: &str) -> Result<Option<String>> {
+        let Some(mut statement) = self.prepare(sql, false)?.statement else {
+            return Ok(None);
+        };
+        Ok(if statement.step()? {
+            statement.column_text(0)
+        } else {
+            None
+        })
+    }
+
+    /// Whether no transaction is open.
+    pub fn is_autocommit(&self) -> bool {
+        // SAFETY: the handle is open.
+        unsafe { ffi::sqlite3_get_autocommit(self.handle.db.as_ptr()) != 0 }
+    }
+
+    /// Rows that the last statement changed itself (triggers and cascades not counted).
+    pub fn changes(&self) -> i64 {
+        // SAFETY: the handle is open.
+        unsafe { ffi::sqlite3_changes64(self.handle.db.as_ptr()) }
+    }
+
+    /// Rows changed since the connection was opened, triggers and cascades included. Statements that were rolled
+    /// back do not count.
+    pub fn total_changes(&self) -> i64 {
+        // SAFETY: the handle is open.
+        unsafe { ffi::sqlite3_total_changes64(self.handle.db.as_ptr()) }
+    }
+
+    /// Row id of the last successful insert into a rowid table.
+    pub fn last_insert_rowid(&self) -> i64 {
+        // SAFETY: the handle is open.
+        unsafe { ffi::sqlite3_last_insert_rowid(self.handle.db.as_ptr()) }
+    }
+
+    /// Sets what [`last_insert_rowid`](Self::last_insert_rowid) gives until the next insert.
+    pub fn set_last_insert_rowid(&self, rowid: i64) {
+        // SAFETY: the handle is open.
+        unsafe { ffi::sqlite3_set_last_insert_rowid(self.handle.db.as_ptr(), rowid) }
+    }
+
+    /// Moves pages from the write-ahead log of `main` into the database file.
+    ///
+    /// # Errors
+    /// `SQLITE_BUSY` where a reader or another process is in the way, I/O errors.
+    pub fn checkpoint(&self, how: Checkpoint) -> Result<Checkpointed> {
+        let mode = match how {
+            Checkpoint::Passive => ffi::SQLITE_CHECKPOINT_PASSIVE,
+            Checkpoint::Truncate => ffi::SQLITE_CHECKPOINT_TRUNCATE,
+        };
+        let (mut log, mut copied) = (-1, -1);
+        // SAFETY: the handle is open, the name is a static C string, out pointers are live.
+        let code = unsafe {
+            ffi::sqlite3_wal_checkpoint_v2(
+                self.handle.db.as_ptr(),
+                c"main".as_ptr(),
+                mode,
+                &mut log,
+                &mut copied,
+            )
+        };
+        self.handle.check(code)?;
+        Ok(Checkpointed {
+            log: u32::try_from(log).ok(),
+            copied: u32::try_from(copied).ok(),
+        })
+    }
+
+    /// Memory that this connection holds.
+    pub fn memory(&self) -> Memory {
+        Memory {
+            cache: self.status(ffi::SQLITE_DBSTATUS_CACHE_USED),
+            schema: self.status(ffi::SQLITE_DBSTATUS_SCHEMA_USED),
+            statements: self.status(ffi::SQLITE_DBSTATUS_STMT_USED),
+        }
+    }
+
+    fn status(&self, what: c_int) -> u64 {
+        let (mut now, mut high) = (0, 0);
+        // SAFETY: the handle is open, out pointers are live.
+        unsafe { ffi::sqlite3_db_status(self.handle.db.as_ptr(), what, &mut now, &mut high, 0) };
+        now.max(0) as u64
+    }
+
+    /// Asks `authorize` about everything that statements prepared from now on want to do; `false` refuses.
+    /// SQLite asks again whenever it prepares a statement anew.
+    pub fn set_authorizer(&self, authorize: impl FnMut(Action<'_>) -> bool + 'static) {
+        *self.handle.hooks.authorizer.borrow_mut() = Some(Box::new(authorize));
+        // SAFETY: the context is the handle, which outlives every call that can cause the callback.
+        unsafe {
+            ffi::sqlite3_set_authorizer(self.handle.db.as_ptr(), Some(hooks::authorizer), self.context())
+        };
+    }
+
+    /// Calls `observe` before each row change. Set it before preparing anything: a `DELETE FROM t` prepared
+    /// earlier may empty the table without telling.
+    pub fn set_preupdate_hook(&self, observe: impl FnMut(&PreUpdate<'_>) + 'static) {
+        *self.handle.hooks.preupdate.borrow_mut() = Some(Box::new(observe));
+        // SAFETY: as in `set_authorizer`.
+        unsafe {
+            ffi::sqlite3_preupdate_hook(self.handle.db.as_ptr(), Some(hooks::preupdate), self.context())
+        };
+    }
+
+    /// Calls `go_on` about every `operations` virtual-machine operations; `false` interrupts the statement.
+    pub fn set_progress_handler(&self, operations: u32, go_on: impl FnMut() -> bool + 'static) {
+        *self.handle.hooks.progress.borrow_mut() = Some(Box::new(go_on));
+        let operations = operations as c_int;
+        // SAFETY: as in `set_authorizer`.
+        unsafe {
+            ffi::sqlite3_progress_handler(
+                self.handle.db.as_ptr(),
+                operations,
+                Some(hooks::progress),
+                self.context(),
+            );
+        }
+    }
+
+    /// Calls `again` with the number of attempts so far when another connection holds a lock; `false` gives up.
+    pub fn set_busy_handler(&self, again: impl FnMut(u32) -> bool + 'static) {
+        *self.handle.hooks.busy.borrow_mut() = Some(Box::new(again));
+        // SAFETY: as in `set_authorizer`.
+        unsafe { ffi::sqlite3_busy_handler(self.handle.db.as_ptr(), Some(hooks::busy), self.context()) };
+    }
+
+    /// Calls `committed` with the pages in the write-ahead log of `main` after each commit. Switches SQLite's own
+    /// automatic checkpoints off.
+    pub fn set_wal_hook(&self, committed: impl FnMut(u32) + 'static) {
+        *self.handle.hooks.wal.borrow_mut() = Some(Box::new(committed));
+        // SAFETY: as in `set_authorizer`.
+        unsafe { ffi::sqlite3_wal_hook(self.handle.db.as_ptr(), Some(hooks::wal), self.context()) };
+    }
+
+    fn context(&self) -> *mut c_void {
+        Rc::as_ptr(&self.handle).cast_mut().cast()
+    }
+}
+
+fn c_string(text: &str) -> Result<CString> {
+    CString::new(text).map_err(|_| Error::new(ffi::SQLITE_MISUSE, "a name must not contain NUL characters"))
+}
+
+/// The version of the bundled SQLite, such as `3.54.1`.
+#[allow(unsafe_code)]
+pub fn version() -> String {
+    // SAFETY: SQLite returns a static string.
+    unsafe { handle::text(ffi::sqlite3_libversion()) }
+}

@@ -1,0 +1,66 @@
+//! What SQLite says when something goes wrong.
+
+use std::fmt;
+
+use crate::code;
+
+/// The result of a call into SQLite.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error that SQLite reported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    code: i32,
+    message: String,
+    offset: Option<usize>,
+}
+
+impl Error {
+    /// An error with an extended result code and SQLite's message for it.
+    pub fn new(code: i32, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            offset: None,
+        }
+    }
+
+    /// The same error at another offset.
+    pub fn at(mut self, offset: Option<usize>) -> Self {
+        self.offset = offset;
+        self
+    }
+
+    /// The extended result code, such as 2067.
+    pub fn code(&self) -> i32 {
+        self.code
+    }
+
+    /// The primary result code, such as 19: the low byte of [`code`](Self::code).
+    pub fn primary(&self) -> i32 {
+        self.code & 0xff
+    }
+
+    /// The name of the extended result code, such as `SQLITE_CONSTRAINT_UNIQUE`.
+    pub fn name(&self) -> &'static str {
+        code::name(self.code)
+    }
+
+    /// SQLite's message.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Where in the SQL text the error is, in bytes, if SQLite knows.
+    pub fn offset(&self) -> Option<usize> {
+        self.offset
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.message, self.name())
+    }
+}
+
+impl std::error::Error for Error {}

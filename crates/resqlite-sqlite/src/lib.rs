@@ -1,0 +1,45 @@
+//! The thin safe layer over SQLite that resqlite stands on.
+//!
+//! All `unsafe` of the engine is here. A [`Connection`] and its [`Statement`]s are not `Send`: the thread that
+//! opens a connection is the only one that ever uses it, so SQLite's own mutexes are off. Callbacks are Rust
+//! closures; a panic in one never crosses SQLite's frames. This crate knows nothing of threads, queues, commits
+//! or live queries.
+//!
+//! ```
+//! use resqlite_sqlite::{Access, Connection, ValueRef};
+//!
+//! # fn main() -> resqlite_sqlite::Result<()> {
+//! let connection = Connection::open(":memory:", Access::ReadWriteCreate, None)?;
+//! let mut statement = connection.prepare("SELECT ?1 * 2", true)?.statement.expect("one statement");
+//! statement.bind(1, ValueRef::Integer(21))?;
+//! assert!(statement.step()?);
+//! assert_eq!(statement.column(0), ValueRef::Integer(42));
+//! # Ok(()) }
+//! ```
+
+mod code;
+mod connection;
+mod error;
+mod handle;
+mod hooks;
+pub mod memory_vfs;
+mod statement;
+mod value;
+
+/// SQLite's extended result codes.
+pub mod codes {
+    pub use libsqlite3_sys::{
+        SQLITE_ABORT as ABORT, SQLITE_AUTH as AUTH, SQLITE_BUSY as BUSY,
+        SQLITE_BUSY_SNAPSHOT as BUSY_SNAPSHOT, SQLITE_CANTOPEN as CANTOPEN, SQLITE_CONSTRAINT as CONSTRAINT,
+        SQLITE_CONSTRAINT_FOREIGNKEY as CONSTRAINT_FOREIGNKEY, SQLITE_CORRUPT as CORRUPT,
+        SQLITE_ERROR as ERROR, SQLITE_FULL as FULL, SQLITE_INTERRUPT as INTERRUPT, SQLITE_IOERR as IOERR,
+        SQLITE_LOCKED as LOCKED, SQLITE_NOMEM as NOMEM, SQLITE_NOTADB as NOTADB, SQLITE_READONLY as READONLY,
+    };
+}
+
+pub use code::name as code_name;
+pub use connection::{Access, Checkpoint, Checkpointed, Connection, Memory, Prepared, version};
+pub use error::{Error, Result};
+pub use hooks::{Action, PreUpdate, RowOperation, action};
+pub use statement::Statement;
+pub use value::ValueRef;

@@ -1,0 +1,178 @@
+//! A prepared statement: bind, step, read columns.
+
+use std::{
+    ffi::{CString, c_int},
+    ptr::NonNull,
+    rc::Rc,
+};
+
+use libsqlite3_sys as ffi;
+
+use crate::{
+    error::Result,
+    handle::{self, Handle},
+    value::{self, ValueRef},
+};
+
+/// A prepared statement. It keeps its connection open.
+pub struct Statement {
+    raw: NonNull<ffi::sqlite3_stmt>,
+    handle: Rc<Handle>,
+}
+
+#[allow(unsafe_code)]
+impl Statement {
+    pub(crate) fn new(raw: NonNull<ffi::sqlite3_stmt>, handle: Rc<Handle>) -> Self {
+        Self { raw, handle }
+    }
+
+    /// Goes to the next row: `true` when there is one, `false` when the statement is done.
+    ///
+    /// # Errors
+    /// What SQLite says; the statement must be [reset](Self::reset) before it is used again.
+    #[inline]
+    pub fn step(&mut self) -> Result<bool> {
+        // SAFETY: the statement is live and owned by this thread.
+        match unsafe { ffi::sqlite3_step(self.raw.as_ptr()) } {
+            ffi::SQLITE_ROW => Ok(true),
+            ffi::SQLITE_DONE => Ok(false),
+            code => {
+                self.handle.rethrow();
+                Err(self.handle.error(code))
+            }
+        }
+    }
+
+    /// Ends the run, so that the statement can run again. Bound values stay.
+    #[inline]
+    pub fn reset(&mut self) {
+        // SAFETY: the statement is live. The code repeats what `step` reported already.
+        unsafe { ffi::sqlite3_reset(self.raw.as_ptr()) };
+    }
+
+    /// Sets all parameters to NULL and lets go of the memory of bound values.
+    pub fn clear_bindings(&mut self) {
+        // SAFETY: the statement is live.
+        unsafe { ffi::sqlite3_clear_bindings(self.raw.as_ptr()) };
+    }
+
+    /// Whether the statement leaves the database file alone. Statements that manage transactions count as such.
+    pub fn is_read_only(&self) -> bool {
+        // SAFETY: the statement is live.
+        unsafe { ffi::sqlite3_stmt_readonly(self.raw.as_ptr()) != 0 }
+    }
+
+    /// Whether this is an `EXPLAIN` or `EXPLAIN QUERY PLAN`.
+    pub fn is_explain(&self) -> bool {
+        // SAFETY: the statement is live.
+        unsafe { ffi::sqlite3_stmt_isexplain(self.raw.as_ptr()) != 0 }
+    }
+
+    /// How often SQLite has prepared the statement anew because the schema changed.
+    pub fn reprepared(&self) -> u32 {
+        // SAFETY: the statement is live.
+        unsafe { ffi::sqlite3_stmt_status(self.raw.as_ptr(), ffi::SQLITE_STMTSTATUS_REPREPARE, 0) as u32 }
+    }
+
+    /// How many columns a row has; 0 for a statement that gives no rows.
+    #[inline]
+    pub fn column_count(&self) -> usize {
+        // SAFETY: the statement is live.
+        unsafe { ffi::sqlite3_column_count(self.raw.as_ptr()) as usize }
+    }
+
+    /// The name of a column.
+    pub fn column_name(&self, column: usize) -> String {
+        // SAFETY: the statement is live; SQLite gives null for a column that does not exist.
+        unsafe { handle::text(ffi::sqlite3_column_name(self.raw.as_ptr(), column as c_int)) }
+    }
+
+    /// The value of a column of the current row; NULL where there is no row or no such column.
+    #[inline]
+    pub fn column(&self, column: usize) -> ValueRef<'_> {
+        // SAFETY: the statement is live and this thread alone uses its connection, so an unprotected value may be
+        // read; stepping or resetting needs `&mut self`, so the row stays during the borrow.
+        unsafe {
+            let value = ffi::sqlite3_column_value(self.raw.as_ptr(), column as c_int);
+            NonNull::new(value).map_or(ValueRef::Null, |value| value::read(value))
+        }
+    }
+
+    /// A column as text, whatever it holds; `None` for NULL.
+    pub fn column_text(&self, column: usize) -> Option<String> {
+        match self.column(column) {
+            ValueRef::Null => None,
+            ValueRef::Integer(value) => Some(value.to_string()),
+            ValueRef::Real(value) => Some(value.to_string()),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+                Some(String::from_utf8_lossy(bytes).into_owned())
+            }
+        }
+    }
+
+    /// How many parameters the statement has: the largest index of a `?NNN`, or their number.
+    #[inline]
+    pub fn parameter_count(&self) -> usize {
+        // SAFETY: the statement is live.
+        unsafe { ffi::sqlite3_bind_parameter_count(self.raw.as_ptr()) as usize }
+    }
+
+    /// The name of a parameter with its prefix, counted from 1; `None` for a plain `?`.
+    pub fn parameter_name(&self, index: usize) -> Option<String> {
+        // SAFETY: the statement is live; null means that the parameter has no name.
+        unsafe {
+            let name = ffi::sqlite3_bind_parameter_name(self.raw.as_ptr(), index as c_int);
+            (!name.is_null()).then(|| handle::text(name))
+        }
+    }
+
+    /// The index of a parameter, counted from 1. The name carries its prefix (`:`, `@`, `$` or `?`).
+    pub fn parameter_index(&self, name: &str) -> Option<usize> {
+        let name = CString::new(name).ok()?;
+        // SAFETY: the statement is live, the name is NUL-terminated and outlives the call.
+        let index = unsafe { ffi::sqlite3_bind_parameter_index(self.raw.as_ptr(), name.as_ptr()) };
+        (index > 0).then_some(index as usize)
+    }
+
+    /// Binds a value; the bytes of text and BLOBs are copied. Parameters count from 1.
+    ///
+    /// # Errors
+    /// `SQLITE_RANGE` for a parameter that does not exist, `SQLITE_TOOBIG`, `SQLITE_NOMEM`.
+    #[inline]
+    pub fn bind(&mut self, parameter: usize, value: ValueRef<'_>) -> Result<()> {
+        let (raw, index) = (self.raw.as_ptr(), parameter as c_int);
+        // SAFETY: the statement is live; slices are valid for their length, and SQLITE_TRANSIENT makes SQLite copy
+        // them before the call returns.
+        let code = unsafe {
+            match value {
+                ValueRef::Null => ffi::sqlite3_bind_null(raw, index),
+                ValueRef::Integer(value) => ffi::sqlite3_bind_int64(raw, index, value),
+                ValueRef::Real(value) => ffi::sqlite3_bind_double(raw, index, value),
+                ValueRef::Text(bytes) => {
+                    let (start, length, copy) =
+                        (bytes.as_ptr().cast(), bytes.len() as u64, ffi::SQLITE_TRANSIENT());
+                    ffi::sqlite3_bind_text64(raw, index, start, length, copy, ffi::SQLITE_UTF8 as u8)
+                }
+                // A null pointer would bind NULL, so an empty BLOB is made of no zero bytes.
+                ValueRef::Blob([]) => ffi::sqlite3_bind_zeroblob(raw, index, 0),
+                ValueRef::Blob(bytes) => {
+                    let (start, length) = (bytes.as_ptr().cast(), bytes.len() as u64);
+                    ffi::sqlite3_bind_blob64(raw, index, start, length, ffi::SQLITE_TRANSIENT())
+                }
+            }
+        };
+        if code == ffi::SQLITE_OK {
+            Ok(())
+        } else {
+            Err(self.handle.error(code))
+        }
+    }
+}
+
+impl Drop for Statement {
+    #[allow(unsafe_code)]
+    fn drop(&mut self) {
+        // SAFETY: the statement is live and nobody can use it afterwards; its connection is still open.
+        unsafe { ffi::sqlite3_finalize(self.raw.as_ptr()) };
+    }
+}

@@ -1,0 +1,244 @@
+//! Opening connections: where the database is, how each connection is set up, which others are attached.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use resqlite_sqlite::{
+    Access, Connection, codes,
+    memory_vfs::{self, MemoryFile},
+};
+
+use crate::{
+    error::{Error, Result},
+    guard::{Guard, Role},
+    limits,
+    options::Settings,
+    statements::Statements,
+    sync::{Mutex, lock},
+};
+
+/// Where a database is.
+#[derive(Clone)]
+pub(crate) struct Place {
+    /// What the caller said.
+    pub(crate) given: String,
+    file: String,
+    /// Keeps a database in memory alive.
+    memory: Option<Arc<MemoryFile>>,
+}
+
+impl Place {
+    /// Finds the file; its folder must exist.
+    ///
+    /// # Errors
+    /// [`Error::Open`] says which file and why.
+    pub(crate) fn find(given: &str, must_exist: bool) -> Result<Self> {
+        if given == ":memory:" {
+            memory_vfs::register().map_err(|error| open_error(given, error))?;
+            let memory = MemoryFile::create();
+            return Ok(Self {
+                given: given.into(),
+                file: memory.name().into(),
+                memory: Some(Arc::new(memory)),
+            });
+        }
+        let file = canonical(given, must_exist).map_err(|reason| Error::Open {
+            path: given.into(),
+            reason,
+            source: None,
+        })?;
+        let file = file.to_str().map(str::to_owned).ok_or_else(|| Error::Open {
+            path: given.into(),
+            reason: "the path is not valid UTF-8".into(),
+            source: None,
+        })?;
+        Ok(Self {
+            given: given.into(),
+            file,
+            memory: None,
+        })
+    }
+
+    /// The same for every way to write the path; `None` for a database in memory, which nobody can share.
+    pub(crate) fn identity(&self) -> Option<&str> {
+        self.memory.is_none().then_some(self.file.as_str())
+    }
+
+    /// Bytes of the database file and of its write-ahead log.
+    pub(crate) fn sizes(&self) -> (u64, u64) {
+        let size = |suffix: &str| fs::metadata(format!("{}{suffix}", self.file)).map_or(0, |data| data.len());
+        if self.memory.is_some() {
+            (0, 0)
+        } else {
+            (size(""), size("-wal"))
+        }
+    }
+
+    fn connect(&self, role: Role, read_only: bool) -> Result<Connection> {
+        let access = if role == Role::Reader || read_only {
+            Access::ReadOnly
+        } else {
+            Access::ReadWriteCreate
+        };
+        let vfs = self.memory.is_some().then_some(memory_vfs::VFS_NAME);
+        Connection::open(&self.file, access, vfs).map_err(|error| open_error(&self.given, error))
+    }
+}
+
+fn canonical(given: &str, must_exist: bool) -> Result<PathBuf, String> {
+    let path = Path::new(given);
+    if given.is_empty() {
+        return Err("the path is empty".into());
+    }
+    if path.is_dir() {
+        return Err("it is a folder".into());
+    }
+    if let Ok(path) = path.canonicalize() {
+        return Ok(path);
+    }
+    if must_exist {
+        return Err("the file does not exist, and a read-only database is not created".into());
+    }
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let name = path.file_name().ok_or("the path names no file")?;
+    match folder.canonicalize() {
+        Ok(folder) => Ok(folder.join(name)),
+        Err(error) => Err(format!("its folder {folder:?} cannot be used: {error}")),
+    }
+}
+
+fn open_error(path: &str, error: resqlite_sqlite::Error) -> Error {
+    let reason = match error.primary() {
+        codes::NOTADB => "the file is not a SQLite database".into(),
+        codes::CANTOPEN => format!("{} (missing, or no permission)", error.message()),
+        codes::READONLY => format!("{} (no permission to write)", error.message()),
+        codes::CORRUPT => format!("the file is damaged: {}", error.message()),
+        _ => error.message().to_owned(),
+    };
+    Error::Open {
+        path: path.into(),
+        reason,
+        source: Some(error),
+    }
+}
+
+/// Opens and sets up a connection. `hooks` runs before anything is prepared on it.
+///
+/// # Errors
+/// [`Error::Open`] says which file and why.
+pub(crate) fn open(
+    place: &Place,
+    settings: &Settings,
+    role: Role,
+    hooks: impl FnOnce(&Connection),
+) -> Result<Statements> {
+    let connection = place.connect(role, settings.read_only)?;
+    let guard = Guard::install(&connection, role, settings.busy_timeout);
+    hooks(&connection);
+    guard
+        .internally(|| set_up(&connection, settings, role))
+        .map_err(|error| open_error(&place.given, error))?;
+    Ok(Statements::new(connection, guard, settings.statement_cache_size))
+}
+
+fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_sqlite::Result<()> {
+    if role == Role::Writer {
+        let mode = connection
+            .query_text("PRAGMA journal_mode = WAL")?
+            .unwrap_or_default();
+        if mode != "wal" {
+            let reason = format!("no write-ahead log is possible here (journal mode stays {mode})");
+            return Err(resqlite_sqlite::Error::new(codes::CANTOPEN, reason));
+        }
+        connection.execute_script("PRAGMA synchronous = NORMAL")?;
+        connection.execute_script(&format!("PRAGMA journal_size_limit = {}", limits::WAL_FILE_KEPT))?;
+        let keys = if settings.foreign_keys { "ON" } else { "OFF" };
+        connection.execute_script(&format!("PRAGMA foreign_keys = {keys}"))?;
+    }
+    for (name, value) in &settings.pragmas {
+        connection.execute_script(&format!("PRAGMA {name} = {value}"))?;
+    }
+    // The first read shows whether the file is a database at all.
+    connection
+        .query_text("SELECT count(*) FROM sqlite_schema")
+        .map(drop)
+}
+
+/// The databases that the writer has attached, for the readers to do the same.
+#[derive(Default)]
+pub(crate) struct Attachments {
+    version: AtomicU64,
+    list: Mutex<Vec<(String, String)>>,
+}
+
+impl Attachments {
+    /// The writer may have attached or detached something.
+    pub(crate) fn publish_if_changed(&self, writer: &Connection) -> Result<()> {
+        let now = attached(writer)?;
+        let mut list = lock(&self.list);
+        if *list != now {
+            *list = now;
+            self.version.fetch_add(1, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Attaches and detaches on a reader, between two reads, what the writer has since `version`.
+    pub(crate) fn bring_up_to_date(&self, reader: &mut Statements, version: &mut u64) -> Result<()> {
+        let current = self.version.load(Ordering::Acquire);
+        if *version == current {
+            return Ok(());
+        }
+        reader.clear();
+        let wanted = lock(&self.list).clone();
+        let guard = reader.guard.clone();
+        guard.internally(|| -> Result<()> {
+            for (name, _) in attached(&reader.connection)? {
+                reader
+                    .connection
+                    .execute_script(&format!("DETACH {}", quoted(&name, '"')))?;
+            }
+            for (name, file) in &wanted {
+                let (file, name) = (quoted(file, '\''), quoted(name, '"'));
+                reader
+                    .connection
+                    .execute_script(&format!("ATTACH {file} AS {name}"))?;
+            }
+            Ok(())
+        })?;
+        *version = current;
+        Ok(())
+    }
+}
+
+/// The attached databases that have a file: name and path.
+fn attached(connection: &Connection) -> Result<Vec<(String, String)>> {
+    let Some(mut list) = connection.prepare("PRAGMA database_list", false)?.statement else {
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    while list.step()? {
+        let (name, file) = (
+            list.column_text(1).unwrap_or_default(),
+            list.column_text(2).unwrap_or_default(),
+        );
+        if name != "main" && name != "temp" && !file.is_empty() {
+            found.push((name, file));
+        }
+    }
+    Ok(found)
+}
+
+fn quoted(text: &str, quote: char) -> String {
+    let doubled = text.replace(quote, &format!("{quote}{quote}"));
+    format!("{quote}{doubled}{quote}")
+}

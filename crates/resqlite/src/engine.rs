@@ -1,0 +1,334 @@
+//! One open database file: its writer, its readers, its commit log. Shared by everybody in the process who opens
+//! the file.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, LazyLock, Weak,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use resqlite_live::{Commit, Detail, Interest, Overflow, TableName};
+
+use crate::{
+    connect::{self, Attachments, Place},
+    diagnostics::Diagnostics,
+    error::{Error, Result},
+    guard::Role,
+    limits,
+    options::{Options, Settings},
+    queue::{Queue, Refused},
+    reader::{Cursor, Job, Lease, Pool, Readers},
+    request::{Query, Replier, Reply, Write},
+    session::{Inbox, Session},
+    sync::{Mutex, lock},
+    writer::{self, Counters, WriteJob, WriterParts},
+};
+
+/// The engine of one database file. Requests never wait here: they are queued and answered on engine threads.
+///
+/// [`Database`](crate::Database) is the comfortable way to use it; bindings to other languages use it directly.
+pub struct Engine {
+    parts: WriterParts,
+    /// Threads for snapshots and cursors, which may take long, so that they never hold up a `select`.
+    leases: Arc<Readers>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    /// Open transactions, snapshots and cursors.
+    sessions: Mutex<Vec<Weak<Inbox>>>,
+    /// How many handles share the engine.
+    handles: AtomicUsize,
+}
+
+/// Which engine serves which file. Read-only engines stand apart: they have no writer.
+type Key = (String, bool);
+
+static ENGINES: LazyLock<Mutex<HashMap<Key, Weak<Engine>>>> = LazyLock::new(Mutex::default);
+
+/// One use of an engine. The last one to go closes it.
+pub struct Handle {
+    engine: Arc<Engine>,
+    read_only: bool,
+}
+
+impl Handle {
+    /// Opens a database, or joins the engine that has the file open in this process already. Blocks while the file
+    /// is opened.
+    ///
+    /// # Errors
+    /// [`Error::Open`] says which file and why; [`Error::Option`] which option.
+    pub fn open(path: &str, options: &Options) -> Result<Self> {
+        let settings = Settings::decide(options)?;
+        let place = Place::find(path, options.read_only)?;
+        // Held while opening, so that two callers never make two engines for one file.
+        let mut engines = lock(&ENGINES);
+        let key = place.identity().map(|file| (file.to_owned(), options.read_only));
+        let shared = key
+            .as_ref()
+            .and_then(|key| engines.get(key))
+            .and_then(Weak::upgrade);
+        if let Some(engine) = shared.filter(|engine| engine.enter()) {
+            let handle = Self {
+                engine,
+                read_only: options.read_only,
+            };
+            handle.engine.parts.settings.check_same(options)?;
+            return Ok(handle);
+        }
+        let engine = Arc::new(Engine::start(place, settings)?);
+        if let Some(key) = key {
+            engines.retain(|_, engine| engine.strong_count() > 0);
+            engines.insert(key, Arc::downgrade(&engine));
+        }
+        Ok(Self {
+            engine,
+            read_only: options.read_only,
+        })
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    /// Whether this handle refuses writes.
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Gives the handle back. If it was the last one, what is queued is still done, sessions end, and this blocks
+    /// until all threads have ended.
+    pub fn close(self) {
+        // Dropping does it; see `Drop`.
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if self.engine.leave() {
+            self.engine.shut_down();
+        }
+    }
+}
+
+impl Engine {
+    fn start(place: Place, settings: Settings) -> Result<Self> {
+        let attachments = Arc::new(Attachments::default());
+        let readers = |name, threads, queued, idle: Option<Duration>| {
+            let pool = Pool::new(threads, queued, idle);
+            Arc::new(Readers::new(
+                name,
+                pool,
+                place.clone(),
+                settings.clone(),
+                Arc::clone(&attachments),
+            ))
+        };
+        let leases = readers(
+            "resqlite-lease",
+            limits::LEASES_MAX,
+            limits::QUEUED_READS_MAX,
+            Some(limits::LEASE_IDLE),
+        );
+        let parts = WriterParts {
+            queue: Arc::new(Queue::new(limits::QUEUED_WRITES_MAX)),
+            commits: Arc::default(),
+            readers: readers(
+                "resqlite-reader",
+                settings.readers,
+                limits::QUEUED_READS_MAX,
+                None,
+            ),
+            counters: Arc::default(),
+            attachments,
+            place,
+            settings,
+        };
+        let writer = if parts.settings.read_only {
+            // Nobody else would notice a file that is no database before the first read.
+            connect::open(&parts.place, &parts.settings, Role::Reader, |_| ())?;
+            None
+        } else {
+            Some(writer::start(parts.clone())?)
+        };
+        Ok(Self {
+            parts,
+            leases,
+            writer: Mutex::new(writer),
+            sessions: Mutex::default(),
+            handles: AtomicUsize::new(1),
+        })
+    }
+
+    /// Counts one more handle, unless the last one has gone already.
+    fn enter(&self) -> bool {
+        let one_more = |handles: usize| (handles > 0).then_some(handles + 1);
+        self.handles
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more)
+            .is_ok()
+    }
+
+    /// Counts one handle less; `true` for the last.
+    fn leave(&self) -> bool {
+        self.handles.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    fn shut_down(&self) {
+        for session in lock(&self.sessions)
+            .drain(..)
+            .filter_map(|session| session.upgrade())
+        {
+            session.interrupt(Error::Closed);
+        }
+        self.parts.readers.close();
+        self.leases.close();
+        self.leases.join();
+        self.parts.queue.close();
+        if let Some(writer) = lock(&self.writer).take() {
+            // A panic in it was answered to its caller already.
+            let _ = writer.join();
+        }
+        self.parts.readers.join();
+    }
+
+    /// Reads on a reader thread.
+    pub fn select(&self, query: Query, reply: Box<dyn Reply>) {
+        self.parts.readers.submit(Job::Read(query, Replier::new(reply)));
+    }
+
+    /// Writes on the writer thread, together with the writes that wait already.
+    pub fn write(&self, write: Write, reply: Box<dyn Reply>) {
+        self.push(WriteJob::Write(write, Replier::new(reply)));
+    }
+
+    /// Begins a transaction; `reply` is answered when it holds the writer. It is rolled back after `timeout`.
+    pub fn begin(&self, timeout: Option<Duration>, full: bool, reply: Box<dyn Reply>) -> Session {
+        let (session, opened) = (self.session(), Replier::new(reply));
+        let inbox = Arc::clone(&session.inbox);
+        self.push(WriteJob::Begin(writer::Begin {
+            inbox,
+            timeout,
+            full,
+            opened,
+        }));
+        session
+    }
+
+    /// Opens a snapshot: all its reads see one committed state.
+    pub fn snapshot(&self, reply: Box<dyn Reply>) -> Session {
+        self.lease(None, reply)
+    }
+
+    /// Opens a cursor and answers with its first batch of at most `batch_rows` rows.
+    pub fn cursor(&self, query: Query, batch_rows: usize, reply: Box<dyn Reply>) -> Session {
+        self.lease(
+            Some(Cursor {
+                query,
+                batch_rows: batch_rows.max(1),
+            }),
+            reply,
+        )
+    }
+
+    fn lease(&self, cursor: Option<Cursor>, reply: Box<dyn Reply>) -> Session {
+        let (session, opened) = (self.session(), Replier::new(reply));
+        let inbox = Arc::clone(&session.inbox);
+        self.leases.submit(Job::Lease(Lease {
+            inbox,
+            cursor,
+            opened,
+        }));
+        session
+    }
+
+    fn session(&self) -> Session {
+        let session = Session::new();
+        let mut sessions = lock(&self.sessions);
+        sessions.retain(|session| session.strong_count() > 0);
+        sessions.push(Arc::downgrade(&session.inbox));
+        session
+    }
+
+    fn push(&self, job: WriteJob) {
+        if self.parts.settings.read_only {
+            return job.fail(Error::ReadOnly(format!(
+                "{:?} is open for reading only",
+                self.parts.place.given
+            )));
+        }
+        match self.parts.queue.push(job) {
+            Ok(()) => {}
+            Err(Refused::Full(job)) => job.fail(Error::QueueFull),
+            Err(Refused::Closed(job)) => job.fail(Error::Closed),
+        }
+    }
+
+    /// Answers requests that were cancelled while they wait; they never run.
+    pub fn drop_cancelled(&self) {
+        self.parts.readers.drop_cancelled();
+        self.leases.drop_cancelled();
+        while let Some(job) = self.parts.queue.remove(WriteJob::is_cancelled) {
+            job.fail(Error::Aborted);
+        }
+    }
+
+    /// The number of the newest commit made through this engine; 0 before the first.
+    pub fn last_commit(&self) -> u64 {
+        self.parts.commits.last()
+    }
+
+    /// What was committed after number `sequence`.
+    ///
+    /// # Errors
+    /// [`Overflow`] when the log no longer reaches back that far.
+    pub fn commits_since(&self, sequence: u64) -> Result<Vec<Commit>, Overflow> {
+        self.parts.commits.since(sequence)
+    }
+
+    /// Asks that changes of a table be decoded this far, from the next commit on, until
+    /// [`unwatch`](Self::unwatch).
+    pub fn watch(&self, table: &TableName, detail: Detail) {
+        self.parts
+            .commits
+            .change_interest(|interest: &mut Interest| interest.add(table, detail));
+    }
+
+    /// Takes one [`watch`](Self::watch) of the same table and detail back.
+    pub fn unwatch(&self, table: &TableName, detail: Detail) {
+        self.parts
+            .commits
+            .change_interest(|interest: &mut Interest| interest.remove(table, detail));
+    }
+
+    /// Numbers about what the engine is doing.
+    pub fn diagnostics(&self) -> Diagnostics {
+        let (counters, (file_bytes, wal_bytes)): (&Counters, _) =
+            (&self.parts.counters, self.parts.place.sizes());
+        let (readers, leases) = (self.parts.readers.status(), self.leases.status());
+        Diagnostics {
+            path: self.parts.place.given.clone(),
+            sqlite_version: resqlite_sqlite::version(),
+            read_only: self.parts.settings.read_only,
+            handles: self.handles.load(Ordering::Relaxed),
+            file_bytes,
+            wal_bytes,
+            wal_pages: counters.wal_pages.load(Ordering::Relaxed),
+            checkpoints: counters.checkpoints.load(Ordering::Relaxed),
+            reader_gaps: counters.reader_gaps.load(Ordering::Relaxed),
+            readers_max: self.parts.settings.readers,
+            readers: readers.threads,
+            readers_busy: readers.busy,
+            reads_queued: readers.queued,
+            reads_queued_most: readers.queued_most,
+            leases: leases.busy,
+            leases_queued: leases.queued,
+            writes_queued: self.parts.queue.len(),
+            commits: self.parts.commits.last(),
+            groups: counters.groups.load(Ordering::Relaxed),
+            largest_group: counters.largest_group.load(Ordering::Relaxed),
+            split_groups: counters.split_groups.load(Ordering::Relaxed),
+        }
+    }
+}

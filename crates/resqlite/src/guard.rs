@@ -1,0 +1,253 @@
+//! What a connection may do, and what it is doing: authorizer, cancellation and lock waiting in one place.
+
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use resqlite_sqlite::{Action, Connection, action, codes};
+
+use crate::{
+    error::Error,
+    limits,
+    statements::{Effects, is_interrupt},
+    token::{Scope, Token},
+};
+
+/// Shared between a connection's callbacks and the code that runs statements on it; one thread only.
+#[derive(Clone)]
+pub(crate) struct Guard(Rc<State>);
+
+struct State {
+    role: Role,
+    /// Resqlite itself runs a statement that manages transactions or attachments.
+    internal: Cell<bool>,
+    effects: RefCell<Effects>,
+    /// Why the authorizer refused, for people.
+    refusal: Cell<Option<Error>>,
+    token: RefCell<Option<Token>>,
+    deadline: Cell<Option<Instant>>,
+    busy_timeout: Duration,
+    busy_since: Cell<Option<Instant>>,
+    /// The transaction, snapshot or cursor that has the connection.
+    session: RefCell<Option<Scope>>,
+    /// Locks are not waited for.
+    impatient: Cell<bool>,
+}
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Reader,
+    Writer,
+}
+
+/// PRAGMAs that only look something up although they take an argument.
+const LOOKUPS: [&str; 13] = [
+    "table_info",
+    "table_xinfo",
+    "table_list",
+    "index_list",
+    "index_info",
+    "index_xinfo",
+    "foreign_key_list",
+    "foreign_key_check",
+    "integrity_check",
+    "quick_check",
+    "function_list",
+    "pragma_list",
+    "collation_list",
+];
+
+impl Guard {
+    /// Installs the callbacks on a connection, before anything is prepared on it.
+    pub(crate) fn install(connection: &Connection, role: Role, busy_timeout: Duration) -> Self {
+        let guard = Self(Rc::new(State {
+            role,
+            internal: Cell::new(false),
+            effects: RefCell::default(),
+            refusal: Cell::new(None),
+            token: RefCell::new(None),
+            deadline: Cell::new(None),
+            busy_timeout,
+            busy_since: Cell::new(None),
+            session: RefCell::new(None),
+            impatient: Cell::new(false),
+        }));
+        let state = Rc::clone(&guard.0);
+        connection.set_authorizer(move |action| state.authorize(action));
+        let state = Rc::clone(&guard.0);
+        connection.set_progress_handler(limits::PROGRESS_OPERATIONS, move || !state.is_cancelled());
+        let state = Rc::clone(&guard.0);
+        connection.set_busy_handler(move |attempt| state.wait_for_lock(attempt));
+        guard
+    }
+
+    /// A request begins: its token and, from now on, waits for locks count.
+    pub(crate) fn start(&self, token: &Token) {
+        *self.0.token.borrow_mut() = Some(token.clone());
+    }
+
+    /// The request is done.
+    pub(crate) fn stop(&self) {
+        *self.0.token.borrow_mut() = None;
+    }
+
+    /// Statements are interrupted after this time.
+    pub(crate) fn set_deadline(&self, deadline: Option<Instant>) {
+        self.0.deadline.set(deadline);
+    }
+
+    /// A session has the connection from now on, or (`None`) no longer. Cancelling it interrupts statements.
+    pub(crate) fn set_session(&self, session: Option<Scope>) {
+        *self.0.session.borrow_mut() = session;
+    }
+
+    /// Runs `work`, in which no lock is waited for.
+    pub(crate) fn without_waiting<R>(&self, work: impl FnOnce() -> R) -> R {
+        self.0.impatient.set(true);
+        let result = work();
+        self.0.impatient.set(false);
+        result
+    }
+
+    /// Runs `work`, in which statements may manage transactions, savepoints and attachments.
+    pub(crate) fn internally<R>(&self, work: impl FnOnce() -> R) -> R {
+        let before = self.0.internal.replace(true);
+        let result = work();
+        self.0.internal.set(before);
+        result
+    }
+
+    pub(crate) fn forget_effects(&self) {
+        *self.0.effects.borrow_mut() = Effects::default();
+    }
+
+    /// What the statement prepared last does.
+    pub(crate) fn effects(&self) -> Effects {
+        self.0.effects.borrow().clone()
+    }
+
+    /// Puts resqlite's own reason in the place of SQLite's "not authorized" or "interrupted".
+    pub(crate) fn explain(&self, error: Error) -> Error {
+        let refusal = self.0.refusal.take();
+        match error.sqlite().map(resqlite_sqlite::Error::primary) {
+            Some(codes::AUTH) => refusal.unwrap_or(error),
+            _ if !is_interrupt(&error) => error,
+            _ if self.0.deadline.get().is_some_and(|end| Instant::now() >= end) => Error::TimedOut,
+            _ => Error::Aborted,
+        }
+    }
+}
+
+impl State {
+    fn is_cancelled(&self) -> bool {
+        let cancelled = self.token.borrow().as_ref().is_some_and(Token::is_cancelled);
+        let ended = self.session.borrow().as_ref().is_some_and(Scope::is_cancelled);
+        cancelled || ended || self.deadline.get().is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// SQLite's own waits grow quickly; ours end when the caller gives up, too.
+    fn wait_for_lock(&self, attempt: u32) -> bool {
+        let now = Instant::now();
+        if attempt == 0 {
+            self.busy_since.set(Some(now));
+        }
+        let since = self.busy_since.get().unwrap_or(now);
+        let left = self.busy_timeout.saturating_sub(now - since);
+        if left.is_zero() || self.impatient.get() || self.is_cancelled() {
+            return false;
+        }
+        let pause = Duration::from_micros(100 << attempt.min(10));
+        thread::sleep(pause.min(limits::BUSY_PAUSE_MAX).min(left));
+        true
+    }
+
+    fn authorize(&self, action: Action<'_>) -> bool {
+        self.note_effects(action);
+        if self.internal.get() {
+            return true;
+        }
+        match self.refuse(action) {
+            None => true,
+            Some(reason) => {
+                self.refusal.set(Some(Error::Statement(reason)));
+                false
+            }
+        }
+    }
+
+    fn refuse(&self, action: Action<'_>) -> Option<String> {
+        let reader = self.role == Role::Reader;
+        match action.code {
+            action::TRANSACTION | action::SAVEPOINT if reader => {
+                Some("select cannot manage transactions; use transaction() or snapshot()".into())
+            }
+            action::TRANSACTION => {
+                Some("a transaction is managed by transaction(), or by a script given to exec".into())
+            }
+            action::ATTACH | action::DETACH if reader => {
+                Some("ATTACH and DETACH go through execute or exec".into())
+            }
+            action::ATTACH | action::DETACH => {
+                Some("ATTACH and DETACH cannot run inside a transaction".into())
+            }
+            action::PRAGMA if reader => refuse_pragma(action.first.unwrap_or(""), action.second),
+            _ => None,
+        }
+    }
+
+    fn note_effects(&self, action: Action<'_>) {
+        let mut effects = self.effects.borrow_mut();
+        match action.code {
+            action::INSERT | action::UPDATE | action::DELETE => {
+                let table = action.first.unwrap_or("");
+                if table.starts_with("sqlite_") && table != "sqlite_sequence" {
+                    return;
+                }
+                let entry = (action.schema.unwrap_or("main").to_owned(), table.to_owned());
+                if !effects.writes.contains(&entry) {
+                    effects.writes.push(entry);
+                }
+            }
+            code if SCHEMA_ACTIONS.contains(&code) => effects.schema = true,
+            _ => {}
+        }
+    }
+}
+
+const SCHEMA_ACTIONS: [i32; 21] = [
+    action::CREATE_INDEX,
+    action::CREATE_TABLE,
+    action::CREATE_TEMP_INDEX,
+    action::CREATE_TEMP_TABLE,
+    action::CREATE_TEMP_TRIGGER,
+    action::CREATE_TEMP_VIEW,
+    action::CREATE_TRIGGER,
+    action::CREATE_VIEW,
+    action::CREATE_VTABLE,
+    action::DROP_INDEX,
+    action::DROP_TABLE,
+    action::DROP_TEMP_INDEX,
+    action::DROP_TEMP_TABLE,
+    action::DROP_TEMP_TRIGGER,
+    action::DROP_TEMP_VIEW,
+    action::DROP_TRIGGER,
+    action::DROP_VIEW,
+    action::DROP_VTABLE,
+    action::ALTER_TABLE,
+    action::ATTACH,
+    action::DETACH,
+];
+
+/// On a reader a PRAGMA may look something up; one that sets something would change one connection of many.
+fn refuse_pragma(name: &str, value: Option<&str>) -> Option<String> {
+    if value.is_none() || LOOKUPS.iter().any(|lookup| lookup.eq_ignore_ascii_case(name)) {
+        return None;
+    }
+    Some(format!(
+        "select cannot set PRAGMA {name}; give it to open as one of its pragmas, or use execute"
+    ))
+}

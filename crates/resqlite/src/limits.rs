@@ -1,0 +1,44 @@
+//! Every bound of the engine, in one place. Nothing in it grows without one of these.
+
+use std::time::Duration;
+
+/// Reader threads that serve `select`, when the user names no number: one less than the cores, at least 2, at most 4.
+pub const READERS_DEFAULT: (usize, usize) = (2, 4);
+/// Reader threads that a user may ask for.
+pub const READERS_MAX: usize = 64;
+/// Snapshots and cursors open at the same time; further ones wait their turn.
+pub const LEASES_MAX: usize = 32;
+/// How long a thread for snapshots and cursors waits for the next one before it ends.
+pub const LEASE_IDLE: Duration = Duration::from_secs(5);
+/// Requests that wait for a reader; one more is refused.
+pub const QUEUED_READS_MAX: usize = 1 << 17;
+/// Requests that wait for the writer; one more is refused.
+pub const QUEUED_WRITES_MAX: usize = 1 << 17;
+/// Requests that wait inside one transaction, snapshot or cursor.
+pub const QUEUED_IN_SESSION_MAX: usize = 1 << 14;
+/// Writes that are committed together.
+pub const GROUP_UNITS_MAX: usize = 1024;
+/// Prepared statements kept per connection, when the user names no number.
+pub const STATEMENT_CACHE_DEFAULT: usize = 128;
+/// Rows in one slice.
+pub const SLICE_ROWS_MAX: usize = 1024;
+/// Cells in one slice: rows times columns.
+pub const SLICE_CELLS_MAX: usize = 16 * 1024;
+/// Bytes of text (or of BLOBs) after which a slice is cut. A string that a caller keeps holds about this much alive.
+pub const SLICE_HEAP_MAX: usize = 64 * 1024;
+/// Column lists remembered before unused ones are forgotten.
+pub const SHAPES_MAX: usize = 4096;
+/// Virtual-machine operations between two looks at a statement's cancellation token (some tens of microseconds).
+pub const PROGRESS_OPERATIONS: u32 = 1000;
+/// How long the writer waits for foreign locks, when the user names no time.
+pub const BUSY_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
+/// The longest pause between two attempts at a foreign lock.
+pub const BUSY_PAUSE_MAX: Duration = Duration::from_millis(20);
+/// Pages of write-ahead log after which a checkpoint copies what it can (4 MiB at 4 KiB pages).
+pub const WAL_CHECKPOINT_PAGES: u32 = 1000;
+/// Pages of write-ahead log after which readers are held back for a moment, so that the log can start anew.
+pub const WAL_RESTART_PAGES: u32 = 8000;
+/// How long readers are held back at most for that.
+pub const READER_GAP: Duration = Duration::from_millis(50);
+/// The size that the write-ahead log file is cut to when it starts anew, in bytes.
+pub const WAL_FILE_KEPT: u64 = 64 << 20;

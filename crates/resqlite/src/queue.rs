@@ -1,0 +1,119 @@
+//! A bounded first-in-first-out queue with one reader: the writer's inbox, a transaction's, a cursor's.
+
+use std::{collections::VecDeque, time::Instant};
+
+use crate::sync::{Condvar, Mutex, lock, wait, wait_for};
+
+/// See the module's description. Pushing never waits.
+pub(crate) struct Queue<T> {
+    state: Mutex<State<T>>,
+    ready: Condvar,
+    capacity: usize,
+}
+
+struct State<T> {
+    items: VecDeque<T>,
+    closed: bool,
+}
+
+/// Why an item was not taken; it comes back.
+pub(crate) enum Refused<T> {
+    /// The queue is at its bound.
+    Full(T),
+    /// The reader is gone or going.
+    Closed(T),
+}
+
+/// What waiting for an item gave.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Popped<T> {
+    /// The oldest item.
+    Item(T),
+    /// The deadline passed.
+    TimedOut,
+    /// The queue is closed and empty.
+    Closed,
+}
+
+impl<T> Queue<T> {
+    pub(crate) fn new(capacity: usize) -> Self {
+        let state = State {
+            items: VecDeque::new(),
+            closed: false,
+        };
+        Self {
+            state: Mutex::new(state),
+            ready: Condvar::new(),
+            capacity,
+        }
+    }
+
+    /// Adds an item and wakes the reader.
+    pub(crate) fn push(&self, item: T) -> Result<(), Refused<T>> {
+        let mut state = lock(&self.state);
+        if state.closed {
+            return Err(Refused::Closed(item));
+        }
+        if state.items.len() >= self.capacity {
+            return Err(Refused::Full(item));
+        }
+        state.items.push_back(item);
+        drop(state);
+        self.ready.notify_one();
+        Ok(())
+    }
+
+    /// Waits for the oldest item, at most until `deadline`.
+    pub(crate) fn pop(&self, deadline: Option<Instant>) -> Popped<T> {
+        let mut state = lock(&self.state);
+        loop {
+            if let Some(item) = state.items.pop_front() {
+                return Popped::Item(item);
+            }
+            if state.closed {
+                return Popped::Closed;
+            }
+            state = match deadline.map(|end| end.saturating_duration_since(Instant::now())) {
+                None => wait(&self.ready, state),
+                Some(rest) if rest.is_zero() => return Popped::TimedOut,
+                Some(rest) => wait_for(&self.ready, state, rest),
+            };
+        }
+    }
+
+    /// Moves the items that wait already, at most `most`, as long as `wanted` says yes.
+    pub(crate) fn drain_while(&self, into: &mut Vec<T>, most: usize, wanted: impl Fn(&T) -> bool) {
+        let mut state = lock(&self.state);
+        while into.len() < most && state.items.front().is_some_and(&wanted) {
+            into.extend(state.items.pop_front());
+        }
+    }
+
+    /// Takes out the first item that matches.
+    pub(crate) fn remove(&self, matches: impl Fn(&T) -> bool) -> Option<T> {
+        let mut state = lock(&self.state);
+        let at = state.items.iter().position(matches)?;
+        state.items.remove(at)
+    }
+
+    /// Accepts nothing more; what waits is still served.
+    pub(crate) fn close(&self) {
+        lock(&self.state).closed = true;
+        self.ready.notify_all();
+    }
+
+    /// Accepts nothing more and hands back what waits.
+    pub(crate) fn close_and_take(&self) -> VecDeque<T> {
+        let mut state = lock(&self.state);
+        state.closed = true;
+        let items = std::mem::take(&mut state.items);
+        drop(state);
+        self.ready.notify_all();
+        items
+    }
+
+    /// How many items wait.
+    pub(crate) fn len(&self) -> usize {
+        lock(&self.state).items.len()
+    }
+}

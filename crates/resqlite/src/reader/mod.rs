@@ -1,0 +1,7 @@
+//! Reading: threads with a read-only connection each, and the queue that feeds them.
+
+mod pool;
+mod thread;
+
+pub(crate) use pool::{Pool, PoolStatus};
+pub(crate) use thread::{Cursor, Job, Lease, Readers};

@@ -1,0 +1,250 @@
+//! The queue between callers and reader threads: first come, first served; one wake per job; threads start when
+//! they are first needed.
+//!
+//! One lock guards everything here. Two conditions: `work` (a job came, readers may go on, the pool closed) and
+//! `quiet` (no reader is at work any more).
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use crate::sync::{Condvar, Mutex, lock, wait, wait_for};
+
+pub(crate) struct Pool<J> {
+    state: Mutex<State<J>>,
+    work: Condvar,
+    quiet: Condvar,
+    threads_max: usize,
+    queued_max: usize,
+    /// How long a thread without work stays; `None`: for good.
+    idle_max: Option<Duration>,
+}
+
+struct State<J> {
+    queue: VecDeque<(u64, J)>,
+    /// Number of the last job that was queued.
+    tickets: u64,
+    /// Threads that take jobs.
+    threads: usize,
+    /// Threads that exist: those, and the ones that are closing their connection.
+    alive: usize,
+    /// Threads that wait for work.
+    idle: usize,
+    /// Threads that hold a job or a read transaction.
+    busy: usize,
+    held_back: bool,
+    closed: bool,
+    queued_most: usize,
+}
+
+/// Numbers for diagnostics.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct PoolStatus {
+    pub(crate) threads: usize,
+    pub(crate) busy: usize,
+    pub(crate) queued: usize,
+    pub(crate) queued_most: usize,
+}
+
+/// What became of a job.
+pub(crate) enum Submitted<J> {
+    /// It is queued and somebody will take it.
+    Queued,
+    /// It is queued; the caller must start a thread, which was counted already.
+    NeedsThread,
+    /// Too many wait.
+    Full(J),
+    /// The pool is closed.
+    Closed(J),
+}
+
+/// What a thread does next.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Next<J> {
+    /// Run this job. `snapshot`: if more jobs wait, the last ticket that a read transaction begun now may serve.
+    Job { job: J, snapshot: Option<u64> },
+    /// End the read transaction, then ask again without one.
+    EndSnapshot,
+    /// Close the connection, report [`Pool::left`] and end.
+    Quit,
+}
+
+impl<J> Pool<J> {
+    pub(crate) fn new(threads_max: usize, queued_max: usize, idle_max: Option<Duration>) -> Self {
+        let state = State {
+            queue: VecDeque::new(),
+            tickets: 0,
+            threads: 0,
+            alive: 0,
+            idle: 0,
+            busy: 0,
+            held_back: false,
+            closed: false,
+            queued_most: 0,
+        };
+        let (work, quiet) = (Condvar::new(), Condvar::new());
+        Self {
+            state: Mutex::new(state),
+            work,
+            quiet,
+            threads_max,
+            queued_max,
+            idle_max,
+        }
+    }
+
+    /// Queues a job. Never waits.
+    pub(crate) fn submit(&self, job: J) -> Submitted<J> {
+        let mut state = lock(&self.state);
+        if state.closed {
+            return Submitted::Closed(job);
+        }
+        if state.queue.len() >= self.queued_max {
+            return Submitted::Full(job);
+        }
+        state.tickets += 1;
+        let ticket = state.tickets;
+        state.queue.push_back((ticket, job));
+        state.queued_most = state.queued_most.max(state.queue.len());
+        if state.queue.len() > state.idle && state.threads < self.threads_max {
+            state.threads += 1;
+            state.alive += 1;
+            return Submitted::NeedsThread;
+        }
+        let wake = state.idle > 0;
+        drop(state);
+        if wake {
+            self.work.notify_one();
+        }
+        Submitted::Queued
+    }
+
+    /// The next job for a thread. `was_busy`: it comes back from one. `snapshot`: it still holds a read transaction
+    /// that may serve jobs up to this ticket (they were asked for before it began).
+    pub(crate) fn next(&self, was_busy: bool, snapshot: Option<u64>) -> Next<J> {
+        let mut state = lock(&self.state);
+        if let Some(last) = snapshot {
+            let serves = !state.held_back && state.queue.front().is_some_and(|&(ticket, _)| ticket <= last);
+            if !serves {
+                return Next::EndSnapshot;
+            }
+            let (_, job) = state.queue.pop_front().expect("looked at above");
+            return Next::Job { job, snapshot };
+        }
+        if was_busy {
+            self.rest(&mut state);
+        }
+        let idle_since = Instant::now();
+        loop {
+            if !state.held_back
+                && let Some((_, job)) = state.queue.pop_front()
+            {
+                state.busy += 1;
+                let snapshot = (!state.queue.is_empty()).then_some(state.tickets);
+                return Next::Job { job, snapshot };
+            }
+            if state.closed && state.queue.is_empty() {
+                state.threads -= 1;
+                return Next::Quit;
+            }
+            state.idle += 1;
+            let mut timed_out = false;
+            state = match self.idle_max {
+                None => wait(&self.work, state),
+                Some(idle_max) => {
+                    let rest = idle_max.saturating_sub(idle_since.elapsed());
+                    timed_out = rest.is_zero();
+                    if timed_out {
+                        state
+                    } else {
+                        wait_for(&self.work, state, rest)
+                    }
+                }
+            };
+            state.idle -= 1;
+            if timed_out && state.queue.is_empty() {
+                state.threads -= 1;
+                return Next::Quit;
+            }
+        }
+    }
+
+    fn rest(&self, state: &mut State<J>) {
+        state.busy -= 1;
+        if state.busy == 0 {
+            self.quiet.notify_all();
+        }
+    }
+
+    /// Counts out a thread that could not start. If none is left, the jobs that wait come back, to be failed.
+    pub(crate) fn lost_thread(&self) -> Vec<J> {
+        let mut state = lock(&self.state);
+        state.threads -= 1;
+        state.alive -= 1;
+        self.quiet.notify_all();
+        if state.threads > 0 {
+            Vec::new()
+        } else {
+            state.queue.drain(..).map(|(_, job)| job).collect()
+        }
+    }
+
+    /// A thread has quit and its connection is closed.
+    pub(crate) fn left(&self) {
+        lock(&self.state).alive -= 1;
+        self.quiet.notify_all();
+    }
+
+    /// Holds new work back and waits until no thread is busy, for `time` at most; then runs `action` if so, and lets
+    /// work go on.
+    pub(crate) fn in_gap<R>(&self, time: Duration, action: impl FnOnce() -> R) -> Option<R> {
+        let end = Instant::now() + time;
+        let mut state = lock(&self.state);
+        state.held_back = true;
+        while state.busy > 0 {
+            let rest = end.saturating_duration_since(Instant::now());
+            if rest.is_zero() {
+                break;
+            }
+            state = wait_for(&self.quiet, state, rest);
+        }
+        let quiet = state.busy == 0;
+        drop(state);
+        let result = quiet.then(action);
+        lock(&self.state).held_back = false;
+        self.work.notify_all();
+        result
+    }
+
+    /// Takes out the first waiting job that matches.
+    pub(crate) fn remove(&self, matches: impl Fn(&J) -> bool) -> Option<J> {
+        let mut state = lock(&self.state);
+        let at = state.queue.iter().position(|(_, job)| matches(job))?;
+        state.queue.remove(at).map(|(_, job)| job)
+    }
+
+    /// Accepts nothing more; what waits is still served, then the threads end.
+    pub(crate) fn close(&self) {
+        lock(&self.state).closed = true;
+        self.work.notify_all();
+    }
+
+    /// Waits until all threads have ended and their connections are closed.
+    pub(crate) fn join(&self) {
+        let mut state = lock(&self.state);
+        while state.alive > 0 {
+            state = wait(&self.quiet, state);
+        }
+    }
+
+    pub(crate) fn status(&self) -> PoolStatus {
+        let state = lock(&self.state);
+        PoolStatus {
+            threads: state.threads,
+            busy: state.busy,
+            queued: state.queue.len(),
+            queued_most: state.queued_most,
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! A reader thread: one read-only connection, one job at a time.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use resqlite_sqlite::Connection;
+
+use super::{
+    Pool, PoolStatus,
+    pool::{Next, Submitted},
+};
+use crate::{
+    connect::{self, Attachments, Place},
+    error::{Error, Result},
+    guard::Role,
+    options::Settings,
+    queue::Popped,
+    request::{Outcome, Query, Replier, Step},
+    session::Inbox,
+    statements::{Prepared, Statements},
+};
+
+/// What a reader thread can be asked.
+pub(crate) enum Job {
+    Read(Query, Replier),
+    Lease(Lease),
+}
+
+/// A reader for one caller, until the session ends.
+pub(crate) struct Lease {
+    pub(crate) inbox: Arc<Inbox>,
+    /// A cursor; a snapshot has none.
+    pub(crate) cursor: Option<Cursor>,
+    pub(crate) opened: Replier,
+}
+
+/// The query of a cursor.
+pub(crate) struct Cursor {
+    pub(crate) query: Query,
+    pub(crate) batch_rows: usize,
+}
+
+/// A pool and what its threads need to open their connections.
+pub(crate) struct Readers {
+    pool: Arc<Pool<Job>>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    name: &'static str,
+    place: Place,
+    settings: Settings,
+    attachments: Arc<Attachments>,
+}
+
+impl Readers {
+    pub(crate) fn new(
+        name: &'static str,
+        pool: Pool<Job>,
+        place: Place,
+        settings: Settings,
+        attachments: Arc<Attachments>,
+    ) -> Self {
+        Self {
+            pool: Arc::new(pool),
+            shared: Arc::new(Shared {
+                name,
+                place,
+                settings,
+                attachments,
+            }),
+        }
+    }
+
+    /// Queues a job; starts a thread where one is missing.
+    pub(crate) fn submit(&self, job: Job) {
+        match self.pool.submit(job) {
+            Submitted::Queued => {}
+            Submitted::NeedsThread => self.start_thread(),
+            Submitted::Full(job) => job.fail(Error::QueueFull),
+            Submitted::Closed(job) => job.fail(Error::Closed),
+        }
+    }
+
+    fn start_thread(&self) {
+        let (pool, shared) = (Arc::clone(&self.pool), Arc::clone(&self.shared));
+        let started = thread::Builder::new()
+            .name(shared.name.into())
+            .spawn(move || serve(&pool, &shared));
+        if started.is_err() {
+            self.pool
+                .lost_thread()
+                .into_iter()
+                .for_each(|job| job.fail(Error::WorkerDied));
+        }
+    }
+
+    /// Fails a read that still waits, if its token was cancelled.
+    pub(crate) fn drop_cancelled(&self) {
+        while let Some(job) = self.pool.remove(Job::is_cancelled) {
+            job.fail(Error::Aborted);
+        }
+    }
+
+    pub(crate) fn in_gap<R>(&self, time: Duration, action: impl FnOnce() -> R) -> Option<R> {
+        self.pool.in_gap(time, action)
+    }
+
+    pub(crate) fn close(&self) {
+        self.pool.close();
+    }
+
+    pub(crate) fn join(&self) {
+        self.pool.join();
+    }
+
+    pub(crate) fn status(&self) -> PoolStatus {
+        self.pool.status()
+    }
+}
+
+impl Job {
+    fn fail(self, error: Error) {
+        match self {
+            Self::Read(_, reply) => reply.fail(error),
+            Self::Lease(lease) => lease.fail(error),
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        match self {
+            Self::Read(query, _) => query.token.is_cancelled(),
+            Self::Lease(lease) => lease.inbox.scope.is_cancelled(),
+        }
+    }
+}
+
+impl Lease {
+    fn fail(self, error: Error) {
+        self.inbox.end(Some(error.clone()));
+        self.opened.fail(error);
+    }
+}
+
+/// Serves jobs until the pool says to quit. A connection that cannot be opened fails the job that needed it; one in
+/// whose use something panicked is replaced.
+fn serve(pool: &Pool<Job>, shared: &Shared) {
+    let mut reader: Option<Reader> = None;
+    let (mut was_busy, mut snapshot) = (false, None);
+    loop {
+        let job = match pool.next(was_busy, snapshot) {
+            Next::Quit => break,
+            Next::EndSnapshot => {
+                snapshot = None;
+                if reader.as_mut().is_some_and(|reader| reader.end_read().is_err()) {
+                    reader = None;
+                }
+                continue;
+            }
+            Next::Job { job, snapshot: None } => job,
+            Next::Job {
+                job,
+                snapshot: wanted,
+            } => {
+                // Reads that wait already share one read transaction: each began to wait before it begins.
+                if snapshot.is_none()
+                    && ready(&mut reader, shared).is_ok_and(|reader| reader.begin_read().is_ok())
+                {
+                    snapshot = wanted;
+                }
+                job
+            }
+        };
+        was_busy = true;
+        let run = catch_unwind(AssertUnwindSafe(|| match ready(&mut reader, shared) {
+            Ok(reader) => reader.run(job, snapshot.is_some()),
+            Err(error) => job.fail(error),
+        }));
+        if run.is_err() {
+            (reader, snapshot) = (None, None);
+        }
+    }
+    drop(reader);
+    pool.left();
+}
+
+/// The thread's connection, opened now if need be.
+fn ready<'a>(reader: &'a mut Option<Reader>, shared: &Shared) -> Result<&'a mut Reader> {
+    if reader.is_none() {
+        *reader = Some(Reader::open(shared)?);
+    }
+    Ok(reader.as_mut().expect("opened above"))
+}
+
+struct Reader {
+    statements: Statements,
+    /// The version of the list of attached databases that this connection has.
+    attached: u64,
+    attachments: Arc<Attachments>,
+}
+
+impl Reader {
+    fn open(shared: &Shared) -> Result<Self> {
+        let statements = connect::open(&shared.place, &shared.settings, Role::Reader, |_| ())?;
+        Ok(Self {
+            statements,
+            attached: 0,
+            attachments: Arc::clone(&shared.attachments),
+        })
+    }
+
+    fn connection(&self) -> &Connection {
+        &self.statements.connection
+    }
+
+    fn begin_read(&self) -> Result<()> {
+        Ok(self
+            .statements
+            .guard
+            .internally(|| self.connection().execute_script("BEGIN"))?)
+    }
+
+    fn end_read(&self) -> Result<()> {
+        if self.connection().is_autocommit() {
+            return Ok(());
+        }
+        Ok(self
+            .statements
+            .guard
+            .internally(|| self.connection().execute_script("COMMIT"))?)
+    }
+
+    fn run(&mut self, job: Job, in_transaction: bool) {
+        if !in_transaction
+            && let Err(error) = self
+                .attachments
+                .bring_up_to_date(&mut self.statements, &mut self.attached)
+        {
+            return job.fail(error);
+        }
+        match job {
+            Job::Read(query, reply) => self.statements.select(&query, reply),
+            Job::Lease(lease) => self.lease(lease),
+        }
+    }
+
+    /// Serves one caller alone, on one committed state.
+    fn lease(&mut self, lease: Lease) {
+        // A job before this one may have left the shared read transaction open.
+        let began = self.end_read().and_then(|()| self.begin_read());
+        if let Err(error) = began {
+            return lease.fail(error);
+        }
+        let inbox = Arc::clone(&lease.inbox);
+        self.statements.guard.set_session(Some(inbox.scope.clone()));
+        match lease.cursor {
+            None => self.snapshot(&inbox, lease.opened),
+            Some(cursor) => self.cursor(&inbox, &cursor, lease.opened),
+        }
+        self.statements.guard.set_session(None);
+        inbox.end(None);
+        // An error here leaves a transaction open, which the next begin reports.
+        let _ = self.end_read();
+    }
+
+    fn snapshot(&mut self, inbox: &Inbox, opened: Replier) {
+        // BEGIN takes no snapshot yet; the first read does.
+        if let Err(error) = self.connection().query_text("SELECT 1 FROM sqlite_schema") {
+            return opened.fail(error.into());
+        }
+        opened.finish(Ok(Outcome::Done));
+        while let Popped::Item(step) = inbox.steps.pop(None) {
+            match step {
+                Step::Select(query, reply) => self.statements.select(&query, reply),
+                Step::End(reply) => return reply.finish(Ok(Outcome::Done)),
+                step => {
+                    let operation = step.operation();
+                    let message = format!("{operation} is not possible in a snapshot");
+                    step.into_reply().fail(Error::transaction(operation, message));
+                }
+            }
+        }
+    }
+
+    fn cursor(&mut self, inbox: &Inbox, cursor: &Cursor, opened: Replier) {
+        self.statements.guard.start(&cursor.query.token);
+        let prepared = self.statements.take(&cursor.query.sql).and_then(|mut prepared| {
+            prepared.bind_query(&cursor.query)?;
+            Ok(prepared)
+        });
+        match prepared {
+            Err(error) => opened.fail(self.statements.guard.explain(error)),
+            Ok(mut prepared) => {
+                self.batches(inbox, cursor, &mut prepared, opened);
+                self.statements.put(&cursor.query.sql, prepared);
+            }
+        }
+        self.statements.guard.stop();
+    }
+
+    fn batches(&mut self, inbox: &Inbox, cursor: &Cursor, prepared: &mut Prepared, opened: Replier) {
+        let (most, integers) = (cursor.batch_rows, cursor.query.integers);
+        let mut end = self.statements.fetch(prepared, most, integers, true, opened);
+        while !end && let Popped::Item(step) = inbox.steps.pop(None) {
+            match step {
+                Step::Fetch(reply) => end = self.statements.fetch(prepared, most, integers, false, reply),
+                Step::End(reply) => return reply.finish(Ok(Outcome::Done)),
+                step => {
+                    let operation = step.operation();
+                    let message = format!("{operation} is not possible in a cursor");
+                    step.into_reply().fail(Error::transaction(operation, message));
+                }
+            }
+        }
+    }
+}

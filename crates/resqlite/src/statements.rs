@@ -1,0 +1,383 @@
+//! A connection with its statement cache, and the ways to run one statement on it.
+
+use std::{num::NonZeroUsize, sync::Arc};
+
+use lru::LruCache;
+use resqlite_sqlite::{Connection, Statement, codes};
+
+use crate::{
+    error::{Error, Result},
+    guard::Guard,
+    limits,
+    request::{Format, Outcome, Packed, Query, Replier},
+    rows::{Integers, JsonWriter, Kind, Packer, Shape},
+};
+
+/// A connection, its prepared statements (least recently used go first) and the buffers for packing rows.
+pub(crate) struct Statements {
+    pub(crate) connection: Connection,
+    pub(crate) guard: Guard,
+    cache: LruCache<Arc<str>, Prepared>,
+    /// Resqlite's own statements: BEGIN, COMMIT, savepoints. As many as there are levels of nesting.
+    controls: Vec<(String, Statement)>,
+    packer: Packer,
+}
+
+/// A cached statement and what is known about it.
+pub(crate) struct Prepared {
+    pub(crate) statement: Statement,
+    /// What executing it does besides changing rows.
+    pub(crate) effects: Effects,
+    shape: Arc<Shape>,
+    /// How the columns were packed last time, so that a column of only NULLs stays what it was.
+    kinds: Vec<Kind>,
+    /// SQLite's count of re-preparations at which `shape` was read.
+    reprepared: u32,
+}
+
+/// What a statement does, as the authorizer learned while it was prepared.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Effects {
+    /// Creates, alters or drops something.
+    pub(crate) schema: bool,
+    /// Tables (schema, name) whose rows it may change, by triggers and cascades too.
+    pub(crate) writes: Vec<(String, String)>,
+}
+
+/// A run of a statement that may be read in parts.
+pub(crate) struct Run<'a> {
+    prepared: &'a mut Prepared,
+    packer: &'a mut Packer,
+}
+
+impl Statements {
+    pub(crate) fn new(connection: Connection, guard: Guard, cache_size: usize) -> Self {
+        let size = NonZeroUsize::new(cache_size).unwrap_or(NonZeroUsize::MIN);
+        Self {
+            connection,
+            guard,
+            cache: LruCache::new(size),
+            controls: Vec::new(),
+            packer: Packer::default(),
+        }
+    }
+
+    /// Forgets all prepared statements.
+    pub(crate) fn clear(&mut self) {
+        self.cache.clear();
+    }
+
+    /// Forgets one prepared statement.
+    pub(crate) fn forget(&mut self, sql: &Arc<str>) {
+        self.cache.pop(sql);
+    }
+
+    /// The statement of `sql`, from the cache or prepared now.
+    ///
+    /// # Errors
+    /// SQLite's, and [`Error::Statement`] where the text is not exactly one statement.
+    pub(crate) fn get(&mut self, sql: &Arc<str>) -> Result<&mut Prepared> {
+        // Looked up twice because a reference from the first lookup would block the insertion.
+        if self.cache.get(sql).is_none() {
+            let prepared = prepare(&self.connection, &self.guard, sql)?;
+            self.cache.push(Arc::clone(sql), prepared);
+        }
+        Ok(self.cache.get_mut(sql).expect("found or inserted above"))
+    }
+
+    /// Runs one of resqlite's own statements, which give no rows.
+    pub(crate) fn control(&mut self, sql: &str) -> Result<()> {
+        let statement = match self.controls.iter_mut().find(|(known, _)| known == sql) {
+            Some((_, statement)) => statement,
+            None => {
+                let prepared = self.connection.prepare(sql, true)?.statement;
+                let statement =
+                    prepared.ok_or_else(|| Error::Statement(format!("{sql:?} is no statement")))?;
+                self.controls.push((sql.to_owned(), statement));
+                &mut self.controls.last_mut().expect("pushed above").1
+            }
+        };
+        let done = statement.step();
+        statement.reset();
+        Ok(done.map(drop)?)
+    }
+
+    /// Takes the statement of `sql` out of the cache, for a run that lasts.
+    pub(crate) fn take(&mut self, sql: &Arc<str>) -> Result<Prepared> {
+        match self.cache.pop(sql) {
+            Some(prepared) => Ok(prepared),
+            None => prepare(&self.connection, &self.guard, sql),
+        }
+    }
+
+    /// Gives back what [`take`](Self::take) gave.
+    pub(crate) fn put(&mut self, sql: &Arc<str>, mut prepared: Prepared) {
+        prepared.statement.reset();
+        self.cache.push(Arc::clone(sql), prepared);
+    }
+
+    /// Runs a query and answers with all its rows.
+    pub(crate) fn select(&mut self, query: &Query, mut reply: Replier) {
+        self.guard.start(&query.token);
+        let done = self.run_select(query, &mut reply);
+        self.guard.stop();
+        match done {
+            Ok(Selected::Bytes(bytes)) => reply.finish(Ok(Outcome::Bytes(bytes))),
+            Ok(Selected::Rows) => {
+                // The rows that are left stand in the packer still.
+                let Some(prepared) = self.cache.get_mut(&query.sql) else {
+                    return;
+                };
+                let (shape, last) = (&prepared.shape, self.packer.slice(&mut prepared.kinds));
+                reply.finish(Ok(Outcome::Rows {
+                    shape,
+                    last,
+                    end: true,
+                }));
+            }
+            Err(error) => reply.fail(self.guard.explain(error)),
+        }
+    }
+
+    fn run_select(&mut self, query: &Query, reply: &mut Replier) -> Result<Selected> {
+        if query.token.is_cancelled() {
+            return Err(Error::Aborted);
+        }
+        self.get(&query.sql)?;
+        let prepared = self.cache.get_mut(&query.sql).expect("prepared above");
+        let mut run = Run {
+            prepared,
+            packer: &mut self.packer,
+        };
+        let result = run.bind(query).and_then(|()| match query.format {
+            Format::Json => run.json().map(Selected::Bytes),
+            Format::Rows => run.rows(query.integers, Most::All, reply).map(|_| Selected::Rows),
+            Format::FirstRow => run
+                .rows(query.integers, Most::First, reply)
+                .map(|_| Selected::Rows),
+        });
+        run.prepared.statement.reset();
+        result
+    }
+
+    /// Packs at most `most` further rows of a cursor's statement; `true` when there are no more.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn fetch(
+        &mut self,
+        prepared: &mut Prepared,
+        most: usize,
+        integers: Integers,
+        fresh: bool,
+        mut reply: Replier,
+    ) -> bool {
+        let mut run = Run {
+            prepared,
+            packer: &mut self.packer,
+        };
+        let done = if fresh {
+            run.rows(integers, Most::Batch(most), &mut reply)
+        } else {
+            run.further_rows(integers, Most::Batch(most), &mut reply)
+        };
+        match done {
+            Ok(end) => {
+                let (shape, last) = (&prepared.shape, self.packer.slice(&mut prepared.kinds));
+                reply.finish(Ok(Outcome::Rows { shape, last, end }));
+                end
+            }
+            Err(error) => {
+                reply.fail(self.guard.explain(error));
+                true
+            }
+        }
+    }
+
+    /// Steps a statement that is bound already to its end; the rows it gives are kept, packed.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn drain(&mut self, sql: &Arc<str>, integers: Integers, rows: &mut Vec<Packed>) -> Result<()> {
+        let prepared = self.cache.get_mut(sql).expect("the caller prepared it");
+        if prepared.statement.column_count() == 0 {
+            while prepared.statement.step()? {}
+            return Ok(());
+        }
+        let mut run = Run {
+            prepared,
+            packer: &mut self.packer,
+        };
+        run.collect(integers, rows)
+    }
+}
+
+/// How many rows a run packs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Most {
+    All,
+    /// One, and the statement is not asked whether there are more.
+    First,
+    /// So many, then the run can go on.
+    Batch(usize),
+}
+
+enum Selected {
+    Rows,
+    Bytes(Vec<u8>),
+}
+
+impl Run<'_> {
+    fn bind(&mut self, query: &Query) -> Result<()> {
+        if !self.prepared.statement.is_read_only() {
+            return Err(Error::ReadOnly(
+                "select only reads; use execute for a statement that writes".into(),
+            ));
+        }
+        query.params.reader().bind_next(&mut self.prepared.statement)
+    }
+
+    /// First step of a run; only then is it sure which columns there are, as SQLite may have re-prepared.
+    fn first_step(&mut self) -> Result<bool> {
+        let row = self.prepared.statement.step()?;
+        self.prepared.refresh_shape();
+        Ok(row)
+    }
+
+    /// Packs rows from the start; full slices go to the reply, the rest stays in the packer. `true`: at the end.
+    fn rows(&mut self, integers: Integers, most: Most, reply: &mut Replier) -> Result<bool> {
+        let row = self.first_step()?;
+        self.packer.begin(self.prepared.shape.names().len(), integers);
+        self.pack(row, most, reply)
+    }
+
+    /// Goes on packing where the last batch ended.
+    fn further_rows(&mut self, integers: Integers, most: Most, reply: &mut Replier) -> Result<bool> {
+        self.packer.begin(self.prepared.shape.names().len(), integers);
+        self.pack(true, most, reply)
+    }
+
+    /// `row`: the statement stands on a row that is not packed yet. After the last row of a batch the statement is
+    /// stepped once more, so that the end is known.
+    fn pack(&mut self, mut row: bool, most: Most, reply: &mut Replier) -> Result<bool> {
+        let rows_max = if let Most::Batch(rows) = most {
+            rows
+        } else {
+            usize::MAX
+        };
+        let mut packed = 0;
+        while row && packed < rows_max {
+            if self.packer.is_full(limits::SLICE_ROWS_MAX) {
+                self.hand_over(reply)?;
+            }
+            self.packer.push(&self.prepared.statement)?;
+            packed += 1;
+            row = most != Most::First && self.prepared.statement.step()?;
+        }
+        Ok(!row)
+    }
+
+    fn hand_over(&mut self, reply: &mut Replier) -> Result<()> {
+        let slice = self.packer.slice(&mut self.prepared.kinds);
+        if !reply.rows(&self.prepared.shape, &slice) {
+            return Err(Error::Aborted);
+        }
+        self.packer.clear();
+        Ok(())
+    }
+
+    fn collect(&mut self, integers: Integers, rows: &mut Vec<Packed>) -> Result<()> {
+        let mut row = self.first_step()?;
+        self.packer.begin(self.prepared.shape.names().len(), integers);
+        while row {
+            self.packer.push(&self.prepared.statement)?;
+            row = self.prepared.statement.step()?;
+            if !row || self.packer.is_full(limits::SLICE_ROWS_MAX) {
+                let slice = self.packer.slice(&mut self.prepared.kinds);
+                rows.push((Arc::clone(&self.prepared.shape), slice.to_bytes()));
+                self.packer.clear();
+            }
+        }
+        Ok(())
+    }
+
+    fn json(&mut self) -> Result<Vec<u8>> {
+        let mut row = self.first_step()?;
+        let mut writer = JsonWriter::new();
+        while row {
+            writer.push(&self.prepared.statement, &self.prepared.shape);
+            row = self.prepared.statement.step()?;
+        }
+        Ok(writer.finish())
+    }
+}
+
+impl Prepared {
+    fn refresh_shape(&mut self) {
+        let reprepared = self.statement.reprepared();
+        if reprepared != self.reprepared {
+            self.reprepared = reprepared;
+            self.shape = Shape::of(&self.statement);
+            self.kinds.clear();
+        }
+    }
+
+    /// Binds the parameters of a query that may only read.
+    pub(crate) fn bind_query(&mut self, query: &Query) -> Result<()> {
+        if !self.statement.is_read_only() {
+            return Err(Error::ReadOnly(
+                "iterate only reads; use execute for a statement that writes".into(),
+            ));
+        }
+        query.params.reader().bind_next(&mut self.statement)
+    }
+}
+
+fn prepare(connection: &Connection, guard: &Guard, sql: &str) -> Result<Prepared> {
+    if sql.contains('\0') {
+        return Err(Error::Statement("the SQL text contains a NUL character".into()));
+    }
+    guard.forget_effects();
+    let prepared = connection
+        .prepare(sql, true)
+        .map_err(|error| guard.explain(error.into()))?;
+    let Some(statement) = prepared.statement else {
+        return Err(Error::Statement("the SQL text holds no statement".into()));
+    };
+    only_statement(connection, prepared.tail)?;
+    let shape = Shape::of(&statement);
+    let reprepared = statement.reprepared();
+    Ok(Prepared {
+        statement,
+        effects: guard.effects(),
+        shape,
+        kinds: Vec::new(),
+        reprepared,
+    })
+}
+
+/// Refuses SQL text behind the first statement; white space and comments are fine.
+fn only_statement(connection: &Connection, mut tail: &str) -> Result<()> {
+    let more =
+        || Error::Statement("the SQL text holds more than one statement; use exec for a script".into());
+    while !tail
+        .trim_matches([' ', '\t', '\n', '\r', '\u{c}', ';'])
+        .is_empty()
+    {
+        match connection.prepare(tail, false) {
+            Ok(prepared) if prepared.statement.is_none() && prepared.tail.len() < tail.len() => {
+                tail = prepared.tail
+            }
+            Ok(prepared) if prepared.statement.is_none() => break,
+            _ => return Err(more()),
+        }
+    }
+    Ok(())
+}
+
+/// Whether SQLite ended a statement because its token was cancelled.
+pub(crate) fn is_interrupt(error: &Error) -> bool {
+    error
+        .sqlite()
+        .is_some_and(|error| error.primary() == codes::INTERRUPT)
+}

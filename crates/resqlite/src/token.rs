@@ -1,0 +1,91 @@
+//! Cancellation of one request.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+/// A slot that one request after another uses: cancelling says *which* use it means, so a late call never hits
+/// the next request.
+#[derive(Debug, Clone, Default)]
+pub struct TokenSlot(Arc<AtomicU64>);
+
+impl TokenSlot {
+    /// The token of the slot's use number `generation` (counted from 1), which also ends when `scope` does.
+    pub fn token(&self, generation: u64, scope: &Scope) -> Token {
+        Token {
+            slot: self.clone(),
+            generation,
+            scope: scope.clone(),
+        }
+    }
+
+    /// Cancels use number `generation`.
+    pub fn cancel(&self, generation: u64) {
+        self.0.store(generation, Ordering::Release);
+    }
+}
+
+/// What many requests have in common and may be cancelled together: a JavaScript realm, a transaction.
+#[derive(Debug, Clone, Default)]
+pub struct Scope(Arc<AtomicBool>);
+
+impl Scope {
+    /// Cancels all requests of this scope.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether the scope was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// Tells a running request that nobody waits for it any more.
+#[derive(Debug, Clone)]
+pub struct Token {
+    slot: TokenSlot,
+    generation: u64,
+    scope: Scope,
+}
+
+impl Default for Token {
+    fn default() -> Self {
+        TokenSlot::default().token(1, &Scope::default())
+    }
+}
+
+impl Token {
+    /// Cancels the request.
+    pub fn cancel(&self) {
+        self.slot.cancel(self.generation);
+    }
+
+    /// Whether the request was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.slot.0.load(Ordering::Acquire) == self.generation || self.scope.is_cancelled()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cancelling_one_use_leaves_the_next_use_of_the_slot_alone() {
+        let (slot, scope) = (TokenSlot::default(), Scope::default());
+        let (first, second) = (slot.token(1, &scope), slot.token(2, &scope));
+        slot.cancel(1);
+        assert!(first.is_cancelled());
+        assert!(!second.is_cancelled());
+    }
+
+    #[test]
+    fn cancelling_the_scope_cancels_every_request_in_it() {
+        let (slot, scope) = (TokenSlot::default(), Scope::default());
+        let token = slot.token(7, &scope);
+        scope.cancel();
+        assert!(token.is_cancelled());
+    }
+}

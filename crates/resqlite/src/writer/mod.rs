@@ -1,0 +1,10 @@
+//! Writing: one thread, one connection, one transaction at a time.
+
+mod checkpoint;
+mod classify;
+mod thread;
+mod transaction;
+mod unit;
+
+pub(crate) use thread::{Counters, WriteJob, WriterParts, start};
+pub(crate) use transaction::Begin;

@@ -1,0 +1,432 @@
+//! The writer thread: takes what waits, commits it together, answers.
+
+use std::{
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind},
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
+    thread::{self, JoinHandle},
+};
+
+use resqlite_sqlite::codes;
+
+use super::{classify, transaction::Begin, unit::Done};
+use crate::{
+    changes::{Commits, Recorder},
+    connect::{self, Attachments, Place},
+    error::{Error, Result},
+    guard::Role,
+    limits,
+    options::Settings,
+    queue::{Popped, Queue},
+    reader::Readers,
+    request::{Outcome, Replier, Work, Write, Written},
+    statements::Statements,
+};
+
+/// What the writer can be asked.
+pub(crate) enum WriteJob {
+    Write(Write, Replier),
+    Begin(Begin),
+}
+
+impl WriteJob {
+    pub(crate) fn fail(self, error: Error) {
+        match self {
+            Self::Write(_, reply) => reply.fail(error),
+            Self::Begin(begin) => {
+                begin.inbox.end(Some(error.clone()));
+                begin.opened.fail(error);
+            }
+        }
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        match self {
+            Self::Write(write, _) => write.token.is_cancelled(),
+            Self::Begin(begin) => begin.inbox.scope.is_cancelled(),
+        }
+    }
+}
+
+/// What the writer shares with the rest of the engine.
+#[derive(Clone)]
+pub(crate) struct WriterParts {
+    pub(crate) place: Place,
+    pub(crate) settings: Settings,
+    pub(crate) queue: Arc<Queue<WriteJob>>,
+    pub(crate) commits: Arc<Commits>,
+    pub(crate) attachments: Arc<Attachments>,
+    pub(crate) readers: Arc<Readers>,
+    pub(crate) counters: Arc<Counters>,
+}
+
+/// Numbers for diagnostics.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    /// SQLite transactions that held more than one write.
+    pub(crate) groups: AtomicU64,
+    /// The most writes that one transaction held.
+    pub(crate) largest_group: AtomicU64,
+    /// Groups that could not commit as a whole, so that each write ran alone.
+    pub(crate) split_groups: AtomicU64,
+    pub(crate) checkpoints: AtomicU64,
+    /// Checkpoints for which readers were held back.
+    pub(crate) reader_gaps: AtomicU64,
+    pub(crate) wal_pages: AtomicU32,
+}
+
+type Waiting = (Write, Replier);
+
+/// The writer's connection and what is known about it.
+pub(super) struct Writer {
+    pub(super) statements: Statements,
+    pub(super) recorder: Recorder,
+    pub(super) commits: Arc<Commits>,
+    pub(super) parts: WriterParts,
+    /// Pages in the write-ahead log, as SQLite told after the last commit.
+    pub(super) wal_pages: Rc<Cell<u32>>,
+    /// Pages that were in it when it was last checkpointed.
+    pub(super) checkpointed: u32,
+    synchronous_full: bool,
+}
+
+/// Starts the writer thread and waits until the database is open.
+///
+/// # Errors
+/// Why it cannot be opened.
+pub(crate) fn start(parts: WriterParts) -> Result<JoinHandle<()>> {
+    let (told, hear) = std::sync::mpsc::channel();
+    let path = parts.place.given.clone();
+    let body = move || match Writer::open(parts.clone()) {
+        Ok(writer) => {
+            let _ = told.send(Ok(()));
+            serve(writer, parts);
+        }
+        Err(error) => {
+            let _ = told.send(Err(error));
+        }
+    };
+    let failed = |reason: String| Error::Open {
+        path: path.clone(),
+        reason,
+        source: None,
+    };
+    let handle = thread::Builder::new()
+        .name("resqlite-writer".into())
+        .spawn(body)
+        .map_err(|error| failed(format!("no thread could be started: {error}")))?;
+    match hear.recv() {
+        Ok(Ok(())) => Ok(handle),
+        Ok(Err(error)) => {
+            let _ = handle.join();
+            Err(error)
+        }
+        Err(_) => Err(failed("the writer thread failed".into())),
+    }
+}
+
+/// Serves until the queue is closed and empty. A connection in whose use something panicked is replaced.
+fn serve(writer: Writer, parts: WriterParts) {
+    let mut writer = Some(writer);
+    let mut jobs = Vec::new();
+    loop {
+        match parts.queue.pop(None) {
+            Popped::Item(job) => jobs.push(job),
+            _ => break,
+        }
+        if shareable(&jobs[0]) {
+            parts
+                .queue
+                .drain_while(&mut jobs, limits::GROUP_UNITS_MAX, shareable);
+        }
+        if writer.is_none() {
+            match Writer::open(parts.clone()) {
+                Ok(opened) => writer = Some(opened),
+                Err(error) => {
+                    jobs.drain(..).for_each(|job| job.fail(error.clone()));
+                    continue;
+                }
+            }
+        }
+        let taken = std::mem::take(&mut jobs);
+        let run = catch_unwind(AssertUnwindSafe(|| {
+            writer.as_mut().expect("opened above").handle(taken)
+        }));
+        if run.is_err() {
+            writer = None;
+            parts.commits.record_unknown();
+        }
+    }
+    // Readers close first, so that the writer's connection is the last and leaves no write-ahead log behind.
+    parts.readers.join();
+    drop(writer);
+}
+
+fn shareable(job: &WriteJob) -> bool {
+    match job {
+        WriteJob::Write(
+            Write {
+                work: Work::Execute { sql, .. },
+                ..
+            },
+            _,
+        ) => !classify::runs_alone(sql),
+        WriteJob::Write(
+            Write {
+                work: Work::Batch { sql, more: None, .. },
+                ..
+            },
+            _,
+        ) => !classify::runs_alone(sql),
+        WriteJob::Write(
+            Write {
+                work: Work::Script(script),
+                ..
+            },
+            _,
+        ) => !classify::runs_alone(script),
+        _ => false,
+    }
+}
+
+/// How an attempt to commit a group ended.
+enum Attempt {
+    Committed(Vec<Result<Done>>, u64),
+    /// Nothing of the group is left; why, and whether the same would happen to each write alone.
+    RolledBack {
+        error: Error,
+        for_all: bool,
+    },
+}
+
+impl Writer {
+    fn open(parts: WriterParts) -> Result<Self> {
+        let recorder = Recorder::default();
+        let wal_pages = Rc::new(Cell::new(0));
+        let pages = Rc::clone(&wal_pages);
+        let statements = connect::open(&parts.place, &parts.settings, Role::Writer, |connection| {
+            recorder.install(connection);
+            connection.set_wal_hook(move |in_log| pages.set(in_log));
+        })?;
+        let commits = Arc::clone(&parts.commits);
+        Ok(Self {
+            statements,
+            recorder,
+            commits,
+            parts,
+            wal_pages,
+            checkpointed: 0,
+            synchronous_full: false,
+        })
+    }
+
+    fn handle(&mut self, jobs: Vec<WriteJob>) {
+        let mut writes = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            match job {
+                job if job.is_cancelled() => job.fail(Error::Aborted),
+                WriteJob::Begin(begin) => self.transaction(begin),
+                WriteJob::Write(write, reply) => writes.push((write, reply)),
+            }
+        }
+        match writes.len() {
+            0 => {}
+            1 => self.single(writes.remove(0)),
+            _ => self.group(writes),
+        }
+        self.checkpoint_if_due();
+    }
+
+    fn single(&mut self, (write, reply): Waiting) {
+        let alone = match &write.work {
+            Work::Execute { sql, .. } | Work::Batch { sql, .. } => classify::runs_alone(sql),
+            Work::Script(script) => classify::runs_alone(script),
+        };
+        if alone {
+            let done = self.run_unwrapped(&write);
+            return answer(reply, done);
+        }
+        match self.attempt(&[(&write, write.full)]) {
+            Attempt::Committed(mut done, commit) => {
+                answer(
+                    reply,
+                    done.pop()
+                        .expect("one result per write")
+                        .map(|done| (done, commit)),
+                );
+            }
+            Attempt::RolledBack { error, .. } => reply.fail(error),
+        }
+    }
+
+    /// Commits writes together. If they cannot be committed as a group, each runs alone.
+    fn group(&mut self, waiting: Vec<Waiting>) {
+        let writes: Vec<_> = waiting.iter().map(|(write, _)| (write, write.full)).collect();
+        match self.attempt(&writes) {
+            Attempt::Committed(done, commit) => {
+                self.parts.counters.groups.fetch_add(1, Ordering::Relaxed);
+                self.parts
+                    .counters
+                    .largest_group
+                    .fetch_max(waiting.len() as u64, Ordering::Relaxed);
+                for ((_, reply), done) in waiting.into_iter().zip(done) {
+                    answer(reply, done.map(|done| (done, commit)));
+                }
+            }
+            Attempt::RolledBack { error, for_all: true } => {
+                waiting
+                    .into_iter()
+                    .for_each(|(_, reply)| reply.fail(error.clone()));
+            }
+            Attempt::RolledBack { .. } => {
+                self.parts.counters.split_groups.fetch_add(1, Ordering::Relaxed);
+                waiting.into_iter().for_each(|one| self.single(one));
+            }
+        }
+    }
+
+    /// Runs the writes in one transaction. A write that fails leaves nothing behind and the others go on.
+    fn attempt(&mut self, writes: &[(&Write, bool)]) -> Attempt {
+        if let Err(error) = self.begin(writes.iter().any(|(_, full)| *full)) {
+            return Attempt::RolledBack { error, for_all: true };
+        }
+        let mut results = Vec::with_capacity(writes.len());
+        for (write, _) in writes {
+            self.statements.connection.set_last_insert_rowid(0);
+            let before = self.statements.connection.total_changes();
+            let done = self.run(write);
+            // `OR FAIL` keeps the rows before the one that failed, `OR ROLLBACK` and a full disk undo other writes:
+            // then nobody's work in this transaction can be trusted to stand for itself.
+            let intact = |writer: &Self| {
+                !writer.statements.connection.is_autocommit()
+                    && writer.statements.connection.total_changes() == before
+            };
+            match done {
+                Err(error) if writes.len() == 1 || !intact(self) => {
+                    self.roll_back();
+                    return Attempt::RolledBack {
+                        error,
+                        for_all: false,
+                    };
+                }
+                done => results.push(done),
+            }
+        }
+        match self.commit() {
+            Ok(commit) => Attempt::Committed(results, commit),
+            Err(error) => {
+                self.roll_back();
+                Attempt::RolledBack {
+                    error,
+                    for_all: false,
+                }
+            }
+        }
+    }
+
+    /// Runs what manages transactions or the connection itself, as it is written.
+    fn run_unwrapped(&mut self, write: &Write) -> Result<(Done, u64)> {
+        self.set_synchronous(write.full)?;
+        self.recorder.begin(&self.commits);
+        let guard = self.statements.guard.clone();
+        guard.start(&write.token);
+        let done = guard.internally(|| match &write.work {
+            Work::Script(script) => self.script(script),
+            Work::Execute { sql, .. } | Work::Batch { sql, .. } => self.run_uncached(sql, write),
+        });
+        guard.stop();
+        let left_open = !self.statements.connection.is_autocommit();
+        if left_open {
+            self.roll_back();
+        }
+        self.settle_unwrapped()?;
+        let done = done.map_err(|error| guard.explain(error))?;
+        if left_open {
+            let message = "the SQL left a transaction open, which was rolled back; use transaction()";
+            return Err(Error::transaction("execute", message));
+        }
+        Ok((done, self.commits.last()))
+    }
+
+    fn run_uncached(&mut self, sql: &Arc<str>, write: &Write) -> Result<Done> {
+        let done = self.run(write);
+        // Allowed here and nowhere else, so it must not be found in the cache.
+        self.statements.forget(sql);
+        done
+    }
+
+    /// What ran may have committed several times, reorganised the file or attached another: the log says the most,
+    /// readers and caches are told.
+    fn settle_unwrapped(&mut self) -> Result<()> {
+        self.recorder.everything_changed();
+        self.recorder.commit(&self.commits);
+        self.statements.clear();
+        self.parts
+            .attachments
+            .publish_if_changed(&self.statements.connection)
+    }
+
+    /// Begins a transaction that holds the write lock.
+    pub(super) fn begin(&mut self, full: bool) -> Result<()> {
+        self.set_synchronous(full)?;
+        self.recorder.begin(&self.commits);
+        loop {
+            match self.control("BEGIN IMMEDIATE") {
+                // Another process committed in between: no lock to wait for, just a new start.
+                Err(Error::Sqlite(error)) if error.code() == codes::BUSY_SNAPSHOT => {}
+                Err(Error::Sqlite(error)) if error.primary() == codes::BUSY => return Err(locked(&error)),
+                done => return done,
+            }
+        }
+    }
+
+    /// Commits; gives the number of the commit.
+    pub(super) fn commit(&mut self) -> Result<u64> {
+        self.control("COMMIT")?;
+        Ok(self.recorder.commit(&self.commits))
+    }
+
+    /// Ends whatever transaction is open, without a trace.
+    pub(super) fn roll_back(&mut self) {
+        self.recorder.discard();
+        if !self.statements.connection.is_autocommit() {
+            // It can only fail when there is no transaction, which is what is wanted.
+            let _ = self.control("ROLLBACK");
+        }
+    }
+
+    /// Runs one of resqlite's own statements that manage transactions.
+    pub(super) fn control(&mut self, sql: &str) -> Result<()> {
+        let guard = self.statements.guard.clone();
+        guard.internally(|| self.statements.control(sql))
+    }
+
+    fn set_synchronous(&mut self, full: bool) -> Result<()> {
+        if full != self.synchronous_full {
+            let level = if full { "FULL" } else { "NORMAL" };
+            self.statements
+                .connection
+                .execute_script(&format!("PRAGMA synchronous = {level}"))?;
+            self.synchronous_full = full;
+        }
+        Ok(())
+    }
+}
+
+fn locked(error: &resqlite_sqlite::Error) -> Error {
+    let message = "database is locked: another process held the write lock longer than busyTimeout";
+    Error::Sqlite(resqlite_sqlite::Error::new(error.code(), message))
+}
+
+fn answer(reply: Replier, done: Result<(Done, u64)>) {
+    match done {
+        Ok(((rows, written), commit)) => {
+            reply.finish(Ok(Outcome::Written(&rows, Written { commit, ..written })));
+        }
+        Err(error) => reply.fail(error),
+    }
+}

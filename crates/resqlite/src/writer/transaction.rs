@@ -1,0 +1,204 @@
+//! Transactions of callers: they hold the writer from BEGIN to COMMIT or ROLLBACK.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use resqlite_live::Mark;
+
+use super::thread::Writer;
+use crate::{
+    error::{Error, Result},
+    queue::Popped,
+    request::{Outcome, Replier, Step, Write, Written},
+    session::Inbox,
+};
+
+/// A transaction that waits for the writer.
+pub(crate) struct Begin {
+    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) full: bool,
+    pub(crate) opened: Replier,
+}
+
+/// How serving a transaction goes on.
+enum Flow {
+    Continue,
+    /// It ended by its caller's wish.
+    Ended,
+    /// It ended by itself.
+    Failed(Error),
+}
+
+/// The state of an open transaction.
+struct Open {
+    /// Savepoints of nested transactions with the change set's state at each.
+    savepoints: Vec<(u32, Mark)>,
+    /// Those who want to hear of the end.
+    watchers: Vec<Replier>,
+}
+
+impl Writer {
+    /// Serves one transaction to its end.
+    pub(super) fn transaction(&mut self, begin: Begin) {
+        let Begin {
+            inbox,
+            timeout,
+            full,
+            opened,
+        } = begin;
+        if let Err(error) = self.open_transaction(&inbox, full) {
+            inbox.end(Some(error.clone()));
+            return opened.fail(error);
+        }
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        self.statements.guard.set_deadline(deadline);
+        self.statements.guard.set_session(Some(inbox.scope.clone()));
+        opened.finish(Ok(Outcome::Done));
+
+        let mut open = Open {
+            savepoints: Vec::new(),
+            watchers: Vec::new(),
+        };
+        let reason = self.serve(&inbox, deadline, &mut open);
+
+        self.statements.guard.set_session(None);
+        self.statements.guard.set_deadline(None);
+        self.roll_back();
+        inbox.end(reason);
+        let reason = inbox.reason();
+        for watcher in open.watchers {
+            watcher.finish(reason.clone().map_or(Ok(Outcome::Done), Err));
+        }
+    }
+
+    fn open_transaction(&mut self, inbox: &Inbox, full: bool) -> Result<()> {
+        if let Some(reason) = inbox.reason() {
+            return Err(reason);
+        }
+        self.begin(full)
+    }
+
+    fn serve(&mut self, inbox: &Inbox, deadline: Option<Instant>, open: &mut Open) -> Option<Error> {
+        loop {
+            let flow = match inbox.steps.pop(deadline) {
+                Popped::Item(step) => self.step(step, open),
+                Popped::TimedOut => Flow::Failed(Error::TimedOut),
+                Popped::Closed => Flow::Ended,
+            };
+            match flow {
+                Flow::Continue if deadline.is_some_and(|end| Instant::now() >= end) => {
+                    return Some(Error::TimedOut);
+                }
+                Flow::Continue => {}
+                Flow::Ended => return None,
+                Flow::Failed(error) => return Some(error),
+            }
+        }
+    }
+
+    fn step(&mut self, step: Step, open: &mut Open) -> Flow {
+        match step {
+            Step::Select(query, reply) => {
+                self.statements.select(&query, reply);
+                self.still_open()
+            }
+            Step::Write(write, reply) => self.write_inside(&write, reply),
+            Step::Savepoint(level, reply) => {
+                let mark = self.recorder.mark();
+                let done = self.control(&format!("SAVEPOINT resqlite_{level}"));
+                if done.is_ok() {
+                    open.savepoints.push((level, mark));
+                }
+                self.answer(reply, done)
+            }
+            Step::Release(level, reply) => {
+                open.savepoints.retain(|(other, _)| *other < level);
+                let done = self.control(&format!("RELEASE resqlite_{level}"));
+                self.answer(reply, done)
+            }
+            Step::RollbackTo(level, reply) => {
+                let done = self.roll_back_to(level, open);
+                self.answer(reply, done)
+            }
+            Step::Commit(reply) => {
+                self.commit_caller(reply);
+                Flow::Ended
+            }
+            Step::End(reply) => {
+                self.roll_back();
+                reply.finish(Ok(Outcome::Done));
+                Flow::Ended
+            }
+            Step::Ended(reply) => {
+                open.watchers.push(reply);
+                Flow::Continue
+            }
+            Step::Fetch(reply) => {
+                reply.fail(Error::transaction("iterate", "a transaction has no cursor"));
+                Flow::Continue
+            }
+        }
+    }
+
+    fn write_inside(&mut self, write: &Write, reply: Replier) -> Flow {
+        match self.run(write) {
+            Ok((rows, written)) => {
+                let written = Written {
+                    commit: self.commits.last(),
+                    ..written
+                };
+                reply.finish(Ok(Outcome::Written(&rows, written)));
+            }
+            Err(error) => reply.fail(error),
+        }
+        self.still_open()
+    }
+
+    fn roll_back_to(&mut self, level: u32, open: &mut Open) -> Result<()> {
+        let mark = open
+            .savepoints
+            .iter()
+            .find(|(other, _)| *other == level)
+            .map(|(_, mark)| *mark);
+        open.savepoints.retain(|(other, _)| *other < level);
+        self.control(&format!("ROLLBACK TO resqlite_{level}"))?;
+        if let Some(mark) = mark {
+            self.recorder.rollback_to(mark);
+        }
+        self.control(&format!("RELEASE resqlite_{level}"))
+    }
+
+    fn commit_caller(&mut self, reply: Replier) {
+        match self.commit() {
+            Ok(commit) => reply.finish(Ok(Outcome::Written(
+                &[],
+                Written {
+                    commit,
+                    ..Written::default()
+                },
+            ))),
+            Err(error) => {
+                self.roll_back();
+                reply.fail(error);
+            }
+        }
+    }
+
+    fn answer(&self, reply: Replier, done: Result<()>) -> Flow {
+        reply.finish(done.map(|()| Outcome::Done));
+        self.still_open()
+    }
+
+    /// A full disk, an I/O error or `ON CONFLICT ROLLBACK` make SQLite end the whole transaction.
+    fn still_open(&self) -> Flow {
+        if self.statements.connection.is_autocommit() {
+            let message = "SQLite rolled the whole transaction back because of an error in it";
+            Flow::Failed(Error::transaction("transaction", message))
+        } else {
+            Flow::Continue
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Running one write inside an open transaction.
+
+use std::sync::Arc;
+
+use super::thread::Writer;
+use crate::{
+    error::{Error, Result},
+    queue::Popped,
+    request::{Chunk, Chunks, Packed, Sets, Work, Write, Written},
+    rows::Integers,
+    statements::Effects,
+    token::Token,
+};
+
+/// What a write did: the rows that it returned, packed, and its numbers. The commit number is set at commit.
+pub(super) type Done = (Vec<Packed>, Written);
+
+/// Sets between two looks at the cancellation token of a batch.
+const SETS_PER_LOOK: usize = 64;
+
+impl Writer {
+    /// Runs a write. When it fails, what it did inside the transaction is undone, unless SQLite has ended the whole
+    /// transaction ([`Connection::is_autocommit`](resqlite_sqlite::Connection::is_autocommit) tells).
+    pub(super) fn run(&mut self, write: &Write) -> Result<Done> {
+        if write.token.is_cancelled() {
+            return Err(Error::Aborted);
+        }
+        let mark = self.recorder.mark();
+        self.statements.guard.start(&write.token);
+        let done = match &write.work {
+            Work::Execute { sql, params } => self.statement(sql, |writer, rows| {
+                let sets = Sets {
+                    count: 1,
+                    params: params.clone(),
+                };
+                writer.sets(sql, &sets, write.integers, &write.token, rows)
+            }),
+            Work::Batch { sql, first, more } => self.undoable(|writer| {
+                writer.statement(sql, |writer, rows| {
+                    writer.batch(sql, first, more.as_ref(), write, rows)
+                })
+            }),
+            Work::Script(script) => self.undoable(|writer| writer.script(script)),
+        };
+        self.statements.guard.stop();
+        done.map_err(|error| {
+            self.recorder.rollback_to(mark);
+            self.statements.guard.explain(error)
+        })
+    }
+
+    /// Runs what has several steps under a savepoint, so that it stays or goes as a whole.
+    fn undoable(&mut self, work: impl FnOnce(&mut Self) -> Result<Done>) -> Result<Done> {
+        self.control("SAVEPOINT resqlite_unit")?;
+        let done = work(self);
+        if self.statements.connection.is_autocommit() {
+            // SQLite rolled everything back by itself; there is no savepoint any more.
+            return done.and_then(|_| {
+                Err(Error::transaction(
+                    "execute",
+                    "SQLite rolled the transaction back",
+                ))
+            });
+        }
+        if done.is_err() {
+            self.control("ROLLBACK TO resqlite_unit")?;
+        }
+        self.control("RELEASE resqlite_unit")?;
+        done
+    }
+
+    /// Prepares a statement, lets `work` run it, and adds up what it did.
+    fn statement(
+        &mut self,
+        sql: &Arc<str>,
+        work: impl FnOnce(&mut Self, &mut Vec<Packed>) -> Result<i64>,
+    ) -> Result<Done> {
+        let prepared = self.statements.get(sql)?;
+        let (effects, before) = (prepared.effects.clone(), prepared.statement.reprepared());
+        self.about_to_write(&effects)?;
+        let mut rows = Vec::new();
+        let changes = work(self, &mut rows);
+        let reprepared = self.statements.get(sql)?.statement.reprepared() != before;
+        self.has_written(&effects, reprepared);
+        let written = Written {
+            changes: changes?,
+            last_insert_rowid: self.last_rowid(),
+            commit: 0,
+        };
+        Ok((rows, written))
+    }
+
+    /// Runs the prepared statement once per set; gives the rows changed.
+    fn sets(
+        &mut self,
+        sql: &Arc<str>,
+        sets: &Sets,
+        integers: Integers,
+        token: &Token,
+        rows: &mut Vec<Packed>,
+    ) -> Result<i64> {
+        let mut reader = sets.params.reader();
+        let mut changes = 0;
+        for set in 0..sets.count {
+            if set % SETS_PER_LOOK == SETS_PER_LOOK - 1 && token.is_cancelled() {
+                return Err(Error::Aborted);
+            }
+            let prepared = self.statements.get(sql)?;
+            let counts = !prepared.effects.schema && !prepared.effects.writes.is_empty();
+            let stepped = reader.bind_next(&mut prepared.statement);
+            let stepped = stepped.and_then(|()| self.statements.drain(sql, integers, rows));
+            self.statements.get(sql)?.statement.reset();
+            stepped?;
+            if counts {
+                changes += self.statements.connection.changes();
+            }
+        }
+        Ok(changes)
+    }
+
+    fn batch(
+        &mut self,
+        sql: &Arc<str>,
+        first: &Sets,
+        more: Option<&Chunks>,
+        write: &Write,
+        rows: &mut Vec<Packed>,
+    ) -> Result<i64> {
+        let mut changes = self.sets(sql, first, write.integers, &write.token, rows)?;
+        let Some(chunks) = more else { return Ok(changes) };
+        loop {
+            match chunks.0.pop(None) {
+                Popped::Item(Chunk::Sets { sets, last }) => {
+                    changes += self.sets(sql, &sets, write.integers, &write.token, rows)?;
+                    if last {
+                        return Ok(changes);
+                    }
+                }
+                _ => return Err(Error::Aborted),
+            }
+        }
+    }
+
+    /// Runs all statements of a script; their rows are dropped.
+    pub(super) fn script(&mut self, script: &str) -> Result<Done> {
+        let mut rest = script;
+        let mut changes = 0;
+        while !rest.is_empty() {
+            self.statements.guard.forget_effects();
+            let prepared = self.statements.connection.prepare(rest, false);
+            let prepared =
+                prepared.map_err(|error| Error::from(at_script(error, script.len() - rest.len())))?;
+            let effects = self.statements.guard.effects();
+            if let Some(mut statement) = prepared.statement {
+                self.about_to_write(&effects)?;
+                while statement.step()? {}
+                self.has_written(&effects, statement.reprepared() > 0);
+                if !effects.schema && !effects.writes.is_empty() {
+                    changes += self.statements.connection.changes();
+                }
+            }
+            rest = prepared.tail;
+        }
+        Ok((
+            Vec::new(),
+            Written {
+                changes,
+                last_insert_rowid: self.last_rowid(),
+                commit: 0,
+            },
+        ))
+    }
+
+    fn about_to_write(&mut self, effects: &Effects) -> Result<()> {
+        if effects.writes.is_empty() {
+            Ok(())
+        } else {
+            self.recorder.know_tables(&self.statements.connection)
+        }
+    }
+
+    /// `reprepared`: the schema was not what it was when the statement was prepared, so what was decoded may be wrong.
+    fn has_written(&mut self, effects: &Effects, reprepared: bool) {
+        if effects.schema {
+            self.recorder.schema_changed();
+        } else if reprepared && !effects.writes.is_empty() {
+            self.recorder.everything_changed();
+        }
+    }
+
+    fn last_rowid(&self) -> i64 {
+        self.statements.connection.last_insert_rowid()
+    }
+}
+
+/// Counts an error's offset from the start of the script instead of the statement.
+fn at_script(error: resqlite_sqlite::Error, start: usize) -> resqlite_sqlite::Error {
+    let offset = error.offset().map(|offset| start + offset);
+    error.at(offset)
+}
