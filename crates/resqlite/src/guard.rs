@@ -212,6 +212,7 @@ impl State {
                     effects.writes.push(entry);
                 }
             }
+            action::PRAGMA => effects.lookup = is_lookup(action.first.unwrap_or(""), action.second),
             code if SCHEMA_ACTIONS.contains(&code) => effects.schema = true,
             _ => {}
         }
@@ -242,9 +243,13 @@ const SCHEMA_ACTIONS: [i32; 21] = [
     action::DETACH,
 ];
 
+fn is_lookup(name: &str, value: Option<&str>) -> bool {
+    value.is_none() || LOOKUPS.iter().any(|lookup| lookup.eq_ignore_ascii_case(name))
+}
+
 /// On a reader a PRAGMA may look something up; one that sets something would change one connection of many.
 fn refuse_pragma(name: &str, value: Option<&str>) -> Option<String> {
-    if value.is_none() || LOOKUPS.iter().any(|lookup| lookup.eq_ignore_ascii_case(name)) {
+    if is_lookup(name, value) {
         return None;
     }
     Some(format!(

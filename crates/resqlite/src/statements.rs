@@ -40,6 +40,8 @@ pub(crate) struct Prepared {
 pub(crate) struct Effects {
     /// Creates, alters or drops something.
     pub(crate) schema: bool,
+    /// Is a PRAGMA that only tells something. SQLite counts some of them as writing.
+    pub(crate) lookup: bool,
     /// Tables (schema, name) whose rows it may change, by triggers and cascades too.
     pub(crate) writes: Vec<(String, String)>,
 }
@@ -229,12 +231,7 @@ enum Selected {
 
 impl Run<'_> {
     fn bind(&mut self, query: &Query) -> Result<()> {
-        if !self.prepared.statement.is_read_only() {
-            return Err(Error::ReadOnly(
-                "select only reads; use execute for a statement that writes".into(),
-            ));
-        }
-        query.params.reader().bind_next(&mut self.prepared.statement)
+        self.prepared.bind_query(query)
     }
 
     /// First step of a run; only then is it sure which columns there are, as SQLite may have re-prepared.
@@ -324,10 +321,9 @@ impl Prepared {
 
     /// Binds the parameters of a query that may only read.
     pub(crate) fn bind_query(&mut self, query: &Query) -> Result<()> {
-        if !self.statement.is_read_only() {
-            return Err(Error::ReadOnly(
-                "iterate only reads; use execute for a statement that writes".into(),
-            ));
+        if !self.statement.is_read_only() && !self.effects.lookup {
+            let message = "a query only reads; use execute for a statement that writes";
+            return Err(Error::ReadOnly(message.into()));
         }
         query.params.reader().bind_next(&mut self.statement)
     }

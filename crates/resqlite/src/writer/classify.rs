@@ -23,10 +23,9 @@ pub(super) fn runs_alone(sql: &str) -> bool {
     for token in (Words { rest: sql }) {
         match token {
             Token::End => {
-                start = trigger != Trigger::Body;
-                if trigger == Trigger::Closed {
+                start = !matches!(trigger, Trigger::Body { .. });
+                if start {
                     trigger = Trigger::No;
-                    start = true;
                 }
             }
             Token::Word(word) => {
@@ -48,8 +47,11 @@ enum Trigger {
     No,
     /// After CREATE, with TEMP and TEMPORARY skipped.
     Create,
-    /// After CREATE TRIGGER, up to the END that is followed by the end of the statement.
-    Body,
+    /// After CREATE TRIGGER, inside so many CASE expressions, which have an END of their own.
+    Body {
+        cases: usize,
+    },
+    /// After the END of the body.
     Closed,
 }
 
@@ -59,9 +61,11 @@ impl Trigger {
         match self {
             Self::No if start && is("CREATE") => Self::Create,
             Self::Create if is("TEMP") || is("TEMPORARY") => Self::Create,
-            Self::Create if is("TRIGGER") => Self::Body,
-            Self::Body | Self::Closed if is("END") => Self::Closed,
-            Self::Body | Self::Closed => Self::Body,
+            Self::Create if is("TRIGGER") => Self::Body { cases: 0 },
+            Self::Body { cases } if is("CASE") => Self::Body { cases: cases + 1 },
+            Self::Body { cases: 0 } if is("END") => Self::Closed,
+            Self::Body { cases } if is("END") => Self::Body { cases: cases - 1 },
+            Self::Body { .. } => self,
             _ => Self::No,
         }
     }
