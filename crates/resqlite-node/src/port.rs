@@ -41,6 +41,8 @@ pub(crate) struct Shared {
     handle_last: AtomicU32,
     /// Open transactions, snapshots and cursors; `None` while the engine is being asked for one.
     sessions: Mutex<HashMap<u32, Option<Arc<Session>>>>,
+    /// Batches whose further sets are still to come, by request id.
+    batches: Mutex<HashMap<u32, Chunks>>,
 }
 
 impl Shared {
@@ -77,6 +79,10 @@ impl Shared {
         let sessions = std::mem::take(&mut *lock(&self.sessions));
         sessions.values().flatten().for_each(|session| session.cancel());
         drop(sessions);
+        // The writer may be waiting for sets that nobody will send any more.
+        for (_, chunks) in lock(&self.batches).drain() {
+            chunks.push(Chunk::Abort);
+        }
         let handles = std::mem::take(&mut *lock(&self.handles));
         handles
             .values()
@@ -104,8 +110,6 @@ pub struct Port {
     statements: Vec<Option<Arc<str>>>,
     /// Cancellation slots by request id, with the number of their current use.
     tokens: Vec<(TokenSlot, u64)>,
-    /// Batches whose further sets are still to come, by request id.
-    batches: HashMap<u32, Chunks>,
     /// Sessions of requests that opened one, by request id.
     opening: HashMap<u32, u32>,
     /// Requests that are not answered yet.
@@ -133,6 +137,7 @@ impl Port {
             handles: Mutex::default(),
             handle_last: AtomicU32::new(0),
             sessions: Mutex::default(),
+            batches: Mutex::default(),
         });
         shared.outbox.wake_with(move || {
             waker.call((), ThreadsafeFunctionCallMode::NonBlocking);
@@ -147,7 +152,6 @@ impl Port {
             slabs: Vec::new(),
             statements: Vec::new(),
             tokens: Vec::new(),
-            batches: HashMap::new(),
             opening: HashMap::new(),
             owed: 0,
         })
@@ -247,6 +251,8 @@ impl Port {
             op::CANCEL => self.cancel(request),
             _ => {
                 self.owed += 1;
+                // The id may have opened a session in its last use.
+                self.opening.remove(&request.id);
                 return self.answered(request);
             }
         }
@@ -370,7 +376,7 @@ impl Port {
                 };
                 let more = request.asks(ask::MORE).then(Chunks::default);
                 if let Some(chunks) = &more {
-                    self.batches.insert(request.id, chunks.clone());
+                    lock(&self.shared.batches).insert(request.id, chunks.clone());
                 }
                 Work::Batch {
                     sql: self.sql(request, 0)?,
@@ -388,16 +394,17 @@ impl Port {
             count: request.word(4) as usize,
             params,
         };
-        if let Some(chunks) = self.batches.get(&request.target) {
+        let mut batches = lock(&self.shared.batches);
+        if let Some(chunks) = batches.get(&request.target) {
             chunks.push(Chunk::Sets { sets, last });
         }
         if last {
-            self.batches.remove(&request.target);
+            batches.remove(&request.target);
         }
     }
 
     fn abort_batch(&mut self, request: &Request<'_>) {
-        if let Some(chunks) = self.batches.remove(&request.target) {
+        if let Some(chunks) = lock(&self.shared.batches).remove(&request.target) {
             chunks.push(Chunk::Abort);
         }
     }

@@ -259,15 +259,28 @@ fn changed_columns(event: &PreUpdate<'_>, keys: &KeyForm, detail: Detail) -> Col
     if detail < Detail::Columns || matches!(keys, KeyForm::Unknown) {
         return Columns::Any;
     }
-    let mut changed = ColumnSet::new();
+    let (mut changed, mut computed) = (ColumnSet::new(), ColumnSet::new());
     for column in 0..event.column_count() {
         match (event.old_value(column), event.new_value(column)) {
-            (Some(old), Some(new)) if old == new => {}
+            (Some(old), Some(new)) if is_same(old, new) => {}
             (Some(_), Some(_)) => changed.insert(column as u16),
+            // A VIRTUAL generated column: not stored, but computed from columns of the same row.
+            (None, None) => computed.insert(column as u16),
             _ => return Columns::Any,
         }
     }
+    if !changed.is_empty() {
+        changed.union_with(&computed);
+    }
     Columns::Only(changed)
+}
+
+/// Whether a query gives the same for both: `1` is not `1.0`, and `0.0` is not `-0.0`.
+fn is_same(old: ValueRef<'_>, new: ValueRef<'_>) -> bool {
+    match (old, new) {
+        (ValueRef::Real(old), ValueRef::Real(new)) => old.to_bits() == new.to_bits(),
+        _ => old == new,
+    }
 }
 
 fn owned(value: ValueRef<'_>) -> Value {

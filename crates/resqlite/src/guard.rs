@@ -30,7 +30,10 @@ struct State {
     token: RefCell<Option<Token>>,
     deadline: Cell<Option<Instant>>,
     busy_timeout: Duration,
+    /// When the waiting for a foreign lock began that is going on.
     busy_since: Cell<Option<Instant>>,
+    /// Those for whom a foreign lock is waited for; when one gives up, the waiting ends.
+    waiting: RefCell<Vec<Token>>,
     /// The transaction, snapshot or cursor that has the connection.
     session: RefCell<Option<Scope>>,
     /// Locks are not waited for.
@@ -73,6 +76,7 @@ impl Guard {
             deadline: Cell::new(None),
             busy_timeout,
             busy_since: Cell::new(None),
+            waiting: RefCell::default(),
             session: RefCell::new(None),
             impatient: Cell::new(false),
         }));
@@ -88,11 +92,32 @@ impl Guard {
     /// A request begins: its token and, from now on, waits for locks count.
     pub(crate) fn start(&self, token: &Token) {
         *self.0.token.borrow_mut() = Some(token.clone());
+        self.0.busy_since.set(None);
     }
 
     /// The request is done.
     pub(crate) fn stop(&self) {
         *self.0.token.borrow_mut() = None;
+    }
+
+    /// Whether what the connection is doing was cancelled.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled() || self.0.one_gave_up()
+    }
+
+    /// The next foreign lock is waited for as long as the options say, however long an earlier one was.
+    pub(crate) fn wait_anew(&self) {
+        self.0.busy_since.set(None);
+    }
+
+    /// Foreign locks are waited for until one of these is cancelled.
+    pub(crate) fn start_waiting(&self, tokens: Vec<Token>) {
+        *self.0.waiting.borrow_mut() = tokens;
+    }
+
+    /// Whoever waited has the lock, or gave up.
+    pub(crate) fn stop_waiting(&self) {
+        self.0.waiting.borrow_mut().clear();
     }
 
     /// Statements are interrupted after this time.
@@ -149,15 +174,17 @@ impl State {
         cancelled || ended || self.deadline.get().is_some_and(|end| Instant::now() >= end)
     }
 
+    fn one_gave_up(&self) -> bool {
+        self.waiting.borrow().iter().any(Token::is_cancelled)
+    }
+
     /// SQLite's own waits grow quickly; ours end when the caller gives up, too.
     fn wait_for_lock(&self, attempt: u32) -> bool {
         let now = Instant::now();
-        if attempt == 0 {
-            self.busy_since.set(Some(now));
-        }
         let since = self.busy_since.get().unwrap_or(now);
+        self.busy_since.set(Some(since));
         let left = self.busy_timeout.saturating_sub(now - since);
-        if left.is_zero() || self.impatient.get() || self.is_cancelled() {
+        if left.is_zero() || self.impatient.get() || self.is_cancelled() || self.one_gave_up() {
             return false;
         }
         let pause = Duration::from_micros(100 << attempt.min(10));
@@ -207,6 +234,7 @@ impl State {
                 if table.starts_with("sqlite_") && table != "sqlite_sequence" {
                     return;
                 }
+                effects.triggers |= action.through.is_some();
                 let entry = (action.schema.unwrap_or("main").to_owned(), table.to_owned());
                 if !effects.writes.contains(&entry) {
                     effects.writes.push(entry);

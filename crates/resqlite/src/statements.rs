@@ -44,6 +44,16 @@ pub(crate) struct Effects {
     pub(crate) lookup: bool,
     /// Tables (schema, name) whose rows it may change, by triggers and cascades too.
     pub(crate) writes: Vec<(String, String)>,
+    /// Has triggers that write.
+    pub(crate) triggers: bool,
+}
+
+impl Effects {
+    /// Whether it may fail and leave rows behind of which SQLite's count of changes says nothing: those that a
+    /// trigger wrote before `RAISE(FAIL)`.
+    pub(crate) fn may_fail_halfway(&self) -> bool {
+        self.triggers || self.writes.len() > 1
+    }
 }
 
 /// A run of a statement that may be read in parts.

@@ -225,6 +225,7 @@ impl Writer {
     }
 
     fn handle(&mut self, jobs: Vec<WriteJob>) {
+        self.statements.guard.wait_anew();
         let mut writes = Vec::with_capacity(jobs.len());
         for job in jobs {
             match job {
@@ -233,12 +234,16 @@ impl Writer {
                 WriteJob::Write(write, reply) => writes.push((write, reply)),
             }
         }
+        self.commit_waiting(writes);
+        self.checkpoint_if_due();
+    }
+
+    fn commit_waiting(&mut self, mut writes: Vec<Waiting>) {
         match writes.len() {
             0 => {}
             1 => self.single(writes.remove(0)),
             _ => self.group(writes),
         }
-        self.checkpoint_if_due();
     }
 
     fn single(&mut self, (write, reply): Waiting) {
@@ -250,7 +255,7 @@ impl Writer {
             let done = self.run_unwrapped(&write);
             return answer(reply, done);
         }
-        match self.attempt(&[(&write, write.full)]) {
+        match self.attempt(&[&write]) {
             Attempt::Committed(mut done, commit) => {
                 answer(
                     reply,
@@ -265,7 +270,7 @@ impl Writer {
 
     /// Commits writes together. If they cannot be committed as a group, each runs alone.
     fn group(&mut self, waiting: Vec<Waiting>) {
-        let writes: Vec<_> = waiting.iter().map(|(write, _)| (write, write.full)).collect();
+        let writes: Vec<_> = waiting.iter().map(|(write, _)| write).collect();
         match self.attempt(&writes) {
             Attempt::Committed(done, commit) => {
                 self.parts.counters.groups.fetch_add(1, Ordering::Relaxed);
@@ -276,6 +281,18 @@ impl Writer {
                 for ((_, reply), done) in waiting.into_iter().zip(done) {
                     answer(reply, done.map(|done| (done, commit)));
                 }
+            }
+            Attempt::RolledBack {
+                error: Error::Aborted,
+                for_all: true,
+            } => {
+                // Some gave up waiting for a foreign lock; the others go on waiting.
+                let gave_up = |(write, _): &Waiting| write.token.is_cancelled();
+                let (aborted, patient): (Vec<_>, Vec<_>) = waiting.into_iter().partition(gave_up);
+                aborted
+                    .into_iter()
+                    .for_each(|(_, reply)| reply.fail(Error::Aborted));
+                self.commit_waiting(patient);
             }
             Attempt::RolledBack { error, for_all: true } => {
                 waiting
@@ -290,12 +307,16 @@ impl Writer {
     }
 
     /// Runs the writes in one transaction. A write that fails leaves nothing behind and the others go on.
-    fn attempt(&mut self, writes: &[(&Write, bool)]) -> Attempt {
-        if let Err(error) = self.begin(writes.iter().any(|(_, full)| *full)) {
+    fn attempt(&mut self, writes: &[&Write]) -> Attempt {
+        let guard = self.statements.guard.clone();
+        guard.start_waiting(writes.iter().map(|write| write.token.clone()).collect());
+        let begun = self.begin(writes.iter().any(|write| write.full));
+        guard.stop_waiting();
+        if let Err(error) = begun {
             return Attempt::RolledBack { error, for_all: true };
         }
         let mut results = Vec::with_capacity(writes.len());
-        for (write, _) in writes {
+        for write in writes {
             self.statements.connection.set_last_insert_rowid(0);
             let before = self.statements.connection.total_changes();
             let done = self.run(write);
@@ -378,7 +399,10 @@ impl Writer {
             match self.control("BEGIN IMMEDIATE") {
                 // Another process committed in between: no lock to wait for, just a new start.
                 Err(Error::Sqlite(error)) if error.code() == codes::BUSY_SNAPSHOT => {}
-                Err(Error::Sqlite(error)) if error.primary() == codes::BUSY => return Err(locked(&error)),
+                Err(Error::Sqlite(error)) if error.primary() == codes::BUSY => {
+                    let gave_up = self.statements.guard.is_cancelled();
+                    return Err(if gave_up { Error::Aborted } else { locked(&error) });
+                }
                 done => return done,
             }
         }

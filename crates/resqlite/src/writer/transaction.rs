@@ -43,6 +43,12 @@ struct Open {
 impl Writer {
     /// Serves one transaction to its end.
     pub(super) fn transaction(&mut self, begin: Begin) {
+        self.statements.guard.set_session(Some(begin.inbox.scope.clone()));
+        self.hold(begin);
+        self.statements.guard.set_session(None);
+    }
+
+    fn hold(&mut self, begin: Begin) {
         let Begin {
             inbox,
             timeout,
@@ -55,7 +61,7 @@ impl Writer {
         }
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         self.statements.guard.set_deadline(deadline);
-        self.statements.guard.set_session(Some(inbox.scope.clone()));
+        self.statements.guard.wait_anew();
         opened.finish(Ok(Outcome::Done));
 
         let mut open = Open {
@@ -64,7 +70,6 @@ impl Writer {
         };
         let reason = self.serve(&inbox, deadline, &mut open);
 
-        self.statements.guard.set_session(None);
         self.statements.guard.set_deadline(None);
         self.roll_back();
         inbox.end(reason);

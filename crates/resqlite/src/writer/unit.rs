@@ -26,15 +26,29 @@ impl Writer {
             return Err(Error::Aborted);
         }
         let mark = self.recorder.mark();
+        let before = self.statements.connection.total_changes();
         self.statements.guard.start(&write.token);
+        let mut whole = true;
         let done = match &write.work {
-            Work::Execute { sql, params } => self.statement(sql, |writer, rows| {
+            Work::Execute { sql, params } => {
                 let sets = Sets {
                     count: 1,
                     params: params.clone(),
                 };
-                writer.sets(sql, &sets, write.integers, &write.token, rows)
-            }),
+                let run = |writer: &mut Self| {
+                    writer.statement(sql, |writer, rows| {
+                        writer.sets(sql, &sets, write.integers, &write.token, rows)
+                    })
+                };
+                let halfway = self
+                    .statements
+                    .get(sql)
+                    .map(|prepared| prepared.effects.may_fail_halfway());
+                halfway.and_then(|halfway| {
+                    whole = halfway;
+                    if halfway { self.undoable(run) } else { run(self) }
+                })
+            }
             Work::Batch { sql, first, more } => self.undoable(|writer| {
                 writer.statement(sql, |writer, rows| {
                     writer.batch(sql, first, more.as_ref(), write, rows)
@@ -44,7 +58,10 @@ impl Writer {
         };
         self.statements.guard.stop();
         done.map_err(|error| {
-            self.recorder.rollback_to(mark);
+            // `OR FAIL` keeps the rows before the one that failed.
+            if whole || self.statements.connection.total_changes() == before {
+                self.recorder.rollback_to(mark);
+            }
             self.statements.guard.explain(error)
         })
     }
