@@ -1,0 +1,143 @@
+import { cancelOnAbort, throwIfAborted } from './abort'
+import { typeError } from './errors'
+import { BATCH_FRAME_BYTES, TURN_MILLISECONDS } from './limits'
+import { checkOptions, checkSql } from './options'
+import { writeParams } from './params'
+import { Answer, Pending } from './pending'
+import type { Channel } from './port'
+import { Flag, FRAME_HEADER, INTEGER_FLAGS, INTEGERS_MASK, Op } from './protocol'
+import type { FrameWriter } from './requests'
+import { type Target, unwrap } from './statements'
+import type { AbortOptions, SqlParams, WriteResult } from './types'
+
+/**
+ * Sends a batch. A small one is checked as a whole before anything is sent. A large one goes out in frames while
+ * it is still being encoded, a few milliseconds per turn of the event loop; a wrong parameter in the middle takes
+ * all of it back. `onStart` learns the request as soon as there is one.
+ */
+export async function runBatch(
+  target: Target,
+  sql: string,
+  paramSets: Iterable<SqlParams>,
+  options: AbortOptions | undefined,
+  onStart?: (pending: Pending) => void,
+): Promise<WriteResult> {
+  checkSql(sql)
+  checkOptions('executeBatch', options)
+  const sets = iteratorOf(paramSets)
+  throwIfAborted(options?.signal)
+  const { channel } = target
+  const frames = channel.borrowWriter()
+  const batch = new Batch(target, sql, frames, options?.signal, onStart)
+  try {
+    await batch.encode(sets)
+  } catch (error) {
+    await batch.takeBack()
+    throw error
+  } finally {
+    channel.returnWriter(frames)
+  }
+  return unwrap(await batch.pending.promise, sql)
+}
+
+class Batch {
+  readonly pending: Pending
+  readonly #channel: Channel
+  #setsInFrame = 0
+
+  constructor(
+    readonly target: Target,
+    readonly sql: string,
+    readonly frames: FrameWriter,
+    readonly signal: AbortSignal | undefined,
+    readonly onStart: ((pending: Pending) => void) | undefined,
+  ) {
+    this.#channel = target.channel
+    this.pending = new Pending(Answer.REPLY, false, (target.flags & INTEGERS_MASK) === INTEGER_FLAGS.bigint)
+  }
+
+  /** Encodes and sends all sets. Returns early when the batch has failed or was cancelled meanwhile. */
+  async encode(sets: Iterator<SqlParams>): Promise<void> {
+    let turn = performance.now()
+    this.#beginFrame()
+    let item = sets.next()
+    for (let set = 1; !item.done; set++) {
+      writeParams(this.frames, item.value, set)
+      this.#setsInFrame++
+      item = sets.next()
+      if (item.done || this.frames.frameBytes < BATCH_FRAME_BYTES) continue
+      this.#sendFrame(Flag.MORE)
+      if (performance.now() - turn > TURN_MILLISECONDS) {
+        await nextTurn()
+        turn = performance.now()
+      }
+      if (this.pending.settled || this.pending.cancelled !== undefined) {
+        sets.return?.()
+        return this.takeBack()
+      }
+      this.#beginFrame()
+    }
+    this.#sendFrame(0)
+    this.#channel.release(this.pending)
+  }
+
+  /** Stops a batch of which a part was sent, and waits until it is undone. */
+  async takeBack(): Promise<void> {
+    this.frames.drop()
+    if (!this.#started) return
+    this.#channel.notify(Op.BATCH_ABORT, this.pending.slot)
+    this.#channel.flush()
+    await this.pending.promise
+    this.#channel.release(this.pending)
+  }
+
+  get #started(): boolean {
+    return this.pending.slot !== -1
+  }
+
+  #beginFrame(): void {
+    const { frames, target, pending } = this
+    if (this.#started) frames.begin(Op.CHUNK, target.flags, pending.slot)
+    else frames.begin(Op.BATCH, target.flags, target.id)
+    frames.u32(0) // the id of the statement, known when the frame is sent
+    frames.u32(0) // the number of sets, likewise
+    this.#setsInFrame = 0
+  }
+
+  #sendFrame(more: number): void {
+    const { frames, pending } = this
+    frames.addFlags(more)
+    frames.patchU32(FRAME_HEADER + 4, this.#setsInFrame)
+    if (!this.#started) this.#start(more !== 0)
+    frames.end(pending.slot)
+    this.#channel.append(frames)
+    frames.clear()
+    if (more !== 0) this.#channel.flush()
+  }
+
+  #start(held: boolean): void {
+    const { frames, pending, signal } = this
+    throwIfAborted(signal)
+    frames.patchU32(FRAME_HEADER, this.#channel.textId(this.sql))
+    this.#channel.reserve(pending)
+    pending.held = held
+    if (signal !== undefined) cancelOnAbort(this.#channel, signal, pending)
+    this.onStart?.(pending)
+  }
+}
+
+function iteratorOf(paramSets: Iterable<SqlParams>): Iterator<SqlParams> {
+  const iterable =
+    typeof paramSets === 'object' && paramSets !== null ? paramSets[Symbol.iterator] : undefined
+  if (typeof iterable !== 'function') {
+    throw typeError(
+      'paramSets must be an array (or another iterable) of parameter sets',
+      'RESQLITE_PARAMETER',
+    )
+  }
+  return iterable.call(paramSets)
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,306 @@
+import { runBatch } from './batch'
+import { innermost } from './context'
+import { Cursor } from './cursor'
+import { asyncDispose } from './dispose'
+import { ResqliteError } from './errors'
+import { Handle } from './handle'
+import { nativeBinding } from './native'
+import { checkOptions, checkPath, checkSql } from './options'
+import { Channel } from './port'
+import { Flag, INTEGER_FLAGS, Op } from './protocol'
+import type { Scope } from './scope'
+import { runSnapshot, type Snapshot } from './snapshot'
+import { startExec, startExecute, startSelect, startSelectBytes, startSelectOne, unwrap } from './statements'
+import { nestedTransaction, type Transaction, topTransaction } from './transaction'
+import type {
+  AbortOptions,
+  Diagnostics,
+  IterateOptions,
+  OpenOptions,
+  Row,
+  RowArray,
+  SelectOptions,
+  SqlParams,
+  TransactionOptions,
+  WriteResult,
+} from './types'
+
+let shared: Channel | undefined
+
+/** The channel of this realm. */
+function sharedChannel(): Channel {
+  shared ??= new Channel(nativeBinding())
+  return shared
+}
+
+/**
+ * A SQLite database whose queries and writes run on native threads.
+ *
+ * ```ts
+ * const db = await Database.open('app.db')
+ * await db.execute('INSERT INTO users(name) VALUES (?)', ['Ada'])
+ * const users = await db.select('SELECT * FROM users WHERE name = ?', ['Ada'])
+ * await db.close()
+ * ```
+ *
+ * Inside the body of {@link Database.transaction}, calls on the database join that transaction; once the body has
+ * returned or thrown, calls that it left behind run on their own.
+ */
+export class Database implements AsyncDisposable {
+  readonly #handle: Handle
+
+  private constructor(handle: Handle) {
+    this.#handle = handle
+  }
+
+  /**
+   * Opens a database file, or creates it. `':memory:'` makes a new database in memory. Fails with an error that
+   * names the file and the reason.
+   */
+  static async open(path: string, options?: OpenOptions): Promise<Database> {
+    checkPath(path)
+    checkOptions('open', options)
+    return await Database.openOn(sharedChannel(), path, options)
+  }
+
+  /** @internal */
+  static async openOn(channel: Channel, path: string, options: OpenOptions = {}): Promise<Database> {
+    // Options that are undefined vanish in JSON, which is what "not given" means.
+    const request = JSON.stringify({ path, ...options, integers: undefined })
+    const pending = channel.request(Op.OPEN, 0, 0, (writer) => writer.text(request))
+    const { handle } = unwrap<{ handle: number }>(await pending.promise)
+    const durability = options.durability === 'full' ? Flag.FULL : 0
+    const flags = INTEGER_FLAGS[options.integers ?? 'auto'] | durability
+    return new Database(new Handle(channel, handle, flags, path, options.readOnly === true))
+  }
+
+  /** The path as it was given to `open`. */
+  get path(): string {
+    return this.#handle.path
+  }
+
+  /** False from the moment `close` is called. */
+  get open(): boolean {
+    return this.#handle.isOpen
+  }
+
+  /** Opened without the right to write. */
+  get readOnly(): boolean {
+    return this.#handle.readOnly
+  }
+
+  /**
+   * All rows of a query.
+   *
+   * ```ts
+   * const users = await db.select<{ id: number; name: string }>('SELECT id, name FROM users WHERE age > ?', [30])
+   * const pairs = await db.select('SELECT id, name FROM users', [], { arrays: true })
+   * ```
+   */
+  select<T = RowArray>(
+    sql: string,
+    params: SqlParams | undefined,
+    options: SelectOptions & { arrays: true },
+  ): Promise<T[]>
+  select<T = Row>(sql: string, params?: SqlParams, options?: SelectOptions): Promise<T[]>
+  async select(sql: string, params?: SqlParams, options?: SelectOptions): Promise<unknown[]> {
+    const scope = this.#joined()
+    if (scope !== undefined) {
+      return await scope.statement('select', sql, (target) => startSelect(target, sql, params, options))
+    }
+    const pending = startSelect(this.#handle.usable(), sql, params, options)
+    return unwrap(await pending.promise, sql)
+  }
+
+  /**
+   * The first row of a query, or undefined if there is none.
+   *
+   * ```ts
+   * const user = await db.selectOne('SELECT * FROM users WHERE id = :id', { id: 7 })
+   * ```
+   */
+  selectOne<T = RowArray>(
+    sql: string,
+    params: SqlParams | undefined,
+    options: SelectOptions & { arrays: true },
+  ): Promise<T | undefined>
+  selectOne<T = Row>(sql: string, params?: SqlParams, options?: SelectOptions): Promise<T | undefined>
+  async selectOne(sql: string, params?: SqlParams, options?: SelectOptions): Promise<unknown> {
+    const scope = this.#joined()
+    if (scope !== undefined) {
+      return await scope.statement('selectOne', sql, (target) => startSelectOne(target, sql, params, options))
+    }
+    const pending = startSelectOne(this.#handle.usable(), sql, params, options)
+    return unwrap(await pending.promise, sql)
+  }
+
+  /**
+   * The rows as a JSON array of objects in UTF-8, made on a native thread: ready to be sent. BLOBs are base64,
+   * 64-bit integers have all their digits.
+   *
+   * ```ts
+   * response.end(await db.selectBytes('SELECT * FROM users'))
+   * ```
+   */
+  async selectBytes(sql: string, params?: SqlParams, options?: AbortOptions): Promise<Uint8Array> {
+    const scope = this.#joined()
+    if (scope !== undefined) {
+      return await scope.statement('selectBytes', sql, (target) =>
+        startSelectBytes(target, sql, params, options),
+      )
+    }
+    const pending = startSelectBytes(this.#handle.usable(), sql, params, options)
+    return unwrap(await pending.promise, sql)
+  }
+
+  /**
+   * The rows of a query one by one, all from one committed state, with at most two batches in memory. It starts with
+   * the first `next()` and occupies a reader until it ends; leaving the loop ends it. Not inside a transaction.
+   *
+   * ```ts
+   * for await (const row of db.iterate('SELECT * FROM log', [], { batchSize: 500 })) write(row)
+   * ```
+   */
+  iterate<T = Row>(sql: string, params?: SqlParams, options?: IterateOptions): AsyncIterableIterator<T> {
+    checkSql(sql)
+    checkOptions('iterate', options)
+    this.#refuseInTransaction('iterate')
+    return new Cursor<T>(this.#handle.usable(), sql, params, options)
+  }
+
+  /**
+   * Runs one statement that writes. It is committed when the promise resolves.
+   *
+   * ```ts
+   * const { lastInsertRowid } = await db.execute('INSERT INTO users(name) VALUES (?)', ['Ada'])
+   * const { rows } = await db.execute('DELETE FROM jobs WHERE done RETURNING id')
+   * ```
+   */
+  execute<T = RowArray>(
+    sql: string,
+    params: SqlParams | undefined,
+    options: SelectOptions & { arrays: true },
+  ): Promise<WriteResult<T>>
+  execute<T = Row>(sql: string, params?: SqlParams, options?: SelectOptions): Promise<WriteResult<T>>
+  async execute(sql: string, params?: SqlParams, options?: SelectOptions): Promise<WriteResult<unknown>> {
+    const scope = this.#joined()
+    if (scope !== undefined) {
+      return await scope.statement('execute', sql, (target) => startExecute(target, sql, params, options))
+    }
+    const pending = startExecute(this.#handle.writable('execute'), sql, params, options)
+    return unwrap(await pending.promise, sql)
+  }
+
+  /**
+   * Runs one statement with many sets of parameters, all or nothing. The sets must not be changed before the
+   * promise settles. `changes` is the sum over all sets.
+   *
+   * ```ts
+   * await db.executeBatch('INSERT INTO points(x, y) VALUES (?, ?)', [[1, 2], [3, 4]])
+   * ```
+   */
+  async executeBatch(
+    sql: string,
+    paramSets: Iterable<SqlParams>,
+    options?: AbortOptions,
+  ): Promise<WriteResult> {
+    const scope = this.#joined()
+    if (scope !== undefined) {
+      return await scope.task('executeBatch', (target, onStart) =>
+        runBatch(target, sql, paramSets, options, onStart),
+      )
+    }
+    const handle = this.#handle.writable('executeBatch')
+    handle.batchBegins()
+    try {
+      return await runBatch(handle, sql, paramSets, options)
+    } finally {
+      handle.batchEnded()
+    }
+  }
+
+  /**
+   * Runs a script of statements without parameters, all or nothing unless it controls transactions itself.
+   *
+   * ```ts
+   * await db.exec('CREATE TABLE a(x); CREATE TABLE b(y);')
+   * ```
+   */
+  async exec(script: string): Promise<void> {
+    const scope = this.#joined()
+    if (scope !== undefined) {
+      await scope.statement('exec', script, (target) => startExec(target, script))
+      return
+    }
+    const pending = startExec(this.#handle.writable('exec'), script)
+    unwrap(await pending.promise, script)
+  }
+
+  /**
+   * Runs `body` in a transaction: committed when the body's promise resolves, rolled back when it rejects, and then
+   * the body's error is what the caller gets. The write lock is held from before the body starts to the end.
+   *
+   * A statement that the body did not await is waited for before the commit; if it fails, the transaction fails with
+   * its error. Inside a transaction this is a nested one, see {@link Transaction.transaction}.
+   *
+   * ```ts
+   * await db.transaction(async (tx) => {
+   *   await tx.execute('UPDATE accounts SET balance = balance - 10 WHERE id = ?', [from])
+   *   await tx.execute('UPDATE accounts SET balance = balance + 10 WHERE id = ?', [to])
+   * })
+   * ```
+   */
+  async transaction<T>(
+    body: (tx: Transaction) => T | PromiseLike<T>,
+    options?: TransactionOptions,
+  ): Promise<T> {
+    const scope = this.#joined()
+    if (scope !== undefined) return await nestedTransaction(scope, body, options)
+    return await topTransaction(this.#handle.writable('transaction'), body, options)
+  }
+
+  /**
+   * Several selects on one committed state, whatever is written meanwhile. Not inside a transaction.
+   *
+   * ```ts
+   * const [orders, total] = await db.snapshot(async (snap) => [
+   *   await snap.select('SELECT * FROM orders'),
+   *   await snap.selectOne('SELECT sum(price) AS total FROM orders'),
+   * ])
+   * ```
+   */
+  async snapshot<T>(body: (snapshot: Snapshot) => T | PromiseLike<T>): Promise<T> {
+    this.#refuseInTransaction('snapshot')
+    return await runSnapshot(this.#handle.usable(), body)
+  }
+
+  /** Counters of the engine behind this database. */
+  async diagnostics(): Promise<Diagnostics> {
+    const handle = this.#handle.usable()
+    return unwrap(await handle.channel.request(Op.DIAGNOSTICS, handle.flags, handle.id).promise)
+  }
+
+  /**
+   * Closes the database. Requests in flight are finished; open transactions are rolled back at once, and they and
+   * open iterators fail with the code `RESQLITE_CLOSED`, as does every later call. Closing twice is fine.
+   */
+  close(): Promise<void> {
+    return this.#handle.close()
+  }
+
+  /** The same as {@link Database.close}, for `await using`. */
+  [asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** The transaction in whose body the caller runs. */
+  #joined(): Scope | undefined {
+    return innermost(this.#handle) as Scope | undefined
+  }
+
+  #refuseInTransaction(operation: string): void {
+    if (this.#joined() === undefined) return
+    const message = `${operation} would not see what the transaction has written; use tx.select`
+    throw new ResqliteError(message, 'RESQLITE_TRANSACTION')
+  }
+}

@@ -1,0 +1,145 @@
+/** Base of all errors of this library. `code` tells them apart; messages may change. */
+export class ResqliteError extends Error {
+  readonly code: string
+
+  constructor(message: string, code: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/**
+ * SQLite refused a statement.
+ *
+ * ```ts
+ * try {
+ *   await db.execute('INSERT INTO users(email) VALUES (?)', [email])
+ * } catch (error) {
+ *   if (error instanceof SqliteError && error.code === 'SQLITE_CONSTRAINT_UNIQUE') return 'taken'
+ *   throw error
+ * }
+ * ```
+ */
+export class SqliteError extends ResqliteError {
+  /** SQLite's extended result code, for example 2067. */
+  readonly errno: number
+  /** The statement, as it was given. */
+  readonly sql: string | undefined
+  /** Where in `sql` SQLite saw the error (a string index), if it said so. */
+  readonly offset: number | undefined
+
+  constructor(message: string, code: string, errno: number, sql?: string, offset?: number) {
+    super(message, code)
+    this.errno = errno
+    this.sql = sql
+    this.offset = offset
+  }
+}
+
+/** A transaction (or snapshot) was used in a way that its state does not allow. */
+export class TransactionError extends ResqliteError {
+  /** What was tried: `'execute'`, `'select'`, … */
+  readonly operation: string
+
+  constructor(
+    message: string,
+    operation: string,
+    code = 'RESQLITE_TRANSACTION',
+    options?: { cause?: unknown },
+  ) {
+    super(message, code, options)
+    this.operation = operation
+  }
+}
+
+/** The call was given up through its signal. `cause` is the signal's reason. */
+export class AbortError extends ResqliteError {
+  constructor(reason: unknown) {
+    super('The operation was aborted', 'RESQLITE_ABORTED', { cause: reason })
+  }
+}
+
+// On the prototypes, as in the language itself: no own property, nothing to pay per error.
+for (const type of [ResqliteError, SqliteError, TransactionError, AbortError]) {
+  Object.defineProperty(type.prototype, 'name', { value: type.name, writable: true, configurable: true })
+}
+
+/** A TypeError with a code. */
+export function typeError(message: string, code: string): TypeError {
+  return Object.assign(new TypeError(message), { code })
+}
+
+/** A RangeError with a code. */
+export function rangeError(message: string, code: string): RangeError {
+  return Object.assign(new RangeError(message), { code })
+}
+
+/** The error of a database that was closed. */
+export function closedError(path: string): ResqliteError {
+  return new ResqliteError(`The database ${JSON.stringify(path)} is closed`, 'RESQLITE_CLOSED')
+}
+
+/** How the native side describes an error. */
+export interface FailureReport {
+  kind: string
+  code: string
+  message: string
+  errno?: number
+  /** Byte offset into the UTF-8 text of the statement. */
+  offset?: number
+  operation?: string
+}
+
+/**
+ * A request that failed. It travels through promises as a value, and the error is made where the caller waits,
+ * so that its stack leads there.
+ */
+export class Failure {
+  constructor(private readonly make: (sql: string | undefined) => Error) {}
+
+  /** The error; `sql` is the statement, if there was one. Its stack begins at the caller of `at`. */
+  toError(sql?: string, at: (...args: never[]) => unknown = this.toError): Error {
+    const error = this.make(sql)
+    // Ten frames are all that a stack has; those of making the error would only push the caller out.
+    Error.captureStackTrace?.(error, at)
+    return error
+  }
+}
+
+/** The failure that the native side reported. */
+export function reported(report: FailureReport): Failure {
+  return new Failure((sql) => fromReport(report, sql))
+}
+
+/** The failure of a request that was given up through a signal. */
+export function aborted(reason: unknown): Failure {
+  return new Failure(() => new AbortError(reason))
+}
+
+/** The failure of a request that a closing database does not wait for. */
+export function closed(path: string): Failure {
+  return new Failure(() => closedError(path))
+}
+
+function fromReport(report: FailureReport, sql: string | undefined): Error {
+  const { kind, code, message } = report
+  switch (kind) {
+    case 'sqlite':
+      return new SqliteError(message, code, report.errno ?? 1, sql, stringIndex(sql, report.offset))
+    case 'transaction':
+      return new TransactionError(message, report.operation ?? '', code)
+    case 'type':
+      return typeError(message, code)
+    case 'range':
+    case 'parameter':
+      return rangeError(message, code)
+    default:
+      return code === 'RESQLITE_ABORTED' ? new AbortError(undefined) : new ResqliteError(message, code)
+  }
+}
+
+/** The index in a string that stands at a byte offset of its UTF-8 form. */
+function stringIndex(text: string | undefined, bytes: number | undefined): number | undefined {
+  if (text === undefined || bytes === undefined || bytes < 0) return undefined
+  return Buffer.from(text, 'utf8').toString('utf8', 0, bytes).length
+}

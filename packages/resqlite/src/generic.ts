@@ -1,0 +1,107 @@
+import type { Decoder, RowMaker } from './codegen'
+import type { Memory } from './memory'
+import { Cell, Kind, NULL_INT32, NULL_INT64 } from './protocol'
+
+/** Running positions in the strings and blob bytes of a slice. */
+interface Cursor {
+  readonly heap: string
+  text: number
+  blob: number
+}
+
+/** A decoder that looks at the kind of every cell. Without `makeRow` the rows are arrays. */
+export function genericDecoder(kinds: Uint8Array, makeRow: RowMaker | undefined): Decoder {
+  return (memory, at, rows, heap, blobs, out) => {
+    const starts = sectionStarts(kinds, at, rows)
+    const cursor = { heap, text: 0, blob: blobs }
+    for (let i = 0; i < rows; i++) {
+      const cells: unknown[] = []
+      for (let c = 0; c < kinds.length; c++) {
+        cells.push(readCell(memory, kinds[c] as number, starts[c] as number, i, rows, cursor))
+      }
+      out.push(makeRow === undefined ? cells : makeRow(cells))
+    }
+  }
+}
+
+/** Makes rows without generated code. */
+export function plainRowMaker(columns: readonly string[]): RowMaker {
+  return (cells) => {
+    const row: Record<string, unknown> = {}
+    for (let c = 0; c < columns.length; c++) {
+      const name = columns[c] as string
+      if (name === '__proto__') define(row, name, cells[c])
+      else row[name] = cells[c]
+    }
+    return row
+  }
+}
+
+function define(row: object, name: string, value: unknown): void {
+  Object.defineProperty(row, name, { value, writable: true, enumerable: true, configurable: true })
+}
+
+function sectionStarts(kinds: Uint8Array, at: number, rows: number): number[] {
+  const starts: number[] = []
+  let next = at
+  for (const kind of kinds) {
+    starts.push(next)
+    if (kind === Kind.INT32 || kind === Kind.TEXT || kind === Kind.BLOB) next += (rows * 4 + 7) & ~7
+    else if (kind === Kind.MIXED) next += rows * 8 + ((rows + 7) & ~7)
+    else next += rows * 8
+  }
+  return starts
+}
+
+function readCell(
+  memory: Memory,
+  kind: number,
+  at: number,
+  i: number,
+  rows: number,
+  cursor: Cursor,
+): unknown {
+  const { i32, f64, i64, bytes } = memory
+  switch (kind) {
+    case Kind.INT32: {
+      const value = i32[(at >>> 2) + i]
+      return value === NULL_INT32 ? null : value
+    }
+    case Kind.FLOAT64: {
+      const value = f64[(at >>> 3) + i] as number
+      return Number.isNaN(value) ? null : value
+    }
+    case Kind.INT64: {
+      const value = i64[(at >>> 3) + i]
+      return value === NULL_INT64 ? null : value
+    }
+    case Kind.TEXT:
+      return readText(cursor, i32[(at >>> 2) + i] as number)
+    case Kind.BLOB:
+      return readBlob(memory, cursor, i32[(at >>> 2) + i] as number)
+    case Kind.MIXED: {
+      const slot = (at >>> 3) + i
+      const tag = bytes[at + rows * 8 + i]
+      if (tag === Cell.NUMBER) return f64[slot]
+      if (tag === Cell.TEXT) return readText(cursor, f64[slot] as number)
+      if (tag === Cell.BLOB) return readBlob(memory, cursor, f64[slot] as number)
+      return tag === Cell.INT64 ? i64[slot] : null
+    }
+    default:
+      throw new Error(`unknown column kind ${kind}`)
+  }
+}
+
+function readText(cursor: Cursor, units: number): string | null {
+  if (units < 0) return null
+  const start = cursor.text
+  cursor.text += units
+  return cursor.heap.substring(start, cursor.text)
+}
+
+function readBlob(memory: Memory, cursor: Cursor, length: number): Buffer | null {
+  if (length < 0) return null
+  const start = cursor.blob
+  cursor.blob += length
+  return memory.copy(start, cursor.blob)
+}

@@ -1,0 +1,89 @@
+import { closed, closedError, type Failure, ResqliteError } from './errors'
+import type { Channel } from './port'
+import { Op } from './protocol'
+import { type Target, unwrap } from './statements'
+
+/** Something that a closing database ends. */
+export interface Session {
+  interrupt(failure: Failure): void
+}
+
+/** An open database: what all its parts share. */
+export class Handle implements Target {
+  /** Open transactions, snapshots and iterators. */
+  readonly #sessions = new Set<Session>()
+  /** Batches whose frames have not all been sent. */
+  #batches = 0
+  #onIdle: (() => void) | undefined
+  #closing: Promise<void> | undefined
+
+  constructor(
+    readonly channel: Channel,
+    readonly id: number,
+    readonly flags: number,
+    readonly path: string,
+    readonly readOnly: boolean,
+  ) {}
+
+  get isOpen(): boolean {
+    return this.#closing === undefined
+  }
+
+  /** This handle as a target; throws if it is closed. */
+  usable(): this {
+    if (this.#closing !== undefined) throw closedError(this.path)
+    return this
+  }
+
+  /** This handle as a target of writes; throws if it is closed or read-only. */
+  writable(operation: string): this {
+    if (this.readOnly) {
+      this.usable()
+      const message = `${operation}: the database ${JSON.stringify(this.path)} was opened read-only`
+      throw new ResqliteError(message, 'RESQLITE_READ_ONLY')
+    }
+    return this.usable()
+  }
+
+  sessionBegins(session: Session): void {
+    this.#sessions.add(session)
+  }
+
+  sessionEnded(session: Session): void {
+    this.#sessions.delete(session)
+    this.#checkIdle()
+  }
+
+  batchBegins(): void {
+    this.#batches++
+  }
+
+  batchEnded(): void {
+    this.#batches--
+    this.#checkIdle()
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    const failure = closed(this.path)
+    for (const session of [...this.#sessions]) session.interrupt(failure)
+    if (!this.#isIdle) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve
+      })
+    }
+    unwrap(await this.channel.request(Op.CLOSE, 0, this.id).promise)
+  }
+
+  get #isIdle(): boolean {
+    return this.#sessions.size === 0 && this.#batches === 0
+  }
+
+  #checkIdle(): void {
+    if (this.#onIdle !== undefined && this.#isIdle) this.#onIdle()
+  }
+}

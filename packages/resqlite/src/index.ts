@@ -1,0 +1,28 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { nativeBinding } from './native'
+
+export { Database } from './database'
+export { AbortError, ResqliteError, SqliteError, TransactionError } from './errors'
+export type { Snapshot } from './snapshot'
+export type { Transaction } from './transaction'
+export type {
+  AbortOptions,
+  ColumnValue,
+  Diagnostics,
+  Integers,
+  IterateOptions,
+  OpenOptions,
+  PragmaValue,
+  Row,
+  RowArray,
+  SelectOptions,
+  SqlParams,
+  SqlValue,
+  TransactionOptions,
+  WriteResult,
+} from './types'
+
+/** The version of the SQLite that is built in, for example `'3.54.1'`. */
+export function sqliteVersion(): string {
+  return nativeBinding().sqliteVersion()
+}

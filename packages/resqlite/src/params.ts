@@ -1,0 +1,141 @@
+import { types } from 'node:util'
+import { rangeError, typeError } from './errors'
+import { MAX_PARAMETERS, VALUE_BYTES } from './limits'
+import { Tag } from './protocol'
+import type { FrameWriter } from './requests'
+
+const CODE = 'RESQLITE_PARAMETER'
+const MIN_INT64 = -(2n ** 63n)
+const MAX_INT64 = 2n ** 63n - 1n
+
+/**
+ * Writes a block of parameters. Throws a TypeError or RangeError that names the parameter; the caller drops
+ * the frame, so nothing runs. In a batch `set` counts the parameter sets from 1, and errors name it.
+ */
+export function writeParams(writer: FrameWriter, params: unknown, set = 0): void {
+  if (params === undefined && set === 0) writer.u32(0)
+  else if (Array.isArray(params)) writePositional(writer, params, set)
+  else if (isPlainObject(params)) writeNamed(writer, params, set)
+  else throw typeError(`${inSet(set)}${misuse(params)}`, CODE)
+}
+
+function writePositional(writer: FrameWriter, params: readonly unknown[], set: number): void {
+  const count = params.length
+  checkCount(count, set)
+  writer.u32(count)
+  for (let i = 0; i < count; i++) writeValue(writer, params[i], set, i + 1)
+}
+
+function writeNamed(writer: FrameWriter, params: Record<string, unknown>, set: number): void {
+  const names = Object.keys(params)
+  checkCount(names.length, set)
+  writer.u32(names.length | (1 << 16))
+  for (const name of names) {
+    if (!writer.shortText(name))
+      throw rangeError(`${inSet(set)}parameter name is longer than 65535 bytes`, CODE)
+    writeValue(writer, params[name], set, name)
+  }
+}
+
+function checkCount(count: number, set: number): void {
+  if (count > MAX_PARAMETERS) {
+    throw rangeError(
+      `${inSet(set)}${count} parameters are given, but a statement has at most ${MAX_PARAMETERS}`,
+      CODE,
+    )
+  }
+}
+
+function writeValue(writer: FrameWriter, value: unknown, set: number, label: string | number): void {
+  if (typeof value === 'number') writeNumber(writer, value, set, label)
+  else if (typeof value === 'string') writeText(writer, value, set, label)
+  else if (value === null) writer.u8(Tag.NULL)
+  else if (typeof value === 'boolean') writer.taggedI32(Tag.INT32, value ? 1 : 0)
+  else if (typeof value === 'bigint') writeBigInt(writer, value, set, label)
+  else if (types.isUint8Array(value)) writeBlob(writer, value, set, label)
+  else throw typeError(`${inSet(set)}${named(label)} is ${refusal(value)}`, CODE)
+}
+
+function writeNumber(writer: FrameWriter, value: number, set: number, label: string | number): void {
+  if ((value | 0) === value && !Object.is(value, -0)) writer.taggedI32(Tag.INT32, value)
+  else if (Number.isSafeInteger(value) && !Object.is(value, -0)) writer.taggedF64(Tag.INTEGER, value)
+  else if (!Number.isNaN(value)) writer.taggedF64(Tag.REAL, value)
+  else throw refusedNaN(set, label)
+}
+
+function writeText(writer: FrameWriter, value: string, set: number, label: string | number): void {
+  if (value.length > VALUE_BYTES) throw tooLong(set, label)
+  writer.u8(Tag.TEXT)
+  writer.text(value)
+}
+
+function writeBigInt(writer: FrameWriter, value: bigint, set: number, label: string | number): void {
+  if (value < MIN_INT64 || value > MAX_INT64) {
+    const message = `${inSet(set)}${named(label)} is ${shortened(value)}, which does not fit a 64-bit integer`
+    throw rangeError(message, CODE)
+  }
+  writer.taggedI64(Tag.INT64, value)
+}
+
+function writeBlob(writer: FrameWriter, value: Uint8Array, set: number, label: string | number): void {
+  if (value.length > VALUE_BYTES) throw tooLong(set, label)
+  writer.u8(Tag.BLOB)
+  writer.blob(value)
+}
+
+/** Objects made by `{}` or `Object.create(null)`, of this realm or another. */
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
+}
+
+function inSet(set: number): string {
+  return set === 0 ? '' : `set ${set}, `
+}
+
+function named(label: string | number): string {
+  if (typeof label === 'number') return `parameter ${label}`
+  return /^[:@$]/.test(label) ? `parameter ${label}` : `parameter :${label}`
+}
+
+function misuse(params: unknown): string {
+  return `params is ${kindOf(params)}; pass an array, as in [value], or an object with the names as keys`
+}
+
+function refusal(value: unknown): string {
+  if (value === undefined) return 'undefined; pass null for NULL'
+  if (value instanceof Date) return 'a Date; pass date.toISOString() or date.getTime()'
+  if (types.isAnyArrayBuffer(value))
+    return `${kindOf(value)}; pass a Uint8Array, as in new Uint8Array(buffer)`
+  if (ArrayBuffer.isView(value)) {
+    return `${kindOf(value)}; pass a Uint8Array, as in new Uint8Array(view.buffer, view.byteOffset, view.byteLength)`
+  }
+  return `${kindOf(value)}; a parameter is null, a number, bigint, string, boolean or Uint8Array`
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value)
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value !== 'object')
+    return /^[aeiou]/.test(typeof value) ? `an ${typeof value}` : `a ${typeof value}`
+  if (isPlainObject(value)) return 'an object'
+  const name: string = value.constructor?.name || 'object'
+  return /^[AEIOU]/.test(name) && !/^U/.test(name) ? `an ${name}` : `a ${name}`
+}
+
+function refusedNaN(set: number, label: string | number): RangeError {
+  return rangeError(
+    `${inSet(set)}${named(label)} is NaN, which SQLite would store as NULL; pass null instead`,
+    CODE,
+  )
+}
+
+function tooLong(set: number, label: string | number): RangeError {
+  return rangeError(`${inSet(set)}${named(label)} is longer than ${VALUE_BYTES} bytes`, CODE)
+}
+
+function shortened(value: bigint): string {
+  const digits = value.toString()
+  return digits.length > 40 ? `${digits.slice(0, 40)}…` : digits
+}

@@ -1,0 +1,50 @@
+import type { Failure } from './errors'
+
+/** What a request resolves with. */
+export const Answer = {
+  /** All rows. */
+  ROWS: 0,
+  /** The first row or undefined. */
+  FIRST: 1,
+  /** Whatever the reply is: bytes, a write result, JSON, or nothing. */
+  REPLY: 2,
+} as const
+
+/** A request whose reply is awaited. `promise` never rejects: it resolves with the answer or with a Failure. */
+export class Pending {
+  /** Its reply slot, fixed until its last frame has come. */
+  slot = -1
+  /** Rows so far; null until the first ones come. */
+  rows: unknown[] | null = null
+  /** For cursors: nothing follows. */
+  end = false
+  settled = false
+  /** The slot stays taken although the last frame came: frames that name it are still being made. */
+  held = false
+  /** Why it was cancelled, if it was: what an interrupted request fails with. */
+  cancelled: Failure | undefined
+  /** Called once when it settles. */
+  onSettled: (() => void) | undefined
+  readonly promise: Promise<unknown>
+  #resolve!: (outcome: unknown) => void
+
+  constructor(
+    readonly answer: number,
+    /** Rows as arrays. */
+    readonly arrays: boolean,
+    /** Rowids as bigints. */
+    readonly bigints: boolean,
+  ) {
+    this.promise = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+  }
+
+  settle(outcome: unknown): void {
+    if (this.settled) return
+    this.settled = true
+    this.rows = null
+    this.#resolve(outcome)
+    if (this.onSettled !== undefined) this.onSettled()
+  }
+}

@@ -1,0 +1,253 @@
+import { innermost, type Joinable, runInside } from './context'
+import { Failure, TransactionError } from './errors'
+import type { Handle, Session } from './handle'
+import type { Pending } from './pending'
+import { Flag, Op } from './protocol'
+import { type Target, unwrap } from './statements'
+
+/** A call on a transaction that has not settled yet. */
+export interface Work {
+  promise: Promise<unknown>
+  request: Pending | undefined
+}
+
+/** How a body ended: with a value or with an error. */
+export type BodyOutcome<T> = { readonly value: T } | { readonly error: unknown }
+
+/**
+ * The state of one transaction (level 0) or nested transaction (a savepoint, level 1 and up).
+ *
+ * - open: the body runs; statements are taken.
+ * - finishing: the body has returned; what it did not await is waited for; nothing new is taken.
+ * - ended: committed, rolled back or interrupted.
+ */
+export class Scope implements Joinable, Target, Session {
+  readonly channel
+  readonly flags: number
+  readonly level: number
+  /** Resolves when the transaction is interrupted from outside: by a signal, a timeout, or `close`. */
+  readonly interruption: Promise<Failure>
+  #interrupted: Failure | undefined
+  #resolveInterruption!: (failure: Failure) => void
+  #undone: Promise<unknown> = Promise.resolve()
+  #state: 'open' | 'finishing' | 'ended' = 'open'
+  readonly #running = new Set<Work>()
+  /** Nested transactions that run or wait for their turn. */
+  #nested = 0
+  #lastNested: Promise<void> = Promise.resolve()
+  #child: Scope | undefined
+  #begin: Pending | undefined
+
+  constructor(
+    readonly owner: Handle,
+    /** The session, which all levels share. */
+    readonly id: number,
+    readonly parent: Scope | undefined,
+  ) {
+    this.channel = owner.channel
+    this.flags = owner.flags | Flag.SESSION
+    this.level = parent === undefined ? 0 : parent.level + 1
+    this.interruption = new Promise((resolve) => {
+      this.#resolveInterruption = resolve
+    })
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  /** Why it was interrupted, if it was. */
+  get interrupted(): Failure | undefined {
+    return this.#interrupted
+  }
+
+  /** Runs one statement of the transaction. */
+  statement<T>(operation: string, sql: string, start: (target: Target) => Pending): Promise<T> {
+    return this.#track((work) => this.#runStatement<T>(work, operation, sql, start))
+  }
+
+  /** Runs something of the transaction that makes its own requests, and tells about them. */
+  task<T>(
+    operation: string,
+    run: (target: Target, onStart: (request: Pending) => void) => Promise<T>,
+  ): Promise<T> {
+    return this.#track((work) => this.#runTask(work, operation, run))
+  }
+
+  /** Runs a nested transaction when those before it have ended. */
+  nest<T>(run: (scope: Scope) => Promise<T>): Promise<T> {
+    return this.#track((work) => this.#takeTurn(work, run))
+  }
+
+  /** Runs the body in the context of this transaction and waits for what it left running. Never rejects. */
+  async perform<T>(body: () => T | PromiseLike<T>): Promise<BodyOutcome<T>> {
+    try {
+      const value = await runInside(this, body)
+      if (this.#state === 'open') this.#state = 'finishing'
+      await this.#finishRunning()
+      return { value }
+    } catch (error) {
+      return { error }
+    }
+  }
+
+  /** Commits (or, nested, releases the savepoint). From now on it cannot be interrupted. */
+  commit(): Pending {
+    this.#end()
+    return this.level === 0 ? this.#request(Op.COMMIT) : this.#request(Op.RELEASE)
+  }
+
+  /** Undoes everything that the transaction did. */
+  undo(): Pending {
+    this.#end()
+    this.#abandonRunning(
+      new Failure(() => new TransactionError('The surrounding transaction was rolled back', 'transaction')),
+    )
+    return this.level === 0 ? this.#request(Op.END) : this.#request(Op.ROLLBACK_TO)
+  }
+
+  /** The request for the write lock: as long as it is open, an interruption only takes it back. */
+  beginsWith(request: Pending): void {
+    this.#begin = request
+  }
+
+  /** Waits until an interruption has undone everything. */
+  async undone(): Promise<void> {
+    await this.#undone
+  }
+
+  /** Ends the transaction from outside. `sessionOver`: there is nothing left to roll back. */
+  interrupt(failure: Failure, sessionOver = false): void {
+    if (this.#state === 'ended') return
+    this.#end()
+    this.#interrupted = failure
+    this.#abandonRunning(failure)
+    if (this.#begin !== undefined && !this.#begin.settled) this.channel.cancel(this.#begin, failure)
+    else if (!sessionOver) this.#undone = this.#request(this.level === 0 ? Op.END : Op.ROLLBACK_TO).promise
+    this.#resolveInterruption(failure)
+  }
+
+  #end(): void {
+    this.#state = 'ended'
+  }
+
+  /** Cancels what still runs. Whoever ends the transaction reports the failure, so nobody has to catch these. */
+  #abandonRunning(failure: Failure): void {
+    this.#child?.interrupt(failure, true)
+    for (const work of this.#running) {
+      work.promise.catch(() => {})
+      if (work.request !== undefined) this.channel.cancel(work.request, failure)
+    }
+  }
+
+  #request(op: number): Pending {
+    const { level } = this
+    return this.channel.request(
+      op,
+      Flag.SESSION,
+      this.id,
+      level === 0 ? undefined : (writer) => writer.u32(level),
+    )
+  }
+
+  #usable(operation: string): this {
+    this.#checkOpen(operation)
+    if (this.#nested > 0) {
+      const message = `${operation}: a nested transaction is open; use its handle, or await it first`
+      throw new TransactionError(message, operation)
+    }
+    return this
+  }
+
+  #checkOpen(operation: string): void {
+    if (this.#state === 'open') return
+    const cause = this.#interrupted?.toError()
+    throw new TransactionError(`${operation}: the transaction has ended`, operation, undefined, { cause })
+  }
+
+  async #runStatement<T>(
+    work: Work,
+    operation: string,
+    sql: string,
+    start: (target: Target) => Pending,
+  ): Promise<T> {
+    const request = start(this.#usable(operation))
+    work.request = request
+    this.#running.add(work)
+    try {
+      return unwrap<T>(await request.promise, sql)
+    } finally {
+      this.#running.delete(work)
+    }
+  }
+
+  async #runTask<T>(
+    work: Work,
+    operation: string,
+    run: (target: Target, onStart: (request: Pending) => void) => Promise<T>,
+  ): Promise<T> {
+    const target = this.#usable(operation)
+    this.#running.add(work)
+    try {
+      return await run(target, (request) => {
+        work.request = request
+      })
+    } finally {
+      this.#running.delete(work)
+    }
+  }
+
+  /** Nothing is awaited here: every await on the way would be one more frame between an error and its caller. */
+  #track<T>(run: (work: Work) => Promise<T>): Promise<T> {
+    const work: Work = { promise: settled, request: undefined }
+    const promise = run(work)
+    work.promise = promise
+    return promise
+  }
+
+  /** Waits for statements that the body did not await. The first failure among them fails the transaction. */
+  async #finishRunning(): Promise<void> {
+    while (this.#running.size > 0) {
+      const outcomes = await Promise.allSettled(Array.from(this.#running, (work) => work.promise))
+      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+    }
+  }
+
+  async #takeTurn<T>(work: Work, run: (scope: Scope) => Promise<T>): Promise<T> {
+    this.#checkOpen('transaction')
+    this.#refuseInsideNested()
+    const before = this.#lastNested
+    let release!: () => void
+    this.#lastNested = new Promise((resolve) => {
+      release = resolve
+    })
+    this.#nested++
+    this.#running.add(work)
+    try {
+      if (this.#nested > 1) await before
+      if (this.#state === 'ended') this.#checkOpen('transaction')
+      const scope = new Scope(this.owner, this.id, this)
+      this.#child = scope
+      return await run(scope)
+    } finally {
+      this.#child = undefined
+      this.#nested--
+      this.#running.delete(work)
+      release()
+    }
+  }
+
+  /** Waiting for one's own end would never end. */
+  #refuseInsideNested(): void {
+    let inner = innermost(this.owner) as Scope | undefined
+    if (inner === this) return
+    while (inner !== undefined && inner !== this) inner = inner.parent
+    if (inner === this) {
+      const message =
+        'transaction: called on the handle of a surrounding transaction; use the innermost handle'
+      throw new TransactionError(message, 'transaction')
+    }
+  }
+}
+
+const settled = Promise.resolve()

@@ -1,0 +1,83 @@
+import { abandonOnAbort, cancelOnAbort, throwIfAborted } from './abort'
+import { Failure } from './errors'
+import { checkOptions, checkSql } from './options'
+import { writeParams } from './params'
+import { Answer, type Pending } from './pending'
+import type { Channel } from './port'
+import { Flag, Op } from './protocol'
+import type { AbortOptions, SelectOptions } from './types'
+
+/** Where a statement runs: on a database, or in the session of a transaction or snapshot. */
+export interface Target {
+  readonly channel: Channel
+  /** Database handle or session id. */
+  readonly id: number
+  /** The integer rule, and SESSION if `id` is a session. */
+  readonly flags: number
+}
+
+export function startSelect(target: Target, sql: string, params: unknown, options?: SelectOptions): Pending {
+  if (options !== undefined) checkOptions('select', options)
+  return startRead(target, target.flags, sql, params, options, Answer.ROWS)
+}
+
+export function startSelectOne(
+  target: Target,
+  sql: string,
+  params: unknown,
+  options?: SelectOptions,
+): Pending {
+  if (options !== undefined) checkOptions('selectOne', options)
+  return startRead(target, target.flags | Flag.FIRST, sql, params, options, Answer.FIRST)
+}
+
+export function startSelectBytes(
+  target: Target,
+  sql: string,
+  params: unknown,
+  options?: AbortOptions,
+): Pending {
+  if (options !== undefined) checkOptions('selectBytes', options)
+  return startRead(target, target.flags | Flag.JSON, sql, params, options, Answer.REPLY)
+}
+
+export function startExecute(target: Target, sql: string, params: unknown, options?: SelectOptions): Pending {
+  checkSql(sql)
+  if (options !== undefined) checkOptions('execute', options)
+  const signal = options?.signal
+  throwIfAborted(signal)
+  const { channel, flags, id } = target
+  const arrays = options?.arrays === true
+  const pending = channel.statement(Op.EXECUTE, flags, id, sql, writeParams, params, Answer.REPLY, arrays)
+  if (signal !== undefined) cancelOnAbort(channel, signal, pending)
+  return pending
+}
+
+export function startExec(target: Target, script: string): Pending {
+  checkSql(script)
+  return target.channel.request(Op.EXEC, target.flags, target.id, (writer) => writer.text(script))
+}
+
+/** The answer of a request, or the error it failed with, made here so that its stack leads to the caller. */
+export function unwrap<T>(outcome: unknown, sql?: string): T {
+  if (outcome instanceof Failure) throw outcome.toError(sql, unwrap)
+  return outcome as T
+}
+
+function startRead(
+  target: Target,
+  flags: number,
+  sql: string,
+  params: unknown,
+  options: SelectOptions | undefined,
+  answer: number,
+): Pending {
+  checkSql(sql)
+  const signal = options?.signal
+  throwIfAborted(signal)
+  const { channel, id } = target
+  const arrays = options?.arrays === true
+  const pending = channel.statement(Op.SELECT, flags, id, sql, writeParams, params, answer, arrays)
+  if (signal !== undefined) abandonOnAbort(channel, signal, pending)
+  return pending
+}

@@ -1,0 +1,153 @@
+/** A value that can be bound as a parameter. */
+export type SqlValue = null | number | bigint | string | boolean | Uint8Array
+
+/**
+ * Parameters of one statement: an array for `?` and `?1`, a plain object for `:name`, `@name` and `$name`.
+ * The keys of the object may carry the prefix or leave it out.
+ *
+ * ```ts
+ * await db.select('SELECT * FROM users WHERE id = ?', [7])
+ * await db.select('SELECT * FROM users WHERE id = :id', { id: 7 })
+ * ```
+ */
+export type SqlParams = readonly SqlValue[] | Readonly<Record<string, SqlValue>>
+
+/** A value in a result row. BLOBs are Buffers that belong to the caller. */
+export type ColumnValue = null | number | bigint | string | Uint8Array
+
+/** A result row with the column names as keys. Of two columns with one name the last one wins. */
+export type Row = Record<string, ColumnValue>
+
+/** A result row as an array, in the order of the columns. */
+export type RowArray = ColumnValue[]
+
+/** How INTEGER columns arrive: see {@link OpenOptions.integers}. */
+export type Integers = 'auto' | 'number' | 'bigint'
+
+/** A value that a pragma can be set to. */
+export type PragmaValue = string | number | boolean
+
+/** Options of {@link Database.open}. */
+export interface OpenOptions {
+  /** Open without the right to write. The file must exist. Default: `false`. */
+  readOnly?: boolean
+  /** Reader threads. Default: the number of cores − 1, but at least 2 and at most 4. */
+  readers?: number
+  /**
+   * `'normal'` (default): a commit survives a crash of the process; the last ones may be lost when the
+   * machine loses power. `'full'`: every commit is on the disk before it is acknowledged.
+   */
+  durability?: 'normal' | 'full'
+  /** How long a write waits for another process that holds the file, in milliseconds. Default: 5000. */
+  busyTimeout?: number
+  /** Enforce foreign keys. Default: `true`. */
+  foreignKeys?: boolean
+  /**
+   * `'auto'` (default): a number where it is exact, else a bigint. `'number'`: always a number; an integer that
+   * a number cannot hold is an error that names the column. `'bigint'`: always a bigint.
+   */
+  integers?: Integers
+  /** Prepared statements kept per connection. Default: 128. */
+  statementCacheSize?: number
+  /** Pragmas to set on every connection, for example `{ cache_size: -8000 }`. */
+  pragmas?: Readonly<Record<string, PragmaValue>>
+}
+
+/** Options of calls that can be given up. */
+export interface AbortOptions {
+  /**
+   * Gives the call up. A read rejects at once with an {@link AbortError}. A write is interrupted, and the promise
+   * tells what happened: it rejects with an AbortError if the write was undone, and resolves if it was too late.
+   */
+  signal?: AbortSignal
+}
+
+/** Options of `select` and `selectOne`. */
+export interface SelectOptions extends AbortOptions {
+  /** Rows as arrays instead of objects. */
+  arrays?: boolean
+}
+
+/** Options of `iterate`. */
+export interface IterateOptions extends AbortOptions {
+  /** Rows fetched at a time. Default: 1000. At most two batches are in memory. */
+  batchSize?: number
+}
+
+/** Options of `transaction`. */
+export interface TransactionOptions {
+  /** Rolls the transaction back; the promise rejects with an {@link AbortError}. */
+  signal?: AbortSignal
+  /**
+   * Milliseconds after which the transaction is rolled back; the promise rejects with the code `RESQLITE_TIMEOUT`.
+   * It counts from the moment at which the transaction holds the write lock.
+   */
+  timeout?: number
+}
+
+/** What a write did. */
+export interface WriteResult<T = Row> {
+  /** Rows inserted, updated or deleted by the statement itself (not by its triggers). */
+  changes: number
+  /**
+   * The rowid of the last row inserted on the writing connection. A number where that is exact,
+   * else a bigint; always a bigint with `integers: 'bigint'`.
+   */
+  lastInsertRowid: number | bigint
+  /** What a RETURNING clause gave; otherwise empty. */
+  rows: T[]
+  /** Number of the commit that contains the write; it only grows. 0 inside a transaction. */
+  commit: number
+}
+
+/**
+ * Counters of the engine behind a database, see {@link Database.diagnostics}. All `Database` objects of a process on
+ * one file share an engine.
+ */
+export interface Diagnostics {
+  /** The path as it was given to `open`. */
+  path: string
+  sqliteVersion: string
+  readOnly: boolean
+  /** `Database` objects of this process that share the engine. */
+  handles: number
+  /** Size of the database file in bytes; 0 in memory. */
+  fileBytes: number
+  /** Number of the newest commit. */
+  commits: number
+  /** The write-ahead log. */
+  wal: {
+    /** Size of its file in bytes; 0 in memory. */
+    bytes: number
+    /** Pages in it after the last commit. */
+    pages: number
+    /** Checkpoints made so far. */
+    checkpoints: number
+    /** Checkpoints for which reads were held back for a moment, so that the log could start anew. */
+    readerGaps: number
+  }
+  readers: {
+    /** Reader threads at most. */
+    max: number
+    /** Reader threads started so far. */
+    started: number
+    /** Readers at work now. */
+    busy: number
+    /** Reads that wait for a reader. */
+    queued: number
+    /** The most reads that ever waited at once. */
+    queuedMost: number
+  }
+  /** Snapshots and iterators: open now, and waiting for a thread. */
+  leases: { open: number; queued: number }
+  writer: {
+    /** Writes and transactions that wait. */
+    queued: number
+    /** Commits that held more than one write. */
+    groups: number
+    /** The most writes that one of them held. */
+    largestGroup: number
+    /** Groups that could not commit as a whole, so that each write ran alone. */
+    splitGroups: number
+  }
+}

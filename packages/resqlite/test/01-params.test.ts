@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { runInNewContext } from 'node:vm'
+import { writeParams } from '../src/params'
+import { FRAME_HEADER } from '../src/protocol'
+import { FrameWriter } from '../src/requests'
+import { type Param, readParams } from './support/params-reader'
+
+function encode(params: unknown, set = 0): Param[] {
+  const writer = new FrameWriter()
+  writer.begin(5, 0, 0)
+  writeParams(writer, params, set)
+  writer.end(0)
+  return readParams(writer.bytes.subarray(FRAME_HEADER, writer.position)).params
+}
+
+test('numbers are integers when they are safe integers, else reals', () => {
+  const numbers = [0, -1, 2147483647, 2147483648, 2 ** 53 - 1, 2 ** 53, 1.5, -0, Number.POSITIVE_INFINITY]
+  assert.deepEqual(
+    encode(numbers).map((param) => param.tag),
+    ['INT32', 'INT32', 'INT32', 'INTEGER', 'INTEGER', 'REAL', 'REAL', 'REAL', 'REAL'],
+  )
+  assert.deepEqual(
+    encode(numbers).map((param) => param.value),
+    numbers,
+  )
+})
+
+test('booleans are 1 and 0, null is NULL', () => {
+  assert.deepEqual(encode([true, false, null]), [
+    { tag: 'INT32', value: 1 },
+    { tag: 'INT32', value: 0 },
+    { tag: 'NULL', value: null },
+  ])
+})
+
+test('bigints keep all 64 bits', () => {
+  const extremes = [-(2n ** 63n), 2n ** 63n - 1n, 0n]
+  assert.deepEqual(
+    encode(extremes),
+    extremes.map((value) => ({ tag: 'INT64', value })),
+  )
+})
+
+for (const text of [
+  '',
+  'plain',
+  'x'.repeat(40),
+  'x'.repeat(41),
+  'é',
+  'a\0b',
+  '日本語',
+  '😀'.repeat(50_000),
+]) {
+  test(`text of ${text.length} units that begins with ${JSON.stringify(text.slice(0, 4))} arrives as UTF-8`, () => {
+    assert.deepEqual(encode([text, 1]), [
+      { tag: 'TEXT', value: text },
+      { tag: 'INT32', value: 1 },
+    ])
+  })
+}
+
+test('a lone surrogate becomes U+FFFD, in short and in long text', () => {
+  const values = encode(['\ud800', `${'y'.repeat(50)}\udc00`]).map((param) => param.value)
+  assert.deepEqual(values, ['\ufffd', `${'y'.repeat(50)}\ufffd`])
+})
+
+test('Uint8Array and Buffer are BLOBs', () => {
+  assert.deepEqual(encode([new Uint8Array([1, 2]), Buffer.from('ab'), new Uint8Array()]), [
+    { tag: 'BLOB', value: Buffer.from([1, 2]) },
+    { tag: 'BLOB', value: Buffer.from('ab') },
+    { tag: 'BLOB', value: Buffer.alloc(0) },
+  ])
+})
+
+test('values of another realm are taken like those of this one', () => {
+  const foreign = runInNewContext('({ list: [new Uint8Array([7])], named: { a: 1 } })')
+  assert.deepEqual(encode(foreign.list), [{ tag: 'BLOB', value: Buffer.from([7]) }])
+  assert.deepEqual(encode(foreign.named), [{ name: 'a', tag: 'INT32', value: 1 }])
+})
+
+test('an object is named parameters, with the keys as they are written', () => {
+  assert.deepEqual(encode({ id: 7, ':na': 'x', $größe: null }), [
+    { name: 'id', tag: 'INT32', value: 7 },
+    { name: ':na', tag: 'TEXT', value: 'x' },
+    { name: '$größe', tag: 'NULL', value: null },
+  ])
+  assert.deepEqual(encode(Object.assign(Object.create(null), { a: 1 })), [
+    { name: 'a', tag: 'INT32', value: 1 },
+  ])
+})
+
+test('no params are no parameters', () => {
+  assert.deepEqual(encode(undefined), [])
+})
+
+const refused: [string, unknown, ErrorConstructor, RegExp][] = [
+  ['undefined', [1, undefined], TypeError, /^parameter 2 is undefined; pass null/],
+  ['undefined by name', { id: undefined }, TypeError, /^parameter :id is undefined/],
+  ['undefined by prefixed name', { $id: undefined }, TypeError, /^parameter \$id is undefined/],
+  ['a Date', [new Date()], TypeError, /^parameter 1 is a Date; pass date\.toISOString\(\)/],
+  ['a function', [() => 1], TypeError, /^parameter 1 is a function/],
+  ['a symbol', [Symbol('s')], TypeError, /^parameter 1 is a symbol/],
+  ['an object', [{}], TypeError, /^parameter 1 is an object/],
+  ['an array', [[1]], TypeError, /^parameter 1 is an array/],
+  ['an instance', [new Map()], TypeError, /^parameter 1 is a Map/],
+  ['an ArrayBuffer', [new ArrayBuffer(1)], TypeError, /^parameter 1 is an ArrayBuffer; pass a Uint8Array/],
+  ['a Float32Array', [new Float32Array(1)], TypeError, /^parameter 1 is a Float32Array; pass a Uint8Array/],
+  [
+    'a DataView',
+    [new DataView(new ArrayBuffer(1))],
+    TypeError,
+    /^parameter 1 is a DataView; pass a Uint8Array/,
+  ],
+  ['NaN', [Number.NaN], RangeError, /^parameter 1 is NaN/],
+  [
+    'a bigint above int64',
+    [2n ** 63n],
+    RangeError,
+    /^parameter 1 is 9223372036854775808, which does not fit/,
+  ],
+  ['a bigint below int64', { n: -(2n ** 63n) - 1n }, RangeError, /^parameter :n is -9223372036854775809/],
+  ['a value instead of params', 'x', TypeError, /^params is a string; pass an array, as in \[value\]/],
+  ['null instead of params', null, TypeError, /^params is null; pass an array/],
+  ['a blob instead of params', new Uint8Array(1), TypeError, /^params is a Uint8Array; pass an array/],
+  ['a Map instead of params', new Map(), TypeError, /^params is a Map; pass an array/],
+  ['too many parameters', new Array(65_536).fill(0), RangeError, /^65536 parameters are given/],
+]
+
+for (const [what, params, type, message] of refused) {
+  test(`${what} is refused by name`, () => {
+    assert.throws(
+      () => encode(params),
+      (error: Error & { code?: string }) => {
+        assert.equal(error.constructor, type)
+        assert.match(error.message, message)
+        assert.equal(error.code, 'RESQLITE_PARAMETER')
+        return true
+      },
+    )
+  })
+}
+
+test('in a batch the set is named, and a missing set is refused', () => {
+  assert.throws(() => encode([1, Symbol()], 17), /^TypeError: set 17, parameter 2 is a symbol/)
+  assert.throws(() => encode(undefined, 3), /^TypeError: set 3, params is undefined; pass an array/)
+})
+
+test('parameters that use the writer while they are read are refused, and the frame is whole', () => {
+  const writer = new FrameWriter()
+  writer.begin(5, 0, 0)
+  const params = {
+    get a(): number {
+      writer.begin(5, 0, 0)
+      return 1
+    },
+  }
+  assert.throws(() => writeParams(writer, params), /must not use the database/)
+  writer.drop()
+  assert.equal(writer.position, 0)
+})

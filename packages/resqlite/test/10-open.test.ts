@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { Database, type OpenOptions, ResqliteError, sqliteVersion } from 'resqlite'
+import { withCode } from './support/errors'
+import { openDatabase, tempDatabase, tempFile, tempFolder } from './support/temp'
+
+test('open creates a file that is there the next time', async (t) => {
+  const path = tempFile(t)
+  const first = await Database.open(path)
+  assert.equal(first.path, path)
+  assert.equal(first.open, true)
+  assert.equal(first.readOnly, false)
+  await first.exec('CREATE TABLE t(x); INSERT INTO t VALUES (7)')
+  await first.close()
+  const second = await openDatabase(t, path)
+  assert.deepEqual(await second.select('SELECT * FROM t'), [{ x: 7 }])
+})
+
+test('a database is opened in WAL mode with foreign keys enforced', async (t) => {
+  const db = await tempDatabase(t)
+  assert.deepEqual((await db.execute('PRAGMA journal_mode')).rows, [{ journal_mode: 'wal' }])
+  assert.deepEqual(await db.selectOne('PRAGMA foreign_keys'), { foreign_keys: 1 })
+})
+
+test('foreign keys can be switched off', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE p(id PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id))', {
+    foreignKeys: false,
+  })
+  assert.equal((await db.execute('INSERT INTO c VALUES (1)')).changes, 1)
+})
+
+test('pragmas are set on the connections', async (t) => {
+  const db = await tempDatabase(t, '', { pragmas: { cache_size: -1234 } })
+  assert.deepEqual(await db.selectOne('PRAGMA cache_size'), { cache_size: -1234 })
+})
+
+test("':memory:' is one database for its readers and its writer, and new at every open", async (t) => {
+  const one = await openDatabase(t, ':memory:', { readers: 3 })
+  const two = await openDatabase(t, ':memory:')
+  await one.exec('CREATE TABLE t(x); INSERT INTO t VALUES (1)')
+  const reads = await Promise.all(Array.from({ length: 20 }, () => one.select('SELECT x FROM t')))
+  for (const rows of reads) assert.deepEqual(rows, [{ x: 1 }])
+  await assert.rejects(two.select('SELECT x FROM t'), withCode('SQLITE_ERROR', 'no such table'))
+})
+
+test('two objects on one file see the same data', async (t) => {
+  const path = tempFile(t)
+  const one = await openDatabase(t, path)
+  const two = await openDatabase(t, path)
+  await one.exec('CREATE TABLE t(x)')
+  await two.execute('INSERT INTO t VALUES (?)', [5])
+  assert.deepEqual(await one.select('SELECT x FROM t'), [{ x: 5 }])
+})
+
+test('a failed open names the file', async (t) => {
+  const folder = tempFolder(t)
+  const garbage = join(folder, 'garbage.db')
+  writeFileSync(garbage, 'this is not a database, but it is long enough to be one'.repeat(30))
+  const paths: [string, OpenOptions][] = [
+    [join(folder, 'missing', 'x.db'), {}],
+    [join(folder, 'missing.db'), { readOnly: true }],
+    [garbage, {}],
+    [folder, {}],
+  ]
+  for (const [path, options] of paths) {
+    await assert.rejects(Database.open(path, options), (error: ResqliteError) => {
+      assert.ok(error instanceof ResqliteError, String(error))
+      assert.ok(error.message.includes(path), error.message)
+      return true
+    })
+  }
+})
+
+test('a read-only database reads and refuses to write', async (t) => {
+  const path = tempFile(t)
+  const writer = await openDatabase(t, path)
+  await writer.exec('CREATE TABLE t(x); INSERT INTO t VALUES (1)')
+  await writer.close()
+  const db = await openDatabase(t, path, { readOnly: true })
+  assert.equal(db.readOnly, true)
+  assert.deepEqual(await db.select('SELECT x FROM t'), [{ x: 1 }])
+  const refused = withCode('RESQLITE_READ_ONLY', path)
+  await assert.rejects(db.execute('INSERT INTO t VALUES (2)'), refused)
+  await assert.rejects(db.executeBatch('INSERT INTO t VALUES (?)', [[2]]), refused)
+  await assert.rejects(db.exec('DELETE FROM t'), refused)
+  await assert.rejects(
+    db.transaction(async () => {}),
+    refused,
+  )
+})
+
+const wrongOptions: [unknown, string][] = [
+  [{ readonly: true }, 'unknown option "readonly"'],
+  [{ readOnly: 1 }, 'readOnly must be true or false, not 1'],
+  [{ readers: 0 }, 'readers must be an integer from 1 to 64, not 0'],
+  [{ readers: 1.5 }, 'readers must be an integer'],
+  [{ durability: 'high' }, `durability must be one of 'normal', 'full', not "high"`],
+  [{ busyTimeout: '5s' }, 'busyTimeout must be an integer'],
+  [{ busyTimeout: -1 }, 'busyTimeout must be an integer'],
+  [{ foreignKeys: null }, 'foreignKeys must be true or false, not null'],
+  [{ integers: 'big' }, `integers must be one of 'auto', 'number', 'bigint'`],
+  [{ statementCacheSize: {} }, 'statementCacheSize must be an integer'],
+  [{ pragmas: ['a'] }, 'pragmas must be an object'],
+  [{ pragmas: { 'a; DROP TABLE t': 1 } }, 'pragmas must be an object with pragma names as keys'],
+  [{ pragmas: { a: Number.NaN } }, 'pragmas must be an object of strings, finite numbers and booleans'],
+  [{ toString: 1 }, 'unknown option "toString"'],
+  ['options', 'options must be an object, not "options"'],
+]
+
+for (const [options, message] of wrongOptions) {
+  test(`open refuses ${JSON.stringify(options)} by name`, async () => {
+    await assert.rejects(Database.open(':memory:', options as OpenOptions), (error: Error) => {
+      assert.ok(error instanceof TypeError)
+      return withCode('RESQLITE_OPTION', message)(error)
+    })
+  })
+}
+
+test('options that are undefined are not given', async (t) => {
+  const db = await openDatabase(t, tempFile(t), {
+    readers: undefined,
+    integers: undefined,
+    readOnly: undefined,
+  })
+  assert.deepEqual(await db.select('SELECT 1 AS x'), [{ x: 1 }])
+})
+
+for (const path of [undefined, 7, '', 'a\0b', Buffer.from('x'), new URL('file:///x')]) {
+  test(`open refuses the path ${String(JSON.stringify(path))}`, async () => {
+    await assert.rejects(Database.open(path as string), withCode('RESQLITE_OPTION', 'path'))
+  })
+}
+
+test('the built-in SQLite has the fix of the WAL reset race', () => {
+  const [major, minor, patch] = sqliteVersion().split('.').map(Number) as [number, number, number]
+  assert.ok(major * 1_000_000 + minor * 1_000 + patch >= 3_051_003, sqliteVersion())
+})
+
+test('import and require give the same classes', async () => {
+  const imported = await import('resqlite')
+  const required = require('resqlite')
+  assert.equal(imported.Database, required.Database)
+  const names = Object.keys(required).filter((name) => name !== '__esModule')
+  assert.deepEqual(
+    Object.keys(imported).filter((name) => name !== 'default' && name !== 'module.exports'),
+    names.sort(),
+  )
+})

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AbortError } from 'resqlite'
+import { withCode } from './support/errors'
+import { tempDatabase } from './support/temp'
+
+const COUNT = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < ?) SELECT x FROM c'
+
+for (const batchSize of [undefined, 1, 7, 2_500, 100_000]) {
+  test(`iterate gives all rows in order with batchSize ${batchSize}`, async (t) => {
+    const db = await tempDatabase(t)
+    let expected = 0
+    for await (const row of db.iterate<{ x: number }>(COUNT, [5_000], { batchSize })) {
+      assert.equal(row.x, ++expected)
+    }
+    assert.equal(expected, 5_000)
+  })
+}
+
+test('iterate gives nothing when there are no rows', async (t) => {
+  const db = await tempDatabase(t)
+  const iterator = db.iterate('SELECT 1 WHERE 0')
+  assert.deepEqual(await iterator.next(), { value: undefined, done: true })
+  assert.deepEqual(await iterator.next(), { value: undefined, done: true })
+})
+
+test('iterate reads one committed state, whatever is written meanwhile', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(x)')
+  await db.executeBatch(
+    'INSERT INTO t VALUES (?)',
+    Array.from({ length: 3_000 }, (_, i) => [i]),
+  )
+  let rows = 0
+  for await (const _ of db.iterate('SELECT x FROM t', [], { batchSize: 10 })) {
+    if (rows++ === 0) await db.exec('DELETE FROM t')
+  }
+  assert.equal(rows, 3_000)
+  assert.deepEqual(await db.select('SELECT * FROM t'), [])
+})
+
+test('it starts with the first next', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(x)')
+  const iterator = db.iterate('SELECT x FROM t')
+  await db.execute('INSERT INTO t VALUES (1)')
+  assert.deepEqual(await iterator.next(), { value: { x: 1 }, done: false })
+})
+
+test('leaving the loop frees the reader', async (t) => {
+  const db = await tempDatabase(t, '', { readers: 2 })
+  for (let i = 0; i < 10; i++) {
+    for await (const _ of db.iterate(COUNT, [1_000_000], { batchSize: 5 })) break
+  }
+  assert.deepEqual(await db.select('SELECT 1 AS x'), [{ x: 1 }])
+})
+
+test('an error in the loop frees the reader and reaches the caller', async (t) => {
+  const db = await tempDatabase(t, '', { readers: 1 })
+  const loop = async () => {
+    for await (const _ of db.iterate(COUNT, [1_000_000])) throw new Error('mine')
+  }
+  await assert.rejects(loop(), /mine/)
+  assert.deepEqual(await db.select('SELECT 1 AS x'), [{ x: 1 }])
+})
+
+test('return before the first next runs nothing', async (t) => {
+  const db = await tempDatabase(t)
+  const iterator = db.iterate('this is not SQL')
+  assert.deepEqual(await iterator.return?.(), { value: undefined, done: true })
+  assert.deepEqual(await iterator.next(), { value: undefined, done: true })
+})
+
+test('throw ends it and rejects with the error', async (t) => {
+  const db = await tempDatabase(t)
+  const iterator = db.iterate(COUNT, [5_000])
+  await iterator.next()
+  await assert.rejects(iterator.throw?.(new Error('mine')) as Promise<unknown>, /mine/)
+  assert.deepEqual(await iterator.next(), { value: undefined, done: true })
+})
+
+test('a wrong statement rejects the first next, and then it is over', async (t) => {
+  const db = await tempDatabase(t)
+  const iterator = db.iterate('SELECT nope')
+  await assert.rejects(iterator.next(), withCode('SQLITE_ERROR', 'nope'))
+  assert.deepEqual(await iterator.next(), { value: undefined, done: true })
+})
+
+test('an error in a later row comes after the rows before it', async (t) => {
+  const db = await tempDatabase(t)
+  const sql = `SELECT abs(CASE WHEN x = 500 THEN -9223372036854775808 ELSE x END) AS y FROM (${COUNT})`
+  let rows = 0
+  const loop = async () => {
+    for await (const _ of db.iterate(sql, [1_000], { batchSize: 100 })) rows++
+  }
+  await assert.rejects(loop(), /integer overflow/)
+  assert.equal(rows, 400)
+})
+
+test('a signal ends it', async (t) => {
+  const db = await tempDatabase(t, '', { readers: 1 })
+  const controller = new AbortController()
+  const iterator = db.iterate(COUNT, [1_000_000], { signal: controller.signal, batchSize: 10 })
+  await iterator.next()
+  controller.abort('enough')
+  await assert.rejects(
+    iterator.next(),
+    (error: AbortError) => error.name === 'AbortError' && error.cause === 'enough',
+  )
+  assert.deepEqual(await iterator.next(), { value: undefined, done: true })
+  assert.deepEqual(await db.select('SELECT 1 AS x'), [{ x: 1 }])
+})
+
+test('a signal that has fired before runs nothing', async (t) => {
+  const db = await tempDatabase(t)
+  const iterator = db.iterate('SELECT 1', [], { signal: AbortSignal.abort() })
+  await assert.rejects(iterator.next(), withCode('RESQLITE_ABORTED'))
+})
+
+test('it is refused inside a transaction', async (t) => {
+  const db = await tempDatabase(t)
+  await db.transaction(async () => {
+    assert.throws(() => db.iterate('SELECT 1'), withCode('RESQLITE_TRANSACTION', 'tx.select'))
+  })
+})
+
+test('options are checked at the call', async (t) => {
+  const db = await tempDatabase(t)
+  for (const batchSize of [0, -1, 1.5, '10', Number.POSITIVE_INFINITY]) {
+    assert.throws(
+      () => db.iterate('SELECT 1', [], { batchSize: batchSize as number }),
+      withCode('RESQLITE_OPTION', 'batchSize must be an integer'),
+    )
+  }
+})
+
+test('several iterators run side by side', async (t) => {
+  const db = await tempDatabase(t, '', { readers: 3 })
+  const sums = await Promise.all(
+    [1, 2, 3].map(async (factor) => {
+      let sum = 0
+      for await (const { x } of db.iterate<{ x: number }>(COUNT, [2_000 * factor], { batchSize: 100 }))
+        sum += x
+      return sum
+    }),
+  )
+  assert.deepEqual(
+    sums,
+    [1, 2, 3].map((factor) => (2_000 * factor * (2_000 * factor + 1)) / 2),
+  )
+})

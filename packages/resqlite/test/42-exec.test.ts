@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { withCode } from './support/errors'
+import { tempDatabase } from './support/temp'
+
+test('exec runs all statements of a script', async (t) => {
+  const db = await tempDatabase(t)
+  const result = await db.exec("CREATE TABLE t(x); -- a comment\n INSERT INTO t VALUES (';'), ('b');;\n")
+  assert.equal(result, undefined)
+  assert.deepEqual(await db.select('SELECT x FROM t', [], { arrays: true }), [[';'], ['b']])
+})
+
+test('an empty script is fine', async (t) => {
+  const db = await tempDatabase(t)
+  await db.exec('')
+  await db.exec(' -- nothing')
+})
+
+test('a script that fails has not happened', async (t) => {
+  const db = await tempDatabase(t)
+  await assert.rejects(
+    db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (1); SELECT nope'),
+    withCode('SQLITE_ERROR', 'nope'),
+  )
+  assert.deepEqual(await db.select("SELECT name FROM sqlite_schema WHERE name = 't'"), [])
+})
+
+test('a script of a trigger with statements inside', async (t) => {
+  const db = await tempDatabase(t)
+  await db.exec(`
+    CREATE TABLE t(x);
+    CREATE TABLE log(x);
+    CREATE TRIGGER r AFTER INSERT ON t BEGIN INSERT INTO log VALUES (new.x); INSERT INTO log VALUES (-new.x); END;
+    INSERT INTO t VALUES (5);
+  `)
+  assert.deepEqual(await db.select('SELECT x FROM log', [], { arrays: true }), [[5], [-5]])
+})
+
+test('a transaction that a script leaves open is not left open', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(x)')
+  await db.exec('BEGIN; INSERT INTO t VALUES (1)').catch(() => {})
+  await db.execute('INSERT INTO t VALUES (2)')
+  const rows = await db.select<{ x: number }>('SELECT x FROM t')
+  assert.ok(rows.some((row) => row.x === 2))
+})

@@ -1,0 +1,153 @@
+import type { NativeBinding, NativePort } from '../../src/native'
+import { Channel } from '../../src/port'
+import { FRAME_HEADER, Reply, ReplyFlag } from '../../src/protocol'
+import { padded } from './slices'
+
+/** A request frame as the native side would see it. */
+export interface Frame {
+  op: number
+  flags: number
+  request: number
+  target: number
+  payload: Buffer
+}
+
+/** The native side of a channel, under the control of a test. */
+export class FakePort implements NativePort {
+  /** What `submit` was called with: one list of frames per call. */
+  readonly submits: Frame[][] = []
+  readonly slabs: ArrayBuffer[] = []
+  readonly owned = new Map<number, Buffer>()
+  /** Answers every frame; by default nothing is answered. */
+  onFrame: (frame: Frame) => void = () => {}
+  #replies: Buffer[] = []
+  #awake = false
+
+  constructor(
+    readonly inbox: Uint8Array,
+    readonly onWake: () => void,
+  ) {}
+
+  /** All frames so far. */
+  get frames(): Frame[] {
+    return this.submits.flat()
+  }
+
+  submit(requests: Uint8Array, length: number): void {
+    const frames = parseFrames(Buffer.from(requests.slice(0, length)))
+    this.submits.push(frames)
+    for (const frame of frames) this.onFrame(frame)
+  }
+
+  drain(): number {
+    let at = 0
+    while (this.#replies.length > 0 && at + (this.#replies[0] as Buffer).length <= this.inbox.length) {
+      const reply = this.#replies.shift() as Buffer
+      this.inbox.set(reply, at)
+      at += reply.length
+    }
+    if (at === 0) this.#awake = false
+    return at
+  }
+
+  slab(id: number): ArrayBuffer {
+    return this.slabs[id] as ArrayBuffer
+  }
+
+  take(id: number): Buffer {
+    const payload = this.owned.get(id)
+    if (payload === undefined) throw new Error(`owned payload ${id} was taken twice`)
+    this.owned.delete(id)
+    return payload
+  }
+
+  /** Queues a reply frame. */
+  reply(
+    kind: number,
+    request: number,
+    payload: Buffer,
+    { flags = ReplyFlag.LAST as number, aux = 0 } = {},
+  ): void {
+    const frame = Buffer.alloc(FRAME_HEADER)
+    frame[4] = kind
+    frame[5] = flags
+    frame.writeUInt32LE(request, 8)
+    frame.writeUInt32LE(aux, 12)
+    const whole = padded(Buffer.concat([frame, payload]))
+    whole.writeUInt32LE(whole.length, 0)
+    this.#replies.push(whole)
+    if (this.#awake) return
+    this.#awake = true
+    setImmediate(this.onWake)
+  }
+
+  ok(request: number): void {
+    this.reply(Reply.OK, request, Buffer.alloc(0))
+  }
+
+  json(request: number, value: unknown): void {
+    const text = Buffer.from(JSON.stringify(value))
+    this.reply(Reply.JSON, request, text, { aux: text.length })
+  }
+
+  error(request: number, report: { kind: string; code: string; message: string; offset?: number }): void {
+    const text = Buffer.from(JSON.stringify(report))
+    this.reply(Reply.ERROR, request, text, { aux: text.length })
+  }
+
+  shape(id: number, columns: string[]): void {
+    const text = Buffer.from(JSON.stringify(columns))
+    const payload = Buffer.alloc(4 + text.length)
+    payload.writeUInt32LE(text.length, 0)
+    text.copy(payload, 4)
+    this.reply(Reply.SHAPE, 0, payload, { aux: id, flags: 0 })
+  }
+
+  rows(request: number, shape: number, slice: Buffer, flags: number = ReplyFlag.LAST): void {
+    this.reply(Reply.ROWS, request, slice, { aux: shape, flags })
+  }
+
+  written(request: number, changes: number, rowid: bigint, commit: number): void {
+    const payload = Buffer.alloc(24)
+    payload.writeDoubleLE(changes, 0)
+    payload.writeBigInt64LE(rowid, 8)
+    payload.writeDoubleLE(commit, 16)
+    this.reply(Reply.WRITTEN, request, payload)
+  }
+}
+
+/** A channel whose native side is a fake. */
+export function fakeChannel(): { channel: Channel; port: FakePort } {
+  let port: FakePort | undefined
+  class Port extends FakePort {
+    constructor(inbox: Uint8Array, onWake: () => void) {
+      super(inbox, onWake)
+      port = this
+    }
+  }
+  const binding: NativeBinding = { Port, sqliteVersion: () => '3.0.0' }
+  const channel = new Channel(binding)
+  return { channel, port: port as unknown as FakePort }
+}
+
+/** A payload of u32 numbers. */
+export function u32s(...numbers: number[]): Buffer {
+  return Buffer.from(new Uint32Array(numbers).buffer)
+}
+
+function parseFrames(bytes: Buffer): Frame[] {
+  const frames: Frame[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const size = bytes.readUInt32LE(at)
+    if (size < FRAME_HEADER || size % 8 !== 0) throw new Error(`frame of ${size} bytes at ${at}`)
+    frames.push({
+      op: bytes[at + 4] as number,
+      flags: bytes[at + 5] as number,
+      request: bytes.readUInt32LE(at + 8),
+      target: bytes.readUInt32LE(at + 12),
+      payload: bytes.subarray(at + FRAME_HEADER, at + size),
+    })
+    at += size
+  }
+  return frames
+}
