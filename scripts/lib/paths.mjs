@@ -1,0 +1,33 @@
+import { readdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The root of the repository. */
+export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
+
+/** The npm package that is published. */
+export const packageFolder = join(root, 'packages', 'resqlite')
+
+/** Where the native module and its generated declarations are put. */
+export const nativeFolder = join(packageFolder, 'native')
+
+/** The file of a command that an installed package brings: run it with node, the same way on every system. */
+export function toolPath(packageName, command) {
+  const require = createRequire(join(root, 'package.json'))
+  const manifestPath = join(root, 'node_modules', packageName, 'package.json')
+  const { bin } = require(manifestPath)
+  return join(dirname(manifestPath), typeof bin === 'string' ? bin : bin[command])
+}
+
+/** All files below a folder whose names match, sorted, without those of installed packages. */
+export function filesBelow(folder, pattern) {
+  const found = []
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.name === 'node_modules') continue
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) found.push(...filesBelow(path, pattern))
+    else if (pattern.test(entry.name)) found.push(path)
+  }
+  return found.sort()
+}

@@ -1,0 +1,89 @@
+// Installs the packed packages in an empty project, as a user would get them, and runs a program of each module
+// system on them.
+
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { nativeFolder, packageFolder } from './lib/paths.mjs'
+import { nativeFile, platformFolder, thisPlatform } from './lib/platforms.mjs'
+import { CommandFailed, capture, npm } from './lib/process.mjs'
+
+/** What the main package may contain; anything else in the tarball is a mistake. */
+const expectedFiles = /^(dist\/.+\.(js|mjs|d\.ts|d\.mts)|package\.json|README\.md|LICENSE)$/
+
+/** Scripts that npm would run on the machine of somebody who installs the package. */
+const installScripts = ['preinstall', 'install', 'postinstall', 'prepare']
+
+const body = `
+  const db = await Database.open('notes.db')
+  await db.exec('DROP TABLE IF EXISTS notes; CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)')
+  await db.execute('INSERT INTO notes(text) VALUES (?)', ['packed'])
+  console.log(JSON.stringify(await db.select('SELECT * FROM notes')))
+  await db.close()
+`
+const programs = {
+  'program.mjs': `import { Database } from 'resqlite'\n${body}`,
+  'program.cjs': `const { Database } = require('resqlite')\nasync function main() {${body}}\nmain()`,
+}
+
+/** Packs, checks, installs and runs. Throws a CommandFailed that says what is wrong. */
+export function packTest() {
+  const project = mkdtempSync(join(tmpdir(), 'resqlite-pack-'))
+  try {
+    const tarballs = [packMain(project), packPlatform(project)]
+    installIn(project, tarballs)
+    for (const [file, source] of Object.entries(programs)) runProgram(project, file, source)
+  } finally {
+    rmSync(project, { recursive: true, force: true })
+  }
+}
+
+function packMain(project) {
+  const packed = pack(packageFolder, project)
+  const files = packed.files.map(({ path }) => path)
+  const unexpected = files.filter((path) => !expectedFiles.test(path))
+  if (unexpected.length > 0) throw new CommandFailed(`unexpected in the package: ${unexpected.join(', ')}`)
+  checkManifest(packageFolder)
+  console.log(`${packed.filename}: ${files.length} files, ${(packed.size / 1024).toFixed(0)} kB`)
+  return packed.filename
+}
+
+/** The package with the native module, as a release fills it. */
+function packPlatform(project) {
+  const platform = thisPlatform()
+  const folder = join(project, 'platform')
+  cpSync(platformFolder(platform), folder, { recursive: true })
+  copyFileSync(join(nativeFolder, nativeFile(platform)), join(folder, nativeFile(platform)))
+  checkManifest(folder)
+  const packed = pack(folder, project)
+  console.log(`${packed.filename}: ${(packed.size / 1024).toFixed(0)} kB`)
+  return packed.filename
+}
+
+function pack(folder, destination) {
+  return JSON.parse(
+    npm(['pack', '--json', '--pack-destination', destination], { cwd: folder, quiet: true }),
+  )[0]
+}
+
+function checkManifest(folder) {
+  const { name, scripts = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const found = installScripts.filter((script) => scripts[script])
+  if (found.length > 0) throw new CommandFailed(`${name} would run ${found.join(', ')} where it is installed`)
+}
+
+function installIn(project, tarballs) {
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'pack-test', private: true }))
+  const files = tarballs.map((file) => `./${file}`)
+  npm(['install', '--offline', '--ignore-scripts', '--no-package-lock', ...files], {
+    cwd: project,
+    quiet: true,
+  })
+}
+
+function runProgram(project, file, source) {
+  writeFileSync(join(project, file), source)
+  const output = capture(process.execPath, [file], { cwd: project }).trim()
+  if (output !== '[{"id":1,"text":"packed"}]') throw new CommandFailed(`${file} printed: ${output}`)
+  console.log(`${file}: opened, wrote, read`)
+}

@@ -1,0 +1,36 @@
+// Prepares a release: puts the native modules that were built (a folder of .node files) into the packages of their
+// platforms, and makes the main package ask for them. The platform packages are not in the repository's
+// package.json because an install from source has nothing to fetch them from before they are published.
+//
+//   node scripts/prepublish.mjs <folder with resqlite.<platform>.node files>
+
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { packageFolder } from './lib/paths.mjs'
+import { nativeFile, platformFolder, platforms } from './lib/platforms.mjs'
+
+const [folder] = process.argv.slice(2)
+if (!folder) throw new Error('usage: node scripts/prepublish.mjs <folder with the native modules>')
+
+const missing = platforms.filter((platform) => !existsSync(join(resolve(folder), nativeFile(platform))))
+if (missing.length > 0) throw new Error(`no native module for ${missing.join(', ')} in ${folder}`)
+
+const main = readManifest(packageFolder)
+main.optionalDependencies = {}
+for (const platform of platforms) {
+  const target = platformFolder(platform)
+  copyFileSync(join(resolve(folder), nativeFile(platform)), join(target, nativeFile(platform)))
+  const manifest = { ...readManifest(target), version: main.version }
+  writeManifest(target, manifest)
+  main.optionalDependencies[manifest.name] = main.version
+}
+writeManifest(packageFolder, main)
+console.log(`${main.name} ${main.version} is ready for ${platforms.length} platforms`)
+
+function readManifest(at) {
+  return JSON.parse(readFileSync(join(at, 'package.json'), 'utf8'))
+}
+
+function writeManifest(at, manifest) {
+  writeFileSync(join(at, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+}
