@@ -1,0 +1,88 @@
+// Timing: wall time and main-thread time of one operation, peers taking turns.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { performance } from 'node:perf_hooks'
+
+/** Active time of this thread's event loop (ms) since `since`, an earlier value of this function's twin `loopNow`. */
+export const activeSince = since => performance.eventLoopUtilization(since).active
+export const loopNow = () => performance.eventLoopUtilization()
+
+/** Runs `task.run(ops)` once and returns milliseconds per operation. */
+export async function sample(task, ops) {
+  await task.reset?.()
+  await sleep(2) // lets what the last peer left behind (timers, replies, worker threads) finish
+  globalThis.gc?.({ type: 'minor' }) // young garbage of the last peer is not this one's cost
+  const loop = loopNow()
+  const start = performance.now()
+  await task.run(ops)
+  const wall = performance.now() - start
+  const main = activeSince(loop)
+  await task.verify?.(ops)
+  return { wall: wall / ops, main: main / ops }
+}
+
+/** Warms a task up and returns how many operations fill `sampleMs`. */
+export async function calibrate(task, sampleMs) {
+  const { step = 1, most = 1e6 } = task
+  let ops = step
+  let perOp
+  for (let attempt = 0; attempt < 12; attempt++) {
+    perOp = (await sample(task, ops)).wall
+    if (perOp * ops >= sampleMs / 2 && attempt >= 2) break
+    ops = fit(Math.max(sampleMs / perOp, attempt < 2 ? 0 : ops * 2), step, most)
+  }
+  return fit(sampleMs / perOp, step, most)
+}
+
+const fit = (ops, step, most) => Math.min(Math.max(Math.ceil(ops / step), 1) * step, most)
+
+/**
+ * Measures `tasks` (peer name → task) for a number of rounds. Every round runs every peer once; the order
+ * rotates by one each round and is reversed in every second one, so that nobody always follows the same peer.
+ * Returns peer name → list of samples, one per round; a peer that fails gets an `Error` instead.
+ */
+export async function alternate(names, rounds, measureOne, progress = () => {}) {
+  const results = new Map(names.map(name => [name, []]))
+  for (let round = 0; round < rounds; round++) {
+    for (const name of orderOf(names, round)) {
+      const samples = results.get(name)
+      if (samples instanceof Error) continue
+      progress(round, name)
+      try {
+        samples.push(await measureOne(name))
+      } catch (error) {
+        results.set(name, error)
+      }
+    }
+  }
+  return results
+}
+
+export function orderOf(names, round) {
+  const by = round % names.length
+  const rotated = [...names.slice(by), ...names.slice(0, by)]
+  return round % 2 ? rotated.reverse() : rotated
+}
+
+/** Median and quartiles. */
+export function summary(values) {
+  const sorted = [...values].sort((a, b) => a - b)
+  const at = q => {
+    const place = (sorted.length - 1) * q
+    const low = Math.floor(place)
+    return sorted[low] + (sorted[Math.ceil(place)] - sorted[low]) * (place - low)
+  }
+  return { median: at(0.5), low: at(0.25), high: at(0.75) }
+}
+
+/** Throws unless the meter itself is sane here: a sleeping loop must count as idle, a busy one as active. */
+export async function checkMeter() {
+  await sleep(5)
+  let loop = loopNow()
+  await sleep(60)
+  const asleep = activeSince(loop)
+  loop = loopNow()
+  const until = performance.now() + 30
+  while (performance.now() < until);
+  const busy = activeSince(loop)
+  if (asleep > 10 || busy < 29) throw new Error(`event-loop meter: ${asleep} ms active asleep, ${busy} of 30 ms busy`)
+}
