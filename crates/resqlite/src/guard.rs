@@ -22,8 +22,8 @@ pub(crate) struct Guard(Rc<State>);
 
 struct State {
     role: Role,
-    /// Resqlite itself runs a statement that manages transactions or attachments.
-    internal: Cell<bool>,
+    /// Who the statements that are prepared now come from.
+    origin: Cell<Origin>,
     effects: RefCell<Effects>,
     /// Why the authorizer refused, for people.
     refusal: Cell<Option<Error>>,
@@ -38,6 +38,17 @@ struct State {
     session: RefCell<Option<Scope>>,
     /// Locks are not waited for.
     impatient: Cell<bool>,
+}
+
+/// Who a statement comes from, which decides what it may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// A caller, inside a transaction that resqlite manages, or on a reader.
+    Wrapped,
+    /// A caller, outside any transaction: it may manage transactions and attachments itself.
+    Unwrapped,
+    /// Resqlite itself.
+    Internal,
 }
 
 /// What a connection is for.
@@ -69,7 +80,7 @@ impl Guard {
     pub(crate) fn install(connection: &Connection, role: Role, busy_timeout: Duration) -> Self {
         let guard = Self(Rc::new(State {
             role,
-            internal: Cell::new(false),
+            origin: Cell::new(Origin::Wrapped),
             effects: RefCell::default(),
             refusal: Cell::new(None),
             token: RefCell::new(None),
@@ -140,9 +151,18 @@ impl Guard {
 
     /// Runs `work`, in which statements may manage transactions, savepoints and attachments.
     pub(crate) fn internally<R>(&self, work: impl FnOnce() -> R) -> R {
-        let before = self.0.internal.replace(true);
+        self.from(Origin::Internal, work)
+    }
+
+    /// Runs `work`, in which callers' statements may manage transactions and attachments.
+    pub(crate) fn unwrapped<R>(&self, work: impl FnOnce() -> R) -> R {
+        self.from(Origin::Unwrapped, work)
+    }
+
+    fn from<R>(&self, origin: Origin, work: impl FnOnce() -> R) -> R {
+        let before = self.0.origin.replace(origin);
         let result = work();
-        self.0.internal.set(before);
+        self.0.origin.set(before);
         result
     }
 
@@ -194,10 +214,12 @@ impl State {
 
     fn authorize(&self, action: Action<'_>) -> bool {
         self.note_effects(action);
-        if self.internal.get() {
-            return true;
-        }
-        match self.refuse(action) {
+        let refusal = match self.origin.get() {
+            Origin::Internal => None,
+            Origin::Unwrapped => refuse_mode(action),
+            Origin::Wrapped => self.refuse(action),
+        };
+        match refusal {
             None => true,
             Some(reason) => {
                 self.refusal.set(Some(Error::Statement(reason)));
@@ -221,7 +243,8 @@ impl State {
             action::ATTACH | action::DETACH => {
                 Some("ATTACH and DETACH cannot run inside a transaction".into())
             }
-            action::PRAGMA if reader => refuse_pragma(action.first.unwrap_or(""), action.second),
+            action::PRAGMA if !reader => refuse_mode(action),
+            action::PRAGMA => refuse_pragma(action.first.unwrap_or(""), action.second),
             _ => None,
         }
     }
@@ -270,6 +293,16 @@ const SCHEMA_ACTIONS: [i32; 21] = [
     action::ATTACH,
     action::DETACH,
 ];
+
+/// PRAGMAs that would take away what readers and writer stand on.
+fn refuse_mode(action: Action<'_>) -> Option<String> {
+    let name = action.first.unwrap_or("");
+    let fixed = ["journal_mode", "locking_mode", "wal_autocheckpoint"];
+    let refused = action.code == action::PRAGMA
+        && action.second.is_some()
+        && fixed.iter().any(|fixed| fixed.eq_ignore_ascii_case(name));
+    refused.then(|| format!("PRAGMA {name} cannot be changed: resqlite decides it"))
+}
 
 fn is_lookup(name: &str, value: Option<&str>) -> bool {
     value.is_none() || LOOKUPS.iter().any(|lookup| lookup.eq_ignore_ascii_case(name))

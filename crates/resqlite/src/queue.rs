@@ -13,6 +13,8 @@ pub(crate) struct Queue<T> {
 
 struct State<T> {
     items: VecDeque<T>,
+    /// The reader sleeps. Waking nobody costs a system call, too, so it is only done when this is set.
+    waiting: bool,
     closed: bool,
 }
 
@@ -39,6 +41,7 @@ impl<T> Queue<T> {
     pub(crate) fn new(capacity: usize) -> Self {
         let state = State {
             items: VecDeque::new(),
+            waiting: false,
             closed: false,
         };
         Self {
@@ -58,8 +61,11 @@ impl<T> Queue<T> {
             return Err(Refused::Full(item));
         }
         state.items.push_back(item);
+        let wake = std::mem::take(&mut state.waiting);
         drop(state);
-        self.ready.notify_one();
+        if wake {
+            self.ready.notify_one();
+        }
         Ok(())
     }
 
@@ -73,11 +79,16 @@ impl<T> Queue<T> {
             if state.closed {
                 return Popped::Closed;
             }
-            state = match deadline.map(|end| end.saturating_duration_since(Instant::now())) {
+            let rest = deadline.map(|end| end.saturating_duration_since(Instant::now()));
+            if rest.is_some_and(|rest| rest.is_zero()) {
+                return Popped::TimedOut;
+            }
+            state.waiting = true;
+            state = match rest {
                 None => wait(&self.ready, state),
-                Some(rest) if rest.is_zero() => return Popped::TimedOut,
                 Some(rest) => wait_for(&self.ready, state, rest),
             };
+            state.waiting = false;
         }
     }
 

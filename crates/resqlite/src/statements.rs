@@ -210,8 +210,12 @@ impl Statements {
     ///
     /// # Errors
     /// What SQLite says.
-    pub(crate) fn drain(&mut self, sql: &Arc<str>, integers: Integers, rows: &mut Vec<Packed>) -> Result<()> {
-        let prepared = self.cache.get_mut(sql).expect("the caller prepared it");
+    pub(crate) fn drain(
+        &mut self,
+        prepared: &mut Prepared,
+        integers: Integers,
+        rows: &mut Vec<Packed>,
+    ) -> Result<()> {
         if prepared.statement.column_count() == 0 {
             while prepared.statement.step()? {}
             return Ok(());

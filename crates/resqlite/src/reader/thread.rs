@@ -217,21 +217,20 @@ impl Reader {
         &self.statements.connection
     }
 
-    fn begin_read(&self) -> Result<()> {
-        Ok(self
-            .statements
-            .guard
-            .internally(|| self.connection().execute_script("BEGIN"))?)
+    fn begin_read(&mut self) -> Result<()> {
+        self.control("BEGIN")
     }
 
-    fn end_read(&self) -> Result<()> {
+    fn end_read(&mut self) -> Result<()> {
         if self.connection().is_autocommit() {
             return Ok(());
         }
-        Ok(self
-            .statements
-            .guard
-            .internally(|| self.connection().execute_script("COMMIT"))?)
+        self.control("COMMIT")
+    }
+
+    fn control(&mut self, sql: &str) -> Result<()> {
+        let guard = self.statements.guard.clone();
+        guard.internally(|| self.statements.control(sql))
     }
 
     fn run(&mut self, job: Job, in_transaction: bool) {

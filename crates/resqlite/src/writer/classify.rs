@@ -15,9 +15,19 @@ const ALONE: [&str; 10] = [
     "RELEASE",
 ];
 
-/// Whether a script (or a single statement) must run outside the transactions that resqlite opens. Doubt about
-/// where a statement starts only costs a script its all-or-nothing.
-pub(super) fn runs_alone(sql: &str) -> bool {
+/// Whether a single statement must run outside the transactions that resqlite opens.
+pub(super) fn statement_runs_alone(sql: &str) -> bool {
+    let first = (Words { rest: sql }).find(|token| !matches!(token, Token::End));
+    matches!(first, Some(Token::Word(word)) if is_alone(word))
+}
+
+fn is_alone(word: &str) -> bool {
+    ALONE.iter().any(|alone| alone.eq_ignore_ascii_case(word))
+}
+
+/// Whether a script must run outside the transactions that resqlite opens. Doubt about where a statement starts only
+/// costs it its all-or-nothing.
+pub(super) fn script_runs_alone(sql: &str) -> bool {
     let mut start = true;
     let mut trigger = Trigger::No;
     for token in (Words { rest: sql }) {
@@ -29,7 +39,7 @@ pub(super) fn runs_alone(sql: &str) -> bool {
                 }
             }
             Token::Word(word) => {
-                if start && ALONE.iter().any(|alone| alone.eq_ignore_ascii_case(word)) {
+                if start && is_alone(word) {
                     return true;
                 }
                 trigger = trigger.after(word, start);
@@ -137,7 +147,7 @@ impl<'a> Words<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::runs_alone;
+    use super::{script_runs_alone, statement_runs_alone};
 
     #[test]
     fn writes_and_definitions_share_transactions() {
@@ -148,7 +158,7 @@ mod tests {
             "/* PRAGMA */ UPDATE t SET a = 1",
             "SELECT * FROM \"a;VACUUM\"",
         ] {
-            assert!(!runs_alone(sql), "{sql}");
+            assert!(!script_runs_alone(sql), "{sql}");
         }
     }
 
@@ -156,11 +166,11 @@ mod tests {
     fn the_end_of_a_trigger_is_no_statement() {
         let trigger = "CREATE TEMP TRIGGER a AFTER INSERT ON t BEGIN
             UPDATE t SET x = CASE WHEN 1 THEN 2 END; DELETE FROM u; END;";
-        assert!(!runs_alone(trigger));
-        assert!(!runs_alone(&format!(
+        assert!(!script_runs_alone(trigger));
+        assert!(!script_runs_alone(&format!(
             "{trigger} INSERT INTO t VALUES (1); {trigger}"
         )));
-        assert!(runs_alone(&format!("{trigger} VACUUM")));
+        assert!(script_runs_alone(&format!("{trigger} VACUUM")));
     }
 
     #[test]
@@ -172,7 +182,15 @@ mod tests {
             "INSERT INTO t VALUES (1); BEGIN; COMMIT",
             "/**/SAVEPOINT a",
         ] {
-            assert!(runs_alone(sql), "{sql}");
+            assert!(script_runs_alone(sql), "{sql}");
         }
+    }
+
+    #[test]
+    fn a_single_statement_is_judged_by_its_first_word() {
+        assert!(statement_runs_alone(" /* no */ ; -- no\n vacuum"));
+        assert!(!statement_runs_alone("INSERT INTO t VALUES (1) -- VACUUM"));
+        assert!(!statement_runs_alone("'VACUUM'"));
+        assert!(!statement_runs_alone(""));
     }
 }

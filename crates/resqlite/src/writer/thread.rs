@@ -166,29 +166,16 @@ fn serve(writer: Writer, parts: WriterParts) {
     drop(writer);
 }
 
+/// Whether a write may share a transaction with others. Judged under the queue's lock, so it must be quick: scripts
+/// and batches that are still on their way run by themselves.
 fn shareable(job: &WriteJob) -> bool {
-    match job {
-        WriteJob::Write(
-            Write {
-                work: Work::Execute { sql, .. },
-                ..
-            },
-            _,
-        ) => !classify::runs_alone(sql),
-        WriteJob::Write(
-            Write {
-                work: Work::Batch { sql, more: None, .. },
-                ..
-            },
-            _,
-        ) => !classify::runs_alone(sql),
-        WriteJob::Write(
-            Write {
-                work: Work::Script(script),
-                ..
-            },
-            _,
-        ) => !classify::runs_alone(script),
+    let WriteJob::Write(write, _) = job else {
+        return false;
+    };
+    match &write.work {
+        Work::Execute { sql, .. } | Work::Batch { sql, more: None, .. } => {
+            !classify::statement_runs_alone(sql)
+        }
         _ => false,
     }
 }
@@ -248,8 +235,8 @@ impl Writer {
 
     fn single(&mut self, (write, reply): Waiting) {
         let alone = match &write.work {
-            Work::Execute { sql, .. } | Work::Batch { sql, .. } => classify::runs_alone(sql),
-            Work::Script(script) => classify::runs_alone(script),
+            Work::Execute { sql, .. } | Work::Batch { sql, .. } => classify::statement_runs_alone(sql),
+            Work::Script(script) => classify::script_runs_alone(script),
         };
         if alone {
             let done = self.run_unwrapped(&write);
@@ -355,7 +342,7 @@ impl Writer {
         self.recorder.begin(&self.commits);
         let guard = self.statements.guard.clone();
         guard.start(&write.token);
-        let done = guard.internally(|| match &write.work {
+        let done = guard.unwrapped(|| match &write.work {
             Work::Script(script) => self.script(script),
             Work::Execute { sql, .. } | Work::Batch { sql, .. } => self.run_uncached(sql, write),
         });

@@ -8,7 +8,7 @@ use crate::{
     queue::Popped,
     request::{Chunk, Chunks, Packed, Sets, Work, Write, Written},
     rows::Integers,
-    statements::Effects,
+    statements::{Effects, Prepared},
     token::Token,
 };
 
@@ -36,8 +36,8 @@ impl Writer {
                     params: params.clone(),
                 };
                 let run = |writer: &mut Self| {
-                    writer.statement(sql, |writer, rows| {
-                        writer.sets(sql, &sets, write.integers, &write.token, rows)
+                    writer.statement(sql, |writer, prepared, rows| {
+                        writer.sets(prepared, &sets, write.integers, &write.token, rows)
                     })
                 };
                 let halfway = self
@@ -50,8 +50,8 @@ impl Writer {
                 })
             }
             Work::Batch { sql, first, more } => self.undoable(|writer| {
-                writer.statement(sql, |writer, rows| {
-                    writer.batch(sql, first, more.as_ref(), write, rows)
+                writer.statement(sql, |writer, prepared, rows| {
+                    writer.batch(prepared, first, more.as_ref(), write, rows)
                 })
             }),
             Work::Script(script) => self.undoable(|writer| writer.script(script)),
@@ -90,15 +90,25 @@ impl Writer {
     fn statement(
         &mut self,
         sql: &Arc<str>,
-        work: impl FnOnce(&mut Self, &mut Vec<Packed>) -> Result<i64>,
+        work: impl FnOnce(&mut Self, &mut Prepared, &mut Vec<Packed>) -> Result<i64>,
     ) -> Result<Done> {
-        let prepared = self.statements.get(sql)?;
-        let (effects, before) = (prepared.effects.clone(), prepared.statement.reprepared());
-        self.about_to_write(&effects)?;
+        let mut prepared = self.statements.take(sql)?;
+        let done = self.prepared(&mut prepared, work);
+        self.statements.put(sql, prepared);
+        done
+    }
+
+    fn prepared(
+        &mut self,
+        prepared: &mut Prepared,
+        work: impl FnOnce(&mut Self, &mut Prepared, &mut Vec<Packed>) -> Result<i64>,
+    ) -> Result<Done> {
+        self.about_to_write(&prepared.effects)?;
+        let before = prepared.statement.reprepared();
         let mut rows = Vec::new();
-        let changes = work(self, &mut rows);
-        let reprepared = self.statements.get(sql)?.statement.reprepared() != before;
-        self.has_written(&effects, reprepared);
+        let changes = work(self, prepared, &mut rows);
+        let reprepared = prepared.statement.reprepared() != before;
+        self.has_written(&prepared.effects, reprepared);
         let written = Written {
             changes: changes?,
             last_insert_rowid: self.last_rowid(),
@@ -110,23 +120,22 @@ impl Writer {
     /// Runs the prepared statement once per set; gives the rows changed.
     fn sets(
         &mut self,
-        sql: &Arc<str>,
+        prepared: &mut Prepared,
         sets: &Sets,
         integers: Integers,
         token: &Token,
         rows: &mut Vec<Packed>,
     ) -> Result<i64> {
         let mut reader = sets.params.reader();
+        let counts = !prepared.effects.schema && !prepared.effects.writes.is_empty();
         let mut changes = 0;
         for set in 0..sets.count {
             if set % SETS_PER_LOOK == SETS_PER_LOOK - 1 && token.is_cancelled() {
                 return Err(Error::Aborted);
             }
-            let prepared = self.statements.get(sql)?;
-            let counts = !prepared.effects.schema && !prepared.effects.writes.is_empty();
             let stepped = reader.bind_next(&mut prepared.statement);
-            let stepped = stepped.and_then(|()| self.statements.drain(sql, integers, rows));
-            self.statements.get(sql)?.statement.reset();
+            let stepped = stepped.and_then(|()| self.statements.drain(prepared, integers, rows));
+            prepared.statement.reset();
             stepped?;
             if counts {
                 changes += self.statements.connection.changes();
@@ -137,18 +146,18 @@ impl Writer {
 
     fn batch(
         &mut self,
-        sql: &Arc<str>,
+        prepared: &mut Prepared,
         first: &Sets,
         more: Option<&Chunks>,
         write: &Write,
         rows: &mut Vec<Packed>,
     ) -> Result<i64> {
-        let mut changes = self.sets(sql, first, write.integers, &write.token, rows)?;
+        let mut changes = self.sets(prepared, first, write.integers, &write.token, rows)?;
         let Some(chunks) = more else { return Ok(changes) };
         loop {
             match chunks.0.pop(None) {
                 Popped::Item(Chunk::Sets { sets, last }) => {
-                    changes += self.sets(sql, &sets, write.integers, &write.token, rows)?;
+                    changes += self.sets(prepared, &sets, write.integers, &write.token, rows)?;
                     if last {
                         return Ok(changes);
                     }
