@@ -61,7 +61,7 @@ pub(crate) mod kind {
 pub(crate) mod tell {
     /// This settles the request.
     pub(crate) const LAST: u8 = 1;
-    /// The cursor has no further rows.
+    /// The cursor has no further rows. On a column list: forget those told before.
     pub(crate) const END: u8 = 1 << 1;
     /// The payload is in a slab.
     pub(crate) const SLAB: u8 = 1 << 2;

@@ -3,6 +3,7 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError},
+    time::{Duration, Instant},
 };
 
 use resqlite::{Shape, Slice};
@@ -16,6 +17,11 @@ use crate::{
 const INLINE_MAX: usize = 4 * 1024;
 /// Slabs of one realm at most: what engine threads may be ahead of it.
 const SLABS_MAX: usize = 32;
+/// Bytes of slices that travel by themselves and have not been taken, before their makers wait.
+const OWNED_MAX: usize = 16 << 20;
+/// How long a request waits for its realm to catch up, all in all. A realm that does not must not keep readers, which
+/// other realms need, or the writer: from then on what it asked for is kept in memory.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 /// Slices that wait before the realm is woken although their request goes on.
 const SLICES_BEFORE_WAKE: usize = 4;
 /// Column lists that a realm is told before it is made to forget them.
@@ -24,8 +30,8 @@ const SHAPES_MAX: usize = 4096;
 /// See the module's description.
 pub(crate) struct Outbox {
     state: Mutex<State>,
-    /// A slab is free again, or the realm is gone.
-    slab_free: Condvar,
+    /// The realm has caught up a little, or is gone.
+    room: Condvar,
     wake: OnceLock<Box<dyn Fn() + Send + Sync>>,
     /// Whether this platform lets JavaScript see native memory.
     slabs_allowed: bool,
@@ -36,6 +42,7 @@ struct State {
     frames: Vec<u8>,
     /// Payloads that travel by themselves, until they are taken.
     owned: HashMap<u32, Vec<u8>>,
+    owned_bytes: usize,
     owned_last: u32,
     shapes_told: HashSet<u32>,
     slabs: Vec<Arc<Slab>>,
@@ -51,7 +58,7 @@ impl Outbox {
     pub(crate) fn new(slabs_allowed: bool) -> Self {
         Self {
             state: Mutex::default(),
-            slab_free: Condvar::new(),
+            room: Condvar::new(),
             wake: OnceLock::new(),
             slabs_allowed,
         }
@@ -69,7 +76,7 @@ impl Outbox {
     /// Nothing is accepted any more; whoever waits for a slab goes on.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
-        self.slab_free.notify_all();
+        self.room.notify_all();
     }
 
     /// Adds a frame whose payload is given as bytes.
@@ -102,8 +109,15 @@ impl Outbox {
         });
     }
 
-    /// Adds a slice; waits while the realm is too far behind. `false`: the realm is gone.
-    pub(crate) fn push_slice(&self, shape: &Shape, slice: &Slice<'_>, request: u32, flags: u8) -> bool {
+    /// Adds a slice; waits while the realm is too far behind and `patience` lasts. `false`: the realm is gone.
+    pub(crate) fn push_slice(
+        &self,
+        shape: &Shape,
+        slice: &Slice<'_>,
+        request: u32,
+        flags: u8,
+        patience: &mut Duration,
+    ) -> bool {
         let header = ReplyHeader {
             kind: kind::ROWS,
             flags,
@@ -111,49 +125,73 @@ impl Outbox {
             aux: shape.id(),
         };
         let length = slice.byte_len();
-        if length <= INLINE_MAX || length > SLAB_BYTES || !self.slabs_allowed {
-            let last = flags & tell::LAST != 0;
-            return self.add_when(
-                |state| {
-                    state.tell_shape(shape);
-                    state.write_or_own(header, length, |out| slice.write(out));
-                },
-                |_| last || length > INLINE_MAX,
-            );
-        }
-        let Some((id, slab)) = self.take_slab() else {
-            return false;
+        let slab = match length {
+            _ if length <= INLINE_MAX => None,
+            _ if length > SLAB_BYTES || !self.slabs_allowed => self.wait_for_owned_room(patience),
+            _ => self.take_slab(patience),
         };
-        // SAFETY: `take_slab` took it out of the free ones, so this thread is its one user until the frame below
-        // hands it to the realm.
-        #[allow(unsafe_code)]
-        slice.write(unsafe { slab.fill(length) });
-        let wakes = |state: &State| flags & tell::LAST != 0 || state.filled.len() >= SLICES_BEFORE_WAKE;
-        self.add_when(|state| state.write_slab(shape, header, id, length), wakes)
+        if let Some((id, slab)) = slab {
+            // SAFETY: `take_slab` took it out of the free ones, so this thread is its one user until the frame below
+            // hands it to the realm.
+            #[allow(unsafe_code)]
+            slice.write(unsafe { slab.fill(length) });
+            let wakes = |state: &State| flags & tell::LAST != 0 || state.filled.len() >= SLICES_BEFORE_WAKE;
+            return self.add_when(|state| state.write_slab(shape, header, id, length), wakes);
+        }
+        let wakes = flags & tell::LAST != 0 || length > INLINE_MAX;
+        self.add_when(
+            |state| {
+                state.tell_shape(shape);
+                state.write_or_own(header, length, |out| slice.write(out));
+            },
+            |_| wakes,
+        )
     }
 
-    fn take_slab(&self) -> Option<(u32, Arc<Slab>)> {
+    /// A slab to fill; `None` when there is none within `patience`, or the realm is gone.
+    fn take_slab(&self, patience: &mut Duration) -> Option<(u32, Arc<Slab>)> {
+        let mut state = self.wait_for(patience, |state| {
+            !state.free.is_empty() || state.slabs.len() < SLABS_MAX
+        })?;
+        if let Some(id) = state.free.pop() {
+            return Some((id, Arc::clone(&state.slabs[id as usize])));
+        }
+        let (id, slab) = (state.slabs.len() as u32, Slab::new());
+        state.slabs.push(Arc::clone(&slab));
+        Some((id, slab))
+    }
+
+    fn wait_for_owned_room(&self, patience: &mut Duration) -> Option<(u32, Arc<Slab>)> {
+        self.wait_for(patience, |state| state.owned_bytes < OWNED_MAX);
+        None
+    }
+
+    /// Waits until the realm has caught up as far as `enough` says; `None` when `patience` is at an end before that,
+    /// or the realm is gone.
+    fn wait_for(
+        &self,
+        patience: &mut Duration,
+        enough: impl Fn(&State) -> bool,
+    ) -> Option<MutexGuard<'_, State>> {
         let mut state = self.lock();
         loop {
-            if state.closed {
+            if !state.closed && enough(&state) {
+                return Some(state);
+            }
+            if state.closed || patience.is_zero() {
                 return None;
             }
-            if let Some(id) = state.free.pop() {
-                return Some((id, Arc::clone(&state.slabs[id as usize])));
-            }
-            if state.slabs.len() < SLABS_MAX {
-                let (id, slab) = (state.slabs.len() as u32, Slab::new());
-                state.slabs.push(Arc::clone(&slab));
-                return Some((id, slab));
-            }
-            // The realm may not have been woken for the slices that hold the slabs.
+            // The realm may not have been woken for what it is to catch up with.
             if !std::mem::replace(&mut state.woken, true) {
                 drop(state);
                 self.wake();
                 state = self.lock();
                 continue;
             }
-            state = self.slab_free.wait(state).unwrap_or_else(PoisonError::into_inner);
+            let began = Instant::now();
+            let waited = self.room.wait_timeout(state, *patience);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            *patience = patience.saturating_sub(began.elapsed());
         }
     }
 
@@ -198,7 +236,7 @@ impl Outbox {
         state.woken = !frames.is_empty();
         drop(state);
         if freed {
-            self.slab_free.notify_all();
+            self.room.notify_all();
         }
     }
 
@@ -209,7 +247,12 @@ impl Outbox {
 
     /// Takes a payload that travels by itself.
     pub(crate) fn take_owned(&self, id: u32) -> Option<Vec<u8>> {
-        self.lock().owned.remove(&id)
+        let mut state = self.lock();
+        let payload = state.owned.remove(&id)?;
+        state.owned_bytes -= payload.len();
+        drop(state);
+        self.room.notify_all();
+        Some(payload)
     }
 }
 
@@ -232,6 +275,7 @@ impl State {
     fn own(&mut self, header: ReplyHeader, payload: Vec<u8>) {
         self.owned_last = self.owned_last.wrapping_add(1);
         let reference = reference(self.owned_last, payload.len());
+        self.owned_bytes += payload.len();
         self.owned.insert(self.owned_last, payload);
         self.write(
             &ReplyHeader {
@@ -259,14 +303,16 @@ impl State {
         if self.shapes_told.contains(&shape.id()) {
             return;
         }
+        let mut flags = 0;
         if self.shapes_told.len() >= SHAPES_MAX {
             self.shapes_told.clear();
+            flags = tell::END;
         }
         self.shapes_told.insert(shape.id());
         let names = serde_json::to_vec(shape.names()).expect("strings are JSON");
         let header = ReplyHeader {
             kind: kind::SHAPE,
-            flags: 0,
+            flags,
             request: u32::MAX,
             aux: shape.id(),
         };

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU32, Ordering},
@@ -25,7 +26,7 @@ use resqlite::{
 use crate::{
     frames::{self, Request, ask, op, tell},
     open,
-    outbox::{FRAME_MAX, Outbox},
+    outbox::{FRAME_MAX, Outbox, PATIENCE},
     reply::FrameReply,
     slab::SLAB_BYTES,
 };
@@ -110,8 +111,8 @@ pub struct Port {
     statements: Vec<Option<Arc<str>>>,
     /// Cancellation slots by request id, with the number of their current use.
     tokens: Vec<(TokenSlot, u64)>,
-    /// Sessions of requests that opened one, by request id.
-    opening: HashMap<u32, u32>,
+    /// Sessions that end when a request is cancelled, by request id: the one it opens, the cursor it fetches from.
+    cancels: HashMap<u32, u32>,
     /// Requests that are not answered yet.
     owed: usize,
 }
@@ -152,7 +153,7 @@ impl Port {
             slabs: Vec::new(),
             statements: Vec::new(),
             tokens: Vec::new(),
-            opening: HashMap::new(),
+            cancels: HashMap::new(),
             owed: 0,
         })
     }
@@ -162,11 +163,10 @@ impl Port {
     pub fn submit(&mut self, env: Env, requests: &[u8], length: u32) -> napi::Result<()> {
         let bytes: Arc<[u8]> = requests.get(..length as usize).unwrap_or(requests).into();
         let owed_before = self.owed;
-        for request in frames::requests(&bytes) {
-            let understood = request.is_some_and(|request| self.handle(&request));
-            if !understood {
-                return Err(napi::Error::from_reason("a request frame makes no sense"));
-            }
+        let all =
+            frames::requests(&bytes).all(|request| request.is_some_and(|request| self.handle(&request)));
+        if !all {
+            return Err(napi::Error::from_reason("a request frame makes no sense"));
         }
         if owed_before == 0 && self.owed > 0 {
             #[allow(deprecated)]
@@ -250,10 +250,10 @@ impl Port {
             op::BATCH_ABORT => self.abort_batch(request),
             op::CANCEL => self.cancel(request),
             _ => {
-                self.owed += 1;
-                // The id may have opened a session in its last use.
-                self.opening.remove(&request.id);
-                return self.answered(request);
+                self.new_use(request.id);
+                let understood = self.answered(request);
+                self.owed += usize::from(understood);
+                return understood;
             }
         }
         true
@@ -298,16 +298,23 @@ impl Port {
             shared: Arc::clone(&self.shared),
             request: request.id,
             session,
+            patience: PATIENCE,
         })
     }
 
-    fn token(&mut self, request: u32) -> Token {
+    /// A request id is used again, with a token or without: cancelling it no longer means what its last use began,
+    /// which may still be running (a cursor keeps the token of the request that opened it).
+    fn new_use(&mut self, request: u32) {
         let at = request as usize;
         if at >= self.tokens.len() {
             self.tokens.resize_with(at + 1, Default::default);
         }
-        let (slot, generation) = &mut self.tokens[at];
-        *generation += 1;
+        self.tokens[at].1 += 1;
+        self.cancels.remove(&request);
+    }
+
+    fn token(&self, request: u32) -> Token {
+        let (slot, generation) = &self.tokens[request as usize];
         slot.token(*generation, &self.shared.scope)
     }
 
@@ -414,7 +421,7 @@ impl Port {
             slot.cancel(*generation);
         }
         if let Some(session) = self
-            .opening
+            .cancels
             .get(&request.target)
             .and_then(|id| self.shared.session(*id))
         {
@@ -492,7 +499,7 @@ impl Port {
         let Some(engine) = self.shared.engine(request.target) else {
             return reply.fail(&Error::Closed);
         };
-        self.opening.insert(request.id, id);
+        self.cancels.insert(request.id, id);
         // Reserved before the engine knows of it: a session that ends at once takes the place away again.
         lock(&self.shared.sessions).insert(id, None);
         let session = Arc::new(open(&engine, reply));
@@ -503,7 +510,11 @@ impl Port {
 
     fn step(&mut self, request: &Request<'_>) {
         let ends = matches!(request.op, op::COMMIT | op::END);
-        let reply = self.reply(request, (request.op == op::FETCH).then_some(request.target));
+        let fetches = request.op == op::FETCH;
+        if fetches {
+            self.cancels.insert(request.id, request.target);
+        }
+        let reply = self.reply(request, fetches.then_some(request.target));
         let level = request.word(0);
         self.in_session(request, reply, |session, reply| match request.op {
             op::SAVEPOINT => session.savepoint(level, reply),
@@ -566,17 +577,23 @@ fn integers(request: &Request<'_>) -> Integers {
 
 /// Runs what blocks for a moment on a thread of its own.
 fn off_thread(reply: Box<FrameReply>, work: impl FnOnce(Box<FrameReply>) + Send + 'static) {
-    let (shared, request) = (Arc::clone(&reply.shared), reply.request);
+    let last_resort = FrameReply {
+        shared: Arc::clone(&reply.shared),
+        ..*reply
+    };
+    let spare = FrameReply {
+        shared: Arc::clone(&reply.shared),
+        ..*reply
+    };
     let spawned = thread::Builder::new()
         .name("resqlite-open".into())
-        .spawn(move || work(reply));
+        .spawn(move || {
+            if catch_unwind(AssertUnwindSafe(|| work(reply))).is_err() {
+                spare.fail(&Error::WorkerDied);
+            }
+        });
     if spawned.is_err() {
-        FrameReply {
-            shared,
-            request,
-            session: None,
-        }
-        .fail(&Error::WorkerDied);
+        last_resort.fail(&Error::WorkerDied);
     }
 }
 

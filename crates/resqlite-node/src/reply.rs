@@ -1,6 +1,6 @@
 //! The engine's answers, written as frames.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use resqlite::{Error, Outcome, Reply, Result, Shape, Slice, Written};
 
@@ -16,21 +16,27 @@ pub(crate) struct FrameReply {
     pub(crate) request: u32,
     /// The transaction, snapshot or cursor that is over when this request fails, or when it gives the last rows.
     pub(crate) session: Option<u32>,
+    /// How long it may still wait for the realm to catch up.
+    pub(crate) patience: Duration,
 }
 
 impl Reply for FrameReply {
     fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool {
-        self.shared.outbox.push_slice(shape, slice, self.request, 0)
+        self.shared
+            .outbox
+            .push_slice(shape, slice, self.request, 0, &mut self.patience)
     }
 
-    fn finish(self: Box<Self>, outcome: Result<Outcome<'_>>) {
+    fn finish(mut self: Box<Self>, outcome: Result<Outcome<'_>>) {
         match outcome {
             Ok(Outcome::Rows { shape, last, end }) => {
                 if end {
                     self.forget_session();
                 }
                 let flags = tell::LAST | if end { tell::END } else { 0 };
-                self.shared.outbox.push_slice(shape, &last, self.request, flags);
+                self.shared
+                    .outbox
+                    .push_slice(shape, &last, self.request, flags, &mut self.patience);
             }
             Ok(Outcome::Bytes(bytes)) => {
                 self.shared

@@ -3,15 +3,16 @@
 //! A slab has one user at a time: it is free, or an engine thread fills it, or JavaScript reads it. It changes hands
 //! only through the outbox's lock, so no two users ever touch it at once.
 
-use std::{cell::UnsafeCell, sync::Arc};
+use std::{ptr::NonNull, sync::Arc};
 
 /// Bytes of a slab; larger slices travel by themselves.
 pub(crate) const SLAB_BYTES: usize = 256 * 1024;
 
 /// See the module's description.
 pub(crate) struct Slab {
-    /// 8-byte words, because JavaScript reads it through views of 8-byte numbers.
-    memory: UnsafeCell<Box<[u64]>>,
+    /// SLAB_BYTES of memory made by `Box`; 8-byte words, because JavaScript reads them as 8-byte numbers. A raw
+    /// pointer, because several users write through copies of it over time.
+    memory: NonNull<u64>,
 }
 
 // SAFETY: the memory is only touched by its one user at a time (see the module's description); the outbox's lock
@@ -24,16 +25,14 @@ unsafe impl Sync for Slab {}
 
 impl Slab {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self {
-            memory: UnsafeCell::new(vec![0; SLAB_BYTES / 8].into_boxed_slice()),
-        })
+        let memory = Box::into_raw(vec![0u64; SLAB_BYTES / 8].into_boxed_slice());
+        let memory = NonNull::new(memory.cast()).expect("a box is never null");
+        Arc::new(Self { memory })
     }
 
     /// Where the memory starts. It never moves.
-    #[allow(unsafe_code)]
     pub(crate) fn start(&self) -> *mut u8 {
-        // SAFETY: only the box's pointer is read, which nobody ever changes.
-        unsafe { (*self.memory.get()).as_ptr().cast_mut().cast() }
+        self.memory.as_ptr().cast()
     }
 
     /// The first `length` bytes, to be filled.
@@ -45,5 +44,14 @@ impl Slab {
         assert!(length <= SLAB_BYTES, "a slice larger than a slab");
         // SAFETY: the memory is initialised, large enough, lives as long as `self`, and the caller is its one user.
         unsafe { std::slice::from_raw_parts_mut(self.start(), length) }
+    }
+}
+
+impl Drop for Slab {
+    #[allow(unsafe_code)]
+    fn drop(&mut self) {
+        let words = std::ptr::slice_from_raw_parts_mut(self.memory.as_ptr(), SLAB_BYTES / 8);
+        // SAFETY: the memory came from a box of this very length and nobody holds the slab any more.
+        drop(unsafe { Box::from_raw(words) });
     }
 }

@@ -137,6 +137,10 @@ impl Connection {
             if let Some(mut statement) = prepared.statement {
                 while statement.step()? {}
             }
+            if prepared.tail.len() == sql.len() {
+                let message = "the SQL text contains a NUL character";
+                return Err(Error::new(ffi::SQLITE_MISUSE, message));
+            }
             sql = prepared.tail;
         }
         Ok(())
@@ -188,21 +192,27 @@ impl Connection {
         unsafe { ffi::sqlite3_set_last_insert_rowid(self.handle.db.as_ptr(), rowid) }
     }
 
-    /// Moves pages from the write-ahead log of `main` into the database file.
+    /// Whether rows of the open transaction violate foreign keys that are checked at COMMIT.
+    pub fn has_deferred_violations(&self) -> bool {
+        self.status(ffi::SQLITE_DBSTATUS_DEFERRED_FKS) != 0
+    }
+
+    /// Moves pages from the write-ahead log of a schema (`main` or an attached name) into its database file.
     ///
     /// # Errors
     /// `SQLITE_BUSY` where a reader or another process is in the way, I/O errors.
-    pub fn checkpoint(&self, how: Checkpoint) -> Result<Checkpointed> {
+    pub fn checkpoint(&self, schema: &str, how: Checkpoint) -> Result<Checkpointed> {
+        let schema = c_string(schema)?;
         let mode = match how {
             Checkpoint::Passive => ffi::SQLITE_CHECKPOINT_PASSIVE,
             Checkpoint::Truncate => ffi::SQLITE_CHECKPOINT_TRUNCATE,
         };
         let (mut log, mut copied) = (-1, -1);
-        // SAFETY: the handle is open, the name is a static C string, out pointers are live.
+        // SAFETY: the handle is open, the name outlives the call, out pointers are live.
         let code = unsafe {
             ffi::sqlite3_wal_checkpoint_v2(
                 self.handle.db.as_ptr(),
-                c"main".as_ptr(),
+                schema.as_ptr(),
                 mode,
                 &mut log,
                 &mut copied,
@@ -273,9 +283,9 @@ impl Connection {
         unsafe { ffi::sqlite3_busy_handler(self.handle.db.as_ptr(), Some(hooks::busy), self.context()) };
     }
 
-    /// Calls `committed` with the pages in the write-ahead log of `main` after each commit. Switches SQLite's own
-    /// automatic checkpoints off.
-    pub fn set_wal_hook(&self, committed: impl FnMut(u32) + 'static) {
+    /// Calls `committed` after each commit with the schema written to and the pages in its write-ahead log. Switches
+    /// SQLite's own automatic checkpoints off.
+    pub fn set_wal_hook(&self, committed: impl FnMut(&str, u32) + 'static) {
         *self.handle.hooks.wal.borrow_mut() = Some(Box::new(committed));
         // SAFETY: as in `set_authorizer`.
         unsafe { ffi::sqlite3_wal_hook(self.handle.db.as_ptr(), Some(hooks::wal), self.context()) };

@@ -15,6 +15,7 @@ use libsqlite3_sys as ffi;
 use crate::{handle::Handle, value, value::ValueRef};
 
 type Slot<F> = RefCell<Option<Box<F>>>;
+type WalHook = dyn FnMut(&str, u32);
 
 /// The Rust side of every callback of one connection.
 #[derive(Default)]
@@ -23,7 +24,7 @@ pub(crate) struct Hooks {
     pub(crate) preupdate: Slot<dyn FnMut(&PreUpdate<'_>)>,
     pub(crate) progress: Slot<dyn FnMut() -> bool>,
     pub(crate) busy: Slot<dyn FnMut(u32) -> bool>,
-    pub(crate) wal: Slot<dyn FnMut(u32)>,
+    pub(crate) wal: Slot<WalHook>,
 }
 
 /// One thing that a statement wants to do, as the authorizer is told while the statement is prepared.
@@ -276,7 +277,7 @@ pub(crate) unsafe extern "C" fn wal(
 ) -> c_int {
     // SAFETY: SQLite passes back the registered context and a string that lives during the callback.
     let (handle, schema) = unsafe { (handle(context), name(schema)) };
-    if schema == Some("main") {
+    if let Some(schema) = schema {
         guarded(handle, (), || {
             handle
                 .hooks
@@ -284,7 +285,7 @@ pub(crate) unsafe extern "C" fn wal(
                 .try_borrow_mut()
                 .ok()?
                 .as_mut()
-                .map(|hook| hook(pages.max(0) as u32))
+                .map(|hook| hook(schema, pages.max(0) as u32))
         });
     }
     ffi::SQLITE_OK

@@ -35,7 +35,10 @@ impl Statement {
         // SAFETY: the statement is live and owned by this thread.
         match unsafe { ffi::sqlite3_step(self.raw.as_ptr()) } {
             ffi::SQLITE_ROW => Ok(true),
-            ffi::SQLITE_DONE => Ok(false),
+            ffi::SQLITE_DONE => {
+                self.handle.rethrow();
+                Ok(false)
+            }
             code => {
                 self.handle.rethrow();
                 Err(self.handle.error(code))

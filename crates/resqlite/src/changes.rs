@@ -88,6 +88,8 @@ struct State {
     interest: Arc<Interest>,
     /// By schema, then table. Empty: to be read before the next write.
     tables: HashMap<String, HashMap<String, Rc<Facts>>>,
+    /// The open transaction has changed the schema, so undoing part of it may bring other tables back.
+    schema_touched: bool,
     /// The table of the last event; rows of one table mostly come in a row.
     latest: Option<Latest>,
 }
@@ -124,6 +126,7 @@ impl Recorder {
     pub(crate) fn begin(&self, commits: &Commits) {
         let mut state = self.0.borrow_mut();
         state.changes.clear();
+        state.schema_touched = false;
         let interest = commits.interest();
         if !Arc::ptr_eq(&interest, &state.interest) {
             state.interest = interest;
@@ -138,12 +141,21 @@ impl Recorder {
 
     /// SQLite undid what came after the mark.
     pub(crate) fn rollback_to(&self, mark: Mark) {
-        self.0.borrow_mut().changes.rollback_to(mark);
+        let mut state = self.0.borrow_mut();
+        state.changes.rollback_to(mark);
+        state.forget_if_touched();
     }
 
     /// SQLite undid everything.
     pub(crate) fn discard(&self) {
-        self.0.borrow_mut().changes.clear();
+        let mut state = self.0.borrow_mut();
+        state.changes.clear();
+        state.forget_if_touched();
+    }
+
+    /// Somebody else changed the schema; tables may mean something else now.
+    pub(crate) fn forget_tables(&self) {
+        self.0.borrow_mut().forget_tables();
     }
 
     /// SQLite has committed: the number under which the log has it.
@@ -155,6 +167,7 @@ impl Recorder {
     pub(crate) fn schema_changed(&self) {
         let mut state = self.0.borrow_mut();
         state.changes.record_schema_changed();
+        state.schema_touched = true;
         state.forget_tables();
     }
 
@@ -162,6 +175,7 @@ impl Recorder {
     pub(crate) fn everything_changed(&self) {
         let mut state = self.0.borrow_mut();
         state.changes.record_everything_changed();
+        state.schema_touched = true;
         state.forget_tables();
     }
 
@@ -177,6 +191,12 @@ impl Recorder {
 }
 
 impl State {
+    fn forget_if_touched(&mut self) {
+        if self.schema_touched {
+            self.forget_tables();
+        }
+    }
+
     fn forget_tables(&mut self) {
         self.tables.clear();
         self.latest = None;

@@ -151,7 +151,11 @@ pub(crate) fn open(
 }
 
 fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_sqlite::Result<()> {
+    let (of_file, of_connection): (Vec<_>, Vec<_>) =
+        settings.pragmas.iter().partition(|(name, _)| is_of_file(name));
     if role == Role::Writer {
+        // Page size and encoding can only be chosen before the file has content.
+        set_pragmas(connection, of_file)?;
         let mode = connection
             .query_text("PRAGMA journal_mode = WAL")?
             .unwrap_or_default();
@@ -164,13 +168,30 @@ fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_
         let keys = if settings.foreign_keys { "ON" } else { "OFF" };
         connection.execute_script(&format!("PRAGMA foreign_keys = {keys}"))?;
     }
-    for (name, value) in &settings.pragmas {
-        connection.execute_script(&format!("PRAGMA {name} = {value}"))?;
-    }
+    set_pragmas(connection, of_connection)?;
     // The first read shows whether the file is a database at all.
     connection
         .query_text("SELECT count(*) FROM sqlite_schema")
         .map(drop)
+}
+
+fn set_pragmas(connection: &Connection, pragmas: Vec<&(String, String)>) -> resqlite_sqlite::Result<()> {
+    for (name, value) in pragmas {
+        connection.execute_script(&format!("PRAGMA {name} = {value}"))?;
+    }
+    Ok(())
+}
+
+/// Whether a PRAGMA changes the file, which only the writer may.
+fn is_of_file(name: &str) -> bool {
+    let of_file = [
+        "page_size",
+        "auto_vacuum",
+        "encoding",
+        "user_version",
+        "application_id",
+    ];
+    of_file.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// The databases that the writer has attached, for the readers to do the same.

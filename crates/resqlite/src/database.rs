@@ -177,16 +177,14 @@ impl Database {
     /// # Errors
     /// As [`select`](Self::select).
     pub async fn iterate(&self, sql: &str, params: impl Into<Params>, batch_rows: usize) -> Result<Cursor> {
-        let (reply, first) = rows_reply();
+        let (reply, first) = batch_reply();
         let query = query(sql, params.into(), Format::Rows);
         let session = self.handle.engine().cursor(query, batch_rows, reply);
-        let first = first.await?;
-        let last = first.len() < batch_rows;
+        let (first, last) = first.await?;
         Ok(Cursor {
             session,
             batch: Some(first),
             last,
-            batch_rows,
             _handle: Arc::clone(&self.handle),
         })
     }
@@ -345,8 +343,8 @@ impl Snapshot {
 pub struct Cursor {
     session: Session,
     batch: Option<Rows>,
+    /// Whether the batch that was fetched last is the last of all.
     last: bool,
-    batch_rows: usize,
     _handle: Arc<Handle>,
 }
 
@@ -362,10 +360,10 @@ impl Cursor {
         if self.last {
             return Ok(None);
         }
-        let (reply, done) = rows_reply();
+        let (reply, done) = batch_reply();
         self.session.fetch(reply);
-        let batch = done.await?;
-        self.last = batch.len() < self.batch_rows;
+        let (batch, last) = done.await?;
+        self.last = last;
         Ok((!batch.is_empty()).then_some(batch))
     }
 }
@@ -478,6 +476,17 @@ fn rows_reply() -> (Box<dyn Reply>, Answer<Rows>) {
         Outcome::Rows { shape, last, .. } => {
             rows.extend(shape, &last.to_bytes());
             Ok(rows)
+        }
+        _ => Err(Error::WorkerDied),
+    })
+}
+
+/// A batch, and whether it is the last.
+fn batch_reply() -> (Box<dyn Reply>, Answer<(Rows, bool)>) {
+    reply(|mut rows, outcome| match outcome {
+        Outcome::Rows { shape, last, end } => {
+            rows.extend(shape, &last.to_bytes());
+            Ok((rows, end))
         }
         _ => Err(Error::WorkerDied),
     })

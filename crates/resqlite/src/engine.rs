@@ -24,7 +24,7 @@ use crate::{
     reader::{Cursor, Job, Lease, Pool, Readers},
     request::{Query, Replier, Reply, Write},
     session::{Inbox, Session},
-    sync::{Mutex, lock},
+    sync::{Condvar, Mutex, lock, wait},
     writer::{self, Counters, WriteJob, WriterParts},
 };
 
@@ -33,13 +33,22 @@ use crate::{
 /// [`Database`](crate::Database) is the comfortable way to use it; bindings to other languages use it directly.
 pub struct Engine {
     parts: WriterParts,
-    /// Threads for snapshots and cursors, which may take long, so that they never hold up a `select`.
-    leases: Arc<Readers>,
     writer: Mutex<Option<JoinHandle<()>>>,
-    /// Open transactions, snapshots and cursors.
-    sessions: Mutex<Vec<Weak<Inbox>>>,
+    sessions: Mutex<Sessions>,
     /// How many handles share the engine.
     handles: AtomicUsize,
+    /// Whether all threads have ended, and the news of it.
+    closed: Mutex<bool>,
+    closing: Condvar,
+}
+
+/// Open transactions, snapshots and cursors.
+#[derive(Default)]
+struct Sessions {
+    open: Vec<Weak<Inbox>>,
+    /// How many there may be before those that have ended are looked for.
+    crowded: usize,
+    closed: bool,
 }
 
 /// Which engine serves which file. Read-only engines stand apart: they have no writer.
@@ -62,20 +71,24 @@ impl Handle {
     pub fn open(path: &str, options: &Options) -> Result<Self> {
         let settings = Settings::decide(options)?;
         let place = Place::find(path, options.read_only)?;
+        let key = place.identity().map(|file| (file.to_owned(), options.read_only));
         // Held while opening, so that two callers never make two engines for one file.
         let mut engines = lock(&ENGINES);
-        let key = place.identity().map(|file| (file.to_owned(), options.read_only));
-        let shared = key
+        while let Some(engine) = key
             .as_ref()
             .and_then(|key| engines.get(key))
-            .and_then(Weak::upgrade);
-        if let Some(engine) = shared.filter(|engine| engine.enter()) {
-            let handle = Self {
-                engine,
-                read_only: options.read_only,
-            };
-            handle.engine.parts.settings.check_same(options)?;
-            return Ok(handle);
+            .and_then(Weak::upgrade)
+        {
+            engine.parts.settings.check_same(options)?;
+            if engine.enter() {
+                let read_only = options.read_only;
+                return Ok(Self { engine, read_only });
+            }
+            // The last handle is just being given back: two engines on one file would get in each other's way.
+            engines.retain(|_, known| !std::ptr::eq(known.as_ptr(), Arc::as_ptr(&engine)));
+            drop(engines);
+            engine.wait_until_closed();
+            engines = lock(&ENGINES);
         }
         let engine = Arc::new(Engine::start(place, settings)?);
         if let Some(key) = key {
@@ -142,6 +155,7 @@ impl Engine {
                 None,
             ),
             counters: Arc::default(),
+            leases,
             attachments,
             place,
             settings,
@@ -155,10 +169,11 @@ impl Engine {
         };
         Ok(Self {
             parts,
-            leases,
             writer: Mutex::new(writer),
             sessions: Mutex::default(),
             handles: AtomicUsize::new(1),
+            closed: Mutex::new(false),
+            closing: Condvar::new(),
         })
     }
 
@@ -175,22 +190,33 @@ impl Engine {
         self.handles.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
+    fn wait_until_closed(&self) {
+        let mut closed = lock(&self.closed);
+        while !*closed {
+            closed = wait(&self.closing, closed);
+        }
+    }
+
     fn shut_down(&self) {
-        for session in lock(&self.sessions)
-            .drain(..)
-            .filter_map(|session| session.upgrade())
-        {
+        let open = {
+            let mut sessions = lock(&self.sessions);
+            sessions.closed = true;
+            std::mem::take(&mut sessions.open)
+        };
+        for session in open.iter().filter_map(Weak::upgrade) {
             session.interrupt(Error::Closed);
         }
         self.parts.readers.close();
-        self.leases.close();
-        self.leases.join();
+        self.parts.leases.close();
+        self.parts.leases.join();
         self.parts.queue.close();
         if let Some(writer) = lock(&self.writer).take() {
             // A panic in it was answered to its caller already.
             let _ = writer.join();
         }
         self.parts.readers.join();
+        *lock(&self.closed) = true;
+        self.closing.notify_all();
     }
 
     /// Reads on a reader thread.
@@ -235,7 +261,7 @@ impl Engine {
     fn lease(&self, cursor: Option<Cursor>, reply: Box<dyn Reply>) -> Session {
         let (session, opened) = (self.session(), Replier::new(reply));
         let inbox = Arc::clone(&session.inbox);
-        self.leases.submit(Job::Lease(Lease {
+        self.parts.leases.submit(Job::Lease(Lease {
             inbox,
             cursor,
             opened,
@@ -246,8 +272,15 @@ impl Engine {
     fn session(&self) -> Session {
         let session = Session::new();
         let mut sessions = lock(&self.sessions);
-        sessions.retain(|session| session.strong_count() > 0);
-        sessions.push(Arc::downgrade(&session.inbox));
+        if sessions.closed {
+            session.inbox.interrupt(Error::Closed);
+        }
+        if sessions.open.len() >= sessions.crowded {
+            sessions.open.retain(|session| session.strong_count() > 0);
+            sessions.crowded = 2 * sessions.open.len() + 64;
+        }
+        sessions.open.push(Arc::downgrade(&session.inbox));
+        drop(sessions);
         session
     }
 
@@ -268,7 +301,7 @@ impl Engine {
     /// Answers requests that were cancelled while they wait; they never run.
     pub fn drop_cancelled(&self) {
         self.parts.readers.drop_cancelled();
-        self.leases.drop_cancelled();
+        self.parts.leases.drop_cancelled();
         while let Some(job) = self.parts.queue.remove(WriteJob::is_cancelled) {
             job.fail(Error::Aborted);
         }
@@ -306,7 +339,7 @@ impl Engine {
     pub fn diagnostics(&self) -> Diagnostics {
         let (counters, (file_bytes, wal_bytes)): (&Counters, _) =
             (&self.parts.counters, self.parts.place.sizes());
-        let (readers, leases) = (self.parts.readers.status(), self.leases.status());
+        let (readers, leases) = (self.parts.readers.status(), self.parts.leases.status());
         Diagnostics {
             path: self.parts.place.given.clone(),
             sqlite_version: resqlite_sqlite::version(),

@@ -10,7 +10,7 @@ use std::{
 use resqlite_sqlite::{Action, Connection, action, codes};
 
 use crate::{
-    error::Error,
+    error::{Error, Result},
     limits,
     statements::{Effects, is_interrupt},
     token::{Scope, Token},
@@ -131,6 +131,15 @@ impl Guard {
         self.0.waiting.borrow_mut().clear();
     }
 
+    /// An error, if what the connection is doing was cancelled or took too long.
+    pub(crate) fn check(&self) -> Result<()> {
+        match () {
+            () if self.0.is_late() => Err(Error::TimedOut),
+            () if self.0.is_cancelled() => Err(Error::Aborted),
+            () => Ok(()),
+        }
+    }
+
     /// Statements are interrupted after this time.
     pub(crate) fn set_deadline(&self, deadline: Option<Instant>) {
         self.0.deadline.set(deadline);
@@ -181,7 +190,7 @@ impl Guard {
         match error.sqlite().map(resqlite_sqlite::Error::primary) {
             Some(codes::AUTH) => refusal.unwrap_or(error),
             _ if !is_interrupt(&error) => error,
-            _ if self.0.deadline.get().is_some_and(|end| Instant::now() >= end) => Error::TimedOut,
+            _ if self.0.is_late() => Error::TimedOut,
             _ => Error::Aborted,
         }
     }
@@ -191,7 +200,11 @@ impl State {
     fn is_cancelled(&self) -> bool {
         let cancelled = self.token.borrow().as_ref().is_some_and(Token::is_cancelled);
         let ended = self.session.borrow().as_ref().is_some_and(Scope::is_cancelled);
-        cancelled || ended || self.deadline.get().is_some_and(|end| Instant::now() >= end)
+        cancelled || ended || self.is_late()
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline.get().is_some_and(|end| Instant::now() >= end)
     }
 
     fn one_gave_up(&self) -> bool {
@@ -297,11 +310,19 @@ const SCHEMA_ACTIONS: [i32; 21] = [
 /// PRAGMAs that would take away what readers and writer stand on.
 fn refuse_mode(action: Action<'_>) -> Option<String> {
     let name = action.first.unwrap_or("");
-    let fixed = ["journal_mode", "locking_mode", "wal_autocheckpoint"];
+    let fixed = [
+        "journal_mode",
+        "locking_mode",
+        "wal_autocheckpoint",
+        "journal_size_limit",
+        "synchronous",
+        "busy_timeout",
+        "query_only",
+    ];
     let refused = action.code == action::PRAGMA
         && action.second.is_some()
         && fixed.iter().any(|fixed| fixed.eq_ignore_ascii_case(name));
-    refused.then(|| format!("PRAGMA {name} cannot be changed: resqlite decides it"))
+    refused.then(|| format!("PRAGMA {name} cannot be changed: resqlite decides it (see the options of open)"))
 }
 
 fn is_lookup(name: &str, value: Option<&str>) -> bool {

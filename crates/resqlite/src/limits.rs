@@ -26,6 +26,10 @@ pub const SLICE_ROWS_MAX: usize = 1024;
 pub const SLICE_CELLS_MAX: usize = 16 * 1024;
 /// Bytes of text (or of BLOBs) after which a slice is cut. A string that a caller keeps holds about this much alive.
 pub const SLICE_HEAP_MAX: usize = 64 * 1024;
+/// Bytes of text, or of BLOBs, in the largest possible row.
+pub const SLICE_BYTES_MAX: usize = 1 << 30;
+/// Bytes of buffers that a connection keeps between two results.
+pub const PACKER_KEPT: usize = 1 << 20;
 /// Column lists remembered before unused ones are forgotten.
 pub const SHAPES_MAX: usize = 4096;
 /// Virtual-machine operations between two looks at a statement's cancellation token (some tens of microseconds).
@@ -38,6 +42,10 @@ pub const BUSY_PAUSE_MAX: Duration = Duration::from_millis(20);
 pub const WAL_CHECKPOINT_PAGES: u32 = 1000;
 /// Pages of write-ahead log after which readers are held back for a moment, so that the log can start anew.
 pub const WAL_RESTART_PAGES: u32 = 8000;
+/// How long the writer waits for the next part of a batch before it looks whether the batch was given up.
+pub const CHUNK_PATIENCE: Duration = Duration::from_millis(20);
+/// Bytes of parameters that a cached statement may hold on to after it has run.
+pub const BOUND_BYTES_KEPT: usize = 64 * 1024;
 /// How long readers are held back at most for that.
 pub const READER_GAP: Duration = Duration::from_millis(50);
 /// The size that the write-ahead log file is cut to when it starts anew, in bytes.

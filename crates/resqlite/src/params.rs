@@ -47,6 +47,11 @@ impl Params {
         }
     }
 
+    /// How many bytes they take, packed.
+    pub(crate) fn byte_len(&self) -> usize {
+        self.range.len()
+    }
+
     /// A reader over the sets.
     pub(crate) fn reader(&self) -> Reader<'_> {
         Reader {
@@ -112,7 +117,9 @@ impl<const N: usize> From<[(&str, Value); N]> for Params {
 
 /// Packs one positional set behind what `out` holds.
 pub(crate) fn pack(out: &mut Vec<u8>, values: &[Value]) {
-    out.extend((values.len() as u16).to_le_bytes());
+    // More than SQLite can take are refused for their number, which is told as the largest there is.
+    let count = u16::try_from(values.len()).unwrap_or(u16::MAX);
+    out.extend(count.to_le_bytes());
     out.extend([0, 0]);
     values.iter().for_each(|value| pack_value(out, value));
 }

@@ -96,6 +96,17 @@ impl Session {
     }
 }
 
+/// Ends a session whose serving thread panics, so that nobody waits for it for ever.
+pub(crate) struct EndOnPanic<'a>(pub(crate) &'a Inbox);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.end(Some(Error::WorkerDied));
+        }
+    }
+}
+
 impl Drop for Session {
     fn drop(&mut self) {
         self.inbox.steps.close();

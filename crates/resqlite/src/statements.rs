@@ -3,7 +3,7 @@
 use std::{num::NonZeroUsize, sync::Arc};
 
 use lru::LruCache;
-use resqlite_sqlite::{Connection, Statement, codes};
+use resqlite_sqlite::{Connection, Statement, ValueRef, codes};
 
 use crate::{
     error::{Error, Result},
@@ -31,6 +31,8 @@ pub(crate) struct Prepared {
     shape: Arc<Shape>,
     /// How the columns were packed last time, so that a column of only NULLs stays what it was.
     kinds: Vec<Kind>,
+    /// The SQL text has the word FAIL in it.
+    says_fail: bool,
     /// SQLite's count of re-preparations at which `shape` was read.
     reprepared: u32,
 }
@@ -46,14 +48,6 @@ pub(crate) struct Effects {
     pub(crate) writes: Vec<(String, String)>,
     /// Has triggers that write.
     pub(crate) triggers: bool,
-}
-
-impl Effects {
-    /// Whether it may fail and leave rows behind of which SQLite's count of changes says nothing: those that a
-    /// trigger wrote before `RAISE(FAIL)`.
-    pub(crate) fn may_fail_halfway(&self) -> bool {
-        self.triggers || self.writes.len() > 1
-    }
 }
 
 /// A run of a statement that may be read in parts.
@@ -97,8 +91,8 @@ impl Statements {
         Ok(self.cache.get_mut(sql).expect("found or inserted above"))
     }
 
-    /// Runs one of resqlite's own statements, which give no rows.
-    pub(crate) fn control(&mut self, sql: &str) -> Result<()> {
+    /// Runs one of resqlite's own statements; gives the first column of the first row, if it is an integer.
+    pub(crate) fn control(&mut self, sql: &str) -> Result<Option<i64>> {
         let statement = match self.controls.iter_mut().find(|(known, _)| known == sql) {
             Some((_, statement)) => statement,
             None => {
@@ -109,9 +103,13 @@ impl Statements {
                 &mut self.controls.last_mut().expect("pushed above").1
             }
         };
-        let done = statement.step();
+        let row = statement.step();
+        let value = match (&row, statement.column(0)) {
+            (Ok(true), ValueRef::Integer(value)) => Some(value),
+            _ => None,
+        };
         statement.reset();
-        Ok(done.map(drop)?)
+        Ok(row.map(|_| value)?)
     }
 
     /// Takes the statement of `sql` out of the cache, for a run that lasts.
@@ -146,6 +144,7 @@ impl Statements {
                     last,
                     end: true,
                 }));
+                self.packer.recycle();
             }
             Err(error) => reply.fail(self.guard.explain(error)),
         }
@@ -168,7 +167,7 @@ impl Statements {
                 .rows(query.integers, Most::First, reply)
                 .map(|_| Selected::Rows),
         });
-        run.prepared.statement.reset();
+        run.prepared.end_run(query.params.byte_len());
         result
     }
 
@@ -197,6 +196,7 @@ impl Statements {
             Ok(end) => {
                 let (shape, last) = (&prepared.shape, self.packer.slice(&mut prepared.kinds));
                 reply.finish(Ok(Outcome::Rows { shape, last, end }));
+                self.packer.recycle();
                 end
             }
             Err(error) => {
@@ -324,6 +324,23 @@ impl Run<'_> {
 }
 
 impl Prepared {
+    /// Whether it may fail and leave rows behind: those that a trigger wrote before `RAISE(FAIL)`, those before the
+    /// one on which `OR FAIL` gave up, or all of them when what `RETURNING` gave cannot be handed over.
+    pub(crate) fn may_fail_halfway(&self) -> bool {
+        self.effects.triggers
+            || self.effects.writes.len() > 1
+            || self.says_fail
+            || (self.statement.column_count() > 0 && !self.statement.is_read_only())
+    }
+
+    /// Ends a run. Large parameters are not kept until the next one.
+    pub(crate) fn end_run(&mut self, bound_bytes: usize) {
+        self.statement.reset();
+        if bound_bytes > limits::BOUND_BYTES_KEPT {
+            self.statement.clear_bindings();
+        }
+    }
+
     fn refresh_shape(&mut self) {
         let reprepared = self.statement.reprepared();
         if reprepared != self.reprepared {
@@ -335,7 +352,7 @@ impl Prepared {
 
     /// Binds the parameters of a query that may only read.
     pub(crate) fn bind_query(&mut self, query: &Query) -> Result<()> {
-        if !self.statement.is_read_only() && !self.effects.lookup {
+        if !self.statement.is_read_only() && !self.statement.is_explain() && !self.effects.lookup {
             let message = "a query only reads; use execute for a statement that writes";
             return Err(Error::ReadOnly(message.into()));
         }
@@ -344,9 +361,7 @@ impl Prepared {
 }
 
 fn prepare(connection: &Connection, guard: &Guard, sql: &str) -> Result<Prepared> {
-    if sql.contains('\0') {
-        return Err(Error::Statement("the SQL text contains a NUL character".into()));
-    }
+    no_nul(sql)?;
     guard.forget_effects();
     let prepared = connection
         .prepare(sql, true)
@@ -358,12 +373,28 @@ fn prepare(connection: &Connection, guard: &Guard, sql: &str) -> Result<Prepared
     let shape = Shape::of(&statement);
     let reprepared = statement.reprepared();
     Ok(Prepared {
+        says_fail: says_fail(sql),
         statement,
         effects: guard.effects(),
         shape,
         kinds: Vec::new(),
         reprepared,
     })
+}
+
+/// Whether FAIL stands somewhere in the text. Where it is only part of a name, a savepoint too many is made.
+fn says_fail(sql: &str) -> bool {
+    sql.as_bytes()
+        .windows(4)
+        .any(|word| word.eq_ignore_ascii_case(b"fail"))
+}
+
+/// SQLite would take a NUL character for the end of the text.
+pub(crate) fn no_nul(sql: &str) -> Result<()> {
+    if sql.contains('\0') {
+        return Err(Error::Statement("the SQL text contains a NUL character".into()));
+    }
+    Ok(())
 }
 
 /// Refuses SQL text behind the first statement; white space and comments are fine.

@@ -4,8 +4,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 export interface Joinable {
   /** Whose transaction it is. */
   readonly owner: object
-  /** It takes statements: its body is still running. */
-  readonly isOpen: boolean
+  /**
+   * Its body is still running. Calls from there belong to it even if it was interrupted: then they are refused, so
+   * that no half of the body happens outside of the transaction.
+   */
+  readonly isJoined: boolean
 }
 
 /** The transactions that surround a call, from the inside out. */
@@ -17,11 +20,11 @@ interface Entry {
 const storage = new AsyncLocalStorage<Entry>()
 let openTransactions = 0
 
-/** The innermost open transaction of `owner` in whose body the caller runs. */
+/** The innermost transaction of `owner` in whose body the caller runs. */
 export function innermost(owner: object): Joinable | undefined {
   if (openTransactions === 0) return undefined
   for (let entry = storage.getStore(); entry !== undefined; entry = entry.outer) {
-    if (entry.scope.owner === owner && entry.scope.isOpen) return entry.scope
+    if (entry.scope.owner === owner && entry.scope.isJoined) return entry.scope
   }
   return undefined
 }
@@ -37,8 +40,8 @@ export function transactionBegins(): void {
 }
 
 /**
- * A transaction has ended. While none is open the storage is switched off: on Node 20 it would slow down every
- * promise of the process. Contexts that survive this are harmless, because `innermost` asks whether they are open.
+ * A transaction and its body have ended. While there is none the storage is switched off: on Node 20 it would slow down every
+ * promise of the process. Contexts that survive this are harmless, because `innermost` asks whether they are joined.
  */
 export function transactionEnded(): void {
   openTransactions--
@@ -48,6 +51,6 @@ export function transactionEnded(): void {
 /** Skips what has ended, so that a chain of transactions started one from another does not grow. */
 function openEntry(entry: Entry | undefined): Entry | undefined {
   let found = entry
-  while (found !== undefined && !found.scope.isOpen) found = found.outer
+  while (found !== undefined && !found.scope.isJoined) found = found.outer
   return found
 }

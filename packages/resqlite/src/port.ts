@@ -233,7 +233,7 @@ export class Channel {
       payload = 0
     }
     const kind = info & 0xff
-    if (kind === Reply.SHAPE) this.#learnShape(aux, memory, payload)
+    if (kind === Reply.SHAPE) this.#learnShape(aux, flags, memory, payload)
     else this.#answer(this.#pending[slot], kind, flags, aux, memory, payload)
     return carrier !== Carrier.INLINE
   }
@@ -249,7 +249,9 @@ export class Channel {
     return slab
   }
 
-  #learnShape(id: number, memory: Memory, at: number): void {
+  #learnShape(id: number, flags: number, memory: Memory, at: number): void {
+    // The native side has forgotten what it told, so it will tell again what is still used.
+    if ((flags & ReplyFlag.END) !== 0) this.#shapes.length = 0
     const length = (memory.i32[at >>> 2] as number) >>> 0
     const columns = JSON.parse(memory.bytes.toString('utf8', at + 4, at + 4 + length)) as string[]
     this.#shapes[id] = new Shape(columns)

@@ -31,6 +31,8 @@ export class Scope implements Joinable, Target, Session {
   #resolveInterruption!: (failure: Failure) => void
   #undone: Promise<unknown> = Promise.resolve()
   #state: 'open' | 'finishing' | 'ended' = 'open'
+  #bodyRuns = false
+  #afterBody: (() => void) | undefined
   readonly #running = new Set<Work>()
   /** Nested transactions that run or wait for their turn. */
   #nested = 0
@@ -52,8 +54,8 @@ export class Scope implements Joinable, Target, Session {
     })
   }
 
-  get isOpen(): boolean {
-    return this.#state === 'open'
+  get isJoined(): boolean {
+    return this.#state === 'open' || (this.#bodyRuns && this.#interrupted !== undefined)
   }
 
   /** Why it was interrupted, if it was. */
@@ -82,13 +84,29 @@ export class Scope implements Joinable, Target, Session {
   /** Runs the body in the context of this transaction and waits for what it left running. Never rejects. */
   async perform<T>(body: () => T | PromiseLike<T>): Promise<BodyOutcome<T>> {
     try {
-      const value = await runInside(this, body)
+      const value = await this.#runBody(body)
       if (this.#state === 'open') this.#state = 'finishing'
       await this.#finishRunning()
       return { value }
     } catch (error) {
       return { error }
     }
+  }
+
+  async #runBody<T>(body: () => T | PromiseLike<T>): Promise<T> {
+    this.#bodyRuns = true
+    try {
+      return await runInside(this, body)
+    } finally {
+      this.#bodyRuns = false
+      this.#afterBody?.()
+    }
+  }
+
+  /** Calls back when the body has ended, which may be long after an interruption; at once if it does not run. */
+  afterBody(done: () => void): void {
+    if (this.#bodyRuns) this.#afterBody = done
+    else done()
   }
 
   /** Commits (or, nested, releases the savepoint). From now on it cannot be interrupted. */

@@ -37,7 +37,9 @@ export class Shape {
   #entry(bytes: Uint8Array, at: number): Generated | undefined {
     const known = this.#generated.find((entry) => sameKinds(entry.kinds, bytes, at))
     if (known !== undefined || this.#generated.length >= GENERATED_DECODERS) return known
-    const entry = { kinds: bytes.slice(at, at + this.columns.length), objects: undefined, arrays: undefined }
+    // A copy: `slice` of a Buffer would be a view of memory that is about to change.
+    const kinds = Uint8Array.from(bytes.subarray(at, at + this.columns.length))
+    const entry = { kinds, objects: undefined, arrays: undefined }
     this.#generated.push(entry)
     return entry
   }

@@ -115,7 +115,7 @@ export async function topTransaction<T>(
     return await conduct(scope, body)
   } finally {
     handle.sessionEnded(scope)
-    transactionEnded()
+    scope.afterBody(transactionEnded)
     unwatch?.()
   }
 }

@@ -115,7 +115,8 @@ const activities: Record<string, Script<[string]>> = {
   'an executeBatch whose parameters take their time': async ({ Database, post }, file) => {
     const db = await Database.open(file)
     function* sets() {
-      for (let i = 0; i < 100_000; i++) yield [`${i}`]
+      // So few and so large that the writer soon has them all, and waits for more.
+      for (let i = 0; i < 20; i++) yield ['x'.repeat(16_000)]
       post('there')
       for (;;);
     }

@@ -20,7 +20,7 @@ use crate::{
     options::Settings,
     queue::Popped,
     request::{Outcome, Query, Replier, Step},
-    session::Inbox,
+    session::{EndOnPanic, Inbox},
     statements::{Prepared, Statements},
 };
 
@@ -149,43 +149,67 @@ impl Lease {
 /// Serves jobs until the pool says to quit. A connection that cannot be opened fails the job that needed it; one in
 /// whose use something panicked is replaced.
 fn serve(pool: &Pool<Job>, shared: &Shared) {
+    // Declared first, so that it goes last: the connection is closed by then.
+    let _leaving = Leaving(pool);
     let mut reader: Option<Reader> = None;
     let (mut was_busy, mut snapshot) = (false, None);
     loop {
-        let job = match pool.next(was_busy, snapshot) {
-            Next::Quit => break,
-            Next::EndSnapshot => {
-                snapshot = None;
-                if reader.as_mut().is_some_and(|reader| reader.end_read().is_err()) {
-                    reader = None;
-                }
-                continue;
-            }
-            Next::Job { job, snapshot: None } => job,
-            Next::Job {
-                job,
-                snapshot: wanted,
-            } => {
-                // Reads that wait already share one read transaction: each began to wait before it begins.
-                if snapshot.is_none()
-                    && ready(&mut reader, shared).is_ok_and(|reader| reader.begin_read().is_ok())
-                {
-                    snapshot = wanted;
-                }
-                job
-            }
-        };
-        was_busy = true;
-        let run = catch_unwind(AssertUnwindSafe(|| match ready(&mut reader, shared) {
-            Ok(reader) => reader.run(job, snapshot.is_some()),
-            Err(error) => job.fail(error),
-        }));
-        if run.is_err() {
-            (reader, snapshot) = (None, None);
+        let next = pool.next(was_busy, snapshot);
+        if matches!(next, Next::Quit) {
+            break;
         }
+        was_busy = true;
+        let turn = catch_unwind(AssertUnwindSafe(|| {
+            take_turn(next, snapshot, &mut reader, shared)
+        }));
+        snapshot = turn.unwrap_or_else(|_| {
+            reader = None;
+            None
+        });
     }
-    drop(reader);
-    pool.left();
+}
+
+/// Tells the pool that a thread has ended, however it ends.
+struct Leaving<'a>(&'a Pool<Job>);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.left();
+    }
+}
+
+/// Does what is next; gives the last ticket that the read transaction open afterwards may serve.
+fn take_turn(
+    next: Next<Job>,
+    open: Option<u64>,
+    reader: &mut Option<Reader>,
+    shared: &Shared,
+) -> Option<u64> {
+    let Next::Job {
+        job,
+        snapshot: wanted,
+    } = next
+    else {
+        if reader.as_mut().is_some_and(|reader| reader.end_read().is_err()) {
+            *reader = None;
+        }
+        return None;
+    };
+    let current = match ready(reader, shared) {
+        Ok(current) => current,
+        Err(error) => {
+            job.fail(error);
+            return None;
+        }
+    };
+    // Reads that wait already share one read transaction: each began to wait before it begins.
+    let snapshot = match (open, wanted) {
+        (None, Some(_)) if current.begin_read().is_ok() => wanted,
+        (None, _) => None,
+        (open, _) => open,
+    };
+    current.run(job, snapshot.is_some());
+    snapshot
 }
 
 /// The thread's connection, opened now if need be.
@@ -217,8 +241,15 @@ impl Reader {
         &self.statements.connection
     }
 
+    /// Begins a read transaction. It takes its snapshot with the first read.
     fn begin_read(&mut self) -> Result<()> {
+        self.follow_attachments()?;
         self.control("BEGIN")
+    }
+
+    fn follow_attachments(&mut self) -> Result<()> {
+        self.attachments
+            .bring_up_to_date(&mut self.statements, &mut self.attached)
     }
 
     fn end_read(&mut self) -> Result<()> {
@@ -230,15 +261,11 @@ impl Reader {
 
     fn control(&mut self, sql: &str) -> Result<()> {
         let guard = self.statements.guard.clone();
-        guard.internally(|| self.statements.control(sql))
+        guard.internally(|| self.statements.control(sql)).map(drop)
     }
 
     fn run(&mut self, job: Job, in_transaction: bool) {
-        if !in_transaction
-            && let Err(error) = self
-                .attachments
-                .bring_up_to_date(&mut self.statements, &mut self.attached)
-        {
+        if !in_transaction && let Err(error) = self.follow_attachments() {
             return job.fail(error);
         }
         match job {
@@ -249,12 +276,16 @@ impl Reader {
 
     /// Serves one caller alone, on one committed state.
     fn lease(&mut self, lease: Lease) {
+        if let Some(reason) = lease.inbox.reason() {
+            return lease.fail(reason);
+        }
         // A job before this one may have left the shared read transaction open.
         let began = self.end_read().and_then(|()| self.begin_read());
         if let Err(error) = began {
             return lease.fail(error);
         }
         let inbox = Arc::clone(&lease.inbox);
+        let _ended = EndOnPanic(&inbox);
         self.statements.guard.set_session(Some(inbox.scope.clone()));
         match lease.cursor {
             None => self.snapshot(&inbox, lease.opened),

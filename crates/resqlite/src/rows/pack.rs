@@ -8,7 +8,7 @@
 //! Strings lie in row order in one heap, latin-1 or (wide) UTF-16; BLOBs behind it. See [`Kind`] for the sections.
 
 use encoding_rs::mem as text;
-use resqlite_sqlite::{Statement, ValueRef};
+use resqlite_sqlite::{Statement, ValueRef, codes};
 
 use crate::{
     error::{Error, Result},
@@ -162,7 +162,19 @@ impl Packer {
             column.bits.push(bits);
         }
         self.rows += 1;
+        if self.heap.len().max(self.blobs.len()) > limits::SLICE_BYTES_MAX {
+            return Err(too_big());
+        }
         Ok(())
+    }
+
+    /// Lets go of what a result with very large cells made the buffers grow to.
+    pub(crate) fn recycle(&mut self) {
+        self.clear();
+        self.heap.shrink_to(limits::PACKER_KEPT);
+        self.blobs.shrink_to(limits::PACKER_KEPT);
+        self.latin1.shrink_to(limits::PACKER_KEPT);
+        self.wide.shrink_to(limits::PACKER_KEPT);
     }
 
     /// The rows collected since the last [`clear`](Self::clear). `kinds` holds what the columns were packed as last
@@ -270,6 +282,11 @@ fn integer_class(value: i64, integers: Integers) -> u8 {
     } else {
         seen::INT64
     }
+}
+
+fn too_big() -> Error {
+    let message = "one row holds more text or more BLOB bytes than can be handed over at once (1 GiB)";
+    Error::Sqlite(resqlite_sqlite::Error::new(codes::TOOBIG, message))
 }
 
 fn unsafe_integer(statement: &Statement, column: usize, value: i64) -> Error {

@@ -1,7 +1,7 @@
 //! The writer thread: takes what waits, commits it together, answers.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     panic::{AssertUnwindSafe, catch_unwind},
     rc::Rc,
     sync::{
@@ -9,6 +9,7 @@ use std::{
         atomic::{AtomicU32, AtomicU64, Ordering},
     },
     thread::{self, JoinHandle},
+    time::Instant,
 };
 
 use resqlite_sqlite::codes;
@@ -61,6 +62,8 @@ pub(crate) struct WriterParts {
     pub(crate) commits: Arc<Commits>,
     pub(crate) attachments: Arc<Attachments>,
     pub(crate) readers: Arc<Readers>,
+    /// Threads for snapshots and cursors, which may take long, so that they never hold up a `select`.
+    pub(crate) leases: Arc<Readers>,
     pub(crate) counters: Arc<Counters>,
 }
 
@@ -91,7 +94,13 @@ pub(super) struct Writer {
     pub(super) wal_pages: Rc<Cell<u32>>,
     /// Pages that were in it when it was last checkpointed.
     pub(super) checkpointed: u32,
+    /// Commits to let pass before readers are held back again.
+    pub(super) restart_pause: u32,
     synchronous_full: bool,
+    /// SQLite's count of schema changes when the last transaction began.
+    schema_version: Option<i64>,
+    /// Attached databases whose write-ahead logs have grown.
+    pub(super) attached_logs: Rc<RefCell<Vec<String>>>,
 }
 
 /// Starts the writer thread and waits until the database is open.
@@ -195,9 +204,15 @@ impl Writer {
         let recorder = Recorder::default();
         let wal_pages = Rc::new(Cell::new(0));
         let pages = Rc::clone(&wal_pages);
+        let attached_logs = Rc::new(RefCell::new(Vec::new()));
+        let logs = Rc::clone(&attached_logs);
         let statements = connect::open(&parts.place, &parts.settings, Role::Writer, |connection| {
             recorder.install(connection);
-            connection.set_wal_hook(move |in_log| pages.set(in_log));
+            connection.set_wal_hook(move |schema, in_log| match schema {
+                "main" => pages.set(in_log),
+                _ if in_log < limits::WAL_CHECKPOINT_PAGES => {}
+                _ => logs.borrow_mut().push(schema.to_owned()),
+            });
         })?;
         let commits = Arc::clone(&parts.commits);
         Ok(Self {
@@ -207,7 +222,10 @@ impl Writer {
             parts,
             wal_pages,
             checkpointed: 0,
+            restart_pause: 0,
             synchronous_full: false,
+            schema_version: None,
+            attached_logs,
         })
     }
 
@@ -321,6 +339,15 @@ impl Writer {
                         for_all: false,
                     };
                 }
+                Ok(_) if writes.len() > 1 && self.statements.connection.has_deferred_violations() => {
+                    // Another write of the group might make good what this one must not leave behind.
+                    self.roll_back();
+                    let error = Error::transaction("execute", "a deferred foreign key does not hold");
+                    return Attempt::RolledBack {
+                        error,
+                        for_all: false,
+                    };
+                }
                 done => results.push(done),
             }
         }
@@ -340,6 +367,7 @@ impl Writer {
     fn run_unwrapped(&mut self, write: &Write) -> Result<(Done, u64)> {
         self.set_synchronous(write.full)?;
         self.recorder.begin(&self.commits);
+        self.statements.connection.set_last_insert_rowid(0);
         let guard = self.statements.guard.clone();
         guard.start(&write.token);
         let done = guard.unwrapped(|| match &write.work {
@@ -382,17 +410,35 @@ impl Writer {
     pub(super) fn begin(&mut self, full: bool) -> Result<()> {
         self.set_synchronous(full)?;
         self.recorder.begin(&self.commits);
+        let end = Instant::now() + self.parts.settings.busy_timeout;
         loop {
             match self.control("BEGIN IMMEDIATE") {
                 // Another process committed in between: no lock to wait for, just a new start.
-                Err(Error::Sqlite(error)) if error.code() == codes::BUSY_SNAPSHOT => {}
+                Err(Error::Sqlite(error)) if error.code() == codes::BUSY_SNAPSHOT && Instant::now() < end => {
+                }
                 Err(Error::Sqlite(error)) if error.primary() == codes::BUSY => {
                     let gave_up = self.statements.guard.is_cancelled();
                     return Err(if gave_up { Error::Aborted } else { locked(&error) });
                 }
-                done => return done,
+                Err(error) => return Err(error),
+                Ok(()) => return self.notice_foreign_schema(),
             }
         }
+    }
+
+    /// Another process may have changed the schema since the last transaction.
+    fn notice_foreign_schema(&mut self) -> Result<()> {
+        let guard = self.statements.guard.clone();
+        let version = guard.internally(|| self.statements.control("PRAGMA schema_version"))?;
+        if version != self.schema_version {
+            self.schema_version = version;
+            self.recorder.forget_tables();
+            self.statements.clear();
+            // Makes SQLite read the schema again: not every error in a statement makes it look whether it is the
+            // schema that is old.
+            guard.internally(|| self.statements.control("SELECT 1 FROM sqlite_schema"))?;
+        }
+        Ok(())
     }
 
     /// Commits; gives the number of the commit.
@@ -413,15 +459,13 @@ impl Writer {
     /// Runs one of resqlite's own statements that manage transactions.
     pub(super) fn control(&mut self, sql: &str) -> Result<()> {
         let guard = self.statements.guard.clone();
-        guard.internally(|| self.statements.control(sql))
+        guard.internally(|| self.statements.control(sql)).map(drop)
     }
 
     fn set_synchronous(&mut self, full: bool) -> Result<()> {
         if full != self.synchronous_full {
             let level = if full { "FULL" } else { "NORMAL" };
-            self.statements
-                .connection
-                .execute_script(&format!("PRAGMA synchronous = {level}"))?;
+            self.control(&format!("PRAGMA synchronous = {level}"))?;
             self.synchronous_full = full;
         }
         Ok(())

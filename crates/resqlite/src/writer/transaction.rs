@@ -12,7 +12,7 @@ use crate::{
     error::{Error, Result},
     queue::Popped,
     request::{Outcome, Replier, Step, Write, Written},
-    session::Inbox,
+    session::{EndOnPanic, Inbox},
 };
 
 /// A transaction that waits for the writer.
@@ -59,6 +59,8 @@ impl Writer {
             inbox.end(Some(error.clone()));
             return opened.fail(error);
         }
+        let _ended = EndOnPanic(&inbox);
+        self.statements.connection.set_last_insert_rowid(0);
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         self.statements.guard.set_deadline(deadline);
         self.statements.guard.wait_anew();
@@ -88,17 +90,24 @@ impl Writer {
 
     fn serve(&mut self, inbox: &Inbox, deadline: Option<Instant>, open: &mut Open) -> Option<Error> {
         loop {
-            let flow = match inbox.steps.pop(deadline) {
+            let popped = inbox.steps.pop(deadline);
+            if inbox.scope.is_cancelled() {
+                // What is left in the inbox must not run, a COMMIT least of all. The item popped is refused by its drop.
+                if let Popped::Item(step) = popped {
+                    step.into_reply().fail(inbox.reason().unwrap_or(Error::Aborted));
+                }
+                return inbox.reason();
+            }
+            let flow = match popped {
                 Popped::Item(step) => self.step(step, open),
                 Popped::TimedOut => Flow::Failed(Error::TimedOut),
                 Popped::Closed => Flow::Ended,
             };
             match flow {
-                Flow::Continue if deadline.is_some_and(|end| Instant::now() >= end) => {
-                    return Some(Error::TimedOut);
-                }
-                Flow::Continue => {}
                 Flow::Ended => return None,
+                // A write that the timeout interrupts makes SQLite roll back, too; the timeout is the reason.
+                _ if deadline.is_some_and(|end| Instant::now() >= end) => return Some(Error::TimedOut),
+                Flow::Continue => {}
                 Flow::Failed(error) => return Some(error),
             }
         }

@@ -1,14 +1,15 @@
 //! Running one write inside an open transaction.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use super::thread::Writer;
 use crate::{
     error::{Error, Result},
+    limits,
     queue::Popped,
     request::{Chunk, Chunks, Packed, Sets, Work, Write, Written},
     rows::Integers,
-    statements::{Effects, Prepared},
+    statements::{Effects, Prepared, no_nul},
     token::Token,
 };
 
@@ -43,17 +44,24 @@ impl Writer {
                 let halfway = self
                     .statements
                     .get(sql)
-                    .map(|prepared| prepared.effects.may_fail_halfway());
+                    .map(|prepared| prepared.may_fail_halfway());
                 halfway.and_then(|halfway| {
                     whole = halfway;
                     if halfway { self.undoable(run) } else { run(self) }
                 })
             }
-            Work::Batch { sql, first, more } => self.undoable(|writer| {
-                writer.statement(sql, |writer, prepared, rows| {
-                    writer.batch(prepared, first, more.as_ref(), write, rows)
-                })
-            }),
+            Work::Batch { sql, first, more } => {
+                let done = self.undoable(|writer| {
+                    writer.statement(sql, |writer, prepared, rows| {
+                        writer.batch(prepared, first, more.as_ref(), write, rows)
+                    })
+                });
+                if let Some(chunks) = more {
+                    // What still comes of a batch that has failed is dropped.
+                    chunks.0.close_and_take();
+                }
+                done
+            }
             Work::Script(script) => self.undoable(|writer| writer.script(script)),
         };
         self.statements.guard.stop();
@@ -135,7 +143,7 @@ impl Writer {
             }
             let stepped = reader.bind_next(&mut prepared.statement);
             let stepped = stepped.and_then(|()| self.statements.drain(prepared, integers, rows));
-            prepared.statement.reset();
+            prepared.end_run(sets.params.byte_len());
             stepped?;
             if counts {
                 changes += self.statements.connection.changes();
@@ -155,20 +163,32 @@ impl Writer {
         let mut changes = self.sets(prepared, first, write.integers, &write.token, rows)?;
         let Some(chunks) = more else { return Ok(changes) };
         loop {
-            match chunks.0.pop(None) {
-                Popped::Item(Chunk::Sets { sets, last }) => {
+            match self.next_chunk(chunks)? {
+                Chunk::Abort => return Err(Error::Aborted),
+                Chunk::Sets { sets, last } => {
                     changes += self.sets(prepared, &sets, write.integers, &write.token, rows)?;
                     if last {
                         return Ok(changes);
                     }
                 }
-                _ => return Err(Error::Aborted),
+            }
+        }
+    }
+
+    /// Waits for the next part of a batch as long as anybody wants it.
+    fn next_chunk(&self, chunks: &Chunks) -> Result<Chunk> {
+        loop {
+            match chunks.0.pop(Some(Instant::now() + limits::CHUNK_PATIENCE)) {
+                Popped::Item(chunk) => return Ok(chunk),
+                Popped::Closed => return Err(Error::Aborted),
+                Popped::TimedOut => self.statements.guard.check()?,
             }
         }
     }
 
     /// Runs all statements of a script; their rows are dropped.
     pub(super) fn script(&mut self, script: &str) -> Result<Done> {
+        no_nul(script)?;
         let mut rest = script;
         let mut changes = 0;
         while !rest.is_empty() {

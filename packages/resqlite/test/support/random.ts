@@ -1,6 +1,5 @@
 /** Reproducible random choices; a failed test is repeated with `RESQLITE_SEED=<seed>`. */
-export function random() {
-  const seed = Number(process.env.RESQLITE_SEED ?? Math.floor(Math.random() * 2 ** 31))
+export function random(seed = Number(process.env.RESQLITE_SEED ?? Math.floor(Math.random() * 2 ** 31))) {
   let state = seed >>> 0
   /** mulberry32 */
   const next = (): number => {
