@@ -27,13 +27,13 @@ use crate::{
 /// that still runs; a write that was asked for is done all the same.
 ///
 /// ```
-/// use resqlite::{Database, Options};
+/// use resqlite::{Database, Options, Params};
 ///
 /// # pollster::block_on(async {
 /// let db = Database::open(":memory:", Options::default()).await?;
 /// db.exec("CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT)").await?;
 /// db.execute("INSERT INTO users(name) VALUES (?)", ["Ada".into()]).await?;
-/// let rows = db.select("SELECT name FROM users WHERE id = :id", [("id", 1.into())]).await?;
+/// let rows = db.select("SELECT name FROM users WHERE id = :id", Params::named([("id", 1.into())])).await?;
 /// assert_eq!(rows.first().unwrap().get("name"), Some(&"Ada".into()));
 /// # db.close().await
 /// # }).unwrap();

@@ -96,9 +96,18 @@ impl From<()> for Params {
     }
 }
 
-impl<const N: usize> From<[(&str, Value); N]> for Params {
+impl Params {
     /// Named parameters; a name may carry its prefix (`:name`) or not (`name`).
-    fn from(values: [(&str, Value); N]) -> Self {
+    ///
+    /// ```
+    /// # use resqlite::{Database, Options, Params};
+    /// # pollster::block_on(async {
+    /// # let db = Database::open(":memory:", Options::default()).await?;
+    /// db.select("SELECT :a + :b", Params::named([("a", 1.into()), ("b", 2.into())])).await?;
+    /// # db.close().await
+    /// # }).unwrap();
+    /// ```
+    pub fn named<const N: usize>(values: [(&str, Value); N]) -> Self {
         let mut out = Vec::new();
         out.extend((N as u16).to_le_bytes());
         out.extend([1, 0]);

@@ -128,3 +128,8 @@ impl<T> Queue<T> {
         lock(&self.state).items.len()
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+#[cfg(all(test, not(loom)))]
+mod tests;

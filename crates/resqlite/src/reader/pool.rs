@@ -31,6 +31,8 @@ struct State<J> {
     alive: usize,
     /// Threads that wait for work.
     idle: usize,
+    /// Of those, how many have been woken and have not run yet. Waking one twice would cost a system call for nothing.
+    waking: usize,
     /// Threads that hold a job or a read transaction.
     busy: usize,
     held_back: bool,
@@ -78,6 +80,7 @@ impl<J> Pool<J> {
             threads: 0,
             alive: 0,
             idle: 0,
+            waking: 0,
             busy: 0,
             held_back: false,
             closed: false,
@@ -112,7 +115,8 @@ impl<J> Pool<J> {
             state.alive += 1;
             return Submitted::NeedsThread;
         }
-        let wake = state.idle > 0;
+        let wake = state.waking < state.idle;
+        state.waking += usize::from(wake);
         drop(state);
         if wake {
             self.work.notify_one();
@@ -163,6 +167,7 @@ impl<J> Pool<J> {
                 }
             };
             state.idle -= 1;
+            state.waking = state.waking.saturating_sub(1);
             if timed_out && state.queue.is_empty() {
                 state.threads -= 1;
                 return Next::Quit;
@@ -248,3 +253,8 @@ impl<J> Pool<J> {
         }
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+#[cfg(all(test, not(loom)))]
+mod tests;

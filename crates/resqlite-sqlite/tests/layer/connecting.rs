@@ -1,0 +1,136 @@
+//! Opening, scripts, errors.
+
+use resqlite_sqlite::{Access, Checkpoint, Connection, code_name, codes, version};
+
+use crate::{integers, memory, with};
+
+#[test]
+fn a_read_only_file_that_is_missing_cannot_be_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("none.db");
+    let error = Connection::open(path.to_str().unwrap(), Access::ReadOnly, None)
+        .err()
+        .unwrap();
+    assert_eq!(
+        (error.primary(), error.name()),
+        (codes::CANTOPEN, "SQLITE_CANTOPEN")
+    );
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_path_with_a_nul_character_is_refused() {
+    assert!(Connection::open("a\0b", Access::ReadWriteCreate, None).is_err());
+}
+
+#[test]
+fn an_unknown_vfs_is_refused() {
+    assert!(Connection::open(":memory:", Access::ReadWriteCreate, Some("nobody's")).is_err());
+}
+
+#[test]
+fn an_error_carries_its_extended_code_name_message_and_offset() {
+    let connection = with("CREATE TABLE t(a UNIQUE); INSERT INTO t VALUES (1)");
+    let error = connection.execute_script("INSERT INTO t VALUES (1)").unwrap_err();
+    assert_eq!((error.code(), error.name()), (2067, "SQLITE_CONSTRAINT_UNIQUE"));
+    assert_eq!(error.message(), "UNIQUE constraint failed: t.a");
+    let error = connection.prepare("SELECT wrong FROM t", false).err().unwrap();
+    assert_eq!(error.offset(), Some(7));
+}
+
+#[test]
+fn an_unknown_extended_code_has_the_name_of_its_primary_code() {
+    assert_eq!(code_name(2067), "SQLITE_CONSTRAINT_UNIQUE");
+    assert_eq!(code_name(19 | 250 << 8), "SQLITE_CONSTRAINT");
+}
+
+#[test]
+fn a_script_stops_at_its_first_error_and_keeps_what_was_before() {
+    let connection = memory();
+    connection
+        .execute_script("CREATE TABLE t(a); INSERT INTO t VALUES (1); wrong; INSERT INTO t VALUES (2)")
+        .unwrap_err();
+    assert_eq!(integers(&connection, "SELECT a FROM t"), [1]);
+}
+
+#[test]
+fn a_script_with_a_nul_character_is_an_error_and_ends() {
+    assert!(memory().execute_script("SELECT 1;\0 SELECT 2").is_err());
+}
+
+#[test]
+fn the_tail_is_what_follows_the_first_statement() {
+    let connection = memory();
+    let prepared = connection.prepare("SELECT 1; SELECT 'größe'", false).unwrap();
+    assert_eq!(
+        (prepared.statement.is_some(), prepared.tail),
+        (true, " SELECT 'größe'")
+    );
+    assert!(
+        connection
+            .prepare("-- only a comment", false)
+            .unwrap()
+            .statement
+            .is_none()
+    );
+}
+
+#[test]
+fn autocommit_changes_and_rowids_are_told() {
+    let connection = with("CREATE TABLE t(a); INSERT INTO t VALUES (1), (2)");
+    assert_eq!(
+        (
+            connection.changes(),
+            connection.total_changes(),
+            connection.last_insert_rowid()
+        ),
+        (2, 2, 2)
+    );
+    connection.set_last_insert_rowid(0);
+    assert_eq!(connection.last_insert_rowid(), 0);
+    assert!(connection.is_autocommit());
+    connection.execute_script("BEGIN").unwrap();
+    assert!(!connection.is_autocommit());
+}
+
+#[test]
+fn a_statement_that_failed_does_not_count_as_changes() {
+    let connection = with("CREATE TABLE t(a UNIQUE); INSERT INTO t VALUES (1)");
+    connection
+        .execute_script("INSERT INTO t VALUES (2), (1)")
+        .unwrap_err();
+    assert_eq!(connection.total_changes(), 1);
+    connection
+        .execute_script("BEGIN; INSERT OR FAIL INTO t VALUES (3), (1)")
+        .unwrap_err();
+    assert_eq!(connection.total_changes(), 2);
+}
+
+#[test]
+fn a_checkpoint_tells_how_far_it_came() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.db");
+    let connection = Connection::open(path.to_str().unwrap(), Access::ReadWriteCreate, None).unwrap();
+    let none = connection.checkpoint("main", Checkpoint::Passive).unwrap();
+    assert_eq!((none.log, none.copied), (None, None));
+    connection
+        .execute_script("PRAGMA journal_mode = WAL; CREATE TABLE t(a)")
+        .unwrap();
+    let all = connection.checkpoint("main", Checkpoint::Passive).unwrap();
+    assert_eq!(all.log, all.copied);
+    assert!(all.log > Some(0));
+}
+
+#[test]
+fn a_statement_keeps_its_connection_open() {
+    let connection = with("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
+    let mut statement = crate::prepare(&connection, "SELECT a FROM t");
+    drop(connection);
+    assert!(statement.step().unwrap());
+}
+
+#[test]
+fn the_bundled_sqlite_has_no_wal_reset_race() {
+    let parts: Vec<u32> = version().split('.').map(|part| part.parse().unwrap()).collect();
+    assert!(parts >= vec![3, 51, 3], "{parts:?}");
+}

@@ -1,0 +1,39 @@
+//! The layer over SQLite, tested from outside.
+
+mod connecting;
+mod hooks;
+mod statements;
+
+use resqlite_sqlite::{Access, Connection, Statement, ValueRef};
+
+fn memory() -> Connection {
+    Connection::open(":memory:", Access::ReadWriteCreate, None).unwrap()
+}
+
+/// A connection on which this script ran.
+fn with(script: &str) -> Connection {
+    let connection = memory();
+    connection.execute_script(script).unwrap();
+    connection
+}
+
+fn prepare(connection: &Connection, sql: &str) -> Statement {
+    connection
+        .prepare(sql, false)
+        .unwrap()
+        .statement
+        .expect("one statement")
+}
+
+/// The integers of the first column.
+fn integers(connection: &Connection, sql: &str) -> Vec<i64> {
+    let mut statement = prepare(connection, sql);
+    let mut found = Vec::new();
+    while statement.step().unwrap() {
+        match statement.column(0) {
+            ValueRef::Integer(value) => found.push(value),
+            other => panic!("{other:?}"),
+        }
+    }
+    found
+}

@@ -1,0 +1,131 @@
+//! Binding, stepping, columns.
+
+use resqlite_sqlite::ValueRef;
+
+use crate::{memory, prepare, with};
+
+#[test]
+fn every_kind_of_value_comes_back_as_it_was_bound() {
+    let connection = memory();
+    let mut statement = prepare(&connection, "SELECT ?1");
+    for value in [
+        ValueRef::Null,
+        ValueRef::Integer(i64::MIN),
+        ValueRef::Integer(i64::MAX),
+        ValueRef::Real(-0.0),
+        ValueRef::Real(f64::INFINITY),
+        ValueRef::Text(b""),
+        ValueRef::Text(b"nul \0 and \xff"),
+        ValueRef::Blob(b""),
+        ValueRef::Blob(b"\0\xff"),
+    ] {
+        statement.bind(1, value).unwrap();
+        assert!(statement.step().unwrap());
+        assert_eq!(statement.column(0), value);
+        statement.reset();
+    }
+}
+
+#[test]
+fn a_nan_is_null() {
+    let connection = memory();
+    let mut statement = prepare(&connection, "SELECT ?1");
+    statement.bind(1, ValueRef::Real(f64::NAN)).unwrap();
+    assert!(statement.step().unwrap());
+    assert_eq!(statement.column(0), ValueRef::Null);
+}
+
+#[test]
+fn bound_values_stay_after_a_reset_until_they_are_cleared() {
+    let connection = memory();
+    let mut statement = prepare(&connection, "SELECT ?1");
+    statement.bind(1, ValueRef::Integer(7)).unwrap();
+    for _ in 0..2 {
+        assert!(statement.step().unwrap());
+        assert_eq!(statement.column(0), ValueRef::Integer(7));
+        statement.reset();
+    }
+    statement.clear_bindings();
+    assert!(statement.step().unwrap());
+    assert_eq!(statement.column(0), ValueRef::Null);
+}
+
+#[test]
+fn a_parameter_that_does_not_exist_is_refused() {
+    let connection = memory();
+    let mut statement = prepare(&connection, "SELECT ?1");
+    assert_eq!(
+        statement.bind(2, ValueRef::Null).unwrap_err().name(),
+        "SQLITE_RANGE"
+    );
+}
+
+#[test]
+fn parameters_are_known_by_name_and_number() {
+    let connection = memory();
+    let statement = prepare(&connection, "SELECT :a, @b, ?5, $c");
+    assert_eq!(statement.parameter_count(), 6);
+    assert_eq!(
+        (statement.parameter_index(":a"), statement.parameter_index("$c")),
+        (Some(1), Some(6))
+    );
+    assert_eq!(
+        (statement.parameter_index("a"), statement.parameter_index("x\0")),
+        (None, None)
+    );
+    assert_eq!(
+        (
+            statement.parameter_name(2).as_deref(),
+            statement.parameter_name(3)
+        ),
+        (Some("@b"), None)
+    );
+}
+
+#[test]
+fn columns_are_known_by_name_and_those_that_do_not_exist_are_null() {
+    let connection = memory();
+    let mut statement = prepare(&connection, "SELECT 1 AS one, 2 AS \"größe\"");
+    assert_eq!(
+        (statement.column_count(), statement.column_name(1).as_str()),
+        (2, "größe")
+    );
+    assert_eq!(statement.column_name(9), "");
+    assert!(statement.step().unwrap());
+    assert_eq!(statement.column(9), ValueRef::Null);
+}
+
+#[test]
+fn what_writes_and_what_explains_is_told() {
+    let connection = with("CREATE TABLE t(a)");
+    let kind = |sql| {
+        let statement = prepare(&connection, sql);
+        (statement.is_read_only(), statement.is_explain())
+    };
+    assert_eq!(kind("SELECT * FROM t"), (true, false));
+    assert_eq!(kind("DELETE FROM t"), (false, false));
+    assert!(kind("EXPLAIN DELETE FROM t").1);
+}
+
+#[test]
+fn preparing_anew_after_a_change_of_the_schema_is_counted() {
+    let connection = with("CREATE TABLE t(a)");
+    let mut statement = prepare(&connection, "SELECT * FROM t");
+    assert!(!statement.step().unwrap());
+    assert_eq!(statement.reprepared(), 0);
+    statement.reset();
+    connection.execute_script("ALTER TABLE t ADD COLUMN b").unwrap();
+    assert!(!statement.step().unwrap());
+    assert_eq!((statement.reprepared(), statement.column_count()), (1, 2));
+}
+
+#[test]
+fn a_statement_that_failed_runs_again_after_a_reset() {
+    let connection = with("CREATE TABLE t(a UNIQUE)");
+    let mut statement = prepare(&connection, "INSERT INTO t VALUES (?1)");
+    for (value, works) in [(1, true), (1, false), (2, true)] {
+        statement.bind(1, ValueRef::Integer(value)).unwrap();
+        assert_eq!(statement.step().is_ok(), works);
+        statement.reset();
+    }
+}

@@ -1,0 +1,143 @@
+//! Every interleaving of the pool, as far as loom's bound reaches. Run by `scripts/loom.sh`.
+
+use std::{sync::Arc, time::Duration};
+
+use loom::{
+    sync::atomic::{AtomicUsize, Ordering::SeqCst},
+    thread::{self, JoinHandle},
+};
+
+use super::{Next, Pool, Submitted};
+
+fn model(test: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(test);
+}
+
+/// A pool and what its threads did.
+struct Watched {
+    pool: Pool<usize>,
+    /// How often each job ran.
+    runs: [AtomicUsize; 3],
+    /// Threads that hold a job or a read transaction.
+    at_work: AtomicUsize,
+}
+
+impl Watched {
+    fn new(threads: usize) -> Arc<Self> {
+        Arc::new(Self {
+            pool: Pool::new(threads, 16, None),
+            runs: std::array::from_fn(|_| AtomicUsize::new(0)),
+            at_work: AtomicUsize::new(0),
+        })
+    }
+
+    fn submit(self: &Arc<Self>, job: usize) -> Option<JoinHandle<()>> {
+        match self.pool.submit(job) {
+            Submitted::Queued => None,
+            Submitted::NeedsThread => {
+                let watched = Arc::clone(self);
+                Some(thread::spawn(move || watched.serve()))
+            }
+            Submitted::Full(_) | Submitted::Closed(_) => panic!("the pool is open and has room"),
+        }
+    }
+
+    /// As reader threads do it.
+    fn serve(&self) {
+        let (mut was_busy, mut snapshot) = (false, None);
+        loop {
+            let next = self.pool.next(was_busy, snapshot);
+            was_busy = true;
+            match next {
+                Next::Quit => break,
+                Next::EndSnapshot => snapshot = None,
+                Next::Job {
+                    job,
+                    snapshot: wanted,
+                } => {
+                    self.at_work.fetch_add(usize::from(snapshot.is_none()), SeqCst);
+                    self.runs[job].fetch_add(1, SeqCst);
+                    snapshot = snapshot.or(wanted);
+                }
+            }
+            self.at_work.fetch_sub(usize::from(snapshot.is_none()), SeqCst);
+        }
+        self.pool.left();
+    }
+
+    fn finish(&self, threads: impl IntoIterator<Item = JoinHandle<()>>) {
+        self.pool.close();
+        self.pool.join();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+
+    fn ran(&self) -> [usize; 3] {
+        std::array::from_fn(|job| self.runs[job].load(SeqCst))
+    }
+}
+
+#[test]
+fn loom_every_job_runs_once_and_closing_ends_every_thread() {
+    model(|| {
+        let watched = Watched::new(2);
+        let threads: Vec<_> = (0..3).filter_map(|job| watched.submit(job)).collect();
+        watched.finish(threads);
+        assert_eq!(watched.ran(), [1, 1, 1]);
+    });
+}
+
+#[test]
+fn loom_one_thread_serves_all_jobs() {
+    model(|| {
+        let watched = Watched::new(1);
+        let threads: Vec<_> = (0..3).filter_map(|job| watched.submit(job)).collect();
+        assert_eq!(threads.len(), 1);
+        watched.finish(threads);
+        assert_eq!(watched.ran(), [1, 1, 1]);
+    });
+}
+
+#[test]
+fn loom_jobs_of_two_callers_run_once() {
+    model(|| {
+        let watched = Watched::new(1);
+        let other = Arc::clone(&watched);
+        let caller = thread::spawn(move || other.submit(0));
+        let mine = watched.submit(1);
+        let theirs = caller.join().unwrap();
+        watched.finish(mine.into_iter().chain(theirs));
+        assert_eq!(watched.ran(), [1, 1, 0]);
+    });
+}
+
+#[test]
+fn loom_in_a_gap_nobody_is_at_work_and_work_goes_on_after_it() {
+    model(|| {
+        let watched = Watched::new(2);
+        let mut threads: Vec<_> = watched.submit(0).into_iter().collect();
+        let gaps = Arc::clone(&watched);
+        let gap = thread::spawn(move || {
+            let quiet = || assert_eq!(gaps.at_work.load(SeqCst), 0);
+            gaps.pool
+                .in_gap(Duration::from_secs(3600), quiet)
+                .expect("nobody works for an hour");
+        });
+        threads.extend(watched.submit(1));
+        gap.join().unwrap();
+        watched.finish(threads);
+        assert_eq!(watched.ran(), [1, 1, 0]);
+    });
+}
+
+#[test]
+fn loom_a_job_is_either_removed_or_run() {
+    model(|| {
+        let watched = Watched::new(1);
+        let threads: Vec<_> = (0..2).filter_map(|job| watched.submit(job)).collect();
+        let removed = usize::from(watched.pool.remove(|job| *job == 1).is_some());
+        watched.finish(threads);
+        assert_eq!(watched.ran(), [1, 1 - removed, 0]);
+    });
+}

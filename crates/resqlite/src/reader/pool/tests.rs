@@ -1,0 +1,99 @@
+use std::time::Duration;
+
+use super::{Next, Pool, Submitted};
+
+fn job(number: u32, snapshot: Option<u64>) -> Next<u32> {
+    Next::Job {
+        job: number,
+        snapshot,
+    }
+}
+
+/// A pool with jobs that wait: 1, 2, …
+fn waiting(jobs: u32) -> Pool<u32> {
+    let pool = Pool::new(1, 100, None);
+    for number in 1..=jobs {
+        pool.submit(number);
+    }
+    pool
+}
+
+#[test]
+fn a_thread_is_asked_for_only_where_nobody_is_free_and_the_bound_allows_it() {
+    let pool = Pool::new(2, 100, None);
+    assert!(matches!(pool.submit(1), Submitted::NeedsThread));
+    assert!(matches!(pool.submit(2), Submitted::NeedsThread));
+    assert!(matches!(pool.submit(3), Submitted::Queued));
+}
+
+#[test]
+fn a_read_transaction_serves_the_jobs_that_waited_when_it_began() {
+    let pool = waiting(3);
+    assert_eq!(pool.next(false, None), job(1, Some(3)));
+    assert_eq!(pool.next(true, Some(3)), job(2, Some(3)));
+    assert_eq!(pool.next(true, Some(3)), job(3, Some(3)));
+    assert_eq!(pool.next(true, Some(3)), Next::EndSnapshot);
+}
+
+#[test]
+fn a_read_transaction_never_serves_a_job_that_came_after_it_began() {
+    let pool = waiting(2);
+    assert_eq!(pool.next(false, None), job(1, Some(2)));
+    pool.submit(3);
+    assert_eq!(pool.next(true, Some(2)), job(2, Some(2)));
+    assert_eq!(pool.next(true, Some(2)), Next::EndSnapshot);
+    assert_eq!(pool.next(true, None), job(3, None));
+}
+
+#[test]
+fn a_job_that_waits_alone_needs_no_read_transaction() {
+    let pool = waiting(1);
+    assert_eq!(pool.next(false, None), job(1, None));
+}
+
+#[test]
+fn more_jobs_than_the_bound_are_refused() {
+    let pool = Pool::new(1, 2, None);
+    pool.submit(1);
+    pool.submit(2);
+    assert!(matches!(pool.submit(3), Submitted::Full(3)));
+}
+
+#[test]
+fn a_closed_pool_serves_what_waits_and_refuses_the_rest() {
+    let pool = waiting(1);
+    pool.close();
+    assert!(matches!(pool.submit(2), Submitted::Closed(2)));
+    assert_eq!(pool.next(false, None), job(1, None));
+    assert_eq!(pool.next(true, None), Next::Quit);
+    pool.left();
+    pool.join();
+}
+
+#[test]
+fn there_is_no_gap_while_a_thread_works_longer_than_one_waits() {
+    let pool = waiting(1);
+    assert_eq!(pool.next(false, None), job(1, None));
+    assert_eq!(pool.in_gap(Duration::ZERO, || ()), None);
+}
+
+#[test]
+fn while_nobody_works_there_is_a_gap_at_once() {
+    let pool = waiting(1);
+    assert_eq!(pool.in_gap(Duration::ZERO, || 7), Some(7));
+    assert_eq!(pool.next(false, None), job(1, None));
+}
+
+#[test]
+fn a_thread_that_is_idle_for_too_long_quits() {
+    let pool = Pool::<u32>::new(1, 100, Some(Duration::ZERO));
+    pool.submit(1);
+    assert_eq!(pool.next(false, None), job(1, None));
+    assert_eq!(pool.next(true, None), Next::Quit);
+}
+
+#[test]
+fn jobs_come_back_when_the_last_thread_could_not_start() {
+    let pool = waiting(2);
+    assert_eq!(pool.lost_thread(), [1, 2]);
+}

@@ -1,0 +1,82 @@
+//! Databases that the writer attaches are there for every reader.
+
+use resqlite::Options;
+
+use crate::support::{Fixture, ask, block_on, hold_reader, integers};
+
+fn attached(readers: usize) -> Fixture {
+    let fixture = Fixture::with(
+        "CREATE TABLE t(a)",
+        Options {
+            readers: Some(readers),
+            ..Options::default()
+        },
+    );
+    fixture.select("SELECT * FROM t");
+    let file = fixture.file("it's other.db").replace('\'', "''");
+    fixture.run(&format!("ATTACH '{file}' AS other"));
+    fixture.exec("CREATE TABLE other.u(a); INSERT INTO other.u VALUES (1), (2)");
+    fixture
+}
+
+#[test]
+fn an_attached_database_is_visible_to_select() {
+    let fixture = attached(2);
+    assert_eq!(fixture.integers("SELECT a FROM other.u"), [1, 2]);
+}
+
+#[test]
+fn an_attached_database_is_visible_to_snapshots_and_cursors() {
+    let fixture = attached(2);
+    let snapshot = block_on(fixture.db.snapshot()).unwrap();
+    assert_eq!(
+        integers(&block_on(snapshot.select("SELECT a FROM other.u", ())).unwrap()),
+        [1, 2]
+    );
+    let mut cursor = block_on(fixture.db.iterate("SELECT a FROM other.u", (), 10)).unwrap();
+    assert_eq!(integers(&block_on(cursor.next_batch()).unwrap().unwrap()), [1, 2]);
+}
+
+#[test]
+fn an_attached_database_is_visible_to_reads_that_wait_together() {
+    let fixture = Fixture::with(
+        "CREATE TABLE t(a)",
+        Options {
+            readers: Some(1),
+            ..Options::default()
+        },
+    );
+    let held = hold_reader(&fixture.db);
+    fixture.run(&format!("ATTACH '{}' AS other", fixture.file("other.db")));
+    fixture.exec("CREATE TABLE other.u(a); INSERT INTO other.u VALUES (1)");
+    let reads: Vec<_> = (0..5)
+        .map(|_| ask(fixture.db.select("SELECT a FROM other.u", ())))
+        .collect();
+    held.release().unwrap();
+    for read in reads {
+        assert_eq!(integers(&read.wait().unwrap()), [1]);
+    }
+}
+
+#[test]
+fn a_detached_database_is_gone_for_every_reader() {
+    let fixture = attached(1);
+    fixture.select("SELECT a FROM other.u");
+    fixture.run("DETACH other");
+    assert_eq!(
+        block_on(fixture.db.select("SELECT a FROM other.u", ()))
+            .unwrap_err()
+            .code(),
+        "SQLITE_ERROR"
+    );
+}
+
+#[test]
+fn a_name_that_is_attached_to_another_file_shows_the_other_file() {
+    let fixture = attached(1);
+    fixture.select("SELECT a FROM other.u");
+    fixture.run("DETACH other");
+    fixture.run(&format!("ATTACH '{}' AS other", fixture.file("third.db")));
+    fixture.exec("CREATE TABLE other.u(a); INSERT INTO other.u VALUES (3)");
+    assert_eq!(fixture.integers("SELECT a FROM other.u"), [3]);
+}

@@ -1,0 +1,196 @@
+//! Other connections to the same file, as other processes have them.
+
+use std::{sync::mpsc, thread, time::Duration};
+
+use resqlite::{Options, live::Detail};
+
+use crate::support::{Fixture, block_on, key, record, table};
+
+fn patient(busy_timeout: Duration) -> Options {
+    Options {
+        busy_timeout: Some(busy_timeout),
+        ..Options::default()
+    }
+}
+
+#[test]
+fn a_foreign_lock_held_longer_than_busy_timeout_is_sqlite_busy() {
+    let fixture = Fixture::with("CREATE TABLE t(a)", patient(Duration::from_millis(20)));
+    let stranger = fixture.stranger();
+    stranger.execute_script("BEGIN IMMEDIATE").unwrap();
+    let error = fixture.fails("INSERT INTO t VALUES (1)");
+    assert_eq!(error.code(), "SQLITE_BUSY");
+    assert!(error.to_string().contains("busyTimeout"), "{error}");
+    let error = block_on(fixture.db.begin(None)).err().unwrap();
+    assert_eq!(error.code(), "SQLITE_BUSY");
+    stranger.execute_script("COMMIT").unwrap();
+    fixture.run("INSERT INTO t VALUES (1)");
+}
+
+#[test]
+fn no_time_to_wait_is_sqlite_busy_at_once() {
+    let fixture = Fixture::with("CREATE TABLE t(a)", patient(Duration::ZERO));
+    let stranger = fixture.stranger();
+    stranger.execute_script("BEGIN IMMEDIATE").unwrap();
+    assert_eq!(fixture.fails("INSERT INTO t VALUES (1)").code(), "SQLITE_BUSY");
+}
+
+#[test]
+fn a_foreign_lock_that_is_released_in_time_is_waited_for() {
+    let fixture = Fixture::with("CREATE TABLE t(a)", patient(Duration::from_secs(60)));
+    let (locked, is_locked) = mpsc::channel();
+    let (release, may_release) = mpsc::channel::<()>();
+    let path = fixture.path();
+    let holder = thread::spawn(move || {
+        let stranger = resqlite_sqlite::Connection::open(
+            path.to_str().unwrap(),
+            resqlite_sqlite::Access::ReadWriteCreate,
+            None,
+        )
+        .unwrap();
+        stranger
+            .execute_script("BEGIN IMMEDIATE; INSERT INTO t VALUES (0)")
+            .unwrap();
+        locked.send(()).unwrap();
+        may_release.recv().unwrap();
+        stranger.execute_script("COMMIT").unwrap();
+    });
+    is_locked.recv().unwrap();
+    let waiting = crate::support::ask(fixture.db.execute("INSERT INTO t VALUES (1)", ()));
+    release.send(()).unwrap();
+    waiting.wait().unwrap();
+    holder.join().unwrap();
+    assert_eq!(fixture.integers("SELECT a FROM t"), [0, 1]);
+}
+
+#[test]
+fn reads_do_not_wait_for_a_foreign_writer() {
+    let fixture = Fixture::with(
+        "CREATE TABLE t(a); INSERT INTO t VALUES (1)",
+        patient(Duration::ZERO),
+    );
+    let stranger = fixture.stranger();
+    stranger
+        .execute_script("BEGIN IMMEDIATE; INSERT INTO t VALUES (2)")
+        .unwrap();
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+    stranger.execute_script("COMMIT").unwrap();
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1, 2]);
+}
+
+#[test]
+fn a_foreign_commit_between_two_writes_is_no_error() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let stranger = fixture.stranger();
+    for n in 0..20 {
+        fixture.run(&format!("INSERT INTO t VALUES ({})", 2 * n));
+        stranger
+            .execute_script(&format!("INSERT INTO t VALUES ({})", 2 * n + 1))
+            .unwrap();
+    }
+    assert_eq!(
+        fixture.integers("SELECT a FROM t ORDER BY rowid"),
+        (0..40).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn a_column_that_a_stranger_added_is_there_for_every_statement() {
+    let fixture = Fixture::new("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
+    fixture.select("SELECT * FROM t");
+    fixture
+        .stranger()
+        .execute_script("ALTER TABLE t ADD COLUMN b DEFAULT 5")
+        .unwrap();
+    assert_eq!(fixture.select("SELECT * FROM t").columns(), ["a", "b"]);
+    fixture.run("INSERT INTO t VALUES (2, 3)");
+}
+
+/// A table whose key has another form than when its rows were last written.
+fn redefined() -> Fixture {
+    let fixture = Fixture::new("CREATE TABLE t(k PRIMARY KEY, a); CREATE TABLE u(x)");
+    fixture.run("INSERT INTO t VALUES (1, 1)");
+    fixture
+        .stranger()
+        .execute_script("DROP TABLE t; CREATE TABLE t(k PRIMARY KEY, a) WITHOUT ROWID; INSERT INTO t VALUES (4, 4), (5, 5)")
+        .unwrap();
+    fixture
+}
+
+/// Whether the log names this key of `t`, or any.
+fn claims(recorded: &crate::support::Recorded, wanted: i64) -> bool {
+    use resqlite::live::{Keys, Value};
+    recorded
+        .commits()
+        .iter()
+        .filter_map(|commit| commit.table(&table("t")))
+        .any(|change| match &change.keys {
+            Keys::Any => true,
+            Keys::Only(keys) => keys.contains(&key([Value::Integer(wanted)])),
+        })
+}
+
+#[test]
+fn a_cached_statement_on_a_table_that_a_stranger_defined_anew_claims_its_rows() {
+    let fixture = redefined();
+    let seen = record(&fixture.db, Detail::Rows, &["t"], || {
+        drop(fixture.run("INSERT INTO t VALUES (1, 1)"))
+    });
+    assert!(claims(&seen, 1), "{:?}", seen.commits());
+}
+
+#[test]
+fn a_new_statement_on_a_table_that_a_stranger_defined_anew_claims_its_rows() {
+    let fixture = redefined();
+    let seen = record(&fixture.db, Detail::Rows, &["t"], || {
+        drop(fixture.run("UPDATE t SET a = 0 WHERE k = 4"))
+    });
+    assert!(claims(&seen, 4), "{:?}", seen.commits());
+}
+
+#[test]
+fn a_write_after_a_read_that_noticed_foreign_definitions_claims_its_rows() {
+    let fixture = redefined();
+    let seen = record(&fixture.db, Detail::Rows, &["t"], || {
+        block_on(fixture.db.transaction(async |tx| {
+            tx.select("SELECT * FROM t", ()).await?;
+            tx.execute("UPDATE t SET a = 0 WHERE k = 4", ()).await
+        }))
+        .unwrap();
+    });
+    assert!(claims(&seen, 4), "{:?}", seen.commits());
+}
+
+#[test]
+fn a_write_after_another_that_noticed_foreign_definitions_claims_its_rows() {
+    let fixture = redefined();
+    for (n, first) in [
+        "INSERT INTO u VALUES (1)",
+        "SELECT count(*) FROM t",
+        "DELETE FROM u WHERE 0",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let wanted = 4 + n as i64;
+        let seen = record(&fixture.db, Detail::Rows, &["t"], || {
+            fixture.run(first);
+            fixture.run(&format!("INSERT OR REPLACE INTO t VALUES ({wanted}, {wanted})"));
+        });
+        assert!(claims(&seen, wanted), "{first}: {:?}", seen.commits());
+    }
+}
+
+#[test]
+fn a_new_table_of_a_stranger_is_claimed_whatever_its_keys() {
+    let fixture = Fixture::new("CREATE TABLE u(x)");
+    fixture.run("INSERT INTO u VALUES (1)");
+    fixture
+        .stranger()
+        .execute_script("CREATE TABLE t(k PRIMARY KEY) WITHOUT ROWID")
+        .unwrap();
+    let seen = record(&fixture.db, Detail::Rows, &["t"], || {
+        drop(fixture.run("INSERT INTO t VALUES (3)"))
+    });
+    assert!(claims(&seen, 3));
+}

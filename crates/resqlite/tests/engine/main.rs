@@ -1,0 +1,20 @@
+//! The engine, tested through its public API. One file per topic; one behaviour per test.
+
+mod support;
+
+mod attached;
+mod cancelling;
+mod changes_basic;
+mod changes_schema;
+mod changes_undone;
+mod commit_numbers;
+mod foreign_connections;
+mod group_commit;
+mod opening;
+mod panics;
+mod readers;
+mod scripts;
+mod transactions;
+mod values;
+mod values_roundtrip;
+mod wal;

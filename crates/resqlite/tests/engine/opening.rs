@@ -1,0 +1,413 @@
+//! Opening, sharing and closing; options.
+
+use std::{fs, path::Path};
+
+use resqlite::{Durability, Error, Options};
+
+use crate::support::{Fixture, ask, block_on, hold_reader, open, open_with};
+
+fn refused(path: &str, options: Options) -> Error {
+    open_with(path, options).err().expect("it cannot be opened")
+}
+
+/// The error names the file and gives this reason.
+fn says(error: &Error, path: &str, reason: &str) {
+    let text = error.to_string();
+    assert!(
+        text.contains(Path::new(path).file_name().unwrap().to_str().unwrap()),
+        "{text}"
+    );
+    assert!(text.contains(reason), "{text}");
+}
+
+fn read_only() -> Options {
+    Options {
+        read_only: true,
+        ..Options::default()
+    }
+}
+
+#[test]
+fn a_missing_folder_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nowhere/test.db");
+    let error = refused(path.to_str().unwrap(), Options::default());
+    assert_eq!(error.code(), "RESQLITE_OPEN");
+    says(&error, "test.db", "nowhere");
+}
+
+#[test]
+fn a_folder_is_no_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    says(&refused(path, Options::default()), path, "it is a folder");
+}
+
+#[test]
+fn an_empty_path_is_refused() {
+    assert!(refused("", Options::default()).to_string().contains("empty"));
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused_for_writing_and_for_reading() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("letter.txt");
+    fs::write(&path, "Dear database, ".repeat(100)).unwrap();
+    for options in [Options::default(), read_only()] {
+        let error = refused(path.to_str().unwrap(), options);
+        assert_eq!(error.code(), "SQLITE_NOTADB");
+        says(&error, "letter.txt", "not a SQLite database");
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), "Dear database, ".repeat(100));
+}
+
+#[test]
+fn a_read_only_file_that_is_missing_is_not_created() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("none.db");
+    says(
+        &refused(path.to_str().unwrap(), read_only()),
+        "none.db",
+        "does not exist",
+    );
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_path_with_a_nul_character_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = format!("{}/a\0b.db", folder.path().to_str().unwrap());
+    assert!(open(&path).is_err());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_written_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let locked = folder.path().join("locked");
+    fs::create_dir(&locked).unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).unwrap();
+    if fs::write(locked.join("probe"), "").is_ok() {
+        // The superuser may write anywhere.
+        return;
+    }
+    let path = locked.join("test.db");
+    let error = refused(path.to_str().unwrap(), Options::default());
+    says(&error, "test.db", "permission");
+}
+
+#[test]
+fn values_that_an_option_cannot_have_are_refused_by_name() {
+    let pragma = |name: &str, value: &str| Options {
+        pragmas: vec![(name.into(), value.into())],
+        ..Options::default()
+    };
+    for (options, name) in [
+        (
+            Options {
+                readers: Some(0),
+                ..Options::default()
+            },
+            "readers",
+        ),
+        (
+            Options {
+                readers: Some(65),
+                ..Options::default()
+            },
+            "readers",
+        ),
+        (
+            Options {
+                statement_cache_size: Some(0),
+                ..Options::default()
+            },
+            "statementCacheSize",
+        ),
+        (pragma("journal_mode", "delete"), "journal_mode"),
+        (pragma("Synchronous", "OFF"), "durability"),
+        (pragma("foreign_keys", "0"), "foreignKeys"),
+        (pragma("busy_timeout", "0"), "busyTimeout"),
+        (pragma("locking_mode", "exclusive"), "locking_mode"),
+        (
+            pragma("cache_size; DROP TABLE t", "1"),
+            "cache_size; DROP TABLE t",
+        ),
+        (pragma("cache_size", "1; DROP TABLE t"), "1; DROP TABLE t"),
+        (pragma("", "1"), "pragmas"),
+        (pragma("cache_size", ""), "cache_size"),
+    ] {
+        let error = refused(":memory:", options);
+        assert_eq!(error.code(), "RESQLITE_OPTION");
+        assert!(error.to_string().contains(name), "{error}");
+    }
+}
+
+#[test]
+fn pragmas_are_set_on_readers_and_on_the_writer() {
+    let pragmas = vec![
+        ("cache_size".into(), "-123".into()),
+        ("temp_store".into(), "memory".into()),
+    ];
+    let fixture = Fixture::with(
+        "",
+        Options {
+            pragmas,
+            ..Options::default()
+        },
+    );
+    assert_eq!(fixture.integers("PRAGMA cache_size"), [-123]);
+    assert_eq!(fixture.integers("PRAGMA temp_store"), [2]);
+    assert_eq!(
+        crate::support::integers(&fixture.run("PRAGMA cache_size").rows),
+        [-123]
+    );
+}
+
+#[test]
+fn foreign_keys_are_enforced_unless_switched_off() {
+    let schema = "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p)";
+    let on = Fixture::new(schema);
+    assert_eq!(
+        on.fails("INSERT INTO c VALUES (1)").code(),
+        "SQLITE_CONSTRAINT_FOREIGNKEY"
+    );
+    let off = Fixture::with(
+        schema,
+        Options {
+            foreign_keys: Some(false),
+            ..Options::default()
+        },
+    );
+    off.run("INSERT INTO c VALUES (1)");
+}
+
+#[test]
+fn two_handles_on_one_file_share_one_engine() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let second = open(fixture.path().to_str().unwrap()).unwrap();
+    assert!(std::sync::Arc::ptr_eq(fixture.db.engine(), second.engine()));
+    assert_eq!(fixture.db.diagnostics().handles, 2);
+    block_on(second.close()).unwrap();
+    assert_eq!(fixture.db.diagnostics().handles, 1);
+    fixture.run("INSERT INTO t VALUES (1)");
+}
+
+#[test]
+fn another_way_to_write_the_path_leads_to_the_same_engine() {
+    let fixture = Fixture::new("");
+    let name = fixture
+        .folder
+        .path()
+        .file_name()
+        .unwrap()
+        .to_str()
+        .unwrap()
+        .to_owned();
+    let roundabout = fixture.file(&format!("../{name}/./test.db"));
+    assert!(std::sync::Arc::ptr_eq(
+        fixture.db.engine(),
+        open(&roundabout).unwrap().engine()
+    ));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_symbolic_link_leads_to_the_same_engine() {
+    let fixture = Fixture::new("");
+    let link = fixture.file("link.db");
+    std::os::unix::fs::symlink(fixture.path(), &link).unwrap();
+    assert!(std::sync::Arc::ptr_eq(
+        fixture.db.engine(),
+        open(&link).unwrap().engine()
+    ));
+}
+
+#[test]
+fn an_engine_that_is_shared_refuses_options_that_contradict_its_own() {
+    let fixture = Fixture::with(
+        "",
+        Options {
+            readers: Some(2),
+            ..Options::default()
+        },
+    );
+    let path = fixture.path();
+    let path = path.to_str().unwrap();
+    for (options, name) in [
+        (
+            Options {
+                readers: Some(3),
+                ..Options::default()
+            },
+            "readers",
+        ),
+        (
+            Options {
+                foreign_keys: Some(false),
+                ..Options::default()
+            },
+            "foreignKeys",
+        ),
+        (
+            Options {
+                busy_timeout: Some(std::time::Duration::ZERO),
+                ..Options::default()
+            },
+            "busyTimeout",
+        ),
+        (
+            Options {
+                statement_cache_size: Some(1),
+                ..Options::default()
+            },
+            "statementCacheSize",
+        ),
+        (
+            Options {
+                pragmas: vec![("cache_size".into(), "1".into())],
+                ..Options::default()
+            },
+            "pragmas",
+        ),
+    ] {
+        let error = refused(path, options);
+        assert_eq!(error.code(), "RESQLITE_OPTION");
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    assert_eq!(fixture.db.diagnostics().handles, 1);
+    let full = Options {
+        readers: Some(2),
+        durability: Durability::Full,
+        ..Options::default()
+    };
+    open_with(path, full).unwrap();
+}
+
+#[test]
+fn closing_does_all_writes_that_are_queued() {
+    let Fixture { db, folder } = Fixture::new("CREATE TABLE t(a)");
+    let path = folder.path().join("test.db");
+    for _ in 0..500 {
+        drop(ask(db.execute("INSERT INTO t VALUES (1)", ())));
+    }
+    block_on(db.close()).unwrap();
+    let again = open(path.to_str().unwrap()).unwrap();
+    let rows = block_on(again.select("SELECT count(*) FROM t", ())).unwrap();
+    assert_eq!(crate::support::integers(&rows), [500]);
+}
+
+#[test]
+fn a_transaction_keeps_the_database_open_until_it_ends() {
+    let Fixture { db, folder } = Fixture::new("CREATE TABLE t(a)");
+    let transaction = block_on(db.begin(None)).unwrap();
+    block_on(db.close()).unwrap();
+    block_on(transaction.execute("INSERT INTO t VALUES (1)", ())).unwrap();
+    block_on(transaction.commit()).unwrap();
+    let again = open(folder.path().join("test.db").to_str().unwrap()).unwrap();
+    assert_eq!(block_on(again.select("SELECT a FROM t", ())).unwrap().len(), 1);
+}
+
+#[test]
+fn a_database_can_be_closed_and_opened_again_and_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.db");
+    for n in 0..20i64 {
+        let db = open(path.to_str().unwrap()).unwrap();
+        block_on(db.exec("CREATE TABLE IF NOT EXISTS t(a); INSERT INTO t VALUES (1)")).unwrap();
+        let rows = block_on(db.select("SELECT count(*) FROM t", ())).unwrap();
+        assert_eq!(crate::support::integers(&rows), [n + 1]);
+        block_on(db.close()).unwrap();
+    }
+}
+
+#[test]
+fn many_threads_that_open_and_close_one_file_always_find_it_usable() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let path = fixture.path();
+    let Fixture { db, folder } = fixture;
+    block_on(db.close()).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..25 {
+                    let db = open(path.to_str().unwrap()).unwrap();
+                    block_on(db.execute("INSERT INTO t VALUES (1)", ())).unwrap();
+                    block_on(db.close()).unwrap();
+                }
+            });
+        }
+    });
+    let db = open(path.to_str().unwrap()).unwrap();
+    assert_eq!(
+        crate::support::integers(&block_on(db.select("SELECT count(*) FROM t", ())).unwrap()),
+        [100]
+    );
+    drop((db, folder));
+}
+
+#[test]
+fn a_read_only_handle_reads_and_refuses_every_write() {
+    let fixture = Fixture::new("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
+    let reading = open_with(fixture.path().to_str().unwrap(), read_only()).unwrap();
+    assert_eq!(block_on(reading.select("SELECT a FROM t", ())).unwrap().len(), 1);
+    let codes = [
+        block_on(reading.execute("INSERT INTO t VALUES (2)", ()))
+            .unwrap_err()
+            .code(),
+        block_on(reading.execute_batch("INSERT INTO t VALUES (?)", &[vec![2.into()]]))
+            .unwrap_err()
+            .code(),
+        block_on(reading.exec("DELETE FROM t")).unwrap_err().code(),
+        block_on(reading.begin(None)).err().unwrap().code(),
+    ];
+    assert_eq!(codes, ["RESQLITE_READ_ONLY"; 4]);
+    assert!(reading.diagnostics().read_only);
+}
+
+#[test]
+fn a_read_only_handle_sees_what_others_write() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let reading = open_with(fixture.path().to_str().unwrap(), read_only()).unwrap();
+    for n in 1..5 {
+        fixture.run("INSERT INTO t VALUES (1)");
+        assert_eq!(block_on(reading.select("SELECT a FROM t", ())).unwrap().len(), n);
+    }
+}
+
+#[test]
+fn a_database_in_memory_is_read_by_several_readers_at_once() {
+    let db = open_with(
+        ":memory:",
+        Options {
+            readers: Some(3),
+            ..Options::default()
+        },
+    )
+    .unwrap();
+    block_on(db.exec("CREATE TABLE t(a); INSERT INTO t VALUES (7)")).unwrap();
+    let held = [hold_reader(&db), hold_reader(&db)];
+    let rows = block_on(db.select("SELECT a FROM t", ())).unwrap();
+    assert_eq!(crate::support::integers(&rows), [7]);
+    held.into_iter().for_each(|held| held.release().unwrap());
+}
+
+#[test]
+fn every_database_in_memory_is_another_one() {
+    let (one, two) = (open(":memory:").unwrap(), open(":memory:").unwrap());
+    block_on(one.exec("CREATE TABLE t(a)")).unwrap();
+    assert!(block_on(two.select("SELECT * FROM t", ())).is_err());
+}
+
+#[test]
+fn a_database_in_memory_has_transactions_snapshots_and_a_commit_log() {
+    let db = open(":memory:").unwrap();
+    block_on(db.exec("CREATE TABLE t(a)")).unwrap();
+    let snapshot = block_on(db.snapshot()).unwrap();
+    let before = db.engine().last_commit();
+    block_on(db.transaction(async |tx| tx.execute("INSERT INTO t VALUES (1)", ()).await)).unwrap();
+    assert_eq!(block_on(snapshot.select("SELECT * FROM t", ())).unwrap().len(), 0);
+    assert_eq!(block_on(db.select("SELECT * FROM t", ())).unwrap().len(), 1);
+    assert_eq!(db.engine().commits_since(before).unwrap().len(), 1);
+}

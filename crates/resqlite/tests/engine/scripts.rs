@@ -1,0 +1,134 @@
+//! Scripts: all or nothing, unless they manage transactions themselves.
+
+use crate::support::{Fixture, block_on};
+
+fn error(fixture: &Fixture, script: &str) -> resqlite::Error {
+    block_on(fixture.db.exec(script)).unwrap_err()
+}
+
+#[test]
+fn a_script_that_fails_at_its_end_leaves_nothing() {
+    let fixture = Fixture::new("");
+    let script = "CREATE TABLE t(a UNIQUE); INSERT INTO t VALUES (1); INSERT INTO t VALUES (1)";
+    assert_eq!(error(&fixture, script).code(), "SQLITE_CONSTRAINT_UNIQUE");
+    assert_eq!(fixture.integers("SELECT count(*) FROM sqlite_schema"), [0]);
+}
+
+#[test]
+fn a_script_in_a_transaction_that_fails_leaves_what_was_before_it() {
+    let fixture = Fixture::new("CREATE TABLE t(a UNIQUE)");
+    block_on(fixture.db.transaction(async |tx| {
+        tx.execute("INSERT INTO t VALUES (1)", ()).await?;
+        tx.exec("INSERT INTO t VALUES (2); INSERT INTO t VALUES (1)")
+            .await
+            .unwrap_err();
+        Ok(())
+    }))
+    .unwrap();
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+}
+
+#[test]
+fn a_syntax_error_is_located_in_the_whole_script() {
+    let fixture = Fixture::new("");
+    let script = "CREATE TABLE t(a);\n INSRT INTO t VALUES (1)";
+    let error = error(&fixture, script);
+    assert_eq!(error.sqlite().unwrap().offset(), script.find("INSRT"));
+}
+
+#[test]
+fn a_script_that_manages_its_transactions_runs_as_it_is_written() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    fixture
+        .exec("BEGIN; INSERT INTO t VALUES (1); COMMIT; BEGIN; INSERT INTO t VALUES (2); ROLLBACK; VACUUM");
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+}
+
+#[test]
+fn a_transaction_left_open_by_a_script_is_rolled_back_with_an_error() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let error = error(&fixture, "BEGIN; INSERT INTO t VALUES (1)");
+    assert_eq!(error.code(), "RESQLITE_TRANSACTION");
+    assert!(error.to_string().contains("left a transaction open"), "{error}");
+    assert_eq!(fixture.integers("SELECT count(*) FROM t"), [0]);
+    fixture.run("INSERT INTO t VALUES (2)");
+}
+
+#[test]
+fn a_bare_begin_is_rolled_back_with_an_error() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    for sql in ["BEGIN", "SAVEPOINT a", "BEGIN EXCLUSIVE"] {
+        assert_eq!(fixture.fails(sql).code(), "RESQLITE_TRANSACTION", "{sql}");
+        fixture.run("INSERT INTO t VALUES (1)");
+    }
+}
+
+#[test]
+fn a_bare_commit_says_that_there_is_no_transaction() {
+    let fixture = Fixture::new("");
+    assert_eq!(fixture.fails("COMMIT").code(), "SQLITE_ERROR");
+}
+
+#[test]
+fn begin_inside_a_transaction_is_refused_and_the_transaction_goes_on() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    block_on(fixture.db.transaction(async |tx| {
+        for sql in ["BEGIN", "COMMIT", "ROLLBACK", "ATTACH ':memory:' AS x"] {
+            assert_eq!(
+                tx.execute(sql, ()).await.unwrap_err().code(),
+                "RESQLITE_STATEMENT",
+                "{sql}"
+            );
+        }
+        tx.execute("INSERT INTO t VALUES (1)", ()).await
+    }))
+    .unwrap();
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+}
+
+#[test]
+fn a_script_with_a_nul_character_is_refused() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    for script in [
+        "INSERT INTO t VALUES (1); \0 INSERT INTO t VALUES (2)",
+        "\0",
+        "PRAGMA user_version;\0",
+    ] {
+        assert_eq!(error(&fixture, script).code(), "RESQLITE_STATEMENT");
+    }
+    assert_eq!(fixture.integers("SELECT count(*) FROM t"), [0]);
+}
+
+#[test]
+fn a_script_of_nothing_does_nothing() {
+    let fixture = Fixture::new("");
+    for script in ["", "  \n", "-- only this", ";;;", "/* open"] {
+        fixture.exec(script);
+    }
+}
+
+#[test]
+fn triggers_with_semicolons_in_their_bodies_are_one_statement_of_a_script() {
+    let fixture = Fixture::new(
+        "CREATE TABLE t(a); CREATE TABLE u(a);
+         CREATE TRIGGER r AFTER INSERT ON t BEGIN
+             INSERT INTO u VALUES (CASE WHEN new.a THEN 1 ELSE 0 END); DELETE FROM u WHERE a = 0;
+         END;
+         INSERT INTO t VALUES (1), (0)",
+    );
+    assert_eq!(fixture.integers("SELECT a FROM u"), [1]);
+}
+
+#[test]
+fn execute_refuses_more_than_one_statement_and_none() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    for sql in [
+        "INSERT INTO t VALUES (1); DELETE FROM t",
+        "",
+        "-- nothing",
+        "DELETE FROM t; x",
+    ] {
+        assert_eq!(fixture.fails(sql).code(), "RESQLITE_STATEMENT", "{sql}");
+    }
+    fixture.run("DELETE FROM t; -- and a comment\n ;");
+}

@@ -1,0 +1,110 @@
+//! What the tests have in common: databases in temporary folders, requests that are under way, the commit log.
+
+mod asking;
+mod log;
+
+use std::path::PathBuf;
+
+use resqlite::{Database, Error, Options, Result, Rows, Value};
+use resqlite_sqlite::{Access, Connection};
+use tempfile::TempDir;
+
+pub use asking::{Asked, Told, ask, hold_reader, hold_reader_with, query, tell, write};
+pub use log::{Recorded, key, record, table};
+pub use pollster::block_on;
+
+/// A database file in a folder of its own.
+pub struct Fixture {
+    pub db: Database,
+    pub folder: TempDir,
+}
+
+impl Fixture {
+    pub fn new(schema: &str) -> Self {
+        Self::with(schema, Options::default())
+    }
+
+    pub fn with(schema: &str, options: Options) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        let db = open_with(path.to_str().unwrap(), options).unwrap();
+        block_on(db.exec(schema)).unwrap();
+        Self { db, folder }
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("test.db")
+    }
+
+    pub fn file(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    /// A second connection to the file, as another process would have one.
+    pub fn stranger(&self) -> Connection {
+        Connection::open(self.path().to_str().unwrap(), Access::ReadWriteCreate, None).unwrap()
+    }
+
+    pub fn run(&self, sql: &str) -> resqlite::Execution {
+        block_on(self.db.execute(sql, ())).unwrap()
+    }
+
+    pub fn exec(&self, script: &str) {
+        block_on(self.db.exec(script)).unwrap();
+    }
+
+    pub fn fails(&self, sql: &str) -> Error {
+        block_on(self.db.execute(sql, ())).unwrap_err()
+    }
+
+    /// The integers of the first column.
+    pub fn integers(&self, sql: &str) -> Vec<i64> {
+        integers(&self.select(sql))
+    }
+
+    pub fn select(&self, sql: &str) -> Rows {
+        block_on(self.db.select(sql, ())).unwrap()
+    }
+}
+
+pub fn open(path: &str) -> Result<Database> {
+    open_with(path, Options::default())
+}
+
+pub fn open_with(path: &str, options: Options) -> Result<Database> {
+    block_on(Database::open(path, options))
+}
+
+/// The integers of the first column.
+pub fn integers(rows: &Rows) -> Vec<i64> {
+    let first = rows.iter().map(|row| row.values()[0].clone());
+    first
+        .map(|value| match value {
+            Value::Integer(value) => value,
+            other => panic!("{other:?} is no integer"),
+        })
+        .collect()
+}
+
+/// The only value of the only row.
+pub fn single(rows: &Rows) -> Value {
+    assert_eq!((rows.len(), rows.columns().len()), (1, 1), "{rows:?}");
+    rows.first().unwrap().values()[0].clone()
+}
+
+/// A small generator of numbers that a seed reproduces (SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+}

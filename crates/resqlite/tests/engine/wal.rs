@@ -1,0 +1,96 @@
+//! The write-ahead log stays bounded.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use resqlite::{Database, Options, limits};
+
+use crate::support::{Fixture, ask, block_on};
+
+const PAGE: u64 = 4096;
+
+/// Looks into the log first, and then takes about as long as some hundred writes.
+const LONG_READ: &str =
+    "WITH RECURSIVE n(i) AS (SELECT count(*) FROM t UNION ALL SELECT i + 1 FROM n LIMIT 20000)
+                         SELECT max(i) FROM n";
+
+/// Reads until `stop`; before a read ends, the next one is asked for already.
+fn read_without_rest(db: &Database, stop: &AtomicBool) {
+    let mut running = ask(db.select(LONG_READ, ()));
+    while !stop.load(Ordering::Relaxed) {
+        let next = ask(db.select(LONG_READ, ()));
+        running.wait().unwrap();
+        running = next;
+    }
+    running.wait().unwrap();
+}
+
+#[test]
+fn the_log_stays_bounded_under_readers_that_never_all_rest() {
+    let fixture = Fixture::with(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1)",
+        Options {
+            readers: Some(2),
+            ..Options::default()
+        },
+    );
+    let (db, stop) = (&fixture.db, &AtomicBool::new(false));
+    let mut largest = 0;
+    thread::scope(|scope| {
+        (0..2).for_each(|_| drop(scope.spawn(|| read_without_rest(db, stop))));
+        for n in 0..30_000i64 {
+            block_on(db.execute("UPDATE t SET a = ?", vec![n.into()])).unwrap();
+            largest = largest.max(db.diagnostics().wal_bytes);
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    let bound = 2 * u64::from(limits::WAL_RESTART_PAGES) * PAGE;
+    assert!(largest < bound, "{largest} bytes");
+    assert!(db.diagnostics().reader_gaps >= 1, "{:?}", db.diagnostics());
+}
+
+#[test]
+fn checkpoints_copy_the_log_while_nobody_reads() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    for _ in 0..40 {
+        fixture.run("INSERT INTO t VALUES (zeroblob(200000))");
+    }
+    let diagnostics = fixture.db.diagnostics();
+    assert!(diagnostics.checkpoints >= 1, "{diagnostics:?}");
+    assert!(diagnostics.file_bytes > 1_000_000, "{diagnostics:?}");
+}
+
+#[test]
+fn closing_leaves_one_file_and_no_log() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    fixture.select("SELECT * FROM t");
+    let Fixture { db, folder } = fixture;
+    block_on(db.close()).unwrap();
+    let files: Vec<_> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(files, ["test.db"]);
+}
+
+#[test]
+fn an_open_cursor_holds_up_no_write_and_the_log_shrinks_after_it() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    fixture.run("INSERT INTO t VALUES (1), (2), (3)");
+    let mut cursor = block_on(fixture.db.iterate("SELECT a FROM t", (), 1)).unwrap();
+    block_on(cursor.next_batch()).unwrap();
+    for _ in 0..250 {
+        fixture.run("INSERT INTO t VALUES (zeroblob(150000))");
+    }
+    assert!(fixture.db.diagnostics().wal_pages > limits::WAL_RESTART_PAGES);
+    drop(cursor);
+    for _ in 0..250 {
+        fixture.run("UPDATE t SET a = randomblob(150000) WHERE rowid = 5");
+        if fixture.db.diagnostics().wal_pages < limits::WAL_RESTART_PAGES {
+            return;
+        }
+    }
+    panic!("{:?}", fixture.db.diagnostics());
+}
