@@ -2,6 +2,7 @@
 
 import { rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { checkGuarantees } from './guarantees.mjs'
 import { buildNative, buildTypeScript } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
 import { filesBelow, packageFolder, root } from './lib/paths.mjs'
@@ -21,6 +22,7 @@ printTimes(
     ['clippy', () => cargo(['clippy', '--workspace', '--all-targets', '--locked', '--', '-D', 'warnings'])],
     ['cargo test', () => cargo(['test', '--workspace', '--locked'])],
     ['biome', () => runTool('@biomejs/biome', 'biome', ['check', '--error-on-warnings', '.'])],
+    ['guarantees', checkGuarantees],
     ['types of the tests', compileTests],
     ['types of the native module', () => tsc('scripts/declarations')],
     ['node tests', nodeTests],

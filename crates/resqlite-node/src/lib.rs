@@ -1,6 +1,6 @@
 //! The Node-API binding of resqlite: request frames in, reply frames out. Nothing is decided here.
 //!
-//! One [`Port`](port::Port) per JavaScript realm. `submit` takes the requests of one tick in one buffer and hands
+//! One `Port` per JavaScript realm. `submit` takes the requests of one tick in one buffer and hands
 //! them to the engine; engine threads write their replies into the port's outbox and wake the realm once; `drain`
 //! copies what waits into the realm's inbox. Large slices of rows travel in slabs, memory that both sides see.
 

@@ -44,7 +44,7 @@ const OPEN: Checks = {
   busyTimeout: integer(0, MAX_MILLISECONDS),
   foreignKeys: boolean,
   integers: oneOf('auto', 'number', 'bigint'),
-  statementCacheSize: integer(0, 65_535),
+  statementCacheSize: integer(1, 65_535),
   pragmas,
 } satisfies Record<keyof OpenOptions, Check>
 

@@ -90,13 +90,16 @@ export interface WriteResult<T = Row> {
   /** Rows inserted, updated or deleted by the statement itself (not by its triggers). */
   changes: number
   /**
-   * The rowid of the last row inserted on the writing connection. A number where that is exact,
-   * else a bigint; always a bigint with `integers: 'bigint'`.
+   * The rowid of the last row that this write inserted (inside a transaction: that it or an earlier write of the
+   * transaction inserted); 0 where none was. A number where that is exact, else a bigint; always a bigint with `integers: 'bigint'`.
    */
   lastInsertRowid: number | bigint
   /** What a RETURNING clause gave; otherwise empty. */
   rows: T[]
-  /** Number of the commit that contains the write; it only grows. 0 inside a transaction. */
+  /**
+   * Number of the commit that made the write visible; it only grows. Inside a transaction: of the last commit before
+   * it.
+   */
   commit: number
 }
 
