@@ -1,8 +1,8 @@
 // What the figures were measured on.
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
+import os from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import os from 'node:os'
 import { summary } from './measure.mjs'
 
 export async function describeMachine(dir) {
@@ -42,13 +42,16 @@ function syncTimes(dir) {
  */
 async function wakeUpTimes() {
   const turn = new Int32Array(new SharedArrayBuffer(4)) // odd: the other thread's turn
-  const worker = new Worker(`
+  const worker = new Worker(
+    `
     const { workerData: turn } = require('node:worker_threads')
     for (let mine = 1; ; mine += 2) {
       while (Atomics.load(turn, 0) < mine) Atomics.wait(turn, 0, mine - 1)
       Atomics.store(turn, 0, mine + 1)
       Atomics.notify(turn, 0)
-    }`, { eval: true, workerData: turn })
+    }`,
+    { eval: true, workerData: turn },
+  )
   const times = []
   for (let mine = 0; mine < 1000; mine += 2) {
     const start = performance.now()

@@ -10,7 +10,7 @@ import { report } from './report.mjs'
 import { seed } from './shapes.mjs'
 import { workloads } from './workloads/index.mjs'
 
-const profiled = process.execArgv.some(option => option.startsWith('--cpu-prof'))
+const profiled = process.execArgv.some((option) => option.startsWith('--cpu-prof'))
 
 export async function main(argv) {
   let config
@@ -24,7 +24,8 @@ export async function main(argv) {
   const dir = fileURLToPath(new URL(`./data/${process.pid}`, import.meta.url))
   mkdirSync(dir, { recursive: true })
   try {
-    if (profiled) console.error('Profiled: the main-thread columns mean nothing (the profiler wakes the sleeping loop).')
+    if (profiled)
+      console.error('Profiled: the main-thread columns mean nothing (the profiler wakes the sleeping loop).')
     else await checkMeter()
     const machine = await describeMachine(dir)
     const peers = await loadPeers(config.peers)
@@ -35,7 +36,7 @@ export async function main(argv) {
     const run = { machine, quick: config.quick, versions: await versionsOf(peers, dir), results }
     if (config.json) writeFileSync(config.json, JSON.stringify(run, null, 1))
     console.log(report(run))
-    if (results.some(result => Object.values(result.peers).some(peer => peer.error))) process.exitCode = 1
+    if (results.some((result) => Object.values(result.peers).some((peer) => peer.error))) process.exitCode = 1
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
@@ -53,17 +54,20 @@ function configure(argv) {
     },
   })
   const { quick, json } = values
-  const only = values.only?.flatMap(list => list.split(','))
-  const chosen = workloads.filter(({ id }) => !only || only.some(name => id === name || id.startsWith(`${name}-`)))
-  if (chosen.length === 0) throw new Error(`no such workload; there are ${workloads.map(({ id }) => id).join(', ')}`)
+  const only = values.only?.flatMap((list) => list.split(','))
+  const chosen = workloads.filter(
+    ({ id }) => !only || only.some((name) => id === name || id.startsWith(`${name}-`)),
+  )
+  if (chosen.length === 0)
+    throw new Error(`no such workload; there are ${workloads.map(({ id }) => id).join(', ')}`)
   const peers = values.peers?.split(',') ?? peerNames
-  const unknown = peers.filter(name => !peerNames.includes(name))
+  const unknown = peers.filter((name) => !peerNames.includes(name))
   if (unknown.length > 0) throw new Error(`no such peer: ${unknown}; there are ${peerNames.join(', ')}`)
   return {
     quick,
     json,
     peers,
-    jobs: chosen.flatMap(workload => workload.shapes.map(shape => ({ workload, shape }))),
+    jobs: chosen.flatMap((workload) => workload.shapes.map((shape) => ({ workload, shape }))),
     rounds: Number(values.rounds ?? (quick ? 5 : 15)),
     sampleMs: quick ? 30 : 120,
   }
@@ -96,17 +100,18 @@ async function versionsOf(peers, dir) {
 }
 
 async function measureWorkload(workload, shape, peers, config, dir) {
-  const rows = config.quick ? workload.quickRows ?? workload.rows : workload.rows
+  const rows = config.quick ? (workload.quickRows ?? workload.rows) : workload.rows
   const source = join(dir, `${shape}-${rows}.db`)
   progress(`${workload.id} ${shape}: preparing`)
   seed(source, shape, rows)
   const measure = workload.ownProcess ? measureApart : measureTogether
   const measured = await measure({ ...workload, rows }, shape, peers, config, source)
   progress(`${workload.id} ${shape}: done`, true)
-  return { id: workload.id, title: workload.title.replace('{rows}', rows.toLocaleString('en')), shape, rate: workload.rate, peers: inOrder(measured, peers) }
+  const title = workload.title.replace('{rows}', rows.toLocaleString('en'))
+  return { id: workload.id, title, shape, rate: workload.rate, peers: inOrder(measured, peers) }
 }
 
-const inOrder = (results, peers) => Object.fromEntries([...peers.keys()].map(name => [name, results[name]]))
+const inOrder = (results, peers) => Object.fromEntries([...peers.keys()].map((name) => [name, results[name]]))
 
 /** All peers in this process, taking turns, each with its own copy of the file. */
 async function measureTogether(workload, shape, peers, config, source) {
@@ -116,7 +121,8 @@ async function measureTogether(workload, shape, peers, config, source) {
   for (const [name, peer] of peers) {
     const file = `${source}-${sessions.length}-${workload.id}.db`
     try {
-      // Copies, because two builds of SQLite in one process must not share a file: closing it in one drops the locks of the other.
+      // Copies, because two builds of SQLite in one process must not share a file:
+      // closing it in one drops the locks of the other.
       copyFileSync(source, file, constants.COPYFILE_FICLONE)
       const session = await openPeer(peer, file, workload.synchronous ?? 'NORMAL')
       sessions.push({ session, file })
@@ -132,15 +138,17 @@ async function measureTogether(workload, shape, peers, config, source) {
       results[name] = failure(workload, name, error)
     }
   }
-  const one = name => {
+  const one = (name) => {
     const task = tasks.get(name)
     return task.measure ? task.measure() : sample(task, task.ops)
   }
   const rounds = workload.slow ? Math.ceil(config.rounds / 5) : config.rounds
   const measured = await alternate([...tasks.keys()], rounds, one, (round, name) =>
-    progress(`${workload.id} ${shape}: round ${round + 1} of ${rounds}, ${name}`))
+    progress(`${workload.id} ${shape}: round ${round + 1} of ${rounds}, ${name}`),
+  )
   for (const [name, samples] of measured) {
-    results[name] = samples instanceof Error ? failure(workload, name, samples) : { ops: tasks.get(name).ops, samples }
+    results[name] =
+      samples instanceof Error ? failure(workload, name, samples) : { ops: tasks.get(name).ops, samples }
   }
   for (const { session, file } of sessions) {
     await session.close()
@@ -150,7 +158,7 @@ async function measureTogether(workload, shape, peers, config, source) {
 }
 
 /** Each peer in a process of its own, one after the other. */
-async function measureApart(workload, shape, peers, config, source) {
+async function measureApart(workload, shape, peers, _config, source) {
   const results = {}
   for (const name of peers.keys()) {
     progress(`${workload.id} ${shape}: ${name}`)

@@ -1,9 +1,10 @@
 // Timing: wall time and main-thread time of one operation, peers taking turns.
-import { setTimeout as sleep } from 'node:timers/promises'
+
 import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Active time of this thread's event loop (ms) since `since`, an earlier value of this function's twin `loopNow`. */
-export const activeSince = since => performance.eventLoopUtilization(since).active
+export const activeSince = (since) => performance.eventLoopUtilization(since).active
 export const loopNow = () => performance.eventLoopUtilization()
 
 /** Runs `task.run(ops)` once and returns milliseconds per operation. */
@@ -41,7 +42,7 @@ const fit = (ops, step, most) => Math.min(Math.max(Math.ceil(ops / step), 1) * s
  * Returns peer name → list of samples, one per round; a peer that fails gets an `Error` instead.
  */
 export async function alternate(names, rounds, measureOne, progress = () => {}) {
-  const results = new Map(names.map(name => [name, []]))
+  const results = new Map(names.map((name) => [name, []]))
   for (let round = 0; round < rounds; round++) {
     for (const name of orderOf(names, round)) {
       const samples = results.get(name)
@@ -66,7 +67,7 @@ export function orderOf(names, round) {
 /** Median and quartiles. */
 export function summary(values) {
   const sorted = [...values].sort((a, b) => a - b)
-  const at = q => {
+  const at = (q) => {
     const place = (sorted.length - 1) * q
     const low = Math.floor(place)
     return sorted[low] + (sorted[Math.ceil(place)] - sorted[low]) * (place - low)
@@ -84,5 +85,6 @@ export async function checkMeter() {
   const until = performance.now() + 30
   while (performance.now() < until);
   const busy = activeSince(loop)
-  if (asleep > 10 || busy < 29) throw new Error(`event-loop meter: ${asleep} ms active asleep, ${busy} of 30 ms busy`)
+  if (asleep > 10 || busy < 29)
+    throw new Error(`event-loop meter: ${asleep} ms active asleep, ${busy} of 30 ms busy`)
 }

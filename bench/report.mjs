@@ -12,20 +12,29 @@ export function report({ machine, quick, versions, results }) {
     '',
     machineLines(machine),
     '',
-    table(['peer', 'version', 'SQLite', 'cache_size'],
-      Object.entries(versions).map(([name, v]) => [name, v.version, v.sqlite, v.cacheSize])),
+    table(
+      ['peer', 'version', 'SQLite', 'cache_size'],
+      Object.entries(versions).map(([name, v]) => [name, v.version, v.sqlite, v.cacheSize]),
+    ),
     '',
     'Times are for one operation: median ± half the distance between the quartiles. `×` columns compare with',
     `${reference}: how many times as fast, how many times less main-thread time (medians over rounds).`,
-    ...results.flatMap(result => ['', `## ${result.title} (\`${result.id}\`, ${result.shape})`, '', (special[result.id] ?? timedTable)(result)]),
+    ...results.flatMap((result) => [
+      '',
+      `## ${result.title} (\`${result.id}\`, ${result.shape})`,
+      '',
+      (special[result.id] ?? timedTable)(result),
+    ]),
     ...verdicts(timed),
     '',
   ].join('\n')
 }
 
 function machineLines(m) {
-  return `${m.date} · ${m.cpu}, ${m.cores} cores, ${m.memoryGiB} GiB · ${m.system} · Node.js ${m.node} (V8 ${m.v8}) · `
-    + `load ${m.load.toFixed(2)} at the start · fdatasync ${time(m.fdatasyncMs)} · to a sleeping thread and back ${time(m.wakeUpMs)}`
+  return (
+    `${m.date} · ${m.cpu}, ${m.cores} cores, ${m.memoryGiB} GiB · ${m.system} · Node.js ${m.node} (V8 ${m.v8}) · ` +
+    `load ${m.load.toFixed(2)} at the start · fdatasync ${time(m.fdatasyncMs)} · to a sleeping thread and back ${time(m.wakeUpMs)}`
+  )
 }
 
 // --- the usual workloads -------------------------------------------------------------------------------------
@@ -33,8 +42,8 @@ function machineLines(m) {
 function timedTable(result) {
   const rows = Object.entries(result.peers).map(([name, peer]) => {
     if (!peer.samples) return absent(name, peer, 6)
-    const wall = summary(peer.samples.map(s => s.wall))
-    const main = summary(peer.samples.map(s => s.main))
+    const wall = summary(peer.samples.map((s) => s.wall))
+    const main = summary(peer.samples.map((s) => s.main))
     return [
       name,
       time(wall.median) + (result.rate ? ` (${rate(wall.median)}/s)` : ''),
@@ -50,20 +59,25 @@ function timedTable(result) {
 
 /** Of each round: the best of `names` in that round ÷ the peer in the same round. Undefined when one is missing. */
 function ratioTo(names, result, peer, measure) {
-  const against = names.map(name => result.peers[name]?.samples)
+  const against = names.map((name) => result.peers[name]?.samples)
   const samples = result.peers[peer]?.samples
   if (!samples || against.includes(undefined)) return undefined
-  return summary(samples.map((sample, round) =>
-    Math.min(...against.map(others => others[round][measure])) / sample[measure]))
+  return summary(
+    samples.map(
+      (sample, round) => Math.min(...against.map((others) => others[round][measure])) / sample[measure],
+    ),
+  )
 }
 
 // --- what was promised ---------------------------------------------------------------------------------------
 
 function verdicts(results) {
-  const rows = results.flatMap(result => Object.entries(targets[result.id] ?? {})
-    .filter(([measure]) => measure === 'wall' || measure === 'main')
-    .map(([measure, target]) => verdict(result, measure, target, targets[result.id].against ?? [reference]))
-    .filter(Boolean))
+  const rows = results.flatMap((result) =>
+    Object.entries(targets[result.id] ?? {})
+      .filter(([measure]) => measure === 'wall' || measure === 'main')
+      .map(([measure, target]) => verdict(result, measure, target, targets[result.id].against ?? [reference]))
+      .filter(Boolean),
+  )
   if (rows.length === 0) return []
   return [
     '',
@@ -71,7 +85,10 @@ function verdicts(results) {
     '',
     'Met: the lower quartile of the ratio reaches it. Unclear: only the median or the upper quartile does.',
     '',
-    table(['workload', 'shape', 'measure', 'against', 'ratio', 'quartiles', 'at least', 'met', 'aim', 'met'], rows),
+    table(
+      ['workload', 'shape', 'measure', 'against', 'ratio', 'quartiles', 'at least', 'met', 'aim', 'met'],
+      rows,
+    ),
   ]
 }
 
@@ -79,13 +96,20 @@ function verdict(result, measure, { atLeast, aim }, against) {
   const ratio = ratioTo(against, result, subject, measure)
   if (!ratio) return undefined
   return [
-    result.id, result.shape, measure, against.length > 1 ? 'the better of both' : against[0],
-    times(ratio), `${factor(ratio.low)}–${factor(ratio.high)}`,
-    `${atLeast} ×`, met(ratio, atLeast), aim ? `${aim} ×` : '–', aim ? met(ratio, aim) : '–',
+    result.id,
+    result.shape,
+    measure,
+    against.length > 1 ? 'the better of both' : against[0],
+    times(ratio),
+    `${factor(ratio.low)}–${factor(ratio.high)}`,
+    `${atLeast} ×`,
+    met(ratio, atLeast),
+    aim ? `${aim} ×` : '–',
+    aim ? met(ratio, aim) : '–',
   ]
 }
 
-const met = (ratio, target) => ratio.low >= target ? 'yes' : ratio.high >= target ? 'unclear' : '**no**'
+const met = (ratio, target) => (ratio.low >= target ? 'yes' : ratio.high >= target ? 'unclear' : '**no**')
 
 // --- the two workloads of another kind -----------------------------------------------------------------------
 
@@ -94,22 +118,36 @@ const special = { 'stall-1m': stallTable, 'iterate-5m': iterateTable }
 function stallTable(result) {
   const rows = Object.entries(result.peers).map(([name, peer]) => {
     if (!peer.samples) return absent(name, peer, 6)
-    const of = measure => time(summary(peer.samples.map(s => s[measure])).median)
+    const of = (measure) => time(summary(peer.samples.map((s) => s[measure])).median)
     return [name, of('wall'), of('main'), of('stall'), of('stallWithoutGc'), of('gcLongest'), of('gc')]
   })
-  return table(['peer', 'wall', 'main thread', 'longest stall', 'without GC', 'longest GC pause', 'GC in all'], rows)
+  return table(
+    ['peer', 'wall', 'main thread', 'longest stall', 'without GC', 'longest GC pause', 'GC in all'],
+    rows,
+  )
 }
 
 function iterateTable(result) {
   const rows = Object.entries(result.peers).map(([name, peer]) => {
     if (!peer.samples) return absent(name, peer, 8)
     const [{ before, resident, wall, main, stoppedAfter }] = peer.samples
-    const at = share => mib(resident[Math.ceil(resident.length * share) - 1])
-    const grown = Math.max(...resident.slice(resident.length / 2)) - Math.max(...resident.slice(0, resident.length / 2))
+    const at = (share) => mib(resident[Math.ceil(resident.length * share) - 1])
+    const grown =
+      Math.max(...resident.slice(resident.length / 2)) - Math.max(...resident.slice(0, resident.length / 2))
     return [
-      name, mib(before), at(0.25), at(0.5), at(0.75), at(1),
-      stoppedAfter ? `no: stopped after ${stoppedAfter.toLocaleString('en')} rows` : grown < 16 ? 'yes' : `no: +${mib(grown)}`,
-      wall ? time(wall) : '–', main ? time(main) : '–',
+      name,
+      mib(before),
+      at(0.25),
+      at(0.5),
+      at(0.75),
+      at(1),
+      stoppedAfter
+        ? `no: stopped after ${stoppedAfter.toLocaleString('en')} rows`
+        : grown < 16
+          ? 'yes'
+          : `no: +${mib(grown)}`,
+      wall ? time(wall) : '–',
+      main ? time(main) : '–',
     ]
   })
   return table(['peer', 'before', 'at 25 %', '50 %', '75 %', '100 %', 'flat', 'wall', 'main thread'], rows)
@@ -117,20 +155,27 @@ function iterateTable(result) {
 
 // --- words and numbers ---------------------------------------------------------------------------------------
 
-const absent = (name, peer, columns) => [name, peer.error ? `failed: ${peer.error.split('\n')[0]}` : '–', ...Array(columns - 1).fill('–')]
+const absent = (name, peer, columns) => [
+  name,
+  peer.error ? `failed: ${peer.error.split('\n')[0]}` : '–',
+  ...Array(columns - 1).fill('–'),
+]
 
 function table(head, rows) {
-  const lines = [head, ...rows].map(row => row.map(cell => String(cell)))
-  const widths = head.map((_, column) => Math.max(3, ...lines.map(row => row[column]?.length ?? 0)))
-  const line = row => `| ${row.map((cell, column) => column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column])).join(' | ')} |`
-  const rule = `|${widths.map((width, column) => column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`).join('|')}|`
+  const lines = [head, ...rows].map((row) => row.map((cell) => String(cell)))
+  const widths = head.map((_, column) => Math.max(3, ...lines.map((row) => row[column]?.length ?? 0)))
+  const line = (row) =>
+    `| ${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column]))).join(' | ')} |`
+  const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`
   return [line(lines[0]), rule, ...lines.slice(1).map(line)].join('\n')
 }
 
-const digits = value => value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
-const time = ms => ms >= 1000 ? `${digits(ms / 1000)} s` : ms >= 1 ? `${digits(ms)} ms` : `${digits(ms * 1000)} µs`
-const rate = ms => 1000 / ms >= 10_000 ? `${Math.round(1 / ms)}k` : `${Math.round(1000 / ms)}`
-const factor = value => value >= 10 ? value.toFixed(1) : value.toFixed(2)
-const times = ratio => ratio ? `${factor(ratio.median)} ×` : '–'
-const spread = ({ median, low, high }) => `${Math.round((high - low) / 2 / median * 100)} %`
-const mib = value => `${Math.round(value)} MiB`
+const digits = (value) =>
+  value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
+const time = (ms) =>
+  ms >= 1000 ? `${digits(ms / 1000)} s` : ms >= 1 ? `${digits(ms)} ms` : `${digits(ms * 1000)} µs`
+const rate = (ms) => (1000 / ms >= 10_000 ? `${Math.round(1 / ms)}k` : `${Math.round(1000 / ms)}`)
+const factor = (value) => (value >= 10 ? value.toFixed(1) : value.toFixed(2))
+const times = (ratio) => (ratio ? `${factor(ratio.median)} ×` : '–')
+const spread = ({ median, low, high }) => `${Math.round(((high - low) / 2 / median) * 100)} %`
+const mib = (value) => `${Math.round(value)} MiB`

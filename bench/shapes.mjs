@@ -14,7 +14,7 @@ export const shapes = {
   // Three short texts and one long one per row.
   items: {
     columns: { name: 'TEXT', description: 'TEXT', value: 'REAL', category: 'TEXT', created_at: 'TEXT' },
-    row: i => [
+    row: (i) => [
       `Item ${i}`,
       `Item ${i} ${sentence}`,
       i * 1.5,
@@ -25,7 +25,7 @@ export const shapes = {
   // Half numbers; a text of 20 and one of 40 characters.
   mixed: {
     columns: { name: 'TEXT', value: 'REAL', count: 'INTEGER', active: 'INTEGER', desc: 'TEXT' },
-    row: i => [
+    row: (i) => [
       `name of row ${i}`.padEnd(20, '.').slice(0, 20),
       i * 0.37 + 0.25,
       i % 1000,
@@ -35,7 +35,7 @@ export const shapes = {
   },
 }
 
-const quoted = name => `"${name}"`
+const quoted = (name) => `"${name}"`
 
 /** `INSERT` of one row without its id, one `?` per column. */
 export function insertSql(shape) {
@@ -52,7 +52,8 @@ export function parameterSets(shape, count) {
 export function expectedRows(shape, count) {
   const names = ['id', ...Object.keys(shapes[shape].columns)]
   return parameterSets(shape, count).map((values, i) =>
-    Object.fromEntries(names.map((name, at) => [name, at === 0 ? i + 1 : values[at - 1]])))
+    Object.fromEntries(names.map((name, at) => [name, at === 0 ? i + 1 : values[at - 1]])),
+  )
 }
 
 /**
@@ -61,11 +62,15 @@ export function expectedRows(shape, count) {
  */
 export function makeTouch(shape, owner) {
   const terms = Object.entries(shapes[shape].columns).map(([name, type]) =>
-    type === 'TEXT' ? `row.${name}.length` : `row.${name}`)
-  return new Function('rows', `// ${owner} ${++touches}
+    type === 'TEXT' ? `row.${name}.length` : `row.${name}`,
+  )
+  return new Function(
+    'rows',
+    `// ${owner} ${++touches}
     let sum = 0
     for (const row of rows) sum += row.id + ${terms.join(' + ')}
-    return sum`)
+    return sum`,
+  )
 }
 let touches = 0
 
@@ -75,9 +80,11 @@ export function assertRows(shape, rows, count) {
   const names = ['id', ...Object.keys(shapes[shape].columns)]
   for (const [at, expected] of expectedRows(shape, count).entries()) {
     const row = rows[at]
-    if (Object.keys(row).length !== names.length) throw new Error(`columns ${Object.keys(row)} instead of ${names}`)
+    if (Object.keys(row).length !== names.length)
+      throw new Error(`columns ${Object.keys(row)} instead of ${names}`)
     for (const name of names) {
-      if (row[name] !== expected[name]) throw new Error(`row ${at}: ${name} is ${row[name]}, not ${expected[name]}`)
+      if (row[name] !== expected[name])
+        throw new Error(`row ${at}: ${name} is ${row[name]}, not ${expected[name]}`)
     }
   }
 }

@@ -12,26 +12,30 @@ export function open(file, { synchronous }) {
     prepare(sql) {
       const statement = db.prepare(sql)
       return {
-        all: params => statement.all(...params),
-        get: params => statement.get(...params),
-        run: params => statement.run(...params),
+        all: (params) => statement.all(...params),
+        get: (params) => statement.get(...params),
+        run: (params) => statement.run(...params),
       }
     },
-    exec: sql => { db.exec(sql) },
-    pragma: name => db.pragma(name, { simple: true }),
+    exec: (sql) => {
+      db.exec(sql)
+    },
+    pragma: (name) => db.pragma(name, { simple: true }),
     jsonBytes(sql) {
       const statement = db.prepare(sql)
       return () => Buffer.from(JSON.stringify(statement.all()))
     },
     batch(sql) {
       const statement = db.prepare(sql)
-      return db.transaction(sets => {
+      return db.transaction((sets) => {
         for (const params of sets) statement.run(...params)
       })
     },
     each(sql, onRow) {
       for (const row of db.prepare(sql).iterate()) onRow(row)
     },
-    close: () => { db.close() },
+    close: () => {
+      db.close()
+    },
   }
 }

@@ -27,7 +27,7 @@ export const peerNames = Object.keys(modules)
 export const reference = 'better-sqlite3'
 
 /** The module of a peer. Throws with advice when it is not installed. */
-export const loadPeer = name => import(modules[name])
+export const loadPeer = (name) => import(modules[name])
 
 /** Opens a session and makes sure that it is as durable as it was asked to be. `synchronous`: 'NORMAL' or 'FULL'. */
 export async function openPeer(peer, file, synchronous) {
@@ -36,7 +36,9 @@ export async function openPeer(peer, file, synchronous) {
   const level = await session.pragma('synchronous')
   if (journal !== 'wal' || Number(level) !== { NORMAL: 1, FULL: 2 }[synchronous]) {
     await session.close()
-    throw new Error(`journal_mode is ${journal} and synchronous ${level}; wal and ${synchronous} were asked for`)
+    throw new Error(
+      `journal_mode is ${journal} and synchronous ${level}; wal and ${synchronous} were asked for`,
+    )
   }
   return session
 }

@@ -10,20 +10,20 @@ export function open(file, { synchronous }) {
     prepare(sql) {
       const statement = db.prepare(sql)
       return {
-        all: params => statement.all(...params),
-        get: params => statement.get(...params),
-        run: params => statement.run(...params),
+        all: (params) => statement.all(...params),
+        get: (params) => statement.get(...params),
+        run: (params) => statement.run(...params),
       }
     },
-    exec: sql => db.exec(sql),
-    pragma: name => Object.values(db.prepare(`PRAGMA ${name}`).get())[0],
+    exec: (sql) => db.exec(sql),
+    pragma: (name) => Object.values(db.prepare(`PRAGMA ${name}`).get())[0],
     jsonBytes(sql) {
       const statement = db.prepare(sql)
       return () => Buffer.from(JSON.stringify(statement.all()))
     },
     batch(sql) {
       const statement = db.prepare(sql)
-      return sets => {
+      return (sets) => {
         db.exec('BEGIN')
         try {
           for (const params of sets) statement.run(...params)

@@ -1,7 +1,7 @@
 // PowerSync as a local database only: no backend, no synced tables, its default of one writer and five readers.
 import { basename, dirname } from 'node:path'
+import { createConsoleLogger, LogLevels, Schema } from '@powersync/common'
 import { PowerSyncDatabase } from '@powersync/node'
-import { LogLevels, Schema, createConsoleLogger } from '@powersync/common'
 import { installedVersion } from './installed.mjs'
 
 export const version = installedVersion('@powersync/node')
@@ -12,7 +12,7 @@ export async function open(file, { synchronous }) {
     database: {
       dbLocation: dirname(file),
       dbFilename: basename(file),
-      initializeConnection: async connection => {
+      initializeConnection: async (connection) => {
         await connection.execute(`PRAGMA synchronous = ${synchronous}`)
       },
     },
@@ -21,15 +21,15 @@ export async function open(file, { synchronous }) {
   await db.init()
   return {
     sync: false,
-    prepare: sql => ({
-      all: params => db.getAll(sql, params),
-      get: params => db.getOptional(sql, params),
-      run: params => db.execute(sql, params),
+    prepare: (sql) => ({
+      all: (params) => db.getAll(sql, params),
+      get: (params) => db.getOptional(sql, params),
+      run: (params) => db.execute(sql, params),
     }),
-    exec: sql => db.execute(sql),
-    pragma: name => db.writeLock(async writer => Object.values(await writer.get(`PRAGMA ${name}`))[0]),
-    jsonBytes: sql => async () => Buffer.from(JSON.stringify(await db.getAll(sql))),
-    batch: sql => sets => db.executeBatch(sql, sets),
+    exec: (sql) => db.execute(sql),
+    pragma: (name) => db.writeLock(async (writer) => Object.values(await writer.get(`PRAGMA ${name}`))[0]),
+    jsonBytes: (sql) => async () => Buffer.from(JSON.stringify(await db.getAll(sql))),
+    batch: (sql) => (sets) => db.executeBatch(sql, sets),
     close: () => db.close(),
   }
 }

@@ -13,15 +13,15 @@ export async function open(file, { synchronous }) {
   const db = await Database.open(file, { durability: synchronous.toLowerCase() })
   return {
     sync: false,
-    prepare: sql => ({
-      all: params => db.select(sql, params),
-      get: params => db.selectOne(sql, params),
-      run: params => db.execute(sql, params),
+    prepare: (sql) => ({
+      all: (params) => db.select(sql, params),
+      get: (params) => db.selectOne(sql, params),
+      run: (params) => db.execute(sql, params),
     }),
-    exec: script => db.exec(script),
-    pragma: async name => Object.values((await db.execute(`PRAGMA ${name}`)).rows[0])[0],
-    jsonBytes: sql => () => db.selectBytes(sql),
-    batch: sql => sets => db.executeBatch(sql, sets),
+    exec: (script) => db.exec(script),
+    pragma: async (name) => Object.values((await db.execute(`PRAGMA ${name}`)).rows[0])[0],
+    jsonBytes: (sql) => () => db.selectBytes(sql),
+    batch: (sql) => (sets) => db.executeBatch(sql, sets),
     async each(sql, onRow) {
       for await (const row of db.iterate(sql)) onRow(row)
     },

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 
 const require = createRequire(new URL('../optional/sqlite3/package.json', import.meta.url))
-const load = name => {
+const load = (name) => {
   try {
     return require(name)
   } catch (error) {
@@ -16,12 +16,13 @@ export const version = load('sqlite3/package.json').version
 
 export async function open(file, { synchronous }) {
   const db = await new Promise((resolve, reject) => {
-    const opened = new Database(file, error => error ? reject(error) : resolve(opened))
+    const opened = new Database(file, (error) => (error ? reject(error) : resolve(opened)))
   })
   const exec = promisify(db.exec.bind(db))
-  const statementFor = sql => new Promise((resolve, reject) => {
-    const statement = db.prepare(sql, error => error ? reject(error) : resolve(statement))
-  })
+  const statementFor = (sql) =>
+    new Promise((resolve, reject) => {
+      const statement = db.prepare(sql, (error) => (error ? reject(error) : resolve(statement)))
+    })
   const open = new Set()
   await exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`)
   async function prepare(sql) {
@@ -37,25 +38,30 @@ export async function open(file, { synchronous }) {
     sync: false,
     prepare,
     exec,
-    pragma: async name => Object.values(await promisify(db.get.bind(db))(`PRAGMA ${name}`))[0],
+    pragma: async (name) => Object.values(await promisify(db.get.bind(db))(`PRAGMA ${name}`))[0],
     async jsonBytes(sql) {
       const statement = await prepare(sql)
       return async () => Buffer.from(JSON.stringify(await statement.all([])))
     },
     async batch(sql) {
       const { run } = await prepare(sql)
-      return async sets => {
+      return async (sets) => {
         await exec('BEGIN')
         await Promise.all(sets.map(run))
         await exec('COMMIT')
       }
     },
     // Rows are pushed as fast as SQLite gives them: the callback cannot hold them back.
-    each: (sql, onRow) => new Promise((resolve, reject) => {
-      db.each(sql, (error, row) => error ? reject(error) : onRow(row), error => error ? reject(error) : resolve())
-    }),
+    each: (sql, onRow) =>
+      new Promise((resolve, reject) => {
+        db.each(
+          sql,
+          (error, row) => (error ? reject(error) : onRow(row)),
+          (error) => (error ? reject(error) : resolve()),
+        )
+      }),
     async close() {
-      await Promise.all([...open].map(statement => new Promise(done => statement.finalize(done))))
+      await Promise.all([...open].map((statement) => new Promise((done) => statement.finalize(done))))
       await promisify(db.close.bind(db))()
     },
   }

@@ -3,9 +3,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { open } from './better-sqlite3.mjs'
 
 const session = open(workerData.file, workerData)
-const cached = make => {
+const cached = (make) => {
   const made = new Map()
-  return sql => made.get(sql) ?? made.set(sql, make(sql)).get(sql)
+  return (sql) => made.get(sql) ?? made.set(sql, make(sql)).get(sql)
 }
 const statement = cached(session.prepare)
 const json = cached(session.jsonBytes)
@@ -26,7 +26,7 @@ const answers = {
   close: () => session.close(),
 }
 
-parentPort.on('message', request => {
+parentPort.on('message', (request) => {
   try {
     const value = answers[request.kind](request)
     parentPort.postMessage({ id: request.id, value }, value instanceof ArrayBuffer ? [value] : [])

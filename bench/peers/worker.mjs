@@ -6,7 +6,9 @@ import { version as driver } from './better-sqlite3.mjs'
 export const version = driver
 
 export async function open(file, { synchronous }) {
-  const worker = new Worker(new URL('./worker-thread.mjs', import.meta.url), { workerData: { file, synchronous } })
+  const worker = new Worker(new URL('./worker-thread.mjs', import.meta.url), {
+    workerData: { file, synchronous },
+  })
   await once(worker, 'message') // ready
   const waiting = new Map()
   let last = 0
@@ -16,22 +18,26 @@ export async function open(file, { synchronous }) {
     if (error) reject(error)
     else resolve(value)
   })
-  const call = (kind, sql, params) => new Promise((resolve, reject) => {
-    const id = ++last
-    waiting.set(id, { resolve, reject })
-    worker.postMessage({ id, kind, sql, params })
-  })
+  const call = (kind, sql, params) =>
+    new Promise((resolve, reject) => {
+      const id = ++last
+      waiting.set(id, { resolve, reject })
+      worker.postMessage({ id, kind, sql, params })
+    })
   return {
     sync: false,
-    prepare: sql => ({
-      all: params => call('all', sql, params),
-      get: params => call('get', sql, params),
-      run: params => call('run', sql, params),
+    prepare: (sql) => ({
+      all: (params) => call('all', sql, params),
+      get: (params) => call('get', sql, params),
+      run: (params) => call('run', sql, params),
     }),
-    exec: sql => call('exec', sql),
-    pragma: name => call('pragma', name),
-    jsonBytes: sql => () => call('json', sql).then(buffer => new Uint8Array(buffer)),
-    batch: sql => sets => call('batch', sql, sets),
-    close: async () => { await call('close'); await worker.terminate() },
+    exec: (sql) => call('exec', sql),
+    pragma: (name) => call('pragma', name),
+    jsonBytes: (sql) => () => call('json', sql).then((buffer) => new Uint8Array(buffer)),
+    batch: (sql) => (sets) => call('batch', sql, sets),
+    close: async () => {
+      await call('close')
+      await worker.terminate()
+    },
   }
 }

@@ -18,13 +18,17 @@ test('over two turns of the rotation every peer begins a round, and each pair is
   assert.deepEqual(new Set(rounds.map(([first]) => first)), new Set(names))
   for (const x of names) {
     for (const y of names) {
-      if (x !== y) assert.ok(rounds.some(order => order.indexOf(x) < order.indexOf(y)), `${x} before ${y}`)
+      if (x !== y)
+        assert.ok(
+          rounds.some((order) => order.indexOf(x) < order.indexOf(y)),
+          `${x} before ${y}`,
+        )
     }
   }
 })
 
 test('a peer that fails drops out and the others go on', async () => {
-  const results = await alternate(['good', 'bad'], 3, async name => {
+  const results = await alternate(['good', 'bad'], 3, async (name) => {
     if (name === 'bad') throw new Error('broken')
     return name
   })

@@ -17,7 +17,7 @@ export const batch = {
     return {
       run: oneByOne(session, () => insert(sets)),
       most: 1, // the table starts empty for each
-      ...await emptyTable(session, shape, rows),
+      ...(await emptyTable(session, shape, rows)),
     }
   },
 }

@@ -6,11 +6,11 @@
  */
 export function oneByOne(session, call, check = ignore) {
   if (session.sync) {
-    return ops => {
+    return (ops) => {
       for (let i = 0; i < ops; i++) check(call(i), i)
     }
   }
-  return async ops => {
+  return async (ops) => {
     for (let i = 0; i < ops; i++) check(await call(i), i)
   }
 }
@@ -18,7 +18,7 @@ export function oneByOne(session, call, check = ignore) {
 /** The same calls with `width` of them waiting at any time. A blocking library can only make them in turn. */
 export function inFlight(session, width, call, check = ignore) {
   if (session.sync) return oneByOne(session, call, check)
-  return async ops => {
+  return async (ops) => {
     let next = 0
     const lane = async () => {
       while (next < ops) {

@@ -11,12 +11,13 @@
 //     step, most               optional: `ops` is a multiple of step, at most `most`
 // The others bring their own way of measuring and their own table in report.mjs: `stall` (a task with `measure`
 // instead of `run`; `slow`: a fifth of the rounds) and `iterate` (`ownProcess`: a process for each peer, once).
-import { selects } from './select.mjs'
+
+import { batch } from './batch.mjs'
+import { inserts } from './insert.mjs'
+import { iterate } from './iterate.mjs'
 import { json } from './json.mjs'
 import { points } from './point.mjs'
-import { inserts } from './insert.mjs'
-import { batch } from './batch.mjs'
+import { selects } from './select.mjs'
 import { stall } from './stall.mjs'
-import { iterate } from './iterate.mjs'
 
 export const workloads = [...selects, json, ...points, ...inserts, batch, stall, iterate]

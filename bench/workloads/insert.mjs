@@ -14,12 +14,12 @@ const insert = (id, title, width, synchronous) => ({
   rate: true,
   async prepare(session, shape) {
     const statement = await session.prepare(insertSql(shape))
-    const call = i => statement.run(sets[i % sets.length])
+    const call = (i) => statement.run(sets[i % sets.length])
     return {
       run: width === 1 ? oneByOne(session, call) : inFlight(session, width, call),
       step: width,
       most: 20_000,
-      ...await emptyTable(session, shape),
+      ...(await emptyTable(session, shape)),
     }
   },
 })

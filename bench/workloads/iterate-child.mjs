@@ -1,7 +1,7 @@
 // node iterate-child.mjs <peer> <file> <shape> <rows>: prints what was seen as JSON, or null when the peer cannot.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { loadPeer, openPeer } from '../peers/index.mjs'
 import { activeSince, loopNow } from '../measure.mjs'
+import { loadPeer, openPeer } from '../peers/index.mjs'
 
 const [name, file, shape, count] = process.argv.slice(2)
 const rows = Number(count)
@@ -21,7 +21,7 @@ async function walk() {
   const resident = []
   let seen = 0
   let wrong = 0
-  await session.each(`SELECT * FROM ${shape}`, row => {
+  await session.each(`SELECT * FROM ${shape}`, (row) => {
     if (row.id !== ++seen) wrong++
     if (seen % (rows / 50) !== 0) return
     resident.push(residentMiB())

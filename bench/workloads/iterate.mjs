@@ -18,14 +18,21 @@ const flags = ['--expose-gc', '--max-semi-space-size=2']
 function child(args) {
   const script = new URL('./iterate-child.mjs', import.meta.url).pathname
   return new Promise((resolve, reject) => {
-    const process_ = spawn(process.execPath, [...flags, script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const process_ = spawn(process.execPath, [...flags, script, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     let output = ''
     let errors = ''
-    process_.stdout.on('data', chunk => { output += chunk })
-    process_.stderr.on('data', chunk => { errors += chunk })
+    process_.stdout.on('data', (chunk) => {
+      output += chunk
+    })
+    process_.stderr.on('data', (chunk) => {
+      errors += chunk
+    })
     process_.on('error', reject)
-    process_.on('close', code => {
-      if (code !== 0) return reject(new Error(errors.trim().split('\n').slice(-8).join('\n') || `exit ${code}`))
+    process_.on('close', (code) => {
+      if (code !== 0)
+        return reject(new Error(errors.trim().split('\n').slice(-8).join('\n') || `exit ${code}`))
       resolve(JSON.parse(output) ?? undefined)
     })
   })

@@ -14,7 +14,7 @@ export const json = {
     assertRows(shape, JSON.parse(Buffer.from(first).toString()), 1000)
 
     const { length } = first
-    const check = result => {
+    const check = (result) => {
       if (result.length !== length) throw new Error(`${result.length} bytes instead of ${length}`)
     }
     return { run: oneByOne(session, bytes, check) }

@@ -4,7 +4,7 @@ import { inFlight, oneByOne } from './calls.mjs'
 const rows = 10_000
 
 // All keys once in a scattered order: 7919 and 10,000 have no common factor.
-const keys = Array.from({ length: rows }, (_, i) => (i * 7919) % rows + 1)
+const keys = Array.from({ length: rows }, (_, i) => ((i * 7919) % rows) + 1)
 
 const point = (id, title, width) => ({
   id,
@@ -18,10 +18,11 @@ const point = (id, title, width) => ({
     assertRows(shape, [first], 1)
 
     const touch = makeTouch(shape, owner)
-    const expected = expectedRows(shape, rows).map(row => touch([row]))
-    const call = i => statement.get([keys[i % rows]])
+    const expected = expectedRows(shape, rows).map((row) => touch([row]))
+    const call = (i) => statement.get([keys[i % rows]])
     const check = (row, i) => {
-      if (touch([row]) !== expected[keys[i % rows] - 1]) throw new Error(`wrong row for key ${keys[i % rows]}`)
+      if (touch([row]) !== expected[keys[i % rows] - 1])
+        throw new Error(`wrong row for key ${keys[i % rows]}`)
     }
     return {
       run: width === 1 ? oneByOne(session, call, check) : inFlight(session, width, call, check),

@@ -14,10 +14,10 @@ const select = (id, title, limit, together) => ({
     for (let i = 0; i < together; i++) statements.push(await session.prepare(sql))
     assertRows(shape, await statements[0].all([limit]), limit)
 
-    const all = () => statements.map(statement => statement.all([limit]))
+    const all = () => statements.map((statement) => statement.all([limit]))
     const touch = makeTouch(shape, owner)
     const expected = touch(expectedRows(shape, limit))
-    const check = results => {
+    const check = (results) => {
       for (const rows of results) if (touch(rows) !== expected) throw new Error('wrong rows')
     }
     return { run: oneByOne(session, session.sync ? all : () => Promise.all(all()), check) }

@@ -1,7 +1,7 @@
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { PerformanceObserver, performance } from 'node:perf_hooks'
-import { expectedRows, makeTouch } from '../shapes.mjs'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { activeSince, loopNow } from '../measure.mjs'
+import { expectedRows, makeTouch } from '../shapes.mjs'
 
 const rows = 1_000_000
 
@@ -15,21 +15,27 @@ export const stall = {
   async prepare(session, shape, owner) {
     const statement = await session.prepare(`SELECT * FROM ${shape}`)
     const touch = makeTouch(shape, owner)
-    return { measure: () => watch(() => statement.all([]), result => check(result, shape, touch)) }
+    return {
+      measure: () =>
+        watch(
+          () => statement.all([]),
+          (result) => check(result, shape, touch),
+        ),
+    }
   },
 }
 
 /** Everything is read, but after the clock has stopped: reading a million rows is a stall of the caller's own. */
 function check(result, shape, touch) {
   if (result.length !== rows) throw new Error(`${result.length} rows`)
-  const some = [0, 1, 2].map(i => result[i])
+  const some = [0, 1, 2].map((i) => result[i])
   if (touch(some) !== touch(expectedRows(shape, 3)) || !(touch(result) > 0)) throw new Error('wrong rows')
 }
 
 async function watch(select, check) {
   globalThis.gc?.() // so that no other peer's million rows are collected here
   const collections = []
-  const observer = new PerformanceObserver(list => collections.push(...list.getEntries()))
+  const observer = new PerformanceObserver((list) => collections.push(...list.getEntries()))
   observer.observe({ entryTypes: ['gc'] })
   const gaps = []
   let last
@@ -54,22 +60,33 @@ async function watch(select, check) {
   collections.push(...observer.takeRecords())
   observer.disconnect()
   check(result)
-  return { wall, main, ...stalls(gaps, collections.map(entry => ({ from: entry.startTime, to: entry.startTime + entry.duration }))
-    .filter(({ from, to }) => to > start && from < start + wall)) }
+  return {
+    wall,
+    main,
+    ...stalls(
+      gaps,
+      collections
+        .map((entry) => ({ from: entry.startTime, to: entry.startTime + entry.duration }))
+        .filter(({ from, to }) => to > start && from < start + wall),
+    ),
+  }
 }
 
 const length = ({ from, to }) => to - from
-const total = spans => spans.reduce((sum, span) => sum + length(span), 0)
-const longest = values => Math.max(0, ...values)
+const total = (spans) => spans.reduce((sum, span) => sum + length(span), 0)
+const longest = (values) => Math.max(0, ...values)
 
 /** The longest gap between two heartbeats, with and without the garbage collection in it. */
 function stalls(gaps, collections) {
-  const pausesIn = gap => total(collections
-    .map(({ from, to }) => ({ from: Math.max(from, gap.from), to: Math.min(to, gap.to) }))
-    .filter(overlap => length(overlap) > 0))
+  const pausesIn = (gap) =>
+    total(
+      collections
+        .map(({ from, to }) => ({ from: Math.max(from, gap.from), to: Math.min(to, gap.to) }))
+        .filter((overlap) => length(overlap) > 0),
+    )
   return {
     stall: longest(gaps.map(length)),
-    stallWithoutGc: longest(gaps.map(gap => length(gap) - pausesIn(gap))),
+    stallWithoutGc: longest(gaps.map((gap) => length(gap) - pausesIn(gap))),
     gc: total(collections),
     gcLongest: longest(collections.map(length)),
   }

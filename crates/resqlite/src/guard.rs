@@ -94,7 +94,7 @@ impl Guard {
         let state = Rc::clone(&guard.0);
         connection.set_authorizer(move |action| state.authorize(action));
         let state = Rc::clone(&guard.0);
-        connection.set_progress_handler(limits::PROGRESS_OPERATIONS, move || !state.is_cancelled());
+        connection.set_progress_handler(limits::PROGRESS_OPERATIONS, move || state.goes_on());
         let state = Rc::clone(&guard.0);
         connection.set_busy_handler(move |attempt| state.wait_for_lock(attempt));
         guard
@@ -201,6 +201,12 @@ impl State {
         let cancelled = self.token.borrow().as_ref().is_some_and(Token::is_cancelled);
         let ended = self.session.borrow().as_ref().is_some_and(Scope::is_cancelled);
         cancelled || ended || self.is_late()
+    }
+
+    /// Resqlite's own statements are never interrupted, a ROLLBACK least of all: its steps count, too, towards the
+    /// next look at the token.
+    fn goes_on(&self) -> bool {
+        self.origin.get() == Origin::Internal || !self.is_cancelled()
     }
 
     fn is_late(&self) -> bool {

@@ -18,11 +18,11 @@ interface Entry {
 }
 
 const storage = new AsyncLocalStorage<Entry>()
-let openTransactions = 0
+let runningBodies = 0
 
 /** The innermost transaction of `owner` in whose body the caller runs. */
 export function innermost(owner: object): Joinable | undefined {
-  if (openTransactions === 0) return undefined
+  if (runningBodies === 0) return undefined
   for (let entry = storage.getStore(); entry !== undefined; entry = entry.outer) {
     if (entry.scope.owner === owner && entry.scope.isJoined) return entry.scope
   }
@@ -34,18 +34,18 @@ export function runInside<T>(scope: Joinable, body: () => T): T {
   return storage.run({ scope, outer: openEntry(storage.getStore()) }, body)
 }
 
-/** A transaction begins; must be called before its body runs. */
-export function transactionBegins(): void {
-  openTransactions++
+/** Must be called before the body of a transaction (or of a nested one) runs. */
+export function bodyBegins(): void {
+  runningBodies++
 }
 
 /**
- * A transaction and its body have ended. While there is none the storage is switched off: on Node 20 it would slow down every
+ * A body has ended. While none runs the storage is switched off: on Node 20 it would slow down every
  * promise of the process. Contexts that survive this are harmless, because `innermost` asks whether they are joined.
  */
-export function transactionEnded(): void {
-  openTransactions--
-  if (openTransactions === 0) storage.disable?.()
+export function bodyEnded(): void {
+  runningBodies--
+  if (runningBodies === 0) storage.disable?.()
 }
 
 /** Skips what has ended, so that a chain of transactions started one from another does not grow. */

@@ -1,4 +1,4 @@
-import { innermost, type Joinable, runInside } from './context'
+import { bodyBegins, bodyEnded, innermost, type Joinable, runInside } from './context'
 import { Failure, TransactionError } from './errors'
 import type { Handle, Session } from './handle'
 import type { Pending } from './pending'
@@ -32,7 +32,6 @@ export class Scope implements Joinable, Target, Session {
   #undone: Promise<unknown> = Promise.resolve()
   #state: 'open' | 'finishing' | 'ended' = 'open'
   #bodyRuns = false
-  #afterBody: (() => void) | undefined
   readonly #running = new Set<Work>()
   /** Nested transactions that run or wait for their turn. */
   #nested = 0
@@ -93,20 +92,16 @@ export class Scope implements Joinable, Target, Session {
     }
   }
 
+  /** The body may run on long after an interruption. */
   async #runBody<T>(body: () => T | PromiseLike<T>): Promise<T> {
     this.#bodyRuns = true
+    bodyBegins()
     try {
       return await runInside(this, body)
     } finally {
       this.#bodyRuns = false
-      this.#afterBody?.()
+      bodyEnded()
     }
-  }
-
-  /** Calls back when the body has ended, which may be long after an interruption; at once if it does not run. */
-  afterBody(done: () => void): void {
-    if (this.#bodyRuns) this.#afterBody = done
-    else done()
   }
 
   /** Commits (or, nested, releases the savepoint). From now on it cannot be interrupted. */

@@ -1,6 +1,5 @@
 import { onAbort, throwIfAborted } from './abort'
 import { runBatch } from './batch'
-import { transactionBegins, transactionEnded } from './context'
 import { aborted, Failure, ResqliteError } from './errors'
 import type { Handle } from './handle'
 import { checkBody, checkOptions } from './options'
@@ -108,14 +107,12 @@ export async function topTransaction<T>(
   checkArguments(body, options)
   const scope = new Scope(handle, handle.channel.newSession(), undefined)
   const unwatch = watchSignal(scope, options)
-  transactionBegins()
   handle.sessionBegins(scope)
   try {
     await begin(scope, options?.timeout)
     return await conduct(scope, body)
   } finally {
     handle.sessionEnded(scope)
-    scope.afterBody(transactionEnded)
     unwatch?.()
   }
 }

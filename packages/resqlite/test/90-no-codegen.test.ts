@@ -17,7 +17,12 @@ async function main({ Database, say }: Tools) {
     [null, 2n ** 60n, Buffer.from('é')],
   ])
   const rows = await db.select('SELECT * FROM t')
-  for (const row of rows) say(Object.entries(row).map(([name, value]) => `${name}=${value}`).join())
+  for (const row of rows)
+    say(
+      Object.entries(row)
+        .map(([name, value]) => `${name}=${value}`)
+        .join(),
+    )
   for (const row of await db.select('SELECT * FROM t', [], { arrays: true })) say(String(row))
   await db.close()
   say(`generates code: ${generates}`)

@@ -63,7 +63,11 @@ test('import works from an ES module', () => {
 })
 
 /** Work of every kind, none of which can be done at once. */
-async function manyInFlight({ Database, count, endless, never, turn, say }: Tools, file: string, end: string) {
+async function manyInFlight(
+  { Database, count, endless, never, turn, say }: Tools,
+  file: string,
+  end: string,
+) {
   const db = await Database.open(file)
   await db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (0)')
   const ignore = () => {}
@@ -157,7 +161,9 @@ test('close with work in flight: reads finish, writes are done or refused as the
       ),
     )
     await Promise.all([db.close(), db.close()])
-    const complete = (await reads).filter((read) => read.status === 'fulfilled' && read.value.length === 10_000)
+    const complete = (await reads).filter(
+      (read) => read.status === 'fulfilled' && read.value.length === 10_000,
+    )
     say(complete.length)
     const done = (await writes).flatMap(({ status }, i) => (status === 'fulfilled' ? [i] : []))
     const again = await Database.open(file)

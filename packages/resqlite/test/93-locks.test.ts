@@ -230,3 +230,28 @@ test('opening a file that another process holds does not wait for it', async (t)
   other.tell()
   await other.output()
 })
+
+test('a thread can be terminated, and a process can exit, while their writes wait for another process', async (t) => {
+  const { db, other } = await lockedDatabase(t)
+  async function main({ Database, thread, posted, say, turn }: Tools, file: string) {
+    async function write({ Database, post, turn }: Tools, file: string) {
+      const db = await Database.open(file, { busyTimeout: 600_000 })
+      for (let x = 1; x <= 10; x++) void db.execute('INSERT INTO t VALUES (?)', [x])
+      void db.transaction((tx) => tx.execute('INSERT INTO t VALUES (11)'))
+      await turn()
+      post('waiting')
+    }
+    const worker = thread(write, file)
+    await posted(worker)
+    await worker.terminate()
+    say('terminated')
+    const db = await Database.open(file, { busyTimeout: 600_000 })
+    void db.execute('INSERT INTO t VALUES (12)')
+    await turn()
+    process.exit(0)
+  }
+  assert.deepEqual(await run(t, main, db.path), ['terminated'])
+  other.tell()
+  await other.output()
+  assert.deepEqual(await db.select('SELECT x FROM t'), [{ x: 0 }, { x: -1 }])
+})

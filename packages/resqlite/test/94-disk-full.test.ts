@@ -126,24 +126,28 @@ for (const [way, limited, reason] of ways) {
     await checkIntact(db)
   })
 
-  test(`${way}: a body that ignores the error commits all it was told is done, or nothing`, options, async (t) => {
-    const { db } = await limited(t)
-    const told: number[] = []
-    const transaction = db.transaction(async (tx) => {
-      for (const id of range(700)) {
-        await tx.execute(insert, [id, kilobyte()]).then(
-          () => told.push(id),
-          () => {},
-        )
-      }
-    })
-    const committed = await transaction.then(
-      () => true,
-      () => false,
-    )
-    assert.deepEqual(await ids(db), committed ? told : [])
-    await checkIntact(db)
-  })
+  test(
+    `${way}: a body that ignores the error commits all it was told is done, or nothing`,
+    options,
+    async (t) => {
+      const { db } = await limited(t)
+      const told: number[] = []
+      const transaction = db.transaction(async (tx) => {
+        for (const id of range(700)) {
+          await tx.execute(insert, [id, kilobyte()]).then(
+            () => told.push(id),
+            () => {},
+          )
+        }
+      })
+      const committed = await transaction.then(
+        () => true,
+        () => false,
+      )
+      assert.deepEqual(await ids(db), committed ? told : [])
+      await checkIntact(db)
+    },
+  )
 
   test(`${way}: deleting rows makes room`, options, async (t) => {
     const { db, makeRoom } = await limited(t)
@@ -171,7 +175,9 @@ for (const [way, limited, reason] of ways) {
   })
 }
 
-test('a full disk: opening a database that cannot be created says which and why', { skip: noMount() ?? false }, async (t) => {
+test('a full disk: opening a database that cannot be created says which and why', {
+  skip: noMount() ?? false,
+}, async (t) => {
   const folder = smallFolder(t, 64)
   writeFileSync(join(folder, 'ballast'), Buffer.alloc(64 * 1024))
   const path = join(folder, 'test.db')

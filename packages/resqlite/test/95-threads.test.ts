@@ -88,7 +88,7 @@ const activities: Record<string, Script<[string]>> = {
       })
     }
   },
-  'iterate': async ({ Database, post, count }, file) => {
+  iterate: async ({ Database, post, count }, file) => {
     const db = await Database.open(file)
     const open = Array.from({ length: 5 }, () => db.iterate(count(10_000_000)))
     for (const iterator of open) await iterator.next()
@@ -122,11 +122,11 @@ const activities: Record<string, Script<[string]>> = {
     }
     await db.executeBatch('INSERT INTO t VALUES (?)', sets())
   },
-  'opening': async ({ Database, post }, file) => {
+  opening: async ({ Database, post }, file) => {
     for (let i = 0; i < 10; i++) void Database.open(file)
     post('there')
   },
-  'closing': async ({ Database, post, count }, file) => {
+  closing: async ({ Database, post, count }, file) => {
     const db = await Database.open(file)
     void db.select(count(1_000_000))
     void db.close()

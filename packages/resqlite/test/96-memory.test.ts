@@ -62,7 +62,9 @@ test('select gives a million rows, and holds little outside the JavaScript heap'
     const gc = globalThis.gc as () => void
     const db = await Database.open(file)
     const before = process.memoryUsage()
-    const rows = await db.select<{ x: number; t: string }>(`SELECT x, 'text ' || x AS t FROM (${count(1_000_000)})`)
+    const rows = await db.select<{ x: number; t: string }>(
+      `SELECT x, 'text ' || x AS t FROM (${count(1_000_000)})`,
+    )
     say(String(rows.length === 1_000_000 && rows.every(({ x, t }, i) => x === i + 1 && t === `text ${x}`)))
     gc()
     const after = process.memoryUsage()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { withCode } from './support/errors'
+import { gate, withCode } from './support/errors'
 import { stress } from './support/process-stress'
 import { random } from './support/random'
 import { tempDatabase, tempFile } from './support/temp'
@@ -8,7 +8,7 @@ import { tempDatabase, tempFile } from './support/temp'
 test('many callers that do everything at once find what they have written, and nothing else', async (t) => {
   const { seed } = random()
   t.diagnostic(`RESQLITE_SEED=${seed}`)
-  await stress(tempFile(t), seed, { actors: 12, steps: 200 })
+  await stress(tempFile(t), seed, { actors: 12, steps: 2000 })
 })
 
 test('a column that changes its type between large results is decoded right', async (t) => {
@@ -52,5 +52,43 @@ test('what the body of an aborted transaction still asks for is refused, not don
   await assert.rejects(transaction, withCode('RESQLITE_ABORTED'))
   const codes = (await Promise.all(late)).flat().map((call) => call.status === 'rejected' && call.reason.code)
   assert.deepEqual(codes, ['RESQLITE_TRANSACTION', 'RESQLITE_TRANSACTION', 'RESQLITE_TRANSACTION'])
+  assert.deepEqual(await db.select('SELECT * FROM t'), [])
+})
+
+test('what the body of a nested transaction still asks for after the end of all is refused', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(x)')
+  const controller = new AbortController()
+  const over = gate()
+  const late = gate<Promise<unknown>>()
+  const transaction = db.transaction(
+    (tx) =>
+      tx.transaction(async () => {
+        controller.abort()
+        await over.promise
+        late.open(Promise.allSettled([db.execute('INSERT INTO t VALUES (1)')]))
+      }),
+    { signal: controller.signal },
+  )
+  await assert.rejects(transaction, withCode('RESQLITE_ABORTED'))
+  over.open()
+  const [call] = (await late.promise) as [PromiseRejectedResult]
+  assert.equal(call.status === 'rejected' && call.reason.code, 'RESQLITE_TRANSACTION')
+  assert.deepEqual(await db.select('SELECT * FROM t'), [])
+})
+
+test('giving transactions up at every moment never leaves one open', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(x)')
+  for (let round = 0; round < 2000; round++) {
+    const controller = new AbortController()
+    const given = db.transaction((tx) => tx.execute('INSERT INTO t VALUES (1)'), {
+      signal: controller.signal,
+    })
+    let steps = round % 7
+    const next = round % 2 === 0 ? setImmediate : queueMicrotask
+    const step = () => void (steps-- > 0 ? next(step) : controller.abort())
+    step()
+    await Promise.allSettled([given])
+  }
+  await db.transaction((tx) => tx.execute('DELETE FROM t'))
   assert.deepEqual(await db.select('SELECT * FROM t'), [])
 })

@@ -451,8 +451,12 @@ impl Writer {
     pub(super) fn roll_back(&mut self) {
         self.recorder.discard();
         if !self.statements.connection.is_autocommit() {
-            // It can only fail when there is no transaction, which is what is wanted.
-            let _ = self.control("ROLLBACK");
+            let done = self.control("ROLLBACK");
+            // A connection that cannot be brought back to rest is replaced, as after any panic.
+            assert!(
+                self.statements.connection.is_autocommit(),
+                "ROLLBACK failed: {done:?}"
+            );
         }
     }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { AbortError, Database, type SqlValue, type Transaction } from 'resqlite'
+import { inspect, isDeepStrictEqual } from 'node:util'
+import { AbortError, Database, type Row, type SqlValue, type Transaction } from 'resqlite'
 import { random } from './random'
 
 /** How much a run does. */
@@ -104,8 +105,14 @@ class Actor {
     this.#compare(await this.#db.select(MINE, [this.#id]))
   }
 
-  #compare(rows: unknown[], model = this.#model): void {
-    assert.deepEqual(rows, sorted(model))
+  #compare(rows: Row[], model = this.#model): void {
+    const expected = sorted(model)
+    if (isDeepStrictEqual(rows, expected)) return
+    const there = new Map(rows.map((row) => [row.key, row.value]))
+    const keys = [...new Set([...there.keys(), ...model.keys()])] as number[]
+    const wrong = keys.filter((key) => !isDeepStrictEqual(there.get(key), model.get(key)))
+    const differences = wrong.map((key) => inspect({ key, found: there.get(key), expected: model.get(key) }))
+    assert.fail(`caller ${this.#id} finds ${rows.length} rows, not ${expected.length}: ${differences}`)
   }
 
   #key(): number {
@@ -154,7 +161,10 @@ class Actor {
 
   /** Many at once: they happen in the order in which they are asked for. */
   async #putMany(): Promise<void> {
-    const puts = Array.from({ length: 1 + this.#choices.int(30) }, () => [this.#key(), this.#value()] as const)
+    const puts = Array.from(
+      { length: 1 + this.#choices.int(30) },
+      () => [this.#key(), this.#value()] as const,
+    )
     await Promise.all(puts.map(([key, value]) => this.#db.execute(PUT, { actor: this.#id, key, value })))
     for (const [key, value] of puts) this.#model.set(key, value)
   }
@@ -203,13 +213,10 @@ class Actor {
   async #transaction(): Promise<void> {
     const signal = this.#signal()
     let draft: Model = new Map()
-    const call = this.#db.transaction(
-      async (tx) => {
-        draft = new Map(this.#model)
-        await this.#inTransaction(tx, draft, 0)
-      },
-      signal && { signal },
-    )
+    const call = this.#db.transaction(async (tx) => {
+      draft = new Map(this.#model)
+      await this.#inTransaction(tx, draft, 0)
+    }, signal && { signal })
     if (await this.#done(call)) this.#model = draft
   }
 

@@ -28,9 +28,13 @@ export function smallFolder(t: TestContext, kib: number): string {
 }
 
 function mount(folder: string, kib: number): string | undefined {
-  const { status, stderr, error } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${kib}k`, 'tmpfs', folder], {
-    encoding: 'utf8',
-  })
+  const { status, stderr, error } = spawnSync(
+    'mount',
+    ['-t', 'tmpfs', '-o', `size=${kib}k`, 'tmpfs', folder],
+    {
+      encoding: 'utf8',
+    },
+  )
   return status === 0 ? undefined : `tmpfs cannot be mounted: ${stderr || error}`
 }
 

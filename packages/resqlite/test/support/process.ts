@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { type Json, type Script, scriptText } from './process-tools'
 
 /** A process that has not ended by then hangs, and is killed so that the test can say so. */
-const HANGS_AFTER = 20_000
+const HANGS_AFTER = 60_000
 
 /** How a process ended. */
 export interface Ending {
