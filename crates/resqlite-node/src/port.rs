@@ -597,8 +597,12 @@ fn off_thread(reply: Box<FrameReply>, work: impl FnOnce(Box<FrameReply>) + Send 
     }
 }
 
-/// Whether JavaScript may see native memory here; Electron forbids it.
+/// Whether JavaScript may see native memory here; Electron forbids it. With `RESQLITE_COPY_RESULTS` set, the way that
+/// copies is taken anywhere, so that it can be tested, and tried where something else objects to such memory.
 fn external_memory_allowed(env: Env) -> bool {
+    if std::env::var_os("RESQLITE_COPY_RESULTS").is_some() {
+        return false;
+    }
     let mut word = Box::new(0u64);
     let (start, mut value) = ((&raw mut *word).cast(), std::ptr::null_mut());
     // SAFETY: the memory is leaked below if JavaScript got hold of it, so it outlives the array buffer.

@@ -25,7 +25,7 @@ export const KNOWN_TEXTS = 1_000
 export const KNOWN_TEXT_UNITS = 4 * 1024 * 1024
 
 /** Longest part of one event-loop turn that is spent on decoding replies, or on encoding a batch. */
-export const TURN_MILLISECONDS = 3
+export const TURN_MILLISECONDS = 1
 
 /** Payload after which a batch goes on in a new frame. */
 export const BATCH_FRAME_BYTES = 64 * 1024
