@@ -79,7 +79,7 @@ impl Handle {
             .and_then(|key| engines.get(key))
             .and_then(Weak::upgrade)
         {
-            engine.parts.settings.check_same(options)?;
+            engine.parts.settings.check_same(options, &settings)?;
             if engine.enter() {
                 let read_only = options.read_only;
                 return Ok(Self { engine, read_only });

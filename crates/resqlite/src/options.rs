@@ -107,8 +107,8 @@ impl Settings {
     }
 
     /// Refuses options that contradict those an engine was opened with, because another `Database` shares it.
-    pub(crate) fn check_same(&self, options: &Options) -> Result<()> {
-        let wanted = Self::decide(options)?;
+    /// `wanted` is what `options` were decided to mean.
+    pub(crate) fn check_same(&self, options: &Options, wanted: &Self) -> Result<()> {
         let differs = |given: bool, same: bool| given && !same;
         let different = if differs(options.readers.is_some(), wanted.readers == self.readers) {
             "readers"

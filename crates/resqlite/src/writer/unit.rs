@@ -125,8 +125,22 @@ impl Writer {
         Ok((rows, written))
     }
 
-    /// Runs the prepared statement once per set; gives the rows changed.
+    /// Runs the prepared statement once per set; gives the rows changed. Large parameters are let go after the last
+    /// set, not after each: SQLite binds the next set into the memory of the one before.
     fn sets(
+        &mut self,
+        prepared: &mut Prepared,
+        sets: &Sets,
+        integers: Integers,
+        token: &Token,
+        rows: &mut Vec<Packed>,
+    ) -> Result<i64> {
+        let changes = self.each_set(prepared, sets, integers, token, rows);
+        prepared.end_run(sets.params.byte_len());
+        changes
+    }
+
+    fn each_set(
         &mut self,
         prepared: &mut Prepared,
         sets: &Sets,
@@ -143,7 +157,7 @@ impl Writer {
             }
             let stepped = reader.bind_next(&mut prepared.statement);
             let stepped = stepped.and_then(|()| self.statements.drain(prepared, integers, rows));
-            prepared.end_run(sets.params.byte_len());
+            prepared.statement.reset();
             stepped?;
             if counts {
                 changes += self.statements.connection.changes();

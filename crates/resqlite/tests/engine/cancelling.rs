@@ -2,21 +2,15 @@
 
 use std::sync::mpsc;
 
-use resqlite::{Error, Options, Scope, Token, TokenSlot};
+use resqlite::{Error, Scope, Token, TokenSlot};
 
-use crate::support::{Fixture, ask, block_on, hold_reader, query, tell, write};
+use crate::support::{Fixture, ask, block_on, hold_reader, query, readers, tell, write};
 
 const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
 const ENDLESS_ROWS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
 
 fn one_reader() -> Fixture {
-    Fixture::with(
-        "CREATE TABLE t(a)",
-        Options {
-            readers: Some(1),
-            ..Options::default()
-        },
-    )
+    Fixture::with("CREATE TABLE t(a)", readers(1))
 }
 
 #[test]

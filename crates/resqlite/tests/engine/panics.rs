@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, mpsc};
 
-use resqlite::{Database, Error, Options, Outcome, Reply, Result, Shape, Slice, Token};
+use resqlite::{Database, Error, Outcome, Reply, Result, Shape, Slice, Token};
 
-use crate::support::{Fixture, Told, ask, block_on, query, tell, write};
+use crate::support::{Fixture, Told, ask, block_on, query, readers, tell, write};
 
 /// Tells how it was finished, and panics when it is given rows.
 struct PanicsAtRows(mpsc::Sender<Told>);
@@ -23,13 +23,7 @@ const MANY_ROWS: &str =
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i FROM n";
 
 fn fixture() -> Fixture {
-    Fixture::with(
-        "CREATE TABLE t(a)",
-        Options {
-            readers: Some(1),
-            ..Options::default()
-        },
-    )
+    Fixture::with("CREATE TABLE t(a)", readers(1))
 }
 
 #[test]

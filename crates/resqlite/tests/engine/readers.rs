@@ -7,14 +7,7 @@ use std::{
 
 use resqlite::{Format, Options, Query, Token, Value};
 
-use crate::support::{Fixture, Random, ask, block_on, hold_reader, integers, query, tell};
-
-fn readers(count: usize) -> Options {
-    Options {
-        readers: Some(count),
-        ..Options::default()
-    }
-}
+use crate::support::{Fixture, Random, ask, block_on, hold_reader, integers, query, readers, tell};
 
 fn counting(rows: i64) -> String {
     format!(

@@ -108,3 +108,11 @@ impl Random {
         self.next() % bound
     }
 }
+
+/// Options with so many reader threads.
+pub fn readers(count: usize) -> Options {
+    Options {
+        readers: Some(count),
+        ..Options::default()
+    }
+}
