@@ -1,5 +1,7 @@
 //! Sets of columns.
 
+use std::iter;
+
 const WORD_BITS: usize = u64::BITS as usize;
 const INLINE_WORDS: usize = 2;
 
@@ -54,10 +56,27 @@ impl ColumnSet {
     /// The columns, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u16> {
         self.words().iter().enumerate().flat_map(|(word, &bits)| {
-            (0..WORD_BITS)
-                .filter(move |bit| bits >> bit & 1 == 1)
-                .map(move |bit| (word * WORD_BITS + bit) as u16)
+            let left = |bits: u64| Some(bits).filter(|&bits| bits != 0);
+            iter::successors(left(bits), move |&bits| left(bits & (bits - 1)))
+                .map(move |bits| (word * WORD_BITS + bits.trailing_zeros() as usize) as u16)
         })
+    }
+
+    /// Whether the sets have a column in common.
+    pub fn intersects(&self, other: &ColumnSet) -> bool {
+        self.words()
+            .iter()
+            .zip(other.words())
+            .any(|(left, right)| left & right != 0)
+    }
+
+    /// Whether the other set has all columns of this one.
+    pub fn is_subset_of(&self, other: &ColumnSet) -> bool {
+        let others = other.words();
+        self.words()
+            .iter()
+            .enumerate()
+            .all(|(word, bits)| bits & !others.get(word).unwrap_or(&0) == 0)
     }
 
     /// Adds the columns of another set.
@@ -121,12 +140,12 @@ impl FromIterator<u16> for ColumnSet {
     }
 }
 
-/// The columns of a table that changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The columns of a table that changed, or that somebody reads.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Columns {
     /// No others than these.
     Only(ColumnSet),
-    /// Any column may have changed.
+    /// Any column.
     Any,
 }
 
@@ -137,9 +156,9 @@ impl Columns {
     }
 
     /// Adds what `other` says.
-    pub(crate) fn union_with(&mut self, other: Columns) {
+    pub(crate) fn union_with(&mut self, other: &Columns) {
         match (self, other) {
-            (Columns::Only(known), Columns::Only(more)) => known.union_with(&more),
+            (Columns::Only(known), Columns::Only(more)) => known.union_with(more),
             (known, Columns::Any) => *known = Columns::Any,
             (Columns::Any, _) => {}
         }
@@ -186,9 +205,9 @@ mod tests {
     #[test]
     fn any_column_swallows_the_known_ones() {
         let mut columns = Columns::Only([1].into_iter().collect());
-        columns.union_with(Columns::Any);
+        columns.union_with(&Columns::Any);
         assert_eq!(columns, Columns::Any);
-        columns.union_with(Columns::Only([2].into_iter().collect()));
+        columns.union_with(&Columns::Only([2].into_iter().collect()));
         assert_eq!(columns, Columns::Any);
     }
 
@@ -206,6 +225,19 @@ mod tests {
             model.extend(second);
             prop_assert!(set.iter().eq(model.iter().copied()));
             prop_assert!(model.iter().all(|&column| set.contains(column)));
+        }
+
+        #[test]
+        fn sets_meet_and_contain_as_sets_do(first in vec(column(), 0..4), second in vec(column(), 0..40)) {
+            let models: [BTreeSet<u16>; 2] = [first.into_iter().collect(), second.into_iter().collect()];
+            let sets: [ColumnSet; 2] = [models[0].iter().copied().collect(), models[1].iter().copied().collect()];
+            prop_assert_eq!(sets[0].intersects(&sets[1]), !models[0].is_disjoint(&models[1]));
+            prop_assert_eq!(sets[1].intersects(&sets[0]), !models[0].is_disjoint(&models[1]));
+            prop_assert_eq!(sets[0].is_subset_of(&sets[1]), models[0].is_subset(&models[1]));
+
+            let mut both = sets[0].clone();
+            both.union_with(&sets[1]);
+            prop_assert!(sets[0].is_subset_of(&both) && sets[1].is_subset_of(&both));
         }
 
         #[test]

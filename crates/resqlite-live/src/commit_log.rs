@@ -144,21 +144,21 @@ mod tests {
 
     use super::{Commit, CommitLog, Overflow};
     use crate::{
-        change_set::ChangeSet, key::Key, row_change::RowChange, summary::ChangeSummary,
-        table_name::TableName, testing::cases,
+        change_set::ChangeSet, image::Watched, row_change::RowChange, summary::ChangeSummary,
+        table_name::TableName, testing::cases, value::Value,
     };
 
     /// A commit that inserted rows 0, 1, … : the more rows, the heavier.
     fn inserts(rows: i64) -> ChangeSummary {
         let table = TableName::new("main", "t");
+        let watched = Arc::new(Watched {
+            images: [0].into(),
+            ..Watched::default()
+        });
         let mut changes = ChangeSet::new();
-        for rowid in 0..rows {
-            changes.record(
-                &table,
-                RowChange::Insert {
-                    key: Some(Key::Rowid(rowid)),
-                },
-            );
+        for id in 0..rows {
+            let new = Some([Value::Integer(id)].into());
+            changes.record(&table, &watched, RowChange::Insert { new });
         }
         changes.finish()
     }

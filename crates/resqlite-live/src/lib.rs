@@ -5,21 +5,29 @@
 //! [`ChangeSummary`], which the bounded [`CommitLog`] keeps under a sequence number. Whoever knows an older
 //! sequence number asks the log what happened since, or learns that it no longer reaches back that far.
 //!
-//! An [`Interest`] says how far changes to a table are worth decoding: table, columns or rows.
+//! An [`Interest`] says how far changes to a table are worth decoding: which columns are compared, and of which the
+//! values are kept ([`Watched`]).
 //!
-//! One rule holds everywhere: tables give correctness; columns and keys only save work. Where a bound in
+//! What a stream depends on is a [`Dependencies`]: tables, columns of them, and [`Filter`]s that say which rows can
+//! matter. [`Dependencies::concerned`] is the rule by which a commit concerns it; the [`Registry`] finds those whom
+//! one concerns among very many.
+//!
+//! One rule holds everywhere: tables give correctness; columns and values only save work. Where a bound in
 //! [`limits`] is reached or something is not known, a summary claims more than what changed ([`Columns::Any`],
-//! [`Keys::Any`], everything), never less.
+//! [`Rows::Any`], everything), never less.
 //!
 //! ```
-//! use resqlite_live::{ChangeSet, CommitLog, Key, RowChange, TableName};
+//! use std::sync::Arc;
+//! use resqlite_live::{ChangeSet, CommitLog, RowChange, TableName, Value, Watched};
 //!
 //! let users = TableName::new("main", "users");
+//! let watched = Arc::new(Watched { images: [0].into(), ..Watched::default() });
+//! let insert = |id| RowChange::Insert { new: Some([Value::Integer(id)].into()) };
 //! let mut changes = ChangeSet::new();
 //! let statement = changes.mark();
-//! changes.record(&users, RowChange::Insert { key: Some(Key::Rowid(1)) });
+//! changes.record(&users, &watched, insert(1));
 //! changes.rollback_to(statement); // the statement failed
-//! changes.record(&users, RowChange::Insert { key: Some(Key::Rowid(2)) });
+//! changes.record(&users, &watched, insert(2));
 //!
 //! let mut log = CommitLog::new();
 //! let sequence = log.append(changes.finish());
@@ -33,10 +41,17 @@
 mod change_set;
 mod column_set;
 mod commit_log;
+mod dependencies;
+#[doc(hidden)]
+pub mod fault;
+mod filter;
+mod image;
 mod interest;
-mod key;
 pub mod limits;
+mod patch;
+mod registry;
 mod row_change;
+mod scheduler;
 mod summary;
 mod table_name;
 #[cfg(test)]
@@ -46,9 +61,14 @@ mod value;
 pub use change_set::{ChangeSet, Mark};
 pub use column_set::{ColumnSet, Columns};
 pub use commit_log::{Commit, CommitLog, Overflow};
-pub use interest::{Detail, Interest};
-pub use key::{Key, Keys};
+pub use dependencies::{Dependencies, Reason, Skip, TableDependency};
+pub use filter::{Conjunct, Filter, Test};
+pub use image::{Image, Watched};
+pub use interest::Interest;
+pub use patch::{Differ, Difference, Run};
+pub use registry::{Registry, Skips, StreamId};
 pub use row_change::RowChange;
-pub use summary::{ChangeSummary, Operations, TableChange};
+pub use scheduler::{Scheduler, Stale};
+pub use summary::{ChangeSummary, ChangedRow, Operations, Rows, TableChange};
 pub use table_name::TableName;
 pub use value::Value;

@@ -1,11 +1,12 @@
 //! Every bound of this crate, by name.
 
-/// Rows of one table that a change set names by key. One more, and any row of that table may have changed.
-pub const KEYS_PER_TABLE: usize = 8_192;
+/// Rows of one table that a change set keeps with their images. One more, and any row of that table may have
+/// changed.
+pub const ROWS_PER_TABLE: usize = 65_536;
 
-/// Bytes that the keys of one change set may take together, approximately. A key that does not fit stands for
-/// any row of its table.
-pub const KEY_BYTES_PER_CHANGE_SET: usize = 4 << 20;
+/// Bytes that the rows of one change set may take together with their images, approximately. A row that does not
+/// fit stands for any row of its table.
+pub const IMAGE_BYTES_PER_CHANGE_SET: usize = 8 << 20;
 
 /// Tables that a change set tells apart. One more, and everything may have changed.
 pub const TABLES_PER_CHANGE_SET: usize = 1_024;
@@ -15,14 +16,21 @@ pub const TABLES_PER_CHANGE_SET: usize = 1_024;
 /// what the newest mark needs always fits.
 pub const SAVED_STATES: usize = 8_192;
 
+/// Keys under which a stream is found by the values of its filter, unless one list alone has more: combinations of
+/// the values of several lists.
+pub const KEYS_PER_FILTER: usize = 256;
+
 /// Commits that the log keeps.
 pub const LOG_COMMITS: usize = 16_384;
 
 /// Bytes that the commits in the log may take together, approximately.
 pub const LOG_BYTES: usize = 32 << 20;
 
+/// Microseconds from which on the run of a live query counts as slow.
+pub const SLOW_MICROS: u64 = 20_000;
+
 const _: () = assert!(SAVED_STATES > TABLES_PER_CHANGE_SET);
 const _: () = assert!(
-    LOG_BYTES > 2 * KEY_BYTES_PER_CHANGE_SET,
+    LOG_BYTES > 2 * IMAGE_BYTES_PER_CHANGE_SET,
     "the largest commit must fit the log"
 );

@@ -1,8 +1,10 @@
 //! What one commit changed.
 
+use std::sync::{Arc, LazyLock};
+
 use crate::{
     column_set::Columns,
-    key::{Key, Keys},
+    image::{self, Image, Watched},
     table_name::TableName,
 };
 
@@ -12,7 +14,7 @@ use crate::{
 pub struct Operations {
     /// Rows inserted.
     pub inserts: u64,
-    /// Rows updated, without those that an UPDATE left as they were.
+    /// Rows updated, without those that an UPDATE is known to have left as they were.
     pub updates: u64,
     /// Rows deleted.
     pub deletes: u64,
@@ -23,23 +25,58 @@ pub struct Operations {
 pub struct TableChange {
     /// How many rows, by operation.
     pub operations: Operations,
-    /// Columns that UPDATEs changed. An INSERT or DELETE concerns all columns and adds none here: see
-    /// `operations`.
+    /// How far the changes were decoded: what `columns` and `rows` speak of.
+    pub watched: Arc<Watched>,
+    /// Which of the compared columns UPDATEs changed. Nothing is said of other columns: whoever reads one has
+    /// to take it for changed. An INSERT or DELETE concerns all columns and adds none here: see `operations`.
     pub columns: Columns,
-    /// The rows, under the keys that they had before and have after.
-    pub keys: Keys,
+    /// The rows.
+    pub rows: Rows,
+}
+
+/// The rows of a table that changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rows {
+    /// No other rows than these, in order of their changes: a row that changed twice is here twice. Every image
+    /// is known.
+    Only(Box<[ChangedRow]>),
+    /// Any row may have changed: images were not asked for, one could not be had, or a bound was reached.
+    Any,
+}
+
+/// One change to one row. A row that an INSERT made has no old image, one that a DELETE took no new one; with
+/// `columns`, of an UPDATE, there are both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedRow {
+    /// Which of the compared columns an UPDATE changed; possibly none, where only others changed. `None`: INSERT
+    /// or DELETE, of all columns.
+    pub columns: Option<Columns>,
+    /// The values of [`Watched::images`] before.
+    pub old: Option<Image>,
+    /// The values of [`Watched::images`] after.
+    pub new: Option<Image>,
+}
+
+impl ChangedRow {
+    /// Approximate bytes of the row with all that it holds.
+    pub(crate) fn weight(&self) -> usize {
+        let images = self.old.iter().chain(&self.new).map(image::heap_bytes);
+        let columns = self.columns.as_ref().map_or(0, Columns::heap_bytes);
+        size_of::<Self>() + images.sum::<usize>() + columns
+    }
 }
 
 /// Stands for whatever may have happened to a table.
-static ANYTHING: TableChange = TableChange {
+static ANYTHING: LazyLock<TableChange> = LazyLock::new(|| TableChange {
     operations: Operations {
         inserts: u64::MAX,
         updates: u64::MAX,
         deletes: u64::MAX,
     },
+    watched: Arc::clone(Watched::nothing()),
     columns: Columns::Any,
-    keys: Keys::Any,
-};
+    rows: Rows::Any,
+});
 
 /// What one commit changed: never less than it did, sometimes more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +111,7 @@ impl ChangeSummary {
         self.schema_changed
     }
 
-    /// Whether anything in any table may have changed, its keys included (VACUUM, a foreign writer, a bound).
+    /// Whether anything in any table may have changed, rowids included (VACUUM, a foreign writer, a bound).
     pub fn everything_changed(&self) -> bool {
         self.everything_changed
     }
@@ -114,22 +151,25 @@ impl ChangeSummary {
 }
 
 impl TableChange {
+    /// What is asked is counted although it is shared: where that changes often, the log alone keeps it.
     fn heap_bytes(&self) -> usize {
-        let keys = match &self.keys {
-            Keys::Only(keys) => keys.iter().map(Key::weight).sum(),
-            Keys::Any => 0,
+        let rows = match &self.rows {
+            Rows::Only(rows) => rows.iter().map(ChangedRow::weight).sum(),
+            Rows::Any => 0,
         };
-        keys + self.columns.heap_bytes()
+        rows + self.columns.heap_bytes() + self.watched.weight()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ChangeSummary, Operations};
+    use std::sync::Arc;
+
+    use super::{ChangeSummary, Operations, Rows};
     use crate::{
         change_set::ChangeSet,
         column_set::{ColumnSet, Columns},
-        key::{Key, Keys},
+        image::Watched,
         row_change::RowChange,
         table_name::TableName,
         value::Value,
@@ -139,10 +179,8 @@ mod tests {
         TableName::new("main", table)
     }
 
-    fn insert(rowid: i64) -> RowChange {
-        RowChange::Insert {
-            key: Some(Key::Rowid(rowid)),
-        }
+    fn insert(changes: &mut ChangeSet, table: &str) {
+        changes.record(&name(table), Watched::nothing(), RowChange::Insert { new: None });
     }
 
     fn summary(record: impl FnOnce(&mut ChangeSet)) -> ChangeSummary {
@@ -153,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_table_that_did_not_change_is_not_touched() {
-        let summary = summary(|changes| changes.record(&name("a"), insert(1)));
+        let summary = summary(|changes| insert(changes, "a"));
         assert!(summary.touches(&name("a")));
         assert!(!summary.touches(&name("b")));
         assert!(!summary.touches(&TableName::new("temp", "a")));
@@ -164,7 +202,7 @@ mod tests {
     fn tables_are_found_and_listed_by_name_whatever_the_order_of_change() {
         let summary = summary(|changes| {
             for (rows, table) in (1..).zip(["c", "a", "b"]) {
-                (0..rows).for_each(|rowid| changes.record(&name(table), insert(rowid)));
+                (0..rows).for_each(|_| insert(changes, table));
             }
         });
         let listed: Vec<_> = summary
@@ -178,12 +216,12 @@ mod tests {
     #[test]
     fn after_ddl_anything_may_have_happened_to_any_table() {
         let summary = summary(|changes| {
-            changes.record(&name("a"), insert(1));
+            insert(changes, "a");
             changes.record_schema_changed();
         });
         for table in ["a", "b"] {
             let change = summary.table(&name(table)).unwrap();
-            assert_eq!((&change.columns, &change.keys), (&Columns::Any, &Keys::Any));
+            assert_eq!((&change.columns, &change.rows), (&Columns::Any, &Rows::Any));
         }
         assert!(summary.schema_changed() && !summary.everything_changed());
         assert_eq!(summary.tables().len(), 1);
@@ -192,62 +230,79 @@ mod tests {
     #[test]
     fn a_change_of_everything_touches_every_table_and_lists_none() {
         let summary = summary(|changes| {
-            changes.record(&name("a"), insert(1));
+            insert(changes, "a");
             changes.record_everything_changed();
         });
         assert!(summary.everything_changed() && !summary.schema_changed());
-        assert_eq!(summary.table(&name("b")).unwrap().keys, Keys::Any);
+        assert_eq!(summary.table(&name("b")).unwrap().rows, Rows::Any);
         assert_eq!(summary.tables().len(), 0);
     }
 
     #[test]
     fn only_a_commit_without_any_change_is_empty() {
         assert!(summary(|_| {}).is_empty());
-        assert!(!summary(|changes| changes.record(&name("a"), insert(1))).is_empty());
+        assert!(!summary(|changes| insert(changes, "a")).is_empty());
         assert!(!summary(ChangeSet::record_schema_changed).is_empty());
         assert!(!summary(ChangeSet::record_everything_changed).is_empty());
     }
 
     #[test]
-    fn a_summary_weighs_what_its_keys_and_columns_hold() {
-        let wide_key = || Some(Key::Columns([Value::Blob(vec![7; 10_000].into())].into()));
-        let insert_wide = RowChange::Insert { key: wide_key() };
-        let columns: ColumnSet = [1_999].into_iter().collect();
-        let set_bytes = columns.heap_bytes();
-        let update = |columns| RowChange::Update {
-            columns,
-            old: Some(Key::Rowid(1)),
-            new: Some(Key::Rowid(1)),
+    fn a_summary_weighs_what_its_images_hold() {
+        let watched = Arc::new(Watched {
+            images: [0].into(),
+            ..Watched::default()
+        });
+        let blob = |bytes: usize| Some([Value::Blob(vec![7; bytes].into())].into());
+        let weight = |change| summary(|changes| changes.record(&name("a"), &watched, change)).weight();
+        let light = weight(RowChange::Insert { new: blob(0) });
+        assert_eq!(weight(RowChange::Insert { new: blob(10_000) }), light + 10_000);
+        assert_eq!(weight(RowChange::Delete { old: blob(10_000) }), light + 10_000);
+        let update = RowChange::Update {
+            columns: Columns::Any,
+            old: blob(3_000),
+            new: blob(4_000),
         };
+        assert!((7_000..8_000).contains(&(weight(update) - light)));
+    }
 
-        let light =
-            summary(|changes| changes.record(&name("a"), update(Columns::Only([1].into_iter().collect()))));
-        let wide = summary(|changes| changes.record(&name("a"), update(Columns::Only(columns))));
-        let heavy = summary(|changes| changes.record(&name("a"), insert_wide));
-        assert_eq!(wide.weight(), light.weight() + set_bytes);
-        assert!((10_000..11_000).contains(&heavy.weight()), "{}", heavy.weight());
+    #[test]
+    fn a_summary_weighs_what_its_columns_hold_and_what_was_asked() {
+        let wide: ColumnSet = [1_999].into_iter().collect();
+        let watched = |compared: &ColumnSet| {
+            Arc::new(Watched {
+                compared: compared.clone(),
+                ..Watched::default()
+            })
+        };
+        let weight = |watched: &Arc<Watched>, columns| {
+            let update = RowChange::Update {
+                columns: Columns::Only(columns),
+                old: None,
+                new: None,
+            };
+            summary(|changes| changes.record(&name("a"), watched, update)).weight()
+        };
+        let light = weight(&watched(&ColumnSet::new()), ColumnSet::new());
+        let asked = weight(&watched(&wide), ColumnSet::new());
+        assert_eq!(asked, light + wide.heap_bytes());
+        assert_eq!(weight(&watched(&wide), wide.clone()), asked + wide.heap_bytes());
     }
 
     #[test]
     fn operations_are_counted_by_kind() {
         let summary = summary(|changes| {
-            let table = name("a");
-            changes.record(&table, insert(1));
-            changes.record(&table, insert(2));
-            changes.record(
-                &table,
+            insert(changes, "a");
+            insert(changes, "a");
+            for change in [
                 RowChange::Update {
                     columns: Columns::Any,
                     old: None,
                     new: None,
                 },
-            );
-            changes.record(
-                &table,
-                RowChange::Delete {
-                    key: Some(Key::Rowid(1)),
-                },
-            );
+                RowChange::Delete { old: None },
+            ] {
+                changes.record(&name("a"), Watched::nothing(), change);
+            }
         });
         let operations = Operations {
             inserts: 2,

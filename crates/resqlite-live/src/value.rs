@@ -1,18 +1,26 @@
-//! A value as a key holds it.
+//! A value as a row holds it.
 
-use std::hash::{Hash, Hasher};
+use std::{
+    cmp::Ordering,
+    hash::{Hash, Hasher},
+};
 
 /// A value as SQLite stores it, owned.
 ///
 /// Two values are equal where SQLite's `IS` finds them equal under the BINARY collation: same storage class and
 /// same bytes, `-0.0` equal to `0.0`, NULL equal to NULL, and an INTEGER equal to a REAL of exactly its value.
-/// That is what decides whether two primary keys name the same row. It does *not* decide whether a column
-/// changed: there `1` becoming `1.0` is a change, which this comparison does not see.
+/// That is what decides whether a row passes a filter. It does *not* decide whether a column changed: there `1`
+/// becoming `1.0` is a change, which this comparison does not see.
+///
+/// They are ordered as SQLite's `ORDER BY` orders them under BINARY in a UTF-8 database: NULL, numbers by their
+/// exact value, TEXT and BLOB by their bytes.
 ///
 /// ```
 /// use resqlite_live::Value;
 /// assert_eq!(Value::Integer(1), Value::Real(1.0));
 /// assert_ne!(Value::Text(b"1".as_slice().into()), Value::Blob(b"1".as_slice().into()));
+/// assert!(Value::Real(0.5) < Value::Integer(1));
+/// assert!(Value::Integer(i64::MAX) < Value::Text(b"".as_slice().into()));
 /// ```
 #[derive(Debug, Clone)]
 pub enum Value {
@@ -20,7 +28,7 @@ pub enum Value {
     Null,
     /// INTEGER.
     Integer(i64),
-    /// REAL. SQLite never stores NaN; here a NaN equals only itself, bit for bit.
+    /// REAL. SQLite never stores NaN; here a NaN equals only itself, bit for bit, and is less than any number.
     Real(f64),
     /// TEXT as UTF-8, which may be invalid.
     Text(Box<[u8]>),
@@ -48,6 +56,28 @@ impl Value {
         }
     }
 
+    /// The place of the storage class in the order.
+    fn class(&self) -> u8 {
+        match self {
+            Value::Null => 0,
+            Value::Integer(_) | Value::Real(_) => 1,
+            Value::Text(_) => 2,
+            Value::Blob(_) => 3,
+        }
+    }
+
+    /// The start of the value as a number: of two values the lesser has not the greater rank. Values of one rank
+    /// can differ.
+    pub(crate) fn rank(&self) -> u64 {
+        let start = match self {
+            Value::Null => 0,
+            Value::Integer(integer) => rank_of_real(*integer as f64),
+            Value::Real(real) => rank_of_real(*real),
+            Value::Text(bytes) | Value::Blob(bytes) => rank_of_bytes(bytes),
+        };
+        u64::from(self.class()) << 62 | start >> 2
+    }
+
     fn canonical(&self) -> Canonical<'_> {
         match self {
             Value::Null => Canonical::Null,
@@ -59,9 +89,11 @@ impl Value {
     }
 }
 
+/// The first power of two that is too large for an INTEGER; its negative is the smallest INTEGER.
+const TWO_POW_63: f64 = 9_223_372_036_854_775_808.0;
+
 /// The INTEGER that equals the number exactly.
 fn integer(real: f64) -> Option<i64> {
-    const TWO_POW_63: f64 = 9_223_372_036_854_775_808.0;
     let exact = real.trunc() == real && (-TWO_POW_63..TWO_POW_63).contains(&real);
     exact.then_some(real as i64)
 }
@@ -80,11 +112,80 @@ impl Hash for Value {
     }
 }
 
+impl Ord for Value {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Value::Integer(left), Value::Integer(right)) => left.cmp(right),
+            (Value::Integer(left), Value::Real(right)) => compare_mixed(*left, *right),
+            (Value::Real(left), Value::Integer(right)) => compare_mixed(*right, *left).reverse(),
+            (Value::Real(left), Value::Real(right)) => compare_reals(*left, *right),
+            (Value::Text(left), Value::Text(right)) | (Value::Blob(left), Value::Blob(right)) => {
+                left.cmp(right)
+            }
+            _ => self.class().cmp(&other.class()),
+        }
+    }
+}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// An integer and a real, without rounding either.
+fn compare_mixed(integer: i64, real: f64) -> Ordering {
+    if real.is_nan() || real < -TWO_POW_63 {
+        return Ordering::Greater;
+    }
+    if real >= TWO_POW_63 {
+        return Ordering::Less;
+    }
+    let whole = real.trunc();
+    integer
+        .cmp(&(whole as i64))
+        .then_with(|| compare_reals(whole, real))
+}
+
+/// `-0.0` equals `0.0`; a NaN is less than any number.
+fn compare_reals(left: f64, right: f64) -> Ordering {
+    left.partial_cmp(&right).unwrap_or_else(|| {
+        let nan_bits = |real: f64| real.is_nan().then(|| real.to_bits());
+        match (nan_bits(left), nan_bits(right)) {
+            (Some(left), Some(right)) => left.cmp(&right),
+            (left, right) => right.is_some().cmp(&left.is_some()),
+        }
+    })
+}
+
+fn rank_of_real(real: f64) -> u64 {
+    if real.is_nan() {
+        return 0;
+    }
+    const SIGN: u64 = 1 << 63;
+    // The bits of `-0.0` become those of `0.0`.
+    let bits = (real + 0.0).to_bits();
+    if bits & SIGN == 0 { bits | SIGN } else { !bits }
+}
+
+fn rank_of_bytes(bytes: &[u8]) -> u64 {
+    let mut start = [0; 8];
+    let length = bytes.len().min(start.len());
+    start[..length].copy_from_slice(&bytes[..length]);
+    u64::from_be_bytes(start)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+    use std::{
+        cmp::Ordering,
+        hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
+    };
+
+    use proptest::{prelude::*, sample};
 
     use super::Value::{self, *};
+    use crate::testing::cases;
 
     fn bytes(bytes: &[u8]) -> Box<[u8]> {
         bytes.into()
@@ -147,5 +248,123 @@ mod tests {
     fn equality_is_reflexive_even_for_null_and_nan() {
         assert_equal(Null, Null);
         assert_equal(Real(f64::NAN), Real(f64::NAN));
+    }
+
+    #[test]
+    fn storage_classes_are_ordered_before_their_values() {
+        let ordered = [
+            Null,
+            Real(f64::NEG_INFINITY),
+            Integer(i64::MIN),
+            Integer(i64::MAX),
+            Real(f64::INFINITY),
+            Text(bytes(b"")),
+            Text(bytes(b"a")),
+            Text(bytes(b"a\0")),
+            Text(bytes(b"ab")),
+            Text(bytes(b"b")),
+            Text(bytes("é".as_bytes())),
+            Blob(bytes(b"")),
+            Blob(bytes(b"a")),
+        ];
+        assert!(ordered.is_sorted_by(|left, right| left < right));
+    }
+
+    #[test]
+    fn integers_and_reals_are_ordered_by_their_exact_values() {
+        let ordered = [
+            Real(-1.5),
+            Integer(-1),
+            Real(-0.5),
+            Integer(0),
+            Real(0.5),
+            Integer(1),
+            Real(1.5),
+            Integer((1 << 53) - 1),
+            Real(9_007_199_254_740_992.0),
+            Integer((1 << 53) + 1),
+            Integer(i64::MAX - 1),
+            Integer(i64::MAX),
+            Real(9_223_372_036_854_775_808.0),
+        ];
+        assert!(ordered.is_sorted_by(|left, right| left < right));
+        assert!(Real(-9_223_372_036_854_777_856.0) < Integer(i64::MIN));
+        assert_eq!(Real(-0.0).cmp(&Integer(0)), Ordering::Equal);
+    }
+
+    #[test]
+    fn a_nan_is_less_than_any_number_and_more_than_null() {
+        assert!(Null < Real(f64::NAN));
+        assert!(Real(f64::NAN) < Real(f64::NEG_INFINITY));
+        assert!(Real(f64::NAN) < Integer(i64::MIN));
+        assert_eq!(Real(f64::NAN).cmp(&Real(f64::NAN)), Ordering::Equal);
+    }
+
+    #[test]
+    fn ranks_tell_most_values_apart() {
+        let text = |text: &str| Text(text.as_bytes().into());
+        let ordered = [
+            Null,
+            Real(f64::NEG_INFINITY),
+            Integer(-1_000_000_000_000),
+            Integer(-1),
+            Integer(0),
+            Integer(1),
+            Real(1.5),
+            Integer(1_700_000_000_000),
+            Integer(1_700_000_000_001),
+            text(""),
+            text("2026-01"),
+            text("2026-02"),
+            Blob([].into()),
+            Blob([0xff].into()),
+        ];
+        assert!(ordered.is_sorted_by(|left, right| left.rank() < right.rank()));
+    }
+
+    /// Values near each other and near the borders of what the types hold.
+    fn any_value() -> impl Strategy<Value = Value> {
+        let integers = vec![0, 1, -1, 1 << 53, (1 << 53) + 1, i64::MAX, i64::MAX - 1, i64::MIN];
+        let reals = vec![
+            -0.0,
+            0.5,
+            9_007_199_254_740_992.0,
+            9_223_372_036_854_775_808.0,
+            -9_223_372_036_854_775_808.0,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+            -f64::NAN,
+        ];
+        prop_oneof![
+            Just(Null),
+            prop_oneof![sample::select(integers), any::<i64>()].prop_map(Integer),
+            any::<i64>().prop_map(|integer| Real(integer as f64)),
+            prop_oneof![sample::select(reals), any::<f64>()].prop_map(Real),
+            any::<Vec<u8>>().prop_map(|text| Text(text.into())),
+            any::<Vec<u8>>().prop_map(|blob| Blob(blob.into())),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(cases(512))]
+
+        #[test]
+        fn the_order_is_total_and_agrees_with_equality(a in any_value(), b in any_value(), c in any_value()) {
+            prop_assert_eq!(a.cmp(&b) == Ordering::Equal, a == b);
+            prop_assert_eq!(a.cmp(&b), b.cmp(&a).reverse());
+            if a <= b && b <= c {
+                prop_assert!(a <= c);
+            }
+        }
+
+        #[test]
+        fn ranks_never_contradict_the_order(a in any_value(), b in any_value()) {
+            let (lesser, greater) = if a <= b { (a, b) } else { (b, a) };
+            prop_assert!(lesser.rank() <= greater.rank());
+            if lesser == greater {
+                prop_assert_eq!(lesser.rank(), greater.rank());
+            }
+        }
     }
 }

@@ -54,6 +54,15 @@ pub struct Memory {
     pub statements: u64,
 }
 
+/// What a table declares of a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnMetadata {
+    /// The type, as it was written; `None` where there is none.
+    pub declared_type: Option<String>,
+    /// The name of the collation by which text is compared.
+    pub collation: String,
+}
+
 /// A statement and the SQL text that follows it.
 pub struct Prepared<'sql> {
     /// `None` when the text held only white space and comments.
@@ -158,6 +167,38 @@ impl Connection {
             statement.column_text(0)
         } else {
             None
+        })
+    }
+
+    /// What a table declares of a column. Without a schema the table is looked for as in a statement.
+    ///
+    /// # Errors
+    /// `SQLITE_ERROR` where there is no such table or column, or the table is a view.
+    pub fn column_metadata(&self, schema: Option<&str>, table: &str, column: &str) -> Result<ColumnMetadata> {
+        let schema = schema.map(c_string).transpose()?;
+        let (table, column) = (c_string(table)?, c_string(column)?);
+        let (mut declared_type, mut collation) = (ptr::null(), ptr::null());
+        // SAFETY: the handle is open, names outlive the call, out pointers are live; null ones are not filled.
+        let code = unsafe {
+            ffi::sqlite3_table_column_metadata(
+                self.handle.db.as_ptr(),
+                schema.as_ref().map_or(ptr::null(), |name| name.as_ptr()),
+                table.as_ptr(),
+                column.as_ptr(),
+                &mut declared_type,
+                &mut collation,
+                ptr::null_mut(),
+                ptr::null_mut(),
+                ptr::null_mut(),
+            )
+        };
+        self.handle.check(code)?;
+        // SAFETY: SQLite's strings live until the schema changes, which needs another call; they are copied now.
+        Ok(unsafe {
+            ColumnMetadata {
+                declared_type: (!declared_type.is_null()).then(|| handle::text(declared_type)),
+                collation: handle::text(collation),
+            }
         })
     }
 

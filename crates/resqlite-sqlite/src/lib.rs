@@ -39,7 +39,9 @@ pub mod codes {
 }
 
 pub use code::name as code_name;
-pub use connection::{Access, Checkpoint, Checkpointed, Connection, Memory, Prepared, version};
+pub use connection::{
+    Access, Checkpoint, Checkpointed, ColumnMetadata, Connection, Memory, Prepared, version,
+};
 pub use error::{Error, Result};
 pub use hooks::{Action, PreUpdate, RowOperation, action};
 pub use statement::Statement;

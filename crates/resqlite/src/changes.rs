@@ -1,8 +1,10 @@
 //! From SQLite's pre-update hook to the commit log: what the open unit changes, decoded as far as somebody asked.
 
+mod decode;
+mod tables;
+
 use std::{
     cell::RefCell,
-    collections::HashMap,
     rc::Rc,
     sync::{
         Arc,
@@ -10,18 +12,19 @@ use std::{
     },
 };
 
-use resqlite_live::{
-    ChangeSet, ColumnSet, Columns, Commit, CommitLog, Detail, Interest, Key, Mark, Overflow, RowChange,
-    TableName, Value,
-};
-use resqlite_sqlite::{Connection, PreUpdate, RowOperation, ValueRef};
+use resqlite_live::{ChangeSet, Columns, Commit, CommitLog, Interest, Mark, Overflow, RowChange, Watched};
+use resqlite_sqlite::{Connection, PreUpdate};
 
+use self::{
+    decode::{compares_all, decode},
+    tables::{Facts, Tables, read_tables},
+};
 use crate::{
     error::Result,
     sync::{Mutex, lock},
 };
 
-/// The commit log of an engine, and who asks for how much detail.
+/// The commit log of an engine, and what is asked of each table.
 pub(crate) struct Commits {
     log: Mutex<CommitLog>,
     last: AtomicU64,
@@ -64,11 +67,12 @@ impl Commits {
     pub(crate) fn record_unknown(&self) {
         let mut changes = ChangeSet::new();
         changes.record_everything_changed();
-        self.append(&mut changes);
+        self.append(&mut changes, true);
     }
 
-    fn append(&self, changes: &mut ChangeSet) -> u64 {
-        if changes.is_empty() {
+    /// `wrote`: SQLite has written something, which need not be rows of which the hook tells.
+    fn append(&self, changes: &mut ChangeSet, wrote: bool) -> u64 {
+        if changes.is_empty() && !wrote {
             changes.clear();
             return self.last();
         }
@@ -86,8 +90,8 @@ pub(crate) struct Recorder(Rc<RefCell<State>>);
 struct State {
     changes: ChangeSet,
     interest: Arc<Interest>,
-    /// By schema, then table. Empty: to be read before the next write.
-    tables: HashMap<String, HashMap<String, Rc<Facts>>>,
+    /// Empty: to be read before the next write.
+    tables: Tables,
     /// The open transaction has changed the schema, so undoing part of it may bring other tables back.
     schema_touched: bool,
     /// The table of the last event; rows of one table mostly come in a row.
@@ -98,21 +102,9 @@ struct Latest {
     schema: String,
     table: String,
     facts: Rc<Facts>,
-    detail: Detail,
-}
-
-/// What is known about a table.
-struct Facts {
-    /// Whose change it is: for a shadow table, of its virtual table.
-    name: TableName,
-    keys: KeyForm,
-}
-
-enum KeyForm {
-    Rowid,
-    /// Primary-key columns in key order, of a table without rowids.
-    Columns(Vec<usize>),
-    Unknown,
+    watched: Arc<Watched>,
+    /// Every column is compared, so an UPDATE without a changed one changed nothing.
+    all_compared: bool,
 }
 
 impl Recorder {
@@ -158,9 +150,10 @@ impl Recorder {
         self.0.borrow_mut().forget_tables();
     }
 
-    /// SQLite has committed: the number under which the log has it.
-    pub(crate) fn commit(&self, commits: &Commits) -> u64 {
-        commits.append(&mut self.0.borrow_mut().changes)
+    /// SQLite has committed: the number under which the log has it. `wrote`: it has written to the file, if only to
+    /// tables of its own.
+    pub(crate) fn commit(&self, commits: &Commits, wrote: bool) -> u64 {
+        commits.append(&mut self.0.borrow_mut().changes, wrote)
     }
 
     /// A statement changed the schema; tables may mean something else now.
@@ -212,198 +205,34 @@ impl State {
             .as_ref()
             .is_some_and(|latest| latest.table == event.table && latest.schema == event.schema);
         if !known {
-            self.latest = Some(self.look_up(event.schema, event.table));
+            self.latest = Some(self.look_up(event));
         }
-        let Some(Latest { facts, detail, .. }) = &self.latest else {
+        let Some(latest) = &self.latest else {
             return;
         };
-        let change = decode(event, &facts.keys, *detail);
-        self.changes.record(&facts.name, change);
+        let Latest { facts, watched, .. } = latest;
+        if let Some(change) = decode(event, &facts.keys, watched, latest.all_compared) {
+            self.changes.record(&facts.name, watched, change);
+        }
+        if let Some(table) = &facts.perhaps_of {
+            let unknown = RowChange::Update {
+                columns: Columns::Any,
+                old: None,
+                new: None,
+            };
+            self.changes.record(table, Watched::nothing(), unknown);
+        }
     }
 
-    fn look_up(&self, schema: &str, table: &str) -> Latest {
-        let known = self.tables.get(schema).and_then(|tables| tables.get(table));
-        let facts = known.cloned().unwrap_or_else(|| {
-            Rc::new(Facts {
-                name: TableName::new(schema, table),
-                keys: KeyForm::Unknown,
-            })
-        });
-        let detail = self.interest.detail(&facts.name);
+    fn look_up(&self, event: &PreUpdate<'_>) -> Latest {
+        let facts = self.tables.facts(event.schema, event.table);
+        let watched = self.interest.watched(&facts.name);
         Latest {
-            schema: schema.into(),
-            table: table.into(),
+            schema: event.schema.into(),
+            table: event.table.into(),
+            all_compared: compares_all(event, &watched),
             facts,
-            detail,
+            watched,
         }
     }
-}
-
-fn decode(event: &PreUpdate<'_>, keys: &KeyForm, detail: Detail) -> RowChange {
-    // An update tells its keys from `Columns` on: a row that moves counts as changed in every column.
-    let needed = if event.operation == RowOperation::Update {
-        Detail::Columns
-    } else {
-        Detail::Rows
-    };
-    let key = |rowid: i64, value: &dyn Fn(usize) -> Option<Value>| match keys {
-        _ if detail < needed => None,
-        KeyForm::Rowid => Some(Key::Rowid(rowid)),
-        KeyForm::Columns(columns) => columns
-            .iter()
-            .map(|&column| value(column))
-            .collect::<Option<Arc<[Value]>>>()
-            .map(Key::Columns),
-        KeyForm::Unknown => None,
-    };
-    let old = || key(event.old_rowid, &|column| event.old_value(column).map(owned));
-    let new = || key(event.new_rowid, &|column| event.new_value(column).map(owned));
-    match event.operation {
-        RowOperation::Insert => RowChange::Insert { key: new() },
-        // Writing into an open BLOB fires as a delete; the row stays.
-        RowOperation::Delete if event.blob_column().is_some() => RowChange::Update {
-            columns: Columns::Any,
-            old: old(),
-            new: old(),
-        },
-        RowOperation::Delete => RowChange::Delete { key: old() },
-        RowOperation::Update => RowChange::Update {
-            columns: changed_columns(event, keys, detail),
-            old: old(),
-            new: new(),
-        },
-    }
-}
-
-fn changed_columns(event: &PreUpdate<'_>, keys: &KeyForm, detail: Detail) -> Columns {
-    if detail < Detail::Columns || matches!(keys, KeyForm::Unknown) {
-        return Columns::Any;
-    }
-    let (mut changed, mut computed) = (ColumnSet::new(), ColumnSet::new());
-    for column in 0..event.column_count() {
-        match (event.old_value(column), event.new_value(column)) {
-            (Some(old), Some(new)) if is_same(old, new) => {}
-            (Some(_), Some(_)) => changed.insert(column as u16),
-            // A VIRTUAL generated column: not stored, but computed from columns of the same row.
-            (None, None) => computed.insert(column as u16),
-            _ => return Columns::Any,
-        }
-    }
-    if !changed.is_empty() {
-        changed.union_with(&computed);
-    }
-    Columns::Only(changed)
-}
-
-/// Whether a query gives the same for both: `1` is not `1.0`, and `0.0` is not `-0.0`.
-fn is_same(old: ValueRef<'_>, new: ValueRef<'_>) -> bool {
-    match (old, new) {
-        (ValueRef::Real(old), ValueRef::Real(new)) => old.to_bits() == new.to_bits(),
-        _ => old == new,
-    }
-}
-
-fn owned(value: ValueRef<'_>) -> Value {
-    match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(value) => Value::Integer(value),
-        ValueRef::Real(value) => Value::Real(value),
-        ValueRef::Text(bytes) => Value::Text(bytes.into()),
-        ValueRef::Blob(bytes) => Value::Blob(bytes.into()),
-    }
-}
-
-/// One line of `PRAGMA table_list`.
-struct Listed {
-    schema: String,
-    table: String,
-    kind: String,
-    without_rowid: bool,
-}
-
-fn read_tables(connection: &Connection) -> Result<HashMap<String, HashMap<String, Rc<Facts>>>> {
-    let listed = list_tables(connection)?;
-    let mut tables: HashMap<String, HashMap<String, Rc<Facts>>> = HashMap::new();
-    for entry in &listed {
-        let facts = match entry.kind.as_str() {
-            "shadow" => Facts {
-                name: owner(entry, &listed),
-                keys: KeyForm::Unknown,
-            },
-            _ if entry.without_rowid => Facts {
-                name: entry.name(),
-                keys: primary_key(connection, entry)?,
-            },
-            _ => Facts {
-                name: entry.name(),
-                keys: KeyForm::Rowid,
-            },
-        };
-        tables
-            .entry(entry.schema.clone())
-            .or_default()
-            .insert(entry.table.clone(), Rc::new(facts));
-    }
-    Ok(tables)
-}
-
-impl Listed {
-    fn name(&self) -> TableName {
-        TableName::new(self.schema.as_str(), self.table.as_str())
-    }
-}
-
-fn list_tables(connection: &Connection) -> Result<Vec<Listed>> {
-    let mut listed = Vec::new();
-    let Some(mut list) = connection.prepare("PRAGMA table_list", false)?.statement else {
-        return Ok(listed);
-    };
-    while list.step()? {
-        let text = |column| list.column_text(column).unwrap_or_default();
-        listed.push(Listed {
-            schema: text(0),
-            table: text(1),
-            kind: text(2),
-            without_rowid: list.column(4) == ValueRef::Integer(1),
-        });
-    }
-    Ok(listed)
-}
-
-/// The virtual table that a shadow table belongs to: the longest name that it extends with an underscore.
-fn owner(shadow: &Listed, listed: &[Listed]) -> TableName {
-    let extends = |owner: &&Listed| {
-        owner.kind == "virtual"
-            && owner.schema == shadow.schema
-            && shadow
-                .table
-                .strip_prefix(&owner.table)
-                .is_some_and(|rest| rest.starts_with('_'))
-    };
-    listed
-        .iter()
-        .filter(extends)
-        .max_by_key(|owner| owner.table.len())
-        .unwrap_or(shadow)
-        .name()
-}
-
-fn primary_key(connection: &Connection, table: &Listed) -> Result<KeyForm> {
-    let sql = "SELECT cid, pk FROM pragma_table_xinfo(?1, ?2) WHERE pk > 0 ORDER BY pk";
-    let Some(mut columns) = connection.prepare(sql, false)?.statement else {
-        return Ok(KeyForm::Unknown);
-    };
-    columns.bind(1, ValueRef::Text(table.table.as_bytes()))?;
-    columns.bind(2, ValueRef::Text(table.schema.as_bytes()))?;
-    let mut key = Vec::new();
-    while columns.step()? {
-        if let ValueRef::Integer(column) = columns.column(0) {
-            key.push(column as usize);
-        }
-    }
-    Ok(if key.is_empty() {
-        KeyForm::Unknown
-    } else {
-        KeyForm::Columns(key)
-    })
 }

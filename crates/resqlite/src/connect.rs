@@ -198,10 +198,23 @@ fn is_of_file(name: &str) -> bool {
 #[derive(Default)]
 pub(crate) struct Attachments {
     version: AtomicU64,
+    /// How often names may have come to mean other tables.
+    names: AtomicU64,
     list: Mutex<Vec<(String, String)>>,
 }
 
 impl Attachments {
+    /// The names of the attached databases.
+    pub(crate) fn names(&self) -> Vec<String> {
+        lock(&self.list).iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The schema has changed. With several schemas a name can mean another table now, of which SQLite takes no notice
+    /// in a statement whose own schemas are as they were.
+    pub(crate) fn names_changed(&self) {
+        self.names.fetch_add(1, Ordering::Release);
+    }
+
     /// The writer may have attached or detached something.
     pub(crate) fn publish_if_changed(&self, writer: &Connection) -> Result<()> {
         let now = attached(writer)?;
@@ -213,10 +226,31 @@ impl Attachments {
         Ok(())
     }
 
-    /// Attaches and detaches on a reader, between two reads, what the writer has since `version`.
-    pub(crate) fn bring_up_to_date(&self, reader: &mut Statements, version: &mut u64) -> Result<()> {
+    /// Forgets statements, and makes SQLite look whether its idea of each schema is old: for a name that it finds in
+    /// one schema it does not look into the others.
+    fn read_schemas_anew(&self, reader: &mut Statements) -> Result<()> {
+        reader.clear();
+        let guard = reader.guard.clone();
+        guard.internally(|| {
+            for schema in std::iter::once("main".to_owned()).chain(self.names()) {
+                let sql = format!("SELECT 1 FROM {}.sqlite_schema", quoted(&schema, '"'));
+                reader.connection.query_text(&sql)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Attaches and detaches on a reader, between two reads, what the writer has since `seen`.
+    pub(crate) fn bring_up_to_date(&self, reader: &mut Statements, seen: &mut Seen) -> Result<()> {
         let current = self.version.load(Ordering::Acquire);
-        if *version == current {
+        let names = self.names.load(Ordering::Acquire);
+        if seen.names != names {
+            if seen.version > 0 {
+                self.read_schemas_anew(reader)?;
+            }
+            seen.names = names;
+        }
+        if seen.version == current {
             return Ok(());
         }
         reader.clear();
@@ -236,9 +270,16 @@ impl Attachments {
             }
             Ok(())
         })?;
-        *version = current;
+        seen.version = current;
         Ok(())
     }
+}
+
+/// What a reader knows of the attached databases.
+#[derive(Default)]
+pub(crate) struct Seen {
+    version: u64,
+    names: u64,
 }
 
 /// The attached databases that have a file: name and path.
@@ -259,7 +300,8 @@ fn attached(connection: &Connection) -> Result<Vec<(String, String)>> {
     Ok(found)
 }
 
-fn quoted(text: &str, quote: char) -> String {
+/// Text in quotes, as SQL has them.
+pub(crate) fn quoted(text: &str, quote: char) -> String {
     let doubled = text.replace(quote, &format!("{quote}{quote}"));
     format!("{quote}{doubled}{quote}")
 }

@@ -14,8 +14,10 @@ use crate::{
     diagnostics::Diagnostics,
     engine::Handle,
     error::{Error, Result},
+    live_query::{LiveQueries, LiveQuery},
     options::{Durability, Options},
     params::{Params, pack},
+    reads::Explanation,
     request::{Format, Outcome, Query, Reply, Sets, Work, Write, Written},
     rows::{Integers, Rows, Shape, Slice},
     session::Session,
@@ -41,6 +43,7 @@ use crate::{
 pub struct Database {
     handle: Arc<Handle>,
     full: bool,
+    live: LiveQueries,
 }
 
 impl Database {
@@ -55,6 +58,7 @@ impl Database {
         Ok(Self {
             handle: Arc::new(handle),
             full,
+            live: LiveQueries::default(),
         })
     }
 
@@ -187,6 +191,32 @@ impl Database {
             last,
             _handle: Arc::clone(&self.handle),
         })
+    }
+
+    /// Keeps the result of a query up to date. See [`LiveQuery`].
+    pub fn stream(&self, sql: &str, params: impl Into<Params>) -> LiveQuery {
+        self.stream_all([(sql, params.into())])
+    }
+
+    /// Keeps the results of several queries up to date together: all of an emission come from one committed state.
+    pub fn stream_all<'a>(&self, queries: impl IntoIterator<Item = (&'a str, Params)>) -> LiveQuery {
+        let queries = queries.into_iter().map(|(sql, params)| (sql.into(), params));
+        self.live.open(&self.handle, queries.collect())
+    }
+
+    /// Tells what a live query of this statement would depend on, and why not on less.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub async fn explain_stream(&self, sql: &str, params: impl Into<Params>) -> Result<Explanation> {
+        let (told, hear) = oneshot::channel();
+        let done = Box::new(|explained| {
+            let _ = told.send(explained);
+        });
+        self.handle
+            .engine()
+            .explain_stream(sql.into(), params.into(), done);
+        hear.await.unwrap_or(Err(Error::WorkerDied))
     }
 
     /// Numbers about what the engine is doing.

@@ -1,5 +1,7 @@
 //! Numbers about what an engine is doing, for people who operate it.
 
+use crate::streams::LiveTotals;
+
 /// A moment in the life of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -46,4 +48,6 @@ pub struct Diagnostics {
     pub largest_group: u64,
     /// Groups that could not commit as a whole, so that each write ran alone.
     pub split_groups: u64,
+    /// Live queries.
+    pub streams: LiveTotals,
 }

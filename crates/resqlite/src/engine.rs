@@ -11,20 +11,26 @@ use std::{
     time::Duration,
 };
 
-use resqlite_live::{Commit, Detail, Interest, Overflow, TableName};
+use resqlite_live::{Columns, Commit, Overflow, TableName};
 
 use crate::{
+    changes::Commits,
     connect::{self, Attachments, Place},
     diagnostics::Diagnostics,
     error::{Error, Result},
     guard::Role,
     limits,
     options::{Options, Settings},
+    params::Params,
     queue::{Queue, Refused},
     reader::{Cursor, Job, Lease, Pool, Readers},
-    request::{Query, Replier, Reply, Write},
+    reads::Explanation,
+    request::{Format, Query, Replier, Reply, Write},
+    rows::Integers,
     session::{Inbox, Session},
+    streams::{Hub, Listener, LiveJob, LiveQueryRequest, Subscription, Watcher},
     sync::{Condvar, Mutex, lock, wait},
+    token::Token,
     writer::{self, Counters, WriteJob, WriterParts},
 };
 
@@ -129,6 +135,7 @@ impl Drop for Handle {
 impl Engine {
     fn start(place: Place, settings: Settings) -> Result<Self> {
         let attachments = Arc::new(Attachments::default());
+        let commits = Arc::<Commits>::default();
         let readers = |name, threads, queued, idle: Option<Duration>| {
             let pool = Pool::new(threads, queued, idle);
             Arc::new(Readers::new(
@@ -137,23 +144,39 @@ impl Engine {
                 place.clone(),
                 settings.clone(),
                 Arc::clone(&attachments),
+                Arc::clone(&commits),
             ))
         };
+        let queue = Arc::new(Queue::new(limits::QUEUED_WRITES_MAX));
+        let watcher = Watcher::new(
+            place.clone(),
+            settings.clone(),
+            Arc::clone(&attachments),
+            (!settings.read_only).then(|| Arc::clone(&queue)),
+        );
         let leases = readers(
             "resqlite-lease",
             limits::LEASES_MAX,
             limits::QUEUED_READS_MAX,
             Some(limits::LEASE_IDLE),
         );
+        let selects = readers(
+            "resqlite-reader",
+            settings.readers,
+            limits::QUEUED_READS_MAX,
+            None,
+        );
+        let hub = Hub::new(
+            Arc::clone(&commits),
+            Arc::clone(&selects),
+            settings.readers,
+            Arc::new(watcher),
+        );
         let parts = WriterParts {
-            queue: Arc::new(Queue::new(limits::QUEUED_WRITES_MAX)),
-            commits: Arc::default(),
-            readers: readers(
-                "resqlite-reader",
-                settings.readers,
-                limits::QUEUED_READS_MAX,
-                None,
-            ),
+            queue,
+            commits,
+            hub: Arc::new(hub),
+            readers: selects,
             counters: Arc::default(),
             leases,
             attachments,
@@ -206,6 +229,7 @@ impl Engine {
         for session in open.iter().filter_map(Weak::upgrade) {
             session.interrupt(Error::Closed);
         }
+        self.parts.hub.close();
         self.parts.readers.close();
         self.parts.leases.close();
         self.parts.leases.join();
@@ -320,19 +344,50 @@ impl Engine {
         self.parts.commits.since(sequence)
     }
 
-    /// Asks that changes of a table be decoded this far, from the next commit on, until
-    /// [`unwatch`](Self::unwatch).
-    pub fn watch(&self, table: &TableName, detail: Detail) {
-        self.parts
-            .commits
-            .change_interest(|interest: &mut Interest| interest.add(table, detail));
+    /// Asks, from the next commit on and until [`unwatch`](Self::unwatch), that changes of a table tell which of
+    /// `columns` an UPDATE changed and which values the columns `images` had before and have after.
+    pub fn watch(&self, table: &TableName, columns: &Columns, images: &[u16]) {
+        let commits = &self.parts.commits;
+        commits.change_interest(|interest| interest.add(table, columns, images));
     }
 
-    /// Takes one [`watch`](Self::watch) of the same table and detail back.
-    pub fn unwatch(&self, table: &TableName, detail: Detail) {
+    /// Takes one [`watch`](Self::watch) of the same table, columns and images back.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn unwatch(&self, table: &TableName, columns: &Columns, images: &[u16]) {
+        let commits = &self.parts.commits;
+        commits.change_interest(|interest| interest.remove(table, columns, images));
+    }
+
+    /// Begins a live query: `listener` is told its result, and every other result that commits give it, until the
+    /// subscription is dropped.
+    pub fn subscribe(&self, request: LiveQueryRequest, listener: Box<dyn Listener>) -> Subscription {
+        self.parts.hub.subscribe(request, listener)
+    }
+
+    /// Tells what a live query of this statement would depend on.
+    pub fn explain_stream(
+        &self,
+        sql: Arc<str>,
+        params: Params,
+        done: Box<dyn FnOnce(Result<Explanation>) + Send>,
+    ) {
+        let query = Query {
+            sql,
+            params,
+            format: Format::Rows,
+            integers: Integers::Auto,
+            token: Token::default(),
+        };
         self.parts
-            .commits
-            .change_interest(|interest: &mut Interest| interest.remove(table, detail));
+            .readers
+            .submit(Job::Live(LiveJob::Explain(query, done)));
+    }
+
+    /// Calls `tell` as soon as no live query runs, waits to be run, or has something that was not taken yet.
+    pub fn when_quiet(&self, tell: Box<dyn FnOnce() + Send>) {
+        self.parts.hub.when_quiet(tell);
     }
 
     /// Numbers about what the engine is doing.
@@ -362,6 +417,7 @@ impl Engine {
             groups: counters.groups.load(Ordering::Relaxed),
             largest_group: counters.largest_group.load(Ordering::Relaxed),
             split_groups: counters.split_groups.load(Ordering::Relaxed),
+            streams: self.parts.hub.totals(),
         }
     }
 }

@@ -12,6 +12,7 @@ use resqlite_sqlite::{Action, Connection, action, codes};
 use crate::{
     error::{Error, Result},
     limits,
+    reads::ReadSet,
     statements::{Effects, is_interrupt},
     token::{Scope, Token},
 };
@@ -25,6 +26,8 @@ struct State {
     /// Who the statements that are prepared now come from.
     origin: Cell<Origin>,
     effects: RefCell<Effects>,
+    /// What statements read that are prepared now, while somebody asks.
+    reads: RefCell<Option<ReadSet>>,
     /// Why the authorizer refused, for people.
     refusal: Cell<Option<Error>>,
     token: RefCell<Option<Token>>,
@@ -82,6 +85,7 @@ impl Guard {
             role,
             origin: Cell::new(Origin::Wrapped),
             effects: RefCell::default(),
+            reads: RefCell::default(),
             refusal: Cell::new(None),
             token: RefCell::new(None),
             deadline: Cell::new(None),
@@ -175,6 +179,13 @@ impl Guard {
         result
     }
 
+    /// Runs `work` and gives, too, what the statements read that it prepares.
+    pub(crate) fn note_reads<R>(&self, work: impl FnOnce() -> R) -> (R, ReadSet) {
+        self.0.reads.replace(Some(ReadSet::default()));
+        let result = work();
+        (result, self.0.reads.take().unwrap_or_default())
+    }
+
     pub(crate) fn forget_effects(&self) {
         *self.0.effects.borrow_mut() = Effects::default();
     }
@@ -233,6 +244,9 @@ impl State {
 
     fn authorize(&self, action: Action<'_>) -> bool {
         self.note_effects(action);
+        if let Some(reads) = &mut *self.reads.borrow_mut() {
+            reads.note(action);
+        }
         let refusal = match self.origin.get() {
             Origin::Internal => None,
             Origin::Unwrapped => refuse_mode(action),
@@ -289,7 +303,10 @@ impl State {
     }
 }
 
-const SCHEMA_ACTIONS: [i32; 21] = [
+/// What changes definitions, or the order in which queries meet rows: ANALYZE makes SQLite choose other plans,
+/// REINDEX follows a collation that changed.
+const SCHEMA_ACTIONS: [i32; 23] = [
+    action::ANALYZE,
     action::CREATE_INDEX,
     action::CREATE_TABLE,
     action::CREATE_TEMP_INDEX,
@@ -311,6 +328,7 @@ const SCHEMA_ACTIONS: [i32; 21] = [
     action::ALTER_TABLE,
     action::ATTACH,
     action::DETACH,
+    action::REINDEX,
 ];
 
 /// PRAGMAs that would take away what readers and writer stand on.

@@ -16,6 +16,10 @@ pub const QUEUED_READS_MAX: usize = 1 << 17;
 pub const QUEUED_WRITES_MAX: usize = 1 << 17;
 /// Requests that wait inside one transaction, snapshot or cursor.
 pub const QUEUED_IN_SESSION_MAX: usize = 1 << 14;
+/// Callers' reads that a re-query of a live query lets pass before it takes a reader all the same.
+pub const PASSED_MAX: usize = 32;
+/// How often a foreign writer is looked for while live queries are open.
+pub const FOREIGN_LOOK: Duration = Duration::from_millis(4);
 /// Writes that are committed together.
 pub const GROUP_UNITS_MAX: usize = 1024;
 /// Prepared statements kept per connection, when the user names no number.

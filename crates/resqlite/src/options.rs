@@ -31,6 +31,9 @@ pub struct Options {
     pub statement_cache_size: Option<usize>,
     /// PRAGMAs set on every connection after it is opened, in order: name and value.
     pub pragmas: Vec<(String, String)>,
+    /// Whether live queries see what other processes, or other libraries in this one, commit to the file; default
+    /// true.
+    pub watch_external: Option<bool>,
 }
 
 /// When a write is acknowledged.
@@ -53,6 +56,7 @@ pub(crate) struct Settings {
     pub(crate) foreign_keys: bool,
     pub(crate) statement_cache_size: usize,
     pub(crate) pragmas: Vec<(String, String)>,
+    pub(crate) watch_external: bool,
 }
 
 /// PRAGMAs that resqlite decides itself, and the option to use instead.
@@ -103,6 +107,7 @@ impl Settings {
             foreign_keys: options.foreign_keys.unwrap_or(true),
             statement_cache_size,
             pragmas: options.pragmas.clone(),
+            watch_external: options.watch_external.unwrap_or(true),
         })
     }
 
@@ -129,6 +134,11 @@ impl Settings {
             "statementCacheSize"
         } else if differs(!options.pragmas.is_empty(), wanted.pragmas == self.pragmas) {
             "pragmas"
+        } else if differs(
+            options.watch_external.is_some(),
+            wanted.watch_external == self.watch_external,
+        ) {
+            "watchExternal"
         } else {
             return Ok(());
         };

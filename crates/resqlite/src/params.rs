@@ -47,6 +47,23 @@ impl Params {
         }
     }
 
+    /// The same parameters in a buffer of their own, if the one they stand in holds much else.
+    pub(crate) fn compact(self) -> Self {
+        if self.bytes.len() <= 2 * self.range.len() + 64 {
+            return self;
+        }
+        let range = 0..self.range.len();
+        Self {
+            bytes: self.bytes[self.range].into(),
+            range,
+        }
+    }
+
+    /// The packed sets.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes[self.range.clone()]
+    }
+
     /// How many bytes they take, packed.
     pub(crate) fn byte_len(&self) -> usize {
         self.range.len()
@@ -193,9 +210,7 @@ impl<'a> Reader<'a> {
         let wanted = statement.parameter_count();
         let mut bound = vec![false; wanted];
         for _ in 0..count {
-            let length = u16::from_le_bytes(self.array()?);
-            let name = std::str::from_utf8(self.take(usize::from(length))?).map_err(|_| malformed())?;
-            let value = self.value()?;
+            let (name, value) = self.named_value()?;
             let indexes = indexes(statement, name);
             if indexes.is_empty() {
                 return Err(Error::Parameter(format!(
@@ -211,6 +226,33 @@ impl<'a> Reader<'a> {
             None => Ok(()),
             Some(missing) => Err(missing_parameter(statement, missing + 1)),
         }
+    }
+
+    /// The values of the next set by the number of their parameter, as [`bind_next`](Self::bind_next) would bind them
+    /// to the statement. A parameter that is not given is NULL.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for bytes that are malformed.
+    pub(crate) fn values(&mut self, statement: &Statement) -> Result<Vec<ValueRef<'a>>> {
+        let count = usize::from(u16::from_le_bytes(self.array()?));
+        let [named, _] = self.array()?;
+        if named == 0 {
+            return (0..count).map(|_| self.value()).collect();
+        }
+        let mut values = vec![ValueRef::Null; statement.parameter_count()];
+        for _ in 0..count {
+            let (name, value) = self.named_value()?;
+            for index in indexes(statement, name) {
+                values[index - 1] = value;
+            }
+        }
+        Ok(values)
+    }
+
+    fn named_value(&mut self) -> Result<(&'a str, ValueRef<'a>)> {
+        let length = u16::from_le_bytes(self.array()?);
+        let name = std::str::from_utf8(self.take(usize::from(length))?).map_err(|_| malformed())?;
+        Ok((name, self.value()?))
     }
 
     fn value(&mut self) -> Result<ValueRef<'a>> {

@@ -3,14 +3,17 @@
 use std::{num::NonZeroUsize, sync::Arc};
 
 use lru::LruCache;
+use resqlite_live::{Differ, Difference};
 use resqlite_sqlite::{Connection, Statement, ValueRef, codes};
 
 use crate::{
     error::{Error, Result},
     guard::Guard,
     limits,
+    reads::{self, Explanation, Reads},
     request::{Format, Outcome, Packed, Query, Replier},
-    rows::{Integers, JsonWriter, Kind, Packer, Shape},
+    rows::{Integers, JsonWriter, Kind, Packer, Shape, fingerprint},
+    streams::Listener,
 };
 
 /// A connection, its prepared statements (least recently used go first) and the buffers for packing rows.
@@ -33,7 +36,9 @@ pub(crate) struct Prepared {
     kinds: Vec<Kind>,
     /// The SQL text has the word FAIL in it.
     says_fail: bool,
-    /// SQLite's count of re-preparations at which `shape` was read.
+    /// What it reads, once somebody has asked.
+    reads: Option<Arc<Reads>>,
+    /// SQLite's count of re-preparations at which `shape` and `reads` were found.
     reprepared: u32,
 }
 
@@ -83,12 +88,7 @@ impl Statements {
     /// # Errors
     /// SQLite's, and [`Error::Statement`] where the text is not exactly one statement.
     pub(crate) fn get(&mut self, sql: &Arc<str>) -> Result<&mut Prepared> {
-        // Looked up twice because a reference from the first lookup would block the insertion.
-        if self.cache.get(sql).is_none() {
-            let prepared = prepare(&self.connection, &self.guard, sql)?;
-            self.cache.push(Arc::clone(sql), prepared);
-        }
-        Ok(self.cache.get_mut(sql).expect("found or inserted above"))
+        get(&mut self.cache, &self.connection, &self.guard, sql)
     }
 
     /// Runs one of resqlite's own statements; gives the first column of the first row, if it is an integer.
@@ -169,6 +169,62 @@ impl Statements {
         });
         run.prepared.end_run(query.params.byte_len());
         result
+    }
+
+    /// Runs a query and compares each row with those of the result before. Rows that it did not have go to
+    /// `listener`. Gives the column list and what is different, if anything is.
+    ///
+    /// # Errors
+    /// What SQLite says; [`Error::Aborted`] when nobody listens any more.
+    pub(crate) fn compare(
+        &mut self,
+        query: &Query,
+        seed: u64,
+        shape_before: Option<&Arc<Shape>>,
+        before: &[u64],
+        listener: &mut dyn Listener,
+    ) -> Result<(Arc<Shape>, Option<Difference>)> {
+        let prepared = get(&mut self.cache, &self.connection, &self.guard, &query.sql)?;
+        let mut run = Run {
+            prepared,
+            packer: &mut self.packer,
+        };
+        let result = run
+            .bind(query)
+            .and_then(|()| run.compare(query.integers, seed, shape_before, before, listener));
+        run.prepared.end_run(query.params.byte_len());
+        run.packer.recycle();
+        result
+    }
+
+    /// What a statement reads. To be asked inside the read transaction in which it has run.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn reads(&mut self, sql: &Arc<str>) -> Result<Arc<Reads>> {
+        let prepared = get(&mut self.cache, &self.connection, &self.guard, sql)?;
+        if let Some(reads) = &prepared.reads {
+            return Ok(Arc::clone(reads));
+        }
+        let reads = Arc::new(reads::analyse(&self.connection, &self.guard, sql)?);
+        prepared.reads = Some(Arc::clone(&reads));
+        Ok(reads)
+    }
+
+    /// Tells what a live query of this statement would depend on.
+    ///
+    /// # Errors
+    /// What SQLite says of the statement or its parameters.
+    pub(crate) fn explain(&mut self, query: &Query) -> Result<Explanation> {
+        let prepared = self.get(&query.sql)?;
+        let bound = prepared.bind_query(query);
+        prepared.end_run(query.params.byte_len());
+        bound?;
+        // Reads the schema again, if it is old.
+        self.connection.query_text("SELECT 1 FROM sqlite_schema")?;
+        let reads = reads::analyse(&self.connection, &self.guard, &query.sql)?;
+        let prepared = self.get(&query.sql)?;
+        Ok(reads.explain(&prepared.statement, &query.params))
     }
 
     /// Packs at most `most` further rows of a cursor's statement; `true` when there are no more.
@@ -312,6 +368,47 @@ impl Run<'_> {
         Ok(())
     }
 
+    fn compare(
+        &mut self,
+        integers: Integers,
+        seed: u64,
+        shape_before: Option<&Arc<Shape>>,
+        before: &[u64],
+        listener: &mut dyn Listener,
+    ) -> Result<(Arc<Shape>, Option<Difference>)> {
+        let mut row = self.first_step()?;
+        let shape = Arc::clone(&self.prepared.shape);
+        let columns = shape.names().len();
+        // Rows of other columns have nothing in common.
+        let same_columns = shape_before.is_some_and(|before| before.id() == shape.id());
+        let comparable = if same_columns { before } else { &[] };
+        let mut differ = Differ::new(comparable);
+        self.packer.begin(columns, integers);
+        while row {
+            if differ.push(fingerprint(&self.prepared.statement, columns, seed)) {
+                if self.packer.is_full(limits::SLICE_ROWS_MAX) {
+                    self.tell(&shape, listener)?;
+                }
+                self.packer.push(&self.prepared.statement)?;
+            }
+            row = self.prepared.statement.step()?;
+        }
+        self.tell(&shape, listener)?;
+        let lost = comparable.len() < before.len();
+        let difference = differ.finish().or_else(|| lost.then(Difference::default));
+        Ok((shape, difference))
+    }
+
+    /// Hands new rows of a live query over.
+    fn tell(&mut self, shape: &Arc<Shape>, listener: &mut dyn Listener) -> Result<()> {
+        let slice = self.packer.slice(&mut self.prepared.kinds);
+        if slice.rows() > 0 && !listener.rows(shape, &slice) {
+            return Err(Error::Aborted);
+        }
+        self.packer.clear();
+        Ok(())
+    }
+
     fn json(&mut self) -> Result<Vec<u8>> {
         let mut row = self.first_step()?;
         let mut writer = JsonWriter::new();
@@ -347,6 +444,7 @@ impl Prepared {
             self.reprepared = reprepared;
             self.shape = Shape::of(&self.statement);
             self.kinds.clear();
+            self.reads = None;
         }
     }
 
@@ -358,6 +456,20 @@ impl Prepared {
         }
         query.params.reader().bind_next(&mut self.statement)
     }
+}
+
+/// The statement of `sql`, from the cache or prepared now.
+fn get<'a>(
+    cache: &'a mut LruCache<Arc<str>, Prepared>,
+    connection: &Connection,
+    guard: &Guard,
+    sql: &Arc<str>,
+) -> Result<&'a mut Prepared> {
+    // Looked up twice because a reference from the first lookup would block the insertion.
+    if cache.get(sql).is_none() {
+        cache.push(Arc::clone(sql), prepare(connection, guard, sql)?);
+    }
+    Ok(cache.get_mut(sql).expect("found or inserted above"))
 }
 
 fn prepare(connection: &Connection, guard: &Guard, sql: &str) -> Result<Prepared> {
@@ -378,6 +490,7 @@ fn prepare(connection: &Connection, guard: &Guard, sql: &str) -> Result<Prepared
         effects: guard.effects(),
         shape,
         kinds: Vec::new(),
+        reads: None,
         reprepared,
     })
 }

@@ -11,19 +11,17 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::{collections::HashMap, sync::Arc};
 
 use self::touched::{Extent, Touched};
 use crate::{
-    key::Key,
+    column_set::Columns,
+    image::{Image, Watched},
     limits,
-    row_change::{RowChange, is_kept},
-    summary::ChangeSummary,
+    row_change::RowChange,
+    summary::{ChangeSummary, ChangedRow},
     table_name::TableName,
 };
-
-/// Room for keys that an emptied set keeps for the next transaction.
-const KEYS_KEPT_ALLOCATED: usize = 1_024;
 
 /// A point in the recording of a [`ChangeSet`], to roll back to. Later marks are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,9 +38,8 @@ pub struct ChangeSet {
     positions: HashMap<TableName, usize>,
     /// Where the last change went: most go to the same table as the one before.
     last: usize,
-    /// The keys of all tables, to find those already named.
-    keys: HashSet<(usize, Key)>,
-    key_bytes: usize,
+    /// What the rows of all tables weigh together.
+    row_bytes: usize,
     saved: Vec<Saved>,
     schema_changed_at: Option<u64>,
     everything_changed_at: Option<u64>,
@@ -51,8 +48,8 @@ pub struct ChangeSet {
 /// The bounds of one change set: [`limits`], or smaller ones in tests.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
-    keys_per_table: usize,
-    key_bytes: usize,
+    rows_per_table: usize,
+    row_bytes: usize,
     tables: usize,
     saved: usize,
 }
@@ -60,8 +57,8 @@ struct Bounds {
 impl Default for Bounds {
     fn default() -> Self {
         Self {
-            keys_per_table: limits::KEYS_PER_TABLE,
-            key_bytes: limits::KEY_BYTES_PER_CHANGE_SET,
+            rows_per_table: limits::ROWS_PER_TABLE,
+            row_bytes: limits::IMAGE_BYTES_PER_CHANGE_SET,
             tables: limits::TABLES_PER_CHANGE_SET,
             saved: limits::SAVED_STATES,
         }
@@ -98,34 +95,39 @@ impl ChangeSet {
         self.tables.is_empty() && self.schema_changed_at.is_none() && self.everything_changed_at.is_none()
     }
 
-    /// A row of the table changed. An UPDATE that is known to have changed neither column nor key adds nothing.
-    pub fn record(&mut self, table: &TableName, change: RowChange) {
-        if self.everything_changed_at.is_some() || change.is_nothing() {
+    /// A row of the table changed, decoded as far as `watched` says. Changes of one table that were decoded
+    /// differently (which a transaction should avoid) together tell only the operations.
+    pub fn record(&mut self, table: &TableName, watched: &Arc<Watched>, change: RowChange) {
+        if self.everything_changed_at.is_some() {
             return;
         }
-        let Some(position) = self.touch(table) else {
+        let Some(position) = self.touch(table, watched) else {
             return self.record_everything_changed();
         };
         self.save(position);
-        let extent = &mut self.tables[position].extent;
-        match change {
-            RowChange::Insert { key } => {
-                extent.operations.inserts += 1;
-                self.add_key(position, key);
+        let touched = &mut self.tables[position];
+        if !touched.speaks_of(watched) {
+            touched.extent.columns = Columns::Any;
+            touched.extent.any_row = true;
+        }
+        let operations = &mut touched.extent.operations;
+        let row = match change {
+            RowChange::Insert { new } => {
+                operations.inserts += 1;
+                inserted(new)
             }
             RowChange::Update { columns, old, new } => {
-                extent.operations.updates += 1;
-                let kept = is_kept(&old, &new);
-                extent.add_columns(kept.then_some(columns));
-                self.add_key(position, old);
-                if !kept {
-                    self.add_key(position, new);
-                }
+                operations.updates += 1;
+                touched.extent.columns.union_with(&columns);
+                updated(columns, old, new)
             }
-            RowChange::Delete { key } => {
-                extent.operations.deletes += 1;
-                self.add_key(position, key);
+            RowChange::Delete { old } => {
+                operations.deletes += 1;
+                deleted(old)
             }
+        };
+        if !self.tables[position].extent.any_row {
+            self.add_row(position, row);
         }
     }
 
@@ -134,7 +136,7 @@ impl ChangeSet {
         self.schema_changed_at.get_or_insert(self.now);
     }
 
-    /// Anything in any table may have changed, and keys may name other rows now: VACUUM, or a change of which
+    /// Anything in any table may have changed, and rowids may name other rows now: VACUUM, or a change of which
     /// nothing is known.
     pub fn record_everything_changed(&mut self) {
         self.everything_changed_at.get_or_insert(self.now);
@@ -156,7 +158,7 @@ impl ChangeSet {
         }
         while let Some(gone) = self.tables.pop_if(|touched| touched.first_at >= mark) {
             self.positions.remove(&gone.name);
-            self.forget_keys(self.tables.len(), gone.keys);
+            self.row_bytes -= weight(&gone.rows);
         }
     }
 
@@ -164,9 +166,7 @@ impl ChangeSet {
     pub fn clear(&mut self) {
         self.tables.clear();
         self.positions.clear();
-        self.keys.clear();
-        self.keys.shrink_to(KEYS_KEPT_ALLOCATED);
-        self.key_bytes = 0;
+        self.row_bytes = 0;
         self.saved.clear();
         self.schema_changed_at = None;
         self.everything_changed_at = None;
@@ -185,7 +185,7 @@ impl ChangeSet {
     }
 
     /// Where the table stands, made now if this is its first change; `None` if there are too many tables.
-    fn touch(&mut self, table: &TableName) -> Option<usize> {
+    fn touch(&mut self, table: &TableName, watched: &Arc<Watched>) -> Option<usize> {
         if self
             .tables
             .get(self.last)
@@ -198,7 +198,8 @@ impl ChangeSet {
             None if self.tables.len() >= self.bounds.tables => return None,
             None => {
                 self.positions.insert(table.clone(), self.tables.len());
-                self.tables.push(Touched::new(table.clone(), self.now));
+                self.tables
+                    .push(Touched::new(table.clone(), Arc::clone(watched), self.now));
                 self.tables.len() - 1
             }
         };
@@ -231,41 +232,51 @@ impl ChangeSet {
 
     fn restore(&mut self, saved: Saved) {
         let touched = &mut self.tables[saved.position];
-        let gone = touched.keys.split_off(saved.extent.keys);
+        self.row_bytes -= weight(&touched.rows[saved.extent.rows..]);
+        touched.rows.truncate(saved.extent.rows);
         touched.extent = saved.extent;
         touched.saved_at = saved.saved_before;
-        self.forget_keys(saved.position, gone);
     }
 
-    /// Names a row of the table. A key that is unknown or finds no room stands for any row.
-    fn add_key(&mut self, position: usize, key: Option<Key>) {
+    /// Adds a row to the table. One with an unknown image, and one that finds no room, stands for any row.
+    fn add_row(&mut self, position: usize, row: Option<ChangedRow>) {
         let touched = &mut self.tables[position];
-        if touched.extent.any_key {
-            return;
+        let room = touched.rows.len() < self.bounds.rows_per_table;
+        match row.filter(|_| room).map(|row| (row.weight(), row)) {
+            Some((weight, row)) if self.row_bytes + weight <= self.bounds.row_bytes => {
+                self.row_bytes += weight;
+                touched.rows.push(row);
+                touched.extent.rows += 1;
+            }
+            _ => touched.extent.any_row = true,
         }
-        let Some(key) = key else {
-            touched.extent.any_key = true;
-            return;
-        };
-        let entry = (position, key);
-        if self.keys.contains(&entry) {
-            return;
-        }
-        let key_bytes = self.key_bytes + entry.1.weight();
-        if touched.keys.len() >= self.bounds.keys_per_table || key_bytes > self.bounds.key_bytes {
-            touched.extent.any_key = true;
-            return;
-        }
-        self.key_bytes = key_bytes;
-        touched.keys.push(entry.1.clone());
-        touched.extent.keys += 1;
-        self.keys.insert(entry);
     }
+}
 
-    fn forget_keys(&mut self, position: usize, keys: Vec<Key>) {
-        for key in keys {
-            self.key_bytes -= key.weight();
-            self.keys.remove(&(position, key));
-        }
-    }
+fn inserted(new: Option<Image>) -> Option<ChangedRow> {
+    Some(ChangedRow {
+        columns: None,
+        old: None,
+        new: Some(new?),
+    })
+}
+
+fn updated(columns: Columns, old: Option<Image>, new: Option<Image>) -> Option<ChangedRow> {
+    Some(ChangedRow {
+        columns: Some(columns),
+        old: Some(old?),
+        new: Some(new?),
+    })
+}
+
+fn deleted(old: Option<Image>) -> Option<ChangedRow> {
+    Some(ChangedRow {
+        columns: None,
+        old: Some(old?),
+        new: None,
+    })
+}
+
+fn weight(rows: &[ChangedRow]) -> usize {
+    rows.iter().map(ChangedRow::weight).sum()
 }

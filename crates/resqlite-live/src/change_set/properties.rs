@@ -1,15 +1,18 @@
 //! A change set against a model that keeps every event.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use proptest::{collection::vec, option, prelude::*, sample};
 
 use super::{Bounds, ChangeSet, Mark};
 use crate::{
     column_set::Columns,
-    key::{Key, Keys},
+    image::{Image, Watched},
     row_change::RowChange,
-    summary::{ChangeSummary, Operations, TableChange},
+    summary::{ChangeSummary, ChangedRow, Operations, Rows, TableChange},
     table_name::TableName,
     testing::cases,
     value::Value,
@@ -19,7 +22,7 @@ const TABLES: usize = 5;
 
 #[derive(Debug, Clone)]
 enum Step {
-    Record(usize, RowChange),
+    Record(usize, Arc<Watched>, RowChange),
     SchemaChanged,
     EverythingChanged,
     Mark,
@@ -33,25 +36,40 @@ fn table(number: usize) -> TableName {
     TableName::new(["main", "temp"][number % 2], format!("t{}", number / 2))
 }
 
-/// Few values, among them some that are equal and look different.
+/// One table of which nothing is asked, one of which no images are, and others.
+fn usual(table: usize) -> Watched {
+    Watched {
+        compared: if table == 0 {
+            [].into_iter().collect()
+        } else {
+            (0..4).collect()
+        },
+        images: (0..4).take(table.saturating_sub(1)).collect(),
+    }
+}
+
+/// Mostly one request per table; never the same object twice.
+fn watched(table: usize) -> impl Strategy<Value = Arc<Watched>> {
+    let unusual = usual((table + 2) % TABLES);
+    prop_oneof![60 => Just(usual(table)), 1 => Just(unusual)].prop_map(Arc::new)
+}
+
 fn value() -> impl Strategy<Value = Value> {
     prop_oneof![
+        Just(Value::Null),
         (0..3_i64).prop_map(Value::Integer),
-        sample::select(vec![-0.0, 0.0, 0.5, 1.0, 2.0]).prop_map(Value::Real),
+        sample::select(vec![-0.5, 0.5, 1.5]).prop_map(Value::Real),
         sample::select(vec![&b""[..], b"a", b"\xff\0"]).prop_map(|text| Value::Text(text.into())),
         sample::select(vec![&b""[..], b"a"]).prop_map(|blob| Value::Blob(blob.into())),
     ]
 }
 
-fn key() -> impl Strategy<Value = Key> {
-    prop_oneof![
-        3 => (0..6_i64).prop_map(Key::Rowid),
-        1 => vec(value(), 1..3).prop_map(|values| Key::Columns(values.into())),
-    ]
-}
-
-fn known_or_not() -> impl Strategy<Value = Option<Key>> {
-    option::weighted(0.95, key())
+/// The asked values, as the hook gives them: nothing where nothing is asked, and rarely not to be had.
+fn image(length: usize) -> BoxedStrategy<Option<Image>> {
+    if length == 0 {
+        return Just(None).boxed();
+    }
+    option::weighted(0.98, vec(value(), length).prop_map(Vec::into_boxed_slice)).boxed()
 }
 
 fn columns() -> impl Strategy<Value = Columns> {
@@ -62,16 +80,11 @@ fn columns() -> impl Strategy<Value = Columns> {
     ]
 }
 
-fn row_change() -> impl Strategy<Value = RowChange> {
+fn row_change(length: usize) -> impl Strategy<Value = RowChange> {
     prop_oneof![
-        known_or_not().prop_map(|key| RowChange::Insert { key }),
-        known_or_not().prop_map(|key| RowChange::Delete { key }),
-        (columns(), known_or_not()).prop_map(|(columns, key)| RowChange::Update {
-            columns,
-            old: key.clone(),
-            new: key
-        }),
-        (columns(), known_or_not(), known_or_not()).prop_map(|(columns, old, new)| RowChange::Update {
+        image(length).prop_map(|new| RowChange::Insert { new }),
+        image(length).prop_map(|old| RowChange::Delete { old }),
+        (columns(), image(length), image(length)).prop_map(|(columns, old, new)| RowChange::Update {
             columns,
             old,
             new
@@ -79,9 +92,18 @@ fn row_change() -> impl Strategy<Value = RowChange> {
     ]
 }
 
+fn record() -> impl Strategy<Value = Step> {
+    (0..TABLES)
+        .prop_flat_map(|table| (Just(table), watched(table)))
+        .prop_flat_map(|(table, watched)| {
+            let change = row_change(watched.images.len());
+            change.prop_map(move |change| Step::Record(table, Arc::clone(&watched), change))
+        })
+}
+
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        40 => (0..TABLES, row_change()).prop_map(|(table, change)| Step::Record(table, change)),
+        40 => record(),
         12 => Just(Step::Mark),
         8 => any::<sample::Index>().prop_map(Step::RollbackTo),
         2 => Just(Step::Finish),
@@ -142,9 +164,10 @@ struct Expected {
 /// `None` is "any".
 #[derive(Debug, PartialEq)]
 struct ExpectedTable {
+    watched: Watched,
     operations: Operations,
     columns: Option<BTreeSet<u16>>,
-    keys: Option<BTreeSet<String>>,
+    rows: Option<Vec<ChangedRow>>,
 }
 
 impl Expected {
@@ -152,14 +175,11 @@ impl Expected {
         match event {
             Step::SchemaChanged => self.schema_changed = true,
             Step::EverythingChanged => self.everything_changed = true,
-            Step::Record(table, change) if !changes_nothing(change) => {
-                let nothing = ExpectedTable {
-                    operations: Operations::default(),
-                    columns: Some(BTreeSet::new()),
-                    keys: Some(BTreeSet::new()),
-                };
-                self.tables.entry(*table).or_insert(nothing).add(change);
-            }
+            Step::Record(table, watched, change) => self
+                .tables
+                .entry(*table)
+                .or_insert_with(|| ExpectedTable::new(watched))
+                .add(watched, change),
             _ => {}
         }
     }
@@ -170,85 +190,68 @@ impl Expected {
 }
 
 impl ExpectedTable {
-    fn add(&mut self, change: &RowChange) {
+    fn new(watched: &Watched) -> Self {
+        Self {
+            watched: watched.clone(),
+            operations: Operations::default(),
+            columns: Some(BTreeSet::new()),
+            rows: Some(Vec::new()),
+        }
+    }
+
+    fn add(&mut self, watched: &Watched, change: &RowChange) {
         match change {
-            RowChange::Insert { key } => {
-                self.operations.inserts += 1;
-                self.add_key(key);
-            }
-            RowChange::Delete { key } => {
-                self.operations.deletes += 1;
-                self.add_key(key);
-            }
-            RowChange::Update { columns, old, new } => {
-                self.operations.updates += 1;
-                match columns {
-                    Columns::Only(changed) if same_row(old, new) => {
-                        self.columns
-                            .iter_mut()
-                            .for_each(|columns| columns.extend(changed.iter()));
-                    }
-                    _ => self.columns = None,
-                }
-                self.add_key(old);
-                self.add_key(new);
-            }
+            RowChange::Insert { .. } => self.operations.inserts += 1,
+            RowChange::Update { .. } => self.operations.updates += 1,
+            RowChange::Delete { .. } => self.operations.deletes += 1,
         }
-    }
-
-    fn add_key(&mut self, key: &Option<Key>) {
-        match key {
-            Some(key) => self.keys.iter_mut().for_each(|keys| keys.extend([spelt(key)])),
-            None => self.keys = None,
+        if *watched != self.watched {
+            (self.columns, self.rows) = (None, None);
+            return;
         }
+        if let RowChange::Update { columns, .. } = change {
+            self.columns = self
+                .columns
+                .take()
+                .zip(known(columns))
+                .map(|(all, more)| &all | &more);
+        }
+        let row = row(change).filter(|_| !watched.images.is_empty());
+        self.rows = self.rows.take().zip(row).map(|(mut rows, row)| {
+            rows.push(row);
+            rows
+        });
     }
 }
 
-fn changes_nothing(change: &RowChange) -> bool {
-    matches!(change, RowChange::Update { columns: Columns::Only(columns), old, new }
-        if columns.iter().next().is_none() && same_row(old, new))
-}
-
-fn same_row(old: &Option<Key>, new: &Option<Key>) -> bool {
-    matches!((old, new), (Some(old), Some(new)) if spelt(old) == spelt(new))
-}
-
-/// One spelling for all keys that name the same row.
-fn spelt(key: &Key) -> String {
-    match key {
-        Key::Rowid(rowid) => format!("rowid {rowid}"),
-        Key::Columns(values) => values.iter().map(|value| spelt_value(value) + ", ").collect(),
-    }
-}
-
-fn spelt_value(value: &Value) -> String {
-    match value {
-        Value::Null => "null".into(),
-        Value::Integer(integer) => format!("{:.3}", *integer as f64),
-        Value::Real(real) => format!("{:.3}", real + 0.0),
-        Value::Text(bytes) => format!("text {bytes:?}"),
-        Value::Blob(bytes) => format!("blob {bytes:?}"),
-    }
-}
-
-/// The change in the words of the model; fails if a key is named twice.
-fn told(change: &TableChange) -> ExpectedTable {
-    let columns = match &change.columns {
+fn known(columns: &Columns) -> Option<BTreeSet<u16>> {
+    match columns {
         Columns::Only(columns) => Some(columns.iter().collect()),
         Columns::Any => None,
+    }
+}
+
+/// The row, if its images are known.
+fn row(change: &RowChange) -> Option<ChangedRow> {
+    let (columns, old, new) = match change.clone() {
+        RowChange::Insert { new } => (None, None, Some(new?)),
+        RowChange::Delete { old } => (None, Some(old?), None),
+        RowChange::Update { columns, old, new } => (Some(columns), Some(old?), Some(new?)),
     };
-    let keys = match &change.keys {
-        Keys::Only(keys) => {
-            let spelt: BTreeSet<String> = keys.iter().map(spelt).collect();
-            assert_eq!(spelt.len(), keys.len(), "a key is named twice: {keys:?}");
-            Some(spelt)
-        }
-        Keys::Any => None,
+    Some(ChangedRow { columns, old, new })
+}
+
+/// The change in the words of the model.
+fn told(change: &TableChange) -> ExpectedTable {
+    let rows = match &change.rows {
+        Rows::Only(rows) => Some(rows.to_vec()),
+        Rows::Any => None,
     };
     ExpectedTable {
+        watched: (*change.watched).clone(),
         operations: change.operations,
-        columns,
-        keys,
+        columns: known(&change.columns),
+        rows,
     }
 }
 
@@ -283,23 +286,36 @@ fn assert_covers(summary: &ChangeSummary, expected: &Expected) {
         assert!(told.operations.inserts >= change.operations.inserts);
         assert!(told.operations.updates >= change.operations.updates);
         assert!(told.operations.deletes >= change.operations.deletes);
+        let of_any = told.columns.is_none() && told.rows.is_none();
         assert!(
-            includes(&told.columns, &change.columns),
+            of_any || told.watched == change.watched,
+            "{told:?} speaks of others than {change:?}"
+        );
+        assert!(
+            covers(&told.columns, &change.columns, |told, wanted| told
+                .is_superset(wanted)),
             "{told:?} misses a column of {change:?}"
         );
         assert!(
-            includes(&told.keys, &change.keys),
-            "{told:?} misses a key of {change:?}"
+            covers(&told.rows, &change.rows, |told, wanted| is_within(wanted, told)),
+            "{told:?} misses a row of {change:?}"
         );
     }
 }
 
-fn includes<T: Ord>(told: &Option<BTreeSet<T>>, expected: &Option<BTreeSet<T>>) -> bool {
-    match (told, expected) {
+/// Whether what is told is any, or else includes what is wanted.
+fn covers<T>(told: &Option<T>, wanted: &Option<T>, includes: fn(&T, &T) -> bool) -> bool {
+    match (told, wanted) {
         (None, _) => true,
-        (Some(told), Some(expected)) => told.is_superset(expected),
+        (Some(told), Some(wanted)) => includes(told, wanted),
         (Some(_), None) => false,
     }
+}
+
+/// Whether the rows are all there, in their order.
+fn is_within(rows: &[ChangedRow], all: &[ChangedRow]) -> bool {
+    let mut rest = all.iter();
+    rows.iter().all(|row| rest.any(|other| other == row))
 }
 
 fn assert_within_bounds(changes: &ChangeSet) {
@@ -309,26 +325,19 @@ fn assert_within_bounds(changes: &ChangeSet) {
         changes
             .tables
             .iter()
-            .all(|touched| touched.keys.len() <= bounds.keys_per_table)
+            .all(|touched| touched.rows.len() <= bounds.rows_per_table)
     );
-    assert!(changes.key_bytes <= bounds.key_bytes);
+    assert!(changes.row_bytes <= bounds.row_bytes);
     assert!(changes.saved.len() <= bounds.saved.max(bounds.tables));
 }
 
 fn assert_books_balance(changes: &ChangeSet) {
-    let keys = || changes.tables.iter().flat_map(|touched| &touched.keys);
-    assert_eq!(keys().count(), changes.keys.len());
-    assert_eq!(keys().map(Key::weight).sum::<usize>(), changes.key_bytes);
+    let rows = changes.tables.iter().flat_map(|touched| &touched.rows);
+    assert_eq!(rows.map(ChangedRow::weight).sum::<usize>(), changes.row_bytes);
     assert_eq!(changes.positions.len(), changes.tables.len());
     for (position, touched) in changes.tables.iter().enumerate() {
         assert_eq!(changes.positions[&touched.name], position);
-        assert_eq!(touched.keys.len(), touched.extent.keys);
-        assert!(
-            touched
-                .keys
-                .iter()
-                .all(|key| changes.keys.contains(&(position, key.clone())))
-        );
+        assert_eq!(touched.rows.len(), touched.extent.rows);
     }
 }
 
@@ -339,7 +348,7 @@ fn run(steps: &[Step], bounds: Bounds, check: fn(&ChangeSummary, &Expected)) {
     let mut marks: Vec<(Mark, usize)> = Vec::new();
     for step in steps.iter().chain([&Step::Finish]) {
         match step {
-            Step::Record(number, change) => changes.record(&table(*number), change.clone()),
+            Step::Record(number, watched, change) => changes.record(&table(*number), watched, change.clone()),
             Step::SchemaChanged => changes.record_schema_changed(),
             Step::EverythingChanged => changes.record_everything_changed(),
             Step::Mark => marks.push((changes.mark(), model.mark())),
@@ -367,10 +376,10 @@ fn run(steps: &[Step], bounds: Bounds, check: fn(&ChangeSummary, &Expected)) {
 }
 
 fn bounds() -> impl Strategy<Value = Bounds> {
-    (0..4_usize, 0..400_usize, 0..TABLES, 0..4_usize).prop_map(
-        |(keys_per_table, key_bytes, tables, saved)| Bounds {
-            keys_per_table,
-            key_bytes,
+    (0..4_usize, 0..1_000_usize, 0..TABLES, 0..4_usize).prop_map(
+        |(rows_per_table, row_bytes, tables, saved)| Bounds {
+            rows_per_table,
+            row_bytes,
             tables,
             saved,
         },

@@ -1,9 +1,11 @@
-use super::{Bounds, ChangeSet};
+use std::sync::Arc;
+
+use super::{Bounds, ChangeSet, Mark, inserted};
 use crate::{
     column_set::Columns,
-    key::{Key, Keys},
+    image::{Image, Watched},
     row_change::RowChange,
-    summary::TableChange,
+    summary::{ChangedRow, Rows, TableChange},
     table_name::TableName,
     value::Value,
 };
@@ -12,33 +14,48 @@ fn name(table: &str) -> TableName {
     TableName::new("main", table)
 }
 
-fn rowid(rowid: i64) -> Option<Key> {
-    Some(Key::Rowid(rowid))
+/// Columns 0 to 9 compared, column 0 kept.
+fn watched() -> Arc<Watched> {
+    Arc::new(Watched {
+        compared: (0..10).collect(),
+        images: [0].into(),
+    })
 }
 
-fn insert(row: i64) -> RowChange {
-    RowChange::Insert { key: rowid(row) }
+fn image(value: i64) -> Option<Image> {
+    Some([Value::Integer(value)].into())
 }
 
-fn delete(row: i64) -> RowChange {
-    RowChange::Delete { key: rowid(row) }
+fn insert(value: i64) -> RowChange {
+    RowChange::Insert { new: image(value) }
+}
+
+fn delete(value: i64) -> RowChange {
+    RowChange::Delete { old: image(value) }
 }
 
 fn columns(columns: &[u16]) -> Columns {
     Columns::Only(columns.iter().copied().collect())
 }
 
-/// An UPDATE of these columns that leaves the key of the row.
-fn update(row: i64, changed: &[u16]) -> RowChange {
+/// An UPDATE of these columns that leaves the value in column 0.
+fn update(value: i64, changed: &[u16]) -> RowChange {
     RowChange::Update {
         columns: columns(changed),
-        old: rowid(row),
-        new: rowid(row),
+        old: image(value),
+        new: image(value),
     }
 }
 
-fn rows(rows: &[i64]) -> Keys {
-    Keys::Only(rows.iter().copied().map(Key::Rowid).collect())
+/// Records a change to `table`, decoded as [`watched`] says.
+fn record(changes: &mut ChangeSet, table: &str, change: RowChange) {
+    changes.record(&name(table), &watched(), change);
+}
+
+/// Rows that were inserted, with these values.
+fn rows(values: &[i64]) -> Rows {
+    let inserted = |&value| inserted(image(value)).expect("the image is known");
+    Rows::Only(values.iter().map(inserted).collect())
 }
 
 fn small(change: impl FnOnce(&mut Bounds)) -> ChangeSet {
@@ -61,21 +78,21 @@ fn a_new_set_is_empty() {
 #[test]
 fn finishing_leaves_an_empty_set_that_can_be_used_again() {
     let mut changes = ChangeSet::new();
-    changes.record(&name("t"), insert(1));
+    record(&mut changes, "t", insert(1));
     changes.record_schema_changed();
     changes.finish();
     assert!(changes.is_empty());
 
-    changes.record(&name("t"), insert(1));
+    record(&mut changes, "t", insert(1));
     let summary = changes.finish();
     assert!(!summary.schema_changed());
-    assert_eq!(summary.table(&name("t")).unwrap().keys, rows(&[1]));
+    assert_eq!(summary.table(&name("t")).unwrap().rows, rows(&[1]));
 }
 
 #[test]
 fn clearing_discards_everything() {
     let mut changes = ChangeSet::new();
-    changes.record(&name("t"), insert(1));
+    record(&mut changes, "t", insert(1));
     changes.record_schema_changed();
     changes.record_everything_changed();
     changes.clear();
@@ -84,131 +101,172 @@ fn clearing_discards_everything() {
 }
 
 #[test]
-fn a_row_changed_twice_is_named_once() {
+fn every_change_of_a_row_is_told_with_the_values_before_and_after() {
     let mut changes = ChangeSet::new();
-    for change in [insert(1), update(1, &[0]), insert(2), delete(1)] {
-        changes.record(&name("t"), change);
+    let moved = RowChange::Update {
+        columns: columns(&[0, 3]),
+        old: image(1),
+        new: image(5),
+    };
+    for change in [insert(1), moved, delete(5)] {
+        record(&mut changes, "t", change);
     }
-    assert_eq!(finish(&mut changes).keys, rows(&[1, 2]));
+    let expected = [
+        ChangedRow {
+            columns: None,
+            old: None,
+            new: image(1),
+        },
+        ChangedRow {
+            columns: Some(columns(&[0, 3])),
+            old: image(1),
+            new: image(5),
+        },
+        ChangedRow {
+            columns: None,
+            old: image(5),
+            new: None,
+        },
+    ];
+    assert_eq!(finish(&mut changes).rows, Rows::Only(expected.into()));
 }
 
 #[test]
-fn the_same_key_in_two_tables_is_two_rows() {
+fn a_change_says_how_far_it_was_decoded() {
     let mut changes = ChangeSet::new();
-    changes.record(&name("t"), insert(1));
-    changes.record(&name("u"), insert(1));
-    changes.record(&name("t"), insert(1));
+    record(&mut changes, "t", insert(1));
+    assert_eq!(finish(&mut changes).watched, watched());
+}
+
+#[test]
+fn rows_belong_to_their_table() {
+    let mut changes = ChangeSet::new();
+    record(&mut changes, "t", insert(1));
+    record(&mut changes, "u", insert(2));
+    record(&mut changes, "t", insert(3));
     let summary = changes.finish();
-    assert_eq!(summary.table(&name("t")).unwrap().keys, rows(&[1]));
-    assert_eq!(summary.table(&name("u")).unwrap().keys, rows(&[1]));
+    assert_eq!(summary.table(&name("t")).unwrap().rows, rows(&[1, 3]));
+    assert_eq!(summary.table(&name("u")).unwrap().rows, rows(&[2]));
 }
 
 #[test]
 fn updates_collect_their_columns() {
     let mut changes = ChangeSet::new();
-    changes.record(&name("t"), update(1, &[0, 3]));
-    changes.record(&name("t"), update(2, &[3, 200]));
+    record(&mut changes, "t", update(1, &[0, 3]));
+    record(&mut changes, "t", update(2, &[3, 200]));
     assert_eq!(finish(&mut changes).columns, columns(&[0, 3, 200]));
 }
 
 #[test]
 fn inserts_and_deletes_add_no_columns() {
     let mut changes = ChangeSet::new();
-    changes.record(&name("t"), insert(1));
-    changes.record(&name("t"), delete(2));
+    record(&mut changes, "t", insert(1));
+    record(&mut changes, "t", delete(2));
     assert_eq!(finish(&mut changes).columns, columns(&[]));
 }
 
 #[test]
-fn an_update_that_changed_nothing_adds_nothing() {
+fn an_update_of_no_compared_column_is_told_for_it_may_have_changed_another() {
     let mut changes = ChangeSet::new();
-    changes.record(&name("t"), update(1, &[]));
-    assert!(changes.is_empty());
+    record(&mut changes, "t", update(1, &[]));
+    let change = finish(&mut changes);
+    assert_eq!((change.operations.updates, change.columns), (1, columns(&[])));
+    let Rows::Only(rows) = change.rows else {
+        panic!("the images are known")
+    };
+    assert_eq!(rows[0].columns, Some(columns(&[])));
 }
 
 #[test]
-fn an_update_of_no_column_counts_when_its_key_is_unknown() {
-    for (old, new) in [(None, None), (rowid(1), None), (None, rowid(1))] {
+fn an_update_of_any_column_makes_any_column_a_changed_one() {
+    let mut changes = ChangeSet::new();
+    record(&mut changes, "t", update(1, &[3]));
+    let any = RowChange::Update {
+        columns: Columns::Any,
+        old: image(1),
+        new: image(1),
+    };
+    record(&mut changes, "t", any);
+    record(&mut changes, "t", update(1, &[4]));
+    assert_eq!(finish(&mut changes).columns, Columns::Any);
+}
+
+#[test]
+fn a_row_without_a_known_image_may_be_any() {
+    let unknown = [
+        RowChange::Insert { new: None },
+        RowChange::Delete { old: None },
+        RowChange::Update {
+            columns: columns(&[0]),
+            old: image(1),
+            new: None,
+        },
+        RowChange::Update {
+            columns: columns(&[0]),
+            old: None,
+            new: image(1),
+        },
+    ];
+    for change in unknown {
         let mut changes = ChangeSet::new();
-        changes.record(
-            &name("t"),
-            RowChange::Update {
-                columns: columns(&[]),
-                old,
-                new,
-            },
-        );
-        assert_eq!(finish(&mut changes).keys, Keys::Any);
+        record(&mut changes, "t", insert(1));
+        record(&mut changes, "t", change.clone());
+        record(&mut changes, "t", insert(2));
+        assert_eq!(finish(&mut changes).rows, Rows::Any, "{change:?}");
     }
 }
 
 #[test]
-fn an_update_of_the_key_names_both_rows_and_concerns_every_column() {
+fn where_no_images_are_asked_any_row_may_have_changed_and_none_is_kept() {
+    let watched = Arc::new(Watched {
+        images: [].into(),
+        ..(*watched()).clone()
+    });
     let mut changes = ChangeSet::new();
-    changes.record(
-        &name("t"),
-        RowChange::Update {
-            columns: columns(&[]),
-            old: rowid(3),
-            new: rowid(10),
-        },
-    );
+    for change in [insert(1), update(1, &[2]), delete(1)] {
+        changes.record(&name("t"), &watched, change);
+    }
+    assert_eq!((changes.tables[0].rows.capacity(), changes.row_bytes), (0, 0));
     let change = finish(&mut changes);
-    assert_eq!(change.keys, rows(&[3, 10]));
-    assert_eq!(change.columns, Columns::Any);
+    assert_eq!((change.rows, change.columns), (Rows::Any, columns(&[2])));
 }
 
 #[test]
-fn a_row_without_a_known_key_may_be_any() {
+fn changes_of_a_table_that_were_decoded_differently_together_tell_only_operations() {
     let mut changes = ChangeSet::new();
-    changes.record(&name("t"), insert(1));
-    changes.record(&name("t"), RowChange::Delete { key: None });
-    changes.record(&name("t"), insert(2));
-    assert_eq!(finish(&mut changes).keys, Keys::Any);
-}
+    record(&mut changes, "t", update(1, &[2]));
+    let mark = changes.mark();
+    changes.record(&name("t"), Watched::nothing(), RowChange::Insert { new: None });
+    changes.rollback_to(mark);
+    record(&mut changes, "t", update(1, &[3]));
+    assert_eq!(finish(&mut changes).columns, columns(&[2, 3]));
 
-#[test]
-fn keys_of_several_columns_name_rows() {
-    let key = |text: &[u8], number| Some(Key::Columns([Value::Text(text.into()), number].into()));
-    let mut changes = ChangeSet::new();
-    changes.record(
-        &name("t"),
-        RowChange::Insert {
-            key: key(b"a", Value::Integer(1)),
-        },
-    );
-    changes.record(
-        &name("t"),
-        RowChange::Delete {
-            key: key(b"a", Value::Real(1.0)),
-        },
-    );
-    changes.record(
-        &name("t"),
-        RowChange::Insert {
-            key: key(b"b", Value::Integer(1)),
-        },
-    );
-    let Keys::Only(keys) = finish(&mut changes).keys else {
-        panic!("the keys are known")
-    };
-    assert_eq!(keys.len(), 2);
+    record(&mut changes, "t", update(1, &[2]));
+    changes.record(&name("t"), Watched::nothing(), RowChange::Insert { new: None });
+    let change = finish(&mut changes);
+    assert_eq!((change.columns, change.rows), (Columns::Any, Rows::Any));
+    assert_eq!((change.operations.inserts, change.operations.updates), (1, 1));
 }
 
 #[test]
 fn a_rollback_discards_what_came_after_its_mark_and_nothing_else() {
     let mut changes = ChangeSet::new();
-    changes.record(&name("t"), update(1, &[0]));
+    record(&mut changes, "t", update(1, &[0]));
     let mark = changes.mark();
-    changes.record(&name("t"), update(2, &[1]));
-    changes.record(&name("u"), insert(1));
+    record(&mut changes, "t", update(2, &[1]));
+    record(&mut changes, "u", insert(1));
     changes.rollback_to(mark);
     let summary = changes.finish();
     assert!(!summary.touches(&name("u")));
     let change = summary.table(&name("t")).unwrap();
+    let kept = ChangedRow {
+        columns: Some(columns(&[0])),
+        old: image(1),
+        new: image(1),
+    };
     assert_eq!(
-        (change.operations.updates, &change.columns, &change.keys),
-        (1, &columns(&[0]), &rows(&[1]))
+        (change.operations.updates, &change.columns, &change.rows),
+        (1, &columns(&[0]), &Rows::Only([kept].into()))
     );
 }
 
@@ -216,7 +274,7 @@ fn a_rollback_discards_what_came_after_its_mark_and_nothing_else() {
 fn a_rollback_of_everything_leaves_an_empty_set() {
     let mut changes = ChangeSet::new();
     let mark = changes.mark();
-    changes.record(&name("t"), insert(1));
+    record(&mut changes, "t", insert(1));
     changes.record_schema_changed();
     changes.record_everything_changed();
     changes.rollback_to(mark);
@@ -226,41 +284,41 @@ fn a_rollback_of_everything_leaves_an_empty_set() {
 #[test]
 fn an_outer_rollback_discards_what_inner_marks_kept() {
     let mut changes = ChangeSet::new();
-    changes.record(&name("t"), insert(1));
+    record(&mut changes, "t", insert(1));
     let outer = changes.mark();
-    changes.record(&name("t"), insert(2));
+    record(&mut changes, "t", insert(2));
     let inner = changes.mark();
-    changes.record(&name("t"), insert(3));
+    record(&mut changes, "t", insert(3));
     changes.rollback_to(inner);
-    changes.record(&name("t"), insert(4));
+    record(&mut changes, "t", insert(4));
     changes.mark();
-    changes.record(&name("t"), insert(5));
+    record(&mut changes, "t", insert(5));
     changes.rollback_to(outer);
-    assert_eq!(finish(&mut changes).keys, rows(&[1]));
+    assert_eq!(finish(&mut changes).rows, rows(&[1]));
 }
 
 #[test]
 fn a_mark_can_be_rolled_back_to_again() {
     let mut changes = ChangeSet::new();
-    changes.record(&name("t"), insert(1));
+    record(&mut changes, "t", insert(1));
     let mark = changes.mark();
     for row in 2..5 {
-        changes.record(&name("t"), insert(row));
+        record(&mut changes, "t", insert(row));
         changes.rollback_to(mark);
     }
-    changes.record(&name("t"), insert(9));
-    assert_eq!(finish(&mut changes).keys, rows(&[1, 9]));
+    record(&mut changes, "t", insert(9));
+    assert_eq!(finish(&mut changes).rows, rows(&[1, 9]));
 }
 
 #[test]
-fn a_row_named_again_after_a_rollback_is_not_lost() {
+fn a_row_told_again_after_a_rollback_is_not_lost() {
     let mut changes = ChangeSet::new();
-    changes.record(&name("t"), insert(1));
+    record(&mut changes, "t", insert(1));
     let mark = changes.mark();
-    changes.record(&name("t"), insert(2));
+    record(&mut changes, "t", insert(2));
     changes.rollback_to(mark);
-    changes.record(&name("t"), insert(2));
-    assert_eq!(finish(&mut changes).keys, rows(&[1, 2]));
+    record(&mut changes, "t", insert(2));
+    assert_eq!(finish(&mut changes).rows, rows(&[1, 2]));
 }
 
 #[test]
@@ -275,37 +333,37 @@ fn a_rollback_of_ddl_keeps_earlier_ddl() {
 
 #[test]
 fn a_row_more_than_the_bound_makes_every_row_a_changed_one() {
-    let mut changes = small(|bounds| bounds.keys_per_table = 2);
-    for row in [1, 2, 1, 2] {
-        changes.record(&name("t"), insert(row));
+    let mut changes = small(|bounds| bounds.rows_per_table = 2);
+    for row in [1, 2] {
+        record(&mut changes, "t", insert(row));
     }
-    assert_eq!(finish(&mut changes).keys, rows(&[1, 2]));
+    assert_eq!(finish(&mut changes).rows, rows(&[1, 2]));
     for row in [1, 2, 3] {
-        changes.record(&name("t"), insert(row));
+        record(&mut changes, "t", insert(row));
     }
     let change = finish(&mut changes);
-    assert_eq!((change.keys, change.operations.inserts), (Keys::Any, 3));
+    assert_eq!((change.rows, change.operations.inserts), (Rows::Any, 3));
 }
 
 #[test]
-fn a_key_too_heavy_for_the_bound_makes_every_row_of_its_table_a_changed_one() {
-    let mut changes = small(|bounds| bounds.key_bytes = 1_000);
-    let heavy = Key::Columns([Value::Blob(vec![0; 1_000].into())].into());
-    changes.record(&name("t"), RowChange::Insert { key: Some(heavy) });
-    changes.record(&name("u"), insert(1));
+fn an_image_too_heavy_for_the_bound_makes_every_row_of_its_table_a_changed_one() {
+    let mut changes = small(|bounds| bounds.row_bytes = 1_000);
+    let heavy: Image = [Value::Blob(vec![0; 1_000].into())].into();
+    record(&mut changes, "t", RowChange::Insert { new: Some(heavy) });
+    record(&mut changes, "u", insert(1));
     let summary = changes.finish();
-    assert_eq!(summary.table(&name("t")).unwrap().keys, Keys::Any);
-    assert_eq!(summary.table(&name("u")).unwrap().keys, rows(&[1]));
+    assert_eq!(summary.table(&name("t")).unwrap().rows, Rows::Any);
+    assert_eq!(summary.table(&name("u")).unwrap().rows, rows(&[1]));
 }
 
 #[test]
 fn a_table_more_than_the_bound_changes_everything() {
     let mut changes = small(|bounds| bounds.tables = 2);
     for table in ["t", "u", "t"] {
-        changes.record(&name(table), insert(1));
+        record(&mut changes, table, insert(1));
     }
     let mark = changes.mark();
-    changes.record(&name("v"), insert(1));
+    record(&mut changes, "v", insert(1));
     assert!(changes.everything_changed_at.is_some());
     changes.rollback_to(mark);
     assert!(!changes.finish().everything_changed());
@@ -313,38 +371,39 @@ fn a_table_more_than_the_bound_changes_everything() {
 
 #[test]
 fn a_rollback_brings_back_the_rows_that_a_bound_had_blurred() {
-    let mut changes = small(|bounds| bounds.keys_per_table = 2);
-    changes.record(&name("t"), insert(1));
+    let mut changes = small(|bounds| bounds.rows_per_table = 2);
+    record(&mut changes, "t", insert(1));
     let mark = changes.mark();
     for row in 2..10 {
-        changes.record(&name("t"), insert(row));
+        record(&mut changes, "t", insert(row));
     }
     changes.rollback_to(mark);
-    assert_eq!(finish(&mut changes).keys, rows(&[1]));
+    assert_eq!(finish(&mut changes).rows, rows(&[1]));
 }
 
 #[test]
-fn the_room_of_discarded_keys_is_free_again() {
-    let mut changes = small(|bounds| bounds.key_bytes = Key::Rowid(0).weight());
+fn the_room_of_discarded_rows_is_free_again() {
+    let row = inserted(image(0)).unwrap().weight();
+    let mut changes = small(|bounds| bounds.row_bytes = row);
     let mark = changes.mark();
     for row in 0..10 {
-        changes.record(&name("t"), insert(row));
+        record(&mut changes, "t", insert(row));
         changes.rollback_to(mark);
     }
-    changes.record(&name("t"), insert(7));
-    assert_eq!(finish(&mut changes).keys, rows(&[7]));
+    record(&mut changes, "t", insert(7));
+    assert_eq!(finish(&mut changes).rows, rows(&[7]));
 }
 
 /// Ten statements, each with its mark, and room to remember how the table stood before three of them.
-fn many_statements() -> (ChangeSet, super::Mark, super::Mark) {
+fn many_statements() -> (ChangeSet, Mark, Mark) {
     let mut changes = small(|bounds| bounds.saved = 3);
-    changes.record(&name("t"), insert(0));
+    record(&mut changes, "t", insert(0));
     let (mut first, mut last) = (None, None);
     for row in 1..=10 {
         let mark = changes.mark();
         first.get_or_insert(mark);
         last = Some(mark);
-        changes.record(&name("t"), insert(row));
+        record(&mut changes, "t", insert(row));
     }
     (changes, first.unwrap(), last.unwrap())
 }
@@ -353,7 +412,7 @@ fn many_statements() -> (ChangeSet, super::Mark, super::Mark) {
 fn the_last_statement_is_undone_exactly_however_many_came_before() {
     let (mut changes, _, last) = many_statements();
     changes.rollback_to(last);
-    assert_eq!(finish(&mut changes).keys, rows(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
+    assert_eq!(finish(&mut changes).rows, rows(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
 }
 
 #[test]
@@ -361,10 +420,10 @@ fn a_rollback_past_forgotten_states_leaves_too_much_and_never_too_little() {
     let (mut changes, first, _) = many_statements();
     changes.rollback_to(first);
     let change = finish(&mut changes);
-    let Keys::Only(keys) = change.keys else {
-        panic!("no bound on keys was reached")
+    let Rows::Only(kept) = change.rows else {
+        panic!("no bound on rows was reached")
     };
-    assert!(keys.len() > 1 && keys.contains(&Key::Rowid(0)), "{keys:?}");
+    assert!(kept.len() > 1 && kept[0].new == image(0), "{kept:?}");
 }
 
 #[test]
@@ -373,7 +432,7 @@ fn a_table_first_changed_after_a_mark_is_undone_even_when_states_were_forgotten(
     let begin = changes.mark();
     for row in 0..10 {
         changes.mark();
-        changes.record(&name("t"), insert(row));
+        record(&mut changes, "t", insert(row));
     }
     changes.rollback_to(begin);
     assert!(changes.is_empty());
@@ -383,13 +442,13 @@ fn a_table_first_changed_after_a_mark_is_undone_even_when_states_were_forgotten(
 fn the_newest_statement_is_undone_exactly_whatever_the_number_of_its_tables() {
     let mut changes = small(|bounds| bounds.saved = 1);
     for table in ["t", "u", "v"] {
-        changes.record(&name(table), insert(1));
+        record(&mut changes, table, insert(1));
     }
     let mark = changes.mark();
     for table in ["t", "u", "v"] {
-        changes.record(&name(table), insert(2));
+        record(&mut changes, table, insert(2));
     }
     changes.rollback_to(mark);
     let summary = changes.finish();
-    assert!(summary.tables().all(|(_, change)| change.keys == rows(&[1])));
+    assert!(summary.tables().all(|(_, change)| change.rows == rows(&[1])));
 }

@@ -1,9 +1,11 @@
 //! What has changed so far in one table.
 
+use std::sync::Arc;
+
 use crate::{
     column_set::Columns,
-    key::{Key, Keys},
-    summary::{Operations, TableChange},
+    image::Watched,
+    summary::{ChangedRow, Operations, Rows, TableChange},
     table_name::TableName,
 };
 
@@ -11,12 +13,13 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Touched {
     pub(super) name: TableName,
+    pub(super) watched: Arc<Watched>,
     /// The newest mark when the table first changed.
     pub(super) first_at: u64,
     /// The newest mark when its extent was last saved, or when it first changed.
     pub(super) saved_at: u64,
-    /// Each once, in order of first change. Kept when any key may have changed, for a rollback can undo that.
-    pub(super) keys: Vec<Key>,
+    /// In order of their changes. Kept when any row may have changed, for a rollback can undo that.
+    pub(super) rows: Vec<ChangedRow>,
     pub(super) extent: Extent,
 }
 
@@ -24,56 +27,54 @@ pub(super) struct Touched {
 #[derive(Debug, Clone)]
 pub(super) struct Extent {
     pub(super) operations: Operations,
-    columns: Columns,
-    /// How many keys there are.
-    pub(super) keys: usize,
-    /// Whether rows other than those of the keys may have changed.
-    pub(super) any_key: bool,
+    pub(super) columns: Columns,
+    /// How many rows there are.
+    pub(super) rows: usize,
+    /// Whether other rows may have changed.
+    pub(super) any_row: bool,
 }
 
 impl Touched {
-    pub(super) fn new(name: TableName, now: u64) -> Self {
+    pub(super) fn new(name: TableName, watched: Arc<Watched>, now: u64) -> Self {
         let extent = Extent {
             operations: Operations::default(),
             columns: Columns::none(),
-            keys: 0,
-            any_key: false,
+            rows: 0,
+            any_row: watched.images.is_empty(),
         };
         Self {
             name,
+            watched,
             first_at: now,
             saved_at: now,
-            keys: Vec::new(),
+            rows: Vec::new(),
             extent,
         }
+    }
+
+    /// Whether changes decoded so far can stand beside those that are here.
+    pub(super) fn speaks_of(&self, watched: &Arc<Watched>) -> bool {
+        Arc::ptr_eq(&self.watched, watched) || self.watched == *watched
     }
 
     pub(super) fn into_change(self) -> (TableName, TableChange) {
         let Extent {
             operations,
             columns,
-            any_key,
+            any_row,
             ..
         } = self.extent;
-        let keys = if any_key {
-            Keys::Any
+        let rows = if any_row {
+            Rows::Any
         } else {
-            Keys::Only(self.keys.into_boxed_slice())
+            Rows::Only(self.rows.into_boxed_slice())
         };
-        (
-            self.name,
-            TableChange {
-                operations,
-                columns,
-                keys,
-            },
-        )
-    }
-}
-
-impl Extent {
-    /// Adds columns that an UPDATE changed; `None` stands for any.
-    pub(super) fn add_columns(&mut self, columns: Option<Columns>) {
-        self.columns.union_with(columns.unwrap_or(Columns::Any));
+        let change = TableChange {
+            operations,
+            watched: self.watched,
+            columns,
+            rows,
+        };
+        (self.name, change)
     }
 }

@@ -1,6 +1,6 @@
 //! Opening, scripts, errors.
 
-use resqlite_sqlite::{Access, Checkpoint, Connection, code_name, codes, version};
+use resqlite_sqlite::{Access, Checkpoint, ColumnMetadata, Connection, code_name, codes, version};
 
 use crate::{integers, memory, with};
 
@@ -133,4 +133,26 @@ fn a_statement_keeps_its_connection_open() {
 fn the_bundled_sqlite_has_no_wal_reset_race() {
     let parts: Vec<u32> = version().split('.').map(|part| part.parse().unwrap()).collect();
     assert!(parts >= vec![3, 51, 3], "{parts:?}");
+}
+
+#[test]
+fn a_column_tells_its_declared_type_and_collation() {
+    let connection = with(
+        "CREATE TABLE t(a VARCHAR(10) COLLATE NOCASE, b, c AS (a) STORED); CREATE VIEW v AS SELECT a FROM t;
+         CREATE TEMP TABLE t(a BLOB)",
+    );
+    let column = |schema, table, column| connection.column_metadata(schema, table, column);
+    let known = |declared: Option<&str>, collation: &str| ColumnMetadata {
+        declared_type: declared.map(str::to_owned),
+        collation: collation.to_owned(),
+    };
+    assert_eq!(
+        column(Some("main"), "T", "A").unwrap(),
+        known(Some("VARCHAR(10)"), "NOCASE")
+    );
+    assert_eq!(column(Some("main"), "t", "b").unwrap(), known(None, "BINARY"));
+    assert_eq!(column(None, "t", "a").unwrap(), known(Some("BLOB"), "BINARY"));
+    for (table, name) in [("t", "missing"), ("missing", "a"), ("v", "a"), ("t\0", "a")] {
+        assert!(column(Some("main"), table, name).is_err(), "{table}.{name}");
+    }
 }

@@ -4,4 +4,4 @@ mod pool;
 mod thread;
 
 pub(crate) use pool::{Pool, PoolStatus};
-pub(crate) use thread::{Cursor, Job, Lease, Readers};
+pub(crate) use thread::{Cursor, Job, Lease, Reader, Readers};

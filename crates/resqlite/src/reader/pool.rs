@@ -1,5 +1,5 @@
 //! The queue between callers and reader threads: first come, first served; one wake per job; threads start when
-//! they are first needed.
+//! they are first needed. Background jobs are taken only when no caller waits, though not starved for ever.
 //!
 //! One lock guards everything here. Two conditions: `work` (a job came, readers may go on, the pool closed) and
 //! `quiet` (no reader is at work any more).
@@ -9,7 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::sync::{Condvar, Mutex, lock, wait, wait_for};
+use crate::{
+    limits,
+    sync::{Condvar, Mutex, MutexGuard, lock, wait, wait_for},
+};
 
 pub(crate) struct Pool<J> {
     state: Mutex<State<J>>,
@@ -23,6 +26,10 @@ pub(crate) struct Pool<J> {
 
 struct State<J> {
     queue: VecDeque<(u64, J)>,
+    /// Jobs that nobody waits for.
+    background: VecDeque<J>,
+    /// Callers' jobs taken since a background job waits.
+    passed: usize,
     /// Number of the last job that was queued.
     tickets: u64,
     /// Threads that take jobs.
@@ -76,6 +83,8 @@ impl<J> Pool<J> {
     pub(crate) fn new(threads_max: usize, queued_max: usize, idle_max: Option<Duration>) -> Self {
         let state = State {
             queue: VecDeque::new(),
+            background: VecDeque::new(),
+            passed: 0,
             tickets: 0,
             threads: 0,
             alive: 0,
@@ -110,7 +119,23 @@ impl<J> Pool<J> {
         let ticket = state.tickets;
         state.queue.push_back((ticket, job));
         state.queued_most = state.queued_most.max(state.queue.len());
-        if state.queue.len() > state.idle && state.threads < self.threads_max {
+        self.call_thread(state)
+    }
+
+    /// Queues a job that nobody waits for. Never waits.
+    pub(crate) fn submit_background(&self, job: J) -> Submitted<J> {
+        let mut state = lock(&self.state);
+        if state.closed {
+            return Submitted::Closed(job);
+        }
+        state.background.push_back(job);
+        self.call_thread(state)
+    }
+
+    /// Sees to it that a thread comes for the job that was just queued.
+    fn call_thread(&self, mut state: MutexGuard<'_, State<J>>) -> Submitted<J> {
+        let waiting = state.queue.len() + state.background.len();
+        if waiting > state.idle && state.threads < self.threads_max {
             state.threads += 1;
             state.alive += 1;
             return Submitted::NeedsThread;
@@ -142,10 +167,9 @@ impl<J> Pool<J> {
         let idle_since = Instant::now();
         loop {
             if !state.held_back
-                && let Some((_, job)) = state.queue.pop_front()
+                && let Some((job, snapshot)) = state.take()
             {
                 state.busy += 1;
-                let snapshot = (!state.queue.is_empty()).then_some(state.tickets);
                 return Next::Job { job, snapshot };
             }
             if state.closed && state.queue.is_empty() {
@@ -168,7 +192,7 @@ impl<J> Pool<J> {
             };
             state.idle -= 1;
             state.waking = state.waking.saturating_sub(1);
-            if timed_out && state.queue.is_empty() {
+            if timed_out && state.queue.is_empty() && state.background.is_empty() {
                 state.threads -= 1;
                 return Next::Quit;
             }
@@ -191,7 +215,9 @@ impl<J> Pool<J> {
         if state.threads > 0 {
             Vec::new()
         } else {
-            state.queue.drain(..).map(|(_, job)| job).collect()
+            let state = &mut *state;
+            let waiting = state.queue.drain(..).map(|(_, job)| job);
+            waiting.chain(state.background.drain(..)).collect()
         }
     }
 
@@ -229,10 +255,14 @@ impl<J> Pool<J> {
         state.queue.remove(at).map(|(_, job)| job)
     }
 
-    /// Accepts nothing more; what waits is still served, then the threads end.
+    /// Accepts nothing more; callers' jobs that wait are still served, then the threads end.
     pub(crate) fn close(&self) {
-        lock(&self.state).closed = true;
+        let mut state = lock(&self.state);
+        state.closed = true;
+        let unwanted = std::mem::take(&mut state.background);
+        drop(state);
         self.work.notify_all();
+        drop(unwanted);
     }
 
     /// Waits until all threads have ended and their connections are closed.
@@ -251,6 +281,21 @@ impl<J> Pool<J> {
             queued: state.queue.len(),
             queued_most: state.queued_most,
         }
+    }
+}
+
+impl<J> State<J> {
+    /// The next job, and if more callers wait, the last ticket that a read transaction begun now may serve.
+    fn take(&mut self) -> Option<(J, Option<u64>)> {
+        let turn = self.queue.is_empty() || self.passed >= limits::PASSED_MAX;
+        if turn && let Some(job) = self.background.pop_front() {
+            self.passed = 0;
+            return Some((job, None));
+        }
+        let (_, job) = self.queue.pop_front()?;
+        self.passed += usize::from(!self.background.is_empty());
+        let snapshot = (!self.queue.is_empty()).then_some(self.tickets);
+        Some((job, snapshot))
     }
 }
 

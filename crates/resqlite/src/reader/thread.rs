@@ -14,7 +14,8 @@ use super::{
     pool::{Next, Submitted},
 };
 use crate::{
-    connect::{self, Attachments, Place},
+    changes::Commits,
+    connect::{self, Attachments, Place, Seen},
     error::{Error, Result},
     guard::Role,
     options::Settings,
@@ -22,12 +23,14 @@ use crate::{
     request::{Outcome, Query, Replier, Step},
     session::{EndOnPanic, Inbox},
     statements::{Prepared, Statements},
+    streams::LiveJob,
 };
 
 /// What a reader thread can be asked.
 pub(crate) enum Job {
     Read(Query, Replier),
     Lease(Lease),
+    Live(LiveJob),
 }
 
 /// A reader for one caller, until the session ends.
@@ -55,6 +58,7 @@ struct Shared {
     place: Place,
     settings: Settings,
     attachments: Arc<Attachments>,
+    commits: Arc<Commits>,
 }
 
 impl Readers {
@@ -64,6 +68,7 @@ impl Readers {
         place: Place,
         settings: Settings,
         attachments: Arc<Attachments>,
+        commits: Arc<Commits>,
     ) -> Self {
         Self {
             pool: Arc::new(pool),
@@ -72,13 +77,23 @@ impl Readers {
                 place,
                 settings,
                 attachments,
+                commits,
             }),
         }
     }
 
     /// Queues a job; starts a thread where one is missing.
     pub(crate) fn submit(&self, job: Job) {
-        match self.pool.submit(job) {
+        self.settle(self.pool.submit(job));
+    }
+
+    /// Queues a job that is taken when no caller waits; starts a thread where one is missing.
+    pub(crate) fn submit_background(&self, job: Job) {
+        self.settle(self.pool.submit_background(job));
+    }
+
+    fn settle(&self, submitted: Submitted<Job>) {
+        match submitted {
             Submitted::Queued => {}
             Submitted::NeedsThread => self.start_thread(),
             Submitted::Full(job) => job.fail(Error::QueueFull),
@@ -128,6 +143,7 @@ impl Job {
         match self {
             Self::Read(_, reply) => reply.fail(error),
             Self::Lease(lease) => lease.fail(error),
+            Self::Live(job) => job.fail(error),
         }
     }
 
@@ -135,6 +151,7 @@ impl Job {
         match self {
             Self::Read(query, _) => query.token.is_cancelled(),
             Self::Lease(lease) => lease.inbox.scope.is_cancelled(),
+            Self::Live(job) => job.is_cancelled(),
         }
     }
 }
@@ -220,11 +237,14 @@ fn ready<'a>(reader: &'a mut Option<Reader>, shared: &Shared) -> Result<&'a mut 
     Ok(reader.as_mut().expect("opened above"))
 }
 
-struct Reader {
+/// A reader's connection.
+pub(crate) struct Reader {
     statements: Statements,
-    /// The version of the list of attached databases that this connection has.
-    attached: u64,
+    attached: Seen,
     attachments: Arc<Attachments>,
+    commits: Arc<Commits>,
+    /// The newest commit before the last read transaction began.
+    since: u64,
 }
 
 impl Reader {
@@ -232,8 +252,10 @@ impl Reader {
         let statements = connect::open(&shared.place, &shared.settings, Role::Reader, |_| ())?;
         Ok(Self {
             statements,
-            attached: 0,
+            attached: Seen::default(),
             attachments: Arc::clone(&shared.attachments),
+            commits: Arc::clone(&shared.commits),
+            since: 0,
         })
     }
 
@@ -244,7 +266,27 @@ impl Reader {
     /// Begins a read transaction. It takes its snapshot with the first read.
     fn begin_read(&mut self) -> Result<()> {
         self.follow_attachments()?;
+        self.since = self.commits.last();
         self.control("BEGIN")
+    }
+
+    /// Runs `work` on one committed state, which holds all commits up to the number that `work` is told.
+    pub(crate) fn in_read<T>(&mut self, work: impl FnOnce(&mut Self, u64) -> Result<T>) -> Result<T> {
+        // Jobs that wait together share a read transaction, which may be open already.
+        let begins = self.connection().is_autocommit();
+        if begins {
+            self.begin_read()?;
+        }
+        let since = self.since;
+        let done = work(self, since);
+        if begins {
+            self.end_read()?;
+        }
+        done
+    }
+
+    pub(crate) fn statements(&mut self) -> &mut Statements {
+        &mut self.statements
     }
 
     fn follow_attachments(&mut self) -> Result<()> {
@@ -271,6 +313,7 @@ impl Reader {
         match job {
             Job::Read(query, reply) => self.statements.select(&query, reply),
             Job::Lease(lease) => self.lease(lease),
+            Job::Live(job) => job.run(self),
         }
     }
 

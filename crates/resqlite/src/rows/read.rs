@@ -69,8 +69,11 @@ impl Rows {
         }
     }
 
-    /// Adds the rows of a packed slice, as the engine's own packer made it.
-    pub(crate) fn extend(&mut self, shape: &Arc<Shape>, slice: &[u8]) {
+    /// Adds the rows of a packed slice ([`Slice::to_bytes`](super::Slice::to_bytes)) of these columns.
+    ///
+    /// # Panics
+    /// If the bytes are something else.
+    pub fn extend(&mut self, shape: &Arc<Shape>, slice: &[u8]) {
         let reader = SliceReader::new(slice);
         self.values.reserve(reader.rows * reader.kinds.len());
         self.rows += reader.rows;
@@ -80,6 +83,10 @@ impl Rows {
 }
 
 impl<'a> Row<'a> {
+    pub(crate) fn new(names: &'a [String], values: &'a [Value]) -> Self {
+        Self { names, values }
+    }
+
     /// The value of the column with that name; of several, the last.
     pub fn get(&self, name: &str) -> Option<&'a Value> {
         let at = self.names.iter().rposition(|column| column == name)?;

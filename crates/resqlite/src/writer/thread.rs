@@ -26,12 +26,15 @@ use crate::{
     reader::Readers,
     request::{Outcome, Replier, Work, Write, Written},
     statements::Statements,
+    streams::{self, ForeignLook, Hub, Versions},
 };
 
 /// What the writer can be asked.
 pub(crate) enum WriteJob {
     Write(Write, Replier),
     Begin(Begin),
+    /// Whether somebody else has committed.
+    Look(ForeignLook),
 }
 
 impl WriteJob {
@@ -42,6 +45,7 @@ impl WriteJob {
                 begin.inbox.end(Some(error.clone()));
                 begin.opened.fail(error);
             }
+            Self::Look(look) => look.answer(false),
         }
     }
 
@@ -49,6 +53,7 @@ impl WriteJob {
         match self {
             Self::Write(write, _) => write.token.is_cancelled(),
             Self::Begin(begin) => begin.inbox.scope.is_cancelled(),
+            Self::Look(_) => false,
         }
     }
 }
@@ -65,6 +70,7 @@ pub(crate) struct WriterParts {
     /// Threads for snapshots and cursors, which may take long, so that they never hold up a `select`.
     pub(crate) leases: Arc<Readers>,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) hub: Arc<Hub>,
 }
 
 /// Numbers for diagnostics.
@@ -101,6 +107,12 @@ pub(super) struct Writer {
     schema_version: Option<i64>,
     /// Attached databases whose write-ahead logs have grown.
     pub(super) attached_logs: Rc<RefCell<Vec<String>>>,
+    /// What others had committed when that was last looked at.
+    versions: Versions,
+    /// SQLite has written to a log since this was last reset.
+    wrote: Rc<Cell<bool>>,
+    /// The open transaction has changed what names mean.
+    pub(super) schema_touched: bool,
 }
 
 /// Starts the writer thread and waits until the database is open.
@@ -168,6 +180,8 @@ fn serve(writer: Writer, parts: WriterParts) {
         if run.is_err() {
             writer = None;
             parts.commits.record_unknown();
+            parts.hub.catch_up();
+            parts.hub.commit_ended();
         }
     }
     // Readers close first, so that the writer's connection is the last and leaves no write-ahead log behind.
@@ -203,18 +217,24 @@ impl Writer {
     fn open(parts: WriterParts) -> Result<Self> {
         let recorder = Recorder::default();
         let wal_pages = Rc::new(Cell::new(0));
-        let pages = Rc::clone(&wal_pages);
+        let (pages, wrote) = (Rc::clone(&wal_pages), Rc::new(Cell::new(false)));
+        let writes = Rc::clone(&wrote);
         let attached_logs = Rc::new(RefCell::new(Vec::new()));
         let logs = Rc::clone(&attached_logs);
         let statements = connect::open(&parts.place, &parts.settings, Role::Writer, |connection| {
             recorder.install(connection);
-            connection.set_wal_hook(move |schema, in_log| match schema {
-                "main" => pages.set(in_log),
-                _ if in_log < limits::WAL_CHECKPOINT_PAGES => {}
-                _ => logs.borrow_mut().push(schema.to_owned()),
+            connection.set_wal_hook(move |schema, in_log| {
+                writes.set(true);
+                match schema {
+                    "main" => pages.set(in_log),
+                    _ if in_log < limits::WAL_CHECKPOINT_PAGES => {}
+                    _ => logs.borrow_mut().push(schema.to_owned()),
+                }
             });
         })?;
         let commits = Arc::clone(&parts.commits);
+        let mut statements = statements;
+        let versions = streams::versions(&mut statements, &parts.attachments)?;
         Ok(Self {
             statements,
             recorder,
@@ -226,6 +246,9 @@ impl Writer {
             synchronous_full: false,
             schema_version: None,
             attached_logs,
+            versions,
+            wrote,
+            schema_touched: false,
         })
     }
 
@@ -236,11 +259,27 @@ impl Writer {
             match job {
                 job if job.is_cancelled() => job.fail(Error::Aborted),
                 WriteJob::Begin(begin) => self.transaction(begin),
+                WriteJob::Look(look) => self.look_for_foreign(look),
                 WriteJob::Write(write, reply) => writes.push((write, reply)),
             }
         }
         self.commit_waiting(writes);
+        // After the answers: nobody who writes waits for those who watch.
+        self.parts.hub.catch_up();
+        self.parts.hub.commit_ended();
         self.checkpoint_if_due();
+    }
+
+    /// Looks whether anybody but this connection has committed.
+    fn look_for_foreign(&mut self, look: ForeignLook) {
+        // If it cannot be found out, it may be so.
+        let versions = streams::versions(&mut self.statements, &self.parts.attachments).unwrap_or_default();
+        let foreign = versions != self.versions || versions.is_empty();
+        self.versions = versions;
+        if foreign {
+            self.parts.attachments.names_changed();
+        }
+        look.answer(foreign);
     }
 
     fn commit_waiting(&mut self, mut writes: Vec<Waiting>) {
@@ -365,6 +404,7 @@ impl Writer {
 
     /// Runs what manages transactions or the connection itself, as it is written.
     fn run_unwrapped(&mut self, write: &Write) -> Result<(Done, u64)> {
+        self.parts.hub.commit_begins();
         self.set_synchronous(write.full)?;
         self.recorder.begin(&self.commits);
         self.statements.connection.set_last_insert_rowid(0);
@@ -399,8 +439,9 @@ impl Writer {
     /// readers and caches are told.
     fn settle_unwrapped(&mut self) -> Result<()> {
         self.recorder.everything_changed();
-        self.recorder.commit(&self.commits);
+        self.recorder.commit(&self.commits, true);
         self.statements.clear();
+        self.parts.attachments.names_changed();
         self.parts
             .attachments
             .publish_if_changed(&self.statements.connection)
@@ -410,6 +451,7 @@ impl Writer {
     pub(super) fn begin(&mut self, full: bool) -> Result<()> {
         self.set_synchronous(full)?;
         self.recorder.begin(&self.commits);
+        self.schema_touched = false;
         let end = Instant::now() + self.parts.settings.busy_timeout;
         loop {
             match self.control("BEGIN IMMEDIATE") {
@@ -434,6 +476,7 @@ impl Writer {
             self.schema_version = version;
             self.recorder.forget_tables();
             self.statements.clear();
+            self.parts.attachments.names_changed();
             // Makes SQLite read the schema again: not every error in a statement makes it look whether it is the
             // schema that is old.
             guard.internally(|| self.statements.control("SELECT 1 FROM sqlite_schema"))?;
@@ -443,8 +486,13 @@ impl Writer {
 
     /// Commits; gives the number of the commit.
     pub(super) fn commit(&mut self) -> Result<u64> {
+        self.parts.hub.commit_begins();
+        self.wrote.set(false);
         self.control("COMMIT")?;
-        Ok(self.recorder.commit(&self.commits))
+        if std::mem::take(&mut self.schema_touched) {
+            self.parts.attachments.names_changed();
+        }
+        Ok(self.recorder.commit(&self.commits, self.wrote.get()))
     }
 
     /// Ends whatever transaction is open, without a trace.

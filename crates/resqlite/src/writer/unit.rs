@@ -65,6 +65,11 @@ impl Writer {
             Work::Script(script) => self.undoable(|writer| writer.script(script)),
         };
         self.statements.guard.stop();
+        if self.schema_touched {
+            // A statement that uses a table of one schema is not prepared anew when another schema gets one of that
+            // name, although it means that one now.
+            self.statements.clear();
+        }
         done.map_err(|error| {
             // `OR FAIL` keeps the rows before the one that failed.
             if whole || self.statements.connection.total_changes() == before {
@@ -242,6 +247,7 @@ impl Writer {
     /// `reprepared`: the schema was not what it was when the statement was prepared, so what was decoded may be wrong.
     fn has_written(&mut self, effects: &Effects, reprepared: bool) {
         if effects.schema {
+            self.schema_touched = true;
             self.recorder.schema_changed();
         } else if reprepared && !effects.writes.is_empty() {
             self.recorder.everything_changed();

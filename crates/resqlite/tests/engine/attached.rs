@@ -80,3 +80,21 @@ fn a_name_that_is_attached_to_another_file_shows_the_other_file() {
     fixture.exec("CREATE TABLE other.u(a); INSERT INTO other.u VALUES (3)");
     assert_eq!(fixture.integers("SELECT a FROM other.u"), [3]);
 }
+
+#[test]
+fn a_name_follows_the_schema_in_which_it_is_found_first() {
+    let fixture = attached(1);
+    let named = || block_on(fixture.db.select("SELECT b FROM v", ())).map(|rows| rows.len());
+    fixture.exec("CREATE TABLE other.v(a, b); INSERT INTO other.v VALUES (1, 2)");
+    assert_eq!(named().unwrap(), 1);
+    fixture.exec("CREATE TABLE main.v(a)");
+    assert_eq!(
+        named().unwrap_err().code(),
+        "SQLITE_ERROR",
+        "main.v has no such column"
+    );
+    fixture.run("INSERT INTO v VALUES (7)");
+    assert_eq!(fixture.integers("SELECT a FROM main.v"), [7]);
+    fixture.exec("DROP TABLE main.v");
+    assert_eq!(named().unwrap(), 1);
+}

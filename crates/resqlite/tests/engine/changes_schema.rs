@@ -1,15 +1,15 @@
 //! What the commit log says about definitions, and about tables outside `main`.
 
-use resqlite::live::{Detail, Keys};
+use resqlite::live::Rows;
 
-use crate::support::{Fixture, record, table};
+use crate::support::{Fixture, images, record, table};
 
 fn schema_change(sql: &str) {
     let fixture = Fixture::new(
         "CREATE TABLE t(a, b); CREATE INDEX i ON t(a); CREATE VIEW v AS SELECT a FROM t;
          CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT 1; END; INSERT INTO t VALUES (1, 2)",
     );
-    let seen = record(&fixture.db, Detail::Rows, &["t"], || fixture.exec(sql));
+    let seen = record(&fixture.db, &[images("t", &[0])], || fixture.exec(sql));
     assert!(seen.commit().schema_changed(), "{sql}: {:?}", seen.commit());
     assert!(seen.commit().touches(&table("t")), "{sql}");
 }
@@ -31,6 +31,10 @@ fn every_kind_of_ddl_changes_the_schema() {
         "CREATE VIRTUAL TABLE f USING fts5(x)",
         "CREATE TEMP TABLE u(a)",
         "CREATE TEMP VIEW t AS SELECT 1",
+        "ANALYZE",
+        "ANALYZE t",
+        "REINDEX",
+        "REINDEX i",
     ] {
         schema_change(sql);
     }
@@ -39,7 +43,7 @@ fn every_kind_of_ddl_changes_the_schema() {
 #[test]
 fn dropping_a_column_changes_the_schema() {
     let fixture = Fixture::new("CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 2)");
-    let seen = record(&fixture.db, Detail::Rows, &["t"], || {
+    let seen = record(&fixture.db, &[images("t", &[0])], || {
         drop(fixture.run("ALTER TABLE t DROP COLUMN b"))
     });
     assert!(seen.commit().schema_changed());
@@ -48,43 +52,40 @@ fn dropping_a_column_changes_the_schema() {
 #[test]
 fn vacuum_may_have_changed_everything() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
-    let seen = record(&fixture.db, Detail::Rows, &["t"], || drop(fixture.run("VACUUM")));
+    let seen = record(&fixture.db, &[images("t", &[0])], || drop(fixture.run("VACUUM")));
     assert!(seen.commits().iter().any(|commit| commit.everything_changed()));
 }
 
 #[test]
-fn rows_written_after_a_table_was_defined_anew_have_its_new_keys() {
-    let fixture = Fixture::new("CREATE TABLE t(k PRIMARY KEY)");
-    fixture.run("INSERT INTO t VALUES (1)");
+fn rows_written_after_a_table_was_defined_anew_have_its_new_columns() {
+    let fixture = Fixture::new("CREATE TABLE t(a, k PRIMARY KEY)");
+    fixture.run("INSERT INTO t VALUES (0, 1)");
     fixture.exec("DROP TABLE t; CREATE TABLE t(k PRIMARY KEY) WITHOUT ROWID");
-    let seen = record(&fixture.db, Detail::Rows, &["t"], || {
+    let seen = record(&fixture.db, &[images("t", &[0])], || {
         drop(fixture.run("INSERT INTO t VALUES (7)"))
     });
-    assert_eq!(
-        seen.keys("t"),
-        [crate::support::key([resqlite::live::Value::Integer(7)])]
-    );
+    assert_eq!(seen.rows("t"), ["insert 7"]);
 }
 
 #[test]
 fn definitions_and_rows_of_one_script_are_one_commit_that_touches_everything() {
     let fixture = Fixture::new("");
-    let seen = record(&fixture.db, Detail::Rows, &["t"], || {
+    let seen = record(&fixture.db, &[images("t", &[0])], || {
         fixture.exec(
             "CREATE TABLE t(a); INSERT INTO t VALUES (1); ALTER TABLE t ADD COLUMN b; UPDATE t SET b = 1",
         );
     });
     assert!(seen.commit().schema_changed());
-    assert_eq!(seen.commit().table(&table("t")).unwrap().keys, Keys::Any);
+    assert_eq!(seen.commit().table(&table("t")).unwrap().rows, Rows::Any);
 }
 
 #[test]
 fn a_temporary_table_is_known_by_its_schema() {
     let fixture = Fixture::new("CREATE TABLE t(a); CREATE TEMP TABLE t(a)");
-    let seen = record(&fixture.db, Detail::Rows, &["temp.t", "t"], || {
+    let seen = record(&fixture.db, &[images("temp.t", &[0]), images("t", &[0])], || {
         drop(fixture.run("INSERT INTO t VALUES (1)"))
     });
-    assert_eq!(seen.rowids("temp.t"), [1]);
+    assert_eq!(seen.rows("temp.t"), ["insert 1"]);
     assert!(!seen.commit().touches(&table("t")));
 }
 
@@ -93,23 +94,30 @@ fn an_attached_table_is_known_by_its_schema() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
     fixture.run(&format!("ATTACH '{}' AS other", fixture.file("other.db")));
     fixture.exec("CREATE TABLE other.t(a)");
-    let seen = record(&fixture.db, Detail::Rows, &["other.t", "t"], || {
+    let seen = record(&fixture.db, &[images("other.t", &[0]), images("t", &[0])], || {
         fixture.run("INSERT INTO other.t VALUES (1)");
     });
-    assert_eq!(seen.rowids("other.t"), [1]);
+    assert_eq!(seen.rows("other.t"), ["insert 1"]);
     assert!(!seen.commit().touches(&table("t")));
 }
 
 #[test]
-fn a_table_attached_without_rowid_is_keyed_by_its_primary_key() {
+fn an_attached_table_without_rowid_is_decoded_like_any_other() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
     fixture.run(&format!("ATTACH '{}' AS other", fixture.file("other.db")));
-    fixture.exec("CREATE TABLE other.t(b, k PRIMARY KEY) WITHOUT ROWID");
-    let seen = record(&fixture.db, Detail::Rows, &["other.t"], || {
-        fixture.run("INSERT INTO other.t VALUES (1, 2)");
+    fixture.exec("CREATE TABLE other.t(b, k PRIMARY KEY) WITHOUT ROWID; INSERT INTO other.t VALUES (1, 2)");
+    let seen = record(&fixture.db, &[images("other.t", &[0, 1])], || {
+        fixture.run("UPDATE other.t SET b = 3");
     });
-    assert_eq!(
-        seen.keys("other.t"),
-        [crate::support::key([resqlite::live::Value::Integer(2)])]
-    );
+    assert_eq!(seen.rows("other.t"), ["update 1 2 to 3 2"]);
+    assert_eq!(seen.columns("other.t"), [0]);
+}
+
+#[test]
+fn analyze_and_reindex_may_have_changed_the_order_of_rows() {
+    for sql in ["ANALYZE", "REINDEX"] {
+        let fixture = Fixture::new("CREATE TABLE t(a); CREATE INDEX i ON t(a); INSERT INTO t VALUES (1)");
+        let before = fixture.db.engine().last_commit();
+        assert_eq!(fixture.run(sql).commit, before + 1, "{sql}");
+    }
 }

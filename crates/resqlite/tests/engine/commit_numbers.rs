@@ -1,7 +1,5 @@
 //! Commit numbers: what an acknowledged write was given is what the log has.
 
-use resqlite::live::Detail;
-
 use crate::support::{Fixture, block_on, record};
 
 #[test]
@@ -48,7 +46,7 @@ fn a_transaction_has_one_number_that_commit_gives() {
 #[test]
 fn a_failed_write_takes_no_number() {
     let fixture = Fixture::new("CREATE TABLE t(a UNIQUE); INSERT INTO t VALUES (1)");
-    let seen = record(&fixture.db, Detail::Table, &[], || {
+    let seen = record(&fixture.db, &[], || {
         drop(fixture.fails("INSERT INTO t VALUES (1)"))
     });
     assert!(seen.is_empty());

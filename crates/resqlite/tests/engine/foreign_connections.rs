@@ -2,9 +2,9 @@
 
 use std::{sync::mpsc, thread, time::Duration};
 
-use resqlite::{Options, live::Detail};
+use resqlite::Options;
 
-use crate::support::{Fixture, block_on, key, record, table};
+use crate::support::{Fixture, block_on, images, record, table};
 
 fn patient(busy_timeout: Duration) -> Options {
     Options {
@@ -106,10 +106,10 @@ fn a_column_that_a_stranger_added_is_there_for_every_statement() {
     fixture.run("INSERT INTO t VALUES (2, 3)");
 }
 
-/// A table whose key has another form than when its rows were last written.
+/// A table whose columns stand elsewhere, and whose key has another form, than when its rows were last written.
 fn redefined() -> Fixture {
-    let fixture = Fixture::new("CREATE TABLE t(k PRIMARY KEY, a); CREATE TABLE u(x)");
-    fixture.run("INSERT INTO t VALUES (1, 1)");
+    let fixture = Fixture::new("CREATE TABLE t(a, k PRIMARY KEY); CREATE TABLE u(x)");
+    fixture.run("INSERT INTO t VALUES (0, 1)");
     fixture
         .stranger()
         .execute_script("DROP TABLE t; CREATE TABLE t(k PRIMARY KEY, a) WITHOUT ROWID; INSERT INTO t VALUES (4, 4), (5, 5)")
@@ -117,23 +117,27 @@ fn redefined() -> Fixture {
     fixture
 }
 
-/// Whether the log names this key of `t`, or any.
+/// Whether the log names a row of `t` with this in its first column, or any row.
 fn claims(recorded: &crate::support::Recorded, wanted: i64) -> bool {
-    use resqlite::live::{Keys, Value};
+    use resqlite::live::{Rows, Value};
+    let wanted = [Value::Integer(wanted)];
     recorded
         .commits()
         .iter()
         .filter_map(|commit| commit.table(&table("t")))
-        .any(|change| match &change.keys {
-            Keys::Any => true,
-            Keys::Only(keys) => keys.contains(&key([Value::Integer(wanted)])),
+        .any(|change| match &change.rows {
+            Rows::Any => true,
+            Rows::Only(rows) => rows
+                .iter()
+                .flat_map(|row| row.old.iter().chain(&row.new))
+                .any(|image| **image == wanted),
         })
 }
 
 #[test]
 fn a_cached_statement_on_a_table_that_a_stranger_defined_anew_claims_its_rows() {
     let fixture = redefined();
-    let seen = record(&fixture.db, Detail::Rows, &["t"], || {
+    let seen = record(&fixture.db, &[images("t", &[0])], || {
         drop(fixture.run("INSERT INTO t VALUES (1, 1)"))
     });
     assert!(claims(&seen, 1), "{:?}", seen.commits());
@@ -142,7 +146,7 @@ fn a_cached_statement_on_a_table_that_a_stranger_defined_anew_claims_its_rows() 
 #[test]
 fn a_new_statement_on_a_table_that_a_stranger_defined_anew_claims_its_rows() {
     let fixture = redefined();
-    let seen = record(&fixture.db, Detail::Rows, &["t"], || {
+    let seen = record(&fixture.db, &[images("t", &[0])], || {
         drop(fixture.run("UPDATE t SET a = 0 WHERE k = 4"))
     });
     assert!(claims(&seen, 4), "{:?}", seen.commits());
@@ -151,7 +155,7 @@ fn a_new_statement_on_a_table_that_a_stranger_defined_anew_claims_its_rows() {
 #[test]
 fn a_write_after_a_read_that_noticed_foreign_definitions_claims_its_rows() {
     let fixture = redefined();
-    let seen = record(&fixture.db, Detail::Rows, &["t"], || {
+    let seen = record(&fixture.db, &[images("t", &[0])], || {
         block_on(fixture.db.transaction(async |tx| {
             tx.select("SELECT * FROM t", ()).await?;
             tx.execute("UPDATE t SET a = 0 WHERE k = 4", ()).await
@@ -173,7 +177,7 @@ fn a_write_after_another_that_noticed_foreign_definitions_claims_its_rows() {
     .enumerate()
     {
         let wanted = 4 + n as i64;
-        let seen = record(&fixture.db, Detail::Rows, &["t"], || {
+        let seen = record(&fixture.db, &[images("t", &[0])], || {
             fixture.run(first);
             fixture.run(&format!("INSERT OR REPLACE INTO t VALUES ({wanted}, {wanted})"));
         });
@@ -182,14 +186,14 @@ fn a_write_after_another_that_noticed_foreign_definitions_claims_its_rows() {
 }
 
 #[test]
-fn a_new_table_of_a_stranger_is_claimed_whatever_its_keys() {
+fn a_new_table_of_a_stranger_is_claimed_whatever_its_columns() {
     let fixture = Fixture::new("CREATE TABLE u(x)");
     fixture.run("INSERT INTO u VALUES (1)");
     fixture
         .stranger()
         .execute_script("CREATE TABLE t(k PRIMARY KEY) WITHOUT ROWID")
         .unwrap();
-    let seen = record(&fixture.db, Detail::Rows, &["t"], || {
+    let seen = record(&fixture.db, &[images("t", &[0])], || {
         drop(fixture.run("INSERT INTO t VALUES (3)"))
     });
     assert!(claims(&seen, 3));

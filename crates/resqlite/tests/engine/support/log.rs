@@ -2,7 +2,7 @@
 
 use resqlite::{
     Database,
-    live::{ChangeSummary, Detail, Key, Keys, TableChange, TableName, Value},
+    live::{ChangeSummary, ChangedRow, Columns, Image, Rows, TableChange, TableName, Value},
 };
 
 /// The table `name` of `main`, or `schema.name`.
@@ -13,21 +13,50 @@ pub fn table(name: &str) -> TableName {
     }
 }
 
+/// What is asked of a table.
+pub struct Ask<'a> {
+    name: &'a str,
+    columns: Columns,
+    images: &'a [u16],
+}
+
+/// Asks for the images of these columns, and which of the first ten columns changed.
+pub fn images<'a>(name: &'a str, images: &'a [u16]) -> Ask<'a> {
+    Ask {
+        name,
+        columns: only(0..10),
+        images,
+    }
+}
+
+/// Asks which of these columns changed.
+pub fn columns(name: &str, compared: impl IntoIterator<Item = u16>) -> Ask<'_> {
+    Ask {
+        name,
+        columns: only(compared),
+        images: &[],
+    }
+}
+
+pub fn only(columns: impl IntoIterator<Item = u16>) -> Columns {
+    Columns::Only(columns.into_iter().collect())
+}
+
 /// What was committed while something ran.
 pub struct Recorded(Vec<ChangeSummary>);
 
-/// Runs `work` with this detail asked for, and gives what the log got meanwhile.
-pub fn record(db: &Database, detail: Detail, tables: &[&str], work: impl FnOnce()) -> Recorded {
-    tables
-        .iter()
-        .for_each(|name| db.engine().watch(&table(name), detail));
+/// Runs `work` with this asked for, and gives the changes that the log got meanwhile. (A write that stores what was
+/// there has a commit, too, without any.)
+pub fn record(db: &Database, asks: &[Ask<'_>], work: impl FnOnce()) -> Recorded {
+    asks.iter()
+        .for_each(|ask| db.engine().watch(&table(ask.name), &ask.columns, ask.images));
     let before = db.engine().last_commit();
     work();
-    tables
-        .iter()
-        .for_each(|name| db.engine().unwatch(&table(name), detail));
+    asks.iter()
+        .for_each(|ask| db.engine().unwatch(&table(ask.name), &ask.columns, ask.images));
     let commits = db.engine().commits_since(before).unwrap();
-    Recorded(commits.iter().map(|commit| (*commit.summary).clone()).collect())
+    let summaries = commits.iter().map(|commit| (*commit.summary).clone());
+    Recorded(summaries.filter(|summary| !summary.is_empty()).collect())
 }
 
 impl Recorded {
@@ -49,9 +78,17 @@ impl Recorded {
             .unwrap_or_else(|| panic!("{name} is not in {commit:?}"))
     }
 
-    /// The keys of the only commit's change to a table, as rowids.
-    pub fn rowids(&self, name: &str) -> Vec<i64> {
-        rowids(self.change(name))
+    /// The only commit's changes of rows in a table, in words: `insert 1`, `delete 1`, `update 1 to 2`.
+    pub fn rows(&self, name: &str) -> Vec<String> {
+        match &self.change(name).rows {
+            Rows::Only(rows) => rows.iter().map(told).collect(),
+            Rows::Any => panic!("any row of {name}"),
+        }
+    }
+
+    /// Whether the only commit may have changed any row of a table.
+    pub fn any_row(&self, name: &str) -> bool {
+        self.change(name).rows == Rows::Any
     }
 
     /// (inserts, updates, deletes) of the only commit in a table.
@@ -63,16 +100,8 @@ impl Recorded {
     /// The columns that the only commit changed in a table.
     pub fn columns(&self, name: &str) -> Vec<u16> {
         match &self.change(name).columns {
-            resqlite::live::Columns::Only(columns) => columns.iter().collect(),
+            Columns::Only(columns) => columns.iter().collect(),
             any => panic!("{any:?}"),
-        }
-    }
-
-    /// The keys of the only commit's change to a table.
-    pub fn keys(&self, name: &str) -> &[Key] {
-        match &self.change(name).keys {
-            Keys::Only(keys) => keys,
-            Keys::Any => panic!("any key of {name}"),
         }
     }
 
@@ -85,19 +114,26 @@ impl Recorded {
     }
 }
 
-/// The keys of a change, which all are rowids.
-pub fn rowids(change: &TableChange) -> Vec<i64> {
-    let Keys::Only(keys) = &change.keys else {
-        panic!("any key: {change:?}")
-    };
-    let rowid = |key: &Key| match key {
-        Key::Rowid(rowid) => *rowid,
-        key => panic!("{key:?} is no rowid"),
-    };
-    keys.iter().map(rowid).collect()
+fn told(row: &ChangedRow) -> String {
+    match (&row.columns, &row.old, &row.new) {
+        (None, None, Some(new)) => format!("insert {}", shown(new)),
+        (None, Some(old), None) => format!("delete {}", shown(old)),
+        (Some(_), Some(old), Some(new)) => format!("update {} to {}", shown(old), shown(new)),
+        _ => panic!("{row:?} is no change"),
+    }
 }
 
-/// The key of a row in a WITHOUT ROWID table.
-pub fn key(values: impl IntoIterator<Item = Value>) -> Key {
-    Key::Columns(values.into_iter().collect())
+fn shown(image: &Image) -> String {
+    let values: Vec<_> = image.iter().map(shown_value).collect();
+    values.join(" ")
+}
+
+fn shown_value(value: &Value) -> String {
+    match value {
+        Value::Null => "null".into(),
+        Value::Integer(integer) => integer.to_string(),
+        Value::Real(real) => format!("{real:?}"),
+        Value::Text(bytes) => format!("'{}'", bytes.escape_ascii()),
+        Value::Blob(bytes) => format!("x'{}'", bytes.escape_ascii()),
+    }
 }

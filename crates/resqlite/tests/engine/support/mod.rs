@@ -10,7 +10,7 @@ use resqlite_sqlite::{Access, Connection};
 use tempfile::TempDir;
 
 pub use asking::{Asked, Told, ask, hold_reader, hold_reader_with, query, tell, write};
-pub use log::{Recorded, key, record, table};
+pub use log::{Recorded, columns, images, only, record, table};
 pub use pollster::block_on;
 
 /// A database file in a folder of its own.

@@ -1,0 +1,59 @@
+//! The ends of ranges.
+
+use std::{cmp::Ordering, ops::Bound};
+
+use crate::value::Value;
+
+/// The [`Value::rank`] of an end.
+pub(super) fn rank(end: &Bound<Value>, unbounded: u64) -> u64 {
+    match end {
+        Bound::Included(value) | Bound::Excluded(value) => value.rank(),
+        Bound::Unbounded => unbounded,
+    }
+}
+
+/// Whether a range with this lower end has begun at the value.
+pub(super) fn begins_before(lower: &Bound<Value>, value: &Value) -> bool {
+    match lower {
+        Bound::Unbounded => true,
+        Bound::Included(lower) => lower <= value,
+        Bound::Excluded(lower) => lower < value,
+    }
+}
+
+/// Whether a range with this upper end has not ended before the value.
+pub(super) fn ends_after(upper: &Bound<Value>, value: &Value) -> bool {
+    match upper {
+        Bound::Unbounded => true,
+        Bound::Included(upper) => value <= upper,
+        Bound::Excluded(upper) => value < upper,
+    }
+}
+
+/// The end that lets in more values is the lesser.
+pub(super) fn compare_lower(left: &Bound<Value>, right: &Bound<Value>) -> Ordering {
+    match (left, right) {
+        (Bound::Unbounded, Bound::Unbounded) => Ordering::Equal,
+        (Bound::Unbounded, _) => Ordering::Less,
+        (_, Bound::Unbounded) => Ordering::Greater,
+        (Bound::Included(left), Bound::Excluded(right)) => left.cmp(right).then(Ordering::Less),
+        (Bound::Excluded(left), Bound::Included(right)) => left.cmp(right).then(Ordering::Greater),
+        (Bound::Included(left), Bound::Included(right)) | (Bound::Excluded(left), Bound::Excluded(right)) => {
+            left.cmp(right)
+        }
+    }
+}
+
+/// The end that lets in more values is the greater.
+pub(super) fn compare_upper(left: &Bound<Value>, right: &Bound<Value>) -> Ordering {
+    match (left, right) {
+        (Bound::Unbounded, Bound::Unbounded) => Ordering::Equal,
+        (Bound::Unbounded, _) => Ordering::Greater,
+        (_, Bound::Unbounded) => Ordering::Less,
+        (Bound::Included(left), Bound::Excluded(right)) => left.cmp(right).then(Ordering::Greater),
+        (Bound::Excluded(left), Bound::Included(right)) => left.cmp(right).then(Ordering::Less),
+        (Bound::Included(left), Bound::Included(right)) | (Bound::Excluded(left), Bound::Excluded(right)) => {
+            left.cmp(right)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! One event of the pre-update hook, decoded as far as is asked and no further.
+
+use resqlite_live::{ColumnSet, Columns, Image, RowChange, Value, Watched};
+use resqlite_sqlite::{PreUpdate, RowOperation, ValueRef};
+
+use super::tables::Keys;
+
+/// Whether every column of the event's table is compared.
+pub(super) fn compares_all(event: &PreUpdate<'_>, watched: &Watched) -> bool {
+    let compared =
+        |column: usize| u16::try_from(column).is_ok_and(|column| watched.compared.contains(column));
+    !watched.compared.is_empty() && (0..event.column_count()).all(compared)
+}
+
+/// What happened to the row; `None`: nothing, as can only be known where all columns are compared.
+pub(super) fn decode(
+    event: &PreUpdate<'_>,
+    keys: &Keys,
+    watched: &Watched,
+    all_compared: bool,
+) -> Option<RowChange> {
+    let old = || image(keys, watched, |column| event.old_value(column));
+    let new = || image(keys, watched, |column| event.new_value(column));
+    Some(match event.operation {
+        RowOperation::Insert => RowChange::Insert { new: new() },
+        // Writing into an open BLOB fires as a delete; the row stays, and its new values cannot be had.
+        RowOperation::Delete if event.blob_column().is_some() => RowChange::Update {
+            columns: Columns::Any,
+            old: None,
+            new: None,
+        },
+        RowOperation::Delete => RowChange::Delete { old: old() },
+        RowOperation::Update => match changed_columns(event, keys, &watched.compared) {
+            Columns::Only(changed) if all_compared && changed.is_empty() => return None,
+            columns => RowChange::Update {
+                columns,
+                old: old(),
+                new: new(),
+            },
+        },
+    })
+}
+
+/// The asked values; `None` where none are, or where one cannot be had: a VIRTUAL generated column has no value here.
+fn image<'a>(keys: &Keys, watched: &Watched, value: impl Fn(usize) -> Option<ValueRef<'a>>) -> Option<Image> {
+    if watched.images.is_empty() || matches!(keys, Keys::Unknown) {
+        return None;
+    }
+    let mut image = Vec::with_capacity(watched.images.len());
+    for &column in &watched.images {
+        image.push(owned(value(column.into())?));
+    }
+    Some(image.into_boxed_slice())
+}
+
+/// Which of the compared columns an UPDATE changed. Where nothing is compared no value is looked at.
+fn changed_columns(event: &PreUpdate<'_>, keys: &Keys, compared: &ColumnSet) -> Columns {
+    let moved = match keys {
+        Keys::Rowid => event.old_rowid != event.new_rowid,
+        Keys::Columns(_) if compared.is_empty() => true,
+        Keys::Columns(columns) => columns
+            .iter()
+            .any(|&column| differs(event, column) != Some(false)),
+        Keys::Unknown => true,
+    };
+    if moved {
+        return Columns::Any;
+    }
+    let (mut changed, mut computed) = (ColumnSet::new(), ColumnSet::new());
+    let count = event.column_count();
+    for column in compared.iter().take_while(|&column| usize::from(column) < count) {
+        match differs(event, column.into()) {
+            Some(true) => changed.insert(column),
+            Some(false) => {}
+            None => computed.insert(column),
+        }
+    }
+    if !computed.is_empty() && (!changed.is_empty() || another_differs(event, compared)) {
+        changed.union_with(&computed);
+    }
+    Columns::Only(changed)
+}
+
+/// Whether a column that is not compared changed: what is computed from it may have changed with it.
+fn another_differs(event: &PreUpdate<'_>, compared: &ColumnSet) -> bool {
+    (0..event.column_count())
+        .filter(|&column| !compared.contains(column as u16))
+        .any(|column| differs(event, column) == Some(true))
+}
+
+/// Whether the UPDATE changes the column; `None` for one that is not stored, but computed from columns of the same
+/// row (VIRTUAL generated).
+fn differs(event: &PreUpdate<'_>, column: usize) -> Option<bool> {
+    match (event.old_value(column), event.new_value(column)) {
+        (Some(old), Some(new)) => Some(!is_same(old, new)),
+        (None, None) => None,
+        _ => Some(true),
+    }
+}
+
+/// Whether a query gives the same for both: `1` is not `1.0`, and `0.0` is not `-0.0`.
+fn is_same(old: ValueRef<'_>, new: ValueRef<'_>) -> bool {
+    match (old, new) {
+        (ValueRef::Real(old), ValueRef::Real(new)) => old.to_bits() == new.to_bits(),
+        _ => old == new,
+    }
+}
+
+fn owned(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(value) => Value::Integer(value),
+        ValueRef::Real(value) => Value::Real(value),
+        ValueRef::Text(bytes) => Value::Text(bytes.into()),
+        ValueRef::Blob(bytes) => Value::Blob(bytes.into()),
+    }
+}

@@ -1,0 +1,70 @@
+//! What reading a virtual table means, by its module.
+
+use sqlite3_parser::{
+    Bump, FallibleIterator,
+    ast::{Cmd, Stmt},
+    lexer::sql::Parser,
+};
+
+use super::names::unquoted;
+
+/// Whether all that a virtual table gives comes from tables of its own, so that a change of them is told under its
+/// name. `sql` created it.
+pub(super) fn is_self_contained(sql: &str) -> bool {
+    let Some((module, arguments)) = module_and_arguments(sql) else {
+        return false;
+    };
+    match module.as_str() {
+        "fts3" | "fts4" | "fts5" => !arguments.iter().any(|argument| may_read_elsewhere(argument)),
+        "rtree" | "rtree_i32" | "geopoly" => true,
+        _ => false,
+    }
+}
+
+/// Whether a virtual table that needs no declaration only spreads out its arguments.
+pub(super) fn is_function_of_arguments(name: &str) -> bool {
+    ["json_each", "json_tree", "jsonb_each", "jsonb_tree"]
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Options of full-text tables that keep their content where it is. Abbreviations of others (`content`) are possible.
+const HARMLESS: [&str; 12] = [
+    "tokenize",
+    "prefix",
+    "columnsize",
+    "detail",
+    "locale",
+    "tokendata",
+    "notindexed",
+    "order",
+    "matchinfo",
+    "languageid",
+    "compress",
+    "uncompress",
+];
+
+fn may_read_elsewhere(argument: &str) -> bool {
+    argument.split_once('=').is_some_and(|(option, _)| {
+        let option = option.trim();
+        !HARMLESS
+            .iter()
+            .any(|harmless| harmless.eq_ignore_ascii_case(option))
+    })
+}
+
+fn module_and_arguments(sql: &str) -> Option<(String, Vec<String>)> {
+    let bump = Bump::new();
+    let command = Parser::new(&bump, sql.as_bytes()).next().ok()??;
+    let Cmd::Stmt(Stmt::CreateVirtualTable {
+        module_name, args, ..
+    }) = command
+    else {
+        return None;
+    };
+    let arguments = args
+        .unwrap_or_default()
+        .iter()
+        .map(|&argument| argument.to_owned());
+    Some((unquoted(module_name.0).to_ascii_lowercase(), arguments.collect()))
+}

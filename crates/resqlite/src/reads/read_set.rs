@@ -1,0 +1,49 @@
+//! What SQLite's authorizer says about a statement while it is prepared.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use resqlite_sqlite::{Action, action};
+
+/// Tables, columns and functions that a statement names, views and CTEs resolved.
+///
+/// It may name more than the statement uses. It may also name less: columns that are only compared by `USING` or
+/// `NATURAL` are missing, and with them a table of which nothing else is used.
+#[derive(Debug, Default)]
+pub(crate) struct ReadSet {
+    /// Columns by table; see [`Named`]. An empty column stands for a table of which no column is used.
+    pub(super) tables: BTreeMap<Named, BTreeSet<String>>,
+    pub(super) functions: BTreeSet<String>,
+    /// Something else than reading: a PRAGMA.
+    pub(super) has_pragma: bool,
+    /// A name that is no UTF-8 cannot be told from others.
+    pub(super) has_unknown: bool,
+}
+
+/// A table as the authorizer names it. Where no column is used it is spelt as in the statement, and its schema is
+/// missing if the statement does not say it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Named {
+    pub(super) schema: Option<String>,
+    pub(super) table: String,
+}
+
+impl ReadSet {
+    /// Takes in what the authorizer is told.
+    pub(crate) fn note(&mut self, action: Action<'_>) {
+        match (action.code, action.first, action.second) {
+            (action::READ, Some(table), Some(column)) => {
+                let named = Named {
+                    schema: action.schema.map(str::to_owned),
+                    table: table.to_owned(),
+                };
+                self.tables.entry(named).or_default().insert(column.to_owned());
+            }
+            (action::READ, ..) => self.has_unknown = true,
+            (action::FUNCTION, _, Some(name)) => {
+                self.functions.insert(name.to_ascii_lowercase());
+            }
+            (action::PRAGMA, ..) => self.has_pragma = true,
+            _ => {}
+        }
+    }
+}

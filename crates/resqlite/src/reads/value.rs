@@ -1,0 +1,16 @@
+//! Values of the live core, from those of a statement.
+
+use resqlite_live::Value;
+use resqlite_sqlite::ValueRef;
+
+/// The value as SQLite binds it: what is no number becomes NULL.
+pub(super) fn owned(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Real(real) if real.is_nan() => Value::Null,
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(value) => Value::Integer(value),
+        ValueRef::Real(value) => Value::Real(value),
+        ValueRef::Text(bytes) => Value::Text(bytes.into()),
+        ValueRef::Blob(bytes) => Value::Blob(bytes.into()),
+    }
+}

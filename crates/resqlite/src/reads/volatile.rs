@@ -1,0 +1,28 @@
+//! Functions whose result can change although no row does.
+
+/// The functions that make a query volatile. Date functions count whatever their arguments are: whether one is
+/// `'now'` shows only when they run.
+const VOLATILE: [&str; 17] = [
+    "changes",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "date",
+    "datetime",
+    "julianday",
+    "last_insert_rowid",
+    "load_extension",
+    "random",
+    "randomblob",
+    "sqlite_offset",
+    "strftime",
+    "time",
+    "timediff",
+    "total_changes",
+    "unixepoch",
+];
+
+/// Whether a function, named in lower case, is one of them.
+pub(super) fn is_volatile(function: &str) -> bool {
+    VOLATILE.contains(&function)
+}

@@ -1,0 +1,523 @@
+//! All live queries of an engine, and who runs them when.
+
+use std::{
+    collections::{HashMap, HashSet},
+    hash::{BuildHasher, RandomState},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering, fence},
+    },
+};
+
+use resqlite_live::{ChangeSummary, Dependencies, Reason, Registry, Scheduler, Stale, StreamId};
+
+use super::{
+    Listener, LiveJob, LiveQueryRequest, LiveTotals, StreamStats, Subscription,
+    stats::Counters,
+    stream::{Stream, images, token},
+    watcher::Watcher,
+};
+use crate::{
+    changes::Commits,
+    error::Error,
+    reader::{Job, Readers},
+    request::{Format, Query},
+    sync::{Mutex, MutexGuard, lock},
+    token::Scope,
+};
+
+/// All live queries of an engine.
+pub(crate) struct Hub {
+    pub(super) commits: Arc<Commits>,
+    readers: Arc<Readers>,
+    /// Runs at the same time, at most.
+    slots: usize,
+    /// How many live queries are open. While there is none, commits cost nothing here.
+    open: AtomicUsize,
+    /// Odd from before a commit until [`catch_up`](Self::catch_up) has seen it.
+    generation: AtomicU64,
+    state: Mutex<State>,
+    pub(super) totals: Counters,
+    foreign_commits: AtomicU64,
+    pub(super) watcher: Arc<Watcher>,
+    /// What fingerprints are made with; another one in every process.
+    pub(super) seed: u64,
+}
+
+struct State {
+    registry: Registry,
+    scheduler: Scheduler,
+    streams: HashMap<StreamId, Known>,
+    last_id: u32,
+    /// The newest commit that was looked at.
+    seen: u64,
+    /// Why queries run that are due.
+    reasons: HashMap<StreamId, Reason>,
+    /// Jobs on their way to a reader, and those that have one.
+    waiting: usize,
+    working: usize,
+    queued_most: usize,
+    verification: Verification,
+    on_quiet: Vec<Box<dyn FnOnce() + Send>>,
+    /// Kept for its memory.
+    concerned: Vec<(StreamId, Reason)>,
+    closed: bool,
+}
+
+/// A live query that is open.
+pub(super) struct Known {
+    stream: Arc<Stream>,
+    /// As it is registered.
+    dependencies: Option<Arc<Dependencies>>,
+}
+
+/// Of the queries that want to be verified: which runs do only that.
+struct Verification {
+    asked: Vec<(StreamId, f64)>,
+    due: HashSet<StreamId>,
+    /// Differences found of which it is not known yet whether somebody else made them.
+    suspects: usize,
+    random: u64,
+}
+
+/// A run to make.
+pub(super) struct Turn {
+    pub(super) stream: Arc<Stream>,
+    pub(super) reason: Option<Reason>,
+    /// No commit concerns it; its result should be the same.
+    pub(super) verifying: bool,
+}
+
+/// What a run came to.
+#[derive(Clone)]
+pub(super) struct Ran {
+    /// The newest commit before its read transaction began.
+    pub(super) since: u64,
+    pub(super) micros: u64,
+    /// Something is on its way to the consumer.
+    pub(super) pending: bool,
+    /// What the query depends on, if that is new.
+    pub(super) dependencies: Option<Arc<Dependencies>>,
+}
+
+impl Hub {
+    pub(crate) fn new(
+        commits: Arc<Commits>,
+        readers: Arc<Readers>,
+        slots: usize,
+        watcher: Arc<Watcher>,
+    ) -> Self {
+        let seed = RandomState::new().hash_one(0);
+        let verification = Verification {
+            asked: Vec::new(),
+            due: HashSet::new(),
+            suspects: 0,
+            random: seed,
+        };
+        Self {
+            commits,
+            readers,
+            slots,
+            open: AtomicUsize::new(0),
+            generation: AtomicU64::new(0),
+            state: Mutex::new(State {
+                registry: Registry::default(),
+                scheduler: Scheduler::new(slots),
+                streams: HashMap::new(),
+                last_id: 0,
+                seen: 0,
+                reasons: HashMap::new(),
+                waiting: 0,
+                working: 0,
+                queued_most: 0,
+                verification,
+                on_quiet: Vec::new(),
+                concerned: Vec::new(),
+                closed: false,
+            }),
+            totals: Counters::default(),
+            foreign_commits: AtomicU64::new(0),
+            watcher,
+            seed,
+        }
+    }
+
+    /// Begins a live query.
+    pub(crate) fn subscribe(
+        self: &Arc<Self>,
+        request: LiveQueryRequest,
+        listener: Box<dyn Listener>,
+    ) -> Subscription {
+        let (stream, closed) = self.enter(request, listener);
+        if closed {
+            lock(&stream.state).listener.fail(&Error::Closed, true);
+        } else {
+            self.watcher.wake(self);
+            self.readers
+                .submit(Job::Live(LiveJob::First(Arc::clone(self), Arc::clone(&stream))));
+        }
+        Subscription::new(Arc::clone(self), stream)
+    }
+
+    fn enter(&self, request: LiveQueryRequest, listener: Box<dyn Listener>) -> (Arc<Stream>, bool) {
+        let scope = Scope::default();
+        let LiveQueryRequest {
+            queries,
+            integers,
+            verify,
+        } = request;
+        let query = |(sql, params): (Arc<str>, crate::Params)| Query {
+            sql,
+            params: params.compact(),
+            format: Format::Rows,
+            integers,
+            token: token(&scope),
+        };
+        let queries = queries.into_iter().map(query).collect();
+        let mut state = lock(&self.state);
+        state.last_id = state.last_id.wrapping_add(1);
+        let id = StreamId(state.last_id);
+        let stream = Arc::new(Stream::new(id, queries, verify, scope, listener));
+        if state.closed {
+            return (stream, true);
+        }
+        if self.open.fetch_add(1, Ordering::SeqCst) == 0 {
+            // Either the writer sees that a query is open, or its commit is seen here.
+            fence(Ordering::SeqCst);
+            state.seen = self.commits.last();
+        }
+        let known = Known {
+            stream: Arc::clone(&stream),
+            dependencies: None,
+        };
+        state.streams.insert(id, known);
+        state.scheduler.start(id);
+        if verify > 0.0 {
+            state.verification.asked.push((id, verify));
+        }
+        (stream, false)
+    }
+
+    /// Ends a live query.
+    pub(super) fn end(self: &Arc<Self>, stream: &Stream) {
+        stream.scope.cancel();
+        drop(self.take_out(stream.id));
+        self.check();
+    }
+
+    /// Takes a live query out that is over. Whoever does it lets go of what this gives (the listener goes with it, if no
+    /// thread runs it, and may take other locks) and calls [`check`](Self::check) when the listener knows.
+    pub(super) fn take_out(&self, id: StreamId) -> Option<Known> {
+        self.remove(&mut lock(&self.state), id)
+    }
+
+    /// Sees what there is to do after a query was taken out.
+    pub(super) fn check(self: &Arc<Self>) {
+        self.move_on(lock(&self.state));
+    }
+
+    fn remove(&self, state: &mut State, id: StreamId) -> Option<Known> {
+        let known = state.streams.remove(&id)?;
+        if let Some(dependencies) = &known.dependencies {
+            state.registry.remove(id);
+            self.ask(None, Some(dependencies));
+        }
+        state.scheduler.remove(id);
+        state.reasons.remove(&id);
+        if known.stream.verify > 0.0 {
+            state.verification.asked.retain(|(other, _)| *other != id);
+            state.verification.due.remove(&id);
+        }
+        self.open.fetch_sub(1, Ordering::SeqCst);
+        Some(known)
+    }
+
+    /// Asks the writer to decode as much as a query needs, in the place of what it needed before.
+    fn ask(&self, now: Option<&Dependencies>, before: Option<&Dependencies>) {
+        self.commits.change_interest(|interest| {
+            for dependency in now.into_iter().flat_map(|now| &now.tables) {
+                interest.add(&dependency.table, &dependency.columns, &images(dependency));
+            }
+            for dependency in before.into_iter().flat_map(|before| &before.tables) {
+                interest.remove(&dependency.table, &dependency.columns, &images(dependency));
+            }
+        });
+    }
+
+    /// The writer is about to commit.
+    pub(crate) fn commit_begins(&self) {
+        let generation = self.generation.load(Ordering::Relaxed);
+        self.generation.store(generation | 1, Ordering::SeqCst);
+    }
+
+    /// The writer is at rest and all that it committed was looked at.
+    pub(crate) fn commit_ended(&self) {
+        let generation = self.generation.load(Ordering::Relaxed);
+        if generation & 1 == 1 {
+            self.generation.store(generation + 1, Ordering::SeqCst);
+        }
+    }
+
+    /// The number of the present state, if the writer is not changing it.
+    pub(super) fn settled_generation(&self) -> Option<u64> {
+        let generation = self.generation.load(Ordering::SeqCst);
+        (generation & 1 == 0).then_some(generation)
+    }
+
+    /// Looks through the commits that came since the last time, and sees to it that the queries run that they concern.
+    pub(crate) fn catch_up(self: &Arc<Self>) {
+        fence(Ordering::SeqCst);
+        if self.open.load(Ordering::SeqCst) == 0 {
+            return;
+        }
+        let mut state = lock(&self.state);
+        match self.commits.since(state.seen) {
+            Ok(commits) => {
+                for commit in commits {
+                    state.seen = commit.sequence;
+                    self.look_at(&mut state, &commit.summary);
+                }
+            }
+            Err(_) => {
+                state.seen = self.commits.last();
+                self.make_all_stale(&mut state);
+            }
+        }
+        self.move_on(state);
+    }
+
+    fn look_at(&self, state: &mut State, summary: &ChangeSummary) {
+        let mut concerned = std::mem::take(&mut state.concerned);
+        state.registry.affected(summary, &mut concerned);
+        if !state.verification.asked.is_empty() {
+            state.choose_verified(&concerned);
+        }
+        for (id, reason) in concerned.drain(..) {
+            self.make_stale(state, id, reason);
+        }
+        state.concerned = concerned;
+    }
+
+    fn make_all_stale(&self, state: &mut State) {
+        let all: Vec<_> = state.streams.keys().copied().collect();
+        for id in all {
+            self.make_stale(state, id, Reason::Everything);
+        }
+    }
+
+    fn make_stale(&self, state: &mut State, id: StreamId, reason: Reason) {
+        let only_verified = state.verification.due.remove(&id);
+        match state.scheduler.stale(id) {
+            Stale::Queued | Stale::Owed => {
+                state.reasons.insert(id, reason);
+            }
+            Stale::Coalesced if only_verified => {
+                state.reasons.insert(id, reason);
+            }
+            Stale::Coalesced => {
+                if let Some(known) = state.streams.get(&id) {
+                    known
+                        .stream
+                        .counters
+                        .add(&self.totals, |counters| &counters.coalesced, 1);
+                }
+            }
+            Stale::Unknown => {}
+        }
+    }
+
+    /// A reader is here: the run to make, if one is due still. Whoever has taken one says [`work_done`](Self::work_done).
+    pub(super) fn take_turn(&self) -> Option<Turn> {
+        let mut state = lock(&self.state);
+        state.waiting -= 1;
+        let id = state.scheduler.pick()?;
+        state.working += 1;
+        let reason = state.reasons.remove(&id);
+        let verifying = state.verification.due.remove(&id);
+        let stream = Arc::clone(&state.streams.get(&id)?.stream);
+        Some(Turn {
+            stream,
+            reason,
+            verifying,
+        })
+    }
+
+    /// A reader that was called for is not coming.
+    pub(super) fn no_turn(&self) {
+        lock(&self.state).waiting -= 1;
+    }
+
+    /// A reader has made its run.
+    pub(super) fn work_done(self: &Arc<Self>) {
+        let mut state = lock(&self.state);
+        state.working -= 1;
+        self.move_on(state);
+    }
+
+    /// A run has ended.
+    pub(super) fn finished(self: &Arc<Self>, stream: &Arc<Stream>, ran: Ran) {
+        let mut state = lock(&self.state);
+        if !state.streams.contains_key(&stream.id) {
+            return;
+        }
+        if let Some(dependencies) = ran.dependencies {
+            self.register(&mut state, stream.id, dependencies, ran.since);
+        }
+        state.scheduler.finished(stream.id, ran.micros, ran.pending);
+        self.move_on(state);
+    }
+
+    /// Registers what a query depends on, by looking through all commits that its result may not hold.
+    fn register(&self, state: &mut State, id: StreamId, dependencies: Arc<Dependencies>, since: u64) {
+        let known = state.streams.get_mut(&id).expect("the caller has looked");
+        let before = known.dependencies.replace(Arc::clone(&dependencies));
+        state.registry.insert(id, Arc::clone(&dependencies));
+        self.ask(Some(&dependencies), before.as_deref());
+        let missed = match self.commits.since(since) {
+            Ok(commits) => commits
+                .iter()
+                .find_map(|commit| dependencies.concerned(&commit.summary).ok()),
+            Err(_) => Some(Reason::Everything),
+        };
+        if let Some(reason) = missed {
+            self.make_stale(state, id, reason);
+        }
+    }
+
+    /// The consumer of a live query has taken what its listener was given.
+    pub(super) fn delivered(self: &Arc<Self>, id: StreamId) {
+        let mut state = lock(&self.state);
+        state.scheduler.delivered(id);
+        self.move_on(state);
+    }
+
+    /// Calls readers for the runs that are due; tells those who wait that nothing is.
+    fn move_on(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+        let state_now = &mut *state;
+        state_now.queued_most = state_now.queued_most.max(state_now.scheduler.queued());
+        let ready = state_now.scheduler.ready();
+        let free = self.slots - (state_now.waiting + state_now.working).min(self.slots);
+        let calls = ready.saturating_sub(state_now.waiting).min(free);
+        state_now.waiting += calls;
+        let quiet = if state_now.on_quiet.is_empty() || !self.is_quiet(state_now) {
+            Vec::new()
+        } else {
+            std::mem::take(&mut state_now.on_quiet)
+        };
+        drop(state);
+        for _ in 0..calls {
+            self.readers
+                .submit_background(Job::Live(LiveJob::Next(Arc::clone(self))));
+        }
+        quiet.into_iter().for_each(|tell| tell());
+    }
+
+    fn is_quiet(&self, state: &State) -> bool {
+        let caught_up = state.seen == self.commits.last() || state.streams.is_empty();
+        caught_up && state.scheduler.is_quiet() && state.verification.suspects == 0
+    }
+
+    /// Calls `tell` when no live query runs, is due, or has something to deliver: at once, or on an engine thread.
+    pub(crate) fn when_quiet(self: &Arc<Self>, tell: Box<dyn FnOnce() + Send>) {
+        let mut state = lock(&self.state);
+        state.on_quiet.push(tell);
+        self.move_on(state);
+    }
+
+    /// A run that should not have changed anything did. Unless somebody outside changed the file, a commit was
+    /// skipped that should not have been.
+    pub(super) fn suspect(self: &Arc<Self>, stream: &Arc<Stream>) {
+        lock(&self.state).verification.suspects += 1;
+        self.watcher.look_for(self, Some(Arc::clone(stream)));
+    }
+
+    /// Whether somebody outside changed the file is known now.
+    pub(super) fn suspect_cleared(self: &Arc<Self>, stream: &Stream, foreign: bool) {
+        if !foreign {
+            stream.counters.add(&self.totals, |counters| &counters.missed, 1);
+        }
+        let mut state = lock(&self.state);
+        state.verification.suspects -= 1;
+        self.move_on(state);
+    }
+
+    /// How often somebody outside was seen to have changed the file.
+    pub(super) fn foreign_commits(&self) -> u64 {
+        self.foreign_commits.load(Ordering::SeqCst)
+    }
+
+    /// Somebody outside has changed the file.
+    pub(super) fn foreign_commit(self: &Arc<Self>) {
+        self.foreign_commits.fetch_add(1, Ordering::SeqCst);
+        self.commits.record_unknown();
+        self.catch_up();
+    }
+
+    /// Whether any live query is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.load(Ordering::SeqCst) > 0
+    }
+
+    pub(super) fn stats(&self, stream: &Stream) -> StreamStats {
+        let skips = lock(&self.state).registry.skips(stream.id);
+        stream.counters.stats(skips)
+    }
+
+    pub(crate) fn totals(&self) -> LiveTotals {
+        let state = lock(&self.state);
+        LiveTotals {
+            open: state.streams.len(),
+            running: state.scheduler.running(),
+            queued: state.scheduler.queued(),
+            queued_most: state.queued_most,
+            foreign_commits: self.foreign_commits(),
+            sums: self.totals.stats(state.registry.totals()),
+        }
+    }
+
+    /// Ends all live queries. Blocks until those that are being run have ended.
+    pub(crate) fn close(self: &Arc<Self>) {
+        let streams = {
+            let mut state = lock(&self.state);
+            state.closed = true;
+            let ids: Vec<_> = state.streams.keys().copied().collect();
+            let streams: Vec<_> = ids
+                .into_iter()
+                .filter_map(|id| self.remove(&mut state, id))
+                .collect();
+            self.move_on(state);
+            streams
+        };
+        for Known { stream, .. } in &streams {
+            stream.scope.cancel();
+        }
+        for Known { stream, .. } in streams {
+            lock(&stream.state).listener.fail(&Error::Closed, true);
+        }
+        self.watcher.close();
+    }
+}
+
+impl State {
+    /// Chooses some of the queries that a commit does not concern, to run all the same.
+    fn choose_verified(&mut self, concerned: &[(StreamId, Reason)]) {
+        for at in 0..self.verification.asked.len() {
+            let (id, share) = self.verification.asked[at];
+            let skipped = concerned.iter().all(|(other, _)| *other != id);
+            if skipped && self.scheduler.is_idle(id) && self.verification.random() < share {
+                self.verification.due.insert(id);
+                self.scheduler.stale(id);
+            }
+        }
+    }
+}
+
+impl Verification {
+    /// From 0 to below 1 (splitmix64).
+    fn random(&mut self) -> f64 {
+        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.random ^ self.random >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((mixed ^ mixed >> 31) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}

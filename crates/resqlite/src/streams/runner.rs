@@ -1,0 +1,353 @@
+//! Runs live queries on a reader.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Instant,
+};
+
+use resqlite_live::{Dependencies, Difference, Reason, Run, TableDependency};
+
+use super::{
+    Delivery, Emission, Hub, Listener,
+    hub::{Ran, Turn},
+    stats::Counters,
+    stream::{Part, State, Stream},
+};
+use crate::{
+    error::{Error, Result},
+    reader::Reader,
+    reads::Explanation,
+    request::Query,
+    rows::{Shape, Slice},
+    statements::Statements,
+    sync::lock,
+};
+
+/// What a reader can be asked that has to do with live queries.
+pub(crate) enum LiveJob {
+    /// The first run of one.
+    First(Arc<Hub>, Arc<Stream>),
+    /// The run that is due next.
+    Next(Arc<Hub>),
+    /// What a query depends on.
+    Explain(Query, Box<dyn FnOnce(Result<Explanation>) + Send>),
+}
+
+impl LiveJob {
+    pub(crate) fn run(self, reader: &mut Reader) {
+        match self {
+            Self::First(hub, stream) => {
+                let turn = Turn {
+                    stream,
+                    reason: None,
+                    verifying: false,
+                };
+                guarded(&hub, reader, &turn);
+            }
+            Self::Next(hub) => {
+                let Some(turn) = hub.take_turn() else {
+                    return;
+                };
+                let _done = WorkDone(&hub);
+                guarded(&hub, reader, &turn);
+            }
+            Self::Explain(query, done) => {
+                let explained = catch_unwind(AssertUnwindSafe(|| explain(reader, &query)));
+                match explained {
+                    Ok(explained) => done(explained),
+                    Err(panic) => {
+                        done(Err(Error::WorkerDied));
+                        resume_unwind(panic);
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn fail(self, error: Error) {
+        match self {
+            Self::First(hub, stream) => {
+                let _known = hub.take_out(stream.id);
+                lock(&stream.state).listener.fail(&error, true);
+                hub.check();
+            }
+            Self::Next(hub) => hub.no_turn(),
+            Self::Explain(_, done) => done(Err(error)),
+        }
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        match self {
+            Self::First(_, stream) => stream.scope.is_cancelled(),
+            Self::Next(_) | Self::Explain(..) => false,
+        }
+    }
+}
+
+/// Tells the hub that a reader is done, even if it panicked.
+struct WorkDone<'a>(&'a Arc<Hub>);
+
+impl Drop for WorkDone<'_> {
+    fn drop(&mut self) {
+        self.0.work_done();
+    }
+}
+
+/// Makes a run. If it panics, the listener is told, the query lives on, and the reader is replaced.
+fn guarded(hub: &Arc<Hub>, reader: &mut Reader, turn: &Turn) {
+    let mut state = lock(&turn.stream.state);
+    if turn.stream.scope.is_cancelled() {
+        return;
+    }
+    let before = hub.commits.last();
+    let run = catch_unwind(AssertUnwindSafe(|| make(hub, reader, turn, &mut state)));
+    let ran = match &run {
+        Ok(Ok(ran)) => Some(ran.clone()),
+        // Whoever cancelled it does not listen any more.
+        Ok(Err(_)) if turn.stream.scope.is_cancelled() => None,
+        Ok(Err(error)) => failed(hub, &turn.stream, &mut state, error, before),
+        Err(_) => failed(hub, &turn.stream, &mut state, &Error::WorkerDied, before),
+    };
+    drop(state);
+    match ran {
+        Some(ran) => hub.finished(&turn.stream, ran),
+        None => hub.check(),
+    }
+    if let Err(panic) = run {
+        resume_unwind(panic);
+    }
+}
+
+fn make(hub: &Arc<Hub>, reader: &mut Reader, turn: &Turn, state: &mut State) -> Result<Ran> {
+    let (stream, began) = (&turn.stream, Instant::now());
+    stream.counters.set_reason(turn.reason);
+    if state.worked {
+        count_run(hub, turn);
+    }
+    let settled = hub.settled_generation();
+    let (since, results) =
+        reader.in_read(|reader, since| Ok((since, run_queries(hub, reader, stream, state)?)))?;
+    let micros = (began.elapsed().as_micros() as u64).max(1);
+    stream.counters.last_micros.store(micros, Relaxed);
+    stream
+        .counters
+        .add(&hub.totals, |counters| &counters.total_micros, micros);
+
+    let changed = results.iter().any(|result| result.difference.is_some());
+    let volatile = results.iter().any(|result| result.reads.is_volatile());
+    let undisturbed = settled.is_some() && hub.settled_generation() == settled;
+    if turn.verifying && changed && undisturbed && !volatile {
+        hub.suspect(stream);
+    }
+    let news = changed || !state.worked || state.error.is_some();
+    let dependencies = keep(hub, stream, state, results);
+    let pending = news && tell(hub, turn, state, since, micros) == Delivery::Pending;
+    if !news && !turn.verifying {
+        stream
+            .counters
+            .add(&hub.totals, |counters| &counters.unchanged, 1);
+    }
+    Ok(Ran {
+        since,
+        micros,
+        pending,
+        dependencies,
+    })
+}
+
+fn count_run(hub: &Hub, turn: &Turn) {
+    let counter: fn(&Counters) -> &AtomicU64 = if turn.verifying {
+        |counters| &counters.verified
+    } else {
+        |counters| &counters.requeries
+    };
+    turn.stream.counters.add(&hub.totals, counter, 1);
+}
+
+/// Tells the listener that the patches it was given make a new result.
+fn tell(hub: &Hub, turn: &Turn, state: &mut State, commit: u64, micros: u64) -> Delivery {
+    turn.stream
+        .counters
+        .add(&hub.totals, |counters| &counters.emitted, 1);
+    // A verifying run that finds something new has no reason of its own.
+    let reason = turn.reason.or(state.worked.then_some(Reason::Everything));
+    (state.worked, state.error) = (true, None);
+    state.listener.emit(Emission {
+        commit,
+        reason,
+        micros,
+    })
+}
+
+/// A listener, and whether it was given anything.
+struct Watched<'a> {
+    listener: &'a mut dyn Listener,
+    handed_over: &'a mut bool,
+}
+
+impl Listener for Watched<'_> {
+    fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool {
+        *self.handed_over = true;
+        self.listener.rows(shape, slice)
+    }
+
+    fn patch(&mut self, part: usize, shape: &Arc<Shape>, runs: &[Run]) {
+        *self.handed_over = true;
+        self.listener.patch(part, shape, runs);
+    }
+
+    fn emit(&mut self, emission: Emission) -> Delivery {
+        self.listener.emit(emission)
+    }
+
+    fn fail(&mut self, error: &Error, ended: bool) -> Delivery {
+        self.listener.fail(error, ended)
+    }
+}
+
+/// What one query of a stream came to.
+struct PartResult {
+    shape: Arc<Shape>,
+    reads: Arc<crate::reads::Reads>,
+    dependencies: Option<Dependencies>,
+    /// What is new, if anything is.
+    difference: Option<Difference>,
+}
+
+/// Runs all queries of a stream on one committed state. Patches go to the listener.
+fn run_queries(
+    hub: &Hub,
+    reader: &mut Reader,
+    stream: &Stream,
+    state: &mut State,
+) -> Result<Vec<PartResult>> {
+    let mut results = Vec::with_capacity(stream.queries.len());
+    state.handed_over = false;
+    for (number, query) in stream.queries.iter().enumerate() {
+        let first = !state.worked;
+        let State {
+            parts,
+            listener,
+            handed_over,
+            ..
+        } = state;
+        let mut listener = Watched {
+            listener: &mut **listener,
+            handed_over,
+        };
+        let part = &parts[number];
+        let statements = reader.statements();
+        statements.guard.start(&query.token);
+        let result = run_query(hub, statements, query, part, &mut listener, first);
+        let result = result.map_err(|error| statements.guard.explain(error));
+        statements.guard.stop();
+        let result = result?;
+        if let Some(difference) = &result.difference {
+            listener.patch(number, &result.shape, &difference.runs);
+        }
+        results.push(result);
+    }
+    Ok(results)
+}
+
+fn run_query(
+    hub: &Hub,
+    statements: &mut Statements,
+    query: &Query,
+    part: &Part,
+    listener: &mut dyn Listener,
+    first: bool,
+) -> Result<PartResult> {
+    let (shape, difference) =
+        statements.compare(query, hub.seed, part.shape.as_ref(), &part.fingerprints, listener)?;
+    let difference = difference.or_else(|| first.then(Difference::default));
+    let reads = statements.reads(&query.sql)?;
+    let known = part
+        .reads
+        .as_ref()
+        .is_some_and(|known| Arc::ptr_eq(known, &reads) || **known == *reads);
+    let dependencies = if known {
+        None
+    } else {
+        Some(reads.resolve(&statements.get(&query.sql)?.statement, &query.params))
+    };
+    Ok(PartResult {
+        shape,
+        reads,
+        dependencies,
+        difference,
+    })
+}
+
+/// Remembers what a run came to; gives what the stream depends on, if that is new.
+fn keep(
+    hub: &Hub,
+    stream: &Stream,
+    state: &mut State,
+    results: Vec<PartResult>,
+) -> Option<Arc<Dependencies>> {
+    // An error has put something else in the place of what they are.
+    let news = state.error.is_some() || results.iter().any(|result| result.dependencies.is_some());
+    let volatile = results.iter().any(|result| result.reads.is_volatile());
+    stream.counters.volatile.store(volatile.into(), Relaxed);
+    let mut all = Dependencies::default();
+    let mut tables: Vec<TableDependency> = Vec::new();
+    for (part, result) in state.parts.iter_mut().zip(results) {
+        if let Some(difference) = result.difference {
+            stream.counters.add(
+                &hub.totals,
+                |counters| &counters.rows_patched,
+                difference.new_rows(),
+            );
+            part.fingerprints = difference.fingerprints;
+        }
+        part.shape = Some(result.shape);
+        part.reads = Some(result.reads);
+        if let Some(dependencies) = result.dependencies {
+            part.dependencies = dependencies;
+        }
+        all.everything |= part.dependencies.everything;
+        tables.extend(part.dependencies.tables.iter().cloned());
+    }
+    let rows: usize = state.parts.iter().map(|part| part.fingerprints.len()).sum();
+    stream.counters.rows.store(rows as u64, Relaxed);
+    all.tables = tables.into();
+    news.then(|| Arc::new(all))
+}
+
+/// Tells the listener of an error, unless it knows of it. From now on any commit may be what heals the query, those after
+/// number `since` included; one that never worked ends.
+fn failed(hub: &Arc<Hub>, stream: &Stream, state: &mut State, error: &Error, since: u64) -> Option<Ran> {
+    if !state.worked {
+        let _known = hub.take_out(stream.id);
+        state.listener.fail(error, true);
+        return None;
+    }
+    let text = error.to_string();
+    let news = state.error.as_ref() != Some(&text);
+    let mut pending = false;
+    // Rows that it was given before the run failed are void, which only an error tells.
+    if news || state.handed_over {
+        stream.counters.add(&hub.totals, |counters| &counters.errors, 1);
+        pending = state.listener.fail(error, false) == Delivery::Pending;
+        state.error = Some(text);
+    }
+    let anything = Dependencies {
+        everything: true,
+        ..Dependencies::default()
+    };
+    Some(Ran {
+        since,
+        micros: 0,
+        pending,
+        dependencies: news.then(|| Arc::new(anything)),
+    })
+}
+
+fn explain(reader: &mut Reader, query: &Query) -> Result<Explanation> {
+    reader.in_read(|reader, _| reader.statements().explain(query))
+}

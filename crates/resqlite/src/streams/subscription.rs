@@ -1,0 +1,34 @@
+//! The listener's end of a live query.
+
+use std::sync::Arc;
+
+use super::{Hub, StreamStats, stream::Stream};
+
+/// An open live query. Dropping it ends it; a call of its listener that is under way is finished.
+pub struct Subscription {
+    hub: Arc<Hub>,
+    stream: Arc<Stream>,
+}
+
+impl Subscription {
+    pub(super) fn new(hub: Arc<Hub>, stream: Arc<Stream>) -> Self {
+        Self { hub, stream }
+    }
+
+    /// Whoever consumes the emissions has taken the last one, or an error; the next may come. Until then the query
+    /// does not run again, so there is never more than one on its way.
+    pub fn delivered(&self) {
+        self.hub.delivered(self.stream.id);
+    }
+
+    /// Numbers about the query.
+    pub fn stats(&self) -> StreamStats {
+        self.hub.stats(&self.stream)
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.hub.end(&self.stream);
+    }
+}

@@ -1,0 +1,15 @@
+//! Random scripts: the same seed gives the same script.
+
+mod ddl;
+mod draw;
+mod expressions;
+mod model;
+mod queries;
+mod scripts;
+mod selects;
+mod sources;
+mod tables;
+mod values;
+mod writes;
+
+pub use scripts::{Size, script};

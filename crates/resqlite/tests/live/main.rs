@@ -1,0 +1,19 @@
+//! Live queries under random schemas, queries and writes: every promise is checked against plain queries.
+//!
+//! A [script](script::Script) is made from a seed, run on a fresh engine with its streams, and checked whenever
+//! nothing is under way. A script that fails is shrunk and printed; `RESQLITE_LIVE_KEEP=1` writes it to
+//! `regressions/`, whose scripts run first.
+
+mod bank;
+mod generate;
+mod listening;
+mod random;
+mod rng;
+mod rows;
+mod runner;
+mod script;
+mod self_check;
+mod shrink;
+mod streams;
+mod text;
+mod world;

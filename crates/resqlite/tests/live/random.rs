@@ -1,0 +1,121 @@
+//! The suite: scripts that failed once, then new ones.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use crate::{
+    generate::{Size, script},
+    runner::{Counts, run},
+    script::Script,
+    shrink::shrink,
+    streams::Failure,
+};
+
+const SIZE: Size = Size {
+    steps: 60,
+    streams: 8,
+};
+/// Commits of one run of the suite, about.
+const COMMITS: u64 = 20_000;
+/// How often a script is run that fails only sometimes.
+const ATTEMPTS: usize = 3;
+
+fn regressions() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live/regressions")
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let value = env::var(variable).ok()?;
+    Some(
+        value
+            .parse()
+            .unwrap_or_else(|_| panic!("{variable} is a number, not {value:?}")),
+    )
+}
+
+/// Half of the scripts let the engine verify itself, which mends what it missed; the other half are left alone.
+fn verified(seed: u64) -> f64 {
+    if seed.is_multiple_of(2) { 1.0 } else { 0.0 }
+}
+
+fn fails(script: &Script, verify: f64) -> Option<Failure> {
+    (0..ATTEMPTS).find_map(|_| run(script, verify).err())
+}
+
+/// Prints the shortest script that fails as this one does, and fails.
+fn report(seed: u64, script: &Script, failure: &Failure, verify: f64) -> ! {
+    println!("seed {seed}: {}", failure.what);
+    let short = if failure.hangs || env::var_os("RESQLITE_LIVE_NO_SHRINK").is_some() {
+        script.clone()
+    } else {
+        shrink(script, &mut |script| {
+            fails(script, verify).is_some_and(|failure| !failure.hangs)
+        })
+    };
+    let failure = fails(&short, verify).unwrap_or_else(|| failure.clone());
+    println!("{short}\n{}", failure.what);
+    if env::var_os("RESQLITE_LIVE_KEEP").is_some() {
+        let path = regressions().join(format!("seed-{seed}.txt"));
+        fs::write(&path, short.to_string()).expect("the script can be written");
+        println!("written to {}", path.display());
+    }
+    panic!("seed {seed}: {}", failure.what);
+}
+
+#[test]
+fn scripts_that_failed_once_do_not_fail_again() {
+    let mut paths: Vec<PathBuf> = fs::read_dir(regressions())
+        .expect("the folder is there")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
+        .collect();
+    paths.sort();
+    let mut failures = Vec::new();
+    for path in paths {
+        let text = fs::read_to_string(&path).expect("the script can be read");
+        let script: Script = text
+            .parse()
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for verify in [0.0, 1.0] {
+            if let Some(failure) = fails(&script, verify) {
+                failures.push(format!("{}: {}", path.display(), failure.what));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+/// `RESQLITE_LIVE_SEED` runs one seed; `RESQLITE_LIVE_COMMITS` runs longer, from `RESQLITE_LIVE_START` on.
+#[test]
+fn every_stream_shows_what_a_fresh_query_gives() {
+    let began = Instant::now();
+    let mut counts = Counts::default();
+    let only = number("RESQLITE_LIVE_SEED");
+    let commits = number("RESQLITE_LIVE_COMMITS").unwrap_or(COMMITS);
+    let mut seed = only.or(number("RESQLITE_LIVE_START")).unwrap_or(0);
+    let first = seed;
+    while counts.commits < commits {
+        let (script, verify) = (script(seed, SIZE), verified(seed));
+        match run(&script, verify) {
+            Ok(more) => counts.add(more),
+            Err(failure) => report(seed, &script, &failure, verify),
+        }
+        seed += 1;
+        if only.is_some() {
+            break;
+        }
+    }
+    println!(
+        "seeds {first} to {}: {counts:?} in {:?}",
+        seed - 1,
+        began.elapsed()
+    );
+    if only.is_none() {
+        assert!(counts.emissions > commits / 20, "streams were told little");
+        assert!(counts.skipped > counts.requeries / 4, "little was skipped");
+        assert!(counts.verified > commits / 20, "little was verified");
+    }
+}

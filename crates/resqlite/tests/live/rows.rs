@@ -1,0 +1,25 @@
+//! Exact comparison of results.
+
+use resqlite::{Rows, Value};
+
+/// Whether both have the same columns and the same rows in the same order.
+pub fn same(left: &Rows, right: &Rows) -> bool {
+    left.columns() == right.columns()
+        && left.len() == right.len()
+        && left
+            .iter()
+            .zip(right.iter())
+            .all(|(left, right)| same_values(left.values(), right.values()))
+}
+
+pub fn same_values(left: &[Value], right: &[Value]) -> bool {
+    left.len() == right.len() && left.iter().zip(right).all(|(left, right)| is_same(left, right))
+}
+
+/// Whether the values cannot be told apart: `1` is not `1.0`, and `0.0` is not `-0.0`.
+fn is_same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Real(left), Value::Real(right)) => left.to_bits() == right.to_bits(),
+        _ => left == right,
+    }
+}

@@ -1,0 +1,288 @@
+//! The streams of a script, and what must hold of each when nothing is under way.
+
+use std::{collections::BTreeMap, sync::mpsc, time::Duration};
+
+use resqlite::{Engine, Integers, LiveQueryRequest, Params, Subscription};
+
+use crate::{
+    listening::{Fold, Notes},
+    script::Statement,
+    world::World,
+};
+
+/// After this long without rest, something hangs. Not a limit that a slow machine comes near.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A broken promise.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    pub what: String,
+    /// The engine does not come to rest, or does not answer.
+    pub hangs: bool,
+}
+
+impl Failure {
+    pub fn new(what: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            hangs: false,
+        }
+    }
+}
+
+struct Stream {
+    queries: Vec<Statement>,
+    subscription: Subscription,
+    notes: Notes,
+    seen: Seen,
+}
+
+/// What was known of a stream at the last check.
+struct Seen {
+    emissions: usize,
+    errors: usize,
+    commit: u64,
+}
+
+/// A stream that was unsubscribed.
+struct Gone {
+    number: usize,
+    notes: Notes,
+    /// How many emissions and errors it had been told when it was unsubscribed.
+    told: usize,
+}
+
+/// Streams that are open, and what is left of those that are not.
+#[derive(Default)]
+pub struct Streams {
+    open: BTreeMap<usize, Stream>,
+    gone: Vec<Gone>,
+    lags: bool,
+    /// Share of the skipped commits after which the engine looks by itself whether that was right.
+    verify: f64,
+    pub emissions: usize,
+}
+
+impl Streams {
+    pub fn new(verify: f64) -> Self {
+        Self {
+            verify,
+            ..Self::default()
+        }
+    }
+
+    pub fn subscribe(&mut self, world: &World, stream: usize, queries: &[Statement]) {
+        if self.open.contains_key(&stream) {
+            return;
+        }
+        let notes = Notes::default();
+        notes.lock().set_lag(self.lags);
+        let request = LiveQueryRequest {
+            queries: queries
+                .iter()
+                .map(|query| (query.sql.as_str().into(), Params::from(&query.params[..])))
+                .collect(),
+            integers: Integers::BigInt,
+            verify: self.verify,
+        };
+        let engine = world.db.engine();
+        let commit = engine.last_commit();
+        let subscription = engine.subscribe(request, notes.listener(queries.len()));
+        self.open.insert(
+            stream,
+            Stream {
+                queries: queries.to_vec(),
+                subscription,
+                notes,
+                seen: Seen {
+                    emissions: 0,
+                    errors: 0,
+                    commit,
+                },
+            },
+        );
+    }
+
+    pub fn unsubscribe(&mut self, stream: usize) -> Result<(), Failure> {
+        let Some(gone) = self.open.remove(&stream) else {
+            return Ok(());
+        };
+        gone.no_miss(stream)?;
+        drop(gone.subscription);
+        let told = {
+            let told = gone.notes.lock();
+            told.emissions + told.errors
+        };
+        self.gone.push(Gone {
+            number: stream,
+            notes: gone.notes,
+            told,
+        });
+        Ok(())
+    }
+
+    /// Emissions are held back from now on; those that are on their way arrive.
+    pub fn lag(&mut self) {
+        self.lags = true;
+        self.acknowledge();
+    }
+
+    fn acknowledge(&mut self) {
+        for stream in self.open.values() {
+            let waits = {
+                let mut told = stream.notes.lock();
+                told.set_lag(self.lags);
+                std::mem::take(&mut told.unacknowledged)
+            };
+            if waits {
+                stream.subscription.delivered();
+            }
+        }
+    }
+
+    /// Waits until nothing is under way, then compares every stream with a fresh query.
+    pub fn check(&mut self, world: &World) -> Result<(), Failure> {
+        self.lags = false;
+        self.acknowledge();
+        wait_until_quiet(world.db.engine())?;
+        let commit = world.db.engine().last_commit();
+        for (number, stream) in &mut self.open {
+            self.emissions += stream.check(*number, world, commit)?;
+        }
+        for gone in &self.gone {
+            gone.check()?;
+        }
+        let foreign = world.db.diagnostics().streams.foreign_commits;
+        // A database that comes or goes is looked at as if somebody else had written.
+        if foreign > world.attachments {
+            return Err(Failure::new(format!(
+                "{foreign} foreign commits were seen, where nobody else writes"
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl Gone {
+    /// Only a call that was under way may have come to its end.
+    fn check(&self) -> Result<(), Failure> {
+        let told = self.notes.lock();
+        let late = told.emissions + told.errors - self.told;
+        if late <= 1 {
+            return Ok(());
+        }
+        let number = self.number;
+        Err(Failure::new(format!(
+            "stream {number} was told {late} things after its end"
+        )))
+    }
+}
+
+/// Blocks until no stream runs, is due or has something to deliver.
+pub fn wait_until_quiet(engine: &Engine) -> Result<(), Failure> {
+    let (tell, hear) = mpsc::channel();
+    engine.when_quiet(Box::new(move || {
+        // Nobody listens any more when the patience was over.
+        let _ = tell.send(());
+    }));
+    hear.recv_timeout(PATIENCE).map_err(|_| Failure {
+        what: format!("streams do not come to rest: {:?}", engine.diagnostics().streams),
+        hangs: true,
+    })
+}
+
+impl Stream {
+    /// Gives the number of new emissions.
+    fn check(&mut self, number: usize, world: &World, commit: u64) -> Result<usize, Failure> {
+        self.no_miss(number)?;
+        let (emissions, errors) = self.check_told(number, commit)?;
+        let new = emissions - self.seen.emissions;
+        self.seen = Seen {
+            emissions,
+            errors,
+            commit,
+        };
+        self.check_result(number, world)?;
+        Ok(new)
+    }
+
+    fn no_miss(&self, number: usize) -> Result<(), Failure> {
+        match self.subscription.stats().missed {
+            0 => Ok(()),
+            missed => Err(Failure::new(format!(
+                "stream {number} was skipped {missed} times, wrongly: {}",
+                self.text()
+            ))),
+        }
+    }
+
+    /// What it was told since the last check: no more than one thing per commit, and nothing wrong.
+    fn check_told(&self, number: usize, commit: u64) -> Result<(usize, usize), Failure> {
+        let told = self.notes.lock();
+        if let Some(problem) = told.problems.first() {
+            return Err(Failure::new(format!(
+                "stream {number}: {problem}: {}",
+                self.text()
+            )));
+        }
+        let news = told.emissions + told.errors - self.seen.emissions - self.seen.errors;
+        let commits = (commit - self.seen.commit) as usize;
+        let first = usize::from(self.seen.emissions + self.seen.errors == 0);
+        if news > commits + first {
+            return Err(Failure::new(format!(
+                "stream {number} was told {news} things about {commits} commits: {}",
+                self.text()
+            )));
+        }
+        if told.emissions + told.errors == 0 {
+            return Err(Failure::new(format!(
+                "stream {number} has no first value: {}",
+                self.text()
+            )));
+        }
+        if told.commit > commit {
+            return Err(Failure::new(format!(
+                "stream {number} is ahead of the last commit"
+            )));
+        }
+        Ok((told.emissions, told.errors))
+    }
+
+    fn check_result(&self, number: usize, world: &World) -> Result<(), Failure> {
+        let fresh: Result<Vec<_>, _> = self.queries.iter().map(|query| world.select(query)).collect();
+        let told = self.notes.lock();
+        let wrong = |what: String| Err(Failure::new(format!("stream {number}: {what}: {}", self.text())));
+        match (fresh, &told.error) {
+            (_, Some(_)) if told.ended => Ok(()),
+            (Err(_), Some(_)) => Ok(()),
+            (Err(error), None) => wrong(format!("the query fails ({error}), the stream does not say so")),
+            (Ok(_), Some(error)) => wrong(format!("the query works, the stream says {error}")),
+            (Ok(fresh), None) => {
+                let differs = |(part, rows): (&Fold, &resqlite::Rows)| !part.equals(rows);
+                match told
+                    .parts
+                    .iter()
+                    .zip(&fresh)
+                    .position(|(part, rows)| differs((part, rows)))
+                {
+                    None => Ok(()),
+                    Some(part) => wrong(format!(
+                        "part {part} is not what a fresh query gives\nstream: {:?} {:?}\nfresh:  {:?} {:?}",
+                        told.parts[part].columns,
+                        told.parts[part].rows,
+                        fresh[part].columns(),
+                        fresh[part]
+                            .iter()
+                            .map(|row| row.values().to_vec())
+                            .collect::<Vec<_>>(),
+                    )),
+                }
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        let queries: Vec<String> = self.queries.iter().map(ToString::to_string).collect();
+        queries.join(" ;; ")
+    }
+}
