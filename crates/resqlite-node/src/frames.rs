@@ -34,6 +34,9 @@ pub(crate) mod op {
     pub(crate) const FETCH: u8 = 20;
     pub(crate) const CANCEL: u8 = 21;
     pub(crate) const DIAGNOSTICS: u8 = 22;
+    pub(crate) const STREAM: u8 = 23;
+    pub(crate) const UNSUBSCRIBE: u8 = 24;
+    pub(crate) const EXPLAIN_STREAM: u8 = 25;
 }
 
 /// Flags of request frames.
@@ -55,6 +58,8 @@ pub(crate) mod kind {
     pub(crate) const ERROR: u8 = 5;
     pub(crate) const JSON: u8 = 6;
     pub(crate) const OK: u8 = 7;
+    pub(crate) const PATCH: u8 = 8;
+    pub(crate) const EMIT: u8 = 9;
 }
 
 /// Flags of reply frames.

@@ -6,6 +6,7 @@
 
 mod errors;
 mod frames;
+mod live;
 mod open;
 mod outbox;
 mod port;

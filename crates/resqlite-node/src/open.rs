@@ -5,6 +5,8 @@ use std::time::Duration;
 use resqlite::{Diagnostics, Durability, Error, Options, Result};
 use serde_json::{Value, json};
 
+use crate::live;
+
 /// The path and the options of an OPEN request. JavaScript has checked names and types already.
 pub(crate) fn parse(text: &str) -> Result<(String, Options)> {
     let value: Value = serde_json::from_str(text).map_err(|error| Error::Option(error.to_string()))?;
@@ -32,6 +34,7 @@ pub(crate) fn parse(text: &str) -> Result<(String, Options)> {
             .and_then(Value::as_object)
             .map(pragmas)
             .unwrap_or_default(),
+        watch_external: flag("watchExternal"),
     };
     Ok((path, options))
 }
@@ -50,6 +53,12 @@ fn pragmas(object: &serde_json::Map<String, Value>) -> Vec<(String, String)> {
 
 /// What `diagnostics()` gives.
 pub(crate) fn diagnostics(d: &Diagnostics) -> Vec<u8> {
+    let mut streams = live::sums(&d.streams.sums);
+    streams["open"] = d.streams.open.into();
+    streams["running"] = d.streams.running.into();
+    streams["queued"] = d.streams.queued.into();
+    streams["queuedMost"] = d.streams.queued_most.into();
+    streams["foreignCommits"] = d.streams.foreign_commits.into();
     let object = json!({
         "path": d.path,
         "sqliteVersion": d.sqlite_version,
@@ -77,6 +86,7 @@ pub(crate) fn diagnostics(d: &Diagnostics) -> Vec<u8> {
             "largestGroup": d.largest_group,
             "splitGroups": d.split_groups,
         },
+        "streams": streams,
     });
     object.to_string().into_bytes()
 }

@@ -86,13 +86,7 @@ impl Outbox {
 
     /// Adds a frame with a payload that may be large and is not needed any more.
     pub(crate) fn push_owned(&self, header: ReplyHeader, payload: Vec<u8>) {
-        self.add(|state| {
-            if payload.len() <= INLINE_MAX {
-                state.write(&header, &payload);
-            } else {
-                state.own(header, payload);
-            }
-        });
+        self.add(|state| state.write_vec(header, payload));
     }
 
     /// Adds a slice that is packed already.
@@ -106,6 +100,14 @@ impl Outbox {
         self.add_quietly(|state| {
             state.tell_shape(shape);
             state.write_or_own(header, slice.len(), |out| out.copy_from_slice(slice));
+        });
+    }
+
+    /// Adds how rows become a result. It says nothing before the emission that it belongs to.
+    pub(crate) fn push_patch(&self, shape: &Shape, header: ReplyHeader, payload: Vec<u8>) {
+        self.add_quietly(|state| {
+            state.tell_shape(shape);
+            state.write_vec(header, payload);
         });
     }
 
@@ -270,6 +272,14 @@ impl State {
         let mut payload = vec![0; length];
         fill(&mut payload);
         self.own(header, payload);
+    }
+
+    fn write_vec(&mut self, header: ReplyHeader, payload: Vec<u8>) {
+        if payload.len() <= INLINE_MAX {
+            self.write(&header, &payload);
+        } else {
+            self.own(header, payload);
+        }
     }
 
     fn own(&mut self, header: ReplyHeader, payload: Vec<u8>) {

@@ -19,12 +19,13 @@ use napi::{
 };
 use napi_derive::napi;
 use resqlite::{
-    Chunk, Chunks, Engine, Error, Format, Handle, Integers, Params, Query, Scope, Session, Sets, Token,
-    TokenSlot, Work, Write,
+    Chunk, Chunks, Engine, Error, Format, Handle, Integers, LiveQueryRequest, Params, Query, Scope, Session,
+    Sets, Token, TokenSlot, Work, Write,
 };
 
 use crate::{
     frames::{self, Request, ask, op, tell},
+    live::{self, FrameListener, Given, Subscriptions},
     open,
     outbox::{FRAME_MAX, Outbox, PATIENCE},
     reply::FrameReply,
@@ -44,6 +45,8 @@ pub(crate) struct Shared {
     sessions: Mutex<HashMap<u32, Option<Arc<Session>>>>,
     /// Batches whose further sets are still to come, by request id.
     batches: Mutex<HashMap<u32, Chunks>>,
+    /// Open live queries.
+    subscriptions: Subscriptions,
 }
 
 impl Shared {
@@ -80,6 +83,7 @@ impl Shared {
         let sessions = std::mem::take(&mut *lock(&self.sessions));
         sessions.values().flatten().for_each(|session| session.cancel());
         drop(sessions);
+        self.subscriptions.end_all();
         // The writer may be waiting for sets that nobody will send any more.
         for (_, chunks) in lock(&self.batches).drain() {
             chunks.push(Chunk::Abort);
@@ -108,6 +112,8 @@ pub struct Port {
     frames_at: usize,
     /// Slabs that the realm may be reading.
     slabs: Vec<u32>,
+    /// News of live queries that the realm may not have consumed yet.
+    given: Vec<Given>,
     statements: Vec<Option<Arc<str>>>,
     /// Cancellation slots by request id, with the number of their current use.
     tokens: Vec<(TokenSlot, u64)>,
@@ -139,6 +145,7 @@ impl Port {
             handle_last: AtomicU32::new(0),
             sessions: Mutex::default(),
             batches: Mutex::default(),
+            subscriptions: Subscriptions::default(),
         });
         shared.outbox.wake_with(move || {
             waker.call((), ThreadsafeFunctionCallMode::NonBlocking);
@@ -151,6 +158,7 @@ impl Port {
             frames: Vec::new(),
             frames_at: 0,
             slabs: Vec::new(),
+            given: Vec::new(),
             statements: Vec::new(),
             tokens: Vec::new(),
             cancels: HashMap::new(),
@@ -184,6 +192,10 @@ impl Port {
             self.frames_at = 0;
             self.shared.outbox.take(&mut self.frames, &mut self.slabs);
         }
+        // After slabs were given back: whoever is told now may be waiting for one.
+        for given in std::mem::take(&mut self.given) {
+            given.consumed(&self.shared.subscriptions);
+        }
         let (length, settled) = self.fitting();
         // SAFETY: JavaScript is not running while this is, and the inbox is only ever written here.
         #[allow(unsafe_code)]
@@ -198,8 +210,9 @@ impl Port {
         Ok(length as u32)
     }
 
-    /// Bytes of whole frames that fit into the inbox, and how many requests they settle.
-    fn fitting(&self) -> (usize, usize) {
+    /// Bytes of whole frames that fit into the inbox, and how many requests they settle. Notes what they tell of live
+    /// queries.
+    fn fitting(&mut self) -> (usize, usize) {
         let frames = &self.frames[self.frames_at..];
         let (mut length, mut settled) = (0, 0);
         while let Some(size) = frames::word(frames, length) {
@@ -207,7 +220,10 @@ impl Port {
             if next > self.inbox.len() {
                 break;
             }
-            settled += usize::from(frames[length + 5] & tell::LAST != 0);
+            let (kind, flags) = (frames[length + 4], frames[length + 5]);
+            settled += usize::from(flags & tell::LAST != 0);
+            let request = frames::word(frames, length + 8).unwrap_or_default();
+            self.given.extend(Given::of(kind, flags, request));
             length = next;
         }
         (length, settled)
@@ -241,6 +257,13 @@ impl Port {
         BufferSlice::from_data(env, bytes)
     }
 
+    /// The counters of the live query that a request opened, as JSON; null when there is none.
+    #[napi(catch_unwind)]
+    pub fn stream_stats(&self, request: u32) -> Option<String> {
+        let subscription = self.shared.subscriptions.get(request)?;
+        Some(live::stats(&subscription.stats()))
+    }
+
     /// Handles one request; `false` if it makes no sense.
     fn handle(&mut self, request: &Request<'_>) -> bool {
         match request.op {
@@ -249,6 +272,7 @@ impl Port {
             op::CHUNK => self.chunk(request),
             op::BATCH_ABORT => self.abort_batch(request),
             op::CANCEL => self.cancel(request),
+            op::UNSUBSCRIBE => self.shared.subscriptions.end(request.target),
             _ => {
                 self.new_use(request.id);
                 let understood = self.answered(request);
@@ -270,6 +294,8 @@ impl Port {
             op::BEGIN => self.begin(request),
             op::SNAPSHOT => self.snapshot(request),
             op::CURSOR => return self.cursor(request),
+            op::STREAM => return self.stream(request),
+            op::EXPLAIN_STREAM => return self.explain_stream(request),
             op::SAVEPOINT | op::RELEASE | op::ROLLBACK_TO | op::COMMIT | op::END | op::ENDED | op::FETCH => {
                 self.step(request);
             }
@@ -467,6 +493,64 @@ impl Port {
             Some(engine) => reply.json(open::diagnostics(&engine.diagnostics())),
             None => reply.fail(&Error::Closed),
         }
+    }
+
+    fn stream(&mut self, request: &Request<'_>) -> bool {
+        let Some(queries) = self.live_queries(request) else {
+            return false;
+        };
+        let live = LiveQueryRequest {
+            queries,
+            integers: integers(request),
+            verify: request.double(0),
+        };
+        let Some(engine) = self.shared.engine(request.target) else {
+            self.reply(request, None).fail(&Error::Closed);
+            return true;
+        };
+        // What was given under this number was that of another query.
+        self.given.retain(|given| given.request() != request.id);
+        let listener = FrameListener::new(Arc::clone(&self.shared), request.id);
+        let subscription = engine.subscribe(live, Box::new(listener));
+        self.shared.subscriptions.keep(request.id, subscription);
+        true
+    }
+
+    /// The statements of a live query with their parameters.
+    fn live_queries(&self, request: &Request<'_>) -> Option<Vec<(Arc<str>, Params)>> {
+        let mut at = 16;
+        let mut queries = Vec::new();
+        for _ in 0..request.word(8) {
+            let sql = self.sql(request, at)?;
+            let start = request.rest(at + 8).start;
+            let length = request.word(at + 4) as usize;
+            queries.push((
+                sql,
+                Params::packed(Arc::clone(request.bytes), start..start + length),
+            ));
+            at += 8 + length.next_multiple_of(4);
+        }
+        Some(queries)
+    }
+
+    fn explain_stream(&mut self, request: &Request<'_>) -> bool {
+        let Some(sql) = self.sql(request, 0) else {
+            return false;
+        };
+        let params = Params::packed(Arc::clone(request.bytes), request.rest(4));
+        let reply = self.reply(request, None);
+        match self.shared.engine(request.target) {
+            None => reply.fail(&Error::Closed),
+            Some(engine) => engine.explain_stream(
+                sql,
+                params,
+                Box::new(move |explained| match explained {
+                    Ok(explanation) => reply.json(live::explanation(&explanation)),
+                    Err(error) => reply.fail(&error),
+                }),
+            ),
+        }
+        true
     }
 
     fn begin(&mut self, request: &Request<'_>) {

@@ -17,7 +17,7 @@ interface Entry {
   readonly outer: Entry | undefined
 }
 
-const storage = new AsyncLocalStorage<Entry>()
+const storage = new AsyncLocalStorage<Entry | undefined>()
 let runningBodies = 0
 
 /** The innermost transaction of `owner` in whose body the caller runs. */
@@ -32,6 +32,11 @@ export function innermost(owner: object): Joinable | undefined {
 /** Runs `body` inside a transaction. */
 export function runInside<T>(scope: Joinable, body: () => T): T {
   return storage.run({ scope, outer: openEntry(storage.getStore()) }, body)
+}
+
+/** Runs `body` outside of all transactions. */
+export function runOutside<T>(body: () => T): T {
+  return runningBodies === 0 ? body() : storage.run(undefined, body)
 }
 
 /** Must be called before the body of a transaction (or of a nested one) runs. */

@@ -4,13 +4,18 @@ import { Cursor } from './cursor'
 import { asyncDispose } from './dispose'
 import { ResqliteError } from './errors'
 import { Handle } from './handle'
+import { Live } from './live-query'
+import type { LiveQuery, Query, StreamExplanation, StreamOptions, StreamRows } from './live-types'
 import { nativeBinding } from './native'
 import { checkOptions, checkPath, checkSql } from './options'
+import { writeParams } from './params'
+import { Answer } from './pending'
 import { Channel } from './port'
 import { Flag, INTEGER_FLAGS, Op } from './protocol'
 import type { Scope } from './scope'
 import { runSnapshot, type Snapshot } from './snapshot'
 import { startExec, startExecute, startSelect, startSelectBytes, startSelectOne, unwrap } from './statements'
+import { planStream } from './stream-plan'
 import { nestedTransaction, type Transaction, topTransaction } from './transaction'
 import type {
   AbortOptions,
@@ -274,6 +279,67 @@ export class Database implements AsyncDisposable {
     return await runSnapshot(this.#handle.usable(), body)
   }
 
+  /**
+   * A query whose result is kept up to date, or several of them whose results are always of one and the same state.
+   * Nothing runs until it is used: see {@link LiveQuery}. It shows what is committed, also inside a transaction.
+   *
+   * ```ts
+   * const live = db.stream('SELECT * FROM users WHERE active = ?', [1])
+   * const stop = live.subscribe((users) => render(users))
+   * for await (const users of live) render(users)
+   *
+   * const both = db.stream({
+   *   open: { sql: 'SELECT * FROM tasks WHERE NOT done' },
+   *   count: { sql: 'SELECT count(*) AS n FROM tasks' },
+   * })
+   * for await (const { open, count } of both) render(open, count[0].n)
+   * ```
+   */
+  stream<T = RowArray>(
+    sql: string,
+    params: SqlParams | undefined,
+    options: StreamOptions & { arrays: true },
+  ): LiveQuery<T[]>
+  stream<T = Row>(sql: string, params?: SqlParams, options?: StreamOptions): LiveQuery<T[]>
+  stream<Q extends Readonly<Record<string, Query>>>(
+    queries: Q,
+    options: StreamOptions & { arrays: true },
+  ): LiveQuery<StreamRows<Q, RowArray>>
+  stream<Q extends Readonly<Record<string, Query>>>(
+    queries: Q,
+    options?: StreamOptions,
+  ): LiveQuery<StreamRows<Q>>
+  stream(first: unknown, second?: unknown, third?: unknown): LiveQuery<unknown> {
+    const handle = this.#handle.usable()
+    return new Live(handle, planStream(handle.channel, first, second, third))
+  }
+
+  /**
+   * When a live query would be run again: what it reads, and how closely commits that do not concern it are told
+   * apart. To find out why a stream runs more often than it should.
+   *
+   * ```ts
+   * const { tables } = await db.explainStream('SELECT * FROM users WHERE id = ?', [7])
+   * tables[0] // { schema: 'main', table: 'users', precision: 'key', conditions: ['id = 7'], … }
+   * ```
+   */
+  async explainStream(sql: string, params?: SqlParams): Promise<StreamExplanation> {
+    checkSql(sql)
+    const { channel, flags, id } = this.#handle.usable()
+    const { EXPLAIN_STREAM } = Op
+    const pending = channel.statement(
+      EXPLAIN_STREAM,
+      flags,
+      id,
+      sql,
+      writeParams,
+      params,
+      Answer.REPLY,
+      false,
+    )
+    return unwrap(await pending.promise, sql)
+  }
+
   /** Counters of the engine behind this database. */
   async diagnostics(): Promise<Diagnostics> {
     const handle = this.#handle.usable()
@@ -282,7 +348,8 @@ export class Database implements AsyncDisposable {
 
   /**
    * Closes the database. Requests in flight are finished; open transactions are rolled back at once, and they and
-   * open iterators fail with the code `RESQLITE_CLOSED`, as does every later call. Closing twice is fine.
+   * open iterators and live queries fail with the code `RESQLITE_CLOSED`, as does every later call. Closing twice is
+   * fine.
    */
   close(): Promise<void> {
     return this.#handle.close()

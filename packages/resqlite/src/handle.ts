@@ -1,6 +1,7 @@
 import { closed, closedError, type Failure, ResqliteError } from './errors'
 import type { Channel } from './port'
 import { Op } from './protocol'
+import type { SharedStream } from './shared-stream'
 import { type Target, unwrap } from './statements'
 
 /** Something that a closing database ends. */
@@ -10,7 +11,9 @@ export interface Session {
 
 /** An open database: what all its parts share. */
 export class Handle implements Target {
-  /** Open transactions, snapshots and iterators. */
+  /** Live queries in use, by what makes them the same. */
+  readonly streams = new Map<string, SharedStream>()
+  /** Open transactions, snapshots, iterators and live queries. */
   readonly #sessions = new Set<Session>()
   /** Batches whose frames have not all been sent. */
   #batches = 0

@@ -3,6 +3,28 @@ import { nativeBinding } from './native'
 
 export { Database } from './database'
 export { AbortError, ResqliteError, SqliteError, TransactionError } from './errors'
+export type {
+  AddedRow,
+  ChangesOptions,
+  Emission,
+  EmissionReason,
+  ExplainedTable,
+  KeyColumn,
+  LiveQuery,
+  MovedRow,
+  Patch,
+  Query,
+  QueryRows,
+  RemovedRow,
+  RowIn,
+  StreamExplanation,
+  StreamOptions,
+  StreamPrecision,
+  StreamRows,
+  StreamStats,
+  Unsubscribe,
+  UpdatedRow,
+} from './live-types'
 export type { Snapshot } from './snapshot'
 export type { Transaction } from './transaction'
 export type {

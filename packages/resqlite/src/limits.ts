@@ -39,6 +39,12 @@ export const GENERATED_DECODERS = 8
 /** Rows per batch of `iterate` when the caller gives no `batchSize`. */
 export const DEFAULT_BATCH_ROWS = 1_000
 
+/** Queries of one stream at most. */
+export const STREAM_QUERIES = 100
+
+/** Runs of a patch up to which the new result is joined from pieces of the old one, instead of row by row. */
+export const JOINED_RUNS = 512
+
 /** Largest `batchSize` of `iterate`. */
 export const MAX_BATCH_ROWS = 1_000_000
 

@@ -1,5 +1,6 @@
 import { typeError } from './errors'
-import { MAX_BATCH_ROWS, MAX_MILLISECONDS } from './limits'
+import { MAX_BATCH_ROWS, MAX_MILLISECONDS, STREAM_QUERIES } from './limits'
+import type { ChangesOptions, Query, StreamOptions } from './live-types'
 import type { IterateOptions, OpenOptions, SelectOptions, TransactionOptions } from './types'
 
 /** Tells what a value should have been, or nothing if it is fine. */
@@ -46,6 +47,7 @@ const OPEN: Checks = {
   integers: oneOf('auto', 'number', 'bigint'),
   statementCacheSize: integer(1, 65_535),
   pragmas,
+  watchExternal: boolean,
 } satisfies Record<keyof OpenOptions, Check>
 
 const ROWS: Checks = { signal, arrays: boolean } satisfies Record<keyof SelectOptions, Check>
@@ -59,6 +61,16 @@ const TRANSACTION: Checks = {
   timeout: milliseconds,
 } satisfies Record<keyof TransactionOptions, Check>
 
+const STREAM: Checks = {
+  signal,
+  arrays: boolean,
+  verify: (value) =>
+    typeof value === 'number' && value >= 0 && value <= 1 ? undefined : 'a number from 0 to 1',
+} satisfies Record<keyof StreamOptions, Check>
+const CHANGES: Checks = {
+  key: (value) => (isKey(value) ? undefined : 'the name of a column, or an array of at least one'),
+} satisfies Record<keyof ChangesOptions, Check>
+
 /** The options that each method knows. */
 const METHODS = {
   open: OPEN,
@@ -69,6 +81,8 @@ const METHODS = {
   execute: ROWS,
   executeBatch: ABORT,
   transaction: TRANSACTION,
+  stream: STREAM,
+  changes: CHANGES,
 } as const
 
 /** Refuses unknown options and values of the wrong type, by name. */
@@ -106,6 +120,61 @@ export function checkBody(method: string, body: unknown): void {
   if (typeof body !== 'function') {
     throw refused(`${method}: the first argument must be a function, not ${show(body)}`)
   }
+}
+
+/** The columns of `changes({ key })`. */
+export function checkKey(options: unknown): readonly string[] {
+  checkOptions('changes', options ?? {})
+  const key = (options as { key?: string | readonly string[] } | undefined)?.key
+  if (key === undefined)
+    throw refused("changes: option key is missing; it names a column, as in { key: 'id' }")
+  return typeof key === 'string' ? [key] : [...key]
+}
+
+/** The named queries of a stream of several. */
+export function checkQueries(queries: unknown): [string, Query][] {
+  if (typeof queries !== 'object' || queries === null || Array.isArray(queries)) {
+    const expected = 'a string, or an object of queries like { users: { sql } }'
+    throw typeError(
+      `stream: the first argument must be ${expected}, not ${show(queries)}`,
+      'RESQLITE_STATEMENT',
+    )
+  }
+  const entries = Object.entries(queries)
+  if (entries.length === 0 || entries.length > STREAM_QUERIES) {
+    throw refused(`stream: from 1 to ${STREAM_QUERIES} queries are possible, not ${entries.length}`)
+  }
+  for (const [name, query] of entries) checkQuery(name, query)
+  return entries
+}
+
+function checkQuery(name: string, query: unknown): void {
+  const label = `stream: query ${show(name)}`
+  if (typeof query !== 'object' || query === null || Array.isArray(query)) {
+    throw refused(`${label} must be an object like { sql, params }, not ${show(query)}`)
+  }
+  const unknown = Object.keys(query).find((key) => key !== 'sql' && key !== 'params')
+  if (unknown !== undefined)
+    throw refused(`${label} has an unknown part ${show(unknown)}; known are sql, params`)
+  const { sql } = query as { sql?: unknown }
+  if (typeof sql !== 'string') {
+    throw typeError(`${label}: sql must be a string, not ${show(sql)}`, 'RESQLITE_STATEMENT')
+  }
+}
+
+/** Refuses what a subscriber may not be. */
+export function checkCallbacks(next: unknown, error: unknown): void {
+  if (typeof next !== 'function') {
+    throw refused(`subscribe: the first argument must be a function, not ${show(next)}`)
+  }
+  if (error !== undefined && typeof error !== 'function') {
+    throw refused(`subscribe: the second argument must be a function, not ${show(error)}`)
+  }
+}
+
+function isKey(value: unknown): boolean {
+  if (typeof value === 'string') return true
+  return Array.isArray(value) && value.length > 0 && value.every((column) => typeof column === 'string')
 }
 
 function refused(message: string): TypeError {

@@ -8,6 +8,8 @@ export const Answer = {
   FIRST: 1,
   /** Whatever the reply is: bytes, a write result, JSON, or nothing. */
   REPLY: 2,
+  /** What a live query sends, frame by frame: see LiveRequest. */
+  STREAM: 3,
 } as const
 
 /** A request whose reply is awaited. `promise` never rejects: it resolves with the answer or with a Failure. */

@@ -1,5 +1,7 @@
 import { Failure, type FailureReport, reported } from './errors'
 import { FLUSH_BYTES, INBOX_BYTES, KNOWN_TEXT_UNITS, KNOWN_TEXTS, TURN_MILLISECONDS } from './limits'
+import type { LiveRequest } from './live-request'
+import type { StreamStats } from './live-types'
 import { Memory } from './memory'
 import type { NativeBinding, NativePort } from './native'
 import { Answer, Pending } from './pending'
@@ -53,13 +55,27 @@ export class Channel {
     fill?: (writer: FrameWriter) => void,
     answer: number = Answer.REPLY,
   ): Pending {
-    const writer = this.#writer
-    writer.begin(op, flags, target)
-    if (fill !== undefined) this.#fill(fill)
     const pending = new Pending(answer, false, (flags & INTEGERS_MASK) === INTEGER_FLAGS.bigint)
-    writer.end(this.reserve(pending))
-    this.schedule()
+    this.#send(op, flags, target, fill, pending)
     return pending
+  }
+
+  /** Opens a live query. */
+  stream(flags: number, target: number, fill: (writer: FrameWriter) => void, request: LiveRequest): void {
+    this.#send(Op.STREAM, flags, target, fill, request)
+  }
+
+  /** Ends a live query: its sink is told nothing more. */
+  unsubscribe(request: LiveRequest): void {
+    if (request.settled) return
+    request.settle(undefined)
+    this.notify(Op.UNSUBSCRIBE, request.slot)
+  }
+
+  /** The counters of a live query; undefined before the native side knows it, and after its end. */
+  streamStats({ slot }: LiveRequest): StreamStats | undefined {
+    const text = slot === -1 ? null : this.#port.streamStats(slot)
+    return text === null ? undefined : (JSON.parse(text) as StreamStats)
   }
 
   /**
@@ -149,7 +165,15 @@ export class Channel {
   /** The id of an SQL text, which the native side learns if it is new. */
   textId(sql: string): number {
     const known = this.#texts.get(sql)
-    return known !== undefined ? known : this.#define(sql)
+    if (known !== undefined) return known
+    this.#makeRoomForTexts(1)
+    return this.#define(sql)
+  }
+
+  /** The ids of several SQL texts, all of which the native side knows from here on. */
+  textIds(texts: readonly string[]): number[] {
+    this.#makeRoomForTexts(texts.length)
+    return texts.map((sql) => this.#texts.get(sql) ?? this.#define(sql))
   }
 
   /** Sees to it that everything written in this tick goes out at its end. */
@@ -170,6 +194,20 @@ export class Channel {
     writer.clear()
   }
 
+  #send(
+    op: number,
+    flags: number,
+    target: number,
+    fill: ((writer: FrameWriter) => void) | undefined,
+    pending: Pending,
+  ): void {
+    const writer = this.#writer
+    writer.begin(op, flags, target)
+    if (fill !== undefined) this.#fill(fill)
+    writer.end(this.reserve(pending))
+    this.schedule()
+  }
+
   #fill(fill: (writer: FrameWriter) => void): void {
     try {
       fill(this.#writer)
@@ -180,7 +218,6 @@ export class Channel {
   }
 
   #define(sql: string): number {
-    if (this.#texts.size >= KNOWN_TEXTS || this.#textUnits > KNOWN_TEXT_UNITS) this.#forget()
     const id = this.#texts.size
     this.#writer.begin(Op.DEFINE, 0, id)
     this.#fill((writer) => writer.text(sql))
@@ -190,7 +227,9 @@ export class Channel {
     return id
   }
 
-  #forget(): void {
+  /** Makes the native side forget all texts, if that many more would be too many. */
+  #makeRoomForTexts(more: number): void {
+    if (this.#texts.size + more <= KNOWN_TEXTS && this.#textUnits <= KNOWN_TEXT_UNITS) return
     this.notify(Op.FORGET, 0)
     this.#texts.clear()
     this.#textUnits = 0
@@ -235,7 +274,8 @@ export class Channel {
     const kind = info & 0xff
     if (kind === Reply.SHAPE) this.#learnShape(aux, flags, memory, payload)
     else this.#answer(this.#pending[slot], kind, flags, aux, memory, payload)
-    return carrier !== Carrier.INLINE
+    // After an emission nobody knows how long the subscribers took.
+    return carrier !== Carrier.INLINE || kind === Reply.EMIT
   }
 
   #carried(carrier: number, id: number): Memory {
@@ -267,6 +307,10 @@ export class Channel {
   ): void {
     if (pending === undefined) return
     const last = (flags & ReplyFlag.LAST) !== 0
+    if (pending.answer === Answer.STREAM) {
+      this.#feed(pending as LiveRequest, kind, last, aux, memory, at)
+      return
+    }
     if (last) this.#retire(pending)
     if (pending.settled) return
     try {
@@ -276,6 +320,21 @@ export class Channel {
       // For example a text that is longer than a string can be. It fails its own request and no other.
       pending.settle(new Failure(() => error as Error))
     }
+  }
+
+  #feed(request: LiveRequest, kind: number, last: boolean, aux: number, memory: Memory, at: number): void {
+    try {
+      if (!request.settled) {
+        if (last) request.settle(undefined)
+        request.take(kind, last, aux, this.#shapes[aux], memory, at)
+      }
+    } catch (error) {
+      // Such as a text that is longer than a string can be. What follows would be of no use.
+      this.unsubscribe(request)
+      request.sink.failed(new Failure(() => error as Error), true)
+    }
+    // Not before its sink was told, which may still ask for its counters.
+    if (last) this.#retire(request)
   }
 
   #takeRows(pending: Pending, flags: number, shapeId: number, memory: Memory, at: number): void {

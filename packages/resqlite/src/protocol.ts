@@ -24,6 +24,9 @@ export const Op = {
   FETCH: 20,
   CANCEL: 21,
   DIAGNOSTICS: 22,
+  STREAM: 23,
+  UNSUBSCRIBE: 24,
+  EXPLAIN_STREAM: 25,
 } as const
 
 /** Flags of request frames. Bits 0 and 1 hold the integer rule. */
@@ -47,7 +50,17 @@ export const INTEGER_FLAGS = { auto: 0, number: 1, bigint: 2 } as const
 export const INTEGERS_MASK = 3
 
 /** Kinds of reply frames. */
-export const Reply = { SHAPE: 1, ROWS: 2, WRITTEN: 3, BYTES: 4, ERROR: 5, JSON: 6, OK: 7 } as const
+export const Reply = {
+  SHAPE: 1,
+  ROWS: 2,
+  WRITTEN: 3,
+  BYTES: 4,
+  ERROR: 5,
+  JSON: 6,
+  OK: 7,
+  PATCH: 8,
+  EMIT: 9,
+} as const
 
 /** Flags of reply frames. Bits 2 and 3 hold the carrier. */
 export const ReplyFlag = { LAST: 1, END: 2 } as const

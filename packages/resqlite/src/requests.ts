@@ -139,6 +139,11 @@ export class FrameWriter {
     this.position += 4 + value.length
   }
 
+  /** Zeros up to the next multiple of 4. */
+  pad4(): void {
+    while ((this.position & 3) !== 0) this.u8(0)
+  }
+
   /** A u32 byte length and the text in UTF-8. */
   text(value: string): void {
     const at = this.position

@@ -51,6 +51,11 @@ export interface OpenOptions {
   statementCacheSize?: number
   /** Pragmas to set on every connection, for example `{ cache_size: -8000 }`. */
   pragmas?: Readonly<Record<string, PragmaValue>>
+  /**
+   * While there are live queries, look for commits that other processes make to the file, and run the queries again.
+   * Default: `true`.
+   */
+  watchExternal?: boolean
 }
 
 /** Options of calls that can be given up. */
@@ -152,5 +157,32 @@ export interface Diagnostics {
     largestGroup: number
     /** Groups that could not commit as a whole, so that each write ran alone. */
     splitGroups: number
+  }
+  /** Live queries: how many there are now, and the sums over all that there ever were; see {@link StreamStats}. */
+  streams: {
+    /** Live queries now. Uses that share one count as one. */
+    open: number
+    /** Re-queries at work now. */
+    running: number
+    /** Re-queries that wait for a reader. */
+    queued: number
+    /** The most re-queries that ever waited at once. */
+    queuedMost: number
+    /** Commits by other processes that were noticed. */
+    foreignCommits: number
+    commits: number
+    skippedByTable: number
+    skippedByColumn: number
+    skippedByKey: number
+    requeries: number
+    unchanged: number
+    emitted: number
+    coalesced: number
+    rowsPatched: number
+    errors: number
+    verified: number
+    missed: number
+    /** How long the queries took all in all, in microseconds. */
+    totalMicros: number
   }
 }

@@ -46,10 +46,11 @@ test('the numbers have the types that are declared', async (t) => {
     readers,
     leases,
     writer,
+    streams,
     ...numbers
   } = await db.diagnostics()
   assert.deepEqual([typeof path, typeof version, typeof readOnly], ['string', 'string', 'boolean'])
-  for (const group of [numbers, wal, readers, leases, writer]) {
+  for (const group of [numbers, wal, readers, leases, writer, streams]) {
     for (const [name, value] of Object.entries(group)) assert.equal(typeof value, 'number', name)
   }
   assert.deepEqual(Object.keys(numbers).sort(), ['commits', 'fileBytes', 'handles'])
@@ -57,4 +58,24 @@ test('the numbers have the types that are declared', async (t) => {
   assert.deepEqual(Object.keys(readers).sort(), ['busy', 'max', 'queued', 'queuedMost', 'started'])
   assert.deepEqual(Object.keys(leases).sort(), ['open', 'queued'])
   assert.deepEqual(Object.keys(writer).sort(), ['groups', 'largestGroup', 'queued', 'splitGroups'])
+  assert.deepEqual(Object.keys(streams).sort(), [
+    'coalesced',
+    'commits',
+    'emitted',
+    'errors',
+    'foreignCommits',
+    'missed',
+    'open',
+    'queued',
+    'queuedMost',
+    'requeries',
+    'rowsPatched',
+    'running',
+    'skippedByColumn',
+    'skippedByKey',
+    'skippedByTable',
+    'totalMicros',
+    'unchanged',
+    'verified',
+  ])
 })

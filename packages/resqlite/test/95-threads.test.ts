@@ -102,6 +102,13 @@ const activities: Record<string, Script<[string]>> = {
       await never()
     })
   },
+  'live queries': async ({ Database, post }, file) => {
+    const db = await Database.open(file)
+    for await (const _ of db.stream('SELECT x FROM t')) {
+      post('there')
+      void db.execute('UPDATE t SET x = x + 1')
+    }
+  },
   'an executeBatch': async ({ Database, post }, file) => {
     const db = await Database.open(file)
     function* sets() {
@@ -150,8 +157,9 @@ for (const [activity, script] of Object.entries(activities)) {
       await db.execute('UPDATE t SET x = 7')
       say(JSON.stringify(await db.select('SELECT x FROM t')))
       for (;;) {
-        const { handles, leases, readers, writer } = await db.diagnostics()
-        if (handles === 1 && leases.open + leases.queued + readers.queued + writer.queued === 0) break
+        const { handles, leases, readers, writer, streams } = await db.diagnostics()
+        const left = leases.open + leases.queued + readers.queued + writer.queued + streams.open
+        if (handles === 1 && left === 0) break
         await turn()
       }
       await db.close()

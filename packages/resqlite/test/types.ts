@@ -4,12 +4,19 @@ import type {
   ColumnValue,
   Database,
   Diagnostics,
+  Emission,
+  LiveQuery,
   OpenOptions,
+  Patch,
+  Query,
   Row,
   RowArray,
   Snapshot,
   SqlParams,
+  StreamExplanation,
+  StreamStats,
   Transaction,
+  Unsubscribe,
   WriteResult,
 } from 'resqlite'
 
@@ -73,6 +80,61 @@ export async function bodies(db: Database): Promise<void> {
     return snap.select<User>('SELECT 1')
   })
   same<typeof list, User[]>(true)
+}
+
+export async function streams(db: Database): Promise<void> {
+  const live = db.stream<User>('SELECT * FROM users WHERE id = ?', [1], { verify: 0.1 })
+  same<typeof live, LiveQuery<User[]>>(true)
+  const plain = db.stream('SELECT 1')
+  same<typeof plain, LiveQuery<Row[]>>(true)
+  const arrays = db.stream('SELECT 1', [], { arrays: true })
+  same<typeof arrays, LiveQuery<RowArray[]>>(true)
+  const stop = live.subscribe((users, info) => {
+    same<typeof users, User[]>(true)
+    same<typeof info, Emission>(true)
+  }, console.error)
+  same<typeof stop, Unsubscribe>(true)
+  using _subscription = live.subscribe(() => {})
+  for await (const users of live) same<typeof users, User[]>(true)
+  for await (const patch of live.changes({ key: 'id' })) {
+    same<typeof patch, Patch<User>>(true)
+    same<(typeof patch.updated)[0]['previous'], User>(true)
+  }
+  live.changes({ key: ['id', 'name'] })
+  plain.changes({ key: 'any' })
+  same<typeof live.current, User[] | undefined>(true)
+  same<typeof live.stats, StreamStats>(true)
+  const explanation = await db.explainStream('SELECT ?', [1])
+  same<typeof explanation, StreamExplanation>(true)
+}
+
+export async function severalStreams(db: Database): Promise<void> {
+  const users: Query<User> = { sql: 'SELECT * FROM users' }
+  const live = db.stream({ users, counts: { sql: 'SELECT ?', params: [1] } })
+  for await (const value of live) {
+    same<typeof value.users, User[]>(true)
+    same<typeof value.counts, Row[]>(true)
+  }
+  const arrays = db.stream({ counts: { sql: 'SELECT 1' } }, { arrays: true })
+  same<NonNullable<typeof arrays.current>['counts'], RowArray[]>(true)
+}
+
+export function refusedStreams(db: Database): void {
+  const live = db.stream<User>('SELECT * FROM users')
+  // @ts-expect-error no such column
+  live.changes({ key: 'nope' })
+  // @ts-expect-error a key is needed
+  live.changes({})
+  // @ts-expect-error no changes of several queries
+  db.stream({ a: { sql: 'SELECT 1' } }).changes({ key: 'id' })
+  // @ts-expect-error no such option
+  db.stream('SELECT 1', [], { key: 'id' })
+  // @ts-expect-error a query needs its sql
+  db.stream({ a: { params: [1] } })
+  // @ts-expect-error a value is not a list of parameters
+  db.stream('SELECT ?', 1)
+  // @ts-expect-error the value belongs to nobody
+  live.current = []
 }
 
 export function disposable(db: Database): AsyncDisposable {

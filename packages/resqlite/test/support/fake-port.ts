@@ -18,6 +18,8 @@ export class FakePort implements NativePort {
   readonly submits: Frame[][] = []
   readonly slabs: ArrayBuffer[] = []
   readonly owned = new Map<number, Buffer>()
+  /** What `streamStats` tells, by request. */
+  readonly stats = new Map<number, object>()
   /** Answers every frame; by default nothing is answered. */
   onFrame: (frame: Frame) => void = () => {}
   #replies: Buffer[] = []
@@ -61,6 +63,11 @@ export class FakePort implements NativePort {
     return payload
   }
 
+  streamStats(request: number): string | null {
+    const stats = this.stats.get(request)
+    return stats === undefined ? null : JSON.stringify(stats)
+  }
+
   /** Queues a reply frame. */
   reply(
     kind: number,
@@ -90,9 +97,13 @@ export class FakePort implements NativePort {
     this.reply(Reply.JSON, request, text, { aux: text.length })
   }
 
-  error(request: number, report: { kind: string; code: string; message: string; offset?: number }): void {
+  error(
+    request: number,
+    report: { kind: string; code: string; message: string; offset?: number },
+    flags: number = ReplyFlag.LAST,
+  ): void {
     const text = Buffer.from(JSON.stringify(report))
-    this.reply(Reply.ERROR, request, text, { aux: text.length })
+    this.reply(Reply.ERROR, request, text, { aux: text.length, flags })
   }
 
   shape(id: number, columns: string[]): void {
@@ -105,6 +116,20 @@ export class FakePort implements NativePort {
 
   rows(request: number, shape: number, slice: Buffer, flags: number = ReplyFlag.LAST): void {
     this.reply(Reply.ROWS, request, slice, { aux: shape, flags })
+  }
+
+  /** Queues how the rows sent before become the result of a query; `runs` are pairs of start and count. */
+  patch(request: number, shape: number, runs: number[], part = 0): void {
+    const payload = u32s(part, runs.length / 2, ...runs.map((number) => number >>> 0))
+    this.reply(Reply.PATCH, request, payload, { flags: 0, aux: shape })
+  }
+
+  emit(request: number, commit: number, reason = 0, micros = 10): void {
+    const payload = Buffer.alloc(24)
+    payload.writeDoubleLE(commit, 0)
+    payload.writeDoubleLE(micros, 8)
+    payload.writeUInt32LE(reason, 16)
+    this.reply(Reply.EMIT, request, payload, { flags: 0 })
   }
 
   written(request: number, changes: number, rowid: bigint, commit: number): void {

@@ -1,0 +1,208 @@
+import { onAbort } from './abort'
+import { Changes } from './changes'
+import { dispose } from './dispose'
+import { aborted, type Failure, typeError } from './errors'
+import type { Handle } from './handle'
+import type {
+  ChangesOptions,
+  Emission,
+  LiveQuery,
+  Patch,
+  RowIn,
+  StreamStats,
+  Unsubscribe,
+} from './live-types'
+import { LiveValue } from './live-value'
+import { checkCallbacks, checkKey } from './options'
+import type { RowPatch } from './patches'
+import { type Member, SharedStream } from './shared-stream'
+import { StreamIterator } from './stream-iterator'
+import type { StreamPlan } from './stream-plan'
+import { Subscriber } from './subscriber'
+
+/** One use of a live query: a subscription or an iterator. */
+export interface Consumer {
+  /** There is a result; `patches` led to it, if the consumer knows the one before. */
+  emitted(patches: readonly RowPatch[] | undefined): void
+  failed(failure: Failure): void
+  ended(failure: Failure, closed: boolean): void
+  aborted(failure: Failure): void
+}
+
+/** What `stream` returns. It holds a shared stream as long as it has consumers. */
+export class Live<V> implements LiveQuery<V>, Member {
+  readonly #handle: Handle
+  readonly #plan: StreamPlan
+  #stream: SharedStream | undefined
+  /** The consumers, each with what stops watching the signal for it. */
+  readonly #consumers = new Map<Consumer, (() => void) | undefined>()
+  /** Those that joined when there was a result already and have not been told yet. */
+  readonly #late = new Set<Consumer>()
+  #value: LiveValue<V>
+  #lastStats: StreamStats = zeros()
+
+  constructor(handle: Handle, plan: StreamPlan) {
+    this.#handle = handle
+    this.#plan = plan
+    this.#value = new LiveValue(plan.names)
+  }
+
+  subscribe(next: (value: V, info: Emission) => void, error?: (error: Error) => void): Unsubscribe {
+    checkCallbacks(next, error)
+    const subscriber = new Subscriber<V>(this, next, error)
+    if (!this.signal?.aborted) this.join(subscriber)
+    const unsubscribe = () => this.leave(subscriber)
+    return Object.assign(unsubscribe, { [dispose]: unsubscribe })
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<V> {
+    return new StreamIterator<V>(this, { emitted: () => {}, take: () => this.current })
+  }
+
+  changes(options: ChangesOptions<V>): AsyncIterableIterator<Patch<RowIn<V>>> {
+    const key = checkKey(options)
+    const { names, arrays } = this.#plan
+    const impossible =
+      names !== undefined ? 'a stream of several queries' : arrays ? 'rows as arrays' : undefined
+    if (impossible !== undefined)
+      throw typeError(`changes: not possible for ${impossible}`, 'RESQLITE_OPTION')
+    return new StreamIterator(this, new Changes(key)) as AsyncIterableIterator<Patch<never>>
+  }
+
+  get current(): V | undefined {
+    const stream = this.#stream
+    return stream === undefined || stream.version === 0 ? undefined : this.#value.of(stream)
+  }
+
+  get stats(): StreamStats {
+    this.#lastStats = this.#stream?.stats ?? this.#lastStats
+    return { ...this.#lastStats }
+  }
+
+  /** What is told with `current`. */
+  get emission(): Emission | undefined {
+    return this.#stream?.emission
+  }
+
+  /** The statement, where there is only one. */
+  get sql(): string | undefined {
+    const { names, queries } = this.#plan
+    return names === undefined ? queries[0]?.sql : undefined
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.#plan.signal
+  }
+
+  get stream(): SharedStream | undefined {
+    return this.#stream
+  }
+
+  /** Adds a consumer, who gets what there is in a microtask. Throws when the database is closed. */
+  join(consumer: Consumer): void {
+    const stream = this.#stream ?? this.#enter()
+    const { signal } = this
+    const unwatch = signal && onAbort(signal, () => this.#abort(consumer, aborted(signal.reason)))
+    this.#consumers.set(consumer, unwatch)
+    if (stream.version === 0 && stream.failure === undefined) return
+    this.#late.add(consumer)
+    queueMicrotask(() => this.#catchUp(consumer))
+  }
+
+  /** Takes a consumer out: it is told nothing more. */
+  leave(consumer: Consumer): void {
+    if (!this.#consumers.has(consumer)) return
+    this.#remove(consumer)
+    this.#exitIfUnused()
+  }
+
+  emitted(patches: readonly RowPatch[]): void {
+    this.#tell((consumer) => consumer.emitted(this.#late.delete(consumer) ? undefined : patches))
+  }
+
+  failed(failure: Failure): void {
+    // Who joined late hears of it when it catches up.
+    this.#tell((consumer) => {
+      if (!this.#late.has(consumer)) consumer.failed(failure)
+    })
+  }
+
+  ended(failure: Failure, closed: boolean): void {
+    this.#exit()
+    for (const consumer of [...this.#consumers.keys()]) {
+      // One may have taken another one out.
+      if (!this.#consumers.has(consumer)) continue
+      this.#remove(consumer)
+      consumer.ended(failure, closed)
+    }
+    this.#exitIfUnused() // meanwhile one may have come and gone
+  }
+
+  #enter(): SharedStream {
+    const stream = SharedStream.of(this.#handle, this.#plan)
+    stream.join(this)
+    this.#stream = stream
+    this.#value = new LiveValue(this.#plan.names)
+    return stream
+  }
+
+  #exitIfUnused(): void {
+    if (this.#consumers.size === 0) this.#exit()
+  }
+
+  #exit(): void {
+    const stream = this.#stream
+    if (stream === undefined) return
+    this.#stream = undefined
+    stream.leave(this)
+    this.#lastStats = stream.stats ?? this.#lastStats
+  }
+
+  #remove(consumer: Consumer): void {
+    this.#consumers.get(consumer)?.()
+    this.#consumers.delete(consumer)
+    this.#late.delete(consumer)
+  }
+
+  #abort(consumer: Consumer, failure: Failure): void {
+    this.leave(consumer)
+    consumer.aborted(failure)
+  }
+
+  #catchUp(consumer: Consumer): void {
+    if (!this.#late.delete(consumer)) return
+    const stream = this.#stream as SharedStream
+    if (stream.version > 0) consumer.emitted(undefined)
+    const { failure } = stream
+    if (failure !== undefined && this.#consumers.has(consumer)) consumer.failed(failure)
+  }
+
+  /** Who leaves meanwhile is told nothing. */
+  #tell(what: (consumer: Consumer) => void): void {
+    for (const consumer of [...this.#consumers.keys()]) {
+      if (this.#consumers.has(consumer)) what(consumer)
+    }
+  }
+}
+
+function zeros(): StreamStats {
+  return {
+    commits: 0,
+    skippedByTable: 0,
+    skippedByColumn: 0,
+    skippedByKey: 0,
+    requeries: 0,
+    unchanged: 0,
+    emitted: 0,
+    coalesced: 0,
+    rowsPatched: 0,
+    errors: 0,
+    verified: 0,
+    missed: 0,
+    lastReason: 'first',
+    lastMicros: 0,
+    totalMicros: 0,
+    rows: 0,
+    volatile: false,
+  }
+}

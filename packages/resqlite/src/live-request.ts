@@ -1,0 +1,95 @@
+import { type Failure, type FailureReport, reported } from './errors'
+import type { Emission, EmissionReason } from './live-types'
+import type { Memory } from './memory'
+import type { RowPatch } from './patches'
+import { Answer, Pending } from './pending'
+import { Reply } from './protocol'
+import { decodeSlice } from './rows'
+import type { Shape } from './shape'
+
+/** The reasons by their numbers in EMIT frames. */
+const REASONS: readonly EmissionReason[] = ['first', 'everything', 'schema', 'table', 'columns', 'rows']
+
+/** Whoever takes what a live query sends. */
+export interface StreamSink {
+  /** The patches lead to a new result. */
+  emitted(emission: Emission, patches: RowPatch[]): void
+  /** The queries failed. `ended`: nothing follows. */
+  failed(failure: Failure, ended: boolean): void
+  /** The native side has ended it without a reason. */
+  dropped(): void
+}
+
+/** The request that a live query is, from its start to the frame that ends it. */
+export class LiveRequest extends Pending {
+  /** New rows of the next patch. */
+  #fresh: unknown[] = []
+  /** Patches of the next emission. */
+  #patches: RowPatch[] = []
+  /** The error that was told last, if no emission came since. */
+  #error = ''
+
+  constructor(
+    arrays: boolean,
+    readonly sink: StreamSink,
+  ) {
+    super(Answer.STREAM, arrays, false)
+  }
+
+  /** Takes a frame. */
+  take(kind: number, last: boolean, aux: number, shape: Shape | undefined, memory: Memory, at: number): void {
+    switch (kind) {
+      case Reply.ROWS:
+        decodeSlice(known(shape, aux), memory, at, this.arrays, this.#fresh)
+        break
+      case Reply.PATCH:
+        this.#patches.push(this.#patch(known(shape, aux), memory, at))
+        break
+      case Reply.EMIT:
+        this.#emit(emission(memory, at))
+        break
+      case Reply.ERROR:
+        this.#fail(memory.bytes.toString('utf8', at, at + aux), last)
+        break
+      default:
+        this.sink.dropped()
+    }
+  }
+
+  #emit(emission: Emission): void {
+    const patches = this.#patches
+    this.#patches = []
+    this.#error = ''
+    this.sink.emitted(emission, patches)
+  }
+
+  /** What came since the last emission is void; that may be all that an error tells that was told before. */
+  #fail(error: string, last: boolean): void {
+    this.#fresh = []
+    this.#patches = []
+    if (error === this.#error && !last) return
+    this.#error = error
+    this.sink.failed(reported(JSON.parse(error) as FailureReport), last)
+  }
+
+  #patch(shape: Shape, { i32 }: Memory, at: number): RowPatch {
+    const word = at >>> 2
+    const count = i32[word + 1] as number
+    const fresh = this.#fresh
+    this.#fresh = []
+    // A copy of the runs: the memory is about to change.
+    const runs = i32.slice(word + 2, word + 2 + 2 * count)
+    return { part: i32[word] as number, columns: shape.columns, runs, fresh }
+  }
+}
+
+function emission({ i32, f64 }: Memory, at: number): Emission {
+  const word = at >>> 3
+  const reason = REASONS[i32[(at >>> 2) + 4] as number] ?? 'everything'
+  return { commit: f64[word] as number, reason, micros: f64[word + 1] as number }
+}
+
+function known(shape: Shape | undefined, id: number): Shape {
+  if (shape === undefined) throw new Error(`rows of unknown shape ${id}`)
+  return shape
+}

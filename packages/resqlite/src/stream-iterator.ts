@@ -1,0 +1,132 @@
+import { throwIfAborted } from './abort'
+import { asyncDispose } from './dispose'
+import { Failure } from './errors'
+import type { Consumer, Live } from './live-query'
+import type { RowPatch } from './patches'
+import type { SharedStream } from './shared-stream'
+
+/** What an iterator makes of a stream. */
+export interface Source<T> {
+  /** There is a new result. More of them may come before the next `take`. */
+  emitted(patches: readonly RowPatch[] | undefined): void
+  /** What is handed out for the result now; undefined when it would say nothing new. */
+  take(stream: SharedStream): T | undefined
+}
+
+/** How a `next` ends: with a value, an error, or (undefined) the end. */
+type Outcome<T> = { readonly value: T } | Failure | undefined
+
+/** Iterates over the states of a live query. Who asks late gets the latest one: at most one is kept. */
+export class StreamIterator<T> implements AsyncIterableIterator<T>, Consumer {
+  readonly #live: Live<unknown>
+  readonly #source: Source<T>
+  #state: 'new' | 'open' | 'ended' = 'new'
+  /** There is a result that was not handed out. */
+  #fresh = false
+  /** The latest state is an error; told once. */
+  #failure: Failure | undefined
+  /** Calls of `next` that wait, in their order. */
+  readonly #waiting: ((outcome: Outcome<T>) => void)[] = []
+
+  constructor(live: Live<unknown>, source: Source<T>) {
+    this.#live = live
+    this.#source = source
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async next(): Promise<IteratorResult<T, undefined>> {
+    if (this.#state === 'new') this.#start()
+    const outcome = await new Promise<Outcome<T>>((resolve) => {
+      this.#waiting.push(resolve)
+      this.#serve()
+    })
+    if (outcome instanceof Failure) throw outcome.toError(this.#live.sql)
+    return outcome === undefined ? { value: undefined, done: true } : { value: outcome.value, done: false }
+  }
+
+  async return(): Promise<IteratorResult<T, undefined>> {
+    this.#failure = undefined
+    this.#finish()
+    return { value: undefined, done: true }
+  }
+
+  async throw(error?: unknown): Promise<IteratorResult<T, undefined>> {
+    await this.return()
+    throw error
+  }
+
+  async [asyncDispose](): Promise<void> {
+    await this.return()
+  }
+
+  emitted(patches: readonly RowPatch[] | undefined): void {
+    this.#source.emitted(patches)
+    this.#fresh = true
+    this.#failure = undefined
+    this.#serve()
+  }
+
+  failed(failure: Failure): void {
+    this.#failure = failure
+    this.#serve()
+  }
+
+  ended(failure: Failure): void {
+    this.#failure = failure
+    this.#finish()
+  }
+
+  aborted(failure: Failure): void {
+    this.ended(failure)
+  }
+
+  #start(): void {
+    this.#state = 'ended' // stays so if this fails
+    throwIfAborted(this.#live.signal)
+    this.#live.join(this)
+    this.#state = 'open'
+  }
+
+  #finish(): void {
+    this.#leave()
+    this.#serve()
+  }
+
+  /** Uses the stream no longer. */
+  #leave(): void {
+    if (this.#state === 'open') this.#live.leave(this)
+    this.#state = 'ended'
+    this.#fresh = false
+  }
+
+  /** Answers those who wait, as far as there is something to say. */
+  #serve(): void {
+    while (this.#waiting.length > 0) {
+      const outcome = this.#outcome()
+      if (outcome === undefined && this.#state !== 'ended') return
+      this.#waiting.shift()?.(outcome)
+    }
+  }
+
+  #outcome(): Outcome<T> {
+    const outcome = this.#failure ?? this.#take()
+    if (!(outcome instanceof Failure)) return outcome
+    this.#failure = undefined
+    this.#leave()
+    return outcome
+  }
+
+  #take(): Outcome<T> {
+    if (!this.#fresh) return undefined
+    this.#fresh = false
+    try {
+      const value = this.#source.take(this.#live.stream as SharedStream)
+      return value === undefined ? undefined : { value }
+    } catch (error) {
+      return new Failure(() => error as Error)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { checkOptions, checkQueries, checkSql } from './options'
+import { writeParams } from './params'
+import type { Channel } from './port'
+import type { FrameWriter, RawBuffer } from './requests'
+
+/** One query of a stream, with its parameters as they go over the line. */
+interface PlannedQuery {
+  readonly sql: string
+  readonly params: RawBuffer
+}
+
+/** What a live query is to run. The caller's objects were read once and for all. */
+export interface StreamPlan {
+  readonly queries: readonly PlannedQuery[]
+  /** The names of the results; undefined where there is one result without a name. */
+  readonly names: readonly string[] | undefined
+  readonly arrays: boolean
+  readonly verify: number
+  readonly signal: AbortSignal | undefined
+  /** Plans with the same key do the same. */
+  readonly key: string
+}
+
+/** Checks the arguments of `stream` and makes a plan of them. */
+export function planStream(channel: Channel, first: unknown, second: unknown, third: unknown): StreamPlan {
+  return typeof first === 'object' && first !== null
+    ? planSeveral(channel, first, second)
+    : planOne(channel, first, second, third)
+}
+
+function planOne(channel: Channel, sql: unknown, params: unknown, options: unknown): StreamPlan {
+  checkSql(sql)
+  return plan([{ sql, params: encoded(channel, params) }], undefined, options)
+}
+
+function planSeveral(channel: Channel, named: object, options: unknown): StreamPlan {
+  const entries = checkQueries(named)
+  const queries = entries.map(([name, { sql, params }]) => {
+    try {
+      return { sql, params: encoded(channel, params) }
+    } catch (error) {
+      if (error instanceof Error) error.message = `query ${JSON.stringify(name)}: ${error.message}`
+      throw error
+    }
+  })
+  return plan(
+    queries,
+    entries.map(([name]) => name),
+    options,
+  )
+}
+
+function plan(queries: PlannedQuery[], names: string[] | undefined, options: unknown): StreamPlan {
+  checkOptions('stream', options)
+  const { arrays = false, verify = 0, signal } = (options ?? {}) as Partial<StreamPlan>
+  const texts = queries.map(({ sql }) => sql)
+  const params = queries.map(({ params }) => `${params.length}:${params.latin1Slice(0, params.length)}`)
+  const key = `${JSON.stringify([texts, names, arrays, verify])}${params.join('')}`
+  return { queries, names, arrays, verify, signal, key }
+}
+
+/** The parameters as bytes. Throws what {@link writeParams} throws. */
+function encoded(channel: Channel, params: unknown): RawBuffer {
+  const writer = channel.borrowWriter()
+  try {
+    writeParams(writer, params)
+    return Buffer.from(writer.bytes.subarray(0, writer.position)) as RawBuffer
+  } finally {
+    channel.returnWriter(writer)
+  }
+}
+
+/** What writes the payload of the frame that opens the live query. */
+export function openingFill(
+  channel: Channel,
+  { queries, verify }: StreamPlan,
+): (writer: FrameWriter) => void {
+  const ids = channel.textIds(queries.map(({ sql }) => sql))
+  return (writer) => {
+    writer.f64(verify)
+    writer.u32(queries.length)
+    writer.u32(0)
+    queries.forEach(({ params }, i) => {
+      writer.u32(ids[i] as number)
+      writer.blob(params)
+      writer.pad4()
+    })
+  }
+}

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { KeyedResult } from '../src/changes'
+import { type KeptRun, movedRuns } from '../src/kept-runs'
+import { applyPatch, changesNothing, NEW_ROWS, patchBetween, type RowPatch } from '../src/patches'
+import { KeyColumns } from '../src/row-keys'
+import type { Row } from '../src/types'
+import { withCode } from './support/errors'
+import { fold } from './support/fold'
+import { random } from './support/random'
+
+function patch(runs: number[], fresh: unknown[] = [], columns = ['id', 'v']): RowPatch {
+  return { part: 0, columns, runs: Int32Array.from(runs), fresh }
+}
+
+/** What a patch means, as plainly as possible. */
+function expected(rows: readonly unknown[], { runs, fresh }: RowPatch): unknown[] {
+  const result: unknown[] = []
+  let next = 0
+  for (let r = 0; r < runs.length; r += 2) {
+    for (let i = 0; i < (runs[r + 1] as number); i++) {
+      result.push(runs[r] === NEW_ROWS ? fresh[next++] : rows[(runs[r] as number) + i])
+    }
+  }
+  return result
+}
+
+test('rows that change in their places are overwritten, and the array stays', () => {
+  const rows = ['a', 'b', 'c', 'd']
+  const next = applyPatch(rows, patch([0, 1, NEW_ROWS, 2, 3, 1], ['B', 'C']))
+  assert.deepEqual(next, ['a', 'B', 'C', 'd'])
+  assert.equal(next, rows)
+})
+
+test('rows are appended to and cut off in place', () => {
+  const rows = ['a', 'b']
+  assert.equal(applyPatch(rows, patch([0, 2, NEW_ROWS, 1], ['c'])), rows)
+  assert.deepEqual(rows, ['a', 'b', 'c'])
+  assert.equal(applyPatch(rows, patch([0, 1])), rows)
+  assert.deepEqual(rows, ['a'])
+})
+
+test('a patch of no runs empties the result', () => {
+  assert.deepEqual(applyPatch(['a', 'b'], patch([])), [])
+})
+
+test('a result of new rows only is an array of its own', () => {
+  const fresh = ['x', 'y']
+  const next = applyPatch(['a'], patch([NEW_ROWS, 2], fresh))
+  assert.deepEqual(next, fresh)
+  assert.notEqual(next, fresh)
+})
+
+test('any patch gives what its runs say', () => {
+  const { seed, int } = random()
+  for (let round = 0; round < 500; round++) {
+    const rows = Array.from({ length: int(round % 10 === 0 ? 3000 : 12) }, (_, i) => `old ${i}`)
+    const runs: number[] = []
+    let fresh = 0
+    for (let r = int(round % 10 === 0 ? 2000 : 6); r > 0; r--) {
+      const start = int(rows.length + 1) - 1
+      const count = 1 + int(start === NEW_ROWS ? 3 : Math.min(3, rows.length - start))
+      runs.push(start, count)
+      if (start === NEW_ROWS) fresh += count
+    }
+    const some = patch(
+      runs,
+      Array.from({ length: fresh }, (_, i) => `new ${i}`),
+    )
+    const right = expected(rows, some)
+    assert.deepEqual(applyPatch(rows, some), right, `seed ${seed}, round ${round}`)
+  }
+})
+
+test('a patch between two results finds rows that are the same object', () => {
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((v) => ({ v }))
+  const between = patchBetween([a, b, c], [c, a, b, d], ['v'])
+  assert.deepEqual([...between.runs], [2, 1, 0, 2, NEW_ROWS, 1])
+  assert.deepEqual(between.fresh, [d])
+  assert.ok(changesNothing(patchBetween([a, b], [a, b], ['v']), 2))
+  assert.ok(changesNothing(patchBetween([], [], ['v']), 0))
+  assert.ok(!changesNothing(patchBetween([a, b], [a], ['v']), 2))
+  assert.ok(!changesNothing(patchBetween([a], [], ['v']), 1))
+})
+
+test('the fewest rows move: those outside of the heaviest ascending sequence', () => {
+  const run = (start: number, count: number, index: number): KeptRun => ({ start, count, index })
+  assert.deepEqual(movedRuns([]), [])
+  assert.deepEqual(movedRuns([run(0, 3, 0), run(5, 1, 3)]), [])
+  const last = run(9, 1, 0)
+  assert.deepEqual(movedRuns([last, run(0, 9, 1)]), [last])
+  const first = run(0, 1, 9)
+  assert.deepEqual(movedRuns([run(1, 9, 0), first]), [first])
+})
+
+test('no other choice of moved rows would be smaller', () => {
+  const { seed, int } = random()
+  for (let round = 0; round < 300; round++) {
+    const starts = Array.from({ length: int(9) }, (_, i) => i * 10).sort(() => int(3) - 1)
+    const runs = starts.map((start, index) => ({ start, count: 1 + int(9), index }))
+    const weight = (some: readonly KeptRun[]) => some.reduce((sum, { count }) => sum + count, 0)
+    let heaviest = 0
+    for (let subset = 0; subset < 1 << runs.length; subset++) {
+      const some = runs.filter((_, i) => (subset >> i) & 1)
+      const ascending = some.every((run, i) => i === 0 || run.start > (some[i - 1] as KeptRun).start)
+      if (ascending) heaviest = Math.max(heaviest, weight(some))
+    }
+    const moved = movedRuns(runs)
+    const stay = runs.filter((run) => !moved.includes(run))
+    assert.ok(
+      stay.every((run, i) => i === 0 || run.start > (stay[i - 1] as KeptRun).start),
+      `seed ${seed}`,
+    )
+    assert.equal(weight(stay), heaviest, `seed ${seed}, round ${round}`)
+  }
+})
+
+const row = (id: unknown, v: unknown = 0): Row => ({ id, v }) as Row
+
+function keyed(rows: Row[], key = ['id']): KeyedResult {
+  const result = new KeyedResult(new KeyColumns(key))
+  result.advance(patch([NEW_ROWS, rows.length], rows), 1, true)
+  return result
+}
+
+test('the first patch adds everything', () => {
+  const rows = [row(1), row(2)]
+  const result = new KeyedResult(new KeyColumns(['id']))
+  assert.deepEqual(result.advance(patch([NEW_ROWS, 2], rows), 7, true), {
+    initial: true,
+    rows,
+    added: [
+      { index: 0, row: rows[0] },
+      { index: 1, row: rows[1] },
+    ],
+    removed: [],
+    updated: [],
+    moved: [],
+    commit: 7,
+  })
+})
+
+test('a new row with the key of one that went is an update', () => {
+  const [one, two, three] = [row(1), row(2), row(3)]
+  const result = keyed([one, two, three])
+  const [changed, four] = [row(1, 9), row(4)]
+  const { added, removed, updated, moved, initial } = result.advance(
+    patch([2, 1, NEW_ROWS, 2], [changed, four]),
+    2,
+    false,
+  )
+  assert.equal(initial, false)
+  assert.deepEqual(added, [{ index: 2, row: four }])
+  assert.deepEqual(removed, [{ index: 1, row: two }])
+  assert.deepEqual(updated, [{ from: 0, index: 1, previous: one, row: changed }])
+  assert.deepEqual(moved, [])
+})
+
+test('a row that only stands elsewhere is moved', () => {
+  const rows = [row(1), row(2), row(3), row(4)]
+  const { added, removed, updated, moved } = keyed(rows).advance(patch([3, 1, 0, 3]), 2, false)
+  assert.deepEqual([added, removed, updated], [[], [], []])
+  assert.deepEqual(moved, [{ from: 3, index: 0, row: rows[3] }])
+})
+
+test('what users do to the rows of a patch does not disturb the next one', () => {
+  const rows = [row(1), row(2), row(3)]
+  const result = new KeyedResult(new KeyColumns(['id']))
+  const first = result.advance(patch([NEW_ROWS, 3], rows), 1, true)
+  first.rows.reverse()
+  const { rows: next, removed } = result.advance(patch([1, 2]), 2, false)
+  assert.deepEqual(next, [rows[1], rows[2]])
+  assert.deepEqual(removed, [{ index: 0, row: rows[0] }])
+})
+
+const duplicate = withCode('RESQLITE_KEY', 'not unique')
+
+test('two rows with one key are refused, with the key', () => {
+  assert.throws(() => keyed([row(1), row(1)]), withCode('RESQLITE_KEY', 'id = 1'))
+  assert.throws(() => keyed([row('a'), row('a')]), withCode('RESQLITE_KEY', 'id = "a"'))
+  assert.throws(() => keyed([row(null), row(null)]), withCode('RESQLITE_KEY', 'id = null'))
+  const blobs = [row(Buffer.from('ab')), row(Buffer.from('ab'))]
+  assert.throws(() => keyed(blobs), withCode('RESQLITE_KEY', "id = x'6162'"))
+  assert.throws(() => keyed([row(1, 2), row(1, 2)], ['id', 'v']), withCode('RESQLITE_KEY', 'id = 1, v = 2'))
+})
+
+test('a row that joins one with its key is refused', () => {
+  const result = keyed([row(1), row(2)])
+  assert.throws(() => result.advance(patch([0, 2, NEW_ROWS, 1], [row(2, 5)]), 2, false), duplicate)
+})
+
+test('a row that stands twice in the new result is refused', () => {
+  const result = keyed([row(1), row(2)])
+  assert.throws(() => result.advance(patch([0, 2, 1, 1]), 2, false), withCode('RESQLITE_KEY', 'id = 2'))
+})
+
+test('keys of different types are different, and every value can be a key', () => {
+  const values = [1, '1', Buffer.from('1'), 2n ** 60n, null, 'b31', -1.5, Number.POSITIVE_INFINITY]
+  keyed(values.map((value) => row(value)))
+  const pairs = values.flatMap((a) => values.map((b) => row(a, b)))
+  keyed(pairs, ['id', 'v'])
+  keyed([row('a', 'b,c'), row('a,b', 'c')], ['id', 'v'])
+})
+
+test('a key column that the result lacks is refused even when there are no rows', () => {
+  const result = new KeyedResult(new KeyColumns(['id', 'name']))
+  assert.throws(() => result.advance(patch([]), 1, true), withCode('RESQLITE_KEY', '"name"', '"id", "v"'))
+})
+
+test('a key column that goes away later is refused', () => {
+  const result = keyed([row(1)])
+  assert.throws(() => result.advance(patch([NEW_ROWS, 1], [{ v: 1 }], ['v']), 2, false), /no column "id"/)
+})
+
+test('the lists of any patch lead from the result before to the new one', () => {
+  const { seed, int, pick } = random()
+  const ids = Array.from({ length: 14 }, (_, i) => i)
+  const result = new KeyedResult(new KeyColumns(['id']))
+  let before: Row[] = []
+  for (let round = 0; round < 2000; round++) {
+    const known = new Map(before.map((row) => [row.id, row]))
+    const chosen = ids.filter(() => int(3) > 0)
+    if (int(4) === 0) chosen.sort(() => int(3) - 1)
+    const now = chosen.map((id) => (int(3) === 0 ? row(id, pick([1, 2, 3])) : (known.get(id) ?? row(id))))
+    const said = result.advance(patchBetween(before, now, ['id', 'v']), round, round === 0)
+    assert.deepEqual(said.rows, now, `seed ${seed}, round ${round}`)
+    assert.deepEqual(fold(before, said), now, `seed ${seed}, round ${round}`)
+    const told = [...said.added, ...said.updated].every(({ index, row }) => now[index] === row)
+    const gone = said.removed.every(({ index, row }) => before[index] === row)
+    const same = said.moved.every(({ from, index, row }) => before[from] === row && now[index] === row)
+    assert.ok(told && gone && same, `seed ${seed}, round ${round}`)
+    assert.ok(
+      said.updated.every(({ from, previous, row }) => before[from] === previous && previous.id === row.id),
+    )
+    before = now
+  }
+})

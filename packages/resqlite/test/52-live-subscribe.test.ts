@@ -1,0 +1,313 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Database, LiveQuery, OpenOptions, Row } from 'resqlite'
+import { Watch } from './support/live'
+import { openDatabase, tempDatabase, tempFile } from './support/temp'
+
+const SCHEMA = `
+  CREATE TABLE tasks(id INTEGER PRIMARY KEY, list INTEGER, title TEXT, done INTEGER DEFAULT 0);
+  CREATE TABLE other(x);
+  INSERT INTO tasks(list, title) VALUES (1, 'a'), (1, 'b'), (2, 'c');
+`
+const LIST = 'SELECT id, title FROM tasks WHERE list = ? ORDER BY id'
+
+async function database(t: TestContext, options?: OpenOptions): Promise<Database> {
+  return await tempDatabase(t, SCHEMA, options)
+}
+
+/** A subscriber that is done with its first value. */
+async function watch<V>(live: LiveQuery<V>): Promise<Watch<V>> {
+  const watching = new Watch(live)
+  await watching.next()
+  return watching
+}
+
+/**
+ * A subscriber that is done with a second value. What a query depends on is known for sure only when its first run
+ * is over, which is a moment after the first value: a commit in that moment makes it run again to be safe.
+ */
+async function settled<V>(db: Database, live: LiveQuery<V>): Promise<Watch<V>> {
+  const watching = await watch(live)
+  await db.execute("UPDATE tasks SET title = title || '!'")
+  await watching.next()
+  return watching
+}
+
+test('the first value is the result now, and comes once', async (t) => {
+  const db = await database(t)
+  const watching = new Watch(db.stream(LIST, [1]))
+  const { value, info } = await watching.next()
+  assert.deepEqual(value, [
+    { id: 1, title: 'a' },
+    { id: 2, title: 'b' },
+  ])
+  assert.equal(info.reason, 'first')
+  assert.equal(info.commit, (await db.diagnostics()).commits)
+  assert.ok(info.micros > 0)
+  await db.execute("UPDATE tasks SET title = 'A' WHERE id = 1")
+  await watching.next()
+  assert.equal(watching.values.length, 2)
+})
+
+test('a commit that changes the result is followed by the new result', async (t) => {
+  const db = await database(t)
+  const watching = await watch(db.stream(LIST, [1]))
+  const { commit } = await db.execute("INSERT INTO tasks(list, title) VALUES (1, 'd')")
+  const { value, info } = await watching.next()
+  assert.deepEqual(
+    value.map(({ title }) => title),
+    ['a', 'b', 'd'],
+  )
+  assert.equal(info.commit, commit)
+})
+
+const irrelevant: Record<string, string> = {
+  'to another table': 'INSERT INTO other VALUES (1)',
+  'to a column that is not read': 'UPDATE tasks SET done = 1',
+  'to rows that the conditions keep out': "UPDATE tasks SET title = 'C' WHERE list = 2",
+  'that leaves all values as they are': 'UPDATE tasks SET title = title',
+}
+for (const [which, sql] of Object.entries(irrelevant)) {
+  test(`a commit ${which} is followed by nothing`, async (t) => {
+    const db = await database(t)
+    const live = db.stream(LIST, [1])
+    const watching = await settled(db, live)
+    await db.execute(sql)
+    const { commit } = await db.execute("UPDATE tasks SET title = 'A' WHERE id = 1")
+    const { value, info } = await watching.next()
+    assert.deepEqual([value[0]?.title, info.commit, info.reason], ['A', commit, 'rows'])
+    assert.deepEqual([watching.values.length, live.stats.requeries], [3, 2])
+  })
+}
+
+test('a result that is the same after all is not told again', async (t) => {
+  const db = await database(t)
+  const live = db.stream('SELECT count(*) AS n FROM tasks WHERE id < 3')
+  const watching = await watch(live)
+  await db.execute("UPDATE tasks SET id = 30, title = 'C' WHERE id = 3")
+  await db.execute('DELETE FROM tasks WHERE id = 1')
+  assert.deepEqual(await watching.until(([row]) => row?.n === 1), [{ n: 1 }])
+  assert.equal(watching.values.length, 2)
+})
+
+test('rows come, go and change their places', async (t) => {
+  const db = await database(t)
+  const watching = await watch(db.stream('SELECT title FROM tasks ORDER BY title'))
+  const titles = async () => (await watching.value()).map(({ title }) => title)
+  await db.execute("UPDATE tasks SET title = 'z' WHERE id = 1")
+  assert.deepEqual(await titles(), ['b', 'c', 'z'])
+  await db.execute('DELETE FROM tasks WHERE id = 3')
+  assert.deepEqual(await titles(), ['b', 'z'])
+  await db.execute('DELETE FROM tasks')
+  assert.deepEqual(await titles(), [])
+})
+
+test('rows that did not change are the same objects', async (t) => {
+  const db = await database(t)
+  const watching = new Watch(db.stream(LIST, [1]))
+  const first = await watching.value()
+  await db.execute("UPDATE tasks SET title = 'B' WHERE id = 2")
+  const second = await watching.value()
+  assert.equal(first[0], second[0])
+  assert.notEqual(first[1], second[1])
+  assert.deepEqual(
+    first.map(({ title }) => title),
+    ['a', 'b'],
+  )
+})
+
+test('equal rows may stand in a result more than once', async (t) => {
+  const db = await database(t)
+  const watching = await watch(db.stream('SELECT list FROM tasks ORDER BY list'))
+  await db.execute('INSERT INTO tasks(list) VALUES (1), (2), (0)')
+  assert.deepEqual(
+    (await watching.value()).map(({ list }) => list),
+    [0, 1, 1, 1, 2, 2],
+  )
+})
+
+test('all kinds of values arrive as select gives them', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE v(id INTEGER PRIMARY KEY, x)')
+  const sql = 'SELECT * FROM v ORDER BY id'
+  const watching = await watch(db.stream(sql))
+  const values = [
+    null,
+    0,
+    -1,
+    1.5,
+    2n ** 60n,
+    'text',
+    'ä😀\0',
+    '',
+    Buffer.from([1, 2]),
+    Buffer.alloc(0),
+    1e300,
+  ]
+  for (const value of values) {
+    await db.execute('INSERT INTO v(x) VALUES (?)', [value])
+    assert.deepEqual(await watching.value(), await db.select(sql))
+  }
+})
+
+test('integers arrive as the database is opened for', async (t) => {
+  const db = await database(t, { integers: 'bigint' })
+  const watching = new Watch(db.stream('SELECT id FROM tasks WHERE id = 1'))
+  assert.deepEqual(await watching.value(), [{ id: 1n }])
+})
+
+test('rows come as arrays if that is asked for', async (t) => {
+  const db = await database(t)
+  const watching = new Watch(db.stream(LIST, [1], { arrays: true }))
+  assert.deepEqual(await watching.value(), [
+    [1, 'a'],
+    [2, 'b'],
+  ])
+  await db.execute('DELETE FROM tasks WHERE id = 1')
+  assert.deepEqual(await watching.value(), [[2, 'b']])
+})
+
+test('a large result arrives whole, and then only what changed', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE big(id INTEGER PRIMARY KEY, text)')
+  await db.executeBatch(
+    'INSERT INTO big(text) VALUES (?)',
+    Array.from({ length: 20_000 }, (_, i) => [`text number ${i} `.repeat(4)]),
+  )
+  const sql = 'SELECT * FROM big ORDER BY id'
+  const live = db.stream(sql)
+  const watching = new Watch(live)
+  assert.deepEqual(await watching.value(), await db.select(sql))
+  await db.execute('UPDATE big SET text = id WHERE id % 4000 = 7')
+  assert.deepEqual(await watching.value(), await db.select(sql))
+  assert.equal(live.stats.rowsPatched, 20_005)
+  await db.execute('DELETE FROM big WHERE id % 2 = 0')
+  assert.deepEqual(await watching.value(), await db.select(sql))
+})
+
+test('a transaction is told once, and one that is rolled back never', async (t) => {
+  const db = await database(t)
+  const watching = await watch(db.stream(LIST, [1]))
+  await db
+    .transaction(async (tx) => {
+      await tx.execute('DELETE FROM tasks')
+      throw new Error('undo')
+    })
+    .catch(() => {})
+  const { commit } = await db.transaction(async (tx) => {
+    await tx.execute("INSERT INTO tasks(list, title) VALUES (1, 'd')")
+    await tx.transaction((inner) => inner.execute('DELETE FROM tasks')).catch(() => {})
+    await tx.execute("INSERT INTO tasks(list, title) VALUES (1, 'e')")
+    return await tx.execute("INSERT INTO tasks(list, title) VALUES (1, 'f')")
+  })
+  const { value, info } = await watching.next()
+  assert.deepEqual(
+    value.map(({ title }) => title),
+    ['e', 'f'],
+  )
+  assert.ok(info.commit > commit)
+  assert.equal(watching.values.length, 2)
+})
+
+test('a stream shows what is committed, also to the body of a transaction', async (t) => {
+  const db = await database(t)
+  await db.transaction(async (tx) => {
+    await tx.execute('DELETE FROM tasks')
+    assert.equal((await new Watch(db.stream(LIST, [1])).value()).length, 2)
+  })
+})
+
+test('who joins late is told the value there is', async (t) => {
+  const db = await database(t)
+  await watch(db.stream(LIST, [1]))
+  const told: Row[][] = []
+  const live = db.stream(LIST, [1])
+  live.subscribe((rows) => told.push(rows))
+  await Promise.resolve()
+  assert.equal(told.length, 1)
+  assert.equal((await db.diagnostics()).streams.open, 1)
+})
+
+test('the last one out frees the stream', async (t) => {
+  const db = await database(t)
+  const live = db.stream(LIST, [1])
+  const one = await watch(live)
+  const two = await watch(db.stream(LIST, [1]))
+  one.stop()
+  assert.equal((await db.diagnostics()).streams.open, 1)
+  two.stop()
+  assert.equal((await db.diagnostics()).streams.open, 0)
+  assert.equal(live.current, undefined)
+})
+
+test('after unsubscribe nothing is told', async (t) => {
+  const db = await database(t)
+  const gone = await watch(db.stream(LIST, [1]))
+  const watching = await watch(db.stream(LIST, [1]))
+  const write = db.execute('DELETE FROM tasks WHERE list = 1')
+  gone.stop()
+  await write
+  assert.deepEqual(await watching.value(), [])
+  assert.equal(gone.values.length, 1)
+})
+
+test('streams of two databases on one file see the commits of both', async (t) => {
+  const path = tempFile(t)
+  const one = await openDatabase(t, path)
+  await one.exec(SCHEMA)
+  const two = await openDatabase(t, path)
+  const watching = [await watch(one.stream(LIST, [2])), await watch(two.stream(LIST, [2]))]
+  await one.execute("UPDATE tasks SET title = 'C' WHERE id = 3")
+  for (const each of watching) assert.deepEqual(await each.value(), [{ id: 3, title: 'C' }])
+  await two.execute('DELETE FROM tasks')
+  for (const each of watching) assert.deepEqual(await each.value(), [])
+})
+
+test('a stream of a read-only database sees what others commit', async (t) => {
+  const path = tempFile(t)
+  const writer = await openDatabase(t, path)
+  await writer.exec(SCHEMA)
+  await writer.close()
+  const reader = await openDatabase(t, path, { readOnly: true })
+  const watching = new Watch(reader.stream(LIST, [2]))
+  assert.deepEqual(await watching.value(), [{ id: 3, title: 'c' }])
+})
+
+test('many streams with different parameters each hear only of their own rows', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE kv(k INTEGER PRIMARY KEY, v)')
+  await db.executeBatch(
+    'INSERT INTO kv VALUES (?, 0)',
+    Array.from({ length: 200 }, (_, k) => [k]),
+  )
+  const all = Array.from({ length: 200 }, (_, k) => db.stream('SELECT v FROM kv WHERE k = ?', [k]))
+  const watching = await Promise.all(all.map((live) => watch(live)))
+  await db.execute('UPDATE kv SET v = -1')
+  await Promise.all(watching.map((each) => each.next()))
+  const before = (await db.diagnostics()).streams.requeries
+  await db.execute('UPDATE kv SET v = 1 WHERE k IN (7, 70)')
+  await Promise.all([7, 70].map((k) => watching[k]?.value()))
+  await db.execute('UPDATE kv SET v = 2 WHERE k = 199')
+  await watching[199]?.value()
+  const told = watching.flatMap(({ values }, k) => (values.length > 2 ? [k] : []))
+  assert.deepEqual(told, [7, 70, 199])
+  assert.equal((await db.diagnostics()).streams.requeries - before, 3)
+})
+
+test('commits in quick succession end in the last state, and commit numbers never fall', async (t) => {
+  const db = await database(t)
+  const commits: number[] = []
+  const live = db.stream('SELECT count(*) AS n FROM other')
+  live.subscribe((_, { commit }) => commits.push(commit))
+  const watching = await watch(live)
+  for (let i = 0; i < 500; i++) void db.execute('INSERT INTO other VALUES (?)', [i])
+  await watching.until(([row]) => row?.n === 500)
+  const ascending = commits.every((commit, i) => i === 0 || commit > (commits[i - 1] as number))
+  assert.ok(ascending, String(commits))
+})
+
+test('the value that a write leads to is told with its commit or a later one', async (t) => {
+  const db = await database(t)
+  const watching = await watch(db.stream('SELECT count(*) AS n FROM other'))
+  for (let i = 1; i <= 20; i++) {
+    const { commit } = await db.execute('INSERT INTO other VALUES (1)')
+    await watching.until(([row], info) => row?.n === i && info.commit >= commit)
+  }
+})

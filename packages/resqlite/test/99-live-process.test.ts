@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Watch } from './support/live'
+import { run, start, startWith } from './support/process'
+import type { Tools } from './support/process-tools'
+import { openDatabase, tempFile } from './support/temp'
+
+test('a subscription keeps the process alive, and its end lets it go', async (t) => {
+  async function main({ Database, say }: Tools, file: string) {
+    const db = await Database.open(file)
+    process.once('beforeExit', () => say('nothing left to do'))
+    const stop = db.stream('SELECT count(*) AS n FROM t').subscribe(([row]) => {
+      say(row?.n as number)
+      if (row?.n === 1) stop()
+    })
+  }
+  const file = tempFile(t)
+  const db = await openDatabase(t, file)
+  await db.exec('CREATE TABLE t(x)')
+  const child = start(t, main, file)
+  assert.equal(await child.line(), '0')
+  await db.execute('INSERT INTO t VALUES (1)')
+  assert.deepEqual(await child.output(), ['0', '1', 'nothing left to do'])
+})
+
+test('a live query that nobody uses keeps nothing alive', async (t) => {
+  async function main({ Database, say }: Tools, file: string) {
+    const db = await Database.open(file)
+    const live = db.stream('SELECT 1 AS x')
+    for await (const [row] of live) {
+      say(row?.x as number)
+      break
+    }
+    live.subscribe(() => {})()
+    live[Symbol.asyncIterator]()
+  }
+  assert.deepEqual(await run(t, main, tempFile(t)), ['1'])
+})
+
+for (const how of ['at once', 'in a callback']) {
+  test(`process.exit ${how} with open streams ends with its code`, async (t) => {
+    async function main({ Database, say }: Tools, file: string, how: string) {
+      const db = await Database.open(file)
+      await db.exec('CREATE TABLE t(x)')
+      for (let i = 0; i < 50; i++) db.stream('SELECT x FROM t WHERE x = ?', [i]).subscribe(() => {})
+      for (let i = 0; i < 100; i++) void db.execute('INSERT INTO t VALUES (?)', [i % 50])
+      db.stream('SELECT count(*) AS n FROM t').subscribe(() => {
+        say('told')
+        process.exit(7)
+      })
+      if (how === 'at once') process.exit(7)
+    }
+    const { code, errors } = await start(t, main, tempFile(t), how).ended
+    assert.deepEqual({ code, errors }, { code: 7, errors: '' })
+  })
+}
+
+test('what a callback throws ends the process as any uncaught exception does', async (t) => {
+  async function main({ Database }: Tools, file: string) {
+    const db = await Database.open(file)
+    db.stream('SELECT 1').subscribe(() => {
+      throw new Error('the end of it')
+    })
+  }
+  const { code, errors } = await start(t, main, tempFile(t)).ended
+  assert.equal(code, 1)
+  assert.match(errors, /Error: the end of it/)
+})
+
+test('an error that no callback takes ends the process and says where the subscription was made', async (t) => {
+  async function main({ Database }: Tools, file: string) {
+    const db = await Database.open(file)
+    function whereItIsSubscribed() {
+      db.stream('SELECT nope').subscribe(() => {})
+    }
+    whereItIsSubscribed()
+  }
+  const { code, errors } = await start(t, main, tempFile(t)).ended
+  assert.equal(code, 1)
+  assert.match(errors, /SqliteError: no such column: nope/)
+  assert.match(errors, /whereItIsSubscribed/)
+})
+
+test('an uncaught exception that is handled leaves the other subscribers alone', async (t) => {
+  async function main({ Database, say }: Tools, file: string) {
+    const db = await Database.open(file)
+    await db.exec('CREATE TABLE t(x)')
+    process.on('uncaughtException', (error) => say(error.message))
+    const live = db.stream('SELECT count(*) AS n FROM t')
+    const stops = [
+      live.subscribe(() => {
+        throw new Error('mine')
+      }),
+      live.subscribe(([row]) => {
+        say(row?.n as number)
+        if (row?.n === 1) for (const stop of stops) stop()
+        else void db.execute('INSERT INTO t VALUES (1)')
+      }),
+    ]
+  }
+  assert.deepEqual(await run(t, main, tempFile(t)), ['0', 'mine', '1', 'mine'])
+})
+
+test('threads that are terminated with open streams leave nothing behind, and others go on', async (t) => {
+  async function main({ Database, thread, posted, turn, say }: Tools, file: string) {
+    async function worker({ Database, post }: Tools, file: string) {
+      const db = await Database.open(file)
+      for (let i = 0; i < 20; i++) db.stream('SELECT x FROM t WHERE x <> ?', [i]).subscribe(() => {})
+      for await (const _ of db.stream('SELECT x FROM t')) {
+        post('there')
+        await db.execute('UPDATE t SET x = x + 1')
+      }
+    }
+    const db = await Database.open(file)
+    await db.exec('CREATE TABLE t(x)')
+    await db.executeBatch(
+      'INSERT INTO t VALUES (?)',
+      Array.from({ length: 2000 }, (_, i) => [i]),
+    )
+    for (let i = 0; i < 5; i++) {
+      const workers = [thread(worker, file), thread(worker, file)]
+      await Promise.all(workers.map((worker) => posted(worker)))
+      await Promise.all(workers.map((worker) => worker.terminate()))
+    }
+    for (;;) {
+      const { handles, streams, readers } = await db.diagnostics()
+      if (handles === 1 && streams.open + streams.running + streams.queued + readers.busy === 0) break
+      await turn()
+    }
+    const stop = db.stream('SELECT count(*) AS n FROM t').subscribe(([row]) => {
+      say(row?.n as number)
+      if (row?.n === 2000) void db.execute('DELETE FROM t')
+      else stop()
+    })
+  }
+  assert.deepEqual(await run(t, main, tempFile(t)), ['2000', '0'])
+})
+
+test('the main thread exits while threads have open streams', async (t) => {
+  async function main({ thread, posted, say }: Tools, file: string) {
+    async function worker({ Database, post }: Tools, file: string) {
+      const db = await Database.open(file)
+      await db.exec('CREATE TABLE IF NOT EXISTS t(x)')
+      for await (const _ of db.stream('SELECT count(*) FROM t')) {
+        post('there')
+        void db.execute('INSERT INTO t VALUES (1)')
+      }
+    }
+    await Promise.all([1, 2, 3].map(() => posted(thread(worker, file))))
+    say('bye')
+    process.exit(0)
+  }
+  assert.deepEqual(await run(t, main, tempFile(t)), ['bye'])
+})
+
+test('databases and streams that are dropped while in use are no danger to the collector', async (t) => {
+  async function main({ Database, say, turn }: Tools) {
+    const gc = globalThis.gc as () => void
+    for (let round = 0; round < 20; round++) {
+      const db = await Database.open(':memory:')
+      await db.exec('CREATE TABLE t(x)')
+      const stops = [1, 2, 3].map((x) => db.stream('SELECT ? AS x FROM t', [x]).subscribe(() => {}))
+      await db.execute('INSERT INTO t VALUES (1)')
+      for (const stop of stops) stop()
+      await turn()
+      gc()
+    }
+    say('done')
+  }
+  assert.deepEqual(await startWith(t, ['--expose-gc'], main).output(), ['done'])
+})
+
+test('values arrive the same where native memory must not be shown to JavaScript', async (t) => {
+  async function main({ Database, say }: Tools) {
+    const db = await Database.open(':memory:')
+    await db.exec('CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b BLOB)')
+    const sets = Array.from({ length: 5000 }, (_, i) => [`text ${i} – ü`.repeat(8), Buffer.alloc(50, i)])
+    await db.executeBatch('INSERT INTO t(a, b) VALUES (?, ?)', sets)
+    const sql = 'SELECT * FROM t ORDER BY a, id'
+    let emissions = 0
+    for await (const rows of db.stream(sql)) {
+      const same = require('node:util').isDeepStrictEqual(rows, await db.select(sql))
+      say(`${rows.length} rows, the same: ${same}`)
+      if (++emissions === 2) break
+      await db.exec("DELETE FROM t WHERE id % 3 = 0; UPDATE t SET a = a || '!' WHERE id % 2 = 0")
+    }
+    await db.close()
+  }
+  process.env.RESQLITE_COPY_RESULTS = '1'
+  const child = startWith(t, [], main)
+  delete process.env.RESQLITE_COPY_RESULTS
+  assert.deepEqual(await child.output(), ['5000 rows, the same: true', '3334 rows, the same: true'])
+})
+
+/** Another process that writes a line's number of rows when it is told a line. */
+async function otherWriter({ Database, say, hear }: Tools, file: string) {
+  const db = await Database.open(file)
+  for (let line = hear(); line !== ''; line = hear()) {
+    await db.execute('INSERT INTO t VALUES (?)', [Number(line)])
+    say('written')
+  }
+  await db.close()
+}
+
+test('what another process commits is seen', async (t) => {
+  const file = tempFile(t)
+  const db = await openDatabase(t, file)
+  await db.exec('CREATE TABLE t(x)')
+  const watching = new Watch(db.stream('SELECT sum(x) AS sum FROM t'))
+  await watching.next()
+  const other = start(t, otherWriter, file)
+  for (const [line, sum] of [
+    [5, 5],
+    [7, 12],
+  ] as const) {
+    other.tell(String(line))
+    assert.deepEqual(await watching.value(), [{ sum }])
+  }
+  assert.ok((await db.diagnostics()).streams.foreignCommits > 0)
+})
+
+test('with watchExternal off, what another process commits is seen with the next re-query', async (t) => {
+  const file = tempFile(t)
+  const db = await openDatabase(t, file, { watchExternal: false })
+  await db.exec('CREATE TABLE t(x)')
+  const watching = new Watch(db.stream('SELECT sum(x) AS sum FROM t'))
+  await watching.next()
+  const other = start(t, otherWriter, file)
+  other.tell('5')
+  await other.line()
+  await db.execute('INSERT INTO t VALUES (100)')
+  assert.deepEqual(await watching.value(), [{ sum: 105 }])
+  assert.equal((await db.diagnostics()).streams.foreignCommits, 0)
+})
+
+test('a stalled iterator of a stream that changes all the time holds one result', async (t) => {
+  async function main({ Database, say }: Tools) {
+    const gc = globalThis.gc as () => void
+    const db = await Database.open(':memory:')
+    await db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (0)')
+    const live = db.stream('SELECT x, hex(zeroblob(100000)) || x AS text FROM t')
+    const [stalled, changes] = [live[Symbol.asyncIterator](), live.changes({ key: 'x' })]
+    await Promise.all([stalled.next(), changes.next()])
+    const busy = live[Symbol.asyncIterator]()
+    await busy.next()
+    gc()
+    const before = process.memoryUsage()
+    for (let i = 1; i <= 500; i++) {
+      await db.execute('UPDATE t SET x = ?', [i])
+      while ((await busy.next()).value[0].x !== i);
+    }
+    gc()
+    const after = process.memoryUsage()
+    say(after.heapUsed + after.external - before.heapUsed - before.external)
+    say((await stalled.next()).value[0].x)
+    say((await changes.next()).value.rows[0].x)
+    process.exit()
+  }
+  const [grown, ...latest] = await startWith(t, ['--expose-gc'], main).output()
+  assert.deepEqual(latest, ['500', '500'])
+  assert.ok(Number(grown) < 10 * 1024 * 1024, `grew by ${grown} bytes`)
+})

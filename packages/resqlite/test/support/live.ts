@@ -1,0 +1,68 @@
+import type { Emission, LiveQuery, Unsubscribe } from 'resqlite'
+
+/** What a subscriber is told: a value or an error. */
+export interface Told<V> {
+  value: V
+  info: Emission
+  error?: undefined
+}
+
+/** A subscriber whose events are awaited one after another. */
+export class Watch<V> {
+  readonly stop: Unsubscribe
+  /** All values so far. */
+  readonly values: V[] = []
+  readonly #events: (Told<V> | { error: Error })[] = []
+  #arrived: () => void = () => {}
+
+  constructor(live: LiveQuery<V>) {
+    this.stop = live.subscribe(
+      (value, info) => {
+        this.values.push(value)
+        this.#add({ value, info })
+      },
+      (error) => this.#add({ error }),
+    )
+  }
+
+  /** The next value with what is told about it; an error is thrown. */
+  async next(): Promise<Told<V>> {
+    const event = await this.#take()
+    if (event.error !== undefined) throw event.error
+    return event
+  }
+
+  /** The next value. */
+  async value(): Promise<V> {
+    return (await this.next()).value
+  }
+
+  /** The next event, which must be an error. */
+  async error(): Promise<Error> {
+    const event = await this.#take()
+    if (event.error === undefined) throw new Error(`not an error: ${JSON.stringify(event.value)}`)
+    return event.error
+  }
+
+  /** The first value from here on that a condition accepts. */
+  async until(accepts: (value: V, info: Emission) => boolean): Promise<V> {
+    for (;;) {
+      const { value, info } = await this.next()
+      if (accepts(value, info)) return value
+    }
+  }
+
+  #add(event: Told<V> | { error: Error }): void {
+    this.#events.push(event)
+    this.#arrived()
+  }
+
+  async #take(): Promise<Told<V> | { error: Error }> {
+    while (this.#events.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.#arrived = resolve
+      })
+    }
+    return this.#events.shift() as Told<V> | { error: Error }
+  }
+}
