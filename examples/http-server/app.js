@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { columns, insertCity } from '../data/cities.js'
+import { HttpError, readJson, sendJson } from '../lib/wire.js'
 import { lines } from './ndjson.js'
-import { HttpError, readJson, sendJson } from './wire.js'
 
 /**
  * A small web service on a database of cities.

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Database } from 'resqlite'
+import * as live from './live.js'
 import { loadCities } from './load.js'
 import { idle, measured } from './measure.js'
 import { report } from './report.js'
@@ -13,6 +14,7 @@ import { StallMeter } from './stalls.js'
 import * as steps from './steps.js'
 import { bold, faint, grouped } from './terminal.js'
 import * as transactions from './transactions.js'
+import { Watched } from './watched.js'
 
 const tour = [
   idle,
@@ -31,6 +33,9 @@ const tour = [
   transactions.refuseTransfer,
   transactions.nestTransactions,
   transactions.readWhileWriting,
+  live.watch,
+  live.change,
+  live.compare,
 ]
 
 const folder = await mkdtemp(join(tmpdir(), 'resqlite-tour-'))
@@ -50,9 +55,11 @@ async function visit(path, rows) {
   const db = await Database.open(path)
   try {
     const meter = new StallMeter()
+    const watched = new Watched(db)
     const lines = []
-    for (const step of tour) lines.push(await measured(step, { db, rows }, meter))
-    report(lines)
+    for (const step of tour) lines.push(await measured(step, { db, rows, watched }, meter))
+    report(lines, await watched.counted())
+    await watched.stop()
   } finally {
     await db.close()
   }

@@ -3,23 +3,23 @@ import { finding, green, red, working } from './terminal.js'
 /**
  * Runs one step under the eye of the stall meter, shows it, and gives back its line of the report.
  *
- * @returns {Promise<{ title: string, rows: number, time: number, stall: number, collecting: number, own: number }>}
+ * @returns {Promise<{ title: string, live: boolean, rows: number, time: number, stall: number, collecting: number, own: number }>}
  */
 export async function measured(step, context, meter) {
-  const ended = working(step.title)
+  const { tell, end } = working(step.title)
   meter.start()
   const started = performance.now()
   try {
-    const { rows, found, check } = await step.run(context)
+    const { rows, found, check } = await step.run({ ...context, tell })
     const time = performance.now() - started
     const stalls = await meter.stop()
-    check?.()
-    ended(green('done'))
-    if (found) finding(found)
-    return { title: step.title, rows, time, ...stalls }
+    await check?.()
+    end(green('done'))
+    if (found) [found].flat().forEach(finding)
+    return { title: step.title, live: step.live === true, rows, time, ...stalls }
   } catch (error) {
     await meter.stop()
-    ended(red('failed'))
+    end(red('failed'))
     throw error
   }
 }

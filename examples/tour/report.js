@@ -3,8 +3,8 @@ import { bold, green, grouped, ms, table, yellow } from './terminal.js'
 /** How long one of 60 pictures a second is on the screen, in ms: a stall that is longer can be seen. */
 const frame = 1000 / 60
 
-/** Prints the line of every step, and then the verdict. */
-export function report(lines) {
+/** Prints the line of every step, then what the live queries did, and then the verdict. */
+export function report(lines, live) {
   console.log(`\n${bold('What it cost')}\n`)
   table(
     ['step', 'rows', 'took', 'longest stall', 'of it GC', 'longest without GC'],
@@ -17,7 +17,24 @@ export function report(lines) {
       ms(own),
     ]),
   )
+  console.log(`\n${bold(`What ${grouped(live.queries)} live queries did meanwhile`)}\n`)
+  table(['', 'times'], liveLines(live, lines))
   console.log(`\n${verdict(lines)}`)
+}
+
+function liveLines(counted, lines) {
+  const stalls = lines.filter(({ live }) => live).map(({ stall }) => stall)
+  return [
+    ['commits', grouped(counted.commits / counted.queries)],
+    ['a commit met a live query', grouped(counted.commits)],
+    ['  skipped: another table', grouped(counted.skippedByTable)],
+    ['  skipped: another column', grouped(counted.skippedByColumn)],
+    ['  skipped: another row', grouped(counted.skippedByKey)],
+    ['a query ran again', grouped(counted.requeries)],
+    ['  unchanged: nothing was sent', grouped(counted.unchanged)],
+    ['  emitted', grouped(counted.emitted)],
+    ['longest stall', ms(Math.max(...stalls))],
+  ]
 }
 
 function verdict(lines) {

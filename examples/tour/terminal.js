@@ -15,15 +15,25 @@ export const grouped = (number) => number.toLocaleString('en-US')
 /** Milliseconds with as many digits as mean something. */
 export const ms = (time) => `${time < 100 ? time.toFixed(1) : grouped(Math.round(time))} ms`
 
-/** Shows that a step is under way; the function it returns says how it ended, on the same line. */
+/**
+ * Shows that a step is under way. `tell` prints a line below it; `end` says how the step ended, on its own line as
+ * long as nothing was told.
+ */
 export function working(title) {
   stdout.write(`  ${title} ${faint('…')}`)
   const started = performance.now()
   const dots = setInterval(() => stdout.write(faint('.')), 250)
-  return (ending) => {
+  let told = false
+  const tell = (line) => {
     clearInterval(dots)
-    stdout.write(` ${ending} ${faint(ms(performance.now() - started))}\n`)
+    stdout.write(told ? `      ${line}\n` : `\n      ${line}\n`)
+    told = true
   }
+  const end = (ending) => {
+    clearInterval(dots)
+    stdout.write(`${told ? '     ' : ''} ${ending} ${faint(ms(performance.now() - started))}\n`)
+  }
+  return { tell, end }
 }
 
 /** What a step found, below its line. */
