@@ -332,7 +332,9 @@ fn failed(hub: &Arc<Hub>, stream: &Stream, state: &mut State, error: &Error, sin
     let mut pending = false;
     // Rows that it was given before the run failed are void, which only an error tells.
     if news || state.handed_over {
-        stream.counters.add(&hub.totals, |counters| &counters.errors, 1);
+        stream
+            .counters
+            .add(&hub.totals, |counters| &counters.errors, news.into());
         pending = state.listener.fail(error, false) == Delivery::Pending;
         state.error = Some(text);
     }

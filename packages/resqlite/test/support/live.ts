@@ -1,4 +1,16 @@
-import type { Emission, LiveQuery, Unsubscribe } from 'resqlite'
+import type { Database, Emission, LiveQuery, Unsubscribe } from 'resqlite'
+
+/**
+ * Waits until all commits so far have been looked at and no live query runs or has to. Then it is certain which later
+ * commits make a query run, and why: around its first run, it runs once too often rather than not at all.
+ */
+export async function quiet(db: Database): Promise<void> {
+  await db.exec('SELECT 1') // the writer has looked at its commits before it takes this
+  for (let calm = 0; calm < 2; ) {
+    const { running, queued } = (await db.diagnostics()).streams
+    calm = running + queued === 0 ? calm + 1 : 0
+  }
+}
 
 /** What a subscriber is told: a value or an error. */
 export interface Told<V> {
