@@ -3,6 +3,8 @@ import { constants, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { runChild } from './child.mjs'
+import { liveWorkloads } from './live/index.mjs'
 import { describeMachine } from './machine.mjs'
 import { alternate, calibrate, checkMeter, sample } from './measure.mjs'
 import { loadPeer, openPeer, peerNames } from './peers/index.mjs'
@@ -33,10 +35,15 @@ export async function main(argv) {
     for (const { workload, shape } of config.jobs) {
       results.push(await measureWorkload(workload, shape, peers, config, dir))
     }
-    const run = { machine, quick: config.quick, versions: await versionsOf(peers, dir), results }
+    const live = []
+    for (const workload of config.live) live.push(await measureLive(workload, config, dir))
+    const run = { machine, quick: config.quick, versions: await versionsOf(peers, dir), results, live }
     if (config.json) writeFileSync(config.json, JSON.stringify(run, null, 1))
     console.log(report(run))
-    if (results.some((result) => Object.values(result.peers).some((peer) => peer.error))) process.exitCode = 1
+    const failed = [...results.flatMap((result) => Object.values(result.peers)), ...live].some(
+      ({ error }) => error,
+    )
+    if (failed) process.exitCode = 1
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
@@ -55,18 +62,20 @@ function configure(argv) {
   })
   const { quick, json } = values
   const only = values.only?.flatMap((list) => list.split(','))
-  const chosen = workloads.filter(
-    ({ id }) => !only || only.some((name) => id === name || id.startsWith(`${name}-`)),
-  )
-  if (chosen.length === 0)
-    throw new Error(`no such workload; there are ${workloads.map(({ id }) => id).join(', ')}`)
-  const peers = values.peers?.split(',') ?? peerNames
+  const isChosen = ({ id }) => !only || only.some((name) => id === name || id.startsWith(`${name}-`))
+  const [chosen, live] = [workloads.filter(isChosen), liveWorkloads.filter(isChosen)]
+  if (chosen.length + live.length === 0)
+    throw new Error(
+      `no such workload; there are ${[...workloads, ...liveWorkloads].map(({ id }) => id).join(', ')}`,
+    )
+  const peers = values.peers?.split(',') ?? (chosen.length > 0 ? peerNames : ['resqlite'])
   const unknown = peers.filter((name) => !peerNames.includes(name))
   if (unknown.length > 0) throw new Error(`no such peer: ${unknown}; there are ${peerNames.join(', ')}`)
   return {
     quick,
     json,
     peers,
+    live: peers.includes('resqlite') ? live : [],
     jobs: chosen.flatMap((workload) => workload.shapes.map((shape) => ({ workload, shape }))),
     rounds: Number(values.rounds ?? (quick ? 5 : 15)),
     sampleMs: quick ? 30 : 120,
@@ -170,6 +179,23 @@ async function measureApart(workload, shape, peers, _config, source) {
     }
   }
   return results
+}
+
+const liveChild = fileURLToPath(new URL('./live/child.mjs', import.meta.url))
+const livePatience = 600_000 // ms
+
+/** A workload of live queries, in a process of its own. */
+async function measureLive({ id, version, title }, config, dir) {
+  progress(`${id}: running`)
+  const { quick, rounds } = config
+  const options = { execArgv: process.execArgv, timeout: livePatience }
+  try {
+    const figures = await runChild(liveChild, [id, dir, JSON.stringify({ quick, rounds })], options)
+    progress(`${id}: done`, true)
+    return { id, version, title, figures }
+  } catch (error) {
+    return { id, version, title, ...failure({ id }, 'resqlite', error) }
+  }
 }
 
 function failure(workload, name, error) {

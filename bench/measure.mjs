@@ -7,18 +7,27 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export const activeSince = (since) => performance.eventLoopUtilization(since).active
 export const loopNow = () => performance.eventLoopUtilization()
 
-/** Runs `task.run(ops)` once and returns milliseconds per operation. */
+/** CPU time of this thread (ms) since `since`, an earlier value of this function's twin `cpuNow`. */
+const cpuSince = (since) => {
+  const { user, system } = process.threadCpuUsage(since)
+  return (user + system) / 1000
+}
+const cpuNow = () => process.threadCpuUsage()
+
+/** Runs `task.run(ops)` once and returns milliseconds per operation: wall, active time of the event loop, CPU time of the thread. */
 export async function sample(task, ops) {
   await task.reset?.()
   await sleep(2) // lets what the last peer left behind (timers, replies, worker threads) finish
   globalThis.gc?.({ type: 'minor' }) // young garbage of the last peer is not this one's cost
+  const cpuStart = cpuNow()
   const loop = loopNow()
   const start = performance.now()
   await task.run(ops)
   const wall = performance.now() - start
   const main = activeSince(loop)
+  const cpu = cpuSince(cpuStart)
   await task.verify?.(ops)
-  return { wall: wall / ops, main: main / ops }
+  return { wall: wall / ops, main: main / ops, cpu: cpu / ops }
 }
 
 /** Warms a task up and returns how many operations fill `sampleMs`. */
@@ -38,7 +47,7 @@ const fit = (ops, step, most) => Math.min(Math.max(Math.ceil(ops / step), 1) * s
 
 /**
  * Measures `tasks` (peer name → task) for a number of rounds. Every round runs every peer once; the order
- * rotates by one each round and is reversed in every second one, so that nobody always follows the same peer.
+ * rotates by one every second round and is reversed in the one between, so that nobody always follows the same peer.
  * Returns peer name → list of samples, one per round; a peer that fails gets an `Error` instead.
  */
 export async function alternate(names, rounds, measureOne, progress = () => {}) {
@@ -59,7 +68,7 @@ export async function alternate(names, rounds, measureOne, progress = () => {}) 
 }
 
 export function orderOf(names, round) {
-  const by = round % names.length
+  const by = Math.floor(round / 2) % names.length
   const rotated = [...names.slice(by), ...names.slice(0, by)]
   return round % 2 ? rotated.reverse() : rotated
 }

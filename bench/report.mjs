@@ -1,11 +1,11 @@
 // Samples → Markdown.
 import { summary } from './measure.mjs'
 import { reference } from './peers/index.mjs'
-import { targets } from './targets.mjs'
+import { liveTargets, targets } from './targets.mjs'
 
 const subject = 'resqlite'
 
-export function report({ machine, quick, versions, results }) {
+export function report({ machine, quick, versions, results, live }) {
   const timed = results.filter(({ id }) => !special[id])
   return [
     `# resqlite bench${quick ? ' (quick: fewer and shorter rounds, indications only)' : ''}`,
@@ -17,8 +17,7 @@ export function report({ machine, quick, versions, results }) {
       Object.entries(versions).map(([name, v]) => [name, v.version, v.sqlite, v.cacheSize]),
     ),
     '',
-    'Times are for one operation: median ± half the distance between the quartiles. `×` columns compare with',
-    `${reference}: how many times as fast, how many times less main-thread time (medians over rounds).`,
+    ...(results.length > 0 ? legend : []),
     ...results.flatMap((result) => [
       '',
       `## ${result.title} (\`${result.id}\`, ${result.shape})`,
@@ -26,9 +25,21 @@ export function report({ machine, quick, versions, results }) {
       (special[result.id] ?? timedTable)(result),
     ]),
     ...verdicts(timed),
+    ...live.flatMap((result) => [
+      '',
+      `## ${result.title} (\`${result.id}\` ${result.version})`,
+      '',
+      liveTable(result),
+    ]),
+    ...liveVerdicts(live),
     '',
   ].join('\n')
 }
+
+const legend = [
+  'Times are for one operation: median ± half the distance between the quartiles. `×` columns compare with',
+  `${reference}: how many times as fast, how many times less main-thread time (medians over rounds).`,
+]
 
 function machineLines(m) {
   return (
@@ -111,6 +122,59 @@ function verdict(result, measure, { atLeast, aim }, against) {
 
 const met = (ratio, target) => (ratio.low >= target ? 'yes' : ratio.high >= target ? 'unclear' : '**no**')
 
+// --- live queries --------------------------------------------------------------------------------------------
+
+function liveTable({ figures, error }) {
+  if (error) return `failed: ${error}`
+  const rows = Object.values(figures).map(({ title, kind, values }) => {
+    const { median, low, high } = summary(values)
+    const written = wording[kind]
+    return [
+      title,
+      written(median),
+      values.length > 1 ? `${written(low)} – ${written(high)}` : '–',
+      values.length,
+    ]
+  })
+  return table(['figure', 'median', 'quartiles', 'samples'], rows)
+}
+
+function liveVerdicts(results) {
+  const rows = results.flatMap(({ id, figures }) =>
+    Object.entries((figures && liveTargets[id]) ?? {}).map(([name, target]) =>
+      liveVerdict(id, figures[name], target),
+    ),
+  )
+  if (rows.length === 0) return []
+  return [
+    '',
+    '## Targets of live queries',
+    '',
+    'Met: the worse quartile reaches it. Unclear: only the median or the better quartile does.',
+    '',
+    table(['workload', 'figure', 'median', 'quartiles', 'must be', 'met', 'aim', 'met'], rows),
+  ]
+}
+
+function liveVerdict(id, { title, kind, values }, { atLeast, atMost, aim }) {
+  const found = summary(values)
+  const written = wording[kind]
+  const sign = atLeast === undefined ? '≤' : '≥'
+  const reaches = (bound) =>
+    sign === '≥' ? met(found, bound) : met({ low: -found.high, high: -found.low }, -bound)
+  const bound = atLeast ?? atMost
+  return [
+    id,
+    title,
+    written(found.median),
+    values.length > 1 ? `${written(found.low)} – ${written(found.high)}` : '–',
+    `${sign} ${written(bound)}`,
+    reaches(bound),
+    aim === undefined ? '–' : `${sign} ${written(aim)}`,
+    aim === undefined ? '–' : reaches(aim),
+  ]
+}
+
 // --- the two workloads of another kind -----------------------------------------------------------------------
 
 const special = { 'stall-1m': stallTable, 'iterate-5m': iterateTable }
@@ -179,3 +243,20 @@ const factor = (value) => (value >= 10 ? value.toFixed(1) : value.toFixed(2))
 const times = (ratio) => (ratio ? `${factor(ratio.median)} ×` : '–')
 const spread = ({ median, low, high }) => `${Math.round(((high - low) / 2 / median) * 100)} %`
 const mib = (value) => `${Math.round(value)} MiB`
+const size = (bytes) =>
+  Math.abs(bytes) >= 2 ** 20
+    ? `${digits(bytes / 2 ** 20)} MiB`
+    : Math.abs(bytes) >= 1024
+      ? `${digits(bytes / 1024)} KiB`
+      : `${Math.round(bytes)} bytes`
+const number = (value) =>
+  value >= 100 || Number.isInteger(value) ? Math.round(value).toLocaleString('en') : value.toFixed(3)
+
+/** How the figures of live queries are written, by their kind. */
+const wording = {
+  time,
+  times: (value) => `${value >= 10 ? value.toFixed(1) : value.toFixed(3)} ×`,
+  count: number,
+  rate: (perSecond) => `${Math.round(perSecond).toLocaleString('en')}/s`,
+  bytes: size,
+}

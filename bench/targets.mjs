@@ -17,3 +17,31 @@ export const targets = {
     against: ['better-sqlite3', 'node:sqlite'],
   },
 }
+
+// What live queries are meant to reach: figures of the live workloads by name, with the bound that is promised and the
+// one that is wished for.
+export const liveTargets = {
+  'live-writer': {
+    disjoint: { atLeast: 0.9, aim: 0.97 },
+    overlap: { atLeast: 0.7, aim: 0.9 },
+    disjointRequeries: { atMost: 0 },
+    overlapRequeries: { atMost: 1.1, aim: 1 },
+  },
+  'live-columns': { disjointRequeries: { atMost: 0 } },
+  'live-keys': { excess: { atMost: 0 } },
+  'live-keys-100k': {
+    watched: { atLeast: 0.8 },
+    missed: { atLeast: 0.8 },
+    excess: { atMost: 0 },
+    missedRequeries: { atMost: 0 },
+  },
+  'live-owners': { requeries: { atMost: 1 } },
+  'live-unchanged': { main: { atMost: 1.5 } },
+  'live-latency': { fromCall: { atMost: 3, aim: 2 }, fromAnswer: { atMost: 3, aim: 2 } },
+  'live-list': { main: { atMost: 0.1, aim: 0.03 } },
+  'live-churn': { wall: { atMost: 2 } },
+  'live-foreign': { p99: { atMost: 20, aim: 5 }, missed: { atMost: 0 } },
+  'live-idle': { single: { atLeast: 0.95 }, batch: { atLeast: 0.95 } },
+  'live-busy': { select: { atMost: 10 }, stream: { atMost: 10 } },
+  'live-stalled': { values: { atMost: 16 * 2 ** 20 }, changes: { atMost: 16 * 2 ** 20 } },
+}

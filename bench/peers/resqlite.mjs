@@ -5,7 +5,7 @@ const packageRoot = new URL('../../packages/resqlite/', import.meta.url)
 const manifest = JSON.parse(readFileSync(new URL('package.json', packageRoot)))
 const entry = new URL(manifest.exports['.'].import.default, packageRoot)
 if (!existsSync(entry)) throw new Error('not built; `npm run build` in packages/resqlite builds it')
-const { Database } = await import(entry)
+export const { Database } = await import(entry)
 
 export const version = manifest.version
 

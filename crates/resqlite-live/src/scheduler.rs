@@ -2,13 +2,15 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::{StreamId, limits};
+use crate::{StreamId, fault::planted, limits};
 
 /// Where a live query stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// Its result is up to date.
     Idle,
+    /// It waits to be queued together with others.
+    Gathering,
     /// It waits to be run.
     Queued,
     /// It is being run.
@@ -35,6 +37,8 @@ type Line = VecDeque<(u64, StreamId)>;
 pub enum Stale {
     /// It waits to be run now.
     Queued,
+    /// It waits for others, to be queued together by [`Scheduler::release`].
+    Gathered,
     /// It will run when its present run, or its consumer, is done.
     Owed,
     /// It was due anyway.
@@ -46,7 +50,8 @@ pub enum Stale {
 /// Decides which live query runs next.
 ///
 /// Queries run in the order in which they became stale. One that takes long runs only while another slot stays free
-/// for the quick ones.
+/// for the quick ones. Where commits come quicker than queries run, those that are stale gather for a moment: then a
+/// burst of commits costs few runs.
 ///
 /// ```
 /// use resqlite_live::{Scheduler, Stale, StreamId};
@@ -54,11 +59,12 @@ pub enum Stale {
 /// let id = StreamId(1);
 /// scheduler.start(id);
 /// scheduler.finished(id, 100, false);
-/// assert_eq!(scheduler.stale(id), Stale::Queued);
+/// assert_eq!(scheduler.stale(id, false), Stale::Queued);
 /// assert_eq!(scheduler.pick(), Some(id));
-/// assert_eq!(scheduler.stale(id), Stale::Owed);
+/// assert_eq!(scheduler.stale(id, false), Stale::Owed);
 /// assert_eq!(scheduler.pick(), None, "never twice at once");
 /// scheduler.finished(id, 100, false);
+/// scheduler.release();
 /// assert_eq!(scheduler.pick(), Some(id));
 /// ```
 #[derive(Debug)]
@@ -66,6 +72,7 @@ pub struct Scheduler {
     entries: HashMap<StreamId, Entry>,
     quick: Line,
     slow: Line,
+    gathering: Vec<StreamId>,
     places: u64,
     slow_running: usize,
     slow_max: usize,
@@ -80,6 +87,7 @@ impl Scheduler {
             entries: HashMap::new(),
             quick: Line::new(),
             slow: Line::new(),
+            gathering: Vec::new(),
             places: 0,
             slow_running: 0,
             slow_max: slots.saturating_sub(1).max(1),
@@ -109,26 +117,31 @@ impl Scheduler {
         };
         match entry.phase {
             Phase::Idle => {}
+            Phase::Gathering => self.gathering.retain(|other| *other != id),
             Phase::Queued => self.line(entry.slow).retain(|(_, other)| *other != id),
             Phase::Running => self.leave_running(entry.slow),
             Phase::Delivering => self.delivering -= 1,
         }
     }
 
-    /// A commit concerns the query.
-    pub fn stale(&mut self, id: StreamId) -> Stale {
+    /// A commit concerns the query. `gather`: if it could run at once, it waits for others instead.
+    pub fn stale(&mut self, id: StreamId, gather: bool) -> Stale {
         let Some(entry) = self.entries.get_mut(&id) else {
             return Stale::Unknown;
         };
         match entry.phase {
+            Phase::Idle if gather => {
+                self.gather(id);
+                Stale::Gathered
+            }
             Phase::Idle => {
                 self.queue(id);
                 Stale::Queued
             }
-            Phase::Queued => Stale::Coalesced,
+            Phase::Gathering | Phase::Queued => Stale::Coalesced,
             Phase::Running | Phase::Delivering if entry.owed => Stale::Coalesced,
             Phase::Running | Phase::Delivering => {
-                entry.owed = true;
+                entry.owed = !planted("lose_owed");
                 Stale::Owed
             }
         }
@@ -181,8 +194,25 @@ impl Scheduler {
             }
             // It was quicker than the news that the run has ended.
             Phase::Running => entry.taken_early = true,
-            Phase::Idle | Phase::Queued => {}
+            Phase::Idle | Phase::Gathering | Phase::Queued => {}
         }
+    }
+
+    /// Queues the queries that gather.
+    pub fn release(&mut self) {
+        for id in std::mem::take(&mut self.gathering) {
+            self.queue(id);
+        }
+    }
+
+    /// Whether queries gather.
+    pub fn gathers(&self) -> bool {
+        !self.gathering.is_empty()
+    }
+
+    /// Whether queries run, other than slow ones, or wait to be run, or have a result to be taken.
+    pub fn is_active(&self) -> bool {
+        self.running > self.slow_running || self.delivering > 0 || self.gathers() || !self.quick.is_empty()
     }
 
     /// Whether the query neither runs nor waits, and its result has been taken.
@@ -194,7 +224,7 @@ impl Scheduler {
 
     /// Queries that wait to be run.
     pub fn queued(&self) -> usize {
-        self.quick.len() + self.slow.len()
+        self.quick.len() + self.slow.len() + self.gathering.len()
     }
 
     /// Queries that [`pick`](Self::pick) would give now.
@@ -218,7 +248,14 @@ impl Scheduler {
         };
         entry.phase = Phase::Idle;
         if std::mem::take(&mut entry.owed) {
-            self.queue(id);
+            self.gather(id);
+        }
+    }
+
+    fn gather(&mut self, id: StreamId) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.phase = Phase::Gathering;
+            self.gathering.push(id);
         }
     }
 
@@ -268,7 +305,7 @@ mod tests {
     fn queries_run_in_the_order_in_which_they_became_stale() {
         let mut scheduler = idle(1, &[(A, 1), (B, 1), (C, 1)]);
         for id in [B, A, C] {
-            assert_eq!(scheduler.stale(id), Stale::Queued);
+            assert_eq!(scheduler.stale(id, false), Stale::Queued);
         }
         let order: Vec<_> = std::iter::from_fn(|| scheduler.pick()).collect();
         assert_eq!(order, [B, A, C]);
@@ -277,8 +314,8 @@ mod tests {
     #[test]
     fn commits_that_come_while_a_query_waits_need_no_run_of_their_own() {
         let mut scheduler = idle(1, &[(A, 1)]);
-        scheduler.stale(A);
-        assert_eq!(scheduler.stale(A), Stale::Coalesced);
+        scheduler.stale(A, false);
+        assert_eq!(scheduler.stale(A, false), Stale::Coalesced);
         assert_eq!(scheduler.pick(), Some(A));
         assert_eq!(scheduler.pick(), None);
     }
@@ -286,38 +323,63 @@ mod tests {
     #[test]
     fn a_commit_during_a_run_is_owed_one_run_after_it() {
         let mut scheduler = idle(1, &[(A, 1)]);
-        scheduler.stale(A);
+        scheduler.stale(A, false);
         scheduler.pick();
-        assert_eq!(scheduler.stale(A), Stale::Owed);
-        assert_eq!(scheduler.stale(A), Stale::Coalesced);
+        assert_eq!(scheduler.stale(A, false), Stale::Owed);
+        assert_eq!(scheduler.stale(A, false), Stale::Coalesced);
         assert_eq!(scheduler.pick(), None);
         scheduler.finished(A, 1, false);
+        scheduler.release();
         assert_eq!(scheduler.pick(), Some(A));
         scheduler.finished(A, 1, false);
+        scheduler.release();
         assert_eq!(scheduler.pick(), None);
     }
 
     #[test]
     fn a_result_that_was_not_taken_yet_holds_the_next_run_back() {
         let mut scheduler = idle(1, &[(A, 1)]);
-        scheduler.stale(A);
+        scheduler.stale(A, false);
         scheduler.pick();
         scheduler.finished(A, 1, true);
-        assert_eq!(scheduler.stale(A), Stale::Owed);
+        assert_eq!(scheduler.stale(A, false), Stale::Owed);
         assert_eq!(scheduler.pick(), None);
         scheduler.delivered(A);
+        scheduler.release();
         assert_eq!(scheduler.pick(), Some(A));
+    }
+
+    #[test]
+    fn queries_that_gather_run_together() {
+        let mut scheduler = idle(1, &[(A, 1), (B, 1)]);
+        assert_eq!(scheduler.stale(A, true), Stale::Gathered);
+        assert_eq!(scheduler.stale(B, true), Stale::Gathered);
+        assert_eq!(scheduler.stale(A, true), Stale::Coalesced);
+        assert_eq!(scheduler.pick(), None);
+        scheduler.release();
+        assert_eq!((scheduler.pick(), scheduler.pick()), (Some(A), Some(B)));
+    }
+
+    #[test]
+    fn slow_queries_make_no_others_gather() {
+        let mut scheduler = idle(2, &[(A, SLOW_MICROS), (B, 1)]);
+        assert!(!scheduler.is_active());
+        scheduler.stale(A, false);
+        scheduler.pick();
+        assert!(!scheduler.is_active());
+        scheduler.stale(B, false);
+        assert!(scheduler.is_active());
     }
 
     #[test]
     fn a_consumer_may_be_quicker_than_the_end_of_the_run() {
         let mut scheduler = idle(1, &[(A, 1)]);
-        scheduler.stale(A);
+        scheduler.stale(A, false);
         scheduler.pick();
         scheduler.delivered(A);
         scheduler.finished(A, 1, true);
         assert!(scheduler.is_quiet());
-        scheduler.stale(A);
+        scheduler.stale(A, false);
         assert_eq!(scheduler.pick(), Some(A));
     }
 
@@ -325,7 +387,7 @@ mod tests {
     fn slow_queries_leave_a_slot_to_the_quick_ones() {
         let mut scheduler = idle(2, &[(A, SLOW_MICROS), (B, SLOW_MICROS), (C, 1)]);
         for id in [A, B, C] {
-            scheduler.stale(id);
+            scheduler.stale(id, false);
         }
         assert_eq!(scheduler.ready(), 2);
         assert_eq!(scheduler.pick(), Some(A));
@@ -338,17 +400,17 @@ mod tests {
     #[test]
     fn a_slow_query_runs_where_there_is_but_one_slot() {
         let mut scheduler = idle(1, &[(A, SLOW_MICROS)]);
-        scheduler.stale(A);
+        scheduler.stale(A, false);
         assert_eq!(scheduler.pick(), Some(A));
     }
 
     #[test]
     fn a_query_that_ended_never_runs() {
         let mut scheduler = idle(1, &[(A, 1), (B, 1)]);
-        scheduler.stale(A);
-        scheduler.stale(B);
+        scheduler.stale(A, false);
+        scheduler.stale(B, false);
         scheduler.remove(A);
-        assert_eq!(scheduler.stale(A), Stale::Unknown);
+        assert_eq!(scheduler.stale(A, false), Stale::Unknown);
         assert_eq!(scheduler.pick(), Some(B));
         scheduler.remove(B);
         scheduler.finished(B, 1, true);
@@ -359,7 +421,8 @@ mod tests {
     enum Event {
         Start(u32),
         Remove(u32),
-        Stale(u32),
+        Stale(u32, bool),
+        Release,
         Next,
         Finished(u32, u64, bool),
         Delivered(u32),
@@ -371,7 +434,8 @@ mod tests {
         prop_oneof![
             1 => id().prop_map(Event::Start),
             1 => id().prop_map(Event::Remove),
-            3 => id().prop_map(Event::Stale),
+            3 => (id(), any::<bool>()).prop_map(|(id, gather)| Event::Stale(id, gather)),
+            1 => Just(Event::Release),
             3 => Just(Event::Next),
             3 => (id(), micros, any::<bool>()).prop_map(|(id, micros, emitted)| Event::Finished(id, micros, emitted)),
             3 => id().prop_map(Event::Delivered),
@@ -396,8 +460,9 @@ mod tests {
                         scheduler.remove(StreamId(id));
                         model[id as usize] = None;
                     }
-                    Event::Stale(id) => {
-                        let known = scheduler.stale(StreamId(id)) != Stale::Unknown;
+                    Event::Release => scheduler.release(),
+                    Event::Stale(id, gather) => {
+                        let known = scheduler.stale(StreamId(id), gather) != Stale::Unknown;
                         prop_assert_eq!(known, model[id as usize].is_some());
                         if let Some((_, _, old)) = &mut model[id as usize] {
                             *old = true;
@@ -431,6 +496,7 @@ mod tests {
                         }
                     }
                 }
+                scheduler.release();
                 let Some(StreamId(id)) = scheduler.pick() else { break };
                 model[id as usize] = Some((true, false, false));
             }

@@ -12,7 +12,9 @@ use std::{
     },
 };
 
-use resqlite_live::{ChangeSet, Columns, Commit, CommitLog, Interest, Mark, Overflow, RowChange, Watched};
+use resqlite_live::{
+    ChangeSet, Columns, Commit, CommitLog, Interest, Mark, Overflow, RowChange, Watched, fault::planted,
+};
 use resqlite_sqlite::{Connection, PreUpdate};
 
 use self::{
@@ -28,6 +30,8 @@ use crate::{
 pub(crate) struct Commits {
     log: Mutex<CommitLog>,
     last: AtomicU64,
+    /// Odd from before a commit until all who must know of it have been told.
+    generation: AtomicU64,
     interest: Mutex<Arc<Interest>>,
 }
 
@@ -36,6 +40,7 @@ impl Default for Commits {
         Self {
             log: Mutex::new(CommitLog::new()),
             last: AtomicU64::new(0),
+            generation: AtomicU64::new(0),
             interest: Mutex::default(),
         }
     }
@@ -45,6 +50,26 @@ impl Commits {
     /// The number of the newest commit; 0 before the first.
     pub(crate) fn last(&self) -> u64 {
         self.last.load(Ordering::Acquire)
+    }
+
+    /// The writer is about to commit.
+    pub(crate) fn begins(&self) {
+        self.generation.fetch_or(1, Ordering::SeqCst);
+    }
+
+    /// The writer is at rest, and all who must know of what it committed have been told.
+    pub(crate) fn ended(&self) {
+        let odd = |generation: u64| (generation & 1 == 1).then(|| generation + 1);
+        // Only the writer changes it.
+        let _ = self
+            .generation
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, odd);
+    }
+
+    /// The number of the present state, unless the writer is changing it.
+    pub(crate) fn settled(&self) -> Option<u64> {
+        let generation = self.generation.load(Ordering::SeqCst);
+        (generation & 1 == 0).then_some(generation)
     }
 
     /// The commits after number `sequence`.
@@ -135,6 +160,9 @@ impl Recorder {
     pub(crate) fn rollback_to(&self, mark: Mark) {
         let mut state = self.0.borrow_mut();
         state.changes.rollback_to(mark);
+        if planted("savepoint_rollback") {
+            state.changes.clear();
+        }
         state.forget_if_touched();
     }
 
@@ -159,7 +187,9 @@ impl Recorder {
     /// A statement changed the schema; tables may mean something else now.
     pub(crate) fn schema_changed(&self) {
         let mut state = self.0.borrow_mut();
-        state.changes.record_schema_changed();
+        if !planted("no_schema_change") {
+            state.changes.record_schema_changed();
+        }
         state.schema_touched = true;
         state.forget_tables();
     }

@@ -204,6 +204,11 @@ pub(crate) struct Attachments {
 }
 
 impl Attachments {
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        lock(&self.list).is_empty()
+    }
+
     /// The names of the attached databases.
     pub(crate) fn names(&self) -> Vec<String> {
         lock(&self.list).iter().map(|(name, _)| name.clone()).collect()
@@ -228,16 +233,10 @@ impl Attachments {
 
     /// Forgets statements, and makes SQLite look whether its idea of each schema is old: for a name that it finds in
     /// one schema it does not look into the others.
-    fn read_schemas_anew(&self, reader: &mut Statements) -> Result<()> {
+    fn read_schemas_anew(reader: &mut Statements) -> Result<()> {
         reader.clear();
         let guard = reader.guard.clone();
-        guard.internally(|| {
-            for schema in std::iter::once("main".to_owned()).chain(self.names()) {
-                let sql = format!("SELECT 1 FROM {}.sqlite_schema", quoted(&schema, '"'));
-                reader.connection.query_text(&sql)?;
-            }
-            Ok(())
-        })
+        guard.internally(|| touch_all(&reader.connection))
     }
 
     /// Attaches and detaches on a reader, between two reads, what the writer has since `seen`.
@@ -246,7 +245,7 @@ impl Attachments {
         let names = self.names.load(Ordering::Acquire);
         if seen.names != names {
             if seen.version > 0 {
-                self.read_schemas_anew(reader)?;
+                Self::read_schemas_anew(reader)?;
             }
             seen.names = names;
         }
@@ -273,6 +272,16 @@ impl Attachments {
         seen.version = current;
         Ok(())
     }
+}
+
+/// Reads from all databases that a connection has.
+pub(crate) fn touch_all(connection: &Connection) -> Result<()> {
+    let attached = attached(connection)?.into_iter().map(|(name, _)| name);
+    for schema in std::iter::once("main".to_owned()).chain(attached) {
+        let sql = format!("SELECT 1 FROM {}.sqlite_schema", quoted(&schema, '"'));
+        connection.query_text(&sql)?;
+    }
+    Ok(())
 }
 
 /// What a reader knows of the attached databases.

@@ -136,10 +136,11 @@ impl Engine {
     fn start(place: Place, settings: Settings) -> Result<Self> {
         let attachments = Arc::new(Attachments::default());
         let commits = Arc::<Commits>::default();
-        let readers = |name, threads, queued, idle: Option<Duration>| {
-            let pool = Pool::new(threads, queued, idle);
+        let readers = |name, nice, threads, idle: Option<Duration>| {
+            let pool = Pool::new(threads, limits::QUEUED_READS_MAX, idle);
             Arc::new(Readers::new(
                 name,
+                nice,
                 pool,
                 place.clone(),
                 settings.clone(),
@@ -154,21 +155,18 @@ impl Engine {
             Arc::clone(&attachments),
             (!settings.read_only).then(|| Arc::clone(&queue)),
         );
-        let leases = readers(
-            "resqlite-lease",
-            limits::LEASES_MAX,
-            limits::QUEUED_READS_MAX,
-            Some(limits::LEASE_IDLE),
-        );
-        let selects = readers(
-            "resqlite-reader",
+        let selects = readers("resqlite-reader", 0, settings.readers, None);
+        let leases = readers("resqlite-lease", 0, limits::LEASES_MAX, Some(limits::THREAD_IDLE));
+        let reruns = readers(
+            "resqlite-live",
+            limits::RERUN_NICE,
             settings.readers,
-            limits::QUEUED_READS_MAX,
-            None,
+            Some(limits::THREAD_IDLE),
         );
         let hub = Hub::new(
             Arc::clone(&commits),
             Arc::clone(&selects),
+            Arc::clone(&reruns),
             settings.readers,
             Arc::new(watcher),
         );
@@ -177,6 +175,7 @@ impl Engine {
             commits,
             hub: Arc::new(hub),
             readers: selects,
+            reruns,
             counters: Arc::default(),
             leases,
             attachments,
@@ -231,6 +230,7 @@ impl Engine {
         }
         self.parts.hub.close();
         self.parts.readers.close();
+        self.parts.reruns.close();
         self.parts.leases.close();
         self.parts.leases.join();
         self.parts.queue.close();
@@ -239,6 +239,7 @@ impl Engine {
             let _ = writer.join();
         }
         self.parts.readers.join();
+        self.parts.reruns.join();
         *lock(&self.closed) = true;
         self.closing.notify_all();
     }

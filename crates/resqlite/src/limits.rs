@@ -8,16 +8,21 @@ pub const READERS_DEFAULT: (usize, usize) = (2, 4);
 pub const READERS_MAX: usize = 64;
 /// Snapshots and cursors open at the same time; further ones wait their turn.
 pub const LEASES_MAX: usize = 32;
-/// How long a thread for snapshots and cursors waits for the next one before it ends.
-pub const LEASE_IDLE: Duration = Duration::from_secs(5);
+/// How long a thread for snapshots, cursors or live queries waits for work before it ends.
+pub const THREAD_IDLE: Duration = Duration::from_secs(5);
 /// Requests that wait for a reader; one more is refused.
 pub const QUEUED_READS_MAX: usize = 1 << 17;
 /// Requests that wait for the writer; one more is refused.
 pub const QUEUED_WRITES_MAX: usize = 1 << 17;
 /// Requests that wait inside one transaction, snapshot or cursor.
 pub const QUEUED_IN_SESSION_MAX: usize = 1 << 14;
-/// Callers' reads that a re-query of a live query lets pass before it takes a reader all the same.
-pub const PASSED_MAX: usize = 32;
+/// How much less than others the threads that re-run live queries ask for where the processor has not enough for all: a
+/// Unix "nice" value. They get about a thirtieth of what a thread gets that answers a caller.
+pub const RERUN_NICE: i32 = 15;
+/// How long a thread runs one live query after another before it looks whether it should pause.
+pub const WORK_TURN: Duration = Duration::from_millis(2);
+/// How long live queries that become stale while others are being run wait for each other.
+pub const GATHER: Duration = Duration::from_millis(1);
 /// How often a foreign writer is looked for while live queries are open.
 pub const FOREIGN_LOOK: Duration = Duration::from_millis(4);
 /// Writes that are committed together.
@@ -50,6 +55,8 @@ pub const WAL_RESTART_PAGES: u32 = 8000;
 pub const CHUNK_PATIENCE: Duration = Duration::from_millis(20);
 /// Bytes of parameters that a cached statement may hold on to after it has run.
 pub const BOUND_BYTES_KEPT: usize = 64 * 1024;
+/// How often a read of several databases begins anew because a commit came in between.
+pub const SNAPSHOT_ATTEMPTS: usize = 50;
 /// How long readers are held back at most for that.
 pub const READER_GAP: Duration = Duration::from_millis(50);
 /// The size that the write-ahead log file is cut to when it starts anew, in bytes.

@@ -38,6 +38,8 @@ use crate::{
 /// ```
 pub struct LiveQuery {
     shared: Arc<Shared>,
+    /// Which of those who share it.
+    id: u64,
     /// The version of the result that was given last.
     seen: u64,
     _handle: Arc<Handle>,
@@ -76,9 +78,7 @@ impl LiveQuery {
             if inbox.ended {
                 return Poll::Ready(None);
             }
-            if !inbox.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
-                inbox.wakers.push(context.waker().clone());
-            }
+            inbox.wakers.insert(self.id, context.waker().clone());
             Poll::Pending
         })
         .await
@@ -90,6 +90,12 @@ impl LiveQuery {
             .subscription
             .get()
             .map_or_else(StreamStats::default, Subscription::stats)
+    }
+}
+
+impl Drop for LiveQuery {
+    fn drop(&mut self) {
+        lock(&self.shared.inbox).wakers.remove(&self.id);
     }
 }
 
@@ -148,8 +154,14 @@ impl LiveQueries {
                 shared
             }
         };
+        let id = {
+            let mut inbox = lock(&shared.inbox);
+            inbox.users += 1;
+            inbox.users
+        };
         LiveQuery {
             shared,
+            id,
             seen: 0,
             _handle: Arc::clone(handle),
         }
@@ -168,7 +180,9 @@ struct Inbox {
     /// How many there have been.
     version: u64,
     ended: bool,
-    wakers: Vec<Waker>,
+    users: u64,
+    /// Of those who wait, by their ids.
+    wakers: HashMap<u64, Waker>,
 }
 
 impl Shared {
@@ -201,7 +215,7 @@ impl Shared {
             inbox.ended |= ended;
             std::mem::take(&mut inbox.wakers)
         };
-        wakers.into_iter().for_each(Waker::wake);
+        wakers.into_values().for_each(Waker::wake);
     }
 }
 

@@ -1,6 +1,6 @@
 //! One event of the pre-update hook, decoded as far as is asked and no further.
 
-use resqlite_live::{ColumnSet, Columns, Image, RowChange, Value, Watched};
+use resqlite_live::{ColumnSet, Columns, Image, RowChange, Value, Watched, fault::planted};
 use resqlite_sqlite::{PreUpdate, RowOperation, ValueRef};
 
 use super::tables::Keys;
@@ -34,7 +34,7 @@ pub(super) fn decode(
             Columns::Only(changed) if all_compared && changed.is_empty() => return None,
             columns => RowChange::Update {
                 columns,
-                old: old(),
+                old: if planted("forget_old_image") { new() } else { old() },
                 new: new(),
             },
         },
@@ -63,7 +63,7 @@ fn changed_columns(event: &PreUpdate<'_>, keys: &Keys, compared: &ColumnSet) -> 
             .any(|&column| differs(event, column) != Some(false)),
         Keys::Unknown => true,
     };
-    if moved {
+    if moved && !planted("moved_key") {
         return Columns::Any;
     }
     let (mut changed, mut computed) = (ColumnSet::new(), ColumnSet::new());
@@ -75,7 +75,8 @@ fn changed_columns(event: &PreUpdate<'_>, keys: &Keys, compared: &ColumnSet) -> 
             None => computed.insert(column),
         }
     }
-    if !computed.is_empty() && (!changed.is_empty() || another_differs(event, compared)) {
+    let computed_anew = || !changed.is_empty() || another_differs(event, compared);
+    if !computed.is_empty() && computed_anew() && !planted("virtual_unchanged") {
         changed.union_with(&computed);
     }
     Columns::Only(changed)
@@ -101,7 +102,9 @@ fn differs(event: &PreUpdate<'_>, column: usize) -> Option<bool> {
 /// Whether a query gives the same for both: `1` is not `1.0`, and `0.0` is not `-0.0`.
 fn is_same(old: ValueRef<'_>, new: ValueRef<'_>) -> bool {
     match (old, new) {
-        (ValueRef::Real(old), ValueRef::Real(new)) => old.to_bits() == new.to_bits(),
+        (ValueRef::Real(old), ValueRef::Real(new)) if !planted("zeros_are_same") => {
+            old.to_bits() == new.to_bits()
+        }
         _ => old == new,
     }
 }

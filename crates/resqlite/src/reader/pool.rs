@@ -1,5 +1,5 @@
 //! The queue between callers and reader threads: first come, first served; one wake per job; threads start when
-//! they are first needed. Background jobs are taken only when no caller waits, though not starved for ever.
+//! they are first needed.
 //!
 //! One lock guards everything here. Two conditions: `work` (a job came, readers may go on, the pool closed) and
 //! `quiet` (no reader is at work any more).
@@ -9,10 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{
-    limits,
-    sync::{Condvar, Mutex, MutexGuard, lock, wait, wait_for},
-};
+use crate::sync::{Condvar, Mutex, lock, wait, wait_for};
 
 pub(crate) struct Pool<J> {
     state: Mutex<State<J>>,
@@ -26,10 +23,8 @@ pub(crate) struct Pool<J> {
 
 struct State<J> {
     queue: VecDeque<(u64, J)>,
-    /// Jobs that nobody waits for.
-    background: VecDeque<J>,
-    /// Callers' jobs taken since a background job waits.
-    passed: usize,
+    /// Jobs whose time has not come, by that time.
+    later: VecDeque<(Instant, J)>,
     /// Number of the last job that was queued.
     tickets: u64,
     /// Threads that take jobs.
@@ -83,8 +78,7 @@ impl<J> Pool<J> {
     pub(crate) fn new(threads_max: usize, queued_max: usize, idle_max: Option<Duration>) -> Self {
         let state = State {
             queue: VecDeque::new(),
-            background: VecDeque::new(),
-            passed: 0,
+            later: VecDeque::new(),
             tickets: 0,
             threads: 0,
             alive: 0,
@@ -119,27 +113,33 @@ impl<J> Pool<J> {
         let ticket = state.tickets;
         state.queue.push_back((ticket, job));
         state.queued_most = state.queued_most.max(state.queue.len());
-        self.call_thread(state)
-    }
-
-    /// Queues a job that nobody waits for. Never waits.
-    pub(crate) fn submit_background(&self, job: J) -> Submitted<J> {
-        let mut state = lock(&self.state);
-        if state.closed {
-            return Submitted::Closed(job);
-        }
-        state.background.push_back(job);
-        self.call_thread(state)
-    }
-
-    /// Sees to it that a thread comes for the job that was just queued.
-    fn call_thread(&self, mut state: MutexGuard<'_, State<J>>) -> Submitted<J> {
-        let waiting = state.queue.len() + state.background.len();
-        if waiting > state.idle && state.threads < self.threads_max {
+        if state.queue.len() > state.idle && state.threads < self.threads_max {
             state.threads += 1;
             state.alive += 1;
             return Submitted::NeedsThread;
         }
+        let wake = state.waking < state.idle;
+        state.waking += usize::from(wake);
+        drop(state);
+        if wake {
+            self.work.notify_one();
+        }
+        Submitted::Queued
+    }
+
+    /// Queues a job for later; `pause` must be the same every time. Never waits.
+    pub(crate) fn submit_after(&self, pause: Duration, job: J) -> Submitted<J> {
+        let mut state = lock(&self.state);
+        if state.closed {
+            return Submitted::Closed(job);
+        }
+        state.later.push_back((Instant::now() + pause, job));
+        if state.threads == 0 {
+            state.threads += 1;
+            state.alive += 1;
+            return Submitted::NeedsThread;
+        }
+        // A thread that is idle must learn until when it may sleep; others look when they come back.
         let wake = state.waking < state.idle;
         state.waking += usize::from(wake);
         drop(state);
@@ -166,36 +166,35 @@ impl<J> Pool<J> {
         }
         let idle_since = Instant::now();
         loop {
+            let due = state.take_due();
             if !state.held_back
-                && let Some((job, snapshot)) = state.take()
+                && let Some((_, job)) = state.queue.pop_front()
             {
                 state.busy += 1;
+                let snapshot = (!state.queue.is_empty()).then_some(state.tickets);
+                if due.is_some() && state.waking < state.idle {
+                    // Somebody else must look at the clock now.
+                    state.waking += 1;
+                    self.work.notify_one();
+                }
                 return Next::Job { job, snapshot };
             }
             if state.closed && state.queue.is_empty() {
                 state.threads -= 1;
                 return Next::Quit;
             }
-            state.idle += 1;
-            let mut timed_out = false;
-            state = match self.idle_max {
-                None => wait(&self.work, state),
-                Some(idle_max) => {
-                    let rest = idle_max.saturating_sub(idle_since.elapsed());
-                    timed_out = rest.is_zero();
-                    if timed_out {
-                        state
-                    } else {
-                        wait_for(&self.work, state, rest)
-                    }
-                }
-            };
-            state.idle -= 1;
-            state.waking = state.waking.saturating_sub(1);
-            if timed_out && state.queue.is_empty() && state.background.is_empty() {
+            let rest = self.idle_max.map(|max| max.saturating_sub(idle_since.elapsed()));
+            if rest.is_some_and(|rest| rest.is_zero()) && state.queue.is_empty() && due.is_none() {
                 state.threads -= 1;
                 return Next::Quit;
             }
+            state.idle += 1;
+            state = match [rest, due].into_iter().flatten().min() {
+                None => wait(&self.work, state),
+                Some(time) => wait_for(&self.work, state, time),
+            };
+            state.idle -= 1;
+            state.waking = state.waking.saturating_sub(1);
         }
     }
 
@@ -217,7 +216,7 @@ impl<J> Pool<J> {
         } else {
             let state = &mut *state;
             let waiting = state.queue.drain(..).map(|(_, job)| job);
-            waiting.chain(state.background.drain(..)).collect()
+            waiting.chain(state.later.drain(..).map(|(_, job)| job)).collect()
         }
     }
 
@@ -255,11 +254,11 @@ impl<J> Pool<J> {
         state.queue.remove(at).map(|(_, job)| job)
     }
 
-    /// Accepts nothing more; callers' jobs that wait are still served, then the threads end.
+    /// Accepts nothing more; what waits is still served, but for what was to come later; then the threads end.
     pub(crate) fn close(&self) {
         let mut state = lock(&self.state);
         state.closed = true;
-        let unwanted = std::mem::take(&mut state.background);
+        let unwanted = std::mem::take(&mut state.later);
         drop(state);
         self.work.notify_all();
         drop(unwanted);
@@ -285,17 +284,18 @@ impl<J> Pool<J> {
 }
 
 impl<J> State<J> {
-    /// The next job, and if more callers wait, the last ticket that a read transaction begun now may serve.
-    fn take(&mut self) -> Option<(J, Option<u64>)> {
-        let turn = self.queue.is_empty() || self.passed >= limits::PASSED_MAX;
-        if turn && let Some(job) = self.background.pop_front() {
-            self.passed = 0;
-            return Some((job, None));
+    /// Queues the jobs whose time has come; gives the time until the next one.
+    fn take_due(&mut self) -> Option<Duration> {
+        if self.later.is_empty() {
+            return None;
         }
-        let (_, job) = self.queue.pop_front()?;
-        self.passed += usize::from(!self.background.is_empty());
-        let snapshot = (!self.queue.is_empty()).then_some(self.tickets);
-        Some((job, snapshot))
+        let now = Instant::now();
+        let due = self.later.partition_point(|(due, _)| *due <= now);
+        for (_, job) in self.later.drain(..due) {
+            self.tickets += 1;
+            self.queue.push_back((self.tickets, job));
+        }
+        self.later.front().map(|(due, _)| *due - now)
     }
 }
 

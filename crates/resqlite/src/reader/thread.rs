@@ -12,12 +12,14 @@ use resqlite_sqlite::Connection;
 use super::{
     Pool, PoolStatus,
     pool::{Next, Submitted},
+    priority,
 };
 use crate::{
     changes::Commits,
     connect::{self, Attachments, Place, Seen},
     error::{Error, Result},
     guard::Role,
+    limits,
     options::Settings,
     queue::Popped,
     request::{Outcome, Query, Replier, Step},
@@ -55,6 +57,7 @@ pub(crate) struct Readers {
 
 struct Shared {
     name: &'static str,
+    nice: i32,
     place: Place,
     settings: Settings,
     attachments: Arc<Attachments>,
@@ -62,8 +65,10 @@ struct Shared {
 }
 
 impl Readers {
+    /// `nice`: how far its threads stand back behind others, see [`priority`].
     pub(crate) fn new(
         name: &'static str,
+        nice: i32,
         pool: Pool<Job>,
         place: Place,
         settings: Settings,
@@ -74,6 +79,7 @@ impl Readers {
             pool: Arc::new(pool),
             shared: Arc::new(Shared {
                 name,
+                nice,
                 place,
                 settings,
                 attachments,
@@ -87,9 +93,9 @@ impl Readers {
         self.settle(self.pool.submit(job));
     }
 
-    /// Queues a job that is taken when no caller waits; starts a thread where one is missing.
-    pub(crate) fn submit_background(&self, job: Job) {
-        self.settle(self.pool.submit_background(job));
+    /// Queues a job for later; `pause` must be the same every time.
+    pub(crate) fn submit_after(&self, pause: Duration, job: Job) {
+        self.settle(self.pool.submit_after(pause, job));
     }
 
     fn settle(&self, submitted: Submitted<Job>) {
@@ -166,6 +172,7 @@ impl Lease {
 /// Serves jobs until the pool says to quit. A connection that cannot be opened fails the job that needed it; one in
 /// whose use something panicked is replaced.
 fn serve(pool: &Pool<Job>, shared: &Shared) {
+    priority::stand_back(shared.nice);
     // Declared first, so that it goes last: the connection is closed by then.
     let _leaving = Leaving(pool);
     let mut reader: Option<Reader> = None;
@@ -265,8 +272,27 @@ impl Reader {
 
     /// Begins a read transaction. It takes its snapshot with the first read.
     fn begin_read(&mut self) -> Result<()> {
-        self.follow_attachments()?;
+        for _ in 0..limits::SNAPSHOT_ATTEMPTS {
+            let settled = self.commits.settled();
+            // Read first: whoever knows of a commit must know what names mean since.
+            self.since = self.commits.last();
+            self.follow_attachments()?;
+            self.control("BEGIN")?;
+            if self.attachments.is_empty() {
+                return Ok(());
+            }
+            // SQLite takes the snapshot of each database with the first read from it. So all are read from at once,
+            // while the writer rests; if it never does, the last attempt counts.
+            let guard = self.statements.guard.clone();
+            guard.internally(|| connect::touch_all(self.connection()))?;
+            if settled.is_some() && self.commits.settled() == settled {
+                return Ok(());
+            }
+            self.end_read()?;
+            thread::yield_now();
+        }
         self.since = self.commits.last();
+        self.follow_attachments()?;
         self.control("BEGIN")
     }
 
@@ -294,7 +320,8 @@ impl Reader {
             .bring_up_to_date(&mut self.statements, &mut self.attached)
     }
 
-    fn end_read(&mut self) -> Result<()> {
+    /// Ends the read transaction, if one is open.
+    pub(crate) fn end_read(&mut self) -> Result<()> {
         if self.connection().is_autocommit() {
             return Ok(());
         }

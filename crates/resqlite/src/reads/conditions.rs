@@ -1,6 +1,6 @@
 //! From the conditions in a statement's text to conditions on columns of known tables.
 
-use resqlite_live::{TableName, Value};
+use resqlite_live::{TableName, Value, fault::planted};
 use resqlite_sqlite::{Connection, Statement};
 
 use super::{
@@ -52,7 +52,7 @@ pub(super) fn find(
             continue;
         };
         let found = &mut found[place.position];
-        if found.is_repeated {
+        if found.is_repeated && !planted("filter_of_one_alias") {
             continue;
         }
         match template(connection, place.name, column, condition)? {
@@ -151,7 +151,7 @@ fn template(
         return dropped("it is computed from other columns");
     }
     let metadata = connection.column_metadata(Some(table.schema()), table.table(), &column.name)?;
-    if !metadata.collation.eq_ignore_ascii_case("BINARY") {
+    if !metadata.collation.eq_ignore_ascii_case("BINARY") && !planted("collation_ignored") {
         return dropped("its collation is not BINARY");
     }
     let Some(operands) = operands(connection, condition.operands)? else {

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use resqlite_live::fault::planted;
 use sqlite3_parser::{
     Bump, FallibleIterator,
     ast::{
@@ -98,6 +99,9 @@ fn read(numbered: &Numbered) -> Result<Query, &'static str> {
     while let Some(expression) = pending.pop() {
         match bare(expression) {
             Expr::Binary(left, Operator::And, right) => pending.extend([*left, *right]),
+            Expr::Binary(left, Operator::Or, right) if planted("or_means_and") => {
+                pending.extend([*left, *right]);
+            }
             other => add_conditions(other, numbered, &mut query.conditions),
         }
     }
@@ -149,6 +153,7 @@ fn is_plain(join: &JoinedSelectTable<'_>) -> bool {
 /// without a partner.
 fn inner_ons<'a, 'b>(from: &'a FromClause<'b>) -> impl Iterator<Item = &'a Expr<'b>> {
     joins(from).filter_map(|join| match (&join.operator, &join.constraint) {
+        (_, Some(JoinConstraint::On(condition))) if planted("left_join_filters") => Some(condition),
         (JoinOperator::TypedJoin(Some(kind)), _) if kind.intersects(JoinType::LEFT | JoinType::OUTER) => None,
         (_, Some(JoinConstraint::On(condition))) => Some(condition),
         _ => None,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resqlite_live::{ColumnSet, Columns, TableName};
+use resqlite_live::{ColumnSet, Columns, TableName, fault::planted};
 
 use super::{
     catalog::{Catalog, Column, Found, Indexed},
@@ -56,7 +56,7 @@ pub(super) fn find(catalog: &Catalog<'_>, sql: &str, noted: &ReadSet, opened: &O
         catalog,
         noted,
         opened,
-        hides_columns: may_hide_columns(sql, catalog),
+        hides_columns: may_hide_columns(sql, catalog) && !planted("using_is_told"),
     };
     match search.run() {
         Ok(tables) => Ok(Tables::Known(tables)),
@@ -185,6 +185,9 @@ impl Search<'_> {
         let Indexed::Columns(mut set) = self.catalog.indexed(name, without_rowid)? else {
             return Ok(Err("one of its indexes is on an expression".into()));
         };
+        if planted("no_index_columns") {
+            set = ColumnSet::new();
+        }
         for column in &read {
             let is_it = |known: &Column| known.name.eq_ignore_ascii_case(column);
             match columns.iter().position(is_it).map(u16::try_from) {
@@ -193,9 +196,11 @@ impl Search<'_> {
                 _ => return Ok(Err(format!("its column {column} is not known"))),
             }
         }
-        let computed = set
-            .iter()
-            .find_map(|column| columns.get(usize::from(column)).filter(|known| known.generated));
+        let computed = set.iter().find_map(|column| {
+            columns
+                .get(usize::from(column))
+                .filter(|known| known.generated && !planted("virtual_unchanged"))
+        });
         Ok(match computed {
             Some(computed) => Err(format!("its column {} is computed from others", computed.name)),
             None => Ok(set),

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use resqlite_live::{Conjunct, Filter, Test, Value};
+use resqlite_live::{Conjunct, Filter, Test, Value, fault::planted};
 
 use super::{affinity::Affinity, parse::Comparison};
 
@@ -52,6 +52,9 @@ impl Template {
                 values.sort();
                 values.dedup();
                 return Ok(Test::In(values.into()));
+            }
+            Comparison::LessEqual if planted("range_off_by_one") => {
+                (Bound::Unbounded, values.pop().map(Bound::Excluded))
             }
             Comparison::Less => (Bound::Unbounded, values.pop().map(Bound::Excluded)),
             Comparison::LessEqual => (Bound::Unbounded, values.pop().map(Bound::Included)),

@@ -9,7 +9,9 @@ use std::{
     },
 };
 
-use resqlite_live::{ChangeSummary, Dependencies, Reason, Registry, Scheduler, Stale, StreamId};
+use resqlite_live::{
+    ChangeSummary, Dependencies, Reason, Registry, Scheduler, Stale, StreamId, fault::planted,
+};
 
 use super::{
     Listener, LiveJob, LiveQueryRequest, LiveTotals, StreamStats, Subscription,
@@ -20,6 +22,7 @@ use super::{
 use crate::{
     changes::Commits,
     error::Error,
+    limits,
     reader::{Job, Readers},
     request::{Format, Query},
     sync::{Mutex, MutexGuard, lock},
@@ -29,13 +32,14 @@ use crate::{
 /// All live queries of an engine.
 pub(crate) struct Hub {
     pub(super) commits: Arc<Commits>,
+    /// For first runs, which somebody waits for.
     readers: Arc<Readers>,
+    /// For all others.
+    reruns: Arc<Readers>,
     /// Runs at the same time, at most.
     slots: usize,
     /// How many live queries are open. While there is none, commits cost nothing here.
     open: AtomicUsize,
-    /// Odd from before a commit until [`catch_up`](Self::catch_up) has seen it.
-    generation: AtomicU64,
     state: Mutex<State>,
     pub(super) totals: Counters,
     foreign_commits: AtomicU64,
@@ -56,6 +60,8 @@ struct State {
     /// Jobs on their way to a reader, and those that have one.
     waiting: usize,
     working: usize,
+    /// A job is on its way that releases the queries which gather.
+    release_planned: bool,
     queued_most: usize,
     verification: Verification,
     on_quiet: Vec<Box<dyn FnOnce() + Send>>,
@@ -86,6 +92,8 @@ pub(super) struct Turn {
     pub(super) reason: Option<Reason>,
     /// No commit concerns it; its result should be the same.
     pub(super) verifying: bool,
+    /// The newest commit that may have made it due.
+    pub(super) seen: u64,
 }
 
 /// What a run came to.
@@ -104,6 +112,7 @@ impl Hub {
     pub(crate) fn new(
         commits: Arc<Commits>,
         readers: Arc<Readers>,
+        reruns: Arc<Readers>,
         slots: usize,
         watcher: Arc<Watcher>,
     ) -> Self {
@@ -117,9 +126,9 @@ impl Hub {
         Self {
             commits,
             readers,
+            reruns,
             slots,
             open: AtomicUsize::new(0),
-            generation: AtomicU64::new(0),
             state: Mutex::new(State {
                 registry: Registry::default(),
                 scheduler: Scheduler::new(slots),
@@ -129,6 +138,7 @@ impl Hub {
                 reasons: HashMap::new(),
                 waiting: 0,
                 working: 0,
+                release_planned: false,
                 queued_most: 0,
                 verification,
                 on_quiet: Vec::new(),
@@ -244,26 +254,6 @@ impl Hub {
         });
     }
 
-    /// The writer is about to commit.
-    pub(crate) fn commit_begins(&self) {
-        let generation = self.generation.load(Ordering::Relaxed);
-        self.generation.store(generation | 1, Ordering::SeqCst);
-    }
-
-    /// The writer is at rest and all that it committed was looked at.
-    pub(crate) fn commit_ended(&self) {
-        let generation = self.generation.load(Ordering::Relaxed);
-        if generation & 1 == 1 {
-            self.generation.store(generation + 1, Ordering::SeqCst);
-        }
-    }
-
-    /// The number of the present state, if the writer is not changing it.
-    pub(super) fn settled_generation(&self) -> Option<u64> {
-        let generation = self.generation.load(Ordering::SeqCst);
-        (generation & 1 == 0).then_some(generation)
-    }
-
     /// Looks through the commits that came since the last time, and sees to it that the queries run that they concern.
     pub(crate) fn catch_up(self: &Arc<Self>) {
         fence(Ordering::SeqCst);
@@ -271,44 +261,46 @@ impl Hub {
             return;
         }
         let mut state = lock(&self.state);
+        // Commits that do not wait for the queries to catch up are looked at together.
+        let gather = state.scheduler.is_active();
         match self.commits.since(state.seen) {
             Ok(commits) => {
                 for commit in commits {
                     state.seen = commit.sequence;
-                    self.look_at(&mut state, &commit.summary);
+                    self.look_at(&mut state, &commit.summary, gather);
                 }
             }
             Err(_) => {
                 state.seen = self.commits.last();
-                self.make_all_stale(&mut state);
+                self.make_all_stale(&mut state, gather);
             }
         }
         self.move_on(state);
     }
 
-    fn look_at(&self, state: &mut State, summary: &ChangeSummary) {
+    fn look_at(&self, state: &mut State, summary: &ChangeSummary, gather: bool) {
         let mut concerned = std::mem::take(&mut state.concerned);
         state.registry.affected(summary, &mut concerned);
         if !state.verification.asked.is_empty() {
             state.choose_verified(&concerned);
         }
         for (id, reason) in concerned.drain(..) {
-            self.make_stale(state, id, reason);
+            self.make_stale(state, id, reason, gather);
         }
         state.concerned = concerned;
     }
 
-    fn make_all_stale(&self, state: &mut State) {
+    fn make_all_stale(&self, state: &mut State, gather: bool) {
         let all: Vec<_> = state.streams.keys().copied().collect();
         for id in all {
-            self.make_stale(state, id, Reason::Everything);
+            self.make_stale(state, id, Reason::Everything, gather);
         }
     }
 
-    fn make_stale(&self, state: &mut State, id: StreamId, reason: Reason) {
+    fn make_stale(&self, state: &mut State, id: StreamId, reason: Reason, gather: bool) {
         let only_verified = state.verification.due.remove(&id);
-        match state.scheduler.stale(id) {
-            Stale::Queued | Stale::Owed => {
+        match state.scheduler.stale(id, gather) {
+            Stale::Queued | Stale::Gathered | Stale::Owed => {
                 state.reasons.insert(id, reason);
             }
             Stale::Coalesced if only_verified => {
@@ -326,12 +318,17 @@ impl Hub {
         }
     }
 
-    /// A reader is here: the run to make, if one is due still. Whoever has taken one says [`work_done`](Self::work_done).
-    pub(super) fn take_turn(&self) -> Option<Turn> {
+    /// A thread is here to run what is due. It says [`work_done`](Self::work_done) in the end.
+    pub(super) fn work_begins(&self) {
         let mut state = lock(&self.state);
         state.waiting -= 1;
-        let id = state.scheduler.pick()?;
         state.working += 1;
+    }
+
+    /// The run to make, if one is due.
+    pub(super) fn take_turn(&self) -> Option<Turn> {
+        let mut state = lock(&self.state);
+        let id = state.scheduler.pick()?;
         let reason = state.reasons.remove(&id);
         let verifying = state.verification.due.remove(&id);
         let stream = Arc::clone(&state.streams.get(&id)?.stream);
@@ -339,19 +336,22 @@ impl Hub {
             stream,
             reason,
             verifying,
+            seen: state.seen,
         })
     }
 
-    /// A reader that was called for is not coming.
-    pub(super) fn no_turn(&self) {
-        lock(&self.state).waiting -= 1;
-    }
-
-    /// A reader has made its run.
     pub(super) fn work_done(self: &Arc<Self>) {
         let mut state = lock(&self.state);
         state.working -= 1;
         self.move_on(state);
+    }
+
+    /// Queries have gathered long enough. The caller begins to work on them.
+    pub(super) fn release(&self) {
+        let mut state = lock(&self.state);
+        state.release_planned = false;
+        state.scheduler.release();
+        state.waiting += 1;
     }
 
     /// A run has ended.
@@ -374,13 +374,14 @@ impl Hub {
         state.registry.insert(id, Arc::clone(&dependencies));
         self.ask(Some(&dependencies), before.as_deref());
         let missed = match self.commits.since(since) {
+            _ if planted("no_log_replay") => None,
             Ok(commits) => commits
                 .iter()
                 .find_map(|commit| dependencies.concerned(&commit.summary).ok()),
             Err(_) => Some(Reason::Everything),
         };
         if let Some(reason) = missed {
-            self.make_stale(state, id, reason);
+            self.make_stale(state, id, reason, false);
         }
     }
 
@@ -399,15 +400,20 @@ impl Hub {
         let free = self.slots - (state_now.waiting + state_now.working).min(self.slots);
         let calls = ready.saturating_sub(state_now.waiting).min(free);
         state_now.waiting += calls;
+        let plan_release = state_now.scheduler.gathers() && !state_now.release_planned;
+        state_now.release_planned |= plan_release;
         let quiet = if state_now.on_quiet.is_empty() || !self.is_quiet(state_now) {
             Vec::new()
         } else {
             std::mem::take(&mut state_now.on_quiet)
         };
         drop(state);
+        if plan_release {
+            let release = Job::Live(LiveJob::Release(Arc::clone(self)));
+            self.reruns.submit_after(limits::GATHER, release);
+        }
         for _ in 0..calls {
-            self.readers
-                .submit_background(Job::Live(LiveJob::Next(Arc::clone(self))));
+            self.reruns.submit(Job::Live(LiveJob::Next(Arc::clone(self))));
         }
         quiet.into_iter().for_each(|tell| tell());
     }
@@ -426,14 +432,15 @@ impl Hub {
 
     /// A run that should not have changed anything did. Unless somebody outside changed the file, a commit was
     /// skipped that should not have been.
-    pub(super) fn suspect(self: &Arc<Self>, stream: &Arc<Stream>) {
+    /// `known`: how many foreign commits were known before the run.
+    pub(super) fn suspect(self: &Arc<Self>, stream: &Arc<Stream>, known: u64) {
         lock(&self.state).verification.suspects += 1;
-        self.watcher.look_for(self, Some(Arc::clone(stream)));
+        self.watcher.look_for(self, Some((Arc::clone(stream), known)));
     }
 
-    /// Whether somebody outside changed the file is known now.
-    pub(super) fn suspect_cleared(self: &Arc<Self>, stream: &Stream, foreign: bool) {
-        if !foreign {
+    /// It is known now who changed the file.
+    pub(super) fn suspect_cleared(self: &Arc<Self>, stream: &Stream, missed: bool) {
+        if missed {
             stream.counters.add(&self.totals, |counters| &counters.missed, 1);
         }
         let mut state = lock(&self.state);
@@ -506,7 +513,7 @@ impl State {
             let skipped = concerned.iter().all(|(other, _)| *other != id);
             if skipped && self.scheduler.is_idle(id) && self.verification.random() < share {
                 self.verification.due.insert(id);
-                self.scheduler.stale(id);
+                self.scheduler.stale(id, false);
             }
         }
     }

@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use resqlite_live::{Dependencies, Difference, Reason, Run, TableDependency};
+use resqlite_live::{Dependencies, Difference, Reason, Run, TableDependency, fault::planted};
 
 use super::{
     Delivery, Emission, Hub, Listener,
@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
+    limits,
     reader::Reader,
     reads::Explanation,
     request::Query,
@@ -31,8 +32,10 @@ use crate::{
 pub(crate) enum LiveJob {
     /// The first run of one.
     First(Arc<Hub>, Arc<Stream>),
-    /// The run that is due next.
+    /// The runs that are due.
     Next(Arc<Hub>),
+    /// The runs of queries that have gathered.
+    Release(Arc<Hub>),
     /// What a query depends on.
     Explain(Query, Box<dyn FnOnce(Result<Explanation>) + Send>),
 }
@@ -45,15 +48,14 @@ impl LiveJob {
                     stream,
                     reason: None,
                     verifying: false,
+                    seen: 0,
                 };
                 guarded(&hub, reader, &turn);
             }
-            Self::Next(hub) => {
-                let Some(turn) = hub.take_turn() else {
-                    return;
-                };
-                let _done = WorkDone(&hub);
-                guarded(&hub, reader, &turn);
+            Self::Next(hub) => work(&hub, reader),
+            Self::Release(hub) => {
+                hub.release();
+                work(&hub, reader);
             }
             Self::Explain(query, done) => {
                 let explained = catch_unwind(AssertUnwindSafe(|| explain(reader, &query)));
@@ -75,7 +77,11 @@ impl LiveJob {
                 lock(&stream.state).listener.fail(&error, true);
                 hub.check();
             }
-            Self::Next(hub) => hub.no_turn(),
+            Self::Next(hub) => fail_due(&hub, &error),
+            Self::Release(hub) => {
+                hub.release();
+                fail_due(&hub, &error);
+            }
             Self::Explain(_, done) => done(Err(error)),
         }
     }
@@ -83,12 +89,45 @@ impl LiveJob {
     pub(crate) fn is_cancelled(&self) -> bool {
         match self {
             Self::First(_, stream) => stream.scope.is_cancelled(),
-            Self::Next(_) | Self::Explain(..) => false,
+            Self::Next(_) | Self::Release(_) | Self::Explain(..) => false,
         }
     }
 }
 
-/// Tells the hub that a reader is done, even if it panicked.
+/// Runs what is due, for a while: then others may have the thread.
+fn work(hub: &Arc<Hub>, reader: &mut Reader) {
+    hub.work_begins();
+    let _done = WorkDone(hub);
+    let began = Instant::now();
+    // What is due may be due to commits that a read transaction shared with the jobs before does not show.
+    if let Err(error) = reader.end_read() {
+        return fail_taken(hub, &error);
+    }
+    while let Some(turn) = hub.take_turn() {
+        guarded(hub, reader, &turn);
+        if began.elapsed() > limits::WORK_TURN {
+            break;
+        }
+    }
+}
+
+/// Tells all queries that are due that they cannot be run.
+fn fail_due(hub: &Arc<Hub>, error: &Error) {
+    hub.work_begins();
+    let _done = WorkDone(hub);
+    fail_taken(hub, error);
+}
+
+fn fail_taken(hub: &Arc<Hub>, error: &Error) {
+    while let Some(Turn { stream, .. }) = hub.take_turn() {
+        let ran = failed(hub, &stream, &mut lock(&stream.state), error, hub.commits.last());
+        if let Some(ran) = ran {
+            hub.finished(&stream, ran);
+        }
+    }
+}
+
+/// Tells the hub that a thread is done, even if it panicked.
 struct WorkDone<'a>(&'a Arc<Hub>);
 
 impl Drop for WorkDone<'_> {
@@ -128,9 +167,19 @@ fn make(hub: &Arc<Hub>, reader: &mut Reader, turn: &Turn, state: &mut State) -> 
     if state.worked {
         count_run(hub, turn);
     }
-    let settled = hub.settled_generation();
-    let (since, results) =
-        reader.in_read(|reader, since| Ok((since, run_queries(hub, reader, stream, state)?)))?;
+    let (settled, foreign) = (hub.commits.settled(), hub.foreign_commits());
+    let (since, results) = reader.in_read(|reader, since| {
+        debug_assert!(
+            since >= turn.seen,
+            "the snapshot is older than what made the query due"
+        );
+        Ok((since, run_queries(hub, reader, stream, state)?))
+    })?;
+    let since = if planted("since_after") {
+        hub.commits.last()
+    } else {
+        since
+    };
     let micros = (began.elapsed().as_micros() as u64).max(1);
     stream.counters.last_micros.store(micros, Relaxed);
     stream
@@ -139,9 +188,9 @@ fn make(hub: &Arc<Hub>, reader: &mut Reader, turn: &Turn, state: &mut State) -> 
 
     let changed = results.iter().any(|result| result.difference.is_some());
     let volatile = results.iter().any(|result| result.reads.is_volatile());
-    let undisturbed = settled.is_some() && hub.settled_generation() == settled;
+    let undisturbed = settled.is_some() && hub.commits.settled() == settled;
     if turn.verifying && changed && undisturbed && !volatile {
-        hub.suspect(stream);
+        hub.suspect(stream, foreign);
     }
     let news = changed || !state.worked || state.error.is_some();
     let dependencies = keep(hub, stream, state, results);
@@ -331,7 +380,7 @@ fn failed(hub: &Arc<Hub>, stream: &Stream, state: &mut State, error: &Error, sin
     let news = state.error.as_ref() != Some(&text);
     let mut pending = false;
     // Rows that it was given before the run failed are void, which only an error tells.
-    if news || state.handed_over {
+    if news || (state.handed_over && !planted("keep_void_rows")) {
         stream
             .counters
             .add(&hub.totals, |counters| &counters.errors, news.into());

@@ -15,11 +15,11 @@ use std::{
 use super::{Hub, stream::Stream};
 use crate::{
     connect::{self, Attachments, Place, Seen, quoted},
-    error::{Error, Result},
+    error::Result,
     guard::Role,
     limits,
     options::Settings,
-    queue::{Queue, Refused},
+    queue::Queue,
     statements::Statements,
     sync::{Condvar, Mutex, lock, wait, wait_for},
     writer::WriteJob,
@@ -49,24 +49,34 @@ struct State {
     closed: bool,
 }
 
-/// The question to the writer whether somebody else has committed.
+/// The question to the writer whether somebody else has committed. If it is dropped without an answer, nothing is known.
 pub(crate) struct ForeignLook {
     hub: Arc<Hub>,
-    /// A live query whose result changed although no commit of the engine concerned it, and how many foreign commits
-    /// were known when it was asked.
-    suspect: Option<(Arc<Stream>, u64)>,
+    /// A live query whose result changed although no commit of the engine concerned it.
+    suspect: Option<Suspect>,
 }
+
+/// A live query, and how many foreign commits were known before it ran.
+pub(super) type Suspect = (Arc<Stream>, u64);
 
 impl ForeignLook {
     /// The writer has looked.
-    pub(crate) fn answer(self, foreign: bool) {
-        let Self { hub, suspect } = self;
+    pub(crate) fn answer(mut self, foreign: bool) {
         if foreign {
-            hub.foreign_commit();
+            self.hub.foreign_commit();
         }
-        match suspect {
-            Some((stream, known)) => hub.suspect_cleared(&stream, hub.foreign_commits() != known),
-            None => hub.watcher.looking.store(false, Ordering::Release),
+        if let Some((stream, known)) = self.suspect.take() {
+            self.hub
+                .suspect_cleared(&stream, self.hub.foreign_commits() == known);
+        }
+    }
+}
+
+impl Drop for ForeignLook {
+    fn drop(&mut self) {
+        self.hub.watcher.looking.store(false, Ordering::Release);
+        if let Some((stream, _)) = self.suspect.take() {
+            self.hub.suspect_cleared(&stream, false);
         }
     }
 }
@@ -111,20 +121,17 @@ impl Watcher {
         self.turn.notify_all();
     }
 
-    /// Asks the writer to look.
-    pub(super) fn look_for(&self, hub: &Arc<Hub>, suspect: Option<Arc<Stream>>) {
-        let known = hub.foreign_commits();
+    /// Asks the writer to look; `false` if that is not possible now.
+    pub(super) fn look_for(&self, hub: &Arc<Hub>, suspect: Option<Suspect>) -> bool {
         let look = ForeignLook {
             hub: Arc::clone(hub),
-            suspect: suspect.map(|stream| (stream, known)),
+            suspect,
         };
         match &self.writes {
             None => look.answer(true),
-            Some(writes) => match writes.push(WriteJob::Look(look)) {
-                Ok(()) => {}
-                Err(Refused::Full(job) | Refused::Closed(job)) => job.fail(Error::Closed),
-            },
+            Some(writes) => return writes.push(WriteJob::Look(look)).is_ok(),
         }
+        true
     }
 
     pub(super) fn close(&self) {
@@ -165,11 +172,12 @@ fn watch(watcher: &Watcher, hub: &Weak<Hub>) {
         let now = watcher.look(&mut connection).unwrap_or_default();
         // A look that failed says nothing, so the writer is asked.
         let changed = now != known || now.is_empty();
-        if changed && !watcher.looking.swap(true, Ordering::AcqRel) {
+        if changed
+            && !watcher.looking.swap(true, Ordering::AcqRel)
+            && let Some(hub) = hub.upgrade()
+            && watcher.look_for(&hub, None)
+        {
             known = now;
-            if let Some(hub) = hub.upgrade() {
-                watcher.look_for(&hub, None);
-            }
         }
     }
 }

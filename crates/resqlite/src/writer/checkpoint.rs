@@ -1,6 +1,6 @@
 //! When the write-ahead log is copied into the database file, and how it is kept from growing without end.
 
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, atomic::Ordering};
 
 use resqlite_sqlite::Checkpoint;
 
@@ -62,11 +62,11 @@ impl Writer {
     /// Readers that follow each other without a gap keep the log from starting anew: hold new ones back for a moment.
     fn restart_log(&mut self) {
         let guard = self.statements.guard.clone();
-        let readers = std::sync::Arc::clone(&self.parts.readers);
+        let (readers, reruns) = (Arc::clone(&self.parts.readers), Arc::clone(&self.parts.reruns));
         let connection = &self.statements.connection;
         let truncate = || guard.without_waiting(|| connection.checkpoint("main", Checkpoint::Truncate));
-        let done = readers.in_gap(limits::READER_GAP, truncate);
-        if let Some(Ok(_)) = done {
+        let done = readers.in_gap(limits::READER_GAP, || reruns.in_gap(limits::READER_GAP, truncate));
+        if let Some(Some(Ok(_))) = done {
             self.parts.counters.reader_gaps.fetch_add(1, Ordering::Relaxed);
             self.wal_pages.set(0);
             self.checkpointed = 0;

@@ -45,7 +45,7 @@ impl WriteJob {
                 begin.inbox.end(Some(error.clone()));
                 begin.opened.fail(error);
             }
-            Self::Look(look) => look.answer(false),
+            Self::Look(look) => drop(look),
         }
     }
 
@@ -69,6 +69,8 @@ pub(crate) struct WriterParts {
     pub(crate) readers: Arc<Readers>,
     /// Threads for snapshots and cursors, which may take long, so that they never hold up a `select`.
     pub(crate) leases: Arc<Readers>,
+    /// Threads that run live queries again.
+    pub(crate) reruns: Arc<Readers>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) hub: Arc<Hub>,
 }
@@ -166,7 +168,11 @@ fn serve(writer: Writer, parts: WriterParts) {
         }
         if writer.is_none() {
             match Writer::open(parts.clone()) {
-                Ok(opened) => writer = Some(opened),
+                Ok(mut opened) => {
+                    // What others have committed since the last look is not known.
+                    opened.versions.clear();
+                    writer = Some(opened);
+                }
                 Err(error) => {
                     jobs.drain(..).for_each(|job| job.fail(error.clone()));
                     continue;
@@ -181,11 +187,12 @@ fn serve(writer: Writer, parts: WriterParts) {
             writer = None;
             parts.commits.record_unknown();
             parts.hub.catch_up();
-            parts.hub.commit_ended();
+            parts.commits.ended();
         }
     }
     // Readers close first, so that the writer's connection is the last and leaves no write-ahead log behind.
     parts.readers.join();
+    parts.reruns.join();
     drop(writer);
 }
 
@@ -266,7 +273,7 @@ impl Writer {
         self.commit_waiting(writes);
         // After the answers: nobody who writes waits for those who watch.
         self.parts.hub.catch_up();
-        self.parts.hub.commit_ended();
+        self.commits.ended();
         self.checkpoint_if_due();
     }
 
@@ -404,7 +411,7 @@ impl Writer {
 
     /// Runs what manages transactions or the connection itself, as it is written.
     fn run_unwrapped(&mut self, write: &Write) -> Result<(Done, u64)> {
-        self.parts.hub.commit_begins();
+        self.commits.begins();
         self.set_synchronous(write.full)?;
         self.recorder.begin(&self.commits);
         self.statements.connection.set_last_insert_rowid(0);
@@ -438,13 +445,16 @@ impl Writer {
     /// What ran may have committed several times, reorganised the file or attached another: the log says the most,
     /// readers and caches are told.
     fn settle_unwrapped(&mut self) -> Result<()> {
+        self.statements.clear();
+        // Readers must know what names mean before they know of the commit.
+        self.parts.attachments.names_changed();
+        let published = self
+            .parts
+            .attachments
+            .publish_if_changed(&self.statements.connection);
         self.recorder.everything_changed();
         self.recorder.commit(&self.commits, true);
-        self.statements.clear();
-        self.parts.attachments.names_changed();
-        self.parts
-            .attachments
-            .publish_if_changed(&self.statements.connection)
+        published
     }
 
     /// Begins a transaction that holds the write lock.
@@ -486,7 +496,7 @@ impl Writer {
 
     /// Commits; gives the number of the commit.
     pub(super) fn commit(&mut self) -> Result<u64> {
-        self.parts.hub.commit_begins();
+        self.commits.begins();
         self.wrote.set(false);
         self.control("COMMIT")?;
         if std::mem::take(&mut self.schema_touched) {

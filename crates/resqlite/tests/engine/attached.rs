@@ -98,3 +98,22 @@ fn a_name_follows_the_schema_in_which_it_is_found_first() {
     fixture.exec("DROP TABLE main.v");
     assert_eq!(named().unwrap(), 1);
 }
+
+#[test]
+fn a_snapshot_shows_one_state_of_all_databases() {
+    let fixture = attached(2);
+    fixture.exec("CREATE TABLE main.x(v); CREATE TABLE other.y(v)");
+    fixture.exec("INSERT INTO x VALUES (0); INSERT INTO y VALUES (0)");
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for _ in 0..300 {
+                fixture.exec("UPDATE main.x SET v = v + 1; UPDATE other.y SET v = v + 1");
+            }
+        });
+        while !writer.is_finished() {
+            let snapshot = block_on(fixture.db.snapshot()).unwrap();
+            let of = |sql| integers(&block_on(snapshot.select(sql, ())).unwrap());
+            assert_eq!(of("SELECT v FROM main.x"), of("SELECT v FROM other.y"));
+        }
+    });
+}

@@ -59,3 +59,48 @@ fn a_query_heals_when_its_table_returns() {
         db.close().await.unwrap();
     });
 }
+
+/// Waits until no live query has anything to do.
+fn wait_until_quiet(db: &Database) {
+    let (tell, hear) = std::sync::mpsc::channel();
+    db.engine().when_quiet(Box::new(move || {
+        let _ = tell.send(());
+    }));
+    hear.recv().unwrap();
+}
+
+#[test]
+fn many_queries_that_commits_outpace_all_end_up_to_date() {
+    const ROWS: i64 = 300;
+    pollster::block_on(async {
+        let db = items().await;
+        let sets: Vec<_> = (0..ROWS).map(|id| vec![id.into(), "old".into()]).collect();
+        db.execute_batch("INSERT INTO items VALUES (?, ?)", &sets)
+            .await
+            .unwrap();
+        let mut live: Vec<_> = (0..ROWS)
+            .map(|id| db.stream("SELECT name FROM items WHERE id = ?", [id.into()]))
+            .collect();
+        for query in &mut live {
+            query.next().await.unwrap().unwrap();
+        }
+        let mut expected = vec![String::from("old"); ROWS as usize];
+        for step in 0..6_000_i64 {
+            // Every row in turn, but not in order, and never two commits of one row close together.
+            let id = step * 7 % ROWS;
+            expected[id as usize] = format!("{step}");
+            let name = Value::Text(expected[id as usize].clone());
+            db.execute("UPDATE items SET name = ? WHERE id = ?", [name, id.into()])
+                .await
+                .unwrap();
+        }
+        wait_until_quiet(&db);
+        for (query, expected) in live.iter_mut().zip(expected) {
+            let emitted = query.next().await.unwrap().unwrap();
+            let shown = &emitted.rows().iter().next().unwrap().values()[0].clone();
+            assert_eq!(shown, &Value::Text(expected));
+        }
+        drop(live);
+        db.close().await.unwrap();
+    });
+}

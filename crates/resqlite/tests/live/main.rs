@@ -7,6 +7,7 @@
 mod bank;
 mod generate;
 mod listening;
+mod meanwhile;
 mod random;
 mod rng;
 mod rows;

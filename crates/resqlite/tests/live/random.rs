@@ -3,7 +3,7 @@
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use crate::{
@@ -20,6 +20,8 @@ const SIZE: Size = Size {
 };
 /// Commits of one run of the suite, about.
 const COMMITS: u64 = 20_000;
+/// After so many commits a long run tells how far it is.
+const PROGRESS: u64 = 50_000;
 /// How often a script is run that fails only sometimes.
 const ATTEMPTS: usize = 3;
 
@@ -45,9 +47,9 @@ fn fails(script: &Script, verify: f64) -> Option<Failure> {
     (0..ATTEMPTS).find_map(|_| run(script, verify).err())
 }
 
-/// Prints the shortest script that fails as this one does, and fails.
-fn report(seed: u64, script: &Script, failure: &Failure, verify: f64) -> ! {
-    println!("seed {seed}: {}", failure.what);
+/// Prints the shortest script that fails as this one does, and fails. `commits`: those that went well before.
+fn report(seed: u64, commits: u64, script: &Script, failure: &Failure, verify: f64) -> ! {
+    println!("seed {seed} after {commits} commits: {}", failure.what);
     let short = if failure.hangs || env::var_os("RESQLITE_LIVE_NO_SHRINK").is_some() {
         script.clone()
     } else {
@@ -63,6 +65,14 @@ fn report(seed: u64, script: &Script, failure: &Failure, verify: f64) -> ! {
         println!("written to {}", path.display());
     }
     panic!("seed {seed}: {}", failure.what);
+}
+
+fn progress(first: u64, next: u64, counts: &Counts, time: Duration) -> String {
+    let rate = counts.commits as f64 / time.as_secs_f64();
+    format!(
+        "seeds {first} to before {next}, {} commits, {rate:.0} per second",
+        counts.commits
+    )
 }
 
 #[test]
@@ -99,20 +109,20 @@ fn every_stream_shows_what_a_fresh_query_gives() {
     let first = seed;
     while counts.commits < commits {
         let (script, verify) = (script(seed, SIZE), verified(seed));
+        let before = counts.commits;
         match run(&script, verify) {
             Ok(more) => counts.add(more),
-            Err(failure) => report(seed, &script, &failure, verify),
+            Err(failure) => report(seed, counts.commits, &script, &failure, verify),
         }
-        seed += 1;
         if only.is_some() {
             break;
         }
+        seed += 1;
+        if counts.commits / PROGRESS > before / PROGRESS {
+            println!("{}", progress(first, seed, &counts, began.elapsed()));
+        }
     }
-    println!(
-        "seeds {first} to {}: {counts:?} in {:?}",
-        seed - 1,
-        began.elapsed()
-    );
+    println!("{}: {counts:?}", progress(first, seed, &counts, began.elapsed()));
     if only.is_none() {
         assert!(counts.emissions > commits / 20, "streams were told little");
         assert!(counts.skipped > counts.requeries / 4, "little was skipped");

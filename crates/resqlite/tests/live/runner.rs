@@ -14,6 +14,7 @@ pub struct Counts {
     pub commits: u64,
     pub emissions: u64,
     pub skipped: u64,
+    pub skipped_by_key: u64,
     pub requeries: u64,
     pub unchanged: u64,
     pub verified: u64,
@@ -24,6 +25,7 @@ impl Counts {
         self.commits += other.commits;
         self.emissions += other.emissions;
         self.skipped += other.skipped;
+        self.skipped_by_key += other.skipped_by_key;
         self.requeries += other.requeries;
         self.unchanged += other.unchanged;
         self.verified += other.verified;
@@ -65,6 +67,7 @@ fn run_steps(script: &Script, verify: f64) -> Result<Counts, Failure> {
         commits: world.db.engine().last_commit(),
         emissions: streams.emissions as u64,
         skipped: totals.skipped_by_table + totals.skipped_by_column + totals.skipped_by_key,
+        skipped_by_key: totals.skipped_by_key,
         requeries: totals.requeries,
         unchanged: totals.unchanged,
         verified: totals.verified,

@@ -99,39 +99,27 @@ fn jobs_come_back_when_the_last_thread_could_not_start() {
 }
 
 #[test]
-fn a_background_job_lets_callers_pass() {
-    let pool = waiting(1);
-    pool.submit_background(100);
-    pool.submit(2);
-    assert_eq!(pool.next(false, None), job(1, Some(2)));
-    assert_eq!(pool.next(true, None), job(2, None));
-    assert_eq!(pool.next(true, None), job(100, None));
-}
-
-#[test]
-fn a_background_job_does_not_let_callers_pass_for_ever() {
-    let pool = Pool::new(1, 1000, None);
-    pool.submit_background(1000);
-    let callers = crate::limits::PASSED_MAX as u32 + 5;
-    for number in 0..callers {
-        pool.submit(number);
-    }
-    let place = (0..).position(|_| matches!(pool.next(false, None), Next::Job { job: 1000, .. }));
-    assert_eq!(place, Some(crate::limits::PASSED_MAX));
-}
-
-#[test]
-fn a_background_job_calls_a_thread() {
+fn a_job_for_later_is_not_taken_before_its_time() {
     let pool = Pool::new(1, 100, None);
-    assert!(matches!(pool.submit_background(1), Submitted::NeedsThread));
+    pool.submit_after(Duration::from_secs(3600), 1);
+    pool.submit(2);
+    assert_eq!(pool.next(false, None), job(2, None));
+}
+
+#[test]
+fn a_job_for_later_is_taken_by_a_thread_that_waits() {
+    let pool = Pool::new(1, 100, None);
+    assert!(matches!(
+        pool.submit_after(Duration::from_millis(1), 1),
+        Submitted::NeedsThread
+    ));
     assert_eq!(pool.next(false, None), job(1, None));
 }
 
 #[test]
-fn a_closed_pool_drops_background_jobs() {
+fn a_closed_pool_drops_what_was_to_come_later() {
     let pool = Pool::new(1, 100, None);
-    pool.submit_background(1);
+    pool.submit_after(Duration::ZERO, 1);
     pool.close();
-    assert!(matches!(pool.submit_background(2), Submitted::Closed(2)));
     assert_eq!(pool.next(false, None), Next::Quit);
 }

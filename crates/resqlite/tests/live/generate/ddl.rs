@@ -35,10 +35,10 @@ pub fn change(rng: &mut Rng, schema: &mut Schema) -> String {
     }
 }
 
-/// A schema to start with: one script per statement.
-pub fn start(rng: &mut Rng, schema: &mut Schema) -> Vec<String> {
+/// A schema to start with: one script per statement. `least` to `most`: so many tables.
+pub fn start(rng: &mut Rng, schema: &mut Schema, (least, most): (usize, usize)) -> Vec<String> {
     let mut out = Vec::new();
-    for _ in 0..rng.between(2, 4) {
+    for _ in 0..rng.between(least, most) {
         out.extend(table(rng, schema));
     }
     for _ in 0..rng.below(5) {

@@ -96,7 +96,13 @@ impl Draw<'_> {
 
     /// `col = v`, or `v = col`.
     pub fn compared(&mut self, column: &Named) -> String {
-        let value = self.constant(column.kind);
+        let value = if self.rng.chance(8) {
+            // Converted before it is compared, or not.
+            let number = (*self.rng.pick(&["0", "1", "2", "1.0"])).to_owned();
+            self.value(number.into())
+        } else {
+            self.constant(column.kind)
+        };
         let (name, sign) = (&column.text, self.rng.pick(&COMPARISONS));
         if self.rng.chance(20) {
             format!("{value} {sign} {name}")

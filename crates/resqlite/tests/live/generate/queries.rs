@@ -3,7 +3,7 @@
 use super::{
     draw::Draw,
     expressions::Named,
-    model::{Kind, Module, Schema, Table},
+    model::{Kind, Module, Role, Schema, Table},
     values::WORDS,
 };
 use crate::{rng::Rng, script::Statement};
@@ -31,10 +31,38 @@ const KINDS: [(usize, Make); 17] = [
     (2, about_schema),
 ];
 
+/// Those that can be told from most commits by the columns or the rows that they read.
+const NARROW: [(usize, Make); 7] = [
+    (4, by_key),
+    (12, filtered),
+    (5, few_columns),
+    (3, joined),
+    (2, natural),
+    (2, self_joined),
+    (1, index_only),
+];
+
 /// A query on the tables that readers see.
 pub fn query(rng: &mut Rng, schema: &Schema) -> Statement {
+    one_of(&KINDS, rng, schema)
+}
+
+/// A query that most commits do not concern.
+pub fn narrow_query(rng: &mut Rng, schema: &Schema) -> Statement {
+    one_of(&NARROW, rng, schema)
+}
+
+fn one_of(kinds: &[(usize, Make)], rng: &mut Rng, schema: &Schema) -> Statement {
     loop {
-        let make = rng.weighted(&KINDS);
+        let make = if schema
+            .readable()
+            .iter()
+            .any(|table| table.module == Module::Btree)
+        {
+            rng.weighted(kinds)
+        } else {
+            in_module
+        };
         let mut draw = Draw::new(rng, schema);
         if let Some(text) = make(&mut draw) {
             return draw.finish(&text);
@@ -120,6 +148,38 @@ fn condition(draw: &mut Draw<'_>, columns: &[Named]) -> String {
             format!("{} IS {value}", column.text)
         }
     }
+}
+
+/// One or two columns of all rows, in whatever order they come.
+fn few_columns(draw: &mut Draw<'_>) -> Option<String> {
+    let table = ordinary(draw)?;
+    let source = draw.table_source(&table, "");
+    let computed = table.columns.iter().find(|column| column.role == Role::Generated);
+    if let Some(column) = computed.filter(|_| draw.rng.chance(40)) {
+        return Some(format!("SELECT {} FROM {}", column.name, source.text));
+    }
+    let (first, second) = (draw.scalar(&source.columns, 0), draw.scalar(&source.columns, 0));
+    let results = if draw.rng.chance(50) {
+        first
+    } else {
+        format!("{first}, {second}")
+    };
+    Some(format!("SELECT {results} FROM {}", source.text))
+}
+
+/// A table twice, with a condition on one of the two.
+fn self_joined(draw: &mut Draw<'_>) -> Option<String> {
+    let table = ordinary(draw)?;
+    let (first, second) = (draw.table_source(&table, "a"), draw.table_source(&table, "b"));
+    let (left, right) = (first.scope(true), second.scope(true));
+    let on = draw.rng.pick(&table.columns).name.clone();
+    let join = draw.rng.pick(&["JOIN", "LEFT JOIN"]);
+    let (mine, other) = (draw.scalar(&left, 0), draw.scalar(&right, 0));
+    let condition = condition(draw, &left);
+    Some(format!(
+        "SELECT {mine}, {other} FROM {} {join} {} ON a.{on} = b.{on} WHERE {condition}",
+        first.text, second.text
+    ))
 }
 
 fn joined(draw: &mut Draw<'_>) -> Option<String> {

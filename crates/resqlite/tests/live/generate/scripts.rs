@@ -3,7 +3,7 @@
 use super::{
     ddl,
     model::{Role, Schema},
-    queries::query,
+    queries::{narrow_query, query},
     writes,
 };
 use crate::{
@@ -21,6 +21,8 @@ pub struct Size {
 
 /// What scripts of one seed do at all. Each script leaves something out, so that what is left meets more often.
 struct Features {
+    /// One table or two, and queries that most commits do not concern, so that skipping is put to the test.
+    narrow: bool,
     schema_changes: bool,
     transactions: bool,
     queues: bool,
@@ -46,13 +48,15 @@ type Act = fn(&mut Maker);
 /// The script of a seed.
 pub fn script(seed: u64, size: Size) -> Script {
     let mut rng = Rng::new(seed);
+    let narrow = rng.chance(40);
     let features = Features {
-        schema_changes: rng.chance(60),
-        transactions: rng.chance(70),
-        queues: rng.chance(50),
+        narrow,
+        schema_changes: rng.chance(if narrow { 20 } else { 60 }),
+        transactions: rng.chance(if narrow { 40 } else { 70 }),
+        queues: rng.chance(if narrow { 20 } else { 50 }),
         lags: rng.chance(30),
         aux: rng.chance(25),
-        checks: *rng.pick(&[20, 60, 100]),
+        checks: *rng.pick(if narrow { &[100] } else { &[20, 60, 100] }),
     };
     let setup = Setup {
         file: features.aux || rng.chance(20),
@@ -86,7 +90,8 @@ impl Maker {
         if self.features.aux {
             self.attach();
         }
-        for sql in ddl::start(&mut self.rng, &mut self.schema) {
+        let tables = if self.features.narrow { (1, 2) } else { (2, 4) };
+        for sql in ddl::start(&mut self.rng, &mut self.schema, tables) {
             self.steps.push(Step::Script(sql));
         }
         self.fill();
@@ -233,8 +238,9 @@ impl Maker {
         if schema.readable().is_empty() {
             return;
         }
+        let make = if self.features.narrow { narrow_query } else { query };
         let count = self.rng.weighted(&[(8, 1), (2, 2), (1, 3)]);
-        let queries = (0..count).map(|_| query(&mut self.rng, &schema)).collect();
+        let queries = (0..count).map(|_| make(&mut self.rng, &schema)).collect();
         let stream = self.streams;
         self.streams += 1;
         self.open.push(stream);

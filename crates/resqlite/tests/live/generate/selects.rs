@@ -74,8 +74,9 @@ impl Draw<'_> {
             *self.rng.pick(&fitting)
         };
         let mut condition = format!("{} = {}", left.text, right.text);
-        if self.rng.chance(25) {
-            condition += &format!(" AND {}", self.predicate(&columns, 0));
+        if self.rng.chance(35) {
+            let side = if self.rng.chance(60) { &columns } else { before };
+            condition += &format!(" AND {}", self.predicate(side, 0));
         }
         let table = &next.text;
         match self.rng.below(8) {

@@ -5,7 +5,7 @@ use resqlite::Value;
 use super::{
     draw::Draw,
     expressions::Named,
-    model::{Column, Kind, Module, Role, Schema, Table, View},
+    model::{Column, Key, Kind, Module, Role, Schema, Table, View},
     values,
 };
 use crate::{
@@ -112,7 +112,7 @@ fn plain_value(rng: &mut Rng, table: &Table, at: usize) -> Value {
     }
     match &column.role {
         // An id of its own choice, often.
-        Role::Key if table.key == super::model::Key::Alias(at) && rng.chance(50) => Value::Null,
+        Role::Key if table.key == Key::Alias(at) && rng.chance(50) => Value::Null,
         Role::Child { .. } if rng.chance(50) => Value::Null,
         _ if table.is_unique(at) || column.role != Role::Plain => values::unique(rng, column.kind),
         _ if table.strict => values::fitting(rng, column.kind),
@@ -180,7 +180,7 @@ fn insert(draw: &mut Draw<'_>, table: &Table) -> String {
         .into_iter()
         .map(|at| writable[at])
         .collect();
-    if let super::model::Key::Columns { columns: key, .. } = &table.key {
+    if let Key::Columns { columns: key, .. } = &table.key {
         // No default for these.
         columns.extend(key);
         columns.sort_unstable();
@@ -268,6 +268,7 @@ fn assigned(draw: &mut Draw<'_>, table: &Table, at: usize) -> String {
             .rng
             .pick(&["'1'", "1", "1.0", "-0.0", "0.0", "x'31'"])
             .to_string(),
+        5 if free && matches!(column.kind, Kind::Real | Kind::Any) => format!("{name} * -1.0"),
         _ => value(draw, table, at),
     }
 }
@@ -301,7 +302,30 @@ fn condition(draw: &mut Draw<'_>, table: &Table) -> String {
     }
 }
 
+/// A row gets another key, and with it another place; all the rest of it stays.
+fn moved(draw: &mut Draw<'_>, table: &Table) -> String {
+    let name = draw.table_name(table, true);
+    let (key, kind) = match &table.key {
+        Key::Columns {
+            columns,
+            rowid: false,
+        } => {
+            let column = &table.columns[*draw.rng.pick(columns)];
+            (column.name.as_str(), column.kind)
+        }
+        _ => ("rowid", Kind::Integer),
+    };
+    let value = values::unique(draw.rng, kind);
+    let (value, offset) = (draw.value(value), draw.rng.below(5));
+    format!(
+        "UPDATE OR IGNORE {name} SET {key} = {value} WHERE {key} = (SELECT {key} FROM {name} LIMIT 1 OFFSET {offset})"
+    )
+}
+
 fn update(draw: &mut Draw<'_>, table: &Table) -> String {
+    if table.module == Module::Btree && draw.rng.chance(8) {
+        return moved(draw, table);
+    }
     let name = draw.table_name(table, true);
     let (assignments, condition) = (assignments(draw, table), condition(draw, table));
     let (conflict, returning) = (update_conflict(draw, table), returning(draw, table));

@@ -1,0 +1,40 @@
+// What the engine counts while live queries run.
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export const counters = async (db) => (await db.diagnostics()).streams
+
+/** How much each counter grew since `before`. */
+export async function countedSince(db, before) {
+  const now = await counters(db)
+  return Object.fromEntries(Object.keys(now).map((name) => [name, now[name] - before[name]]))
+}
+
+const quietFor = 20 // ms
+const patience = 60_000
+
+/** Resolves once no re-query has run, waited or been delivered for 20 ms. */
+export async function quiet(db) {
+  const start = performance.now()
+  let since = start
+  let seen = ''
+  while (performance.now() - since < quietFor) {
+    const { running, queued, requeries, emitted, verified, foreignCommits } = await counters(db)
+    const now = JSON.stringify([requeries, emitted, verified, foreignCommits])
+    if (running + queued > 0 || now !== seen) since = performance.now()
+    if (since - start > patience) throw new Error(`live queries still at work after ${patience / 1000} s`)
+    seen = now
+    await sleep(4)
+  }
+}
+
+/** Throws when the engine lost something: each commit that concerns a stream is re-queried for, or by a later one too. */
+export function assertNothingLost({ requeries, coalesced, errors }, expected) {
+  if (errors > 0) throw new Error(`${errors} re-queries failed`)
+  if (requeries + coalesced < expected)
+    throw new Error(
+      `${requeries} re-queries and ${coalesced} coalesced, but ${expected} commits concerned one`,
+    )
+}
+
+/** Empties the write-ahead log, so that no checkpoint falls into a short run and none into the next. */
+export const emptyLog = (db) => db.execute('PRAGMA wal_checkpoint(TRUNCATE)')

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { summary } from '../measure.mjs'
+import { countedSince, counters, quiet } from './counters.mjs'
+import { count, time, times } from './figure.mjs'
+import { each, inTurns, metered, ratio } from './turns.mjs'
+import { reEmissions, stopAll, watchAll } from './watch.mjs'
+
+const streams = 8
+const rowsEach = 256
+const length = 4096
+const outsider = streams * rowsEach + 1
+
+// An expression: no value of a column tells that the updated row is none of theirs, so all must run again.
+const unchanged = Array.from({ length: streams }, (_, i) => [
+  'SELECT id, body FROM long_items WHERE marker + 0 = ? ORDER BY id',
+  [i],
+])
+const barrier = ['SELECT body FROM long_items WHERE id = ?', [outsider]]
+
+/**
+ * Long texts that are read again and are the same: nothing of them may reach the main thread. The updates are
+ * timed alone, with time between them in which the re-queries end; and together with one more stream whose value tells that the
+ * update has come through.
+ */
+export const longUnchanged = {
+  id: 'live-unchanged',
+  version: 'v1',
+  title: `updates that change none of ${streams} streams of ${rowsEach} texts of 4 KiB, which all must look`,
+  async measure({ open, rounds, quick }) {
+    const db = await open('long')
+    await makeTexts(db)
+    const writes = quick ? 20 : 30
+    const pause = await timeToSettle(db)
+    const phases = {
+      none: { queries: [], pause },
+      unchanged: { queries: unchanged, pause },
+      barrier: { queries: [], last: barrier },
+      both: { queries: unchanged, last: barrier },
+    }
+    const {
+      none,
+      unchanged: looked,
+      barrier: alone,
+      both,
+    } = await inTurns(phases, rounds, (phase, label) => run(db, phase, writes, label))
+    return {
+      main: times('main-thread time of an update ÷ without streams', ratio(looked, none, 'cpu')),
+      added: time(
+        'main-thread time of an update, less one without streams',
+        looked.map(({ cpu }, i) => cpu - none[i].cpu),
+      ),
+      mainNone: time('main-thread time of an update without streams', each(none, 'cpu')),
+      mainLooked: time('main-thread time of an update', each(looked, 'cpu')),
+      wall: time('update → value of the stream that changes', each(both, 'wall')),
+      wallAlone: time('the same without the others', each(alone, 'wall')),
+      requeries: count('re-queries per update and stream', each(looked, 'requeries')),
+    }
+  },
+}
+
+async function makeTexts(db) {
+  await db.exec('CREATE TABLE long_items (id INTEGER PRIMARY KEY, marker INTEGER, body TEXT)')
+  const sets = Array.from({ length: outsider }, (_, i) => [
+    i + 1 === outsider ? -1 : Math.floor(i / rowsEach),
+    `body of ${i + 1} `.padEnd(length, 'long text '),
+  ])
+  await db.executeBatch('INSERT INTO long_items (id, marker, body) VALUES (NULL, ?, ?)', sets)
+}
+
+/** Three times as long as all streams take to look. */
+async function timeToSettle(db) {
+  const samples = []
+  for (let i = 0; i < 5; i++)
+    samples.push(await run(db, { queries: unchanged, last: barrier }, 3, `first ${i}`))
+  return Math.max(5, Math.ceil(3 * summary(each(samples, 'wall')).median))
+}
+
+async function run(db, { queries, last, pause }, writes, label) {
+  const watches = await watchAll(db, last ? [...queries, last] : queries)
+  const before = await counters(db)
+  const seen = watches.at(-1)
+  const update = async (ops) => {
+    for (let i = 0; i < ops; i++) {
+      const body = `${label} ${i}`
+      await db.execute('UPDATE long_items SET body = ? WHERE id = ?', [body, outsider])
+      if (last) await seen.until(([row]) => row.body === body)
+      else await sleep(pause)
+    }
+  }
+  const sampled = await metered(update, writes)
+  await quiet(db)
+  const counted = await countedSince(db, before)
+  assertLooked(counted, watches, queries.length, writes, last !== undefined)
+  stopAll(watches)
+  await quiet(db)
+  return { ...sampled, requeries: counted.requeries / writes / queries.length }
+}
+
+/** All had to look (some for two updates at once), and none of the long texts were emitted. */
+function assertLooked({ requeries, coalesced, unchanged, errors }, watches, streams, writes, withLast) {
+  if (errors > 0) throw new Error(`${errors} re-queries failed`)
+  const lastOnes = withLast ? writes : 0
+  if (requeries + coalesced < streams * writes + lastOnes || unchanged < (streams * writes) / 2)
+    throw new Error(`${requeries} re-queries, ${unchanged} of them unchanged, for ${streams} × ${writes}`)
+  if (reEmissions(watches) !== lastOnes) throw new Error('a stream that did not change was emitted')
+}
