@@ -26,7 +26,14 @@ struct Entry {
     owed: bool,
     /// The consumer took the result of a run of which it is not known yet here that it has ended.
     taken_early: bool,
-    slow: bool,
+    /// How long it ran the last time.
+    micros: u64,
+}
+
+impl Entry {
+    fn is_slow(&self) -> bool {
+        self.micros >= limits::SLOW_MICROS
+    }
 }
 
 /// The queries that wait, oldest first, each with its place in line.
@@ -105,7 +112,7 @@ impl Scheduler {
                 phase: Phase::Running,
                 owed: false,
                 taken_early: false,
-                slow: false,
+                micros: 0,
             },
         );
     }
@@ -118,8 +125,8 @@ impl Scheduler {
         match entry.phase {
             Phase::Idle => {}
             Phase::Gathering => self.gathering.retain(|other| *other != id),
-            Phase::Queued => self.line(entry.slow).retain(|(_, other)| *other != id),
-            Phase::Running => self.leave_running(entry.slow),
+            Phase::Queued => self.line(entry.is_slow()).retain(|(_, other)| *other != id),
+            Phase::Running => self.leave_running(entry.is_slow()),
             Phase::Delivering => self.delivering -= 1,
         }
     }
@@ -165,13 +172,28 @@ impl Scheduler {
         Some(id)
     }
 
+    /// A query to run together with one that was picked, if one is due that takes at most this long: it is running
+    /// from now on.
+    pub fn pick_along(&mut self, micros_max: u64) -> Option<(StreamId, u64)> {
+        let (_, id) = *self.quick.front()?;
+        let entry = self.entries.get_mut(&id)?;
+        if entry.micros > micros_max {
+            return None;
+        }
+        entry.phase = Phase::Running;
+        let micros = entry.micros;
+        self.quick.pop_front();
+        self.running += 1;
+        Some((id, micros))
+    }
+
     /// A run has ended after this many microseconds. `emitted`: its consumer has a new result to take.
     pub fn finished(&mut self, id: StreamId, micros: u64, emitted: bool) {
         let Some(entry) = self.entries.get_mut(&id) else {
             return;
         };
-        let was_slow = entry.slow;
-        entry.slow = micros >= limits::SLOW_MICROS;
+        let was_slow = entry.is_slow();
+        entry.micros = micros;
         let taken = std::mem::take(&mut entry.taken_early);
         if emitted && !taken {
             entry.phase = Phase::Delivering;
@@ -264,7 +286,7 @@ impl Scheduler {
             return;
         };
         entry.phase = Phase::Queued;
-        let slow = entry.slow;
+        let slow = entry.is_slow();
         self.places += 1;
         let place = self.places;
         self.line(slow).push_back((place, id));
@@ -358,6 +380,19 @@ mod tests {
         assert_eq!(scheduler.pick(), None);
         scheduler.release();
         assert_eq!((scheduler.pick(), scheduler.pick()), (Some(A), Some(B)));
+    }
+
+    #[test]
+    fn queries_run_along_as_far_as_their_time_allows() {
+        let mut scheduler = idle(1, &[(A, 10), (B, 20), (C, 30)]);
+        for id in [A, B, C] {
+            scheduler.stale(id, false);
+        }
+        assert_eq!(scheduler.pick(), Some(A));
+        assert_eq!(scheduler.pick_along(25), Some((B, 20)));
+        assert_eq!(scheduler.pick_along(25), None, "C takes longer");
+        assert_eq!(scheduler.pick(), Some(C));
+        assert_eq!(scheduler.running(), 3);
     }
 
     #[test]

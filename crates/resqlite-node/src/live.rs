@@ -43,6 +43,26 @@ impl Subscriptions {
         let _ended = self.with(|open| open.remove(&request));
     }
 
+    /// JavaScript has consumed what it was given.
+    pub(crate) fn consumed(&self, given: &[Given]) {
+        if given.is_empty() {
+            return;
+        }
+        let (news, ended) = self.with(|open| {
+            let mut news: Vec<Arc<Subscription>> = Vec::with_capacity(given.len());
+            let mut ended = Vec::new();
+            for given in given {
+                match given {
+                    Given::News(request) => news.extend(open.get(request).map(Arc::clone)),
+                    Given::End(request) => ended.extend(open.remove(request)),
+                }
+            }
+            (news, ended)
+        });
+        Subscription::all_delivered(news.iter().map(|subscription| &**subscription));
+        drop(ended);
+    }
+
     /// Ends all of them.
     pub(crate) fn end_all(&self) {
         let _ended = self.with(std::mem::take);
@@ -75,17 +95,6 @@ impl Given {
     pub(crate) fn request(self) -> u32 {
         match self {
             Self::News(request) | Self::End(request) => request,
-        }
-    }
-
-    pub(crate) fn consumed(self, subscriptions: &Subscriptions) {
-        match self {
-            Self::News(request) => {
-                if let Some(subscription) = subscriptions.get(request) {
-                    subscription.delivered();
-                }
-            }
-            Self::End(request) => subscriptions.end(request),
         }
     }
 }

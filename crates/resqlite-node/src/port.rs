@@ -193,9 +193,8 @@ impl Port {
             self.shared.outbox.take(&mut self.frames, &mut self.slabs);
         }
         // After slabs were given back: whoever is told now may be waiting for one.
-        for given in std::mem::take(&mut self.given) {
-            given.consumed(&self.shared.subscriptions);
-        }
+        self.shared.subscriptions.consumed(&self.given);
+        self.given.clear();
         let (length, settled) = self.fitting();
         // SAFETY: JavaScript is not running while this is, and the inbox is only ever written here.
         #[allow(unsafe_code)]

@@ -136,11 +136,10 @@ impl Engine {
     fn start(place: Place, settings: Settings) -> Result<Self> {
         let attachments = Arc::new(Attachments::default());
         let commits = Arc::<Commits>::default();
-        let readers = |name, nice, threads, idle: Option<Duration>| {
+        let readers = |name, threads, idle: Option<Duration>| {
             let pool = Pool::new(threads, limits::QUEUED_READS_MAX, idle);
             Arc::new(Readers::new(
                 name,
-                nice,
                 pool,
                 place.clone(),
                 settings.clone(),
@@ -155,14 +154,9 @@ impl Engine {
             Arc::clone(&attachments),
             (!settings.read_only).then(|| Arc::clone(&queue)),
         );
-        let selects = readers("resqlite-reader", 0, settings.readers, None);
-        let leases = readers("resqlite-lease", 0, limits::LEASES_MAX, Some(limits::THREAD_IDLE));
-        let reruns = readers(
-            "resqlite-live",
-            limits::RERUN_NICE,
-            settings.readers,
-            Some(limits::THREAD_IDLE),
-        );
+        let selects = readers("resqlite-reader", settings.readers, None);
+        let leases = readers("resqlite-lease", limits::LEASES_MAX, Some(limits::THREAD_IDLE));
+        let reruns = readers("resqlite-live", settings.readers, Some(limits::THREAD_IDLE));
         let hub = Hub::new(
             Arc::clone(&commits),
             Arc::clone(&selects),

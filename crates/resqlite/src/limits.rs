@@ -16,11 +16,12 @@ pub const QUEUED_READS_MAX: usize = 1 << 17;
 pub const QUEUED_WRITES_MAX: usize = 1 << 17;
 /// Requests that wait inside one transaction, snapshot or cursor.
 pub const QUEUED_IN_SESSION_MAX: usize = 1 << 14;
-/// How much less than others the threads that re-run live queries ask for where the processor has not enough for all: a
-/// Unix "nice" value. They get about a thirtieth of what a thread gets that answers a caller.
-pub const RERUN_NICE: i32 = 15;
 /// How long a thread runs one live query after another before it looks whether it should pause.
 pub const WORK_TURN: Duration = Duration::from_millis(2);
+/// Live queries that are run in one read transaction, and the microseconds that they took together the last time.
+pub const SHARED_READ_RUNS: usize = 32;
+/// See [`SHARED_READ_RUNS`].
+pub const SHARED_READ_MICROS: u64 = 500;
 /// How long live queries that become stale while others are being run wait for each other.
 pub const GATHER: Duration = Duration::from_millis(1);
 /// How often a foreign writer is looked for while live queries are open.

@@ -1,7 +1,6 @@
 //! Reading: threads with a read-only connection each, and the queue that feeds them.
 
 mod pool;
-mod priority;
 mod thread;
 
 pub(crate) use pool::{Pool, PoolStatus};

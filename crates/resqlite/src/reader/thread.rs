@@ -12,7 +12,6 @@ use resqlite_sqlite::Connection;
 use super::{
     Pool, PoolStatus,
     pool::{Next, Submitted},
-    priority,
 };
 use crate::{
     changes::Commits,
@@ -57,7 +56,6 @@ pub(crate) struct Readers {
 
 struct Shared {
     name: &'static str,
-    nice: i32,
     place: Place,
     settings: Settings,
     attachments: Arc<Attachments>,
@@ -65,10 +63,8 @@ struct Shared {
 }
 
 impl Readers {
-    /// `nice`: how far its threads stand back behind others, see [`priority`].
     pub(crate) fn new(
         name: &'static str,
-        nice: i32,
         pool: Pool<Job>,
         place: Place,
         settings: Settings,
@@ -79,7 +75,6 @@ impl Readers {
             pool: Arc::new(pool),
             shared: Arc::new(Shared {
                 name,
-                nice,
                 place,
                 settings,
                 attachments,
@@ -172,7 +167,6 @@ impl Lease {
 /// Serves jobs until the pool says to quit. A connection that cannot be opened fails the job that needed it; one in
 /// whose use something panicked is replaced.
 fn serve(pool: &Pool<Job>, shared: &Shared) {
-    priority::stand_back(shared.nice);
     // Declared first, so that it goes last: the connection is closed by then.
     let _leaving = Leaving(pool);
     let mut reader: Option<Reader> = None;

@@ -1,7 +1,7 @@
 //! All live queries of an engine, and who runs them when.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
     hash::{BuildHasher, RandomState},
     sync::{
         Arc,
@@ -94,6 +94,8 @@ pub(super) struct Turn {
     pub(super) verifying: bool,
     /// The newest commit that may have made it due.
     pub(super) seen: u64,
+    /// The number of the state when it was taken, unless the writer was changing that, and of foreign commits.
+    pub(super) taken_at: (Option<u64>, u64),
 }
 
 /// What a run came to.
@@ -325,19 +327,34 @@ impl Hub {
         state.working += 1;
     }
 
-    /// The run to make, if one is due.
-    pub(super) fn take_turn(&self) -> Option<Turn> {
+    /// The runs to make now, as many as may share a read transaction; none if none is due.
+    pub(super) fn take_turns(&self) -> VecDeque<Turn> {
         let mut state = lock(&self.state);
-        let id = state.scheduler.pick()?;
-        let reason = state.reasons.remove(&id);
-        let verifying = state.verification.due.remove(&id);
-        let stream = Arc::clone(&state.streams.get(&id)?.stream);
-        Some(Turn {
-            stream,
-            reason,
-            verifying,
-            seen: state.seen,
-        })
+        let now = (self.commits.settled(), self.foreign_commits());
+        let mut turns = VecDeque::new();
+        if let Some(id) = state.scheduler.pick() {
+            turns.extend(state.turn(id, now));
+        }
+        let mut micros_left = limits::SHARED_READ_MICROS;
+        while !turns.is_empty()
+            && turns.len() < limits::SHARED_READ_RUNS
+            && let Some((id, micros)) = state.scheduler.pick_along(micros_left)
+        {
+            micros_left -= micros;
+            turns.extend(state.turn(id, now));
+        }
+        turns
+    }
+
+    /// Runs that were taken and not made are due still.
+    pub(super) fn give_back(self: &Arc<Self>, turns: impl Iterator<Item = Turn>) {
+        let mut state = lock(&self.state);
+        for Turn { stream, reason, .. } in turns {
+            state.scheduler.finished(stream.id, 0, false);
+            let reason = reason.unwrap_or(Reason::Everything);
+            self.make_stale(&mut state, stream.id, reason, true);
+        }
+        self.move_on(state);
     }
 
     pub(super) fn work_done(self: &Arc<Self>) {
@@ -385,10 +402,10 @@ impl Hub {
         }
     }
 
-    /// The consumer of a live query has taken what its listener was given.
-    pub(super) fn delivered(self: &Arc<Self>, id: StreamId) {
+    /// The consumers of these live queries have taken what their listeners were given.
+    pub(super) fn delivered(self: &Arc<Self>, ids: impl Iterator<Item = StreamId>) {
         let mut state = lock(&self.state);
-        state.scheduler.delivered(id);
+        ids.for_each(|id| state.scheduler.delivered(id));
         self.move_on(state);
     }
 
@@ -506,6 +523,16 @@ impl Hub {
 }
 
 impl State {
+    fn turn(&mut self, id: StreamId, taken_at: (Option<u64>, u64)) -> Option<Turn> {
+        Some(Turn {
+            reason: self.reasons.remove(&id),
+            verifying: self.verification.due.remove(&id),
+            stream: Arc::clone(&self.streams.get(&id)?.stream),
+            seen: self.seen,
+            taken_at,
+        })
+    }
+
     /// Chooses some of the queries that a commit does not concern, to run all the same.
     fn choose_verified(&mut self, concerned: &[(StreamId, Reason)]) {
         for at in 0..self.verification.asked.len() {

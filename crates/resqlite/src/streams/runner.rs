@@ -1,6 +1,7 @@
 //! Runs live queries on a reader.
 
 use std::{
+    collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
         Arc,
@@ -49,6 +50,7 @@ impl LiveJob {
                     reason: None,
                     verifying: false,
                     seen: 0,
+                    taken_at: (None, 0),
                 };
                 guarded(&hub, reader, &turn);
             }
@@ -103,10 +105,46 @@ fn work(hub: &Arc<Hub>, reader: &mut Reader) {
     if let Err(error) = reader.end_read() {
         return fail_taken(hub, &error);
     }
-    while let Some(turn) = hub.take_turn() {
-        guarded(hub, reader, &turn);
-        if began.elapsed() > limits::WORK_TURN {
+    while began.elapsed() < limits::WORK_TURN {
+        let turns = Turns {
+            left: hub.take_turns(),
+            hub,
+        };
+        if turns.left.is_empty() {
             break;
+        }
+        turns.run(reader);
+    }
+}
+
+/// Runs to make on one committed state. Those that a panic keeps from being made are given back.
+struct Turns<'a> {
+    left: VecDeque<Turn>,
+    hub: &'a Arc<Hub>,
+}
+
+impl Turns<'_> {
+    fn run(mut self, reader: &mut Reader) {
+        let hub = self.hub;
+        // It begins after the turns were taken, so it shows what made them due.
+        let read = reader.in_read(|reader, _| {
+            while let Some(turn) = self.left.pop_front() {
+                guarded(hub, reader, &turn);
+            }
+            Ok(())
+        });
+        if let Err(error) = read {
+            while let Some(turn) = self.left.pop_front() {
+                fail_turn(hub, &turn, &error);
+            }
+        }
+    }
+}
+
+impl Drop for Turns<'_> {
+    fn drop(&mut self) {
+        if !self.left.is_empty() {
+            self.hub.give_back(self.left.drain(..));
         }
     }
 }
@@ -119,11 +157,19 @@ fn fail_due(hub: &Arc<Hub>, error: &Error) {
 }
 
 fn fail_taken(hub: &Arc<Hub>, error: &Error) {
-    while let Some(Turn { stream, .. }) = hub.take_turn() {
-        let ran = failed(hub, &stream, &mut lock(&stream.state), error, hub.commits.last());
-        if let Some(ran) = ran {
-            hub.finished(&stream, ran);
+    loop {
+        let turns = hub.take_turns();
+        if turns.is_empty() {
+            return;
         }
+        turns.iter().for_each(|turn| fail_turn(hub, turn, error));
+    }
+}
+
+fn fail_turn(hub: &Arc<Hub>, Turn { stream, .. }: &Turn, error: &Error) {
+    let ran = failed(hub, stream, &mut lock(&stream.state), error, hub.commits.last());
+    if let Some(ran) = ran {
+        hub.finished(stream, ran);
     }
 }
 
@@ -167,7 +213,6 @@ fn make(hub: &Arc<Hub>, reader: &mut Reader, turn: &Turn, state: &mut State) -> 
     if state.worked {
         count_run(hub, turn);
     }
-    let (settled, foreign) = (hub.commits.settled(), hub.foreign_commits());
     let (since, results) = reader.in_read(|reader, since| {
         debug_assert!(
             since >= turn.seen,
@@ -188,6 +233,7 @@ fn make(hub: &Arc<Hub>, reader: &mut Reader, turn: &Turn, state: &mut State) -> 
 
     let changed = results.iter().any(|result| result.difference.is_some());
     let volatile = results.iter().any(|result| result.reads.is_volatile());
+    let (settled, foreign) = turn.taken_at;
     let undisturbed = settled.is_some() && hub.commits.settled() == settled;
     if turn.verifying && changed && undisturbed && !volatile {
         hub.suspect(stream, foreign);

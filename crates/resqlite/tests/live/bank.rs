@@ -15,7 +15,10 @@ const ACCOUNTS: i64 = 24;
 const EACH: i64 = 100;
 const TOTAL: i64 = ACCOUNTS * EACH;
 const WRITERS: u64 = 3;
-const TRANSFERS: usize = 300;
+/// After each, all come to rest.
+const ROUNDS: u64 = 10;
+/// Of one writer in one round.
+const TRANSFERS: usize = 40;
 
 /// Each change of a balance is written down by a trigger, in the same transaction.
 const SCHEMA: &str = "
@@ -216,22 +219,32 @@ fn no_emission_shows_money_that_is_on_its_way() {
         let all: Vec<Watched> = (0..2 * STREAMS.len())
             .map(|number| watch(&db, number / 2, if number % 2 == 0 { 0.0 } else { 0.5 }))
             .collect();
-        thread::scope(|scope| {
-            for writer in 0..WRITERS {
-                let db = &db;
-                scope.spawn(move || write(db, 100 * seed + writer));
-            }
-            scope.spawn(|| come_and_go(&db, 100 * seed + 99));
-        });
+        // A commit before it is known what a query depends on is not decoded for it.
         wait_until_quiet(db.engine()).expect("streams come to rest");
-        all.iter().for_each(|watched| watched.check_at_rest(&db));
-        let balances = all[2].notes.lock().emissions;
-        assert!(balances > 20, "the list was told only {balances} times");
+        for round in 0..ROUNDS {
+            let seed = 1000 * seed + 10 * round;
+            thread::scope(|scope| {
+                for writer in 0..WRITERS {
+                    let db = &db;
+                    scope.spawn(move || write(db, seed + writer));
+                }
+                scope.spawn(|| come_and_go(&db, seed + WRITERS));
+            });
+            wait_until_quiet(db.engine()).expect("streams come to rest");
+            all.iter().for_each(|watched| watched.check_at_rest(&db));
+        }
+        let balances = all[2].notes.lock().emissions as u64;
+        assert!(balances > ROUNDS, "the list was told only {balances} times");
         assert_eq!(
             all[9].notes.lock().emissions,
             1,
             "what never changes is told once"
         );
-        assert!(all[8].subscription.stats().skipped_by_key > 500);
+        let stats = all[8].subscription.stats();
+        assert_eq!(
+            stats.requeries, 0,
+            "no commit concerns an account that is not there"
+        );
+        assert!(stats.skipped_by_key > ROUNDS);
     }
 }
