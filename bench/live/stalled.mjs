@@ -50,7 +50,7 @@ async function run(db, commits, iterate, rowsOf) {
   }
   await quiet(db)
   const { emitted } = await countedSince(db, before)
-  if (emitted < commits / 20) throw new Error(`only ${emitted} values for ${commits} commits`)
+  if (emitted < commits / 500) throw new Error(`only ${emitted} values for ${commits} commits`)
   const { value } = await iterator.next()
   if (JSON.stringify(rowsOf(value)) !== JSON.stringify(await db.select(sql)))
     throw new Error('not the latest state')

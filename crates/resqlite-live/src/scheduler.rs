@@ -164,27 +164,37 @@ impl Scheduler {
             (Some(_), None) => false,
         };
         let (_, id) = self.line(slow_first).pop_front()?;
-        self.running += 1;
         self.slow_running += usize::from(slow_first);
-        if let Some(entry) = self.entries.get_mut(&id) {
-            entry.phase = Phase::Running;
-        }
+        self.run(id);
         Some(id)
     }
 
-    /// A query to run together with one that was picked, if one is due that takes at most this long: it is running
-    /// from now on.
-    pub fn pick_along(&mut self, micros_max: u64) -> Option<(StreamId, u64)> {
-        let (_, id) = *self.quick.front()?;
-        let entry = self.entries.get_mut(&id)?;
-        if entry.micros > micros_max {
-            return None;
+    /// The queries to run now, one after the other: the first that is due, and those behind it as long as there are
+    /// at most `count` and all of them took at most `micros` the last time. They are running from now on.
+    pub fn pick_several(&mut self, count: usize, micros: u64) -> Vec<StreamId> {
+        let Some(first) = self.pick() else {
+            return Vec::new();
+        };
+        let took = |scheduler: &Self, id| scheduler.entries.get(&id).map_or(0, |entry: &Entry| entry.micros);
+        let mut picked = vec![first];
+        let mut total = took(self, first);
+        while picked.len() < count
+            && let Some((_, id)) = self.quick.front().copied()
+            && total + took(self, id) <= micros
+        {
+            total += took(self, id);
+            self.quick.pop_front();
+            self.run(id);
+            picked.push(id);
         }
-        entry.phase = Phase::Running;
-        let micros = entry.micros;
-        self.quick.pop_front();
+        picked
+    }
+
+    fn run(&mut self, id: StreamId) {
         self.running += 1;
-        Some((id, micros))
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.phase = Phase::Running;
+        }
     }
 
     /// A run has ended after this many microseconds. `emitted`: its consumer has a new result to take.
@@ -383,16 +393,34 @@ mod tests {
     }
 
     #[test]
-    fn queries_run_along_as_far_as_their_time_allows() {
+    fn quick_queries_are_picked_together() {
         let mut scheduler = idle(1, &[(A, 10), (B, 20), (C, 30)]);
         for id in [A, B, C] {
             scheduler.stale(id, false);
         }
-        assert_eq!(scheduler.pick(), Some(A));
-        assert_eq!(scheduler.pick_along(25), Some((B, 20)));
-        assert_eq!(scheduler.pick_along(25), None, "C takes longer");
-        assert_eq!(scheduler.pick(), Some(C));
+        assert_eq!(scheduler.pick_several(9, 50), [A, B], "C would take too long");
+        assert_eq!(scheduler.pick_several(9, 50), [C]);
+        assert_eq!(scheduler.pick_several(9, 50), []);
         assert_eq!(scheduler.running(), 3);
+    }
+
+    #[test]
+    fn no_query_is_picked_together_with_a_slow_one() {
+        let mut scheduler = idle(2, &[(A, SLOW_MICROS), (B, 1)]);
+        for id in [A, B] {
+            scheduler.stale(id, false);
+        }
+        assert_eq!(scheduler.pick_several(9, 50), [A]);
+        assert_eq!(scheduler.pick_several(9, 50), [B]);
+    }
+
+    #[test]
+    fn no_more_queries_are_picked_together_than_are_wanted() {
+        let mut scheduler = idle(1, &[(A, 1), (B, 1), (C, 1)]);
+        for id in [A, B, C] {
+            scheduler.stale(id, false);
+        }
+        assert_eq!(scheduler.pick_several(2, 50), [A, B]);
     }
 
     #[test]

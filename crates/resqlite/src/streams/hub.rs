@@ -331,19 +331,10 @@ impl Hub {
     pub(super) fn take_turns(&self) -> VecDeque<Turn> {
         let mut state = lock(&self.state);
         let now = (self.commits.settled(), self.foreign_commits());
-        let mut turns = VecDeque::new();
-        if let Some(id) = state.scheduler.pick() {
-            turns.extend(state.turn(id, now));
-        }
-        let mut micros_left = limits::SHARED_READ_MICROS;
-        while !turns.is_empty()
-            && turns.len() < limits::SHARED_READ_RUNS
-            && let Some((id, micros)) = state.scheduler.pick_along(micros_left)
-        {
-            micros_left -= micros;
-            turns.extend(state.turn(id, now));
-        }
-        turns
+        let picked = state
+            .scheduler
+            .pick_several(limits::SHARED_READ_RUNS, limits::SHARED_READ_MICROS);
+        picked.into_iter().filter_map(|id| state.turn(id, now)).collect()
     }
 
     /// Runs that were taken and not made are due still.

@@ -104,3 +104,33 @@ fn many_queries_that_commits_outpace_all_end_up_to_date() {
         db.close().await.unwrap();
     });
 }
+
+#[test]
+fn a_slow_query_holds_up_no_quick_one() {
+    pollster::block_on(async {
+        let options = Options {
+            readers: Some(2),
+            ..Options::default()
+        };
+        let db = Database::open(":memory:", options).await.unwrap();
+        db.exec("CREATE TABLE steps(n); INSERT INTO steps VALUES (2000000)")
+            .await
+            .unwrap();
+        let counting = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT (SELECT n FROM steps)) \
+                        SELECT count(*) FROM c";
+        let mut slow = db.stream(counting, ());
+        let mut quick = db.stream("SELECT n FROM steps", ());
+        slow.next().await.unwrap().unwrap();
+        quick.next().await.unwrap().unwrap();
+        // From now on the slow one does not come to an end.
+        db.execute("UPDATE steps SET n = 1000000000000", ())
+            .await
+            .unwrap();
+        quick.next().await.unwrap().unwrap();
+        db.execute("UPDATE steps SET n = n + 1", ()).await.unwrap();
+        quick.next().await.unwrap().unwrap();
+        assert_eq!(slow.stats().emitted, 1);
+        drop((slow, quick));
+        db.close().await.unwrap();
+    });
+}
