@@ -105,8 +105,8 @@ pub(super) struct Writer {
     /// Commits to let pass before readers are held back again.
     pub(super) restart_pause: u32,
     synchronous_full: bool,
-    /// SQLite's count of schema changes when the last transaction began.
-    schema_version: Option<i64>,
+    /// SQLite's counts of schema changes, per database, when the last transaction began.
+    schema_versions: Vec<Option<i64>>,
     /// Attached databases whose write-ahead logs have grown.
     pub(super) attached_logs: Rc<RefCell<Vec<String>>>,
     /// What others had committed when that was last looked at.
@@ -251,7 +251,7 @@ impl Writer {
             checkpointed: 0,
             restart_pause: 0,
             synchronous_full: false,
-            schema_version: None,
+            schema_versions: Vec::new(),
             attached_logs,
             versions,
             wrote,
@@ -478,18 +478,23 @@ impl Writer {
         }
     }
 
-    /// Another process may have changed the schema since the last transaction.
+    /// Another process may have changed a schema since the last transaction. While this one holds the write lock nobody
+    /// can, so what is decoded now is decoded rightly, whyever SQLite prepares a statement anew.
     fn notice_foreign_schema(&mut self) -> Result<()> {
         let guard = self.statements.guard.clone();
-        let version = guard.internally(|| self.statements.control("PRAGMA schema_version"))?;
-        if version != self.schema_version {
-            self.schema_version = version;
+        let mut versions = vec![guard.internally(|| self.statements.control("PRAGMA main.schema_version"))?];
+        for schema in self.parts.attachments.names() {
+            let sql = format!("PRAGMA {}.schema_version", connect::quoted(&schema, '"'));
+            versions.push(guard.internally(|| self.statements.control(&sql))?);
+        }
+        if versions != self.schema_versions {
+            self.schema_versions = versions;
             self.recorder.forget_tables();
             self.statements.clear();
             self.parts.attachments.names_changed();
             // Makes SQLite read the schema again: not every error in a statement makes it look whether it is the
             // schema that is old.
-            guard.internally(|| self.statements.control("SELECT 1 FROM sqlite_schema"))?;
+            guard.internally(|| connect::touch_all(&self.statements.connection))?;
         }
         Ok(())
     }

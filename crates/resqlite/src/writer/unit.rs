@@ -117,11 +117,9 @@ impl Writer {
         work: impl FnOnce(&mut Self, &mut Prepared, &mut Vec<Packed>) -> Result<i64>,
     ) -> Result<Done> {
         self.about_to_write(&prepared.effects)?;
-        let before = prepared.statement.reprepared();
         let mut rows = Vec::new();
         let changes = work(self, prepared, &mut rows);
-        let reprepared = prepared.statement.reprepared() != before;
-        self.has_written(&prepared.effects, reprepared);
+        self.has_written(&prepared.effects);
         let written = Written {
             changes: changes?,
             last_insert_rowid: self.last_rowid(),
@@ -219,7 +217,7 @@ impl Writer {
             if let Some(mut statement) = prepared.statement {
                 self.about_to_write(&effects)?;
                 while statement.step()? {}
-                self.has_written(&effects, statement.reprepared() > 0);
+                self.has_written(&effects);
                 if !effects.schema && !effects.writes.is_empty() {
                     changes += self.statements.connection.changes();
                 }
@@ -244,13 +242,10 @@ impl Writer {
         }
     }
 
-    /// `reprepared`: the schema was not what it was when the statement was prepared, so what was decoded may be wrong.
-    fn has_written(&mut self, effects: &Effects, reprepared: bool) {
+    fn has_written(&mut self, effects: &Effects) {
         if effects.schema {
             self.schema_touched = true;
             self.recorder.schema_changed();
-        } else if reprepared && !effects.writes.is_empty() {
-            self.recorder.everything_changed();
         }
     }
 

@@ -134,3 +134,30 @@ fn a_slow_query_holds_up_no_quick_one() {
         db.close().await.unwrap();
     });
 }
+
+#[test]
+fn a_statement_that_sqlite_plans_anew_for_its_parameters_is_no_change_of_everything() {
+    pollster::block_on(async {
+        let db = items().await;
+        db.exec("CREATE TABLE other(a, b); CREATE INDEX by_a ON other(a) WHERE b = 1; ANALYZE")
+            .await
+            .unwrap();
+        db.exec("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 500) INSERT INTO other SELECT i % 7, i % 2 FROM n; ANALYZE")
+            .await
+            .unwrap();
+        let mut live = db.stream("SELECT name FROM items WHERE id = 1", ());
+        live.next().await.unwrap().unwrap();
+        for a in 0..9_i64 {
+            db.execute(
+                "UPDATE other SET a = a + 1 WHERE a = ? AND b = ?",
+                [a.into(), (a % 2).into()],
+            )
+            .await
+            .unwrap();
+        }
+        wait_until_quiet(&db);
+        assert_eq!(live.stats().requeries, 0);
+        drop(live);
+        db.close().await.unwrap();
+    });
+}
