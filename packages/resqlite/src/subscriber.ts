@@ -8,8 +8,8 @@ export class Subscriber<V> implements Consumer {
   readonly #live: Live<V>
   readonly #next: (value: V, info: Emission) => void
   readonly #error: ((error: Error) => void) | undefined
-  /** Where `subscribe` was called. */
-  readonly #origin = new Error()
+  /** Where `subscribe` was called: one stack trace, the only costly thing here. */
+  readonly #origin: { stack?: string }
 
   constructor(
     live: Live<V>,
@@ -19,7 +19,7 @@ export class Subscriber<V> implements Consumer {
     this.#live = live
     this.#next = next
     this.#error = error
-    Error.captureStackTrace?.(this.#origin, live.subscribe)
+    this.#origin = origin(live.subscribe)
   }
 
   emitted(): void {
@@ -29,7 +29,7 @@ export class Subscriber<V> implements Consumer {
 
   failed(failure: Failure): void {
     const error = failure.toError(this.#live.sql)
-    error.stack = `${error}${this.#origin.stack?.replace(/^Error/, '')}`
+    error.stack = `${error}${this.#origin.stack?.replace(/^[^\n]*/, '')}`
     guarded(() => {
       if (this.#error === undefined) throw error
       this.#error(error)
@@ -42,6 +42,14 @@ export class Subscriber<V> implements Consumer {
 
   /** Whoever gives a subscription up knows that it is over. */
   aborted(): void {}
+}
+
+/** A stack trace that begins with the caller of `called`, where the engine can leave frames out. */
+function origin(called: (...args: never[]) => unknown): { stack?: string } {
+  if (Error.captureStackTrace === undefined) return new Error()
+  const target = {}
+  Error.captureStackTrace(target, called)
+  return target
 }
 
 /** Runs a callback of the user. What it throws becomes an uncaught exception and disturbs nobody here. */
