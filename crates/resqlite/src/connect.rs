@@ -274,6 +274,17 @@ impl Attachments {
     }
 }
 
+/// SQLite's counts of schema changes, of all databases that a connection has.
+pub(crate) fn schema_versions(connection: &Connection) -> Result<Vec<(String, Option<String>)>> {
+    let attached = attached(connection)?.into_iter().map(|(name, _)| name);
+    let mut versions = Vec::new();
+    for schema in std::iter::once("main".to_owned()).chain(attached) {
+        let sql = format!("PRAGMA {}.schema_version", quoted(&schema, '"'));
+        versions.push((schema, connection.query_text(&sql)?));
+    }
+    Ok(versions)
+}
+
 /// Reads from all databases that a connection has.
 pub(crate) fn touch_all(connection: &Connection) -> Result<()> {
     let attached = attached(connection)?.into_iter().map(|(name, _)| name);

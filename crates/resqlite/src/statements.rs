@@ -7,6 +7,7 @@ use resqlite_live::{Differ, Difference};
 use resqlite_sqlite::{Connection, Statement, ValueRef, codes};
 
 use crate::{
+    connect,
     error::{Error, Result},
     guard::Guard,
     limits,
@@ -37,9 +38,16 @@ pub(crate) struct Prepared {
     /// The SQL text has the word FAIL in it.
     says_fail: bool,
     /// What it reads, once somebody has asked.
-    reads: Option<Arc<Reads>>,
-    /// SQLite's count of re-preparations at which `shape` and `reads` were found.
+    reads: Option<KnownReads>,
+    /// SQLite's count of re-preparations at which `shape` was found.
     reprepared: u32,
+}
+
+/// What a statement reads, found when SQLite had re-prepared it so often, under these versions of the schemas.
+struct KnownReads {
+    reads: Arc<Reads>,
+    reprepared: u32,
+    schemas: Vec<(String, Option<String>)>,
 }
 
 /// What a statement does, as the authorizer learned while it was prepared.
@@ -203,11 +211,25 @@ impl Statements {
     /// What SQLite says.
     pub(crate) fn reads(&mut self, sql: &Arc<str>) -> Result<Arc<Reads>> {
         let prepared = get(&mut self.cache, &self.connection, &self.guard, sql)?;
-        if let Some(reads) = &prepared.reads {
-            return Ok(Arc::clone(reads));
+        let reprepared = prepared.statement.reprepared();
+        if let Some(known) = &prepared.reads
+            && known.reprepared == reprepared
+        {
+            return Ok(Arc::clone(&known.reads));
         }
-        let reads = Arc::new(reads::analyse(&self.connection, &self.guard, sql)?);
-        prepared.reads = Some(Arc::clone(&reads));
+        // SQLite plans anew for other parameters, too; what is read depends on the schemas only.
+        let schemas = self
+            .guard
+            .internally(|| connect::schema_versions(&self.connection))?;
+        let reads = match prepared.reads.take() {
+            Some(known) if known.schemas == schemas => known.reads,
+            _ => Arc::new(reads::analyse(&self.connection, &self.guard, sql)?),
+        };
+        prepared.reads = Some(KnownReads {
+            reads: Arc::clone(&reads),
+            reprepared,
+            schemas,
+        });
         Ok(reads)
     }
 
@@ -444,7 +466,6 @@ impl Prepared {
             self.reprepared = reprepared;
             self.shape = Shape::of(&self.statement);
             self.kinds.clear();
-            self.reads = None;
         }
     }
 
