@@ -1,11 +1,8 @@
-import { assertNothingLost, countedSince, counters, emptyLog, quiet } from './counters.mjs'
 import { count, rate, times } from './figure.mjs'
-import { each, inTurns, metered, ratio, turn } from './turns.mjs'
-import { assertUpToDate, reEmissions, stopAll, watchAll } from './watch.mjs'
-import { makeWide, updateWide, wideRows } from './wide.mjs'
+import { each, inTurns, ratio } from './turns.mjs'
+import { makeWide, updatesBeside, wideRows, writes } from './wide.mjs'
 
 const streams = 50
-const writes = 500
 const partition = wideRows / streams
 const queries = Array.from({ length: streams }, (_, i) => [
   'SELECT id, a, b FROM wide WHERE id >= ? AND id < ? ORDER BY id',
@@ -28,7 +25,7 @@ export const writer = {
     const db = await open('wide')
     await makeWide(db)
     const { noneC, disjoint, noneA, overlap } = await inTurns(phases, 2 * rounds, (phase, label) =>
-      run(db, phase, label),
+      updatesBeside(db, phase, label),
     )
     return {
       baseline: rate(
@@ -56,36 +53,4 @@ export const writer = {
       overlapEmissions: count('emissions per update, columns that streams read', each(overlap, 'emissions')),
     }
   },
-}
-
-async function run(db, { column, queries, concerned }, label) {
-  await emptyLog(db)
-  const watches = await watchAll(db, queries)
-  const before = await counters(db)
-  const sampled = await metered((ops) => update(db, column, ops, label), writes)
-  await quiet(db)
-  const counted = await countedSince(db, before)
-  assertNothingLost(counted, concerned)
-  if (counted.commits !== writes * queries.length)
-    throw new Error(`${counted.commits} commits looked at for ${queries.length} streams`)
-  if (reEmissions(watches) !== counted.emitted) throw new Error('not every emission arrived')
-  await assertUpToDate(db, watches, queries)
-  if (watches.length > 0) await assertAlive(db, watches[0], label)
-  stopAll(watches)
-  await quiet(db)
-  return { ...sampled, requeries: counted.requeries / writes, emissions: counted.emitted / writes }
-}
-
-async function update(db, column, ops, label) {
-  for (let i = 0; i < ops; i++) {
-    await updateWide(db, column, i % wideRows, `${label} ${i}`)
-    await turn()
-    await turn()
-  }
-}
-
-async function assertAlive(db, watch, label) {
-  const text = `${label}, the last`
-  await updateWide(db, 'a', 0, text)
-  await watch.until(([first]) => first.a === text)
 }
