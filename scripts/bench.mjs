@@ -1,18 +1,61 @@
 // npm run bench: resqlite against its peers. Options go to the benchmark, such as `-- --quick`.
+// npm run bench:audits, bench:ab, bench:test: the other programs of the folder `bench`, prepared in the same way.
 
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildNative, buildTypeScript } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
 import { root } from './lib/paths.mjs'
-import { npm } from './lib/process.mjs'
+import { CommandFailed, run } from './lib/process.mjs'
 import { runSteps } from './lib/steps.mjs'
 
 const bench = join(root, 'bench')
+const node = join(bench, 'node_modules', 'node', 'bin', 'node')
+
+const program = (script) => (args) => run(process.execPath, [join('bench', script), ...args])
+const programs = {
+  run: { start: program('run.mjs'), needs: ['sqlite3', 'build'] },
+  audits: { start: program('audits/run.mjs'), needs: ['build', 'profile build'] },
+  ab: { start: program('ab/run.mjs'), needs: ['build'] },
+  'false-alarms': { start: program('ab/false-alarms.mjs'), needs: ['build'] },
+  test: { start: runTests, needs: ['build'] },
+}
+
+const steps = {
+  sqlite3: ['install sqlite3, which may have to be compiled', installSqlite3],
+  build: [
+    'build resqlite',
+    () => {
+      buildNative()
+      buildTypeScript()
+    },
+  ],
+  'profile build': ['build resqlite with counters', () => buildNative({ profile: true })],
+}
+
+const [name, ...args] = process.argv.slice(2)
+const { start, needs } = programs[name]
+const onlyReads = args.some((arg) => ['--compare', '--report', '--list'].includes(arg))
 
 await runSteps([
   ['install packages', () => install()],
   ['install the peers', () => install(bench)],
-  ['build the native module', () => buildNative()],
-  ['build the TypeScript', buildTypeScript],
-  ['benchmark', () => npm(['run', 'bench', '--silent', '--', ...process.argv.slice(2)], { cwd: bench })],
+  ...(onlyReads ? [] : needs.map((need) => steps[need])),
+  ['benchmark', () => start(args)],
 ])
+
+/** The one peer that is not there in binary form everywhere. The others go on without it. */
+function installSqlite3() {
+  try {
+    install(join(bench, 'optional', 'sqlite3'))
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error
+    console.error(`sqlite3 is left out: ${error.message}`)
+  }
+}
+
+function runTests(args) {
+  if (!existsSync(node)) throw new CommandFailed(`${node} is missing`)
+  const files = args.length > 0 ? args : ['test/**/*.test.mjs']
+  run(node, ['--expose-gc', '--test', ...files], { cwd: bench })
+}
