@@ -3,7 +3,7 @@ import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import os from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { summary } from './measure.mjs'
+import { summary } from './summary.mjs'
 
 export async function describeMachine(dir) {
   return {

@@ -1,95 +1,108 @@
-// Runs the chosen workloads for the chosen peers and prints the report.
-import { constants, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+// What the command line asks for: a run, a comparison of two, the page of all.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { runChild } from './child.mjs'
-import { liveWorkloads } from './live/index.mjs'
+import { compareFiles } from './judge/cli.mjs'
 import { describeMachine } from './machine.mjs'
-import { alternate, calibrate, checkMeter, sample } from './measure.mjs'
+import { checkMeter } from './measure.mjs'
+import { optionsFrom } from './options.mjs'
+import { makePage } from './page/index.mjs'
 import { loadPeer, openPeer, peerNames } from './peers/index.mjs'
+import { progress } from './progress.mjs'
+import { loadReactivePeer, reactivePeerNames } from './reactive/peers/index.mjs'
 import { report } from './report.mjs'
-import { seed } from './shapes.mjs'
-import { workloads } from './workloads/index.mjs'
+import { failure, measureWorkload, titled } from './runner.mjs'
+import { readRun, schema, storedRuns, storeRun, writeRun } from './store.mjs'
 
-const profiled = process.execArgv.some((option) => option.startsWith('--cpu-prof'))
+const modes = { run, compare, report: page, list }
 
 export async function main(argv) {
-  let config
+  let options
   try {
-    config = configure(argv)
+    options = optionsFrom(argv)
   } catch (error) {
     console.error(error.message)
     process.exitCode = 2
     return
   }
+  await modes[options.mode](options)
+}
+
+function list({ workloads }) {
+  for (const { id, version, group = 'live', slow, title, rows } of workloads)
+    console.log(
+      `${id.padEnd(28)} ${version}  ${group.padEnd(12)} ${titled(title, rows)}${slow ? ' (slow)' : ''}`,
+    )
+}
+
+async function compare({ files, peer, failOnRegression }) {
+  const { text, regressions } = await compareFiles(...files, { peer })
+  console.log(text)
+  if (failOnRegression && regressions > 0) process.exitCode = 1
+}
+
+async function page({ files, out = fileURLToPath(new URL('./data/report.html', import.meta.url)) }) {
+  const runs = files.length > 0 ? files.map(readRun) : storedRuns()
+  if (runs.length === 0) throw new Error('no stored run yet; `npm run bench` makes one')
+  await makePage(runs, { out })
+  console.log(out)
+}
+
+async function run(options) {
   const dir = fileURLToPath(new URL(`./data/${process.pid}`, import.meta.url))
   mkdirSync(dir, { recursive: true })
   try {
-    if (profiled)
-      console.error('Profiled: the main-thread columns mean nothing (the profiler wakes the sleeping loop).')
-    else await checkMeter()
-    const machine = await describeMachine(dir)
-    const peers = await loadPeers(config.peers)
-    const results = []
-    for (const { workload, shape } of config.jobs) {
-      results.push(await measureWorkload(workload, shape, peers, config, dir))
-    }
-    const live = []
-    for (const workload of config.live) live.push(await measureLive(workload, config, dir))
-    const run = { machine, quick: config.quick, versions: await versionsOf(peers, dir), results, live }
-    if (config.json) writeFileSync(config.json, JSON.stringify(run, null, 1))
+    const run = await measured(options, dir)
+    const file = storeRun(run, options)
+    if (options.json) writeRun(options.json, run)
     console.log(report(run))
-    const failed = [...results.flatMap((result) => Object.values(result.peers)), ...live].some(
-      ({ error }) => error,
-    )
-    if (failed) process.exitCode = 1
+    progress(`Stored as ${file}. \`npm run bench -- --report\` makes a page of it.`, true)
+    if (failures(run).length > 0) process.exitCode = 1
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
 }
 
-function configure(argv) {
-  const { values } = parseArgs({
-    args: argv,
-    options: {
-      quick: { type: 'boolean', default: false },
-      only: { type: 'string', multiple: true },
-      peers: { type: 'string' },
-      rounds: { type: 'string' },
-      json: { type: 'string' },
-    },
-  })
-  const { quick, json } = values
-  const only = values.only?.flatMap((list) => list.split(','))
-  const isChosen = ({ id }) => !only || only.some((name) => id === name || id.startsWith(`${name}-`))
-  const [chosen, live] = [workloads.filter(isChosen), liveWorkloads.filter(isChosen)]
-  if (chosen.length + live.length === 0)
-    throw new Error(
-      `no such workload; there are ${[...workloads, ...liveWorkloads].map(({ id }) => id).join(', ')}`,
-    )
-  const peers = values.peers?.split(',') ?? (chosen.length > 0 ? peerNames : ['resqlite'])
-  const unknown = peers.filter((name) => !peerNames.includes(name))
-  if (unknown.length > 0) throw new Error(`no such peer: ${unknown}; there are ${peerNames.join(', ')}`)
-  return {
-    quick,
-    json,
-    peers,
-    live: peers.includes('resqlite') ? live : [],
-    jobs: chosen.flatMap((workload) => workload.shapes.map((shape) => ({ workload, shape }))),
-    rounds: Number(values.rounds ?? (quick ? 5 : 15)),
-    sampleMs: quick ? 30 : 120,
+async function measured({ jobs, live, peers: names, label, quick, partial, ...config }, dir) {
+  await meterChecked()
+  const machine = await describeMachine(dir)
+  const chosen = (all) => names.filter((name) => all.includes(name))
+  const peers = await loadAll(
+    jobs.some(({ workload }) => !workload.reactive) ? chosen(peerNames) : [],
+    loadPeer,
+  )
+  const reactive = await loadAll(
+    jobs.some(({ workload }) => workload.reactive) ? chosen(reactivePeerNames) : [],
+    loadReactivePeer,
+  )
+  const run = { schema, label, quick, partial, commit: commit(), machine }
+  run.versions = { ...versionsOfReactive(reactive), ...(await versionsOf(peers, dir)) }
+  run.results = []
+  for (const { workload, shape } of jobs) {
+    const these = workload.reactive ? reactive : peers
+    run.results.push(await measureWorkload(workload, shape, these, { quick, ...config }, dir))
   }
+  run.live = []
+  for (const workload of live) run.live.push(await measureLive(workload, { quick, ...config }, dir))
+  return run
+}
+
+async function meterChecked() {
+  if (process.execArgv.some((option) => option.startsWith('--cpu-prof')))
+    progress('Profiled: the main-thread columns mean nothing (the profiler wakes the sleeping loop).', true)
+  else await checkMeter()
 }
 
 /** Peers that are not installed are left out with a word about it. */
-async function loadPeers(names) {
+async function loadAll(names, load) {
   const peers = new Map()
   for (const name of names) {
     try {
-      peers.set(name, await loadPeer(name))
+      peers.set(name, await load(name))
     } catch (error) {
-      console.error(`${name} is left out: ${error.message}`)
+      progress(`${name} is left out: ${error.message}`, true)
     }
   }
   return peers
@@ -98,112 +111,47 @@ async function loadPeers(names) {
 async function versionsOf(peers, dir) {
   const versions = {}
   for (const [name, peer] of peers) {
-    const file = join(dir, `version-${Object.keys(versions).length}.db`)
-    const session = await openPeer(peer, file, 'NORMAL')
-    const statement = await session.prepare('SELECT sqlite_version() AS version')
-    const { version: sqlite } = await statement.get([])
-    versions[name] = { version: peer.version, sqlite, cacheSize: await session.pragma('cache_size') }
-    await session.close()
+    try {
+      const file = join(dir, `version-${Object.keys(versions).length}.db`)
+      const session = await openPeer(peer, file, 'NORMAL')
+      const statement = await session.prepare('SELECT sqlite_version() AS version')
+      const { version: sqlite } = await statement.get([])
+      versions[name] = { version: peer.version, sqlite, cacheSize: await session.pragma('cache_size') }
+      await session.close()
+    } catch (error) {
+      progress(`${name} is left out: ${error.message}`, true)
+      peers.delete(name)
+    }
   }
   return versions
 }
 
-async function measureWorkload(workload, shape, peers, config, dir) {
-  const rows = config.quick ? (workload.quickRows ?? workload.rows) : workload.rows
-  const source = join(dir, `${shape}-${rows}.db`)
-  progress(`${workload.id} ${shape}: preparing`)
-  seed(source, shape, rows)
-  const measure = workload.ownProcess ? measureApart : measureTogether
-  const measured = await measure({ ...workload, rows }, shape, peers, config, source)
-  progress(`${workload.id} ${shape}: done`, true)
-  const title = workload.title.replace('{rows}', rows.toLocaleString('en'))
-  return { id: workload.id, title, shape, rate: workload.rate, peers: inOrder(measured, peers) }
-}
+const versionsOfReactive = (peers) =>
+  Object.fromEntries([...peers].map(([name, { version }]) => [name, { version }]))
 
-const inOrder = (results, peers) => Object.fromEntries([...peers.keys()].map((name) => [name, results[name]]))
-
-/** All peers in this process, taking turns, each with its own copy of the file. */
-async function measureTogether(workload, shape, peers, config, source) {
-  const sessions = []
-  const results = {}
-  const tasks = new Map()
-  for (const [name, peer] of peers) {
-    const file = `${source}-${sessions.length}-${workload.id}.db`
-    try {
-      // Copies, because two builds of SQLite in one process must not share a file:
-      // closing it in one drops the locks of the other.
-      copyFileSync(source, file, constants.COPYFILE_FICLONE)
-      const session = await openPeer(peer, file, workload.synchronous ?? 'NORMAL')
-      sessions.push({ session, file })
-      const task = await workload.prepare(session, shape, name)
-      if (!task) {
-        results[name] = { cannot: true }
-        continue
-      }
-      progress(`${workload.id} ${shape}: warming up ${name}`)
-      if (!task.measure) task.ops = await calibrate(task, config.sampleMs)
-      tasks.set(name, task)
-    } catch (error) {
-      results[name] = failure(workload, name, error)
-    }
-  }
-  const one = (name) => {
-    const task = tasks.get(name)
-    return task.measure ? task.measure() : sample(task, task.ops)
-  }
-  const rounds = workload.slow ? Math.ceil(config.rounds / 5) : config.rounds
-  const measured = await alternate([...tasks.keys()], rounds, one, (round, name) =>
-    progress(`${workload.id} ${shape}: round ${round + 1} of ${rounds}, ${name}`),
-  )
-  for (const [name, samples] of measured) {
-    results[name] =
-      samples instanceof Error ? failure(workload, name, samples) : { ops: tasks.get(name).ops, samples }
-  }
-  for (const { session, file } of sessions) {
-    await session.close()
-    for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
-  }
-  return results
-}
-
-/** Each peer in a process of its own, one after the other. */
-async function measureApart(workload, shape, peers, _config, source) {
-  const results = {}
-  for (const name of peers.keys()) {
-    progress(`${workload.id} ${shape}: ${name}`)
-    try {
-      const sample = await workload.measure(name, source, shape, workload.rows)
-      results[name] = sample ? { samples: [sample] } : { cannot: true }
-    } catch (error) {
-      results[name] = failure(workload, name, error)
-    }
-  }
-  return results
+function commit() {
+  const git = (...args) =>
+    spawnSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).stdout?.trim()
+  const changed = git('status', '--porcelain', '--untracked-files=no') ? ', with changes' : ''
+  return `${git('rev-parse', '--short', 'HEAD') || 'unknown'}${changed}`
 }
 
 const liveChild = fileURLToPath(new URL('./live/child.mjs', import.meta.url))
 const livePatience = 600_000 // ms
 
 /** A workload of live queries, in a process of its own. */
-async function measureLive({ id, version, title }, config, dir) {
+async function measureLive({ id, version, title }, { quick, rounds }, dir) {
   progress(`${id}: running`)
-  const { quick, rounds } = config
+  const began = performance.now()
   const options = { execArgv: process.execArgv, timeout: livePatience }
   try {
     const figures = await runChild(liveChild, [id, dir, JSON.stringify({ quick, rounds })], options)
-    progress(`${id}: done`, true)
+    progress(`${id}: ${((performance.now() - began) / 1000).toFixed(1)} s`, true)
     return { id, version, title, figures }
   } catch (error) {
-    return { id, version, title, ...failure({ id }, 'resqlite', error) }
+    return { id, version, title, ...failure(id, 'resqlite', error) }
   }
 }
 
-function failure(workload, name, error) {
-  progress(`${workload.id}: ${name} failed: ${error.stack}`, true)
-  return { error: error.message }
-}
-
-function progress(text, keep = false) {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}${keep ? '\n' : ''}`)
-  else if (keep) process.stderr.write(`${text}\n`)
-}
+const failures = ({ results, live }) =>
+  [...results.flatMap(({ peers }) => Object.values(peers)), ...live].filter(({ error }) => error)

@@ -30,6 +30,38 @@ export async function sample(task, ops) {
   return { wall: wall / ops, main: main / ops, cpu: cpu / ops }
 }
 
+/**
+ * The longest time (ms) for which the task keeps a 1 ms timer from firing, beyond its millisecond, while operations
+ * follow each other for about `milliseconds`. Each operation has a turn of the event loop of its own, as in a server.
+ * Apart from the timed samples, because the timer keeps the loop awake.
+ */
+export async function longestHold(task, milliseconds = 30) {
+  const { step = 1, most = 1e6 } = task
+  await task.reset?.()
+  globalThis.gc?.({ type: 'minor' })
+  let longest = 0
+  let last = performance.now()
+  const beat = () => {
+    const now = performance.now()
+    longest = Math.max(longest, now - last - 1)
+    last = now
+  }
+  const heart = setInterval(beat, 1)
+  await sleep(3)
+  longest = 0
+  const start = performance.now()
+  let ops = 0
+  while (ops + step <= most && (ops === 0 || performance.now() - start < milliseconds)) {
+    await task.run(step)
+    ops += step
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  beat()
+  clearInterval(heart)
+  await task.verify?.(ops)
+  return longest
+}
+
 /** Warms a task up and returns how many operations fill `sampleMs`. */
 export async function calibrate(task, sampleMs) {
   const { step = 1, most = 1e6 } = task
@@ -48,14 +80,15 @@ const fit = (ops, step, most) => Math.min(Math.max(Math.ceil(ops / step), 1) * s
 /**
  * Measures `tasks` (peer name → task) for a number of rounds. Every round runs every peer once; the order
  * rotates by one every second round and is reversed in the one between, so that nobody always follows the same peer.
- * Returns peer name → list of samples, one per round; a peer that fails gets an `Error` instead.
+ * Returns peer name → list of samples, one per round; a peer that fails gets an `Error` instead. `mostRounds(name)`: after
+ * how many a peer that takes very long is excused.
  */
-export async function alternate(names, rounds, measureOne, progress = () => {}) {
+export async function alternate(names, rounds, measureOne, progress = () => {}, mostRounds = () => rounds) {
   const results = new Map(names.map((name) => [name, []]))
   for (let round = 0; round < rounds; round++) {
     for (const name of orderOf(names, round)) {
       const samples = results.get(name)
-      if (samples instanceof Error) continue
+      if (samples instanceof Error || samples.length >= mostRounds(name)) continue
       progress(round, name)
       try {
         samples.push(await measureOne(name))
@@ -71,17 +104,6 @@ export function orderOf(names, round) {
   const by = Math.floor(round / 2) % names.length
   const rotated = [...names.slice(by), ...names.slice(0, by)]
   return round % 2 ? rotated.reverse() : rotated
-}
-
-/** Median and quartiles. */
-export function summary(values) {
-  const sorted = [...values].sort((a, b) => a - b)
-  const at = (q) => {
-    const place = (sorted.length - 1) * q
-    const low = Math.floor(place)
-    return sorted[low] + (sorted[Math.ceil(place)] - sorted[low]) * (place - low)
-  }
-  return { median: at(0.5), low: at(0.25), high: at(0.75) }
 }
 
 /** Throws unless the meter itself is sane here: a sleeping loop must count as idle, a busy one as active. */

@@ -1,20 +1,7 @@
-// The benchmark: `node run.mjs [--quick] [--only id,…] [--peers a,b] [--rounds n] [--json file]`. See README.md.
-import { spawnSync } from 'node:child_process'
-import { existsSync, realpathSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+// The benchmark: `node run.mjs [options]`, see README.md. Everything runs on the Node.js that the lock file names.
+import { onBenchNode } from './on-node.mjs'
 
-const node = fileURLToPath(new URL('./node_modules/node/bin/node', import.meta.url))
-if (!existsSync(node)) throw new Error('run `npm ci` in the bench folder first')
-
-// Everything runs on the Node.js that the lock file names, whichever one this was started with.
-if (realpathSync(process.execPath) === realpathSync(node) && globalThis.gc) {
+if (onBenchNode(import.meta.filename)) {
   const { main } = await import('./main.mjs')
   await main(process.argv.slice(2))
-} else {
-  const { status, signal } = spawnSync(
-    node,
-    ['--expose-gc', ...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)],
-    { stdio: 'inherit' },
-  )
-  process.exitCode = signal ? 1 : status
 }

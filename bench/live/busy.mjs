@@ -1,4 +1,4 @@
-import { summary } from '../measure.mjs'
+import { summary } from '../summary.mjs'
 import { quiet } from './counters.mjs'
 import { time, times } from './figure.mjs'
 import { makeRows } from './latency.mjs'
@@ -29,8 +29,8 @@ export const busyReader = {
     })
     const { normal, select, stream } = measured
     return {
-      select: times('beside a select ÷ normal', ratio(select, normal, 'median')),
-      stream: times('beside a stream ÷ normal', ratio(stream, normal, 'median')),
+      select: times('beside a select ÷ normal', ratio(select, normal, 'median'), { better: 'lower' }),
+      stream: times('beside a stream ÷ normal', ratio(stream, normal, 'median'), { better: 'lower' }),
       normal: time('normal', each(normal, 'median')),
       normal99: time('normal, 99th percentile', each(normal, 'p99')),
       select99: time('beside a select, 99th percentile', each(select, 'p99')),

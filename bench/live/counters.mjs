@@ -10,17 +10,23 @@ export async function countedSince(db, before) {
 }
 
 const quietFor = 20 // ms
+const lateAfter = 5000
 const patience = 60_000
 
-/** Resolves once no re-query has run, waited or been delivered for 20 ms. */
-export async function quiet(db) {
+/**
+ * Resolves once no re-query has run, waited or been delivered for 20 ms. A re-query that is owed until the value before it has
+ * been taken is neither: where `concerned` commits since `before` must have been looked at, it waits for that, too.
+ */
+export async function quiet(db, before, concerned = 0) {
   const start = performance.now()
   let since = start
   let seen = ''
   while (performance.now() - since < quietFor) {
-    const { running, queued, requeries, emitted, verified, foreignCommits } = await counters(db)
+    const { running, queued, requeries, coalesced, emitted, verified, foreignCommits } = await counters(db)
     const now = JSON.stringify([requeries, emitted, verified, foreignCommits])
-    if (running + queued > 0 || now !== seen) since = performance.now()
+    const owed = before && requeries + coalesced - before.requeries - before.coalesced < concerned
+    const isLate = performance.now() - start > lateAfter
+    if (running + queued > 0 || now !== seen || (owed && !isLate)) since = performance.now()
     if (since - start > patience) throw new Error(`live queries still at work after ${patience / 1000} s`)
     seen = now
     await sleep(4)

@@ -1,16 +1,20 @@
 // What a live workload hands back: figures by name, each with its values, mostly one per round.
 
-const figure = (kind) => (title, values) => ({
-  kind,
-  title,
-  values: Array.isArray(values) ? values : [values],
-})
+/**
+ * `better`: 'lower', 'higher' or 'none', which says that neither is. What has no usual direction must be given one.
+ */
+const figure =
+  (kind, usual) =>
+  (title, values, { better = usual } = {}) => {
+    if (!['lower', 'higher', 'none'].includes(better)) throw new Error(`${title}: what is better?`)
+    return { kind, better, title, values: Array.isArray(values) ? values : [values] }
+  }
 
 /** Milliseconds. */
-export const time = figure('time')
+export const time = figure('time', 'lower')
 /** Times as much. */
 export const times = figure('times')
-export const count = figure('count')
+export const count = figure('count', 'none')
 /** Calls per second. */
-export const rate = figure('rate')
-export const bytes = figure('bytes')
+export const rate = figure('rate', 'higher')
+export const bytes = figure('bytes', 'lower')

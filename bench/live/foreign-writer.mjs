@@ -4,7 +4,7 @@
 // the other process says that it has seen it, for 2 s at most: nothing that comes later can make up for it.
 // At the end it sends when each began (milliseconds of the monotonic clock) and which of the lonely ones were not seen.
 import Database from 'better-sqlite3'
-import { random } from './random.mjs'
+import { random } from '../random.mjs'
 
 const [file, commits, lonely, seed] = [process.argv[2], ...process.argv.slice(3).map(Number)]
 const patience = 2000

@@ -22,7 +22,7 @@ export const foreign = {
       latency: time('beginning of the commit → value', latencies),
       p99: time('the same, 99th percentile', at(0.99)),
       longest: time('the longest', at(1)),
-      missed: count('commits that were not seen within 2 s', missed),
+      missed: count('commits that were not seen within 2 s', missed, { better: 'lower' }),
       values: count(`values for ${commits.toLocaleString('en')} commits`, values),
     }
   },

@@ -31,15 +31,21 @@ export const idle = {
     const measured = await inTurns(phases, rounds, (phase) => phase())
     const { neverSingle, neverBatch, controlSingle, controlBatch, beforeSingle, beforeBatch } = measured
     return {
-      single: times('inserts/s, had streams before ÷ never had', ratio(neverSingle, beforeSingle, 'wall')),
-      singleControl: times('inserts/s, never had ÷ never had', ratio(neverSingle, controlSingle, 'wall')),
+      single: times('inserts/s, had streams before ÷ never had', ratio(neverSingle, beforeSingle, 'wall'), {
+        better: 'higher',
+      }),
+      singleControl: times('inserts/s, never had ÷ never had', ratio(neverSingle, controlSingle, 'wall'), {
+        better: 'none',
+      }),
       batch: times(
         'rows/s of a batch, had streams before ÷ never had',
         ratio(neverBatch, beforeBatch, 'wall'),
+        { better: 'higher' },
       ),
       batchControl: times(
         'rows/s of a batch, never had ÷ never had',
         ratio(neverBatch, controlBatch, 'wall'),
+        { better: 'none' },
       ),
       singleRate: rate(
         'inserts/s, never had',

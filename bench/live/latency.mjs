@@ -1,4 +1,4 @@
-import { summary } from '../measure.mjs'
+import { summary } from '../summary.mjs'
 import { countedSince, counters, quiet } from './counters.mjs'
 import { time, times } from './figure.mjs'
 import { each, inTurns, ratio } from './turns.mjs'
@@ -21,14 +21,18 @@ export const latency = {
       return await phase(db, ops)
     })
     return {
-      fromCall: times('call → value ÷ a point query', ratio(samples.emission, samples.point, 'call')),
+      fromCall: times('call → value ÷ a point query', ratio(samples.emission, samples.point, 'call'), {
+        better: 'lower',
+      }),
       fromAnswer: times(
         'answer of the insert → value ÷ a point query',
         ratio(withAnswer(samples), samples.point, 'call'),
+        { better: 'lower' },
       ),
       beyond: times(
         'call → value ÷ an insert without streams',
         ratio(samples.emission, samples.insert, 'call'),
+        { better: 'lower' },
       ),
       call: time('call → value', each(samples.emission, 'call')),
       answer: time('answer of the insert → value', each(samples.emission, 'answer')),

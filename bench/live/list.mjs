@@ -1,8 +1,8 @@
-import { summary } from '../measure.mjs'
+import { random } from '../random.mjs'
 import { expectedRows, insertSql, parameterSets, shapes } from '../shapes.mjs'
+import { summary } from '../summary.mjs'
 import { countedSince, counters } from './counters.mjs'
 import { count, time, times } from './figure.mjs'
-import { random } from './random.mjs'
 import { each, inTurns, ratio, turn } from './turns.mjs'
 import { Watch } from './watch.mjs'
 
@@ -30,11 +30,13 @@ export const list = {
     const phases = { select: () => selects(db, ops), live: () => values(db, watch, ops, pick) }
     const { select, live } = await inTurns(phases, rounds, (phase) => phase())
     return {
-      main: times('main-thread time of a value ÷ of a select of the list', ratio(live, select, 'main')),
+      main: times('main-thread time of a value ÷ of a select of the list', ratio(live, select, 'main'), {
+        better: 'lower',
+      }),
       mainLive: time('main-thread time of a value', each(live, 'main')),
       mainSelect: time('main-thread time of a select of the list', each(select, 'main')),
       requery: time('the query on a native thread', each(live, 'requery')),
-      rowsPatched: count('rows sent per update', each(live, 'rowsPatched')),
+      rowsPatched: count('rows sent per update', each(live, 'rowsPatched'), { better: 'lower' }),
     }
   },
 }

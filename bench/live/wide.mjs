@@ -1,18 +1,14 @@
-// The table of the workloads about columns: twenty texts a…t, rows 0…4999.
+// The workloads about columns.
 
+import { columns, table, values, wideRows, writes } from '../reactive/cases/wide.mjs'
+import { createSql } from '../reactive/sql.mjs'
 import { assertNothingLost, countedSince, counters, emptyLog, quiet } from './counters.mjs'
 import { metered, turn } from './turns.mjs'
 import { assertUpToDate, reEmissions, stopAll, watchAll } from './watch.mjs'
 
-export const wideRows = 5000
-export const writes = 500
-const columns = [...'abcdefghijklmnopqrst']
-
 export async function makeWide(db) {
-  await db.exec(
-    `CREATE TABLE wide (id INTEGER PRIMARY KEY, ${columns.map((name) => `${name} TEXT`).join(', ')})`,
-  )
-  const sets = Array.from({ length: wideRows }, (_, id) => [id, ...columns.map((name) => `${name} of ${id}`)])
+  for (const sql of createSql(table)) await db.exec(sql)
+  const sets = Array.from({ length: wideRows }, (_, id) => values(id))
   await db.executeBatch(`INSERT INTO wide VALUES (?${', ?'.repeat(columns.length)})`, sets)
 }
 
@@ -26,7 +22,7 @@ export async function updatesBeside(db, { column, queries, concerned }, label) {
   const watches = await watchAll(db, queries)
   const before = await counters(db)
   const sampled = await metered((ops) => update(db, column, ops, label), writes)
-  await quiet(db)
+  await quiet(db, before, concerned)
   const counted = await countedSince(db, before)
   assertNothingLost(counted, concerned)
   if (counted.commits !== writes * queries.length)

@@ -7,6 +7,9 @@
 //   pragma(name)       its value on the connection that writes
 //   jsonBytes(sql)     optional → function returning a Uint8Array with the rows as a JSON array
 //   batch(sql)         optional → function that runs one statement for many parameter sets, all or nothing
+//   transaction(body)  optional → what body(tx) returned; rolled back and thrown on when it fails. The body of a blocking
+//                      session is synchronous (workloads/steps.mjs writes bodies for both). Missing abilities are absent:
+//                      tx = { run(sql, params), get(sql, params), all(sql, params), batch?(sql, sets), transaction?(body) }
 //   each(sql, onRow)   optional: visits all rows without holding them all
 //   close()
 // What is missing is shown as "–".
@@ -17,6 +20,7 @@ const modules = {
   'node:sqlite': './node-sqlite.mjs',
   'better-sqlite3 in a worker': './worker.mjs',
   'libsql (promise)': './libsql.mjs',
+  turso: './turso.mjs',
   '@powersync/node': './powersync.mjs',
   sqlite3: './sqlite3.mjs',
 }

@@ -1,10 +1,32 @@
 import { DatabaseSync } from 'node:sqlite'
+import { cached } from './cached.mjs'
 
 export const version = process.versions.node
 
 export function open(file, { synchronous }) {
   const db = new DatabaseSync(file)
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`)
+  const statement = cached((sql) => db.prepare(sql))
+  const runAll = (statement, sets) => {
+    for (const params of sets) statement.run(...params)
+  }
+  const inTransaction = (work) => {
+    db.exec('BEGIN')
+    try {
+      const result = work()
+      db.exec('COMMIT')
+      return result
+    } catch (error) {
+      db.exec('ROLLBACK')
+      throw error
+    }
+  }
+  const tx = {
+    run: (sql, params) => statement(sql).run(...params),
+    get: (sql, params) => statement(sql).get(...params),
+    all: (sql, params) => statement(sql).all(...params),
+    batch: (sql, sets) => runAll(statement(sql), sets),
+  }
   return {
     sync: true,
     prepare(sql) {
@@ -23,17 +45,9 @@ export function open(file, { synchronous }) {
     },
     batch(sql) {
       const statement = db.prepare(sql)
-      return (sets) => {
-        db.exec('BEGIN')
-        try {
-          for (const params of sets) statement.run(...params)
-        } catch (error) {
-          db.exec('ROLLBACK')
-          throw error
-        }
-        db.exec('COMMIT')
-      }
+      return (sets) => inTransaction(() => runAll(statement, sets))
     },
+    transaction: (body) => inTransaction(() => body(tx)),
     each(sql, onRow) {
       for (const row of db.prepare(sql).iterate()) onRow(row)
     },

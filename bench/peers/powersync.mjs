@@ -6,7 +6,8 @@ import { installedVersion } from './installed.mjs'
 
 export const version = installedVersion('@powersync/node')
 
-export async function open(file, { synchronous }) {
+/** The library's own object, for whoever wants more of it than a session. */
+export async function openDatabase(file, synchronous) {
   const db = new PowerSyncDatabase({
     schema: new Schema({}),
     database: {
@@ -19,6 +20,11 @@ export async function open(file, { synchronous }) {
     logger: createConsoleLogger({ minLevel: LogLevels.warn }),
   })
   await db.init()
+  return db
+}
+
+export async function open(file, { synchronous }) {
+  const db = await openDatabase(file, synchronous)
   return {
     sync: false,
     prepare: (sql) => ({
@@ -30,6 +36,15 @@ export async function open(file, { synchronous }) {
     pragma: (name) => db.writeLock(async (writer) => Object.values(await writer.get(`PRAGMA ${name}`))[0]),
     jsonBytes: (sql) => async () => Buffer.from(JSON.stringify(await db.getAll(sql))),
     batch: (sql) => (sets) => db.executeBatch(sql, sets),
+    transaction: (body) =>
+      db.writeTransaction((tx) =>
+        body({
+          run: (sql, params) => tx.execute(sql, params),
+          get: (sql, params) => tx.getOptional(sql, params),
+          all: (sql, params) => tx.getAll(sql, params),
+          batch: (sql, sets) => tx.executeBatch(sql, sets),
+        }),
+      ),
     close: () => db.close(),
   }
 }

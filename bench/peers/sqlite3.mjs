@@ -1,6 +1,8 @@
 // node-sqlite3, installed apart because it may have to be compiled.
 import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
+import { cached } from './cached.mjs'
+import { inTransaction, transactionsInTurn } from './in-turn.mjs'
 
 const require = createRequire(new URL('../optional/sqlite3/package.json', import.meta.url))
 const load = (name) => {
@@ -28,12 +30,14 @@ export async function open(file, { synchronous }) {
   async function prepare(sql) {
     const statement = await statementFor(sql)
     open.add(statement)
+    const all = promisify(statement.all.bind(statement))
     return {
-      all: promisify(statement.all.bind(statement)),
-      get: promisify(statement.get.bind(statement)),
+      all,
+      get: async (params) => (await all(params))[0], // its own `get` leaves the statement open, and the table locked
       run: promisify(statement.run.bind(statement)),
     }
   }
+  const statement = cached(prepare)
   return {
     sync: false,
     prepare,
@@ -45,12 +49,14 @@ export async function open(file, { synchronous }) {
     },
     async batch(sql) {
       const { run } = await prepare(sql)
-      return async (sets) => {
-        await exec('BEGIN')
-        await Promise.all(sets.map(run))
-        await exec('COMMIT')
-      }
+      return (sets) => inTransaction(exec, () => Promise.all(sets.map(run)))
     },
+    transaction: transactionsInTurn(exec, {
+      run: async (sql, params) => (await statement(sql)).run(params),
+      get: async (sql, params) => (await statement(sql)).get(params),
+      all: async (sql, params) => (await statement(sql)).all(params),
+      batch: async (sql, sets) => Promise.all(sets.map((await statement(sql)).run)),
+    }),
     // Rows are pushed as fast as SQLite gives them: the callback cannot hold them back.
     each: (sql, onRow) =>
       new Promise((resolve, reject) => {

@@ -1,12 +1,9 @@
-// The other side of worker.mjs.
+// The other side of worker.mjs. A batch inside a transaction is a savepoint of it.
 import { parentPort, workerData } from 'node:worker_threads'
 import { open } from './better-sqlite3.mjs'
+import { cached } from './cached.mjs'
 
 const session = open(workerData.file, workerData)
-const cached = (make) => {
-  const made = new Map()
-  return (sql) => made.get(sql) ?? made.set(sql, make(sql)).get(sql)
-}
 const statement = cached(session.prepare)
 const json = cached(session.jsonBytes)
 const batch = cached(session.batch)

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { version as driver } from './better-sqlite3.mjs'
+import { transactionsInTurn } from './in-turn.mjs'
 
 export const version = driver
 
@@ -24,6 +25,7 @@ export async function open(file, { synchronous }) {
       waiting.set(id, { resolve, reject })
       worker.postMessage({ id, kind, sql, params })
     })
+  const exec = (sql) => call('exec', sql)
   return {
     sync: false,
     prepare: (sql) => ({
@@ -31,10 +33,16 @@ export async function open(file, { synchronous }) {
       get: (params) => call('get', sql, params),
       run: (params) => call('run', sql, params),
     }),
-    exec: (sql) => call('exec', sql),
+    exec,
     pragma: (name) => call('pragma', name),
     jsonBytes: (sql) => () => call('json', sql).then((buffer) => new Uint8Array(buffer)),
     batch: (sql) => (sets) => call('batch', sql, sets),
+    transaction: transactionsInTurn(exec, {
+      run: (sql, params) => call('run', sql, params),
+      get: (sql, params) => call('get', sql, params),
+      all: (sql, params) => call('all', sql, params),
+      batch: (sql, sets) => call('batch', sql, sets),
+    }),
     close: async () => {
       await call('close')
       await worker.terminate()

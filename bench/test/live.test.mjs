@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { liveWorkloads } from '../live/index.mjs'
-import { random } from '../live/random.mjs'
 import { inTurns, ratio } from '../live/turns.mjs'
+import { random } from '../random.mjs'
 import { liveTargets } from '../targets.mjs'
 
 test('a seed always gives the same numbers, which are below the bound', () => {

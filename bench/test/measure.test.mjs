@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { activeSince, alternate, calibrate, checkMeter, loopNow, orderOf, summary } from '../measure.mjs'
+import { activeSince, alternate, calibrate, checkMeter, longestHold, loopNow, orderOf } from '../measure.mjs'
 
 test('the meter tells a sleeping loop from a busy one', async () => {
   await checkMeter()
   assert.ok(activeSince(loopNow()) < 5)
-})
-
-test('a summary interpolates the median and the quartiles', () => {
-  assert.deepEqual(summary([4, 1, 3, 2]), { low: 1.75, median: 2.5, high: 3.25 })
-  assert.deepEqual(summary([7]), { low: 7, median: 7, high: 7 })
 })
 
 test('over two turns of the rotation every peer begins a round, and each pair is seen in both orders', () => {
@@ -43,4 +38,25 @@ test('a peer that fails drops out and the others go on', async () => {
 test('the number of operations is a multiple of the step and never above the most', async () => {
   const task = { run: () => {}, step: 64, most: 640 }
   assert.equal(await calibrate(task, 1000), 640)
+})
+
+test('a peer that is excused after some rounds has that many samples', async () => {
+  const results = await alternate(
+    ['a', 'b'],
+    4,
+    async (name) => name,
+    undefined,
+    (name) => (name === 'a' ? 2 : 4),
+  )
+  assert.deepEqual([results.get('a').length, results.get('b').length], [2, 4])
+})
+
+test('an operation that holds the event loop is seen, one that waits is not', async () => {
+  const busy = () => {
+    const until = performance.now() + 20
+    while (performance.now() < until);
+  }
+  const waiting = () => new Promise((resolve) => setTimeout(resolve, 20))
+  assert.ok((await longestHold({ run: busy, most: 1 })) > 15)
+  assert.ok((await longestHold({ run: waiting, most: 1 })) < 15)
 })

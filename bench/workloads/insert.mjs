@@ -7,6 +7,8 @@ const sets = parameterSets('items', 4096)
 /** Each insert is a commit of its own; the table starts empty in every round. */
 const insert = (id, title, width, synchronous) => ({
   id,
+  version: 'v1',
+  group: 'writes',
   title,
   shapes: ['items'],
   rows: 0,
@@ -19,7 +21,7 @@ const insert = (id, title, width, synchronous) => ({
       run: width === 1 ? oneByOne(session, call) : inFlight(session, width, call),
       step: width,
       most: 20_000,
-      ...(await emptyTable(session, shape)),
+      ...emptyTable(session, shape),
     }
   },
 })

@@ -30,7 +30,14 @@ async function walk() {
   const wall = performance.now() - start
   const main = activeSince(loop)
   if (seen !== rows || wrong) throw new Error(`${seen} rows, ${wrong} out of order`)
-  return { before, resident, wall, main }
+  return { ...inBytes(before, resident), before, resident, wall, main }
+}
+
+/** What becomes a series of the run; `before` and `resident` (MiB, fifty times on the way) are for its table. */
+function inBytes(before, resident) {
+  const half = resident.length / 2
+  const growth = Math.max(...resident.slice(half)) - Math.max(...resident.slice(0, half))
+  return { end: (resident.at(-1) - before) * 2 ** 20, growth: growth * 2 ** 20 }
 }
 
 function stop(seen, before, resident) {

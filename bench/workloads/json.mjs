@@ -1,22 +1,52 @@
 import { assertRows } from '../shapes.mjs'
 import { oneByOne } from './calls.mjs'
+import { expectRows } from './expect.mjs'
+import { makeFile, numbered } from './file.mjs'
 
 /** Rows as UTF-8 JSON, ready to be sent: natively where the library can, else `all` + `JSON.stringify` + `Buffer.from`. */
-export const json = {
-  id: 'json-1k',
-  title: 'rows → JSON bytes, 1,000 × 6',
-  shapes: ['items', 'mixed'],
-  rows: 1000,
+const json = (workload, check) => ({
+  version: 'v1',
+  group: 'json',
+  ...workload,
   async prepare(session, shape) {
     const bytes = await session.jsonBytes?.(`SELECT * FROM ${shape}`)
     if (!bytes) return
     const first = await bytes()
-    assertRows(shape, JSON.parse(Buffer.from(first).toString()), 1000)
+    check(shape, JSON.parse(Buffer.from(first).toString()))
 
     const { length } = first
-    const check = (result) => {
+    const lengthIs = (result) => {
       if (result.length !== length) throw new Error(`${result.length} bytes instead of ${length}`)
     }
-    return { run: oneByOne(session, bytes, check) }
+    return { run: oneByOne(session, bytes, lengthIs) }
   },
-}
+})
+
+const ofItems = (id, rows, shapes = ['items']) =>
+  json({ id, title: `rows → JSON bytes, ${rows.toLocaleString('en')} × 6`, shapes, rows }, (shape, found) =>
+    assertRows(shape, found, rows),
+  )
+
+const documents = numbered(160, (id) => ({ id, body: `${id} ${'text of a document '.repeat(212)}` }))
+
+const large = json(
+  {
+    id: 'json-large',
+    title: 'rows → JSON bytes, 650 KB: 160 documents of 4,000 characters',
+    shapes: ['documents'],
+    seed: (file) =>
+      makeFile(file, 'CREATE TABLE documents (id INTEGER PRIMARY KEY, body TEXT NOT NULL)', {
+        documents: documents.map(Object.values),
+      }),
+  },
+  (_shape, found) => expectRows(found, documents),
+)
+
+export const jsons = [
+  ofItems('json-10', 10),
+  ofItems('json-100', 100),
+  ofItems('json-1k', 1000, ['items', 'mixed']),
+  ofItems('json-10k', 10_000),
+  ofItems('json-20k', 20_000),
+  large,
+]

@@ -8,6 +8,8 @@ const keys = Array.from({ length: rows }, (_, i) => ((i * 7919) % rows) + 1)
 
 const point = (id, title, width) => ({
   id,
+  version: 'v1',
+  group: 'points',
   title,
   shapes: ['items', 'mixed'],
   rows,

@@ -2,32 +2,44 @@ import { PerformanceObserver, performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { activeSince, loopNow } from '../measure.mjs'
 import { expectedRows, makeTouch } from '../shapes.mjs'
+import { time } from './measures.mjs'
 
 const rows = 1_000_000
+const quickRows = 250_000
 
 /** How long the event loop is held at the longest while a million rows arrive. */
 export const stall = {
   id: 'stall-1m',
-  title: 'longest event-loop stall while selecting 1,000,000 × 6',
+  version: 'v1',
+  group: 'reads',
+  title: 'longest event-loop stall while selecting {rows} × 6',
   shapes: ['items'],
   rows,
-  slow: true,
-  async prepare(session, shape, owner) {
+  quickRows,
+  fewer: true,
+  measures: {
+    stall: time('longest stall'),
+    stallWithoutGc: time('longest stall without garbage collection'),
+    gcLongest: time('longest pause for garbage collection'),
+    gc: time('garbage collection in all'),
+  },
+  async prepare(session, shape, owner, { quick }) {
+    const count = quick ? quickRows : rows
     const statement = await session.prepare(`SELECT * FROM ${shape}`)
     const touch = makeTouch(shape, owner)
     return {
       measure: () =>
         watch(
           () => statement.all([]),
-          (result) => check(result, shape, touch),
+          (result) => check(result, count, shape, touch),
         ),
     }
   },
 }
 
 /** Everything is read, but after the clock has stopped: reading a million rows is a stall of the caller's own. */
-function check(result, shape, touch) {
-  if (result.length !== rows) throw new Error(`${result.length} rows`)
+function check(result, count, shape, touch) {
+  if (result.length !== count) throw new Error(`${result.length} rows`)
   const some = [0, 1, 2].map((i) => result[i])
   if (touch(some) !== touch(expectedRows(shape, 3)) || !(touch(result) > 0)) throw new Error('wrong rows')
 }

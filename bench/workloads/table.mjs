@@ -1,14 +1,14 @@
+import { expectSame, scalar } from './expect.mjs'
+
 /** For tasks that insert: `reset` empties the table and the WAL, `verify` counts what `ops` operations inserted. */
-export async function emptyTable(session, shape, rowsPerOp = 1) {
-  const count = await session.prepare(`SELECT count(*) AS n FROM ${shape}`)
+export function emptyTable(session, table, rowsPerOp = 1) {
   return {
     async reset() {
-      await session.exec(`DELETE FROM ${shape}`)
+      await session.exec(`DELETE FROM ${table}`)
       await session.pragma('wal_checkpoint(TRUNCATE)')
     },
     async verify(ops) {
-      const [{ n }] = await count.all([]) // `all` finishes the statement in every library; an open one would lock the table
-      if (n !== ops * rowsPerOp) throw new Error(`${n} rows in the table instead of ${ops * rowsPerOp}`)
+      expectSame(`rows in ${table}`, await scalar(session, `SELECT count(*) FROM ${table}`), ops * rowsPerOp)
     },
   }
 }

@@ -1,0 +1,103 @@
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { counters, emptyLog } from '../../live/counters.mjs'
+import { reEmissions, stopAll, watchAll } from '../../live/watch.mjs'
+import { orderOf } from '../../measure.mjs'
+import { Database } from '../../peers/resqlite.mjs'
+import { expectedRows, insertSql, makeTouch, parameterSets, shapes } from '../../shapes.mjs'
+import { median } from '../figures.mjs'
+import { scenario, tables } from '../scenarios.mjs'
+import { assertWatched, caughtUp } from '../watched.mjs'
+
+const settings = [1, 2, 4, 8, 16]
+const atOnce = [1, 2, 4, 8]
+const rows = 1000
+const sql = 'SELECT * FROM items ORDER BY id'
+
+const phases = {
+  baseline: scenario('a11c-baseline'),
+  disjoint: scenario('a11c-disjoint'),
+  overlap: scenario('a11c-overlap'),
+}
+
+/** Each setting opens the same file anew in each round; the order of the settings alternates. */
+export async function measure({ quick, dir }) {
+  const file = join(dir, 'sweep.db')
+  const { standard, cores } = await make(file)
+  const { warm, kept, volleys } = quick ? { warm: 1, kept: 2, volleys: 5 } : { warm: 1, kept: 9, volleys: 30 }
+  const samples = new Map(settings.map((readers) => [readers, []]))
+  for (let round = 0; round < warm + kept; round++) {
+    for (const readers of orderOf(settings, round)) {
+      const sample = await measureOne(file, readers, volleys, `${readers} in ${round}`)
+      if (round >= warm) samples.get(readers).push(sample)
+    }
+  }
+  return {
+    standard,
+    cores,
+    atOnce,
+    rows,
+    settings: settings.map((readers) => ({ readers, rounds: samples.get(readers) })),
+  }
+}
+
+async function make(file) {
+  const db = await Database.open(file)
+  await tables.wide(db)
+  const columns = Object.entries(shapes.items.columns).map(([name, type]) => `${name} ${type}`)
+  await db.exec(`CREATE TABLE items (id INTEGER PRIMARY KEY, ${columns.join(', ')})`)
+  await db.executeBatch(insertSql('items'), parameterSets('items', rows))
+  const standard = (await db.diagnostics()).readers.max
+  await db.close()
+  return { standard, cores: availableParallelism() }
+}
+
+/** Writes per second of each phase, and ms for each number of selects at once. */
+async function measureOne(file, readers, volleys, label) {
+  const db = await Database.open(file, { readers })
+  try {
+    const sample = { writes: {}, reads: {} }
+    for (const [name, phase] of Object.entries(phases))
+      sample.writes[name] = await writesPerSecond(db, phase, `${label}, ${name}`)
+    for (const n of atOnce) sample.reads[n] = await readsAtOnce(db, n, volleys)
+    const { max } = (await db.diagnostics()).readers
+    if (max !== readers) throw new Error(`${max} readers instead of ${readers}`)
+    return sample
+  } finally {
+    await db.close()
+  }
+}
+
+async function writesPerSecond(db, phase, label) {
+  await emptyLog(db) // so that no checkpoint falls into the run
+  const watches = await watchAll(db, phase.queries)
+  const first = reEmissions(watches)
+  const before = await counters(db)
+  globalThis.gc()
+  await sleep(20)
+  const write = phase.writer(label)
+  const start = performance.now()
+  for (let i = 0; i < phase.writes; i++) await write(db, i)
+  const wall = performance.now() - start
+  const counted = await caughtUp(db, before, phase)
+  await assertWatched(db, phase, watches, counted, reEmissions(watches) - first)
+  stopAll(watches)
+  return phase.writes / (wall / 1000)
+}
+
+const touch = makeTouch('items', 'audits')
+const expected = touch(expectedRows('items', rows))
+
+async function readsAtOnce(db, n, volleys) {
+  const times = []
+  globalThis.gc()
+  await sleep(5)
+  for (let i = 0; i < volleys; i++) {
+    const start = performance.now()
+    const results = await Promise.all(Array.from({ length: n }, () => db.select(sql)))
+    times.push(performance.now() - start)
+    for (const result of results) if (touch(result) !== expected) throw new Error('wrong rows')
+  }
+  return median(times)
+}

@@ -1,0 +1,8 @@
+import { measureScenarios } from '../turns.mjs'
+
+export const measure = async (context) => ({
+  scenarios: await measureScenarios(
+    ['a11c-baseline', 'a11c-disjoint', 'a11c-overlap', 'keyed', 'a11b'],
+    context,
+  ),
+})
