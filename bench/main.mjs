@@ -14,7 +14,7 @@ import { progress } from './progress.mjs'
 import { loadReactivePeer, reactivePeerNames } from './reactive/peers/index.mjs'
 import { report } from './report.mjs'
 import { failure, measureWorkload, titled } from './runner.mjs'
-import { readRun, schema, storedRuns, storeRun, writeRun } from './store.mjs'
+import { readRun, schema, storedRuns, storeRun, Unreadable, writeRun } from './store.mjs'
 
 const modes = { run, compare, report: page, list }
 
@@ -27,7 +27,13 @@ export async function main(argv) {
     process.exitCode = 2
     return
   }
-  await modes[options.mode](options)
+  try {
+    await modes[options.mode](options)
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error
+    console.error(error.message)
+    process.exitCode = 2
+  }
 }
 
 function list({ workloads }) {
@@ -45,7 +51,7 @@ async function compare({ files, peer, failOnRegression }) {
 
 async function page({ files, out = fileURLToPath(new URL('./data/report.html', import.meta.url)) }) {
   const runs = files.length > 0 ? files.map(readRun) : storedRuns()
-  if (runs.length === 0) throw new Error('no stored run yet; `npm run bench` makes one')
+  if (runs.length === 0) throw new Unreadable('no stored run yet; `npm run bench` makes one')
   await makePage(runs, { out })
   console.log(out)
 }

@@ -25,10 +25,18 @@ export function writeRun(file, run) {
   writeFileSync(file, `${JSON.stringify(run, round)}\n`)
 }
 
-/** Throws when the file is no stored run of this form. */
+/** A file that is missing, or no stored run. */
+export class Unreadable extends Error {}
+
+/** Throws `Unreadable` when the file is no stored run of this form. */
 export function readRun(file) {
-  const run = JSON.parse(readFileSync(file, 'utf8'))
-  if (run.schema !== schema) throw new Error(`${file} is no stored run (${schema})`)
+  let run
+  try {
+    run = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new Unreadable(`${file} cannot be read: ${error.message}`)
+  }
+  if (run.schema !== schema) throw new Unreadable(`${file} is no stored run (${schema})`)
   return { ...run, file: basename(file) }
 }
 
