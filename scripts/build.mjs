@@ -1,15 +1,23 @@
 // npm run build: the native module and the TypeScript. `-- --target <triple>` builds for another machine, with
-// `--zig` by way of cargo-zigbuild.
+// `--zig` by way of cargo-zigbuild; with `--profile` it builds, besides what is used, a native module that counts where
+// time goes (docs/profiling.md).
 
 import { parseArgs } from 'node:util'
-import { buildNative, buildTypeScript } from './lib/build.mjs'
+import { buildNative, buildProfile, buildTypeScript } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
 import { runSteps } from './lib/steps.mjs'
 
-const { values } = parseArgs({ options: { target: { type: 'string' }, zig: { type: 'boolean' } } })
+const { values } = parseArgs({
+  options: { target: { type: 'string' }, zig: { type: 'boolean' }, profile: { type: 'boolean' } },
+})
 
 await runSteps([
   ['install packages', () => install()],
   ['build the native module', () => buildNative(values)],
+  ...(values.profile ? [['build the native module with counters', showProfile]] : []),
   ['build the TypeScript', buildTypeScript],
 ])
+
+function showProfile() {
+  console.log(`RESQLITE_NATIVE_PATH=${buildProfile()}`)
+}

@@ -15,6 +15,7 @@ const expectedFiles = /^(dist\/.+\.(js|mjs|d\.ts|d\.mts)|package\.json|README\.m
 const installScripts = ['preinstall', 'install', 'postinstall', 'prepare']
 
 const body = `
+  if (available) throw new Error('the published native module counts where time goes')
   const db = await Database.open('notes.db')
   await db.exec('DROP TABLE IF EXISTS notes; CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)')
   await db.execute('INSERT INTO notes(text) VALUES (?)', ['packed'])
@@ -22,8 +23,8 @@ const body = `
   await db.close()
 `
 const programs = {
-  'program.mjs': `import { Database } from 'resqlite'\n${body}`,
-  'program.cjs': `const { Database } = require('resqlite')\nasync function main() {${body}}\nmain()`,
+  'program.mjs': `import { Database } from 'resqlite'\nimport { available } from 'resqlite/profile'\n${body}`,
+  'program.cjs': `const { Database } = require('resqlite')\nconst { available } = require('resqlite/profile')\nasync function main() {${body}}\nmain()`,
 }
 
 /** Packs, checks, installs and runs. Throws a CommandFailed that says what is wrong. */

@@ -2,8 +2,9 @@
 
 import { rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { checkExperiments } from './experiment.mjs'
 import { checkGuarantees } from './guarantees.mjs'
-import { buildNative, buildTypeScript } from './lib/build.mjs'
+import { buildNative, buildTestProfile, buildTypeScript } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
 import { filesBelow, packageFolder, root } from './lib/paths.mjs'
 import { cargo, run, runTool } from './lib/process.mjs'
@@ -11,6 +12,10 @@ import { printTimes, runSteps } from './lib/steps.mjs'
 import { packTest } from './pack-test.mjs'
 
 const builtTests = join(packageFolder, 'build')
+const clippy = (...options) =>
+  cargo(['clippy', ...options, '--all-targets', '--locked', '--', '-D', 'warnings'])
+/** All packages, so that what they depend on is compiled as without counters. */
+const withCounters = ['--workspace', '--features', 'resqlite/profile,resqlite-node/profile']
 const tsc = (project) => runTool('typescript', 'tsc', ['-p', project])
 
 printTimes(
@@ -19,16 +24,25 @@ printTimes(
     ['build the native module', () => buildNative()],
     ['build the TypeScript', buildTypeScript],
     ['rustfmt', () => cargo(['fmt', '--all', '--check'])],
-    ['clippy', () => cargo(['clippy', '--workspace', '--all-targets', '--locked', '--', '-D', 'warnings'])],
+    ['clippy', () => clippy('--workspace')],
+    ['clippy with counters', () => clippy(...withCounters)],
     ['cargo test', () => cargo(['test', '--workspace', '--locked'])],
+    ['cargo test with counters', testCounters],
     ['biome', () => runTool('@biomejs/biome', 'biome', ['check', '--error-on-warnings', '.'])],
     ['guarantees', checkGuarantees],
+    ['experiments', () => checkExperiments()],
     ['types of the tests', compileTests],
     ['types of the native module', () => tsc('scripts/declarations')],
+    ['a native module with counters', () => (process.env.RESQLITE_TEST_PROFILE = buildTestProfile())],
     ['node tests', nodeTests],
     ['the packed package', packTest],
   ]),
 )
+
+function testCounters() {
+  cargo(['test', ...withCounters, '--locked', '--test', 'profile'])
+  cargo(['test', ...withCounters, '--locked', '--doc', 'profile'])
+}
 
 /** From nothing, so that no test outlives its source. */
 function compileTests() {
@@ -41,6 +55,8 @@ function nodeTests() {
   const files = [
     ...filesBelow(builtTests, /\.test\.[cm]?js$/),
     ...filesBelow(join(root, 'examples'), /\.test\.js$/),
+    ...filesBelow(join(root, 'scripts', 'test'), /\.test\.mjs$/),
+    ...filesBelow(join(root, 'bench', 'test', 'pure'), /\.test\.mjs$/),
   ]
   run(process.execPath, ['--test', '--test-reporter=spec', ...files.map((file) => relative(root, file))])
 }

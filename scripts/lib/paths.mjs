@@ -12,6 +12,9 @@ export const packageFolder = join(root, 'packages', 'resqlite')
 /** Where the native module and its generated declarations are put. */
 export const nativeFolder = join(packageFolder, 'native')
 
+/** Where native modules with counters are put; nothing there is found by default. */
+export const profileFolder = join(nativeFolder, 'profile')
+
 /** The file of a command that an installed package brings: run it with node, the same way on every system. */
 export function toolPath(packageName, command) {
   const require = createRequire(join(root, 'package.json'))

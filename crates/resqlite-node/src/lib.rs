@@ -10,10 +10,13 @@ mod live;
 mod open;
 mod outbox;
 mod port;
+mod profile;
 mod reply;
 mod slab;
 
 use napi_derive::napi;
+#[cfg(feature = "profile")]
+pub use profile::{profile_emission, profile_reset, profile_snapshot, profile_turn};
 
 /// The version of the bundled SQLite.
 #[napi]

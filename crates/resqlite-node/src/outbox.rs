@@ -10,6 +10,7 @@ use resqlite::{Shape, Slice};
 
 use crate::{
     frames::{self, HEADER, ReplyHeader, kind, tell},
+    profile,
     slab::{SLAB_BYTES, Slab},
 };
 
@@ -91,6 +92,7 @@ impl Outbox {
 
     /// Adds a slice that is packed already.
     pub(crate) fn push_packed(&self, shape: &Shape, slice: &[u8], request: u32) {
+        profile::rows(frames::word(slice, 0).unwrap_or_default() as usize, shape);
         let header = ReplyHeader {
             kind: kind::ROWS,
             flags: 0,
@@ -120,6 +122,7 @@ impl Outbox {
         flags: u8,
         patience: &mut Duration,
     ) -> bool {
+        profile::rows(slice.rows(), shape);
         let header = ReplyHeader {
             kind: kind::ROWS,
             flags,

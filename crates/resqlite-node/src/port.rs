@@ -28,6 +28,7 @@ use crate::{
     live::{self, FrameListener, Given, Subscriptions},
     open,
     outbox::{FRAME_MAX, Outbox, PATIENCE},
+    profile,
     reply::FrameReply,
     slab::SLAB_BYTES,
 };
@@ -201,6 +202,7 @@ impl Port {
         let inbox = unsafe { self.inbox.as_mut() };
         inbox[..length].copy_from_slice(&self.frames[self.frames_at..self.frames_at + length]);
         self.frames_at += length;
+        profile::completions(settled, &self.given);
         self.owed -= settled.min(self.owed);
         if settled > 0 && self.owed == 0 {
             #[allow(deprecated)]

@@ -23,6 +23,7 @@ use self::{
 };
 use crate::{
     error::Result,
+    profile,
     sync::{Mutex, lock},
 };
 
@@ -136,7 +137,11 @@ impl Recorder {
     /// Installs the hook. Nothing may have been prepared on the connection.
     pub(crate) fn install(&self, connection: &Connection) {
         let state = Rc::clone(&self.0);
-        connection.set_preupdate_hook(move |event| state.borrow_mut().record(event));
+        connection.set_preupdate_hook(move |event| {
+            let timer = profile::start();
+            state.borrow_mut().record(event);
+            profile::writer_dirty_row(timer);
+        });
     }
 
     /// A commit begins: from now on changes are decoded as far as is asked now.
@@ -181,7 +186,10 @@ impl Recorder {
     /// SQLite has committed: the number under which the log has it. `wrote`: it has written to the file, if only to
     /// tables of its own.
     pub(crate) fn commit(&self, commits: &Commits, wrote: bool) -> u64 {
-        commits.append(&mut self.0.borrow_mut().changes, wrote)
+        let timer = profile::start();
+        let sequence = commits.append(&mut self.0.borrow_mut().changes, wrote);
+        profile::writer_dirty(timer);
+        sequence
     }
 
     /// A statement changed the schema; tables may mean something else now.

@@ -22,6 +22,7 @@ use crate::{
     limits,
     options::{Options, Settings},
     params::Params,
+    profile::{self, Dispatcher},
     queue::{Queue, Refused},
     reader::{Cursor, Job, Lease, Pool, Readers},
     reads::Explanation,
@@ -136,8 +137,8 @@ impl Engine {
     fn start(place: Place, settings: Settings) -> Result<Self> {
         let attachments = Arc::new(Attachments::default());
         let commits = Arc::<Commits>::default();
-        let readers = |name, threads, idle: Option<Duration>| {
-            let pool = Pool::new(threads, limits::QUEUED_READS_MAX, idle);
+        let readers = |name, threads, idle: Option<Duration>, dispatcher| {
+            let pool = Pool::new(threads, limits::QUEUED_READS_MAX, idle).counted(dispatcher);
             Arc::new(Readers::new(
                 name,
                 pool,
@@ -147,16 +148,18 @@ impl Engine {
                 Arc::clone(&commits),
             ))
         };
-        let queue = Arc::new(Queue::new(limits::QUEUED_WRITES_MAX));
+        let queue = Queue::new(limits::QUEUED_WRITES_MAX).counted(profile::Depth::writer());
+        let queue = Arc::new(queue);
         let watcher = Watcher::new(
             place.clone(),
             settings.clone(),
             Arc::clone(&attachments),
             (!settings.read_only).then(|| Arc::clone(&queue)),
         );
-        let selects = readers("resqlite-reader", settings.readers, None);
-        let leases = readers("resqlite-lease", limits::LEASES_MAX, Some(limits::THREAD_IDLE));
-        let reruns = readers("resqlite-live", settings.readers, Some(limits::THREAD_IDLE));
+        let (count, idle) = (settings.readers, Some(limits::THREAD_IDLE));
+        let selects = readers("resqlite-reader", count, None, Dispatcher::readers());
+        let leases = readers("resqlite-lease", limits::LEASES_MAX, idle, Dispatcher::none());
+        let reruns = readers("resqlite-live", count, idle, Dispatcher::reruns());
         let hub = Hub::new(
             Arc::clone(&commits),
             Arc::clone(&selects),

@@ -32,6 +32,10 @@ pub mod limits;
 mod live_query;
 mod options;
 pub mod params;
+#[cfg(feature = "profile")]
+pub mod profile;
+#[cfg(not(feature = "profile"))]
+mod profile;
 mod queue;
 mod reader;
 mod reads;

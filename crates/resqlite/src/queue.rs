@@ -2,13 +2,17 @@
 
 use std::{collections::VecDeque, time::Instant};
 
-use crate::sync::{Condvar, Mutex, lock, wait, wait_for};
+use crate::{
+    profile,
+    sync::{Condvar, Mutex, lock, wait, wait_for},
+};
 
 /// See the module's description. Pushing never waits.
 pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
     ready: Condvar,
     capacity: usize,
+    depth: profile::Depth,
 }
 
 struct State<T> {
@@ -48,7 +52,13 @@ impl<T> Queue<T> {
             state: Mutex::new(state),
             ready: Condvar::new(),
             capacity,
+            depth: profile::Depth::none(),
         }
+    }
+
+    /// Counts how long it gets.
+    pub(crate) fn counted(self, depth: profile::Depth) -> Self {
+        Self { depth, ..self }
     }
 
     /// Adds an item and wakes the reader.
@@ -61,6 +71,7 @@ impl<T> Queue<T> {
             return Err(Refused::Full(item));
         }
         state.items.push_back(item);
+        self.depth.reached(state.items.len());
         let wake = std::mem::take(&mut state.waiting);
         drop(state);
         if wake {

@@ -6,13 +6,15 @@ import { ResqliteError } from './errors'
 import { Handle } from './handle'
 import { Live } from './live-query'
 import type { LiveQuery, Query, StreamExplanation, StreamOptions, StreamRows } from './live-types'
-import { nativeBinding } from './native'
+import { type NativeBinding, nativeBinding } from './native'
 import { checkOptions, checkPath, checkSql } from './options'
 import { writeParams } from './params'
 import { Answer } from './pending'
 import { Channel } from './port'
+import { countEmissions } from './profiled'
 import { Flag, INTEGER_FLAGS, Op } from './protocol'
 import type { Scope } from './scope'
+import { SharedStream } from './shared-stream'
 import { runSnapshot, type Snapshot } from './snapshot'
 import { startExec, startExecute, startSelect, startSelectBytes, startSelectOne, unwrap } from './statements'
 import { planStream } from './stream-plan'
@@ -34,8 +36,13 @@ let shared: Channel | undefined
 
 /** The channel of this realm. */
 function sharedChannel(): Channel {
-  shared ??= new Channel(nativeBinding())
+  shared ??= openChannel(nativeBinding())
   return shared
+}
+
+function openChannel(binding: NativeBinding): Channel {
+  countEmissions(binding, SharedStream.prototype)
+  return new Channel(binding)
 }
 
 /**

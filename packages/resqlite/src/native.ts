@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 /** The way to the native threads. One per JavaScript realm (main thread or worker_thread). */
 export interface NativePort {
@@ -25,13 +25,29 @@ export interface NativeBinding {
 
 let loaded: NativeBinding | undefined
 
-/** The native module of this platform, loaded on first use. */
+/** The native module: the one that `RESQLITE_NATIVE_PATH` names, or that of this platform. Loaded on first use. */
 export function nativeBinding(): NativeBinding {
-  loaded ??= load(nativeTriple())
+  loaded ??= load()
   return loaded
 }
 
-function load(triple: string): NativeBinding {
+function load(): NativeBinding {
+  const path = process.env.RESQLITE_NATIVE_PATH
+  return path ? loadFrom(resolve(path)) : loadFor(nativeTriple())
+}
+
+/** Somebody has chosen a native module, so no other is tried. */
+function loadFrom(path: string): NativeBinding {
+  try {
+    return require(path) as NativeBinding
+  } catch (error) {
+    throw new Error(
+      `resqlite cannot load the native module that RESQLITE_NATIVE_PATH names:\n  ${path}: ${firstLine(error)}`,
+    )
+  }
+}
+
+function loadFor(triple: string): NativeBinding {
   const candidates = [join(__dirname, '..', 'native', `resqlite.${triple}.node`), `@resqlite/${triple}`]
   const tried: string[] = []
   for (const candidate of candidates) {

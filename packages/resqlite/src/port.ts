@@ -5,6 +5,7 @@ import type { StreamStats } from './live-types'
 import { Memory } from './memory'
 import type { NativeBinding, NativePort } from './native'
 import { Answer, Pending } from './pending'
+import { countedTurn } from './profiled'
 import { Carrier, FRAME_HEADER, INTEGER_FLAGS, INTEGERS_MASK, Op, Reply, ReplyFlag } from './protocol'
 import { FrameWriter } from './requests'
 import { decodeSlice } from './rows'
@@ -35,9 +36,10 @@ export class Channel {
   #session = 0
   #spareWriter: FrameWriter | undefined
   readonly #flush = () => this.flush()
-  readonly #turn = () => this.#handleReplies()
+  readonly #turn: () => void
 
   constructor(binding: NativeBinding) {
+    this.#turn = countedTurn(binding, () => this.#handleReplies())
     this.#port = new binding.Port(this.#inbox.bytes, this.#turn)
   }
 

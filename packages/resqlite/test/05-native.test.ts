@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { copyFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { nativeTriple } from '../src/native'
 import { runChild } from './support/child'
+import { tempFolder } from './support/temp'
 
 test('the native module is named by platform, architecture and C library', () => {
   assert.equal(nativeTriple('darwin', 'arm64'), 'darwin-arm64')
@@ -18,8 +21,32 @@ test('a platform without a native module gets an error that names what was tried
     } catch (error) {
       console.log(error.message)
     }`
-  const message = runChild(script)
+  const message = runChild(script, [], 'commonjs', { RESQLITE_NATIVE_PATH: '' })
   assert.match(message, /no native module for darwin-pdp11/)
   assert.match(message, /native[/\\]resqlite\.darwin-pdp11\.node: Cannot find module/)
   assert.match(message, /@resqlite\/darwin-pdp11: Cannot find module/)
+})
+
+test('RESQLITE_NATIVE_PATH names the one native module that is tried', (t) => {
+  const file = join(__dirname, '..', '..', 'native', `resqlite.${nativeTriple()}.node`)
+  const script = `
+    console.log(require('resqlite').sqliteVersion())
+    console.log(Object.keys(require.cache).filter((file) => file.endsWith('.node')).join())`
+  const copy = join(tempFolder(t), 'chosen.node')
+  copyFileSync(file, copy)
+  const [version, loaded] = runChild(script, [], 'commonjs', { RESQLITE_NATIVE_PATH: copy }).split('\n')
+  assert.match(version as string, /^3\./)
+  assert.equal(loaded, realpathSync(copy))
+})
+
+test('a native module that is named and cannot be loaded is an error that says so', () => {
+  const script = `
+    try {
+      require('resqlite').sqliteVersion()
+    } catch (error) {
+      console.log(error.message)
+    }`
+  const message = runChild(script, [], 'commonjs', { RESQLITE_NATIVE_PATH: 'no/such.node' })
+  assert.match(message, /cannot load the native module that RESQLITE_NATIVE_PATH names/)
+  assert.match(message, /no[/\\]such\.node: Cannot find module/)
 })

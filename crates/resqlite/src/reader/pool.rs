@@ -9,7 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::sync::{Condvar, Mutex, lock, wait, wait_for};
+use crate::{
+    profile,
+    sync::{Condvar, Mutex, lock, wait, wait_for},
+};
 
 pub(crate) struct Pool<J> {
     state: Mutex<State<J>>,
@@ -19,6 +22,7 @@ pub(crate) struct Pool<J> {
     queued_max: usize,
     /// How long a thread without work stays; `None`: for good.
     idle_max: Option<Duration>,
+    dispatcher: profile::Dispatcher,
 }
 
 struct State<J> {
@@ -97,7 +101,13 @@ impl<J> Pool<J> {
             threads_max,
             queued_max,
             idle_max,
+            dispatcher: profile::Dispatcher::none(),
         }
+    }
+
+    /// Counts how its jobs fare.
+    pub(crate) fn counted(self, dispatcher: profile::Dispatcher) -> Self {
+        Self { dispatcher, ..self }
     }
 
     /// Queues a job. Never waits.
@@ -116,8 +126,10 @@ impl<J> Pool<J> {
         if state.queue.len() > state.idle && state.threads < self.threads_max {
             state.threads += 1;
             state.alive += 1;
+            self.dispatcher.queued(state.queue.len(), state.free());
             return Submitted::NeedsThread;
         }
+        self.dispatcher.queued(state.queue.len(), state.free());
         let wake = state.waking < state.idle;
         state.waking += usize::from(wake);
         drop(state);
@@ -165,8 +177,9 @@ impl<J> Pool<J> {
             self.rest(&mut state);
         }
         let idle_since = Instant::now();
+        let mut looking = self.dispatcher.looks();
         loop {
-            let due = state.take_due();
+            let due = state.take_due(self.dispatcher);
             if !state.held_back
                 && let Some((_, job)) = state.queue.pop_front()
             {
@@ -188,6 +201,7 @@ impl<J> Pool<J> {
                 state.threads -= 1;
                 return Next::Quit;
             }
+            looking.sleeps();
             state.idle += 1;
             state = match [rest, due].into_iter().flatten().min() {
                 None => wait(&self.work, state),
@@ -284,8 +298,13 @@ impl<J> Pool<J> {
 }
 
 impl<J> State<J> {
+    /// Threads that hold no job: those that wait for one, look for one, or start.
+    fn free(&self) -> usize {
+        self.threads - self.busy
+    }
+
     /// Queues the jobs whose time has come; gives the time until the next one.
-    fn take_due(&mut self) -> Option<Duration> {
+    fn take_due(&mut self, dispatcher: profile::Dispatcher) -> Option<Duration> {
         if self.later.is_empty() {
             return None;
         }
@@ -294,6 +313,7 @@ impl<J> State<J> {
         for (_, job) in self.later.drain(..due) {
             self.tickets += 1;
             self.queue.push_back((self.tickets, job));
+            dispatcher.queued(self.queue.len(), self.threads - self.busy);
         }
         self.later.front().map(|(due, _)| *due - now)
     }

@@ -6,7 +6,7 @@ use super::{
     Shape,
     pack::{Kind, cell, padded},
 };
-use crate::value::Value;
+use crate::{profile, value::Value};
 
 /// The rows of a query.
 ///
@@ -77,6 +77,7 @@ impl Rows {
         let reader = SliceReader::new(slice);
         self.values.reserve(reader.rows * reader.kinds.len());
         self.rows += reader.rows;
+        profile::rows(reader.rows, reader.kinds.len());
         reader.read(&mut self.values);
         self.shape = Some(Arc::clone(shape));
     }

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     changes::Commits,
     error::Error,
-    limits,
+    limits, profile,
     reader::{Job, Readers},
     request::{Format, Query},
     sync::{Mutex, MutexGuard, lock},
@@ -262,7 +262,9 @@ impl Hub {
         if self.open.load(Ordering::SeqCst) == 0 {
             return;
         }
+        let timer = profile::start();
         let mut state = lock(&self.state);
+        let seen = state.seen;
         // Commits that do not wait for the queries to catch up are looked at together.
         let gather = state.scheduler.is_active();
         match self.commits.since(state.seen) {
@@ -277,12 +279,18 @@ impl Hub {
                 self.make_all_stale(&mut state, gather);
             }
         }
+        let news = state.seen != seen;
         self.move_on(state);
+        if news {
+            profile::invalidation(timer);
+        }
     }
 
     fn look_at(&self, state: &mut State, summary: &ChangeSummary, gather: bool) {
         let mut concerned = std::mem::take(&mut state.concerned);
+        let (timer, visited) = (profile::start(), state.registry.visited());
         state.registry.affected(summary, &mut concerned);
+        profile::intersection(timer, || state.registry.visited() - visited);
         if !state.verification.asked.is_empty() {
             state.choose_verified(&concerned);
         }

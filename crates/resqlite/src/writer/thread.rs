@@ -22,6 +22,7 @@ use crate::{
     guard::Role,
     limits,
     options::Settings,
+    profile,
     queue::{Popped, Queue},
     reader::Readers,
     request::{Outcome, Replier, Work, Write, Written},
@@ -270,7 +271,9 @@ impl Writer {
                 WriteJob::Write(write, reply) => writes.push((write, reply)),
             }
         }
+        let (timer, requests) = (profile::start(), writes.len());
         self.commit_waiting(writes);
+        profile::writer_requests(timer, requests);
         // After the answers: nobody who writes waits for those who watch.
         self.parts.hub.catch_up();
         self.commits.ended();
@@ -315,7 +318,7 @@ impl Writer {
                         .map(|done| (done, commit)),
                 );
             }
-            Attempt::RolledBack { error, .. } => reply.fail(error),
+            Attempt::RolledBack { error, .. } => tell(reply, Err(error)),
         }
     }
 
@@ -342,13 +345,13 @@ impl Writer {
                 let (aborted, patient): (Vec<_>, Vec<_>) = waiting.into_iter().partition(gave_up);
                 aborted
                     .into_iter()
-                    .for_each(|(_, reply)| reply.fail(Error::Aborted));
+                    .for_each(|(_, reply)| tell(reply, Err(Error::Aborted)));
                 self.commit_waiting(patient);
             }
             Attempt::RolledBack { error, for_all: true } => {
                 waiting
                     .into_iter()
-                    .for_each(|(_, reply)| reply.fail(error.clone()));
+                    .for_each(|(_, reply)| tell(reply, Err(error.clone())));
             }
             Attempt::RolledBack { .. } => {
                 self.parts.counters.split_groups.fetch_add(1, Ordering::Relaxed);
@@ -462,9 +465,16 @@ impl Writer {
         self.set_synchronous(full)?;
         self.recorder.begin(&self.commits);
         self.schema_touched = false;
+        let timer = profile::start();
+        let begun = self.take_write_lock();
+        profile::writer_begin(timer);
+        begun
+    }
+
+    fn take_write_lock(&mut self) -> Result<()> {
         let end = Instant::now() + self.parts.settings.busy_timeout;
         loop {
-            match self.control("BEGIN IMMEDIATE") {
+            match self.uncounted("BEGIN IMMEDIATE") {
                 // Another process committed in between: no lock to wait for, just a new start.
                 Err(Error::Sqlite(error)) if error.code() == codes::BUSY_SNAPSHOT && Instant::now() < end => {
                 }
@@ -503,7 +513,9 @@ impl Writer {
     pub(super) fn commit(&mut self) -> Result<u64> {
         self.commits.begins();
         self.wrote.set(false);
-        self.control("COMMIT")?;
+        let timer = profile::start();
+        self.uncounted("COMMIT")?;
+        profile::writer_commit(timer);
         if std::mem::take(&mut self.schema_touched) {
             self.parts.attachments.names_changed();
         }
@@ -525,6 +537,14 @@ impl Writer {
 
     /// Runs one of resqlite's own statements that manage transactions.
     pub(super) fn control(&mut self, sql: &str) -> Result<()> {
+        let timer = profile::start();
+        let done = self.uncounted(sql);
+        profile::writer_control(timer);
+        done
+    }
+
+    /// The same, where it is timed as something else.
+    fn uncounted(&mut self, sql: &str) -> Result<()> {
         let guard = self.statements.guard.clone();
         guard.internally(|| self.statements.control(sql)).map(drop)
     }
@@ -544,11 +564,18 @@ fn locked(error: &resqlite_sqlite::Error) -> Error {
     Error::Sqlite(resqlite_sqlite::Error::new(error.code(), message))
 }
 
+/// Answers a caller.
+pub(super) fn tell(reply: Replier, outcome: Result<Outcome<'_>>) {
+    let timer = profile::start();
+    reply.finish(outcome);
+    profile::writer_reply(timer);
+}
+
 fn answer(reply: Replier, done: Result<(Done, u64)>) {
     match done {
         Ok(((rows, written), commit)) => {
-            reply.finish(Ok(Outcome::Written(&rows, Written { commit, ..written })));
+            tell(reply, Ok(Outcome::Written(&rows, Written { commit, ..written })));
         }
-        Err(error) => reply.fail(error),
+        Err(error) => tell(reply, Err(error)),
     }
 }

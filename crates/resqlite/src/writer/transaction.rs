@@ -7,9 +7,10 @@ use std::{
 
 use resqlite_live::Mark;
 
-use super::thread::Writer;
+use super::thread::{Writer, tell};
 use crate::{
     error::{Error, Result},
+    profile,
     queue::Popped,
     request::{Outcome, Replier, Step, Write, Written},
     session::{EndOnPanic, Inbox},
@@ -55,16 +56,19 @@ impl Writer {
             full,
             opened,
         } = begin;
+        let timer = profile::start();
         if let Err(error) = self.open_transaction(&inbox, full) {
             inbox.end(Some(error.clone()));
-            return opened.fail(error);
+            tell(opened, Err(error));
+            return profile::writer_requests(timer, 1);
         }
         let _ended = EndOnPanic(&inbox);
         self.statements.connection.set_last_insert_rowid(0);
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         self.statements.guard.set_deadline(deadline);
         self.statements.guard.wait_anew();
-        opened.finish(Ok(Outcome::Done));
+        tell(opened, Ok(Outcome::Done));
+        profile::writer_requests(timer, 1);
 
         let mut open = Open {
             savepoints: Vec::new(),
@@ -99,7 +103,7 @@ impl Writer {
                 return inbox.reason();
             }
             let flow = match popped {
-                Popped::Item(step) => self.step(step, open),
+                Popped::Item(step) => self.timed_step(step, open),
                 Popped::TimedOut => Flow::Failed(Error::TimedOut),
                 Popped::Closed => Flow::Ended,
             };
@@ -111,6 +115,13 @@ impl Writer {
                 Flow::Failed(error) => return Some(error),
             }
         }
+    }
+
+    fn timed_step(&mut self, step: Step, open: &mut Open) -> Flow {
+        let timer = profile::start();
+        let flow = self.step(step, open);
+        profile::writer_requests(timer, 1);
+        flow
     }
 
     fn step(&mut self, step: Step, open: &mut Open) -> Flow {
@@ -143,7 +154,7 @@ impl Writer {
             }
             Step::End(reply) => {
                 self.roll_back();
-                reply.finish(Ok(Outcome::Done));
+                tell(reply, Ok(Outcome::Done));
                 Flow::Ended
             }
             Step::Ended(reply) => {
@@ -151,7 +162,8 @@ impl Writer {
                 Flow::Continue
             }
             Step::Fetch(reply) => {
-                reply.fail(Error::transaction("iterate", "a transaction has no cursor"));
+                let error = Error::transaction("iterate", "a transaction has no cursor");
+                tell(reply, Err(error));
                 Flow::Continue
             }
         }
@@ -164,9 +176,9 @@ impl Writer {
                     commit: self.commits.last(),
                     ..written
                 };
-                reply.finish(Ok(Outcome::Written(&rows, written)));
+                tell(reply, Ok(Outcome::Written(&rows, written)));
             }
-            Err(error) => reply.fail(error),
+            Err(error) => tell(reply, Err(error)),
         }
         self.still_open()
     }
@@ -187,22 +199,22 @@ impl Writer {
 
     fn commit_caller(&mut self, reply: Replier) {
         match self.commit() {
-            Ok(commit) => reply.finish(Ok(Outcome::Written(
-                &[],
-                Written {
+            Ok(commit) => {
+                let written = Written {
                     commit,
                     ..Written::default()
-                },
-            ))),
+                };
+                tell(reply, Ok(Outcome::Written(&[], written)));
+            }
             Err(error) => {
                 self.roll_back();
-                reply.fail(error);
+                tell(reply, Err(error));
             }
         }
     }
 
     fn answer(&self, reply: Replier, done: Result<()>) -> Flow {
-        reply.finish(done.map(|()| Outcome::Done));
+        tell(reply, done.map(|()| Outcome::Done));
         self.still_open()
     }
 

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Instant};
 use super::thread::Writer;
 use crate::{
     error::{Error, Result},
-    limits,
+    limits, profile,
     queue::Popped,
     request::{Chunk, Chunks, Packed, Sets, Work, Write, Written},
     rows::Integers,
@@ -159,7 +159,12 @@ impl Writer {
                 return Err(Error::Aborted);
             }
             let stepped = reader.bind_next(&mut prepared.statement);
-            let stepped = stepped.and_then(|()| self.statements.drain(prepared, integers, rows));
+            let stepped = stepped.and_then(|()| {
+                let stepping = profile::start_stepping();
+                let drained = self.statements.drain(prepared, integers, rows);
+                profile::writer_sqlite(stepping);
+                drained
+            });
             prepared.statement.reset();
             stepped?;
             if counts {
@@ -216,7 +221,9 @@ impl Writer {
             let effects = self.statements.guard.effects();
             if let Some(mut statement) = prepared.statement {
                 self.about_to_write(&effects)?;
+                let stepping = profile::start_stepping();
                 while statement.step()? {}
+                profile::writer_sqlite(stepping);
                 self.has_written(&effects);
                 if !effects.schema && !effects.writes.is_empty() {
                     changes += self.statements.connection.changes();

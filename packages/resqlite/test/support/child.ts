@@ -8,9 +8,11 @@ export function runChild(
   script: string,
   flags: string[] = [],
   type: 'module' | 'commonjs' = 'commonjs',
+  env: NodeJS.ProcessEnv = {},
 ): string {
   const child = spawnSync(process.execPath, [...flags, `--input-type=${type}`, '-e', script], {
     cwd: packageFolder,
+    env: { ...process.env, ...env },
     encoding: 'utf8',
     timeout: 60_000,
   })

@@ -1,0 +1,61 @@
+use std::time::{Duration, Instant};
+
+use napi::bindgen_prelude::Function;
+use napi_derive::napi;
+use resqlite::{Shape, profile};
+use serde_json::{Map, Value};
+
+use crate::live::Given;
+
+/// Rows are handed over.
+pub(crate) fn rows(rows: usize, shape: &Shape) {
+    profile::record_rows(rows, shape.names().len());
+}
+
+/// Replies are handed over: those that settle a request, and what live queries tell before their end.
+pub(crate) fn completions(settled: usize, given: &[Given]) {
+    let news = given.iter().filter(|given| matches!(given, Given::News(_)));
+    profile::record_completions(settled + news.count());
+}
+
+/// Calls what handles replies, and counts how long it took.
+#[napi(catch_unwind)]
+pub fn profile_turn(handler: Function<'_, (), ()>) -> napi::Result<()> {
+    let began = Instant::now();
+    let done = handler.call(());
+    profile::record_completion_handler(began.elapsed());
+    done
+}
+
+/// Subscribers were told of a new result, which took so many milliseconds.
+#[napi(catch_unwind)]
+pub fn profile_emission(milliseconds: f64) {
+    profile::record_stream_emit(Duration::from_nanos((milliseconds * 1e6) as u64));
+}
+
+/// The counters of the process by name, as JSON; times in microseconds.
+#[napi(catch_unwind)]
+pub fn profile_snapshot() -> String {
+    let counters = profile::snapshot();
+    let named = counters
+        .iter()
+        .map(|(name, value)| (camel_case(name), Value::from(value)));
+    Value::Object(named.collect::<Map<_, _>>()).to_string()
+}
+
+/// Sets the counters of the process to 0.
+#[napi(catch_unwind)]
+pub fn profile_reset() {
+    profile::reset();
+}
+
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |mut name, word| {
+        let (initial, rest) = word.split_at(1);
+        name.push_str(&initial.to_uppercase());
+        name.push_str(rest);
+        name
+    })
+}

@@ -1,0 +1,3 @@
+import profile from './profile.js'
+
+export const { available, diff, reset, snapshot } = profile

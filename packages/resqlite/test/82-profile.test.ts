@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { ResqliteError } from 'resqlite'
+import * as profile from 'resqlite/profile'
+import { nativeTriple } from '../src/native'
+import { runChild } from './support/child'
+
+/** All counters; that these are the declared ones is checked by the compiler. */
+const declared: Record<keyof profile.ProfileCounters, true> = {
+  completionHandlerUs: true,
+  streamEmitUs: true,
+  invalidateUs: true,
+  intersectionUs: true,
+  writerRequestUs: true,
+  writerBeginUs: true,
+  writerSqliteUs: true,
+  writerCommitUs: true,
+  writerControlUs: true,
+  writerDirtyUs: true,
+  writerReplyUs: true,
+  completionHandlerCount: true,
+  completions: true,
+  streamEmitCount: true,
+  invalidateCount: true,
+  intersectionCount: true,
+  intersectionEntries: true,
+  dispatcherParkedTotal: true,
+  dispatcherWakeRetryTotal: true,
+  rerunParkedTotal: true,
+  rerunWakeRetryTotal: true,
+  writerRequestCount: true,
+  writerBeginCount: true,
+  writerSqliteCount: true,
+  writerCommitCount: true,
+  writerControlCount: true,
+  writerDirtyCount: true,
+  writerDirtyRows: true,
+  writerReplyCount: true,
+  rowsDecoded: true,
+  cellsDecoded: true,
+  dispatcherMaxParkedConcurrent: true,
+  rerunMaxParkedConcurrent: true,
+  writerQueueMax: true,
+  readerQueueMax: true,
+  rerunQueueMax: true,
+}
+const NAMES = Object.keys(declared)
+
+const counting = process.env.RESQLITE_TEST_PROFILE ?? built()
+const skip = counting === undefined && 'needs a native module with counters: npm run build -- --profile'
+
+function built(): string | undefined {
+  const folder = join(__dirname, '..', '..', 'native', 'profile')
+  return [`resqlite.${nativeTriple()}.node`, 'tests.node']
+    .map((name) => join(folder, name))
+    .find((file) => existsSync(file))
+}
+
+/** Runs a script, to which `Database`, `profile` and `db` are known, with a native module that counts. */
+function counted(script: string): string {
+  const around = `
+    const { Database } = require('resqlite')
+    const profile = require('resqlite/profile')
+    /** Native threads count what they did after they have answered. */
+    async function until(counted) {
+      while (!counted(profile.snapshot())) await new Promise(setImmediate)
+    }
+    async function main() {
+      const db = await Database.open(':memory:', { readers: 2 })
+      await db.exec('CREATE TABLE t(a, b)')
+      ${script}
+      await db.close()
+    }
+    main()`
+  return runChild(around, [], 'commonjs', { RESQLITE_NATIVE_PATH: counting })
+}
+
+function countedJson<T>(script: string): T {
+  return JSON.parse(counted(script)) as T
+}
+
+const chosen = process.env.RESQLITE_NATIVE_PATH !== undefined && 'somebody has chosen the native module'
+
+test('without counters, profile says that there are none and how to build some', { skip: chosen }, () => {
+  assert.equal(profile.available, false)
+  for (const operation of [profile.snapshot, profile.reset]) {
+    assert.throws(operation, (error: unknown) => {
+      assert(error instanceof ResqliteError)
+      assert.equal(error.code, 'RESQLITE_PROFILE')
+      assert.match(error.message, /npm run build -- --profile/)
+      assert.match(error.message, /RESQLITE_NATIVE_PATH/)
+      return true
+    })
+  }
+})
+
+test('both module systems give the same profile', () => {
+  const names = `console.log(Object.keys(profile).filter((name) => name !== 'default').sort().join())`
+  const commonjs = runChild(`const profile = require('resqlite/profile'); ${names}`)
+  const module = runChild(`import * as profile from 'resqlite/profile'; ${names}`, [], 'module')
+  assert.equal(commonjs, 'available,diff,reset,snapshot')
+  assert.equal(module, commonjs)
+})
+
+test('a difference is what came between, but for the highest values', () => {
+  const zero = Object.fromEntries(NAMES.map((name) => [name, 0])) as unknown as profile.ProfileCounters
+  const before = { ...zero, completions: 5, completionHandlerUs: 0.1, writerQueueMax: 9, streamEmitCount: 4 }
+  const after = { ...zero, completions: 7, completionHandlerUs: 0.3, writerQueueMax: 9, streamEmitCount: 1 }
+  assert.deepEqual(profile.diff(before, after), {
+    ...zero,
+    completions: 2,
+    completionHandlerUs: 0.2,
+    writerQueueMax: 9,
+    streamEmitCount: 0,
+  })
+})
+
+test('a native module with counters gives every counter that is declared, and no other', { skip }, () => {
+  const names = countedJson<string[]>('console.log(JSON.stringify(Object.keys(profile.snapshot())))')
+  assert.deepEqual(names.sort(), [...NAMES].sort())
+})
+
+test('every reply is counted, and the wake-ups that brought them', { skip }, () => {
+  const counters = countedJson<profile.ProfileCounters>(`
+    profile.reset()
+    for (let n = 0; n < 10; n++) await db.select('SELECT 1 AS one, 2 AS two')
+    const between = profile.snapshot()
+    await Promise.all(Array.from({ length: 20 }, () => db.select('SELECT 1 AS one')))
+    const counters = profile.snapshot()
+    console.log(JSON.stringify({ ...counters, first: between.completionHandlerCount }))`)
+  const { completions, rowsDecoded, cellsDecoded, completionHandlerCount, completionHandlerUs } = counters
+  assert.deepEqual(
+    { completions, rowsDecoded, cellsDecoded },
+    { completions: 30, rowsDecoded: 30, cellsDecoded: 40 },
+  )
+  assert.equal((counters as unknown as { first: number }).first, 10)
+  assert(completionHandlerCount > 10 && completionHandlerCount <= 30, `${completionHandlerCount} wake-ups`)
+  assert(completionHandlerUs > 0)
+})
+
+test('rows that travel in slabs and rows of RETURNING are counted', { skip }, () => {
+  const counters = countedJson<profile.ProfileCounters>(`
+    profile.reset()
+    const rows = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i, -i FROM n'
+    await db.select(rows)
+    await db.execute('INSERT INTO t VALUES (1, 2), (3, 4) RETURNING a')
+    await db.selectOne('SELECT 1 UNION ALL SELECT 2')
+    console.log(JSON.stringify(profile.snapshot()))`)
+  assert.equal(counters.rowsDecoded, 5000 + 2 + 1)
+  assert.equal(counters.cellsDecoded, 10000 + 2 + 1)
+})
+
+test('an emission is counted once, however many subscribe', { skip }, () => {
+  const counters = countedJson<profile.ProfileCounters>(`
+    const live = db.stream('SELECT a FROM t')
+    let told = 0
+    const emissions = async (count) => { while (told < count) await new Promise(setImmediate) }
+    const stops = [1, 2, 3].map(() => live.subscribe(() => { told++ }))
+    await emissions(3)
+    profile.reset()
+    await db.execute('INSERT INTO t VALUES (1, 2)')
+    await emissions(6)
+    await until((counters) => counters.invalidateCount === 1)
+    const counters = profile.snapshot()
+    for (const stop of stops) stop()
+    console.log(JSON.stringify(counters))`)
+  assert.equal(counters.streamEmitCount, 1)
+  assert.equal(counters.completions, 2, 'the write and the emission')
+  assert.equal(counters.rowsDecoded, 1)
+  assert.equal(counters.invalidateCount, 1)
+  assert(counters.streamEmitUs > 0 && counters.streamEmitUs < counters.completionHandlerUs)
+})
+
+test('a reset sets everything to zero', { skip }, () => {
+  const sum = counted(`
+    await until((counters) => counters.writerRequestCount === 1)
+    profile.reset()
+    console.log(Object.values(profile.snapshot()).reduce((sum, value) => sum + value))`)
+  assert.equal(sum, '0')
+})
