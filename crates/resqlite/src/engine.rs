@@ -139,6 +139,8 @@ impl Engine {
         let commits = Arc::<Commits>::default();
         let readers = |name, threads, idle: Option<Duration>, dispatcher| {
             let pool = Pool::new(threads, limits::QUEUED_READS_MAX, idle).counted(dispatcher);
+            // What callers wait for one by one comes at once; what stays for good is theirs.
+            let pool = if idle.is_none() { pool.looking_out() } else { pool };
             Arc::new(Readers::new(
                 name,
                 pool,

@@ -30,6 +30,7 @@ mod error;
 mod guard;
 pub mod limits;
 mod live_query;
+mod lookout;
 mod options;
 pub mod params;
 #[cfg(feature = "profile")]

@@ -26,6 +26,8 @@ pub const SHARED_READ_MICROS: u64 = 500;
 pub const GATHER: Duration = Duration::from_millis(1);
 /// How often a foreign writer is looked for while live queries are open.
 pub const FOREIGN_LOOK: Duration = Duration::from_millis(4);
+/// How long a thread that ran out of work looks out for more before it sleeps, when more is likely.
+pub const LOOKOUT: Duration = Duration::from_micros(100);
 /// Writes that are committed together.
 pub const GROUP_UNITS_MAX: usize = 1024;
 /// Prepared statements kept per connection, when the user names no number.

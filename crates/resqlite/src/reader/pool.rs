@@ -10,6 +10,7 @@ use std::{
 };
 
 use crate::{
+    lookout::{Lookout, Rhythm, Watch},
     profile,
     sync::{Condvar, Mutex, lock, wait, wait_for},
 };
@@ -18,6 +19,8 @@ pub(crate) struct Pool<J> {
     state: Mutex<State<J>>,
     work: Condvar,
     quiet: Condvar,
+    /// For threads that look out before they sleep.
+    lookout: Option<Lookout>,
     threads_max: usize,
     queued_max: usize,
     /// How long a thread without work stays; `None`: for good.
@@ -39,6 +42,7 @@ struct State<J> {
     idle: usize,
     /// Of those, how many have been woken and have not run yet. Waking one twice would cost a system call for nothing.
     waking: usize,
+    rhythm: Rhythm,
     /// Threads that hold a job or a read transaction.
     busy: usize,
     held_back: bool,
@@ -88,6 +92,7 @@ impl<J> Pool<J> {
             alive: 0,
             idle: 0,
             waking: 0,
+            rhythm: Rhythm::default(),
             busy: 0,
             held_back: false,
             closed: false,
@@ -98,11 +103,18 @@ impl<J> Pool<J> {
             state: Mutex::new(state),
             work,
             quiet,
+            lookout: None,
             threads_max,
             queued_max,
             idle_max,
             dispatcher: profile::Dispatcher::none(),
         }
+    }
+
+    /// Lets its threads look out for more jobs before they sleep.
+    pub(crate) fn looking_out(self) -> Self {
+        let lookout = Some(Lookout::new());
+        Self { lookout, ..self }
     }
 
     /// Counts how its jobs fare.
@@ -121,18 +133,23 @@ impl<J> Pool<J> {
         }
         state.tickets += 1;
         let ticket = state.tickets;
+        state.rhythm.came();
         state.queue.push_back((ticket, job));
         state.queued_most = state.queued_most.max(state.queue.len());
-        if state.queue.len() > state.idle && state.threads < self.threads_max {
+        let looking = state.rhythm.looking;
+        if state.queue.len() > state.idle + looking && state.threads < self.threads_max {
             state.threads += 1;
             state.alive += 1;
             self.dispatcher.queued(state.queue.len(), state.free());
             return Submitted::NeedsThread;
         }
         self.dispatcher.queued(state.queue.len(), state.free());
-        let wake = state.waking < state.idle;
+        let wake = state.waking < state.idle && state.queue.len() > state.waking + looking;
         state.waking += usize::from(wake);
         drop(state);
+        if let Some(lookout) = &self.lookout {
+            lookout.arrived();
+        }
         if wake {
             self.work.notify_one();
         }
@@ -178,6 +195,7 @@ impl<J> Pool<J> {
         }
         let idle_since = Instant::now();
         let mut looking = self.dispatcher.looks();
+        let mut looked = false;
         loop {
             let due = state.take_due(self.dispatcher);
             if !state.held_back
@@ -201,6 +219,17 @@ impl<J> Pool<J> {
                 state.threads -= 1;
                 return Next::Quit;
             }
+            if !looked && due.is_none() {
+                looked = true;
+                state.rhythm.ran_dry();
+                if let Some((lookout, watch)) = self.begin_lookout(&mut state) {
+                    drop(state);
+                    lookout.look(&watch);
+                    state = lock(&self.state);
+                    lookout.end(watch, &mut state.rhythm);
+                    continue;
+                }
+            }
             looking.sleeps();
             state.idle += 1;
             state = match [rest, due].into_iter().flatten().min() {
@@ -210,6 +239,11 @@ impl<J> Pool<J> {
             state.idle -= 1;
             state.waking = state.waking.saturating_sub(1);
         }
+    }
+
+    fn begin_lookout(&self, state: &mut State<J>) -> Option<(&Lookout, Watch)> {
+        let lookout = self.lookout.as_ref()?;
+        Some((lookout, lookout.begin(&mut state.rhythm)?))
     }
 
     fn rest(&self, state: &mut State<J>) {
