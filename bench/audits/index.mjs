@@ -6,6 +6,7 @@
 //   build          'profile' when it reads counters; 'release' when it only times
 //   tables(data)   → [{ title, head, rows, notes }], every cell a string
 
+import { tables as callSplit } from './tables/call-split.mjs'
 import { tables as completionScheduling } from './tables/completion-scheduling.mjs'
 import { tables as dispatcherParking } from './tables/dispatcher-parking.mjs'
 import { tables as invalidationTraversal } from './tables/invalidation-traversal.mjs'
@@ -42,6 +43,13 @@ export const audits = [
     title: 'What an awaited write is made of',
     build: 'profile',
     tables: writerWallSplit,
+  },
+  {
+    id: 'call-split',
+    version: 'v1',
+    title: 'What an awaited call is made of',
+    build: 'profile',
+    tables: callSplit,
   },
   {
     id: 'reader-sweep',

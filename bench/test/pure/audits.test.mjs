@@ -4,6 +4,7 @@ import { median, medianOf, percent, share } from '../../audits/figures.mjs'
 import { audits } from '../../audits/index.mjs'
 import { optionsFrom } from '../../audits/options.mjs'
 import { plainTable, written } from '../../audits/print.mjs'
+import { tables as callTables, splitOf } from '../../audits/tables/call-split.mjs'
 import { added, tables as completion, fractions } from '../../audits/tables/completion-scheduling.mjs'
 import { tables as parking } from '../../audits/tables/dispatcher-parking.mjs'
 import { traversal, tables as traversalTables } from '../../audits/tables/invalidation-traversal.mjs'
@@ -292,4 +293,31 @@ test('a run is printed as Markdown, or aligned without it', () => {
 
 test('columns of a plain table have equal width, numbers to the right', () => {
   assert.equal(plainTable(['a', 'b'], [['xyz', '1']]), 'a    b\n---  -\nxyz  1')
+})
+
+test('an awaited call is what the main thread, the engine and nobody did', () => {
+  const counters = { submitUs: 20, completionHandlerUs: 30, readerRequestUs: 100, writerRequestUs: 0 }
+  assert.deepEqual(splitOf({ wall: 0.4, main: 0.08, counters }, 10), {
+    wall: 40,
+    main: 8,
+    submit: 2,
+    replies: 3,
+    script: 3,
+    engine: 10,
+    waiting: 22,
+  })
+})
+
+test('where main thread and engine work at the same time, nobody waits', () => {
+  const counters = { submitUs: 0, completionHandlerUs: 60, readerRequestUs: 90, writerRequestUs: 0 }
+  const { waiting } = splitOf({ wall: 0.1, main: 0.06, counters }, 1)
+  assert.equal(waiting, 0)
+})
+
+test('the table of awaited calls shows medians per call, and shares of them', () => {
+  const counters = { submitUs: 20, completionHandlerUs: 30, readerRequestUs: 100, writerRequestUs: 0 }
+  const rounds = [{ wall: 0.4, main: 0.08, counters }]
+  const [times, shares] = callTables({ calls: [{ name: 'a call', calls: 10, rounds }] })
+  assert.deepEqual(times.rows, [['a call', '40.00', '8.00', '2.00', '3.00', '3.00', '10.00', '22.00']])
+  assert.equal(shares.rows[0][1], '25.00 %')
 })

@@ -170,6 +170,7 @@ impl Port {
     /// Takes the request frames that stand in the first `length` bytes.
     #[napi(catch_unwind)]
     pub fn submit(&mut self, env: Env, requests: &[u8], length: u32) -> napi::Result<()> {
+        let submission = profile::submission();
         let bytes: Arc<[u8]> = requests.get(..length as usize).unwrap_or(requests).into();
         let owed_before = self.owed;
         let all =
@@ -181,6 +182,7 @@ impl Port {
             #[allow(deprecated)]
             self.wake.refer(&env)?;
         }
+        submission.done();
         Ok(())
     }
 

@@ -7,10 +7,14 @@ import { type ProfileBinding, profileBinding } from './profiled'
  * microseconds with fractions; those with `Max` in their name are the most that ever were at once.
  */
 export interface ProfileCounters {
+  /** Main threads in handing requests over to the native threads, waking them included. */
+  submitUs: number
   /** Main threads in the callback that hands replies over: decoding, settling promises, subscribers. Not what waits for the promises. */
   completionHandlerUs: number
   /** Telling subscribers of new results; part of `completionHandlerUs`. */
   streamEmitUs: number
+  /** Readers with `select`, `selectOne` and `selectBytes`, waking the main thread included. */
+  readerRequestUs: number
   /** Looking through new commits for live queries, and calling threads for those that must run. */
   invalidateUs: number
   /** Looking up whom commits concern; part of `invalidateUs`. */
@@ -29,12 +33,16 @@ export interface ProfileCounters {
   writerDirtyUs: number
   /** Answering callers. */
   writerReplyUs: number
+  /** Calls behind `submitUs`: one for all requests of a turn of the event loop. */
+  submitCount: number
   /** Calls of the callback behind `completionHandlerUs`. */
   completionHandlerCount: number
   /** Replies handled in them: requests that ended, and emissions and errors of live queries. */
   completions: number
   /** New results that subscribers were told. */
   streamEmitCount: number
+  /** Reads behind `readerRequestUs`. */
+  readerRequestCount: number
   /** How often the live queries caught up with new commits. */
   invalidateCount: number
   /** Commits that were looked up. */

@@ -9,6 +9,6 @@ mod on;
 #[cfg(not(feature = "profile"))]
 pub(crate) use off::*;
 #[cfg(feature = "profile")]
-pub(crate) use on::{completions, rows};
+pub(crate) use on::{completions, rows, submission};
 #[cfg(feature = "profile")]
 pub use on::{profile_emission, profile_reset, profile_snapshot, profile_turn};

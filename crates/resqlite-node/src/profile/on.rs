@@ -18,6 +18,19 @@ pub(crate) fn completions(settled: usize, given: &[Given]) {
     profile::record_completions(settled + news.count());
 }
 
+/// Requests that are being handed over.
+pub(crate) struct Submission(Instant);
+
+pub(crate) fn submission() -> Submission {
+    Submission(Instant::now())
+}
+
+impl Submission {
+    pub(crate) fn done(self) {
+        profile::record_submit(self.0.elapsed());
+    }
+}
+
 /// Calls what handles replies, and counts how long it took.
 #[napi(catch_unwind)]
 pub fn profile_turn(handler: Function<'_, (), ()>) -> napi::Result<()> {

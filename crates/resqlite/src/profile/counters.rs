@@ -85,11 +85,15 @@ macro_rules! counters {
 
 counters! {
     times {
+        /// A realm's main thread in handing requests over, waking engine threads included. Counted by the binding.
+        submit_us,
         /// A realm's main thread in the callback that hands replies over: decoding, settling promises, subscribers of
         /// live queries. Not what waits for the promises. Counted by the binding.
         completion_handler_us,
         /// Telling subscribers of a new result; part of `completion_handler_us`. Counted by the binding.
         stream_emit_us,
+        /// Readers with `select`, `selectOne` and `selectBytes`: looking the statement up, stepping, packing, and waking who waits.
+        reader_request_us,
         /// Looking through new commits on behalf of the live queries and calling readers for those that are concerned.
         invalidate_us,
         /// Looking up whom commits concern; part of `invalidate_us`.
@@ -112,6 +116,8 @@ counters! {
         writer_reply_us,
     }
     counts {
+        /// Calls behind `submit_us`: one for all requests of a turn.
+        submit_count,
         /// Calls of the callback behind `completion_handler_us`: wake-ups, and further turns of the event loop where
         /// one was not enough.
         completion_handler_count,
@@ -119,6 +125,8 @@ counters! {
         completions,
         /// New results that subscribers were told.
         stream_emit_count,
+        /// Reads behind `reader_request_us`.
+        reader_request_count,
         /// How often the live queries caught up with new commits.
         invalidate_count,
         /// Commits that were looked up.
@@ -176,6 +184,12 @@ fn micros(nanos: u64) -> f64 {
 /// In whole nanoseconds, as both are.
 fn difference(now: f64, before: f64) -> f64 {
     ((now - before) * 1000.0).round().max(0.0) / 1000.0
+}
+
+/// For bindings: handing requests over took so long.
+pub fn record_submit(time: Duration) {
+    add(&CELLS.submit_us, nanos(time));
+    add(&CELLS.submit_count, 1);
 }
 
 /// For bindings: the callback that hands replies over took so long.

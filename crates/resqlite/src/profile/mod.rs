@@ -33,7 +33,8 @@ mod on;
 
 #[cfg(feature = "profile")]
 pub use counters::{
-    Counters, record_completion_handler, record_completions, record_rows, record_stream_emit, reset, snapshot,
+    Counters, record_completion_handler, record_completions, record_rows, record_stream_emit, record_submit,
+    reset, snapshot,
 };
 #[cfg(not(feature = "profile"))]
 pub(crate) use off::*;

@@ -13,6 +13,9 @@ pub(crate) fn start() -> Timer {
 pub(crate) fn rows(_rows: usize, _columns: usize) {}
 
 #[inline(always)]
+pub(crate) fn reader_request(_: Timer) {}
+
+#[inline(always)]
 pub(crate) fn invalidation(_: Timer) {}
 
 #[inline(always)]

@@ -35,6 +35,10 @@ impl Timer {
     }
 }
 
+pub(crate) fn reader_request(timer: Timer) {
+    timer.count(&CELLS.reader_request_us, &CELLS.reader_request_count, 1);
+}
+
 pub(crate) fn invalidation(timer: Timer) {
     timer.count(&CELLS.invalidate_us, &CELLS.invalidate_count, 1);
 }

@@ -20,6 +20,7 @@ use crate::{
     guard::Role,
     limits,
     options::Settings,
+    profile,
     queue::Popped,
     request::{Outcome, Query, Replier, Step},
     session::{EndOnPanic, Inbox},
@@ -332,7 +333,11 @@ impl Reader {
             return job.fail(error);
         }
         match job {
-            Job::Read(query, reply) => self.statements.select(&query, reply),
+            Job::Read(query, reply) => {
+                let timer = profile::start();
+                self.statements.select(&query, reply);
+                profile::reader_request(timer);
+            }
             Job::Lease(lease) => self.lease(lease),
             Job::Live(job) => job.run(self),
         }
