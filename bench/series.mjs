@@ -4,7 +4,7 @@
 const usual = {
   wall: { title: 'wall time', kind: 'time', better: 'lower' },
   main: { title: 'main-thread time', kind: 'time', better: 'lower' },
-  delay: { title: 'longest hold of the event loop', kind: 'delay', better: 'lower' },
+  delay: { title: 'event loop held', kind: 'delay', better: 'lower' },
 }
 
 /**

@@ -25,7 +25,9 @@ const phases = {
 export async function measure({ quick, dir }) {
   const file = join(dir, 'sweep.db')
   const { standard, cores } = await make(file)
-  const { warm, kept, volleys } = quick ? { warm: 1, kept: 2, volleys: 5 } : { warm: 1, kept: 45, volleys: 10 }
+  const { warm, kept, volleys } = quick
+    ? { warm: 1, kept: 2, volleys: 5 }
+    : { warm: 1, kept: 45, volleys: 10 }
   const samples = new Map(settings.map((readers) => [readers, []]))
   for (let round = 0; round < warm + kept; round++) {
     for (const readers of orderOf(settings, round)) {

@@ -9,8 +9,10 @@ import { runChild } from './support/child'
 
 /** All counters; that these are the declared ones is checked by the compiler. */
 const declared: Record<keyof profile.ProfileCounters, true> = {
+  submitUs: true,
   completionHandlerUs: true,
   streamEmitUs: true,
+  readerRequestUs: true,
   invalidateUs: true,
   intersectionUs: true,
   writerRequestUs: true,
@@ -20,9 +22,11 @@ const declared: Record<keyof profile.ProfileCounters, true> = {
   writerControlUs: true,
   writerDirtyUs: true,
   writerReplyUs: true,
+  submitCount: true,
   completionHandlerCount: true,
   completions: true,
   streamEmitCount: true,
+  readerRequestCount: true,
   invalidateCount: true,
   intersectionCount: true,
   intersectionEntries: true,
