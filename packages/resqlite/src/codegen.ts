@@ -31,30 +31,59 @@ export function codegenAllowed(): boolean {
   return allowed
 }
 
+/** Makes a row of the values of its columns. */
+export type RowConstructor = new (...cells: unknown[]) => object
+
 /**
- * A decoder for rows of exactly these columns and kinds: a loop around one literal, without a decision per cell
- * except for NULL. Every decoder of a column list has the same keys in the same order, so all rows share one
- * hidden class.
+ * The constructor of the rows of a column list: plain objects. Not a literal, because V8 watches how long what a
+ * literal makes survives, and may come to allocate rows in its old generation, where making them takes several times as long.
+ * None where a column is called `__proto__`, which only a literal can make an ordinary property.
  */
-export function generateDecoder(columns: readonly string[], kinds: Uint8Array, arrays: boolean): Decoder {
+export function generateRowConstructor(columns: readonly string[]): RowConstructor | undefined {
+  if (columns.includes('__proto__')) return undefined
+  const cells = columns.map((_, c) => `c${c}`)
+  const fields = columns.map((name, c) => `this[${JSON.stringify(name)}] = c${c}`)
+  const Row = new Function(...cells, `'use strict'\n${fields.join('\n')}`) as unknown as RowConstructor
+  Row.prototype = Object.prototype
+  return Row
+}
+
+/**
+ * A decoder for rows of exactly these columns and kinds: a loop around one row, without a decision per cell
+ * except for NULL. Every decoder of a column list makes its rows alike, so all rows share one hidden class.
+ */
+export function generateDecoder(
+  columns: readonly string[],
+  kinds: Uint8Array,
+  arrays: boolean,
+  Row: RowConstructor | undefined,
+): Decoder {
   const sections = Array.from(kinds, section)
   const cells = Array.from(kinds, cell)
-  const row = arrays ? `[${cells.join(', ')}]` : objectLiteral(columns, cells)
-  return new Function(
-    'memory, at, rows, heap, blobs, out',
+  const row = arrays ? `[${cells.join(', ')}]` : made(columns, cells, Row)
+  const make = new Function(
+    'Row',
     `'use strict'
+return function decode(memory, at, rows, heap, blobs, out) {
 const i32 = memory.i32, f64 = memory.f64, i64 = memory.i64, bytes = memory.bytes
 const half = (rows * 4 + 7) & ~7, full = rows * 8, tags = (rows + 7) & ~7
 ${sections.join('\n')}
 let p = 0, b = blobs, n = 0, t = 0, x = 0
-for (let i = 0; i < rows; i++) out.push(${row})`,
-  ) as Decoder
+for (let i = 0; i < rows; i++) out.push(${row})
+}`,
+  )
+  return make(Row) as Decoder
 }
 
 /** A function that makes a row of the same hidden class as the generated decoders do. */
-export function generateRowMaker(columns: readonly string[]): RowMaker {
+export function generateRowMaker(columns: readonly string[], Row: RowConstructor | undefined): RowMaker {
   const cells = columns.map((_, c) => `cells[${c}]`)
-  return new Function('cells', `'use strict'; return ${objectLiteral(columns, cells)}`) as RowMaker
+  const make = new Function('Row', `'use strict'; return (cells) => (${made(columns, cells, Row)})`)
+  return make(Row) as RowMaker
+}
+
+function made(columns: readonly string[], cells: readonly string[], Row: RowConstructor | undefined): string {
+  return Row === undefined ? objectLiteral(columns, cells) : `new Row(${cells.join(', ')})`
 }
 
 /** `__proto__` as a plain key would set the prototype; a computed one is an ordinary property. */

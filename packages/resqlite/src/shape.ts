@@ -1,4 +1,12 @@
-import { codegenAllowed, type Decoder, generateDecoder, generateRowMaker, type RowMaker } from './codegen'
+import {
+  codegenAllowed,
+  type Decoder,
+  generateDecoder,
+  generateRowConstructor,
+  generateRowMaker,
+  type RowConstructor,
+  type RowMaker,
+} from './codegen'
 import { genericDecoder, plainRowMaker } from './generic'
 import { GENERATED_DECODERS } from './limits'
 
@@ -14,6 +22,7 @@ export class Shape {
   readonly #generated: Generated[] = []
   #last: Generated | undefined
   #makeRow: RowMaker | undefined
+  #constructorOfRows: RowConstructor | undefined
 
   constructor(readonly columns: readonly string[]) {}
 
@@ -27,11 +36,16 @@ export class Shape {
       this.#last = entry
     }
     if (arrays) {
-      entry.arrays ??= generateDecoder(this.columns, entry.kinds, true)
+      entry.arrays ??= generateDecoder(this.columns, entry.kinds, true, undefined)
       return entry.arrays
     }
-    entry.objects ??= generateDecoder(this.columns, entry.kinds, false)
+    entry.objects ??= generateDecoder(this.columns, entry.kinds, false, this.#rowConstructor())
     return entry.objects
+  }
+
+  #rowConstructor(): RowConstructor | undefined {
+    this.#constructorOfRows ??= generateRowConstructor(this.columns)
+    return this.#constructorOfRows
   }
 
   #entry(bytes: Uint8Array, at: number): Generated | undefined {
@@ -47,7 +61,9 @@ export class Shape {
   #generic(bytes: Uint8Array, at: number, arrays: boolean): Decoder {
     const kinds = Uint8Array.from(bytes.subarray(at, at + this.columns.length))
     if (arrays) return genericDecoder(kinds, undefined)
-    this.#makeRow ??= codegenAllowed() ? generateRowMaker(this.columns) : plainRowMaker(this.columns)
+    this.#makeRow ??= codegenAllowed()
+      ? generateRowMaker(this.columns, this.#rowConstructor())
+      : plainRowMaker(this.columns)
     return genericDecoder(kinds, this.#makeRow)
   }
 }
