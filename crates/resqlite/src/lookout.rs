@@ -34,11 +34,6 @@ pub(crate) struct Rhythm {
 }
 
 impl Rhythm {
-    /// A thread found nothing to do.
-    pub(crate) fn ran_dry(&mut self) {
-        self.dry_since = Some(Instant::now());
-    }
-
     /// Something came.
     pub(crate) fn came(&mut self) {
         if let Some(since) = self.dry_since.take() {
@@ -65,8 +60,9 @@ impl Lookout {
         self.arrivals.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Begins to look out, if that is worth it; under the lock.
+    /// A thread found nothing to do: begins to look out, if that is worth it; under the lock.
     pub(crate) fn begin(&self, rhythm: &mut Rhythm) -> Option<Watch> {
+        rhythm.dry_since = Some(Instant::now());
         if !rhythm.soon || !claim() {
             return None;
         }

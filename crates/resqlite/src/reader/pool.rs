@@ -221,7 +221,6 @@ impl<J> Pool<J> {
             }
             if !looked && due.is_none() {
                 looked = true;
-                state.rhythm.ran_dry();
                 if let Some((lookout, watch)) = self.begin_lookout(&mut state) {
                     drop(state);
                     lookout.look(&watch);
