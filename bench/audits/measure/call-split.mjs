@@ -71,14 +71,16 @@ async function one(db, { calls, reads = 0, writes = 0, live, run }) {
   return { wall: wall * calls, main: main * calls, counters }
 }
 
+/** A table of its own that stays small: counting it again must not be what is measured. */
 async function watching(db) {
-  const watch = new Watch(db.stream(`SELECT count(*) AS n FROM ${shape}`))
+  await db.exec('CREATE TABLE IF NOT EXISTS counted (id INTEGER PRIMARY KEY, n INTEGER); DELETE FROM counted')
+  const watch = new Watch(db.stream('SELECT count(*) AS n FROM counted'))
   await watch.until(() => true)
   return { watch }
 }
 
 async function insertAndSee(db, i, { watch }) {
   const [{ n }] = watch.rows
-  await db.execute(insertSql(shape), sets[i % sets.length])
+  await db.execute('INSERT INTO counted (n) VALUES (?)', [i])
   await watch.until(([row]) => row.n > n)
 }

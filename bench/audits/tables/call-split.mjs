@@ -21,7 +21,7 @@ export function tables({ calls }) {
         '*Main thread* is the active time of the event loop. *Submit*: handing the request over, nearly all of it the system ' +
           'call that wakes a thread where one has to be woken; *replies*: the callback that decodes and settles; *rest of main*: encoding, ' +
           'promises, turns of the loop, garbage collection. *Engine thread*: the reader or the writer from taking the request to having ' +
-          'woken the main thread. *Nobody at work*: wall without main and engine: threads that have been woken and do not run yet. ' +
+          'woken the main thread; running a live query again is not in it. *Nobody at work*: wall without main and engine: threads that have been woken and do not run yet. ' +
           'Where engine and main thread overlap it is less, and 0 when they overlap by more.',
       ],
     },
