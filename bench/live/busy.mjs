@@ -7,7 +7,7 @@ import { Watch } from './watch.mjs'
 
 const rows = 100
 const busyFor = 2000 // ms
-const counting =
+export const counting =
   'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < ?) SELECT count(*) AS n FROM c'
 
 /** Insert → value of a COUNT(*) stream while a reader is busy for two seconds: with a select, or with another stream. */
@@ -40,7 +40,7 @@ export const busyReader = {
 }
 
 /** How far to count for `ms`. */
-async function stepsFor(db, ms) {
+export async function stepsFor(db, ms) {
   const steps = 1_000_000
   const start = performance.now()
   await db.select(counting, [steps])
@@ -81,7 +81,7 @@ function assertBusy(start, measured) {
     throw new Error(`busy for ${took} ms, ${measured.length} values`)
 }
 
-async function latencies(db, more) {
+export async function latencies(db, more) {
   const watch = new Watch(db.stream('SELECT count(*) AS n FROM items'))
   await watch.until(() => true)
   const taken = []

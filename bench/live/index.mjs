@@ -13,6 +13,7 @@ import { burst } from './burst.mjs'
 import { busyReader } from './busy.mjs'
 import { churn } from './churn.mjs'
 import { columns } from './columns.mjs'
+import { crowded } from './crowded.mjs'
 import { foreign } from './foreign.mjs'
 import { idle } from './idle.mjs'
 import { keys } from './keys.mjs'
@@ -39,6 +40,7 @@ export const liveWorkloads = [
   foreign,
   idle,
   busyReader,
+  crowded,
   stalled,
   burst,
   suite,

@@ -137,10 +137,7 @@ impl Engine {
     fn start(place: Place, settings: Settings) -> Result<Self> {
         let attachments = Arc::new(Attachments::default());
         let commits = Arc::<Commits>::default();
-        let readers = |name, threads, idle: Option<Duration>, dispatcher| {
-            let pool = Pool::new(threads, limits::QUEUED_READS_MAX, idle).counted(dispatcher);
-            // What callers wait for one by one comes at once; what stays for good is theirs.
-            let pool = if idle.is_none() { pool.looking_out() } else { pool };
+        let readers = |name, pool| {
             Arc::new(Readers::new(
                 name,
                 pool,
@@ -159,9 +156,12 @@ impl Engine {
             (!settings.read_only).then(|| Arc::clone(&queue)),
         );
         let (count, idle) = (settings.readers, Some(limits::THREAD_IDLE));
-        let selects = readers("resqlite-reader", count, None, Dispatcher::readers());
-        let leases = readers("resqlite-lease", limits::LEASES_MAX, idle, Dispatcher::none());
-        let reruns = readers("resqlite-live", count, idle, Dispatcher::reruns());
+        let pool = |threads, idle| Pool::new(threads, limits::QUEUED_READS_MAX, idle);
+        let selects = pool(count, None).looking_out().counted(Dispatcher::readers());
+        let selects = readers("resqlite-reader", selects);
+        let leases = readers("resqlite-lease", pool(limits::LEASES_MAX, idle));
+        let reruns = pool(count, idle).looking_out().counted(Dispatcher::reruns());
+        let reruns = readers("resqlite-live", reruns);
         let hub = Hub::new(
             Arc::clone(&commits),
             Arc::clone(&selects),

@@ -12,6 +12,7 @@ use resqlite_sqlite::{Action, Connection, action, codes};
 use crate::{
     error::{Error, Result},
     limits,
+    lookout::AtWork,
     reads::ReadSet,
     statements::{Effects, is_interrupt},
     token::{Scope, Token},
@@ -30,7 +31,7 @@ struct State {
     reads: RefCell<Option<ReadSet>>,
     /// Why the authorizer refused, for people.
     refusal: Cell<Option<Error>>,
-    token: RefCell<Option<Token>>,
+    running: RefCell<Option<Running>>,
     deadline: Cell<Option<Instant>>,
     busy_timeout: Duration,
     /// When the waiting for a foreign lock began that is going on.
@@ -41,6 +42,12 @@ struct State {
     session: RefCell<Option<Scope>>,
     /// Locks are not waited for.
     impatient: Cell<bool>,
+}
+
+/// The request that is being run.
+struct Running {
+    token: Token,
+    _at_work: AtWork,
 }
 
 /// Who a statement comes from, which decides what it may do.
@@ -87,7 +94,7 @@ impl Guard {
             effects: RefCell::default(),
             reads: RefCell::default(),
             refusal: Cell::new(None),
-            token: RefCell::new(None),
+            running: RefCell::new(None),
             deadline: Cell::new(None),
             busy_timeout,
             busy_since: Cell::new(None),
@@ -106,13 +113,17 @@ impl Guard {
 
     /// A request begins: its token and, from now on, waits for locks count.
     pub(crate) fn start(&self, token: &Token) {
-        *self.0.token.borrow_mut() = Some(token.clone());
+        let _at_work = AtWork::begin();
+        *self.0.running.borrow_mut() = Some(Running {
+            token: token.clone(),
+            _at_work,
+        });
         self.0.busy_since.set(None);
     }
 
     /// The request is done.
     pub(crate) fn stop(&self) {
-        *self.0.token.borrow_mut() = None;
+        *self.0.running.borrow_mut() = None;
     }
 
     /// Whether what the connection is doing was cancelled.
@@ -209,7 +220,11 @@ impl Guard {
 
 impl State {
     fn is_cancelled(&self) -> bool {
-        let cancelled = self.token.borrow().as_ref().is_some_and(Token::is_cancelled);
+        let cancelled = self
+            .running
+            .borrow()
+            .as_ref()
+            .is_some_and(|running| running.token.is_cancelled());
         let ended = self.session.borrow().as_ref().is_some_and(Scope::is_cancelled);
         cancelled || ended || self.is_late()
     }
