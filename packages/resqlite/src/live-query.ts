@@ -2,6 +2,7 @@ import { onAbort } from './abort'
 import { Changes } from './changes'
 import { dispose } from './dispose'
 import { aborted, type Failure, typeError } from './errors'
+import { Few } from './few'
 import type { Handle } from './handle'
 import type {
   ChangesOptions,
@@ -22,6 +23,10 @@ import { Subscriber } from './subscriber'
 
 /** One use of a live query: a subscription or an iterator. */
 export interface Consumer {
+  /** It joined when there was a result already and has not been told yet. Set by the live query. */
+  late: boolean
+  /** Stops watching the signal for it. Set by the live query. */
+  unwatch: (() => void) | undefined
   /** There is a result; `patches` led to it, if the consumer knows the one before. */
   emitted(patches: readonly RowPatch[] | undefined): void
   failed(failure: Failure): void
@@ -34,10 +39,7 @@ export class Live<V> implements LiveQuery<V>, Member {
   readonly #handle: Handle
   readonly #plan: StreamPlan
   #stream: SharedStream | undefined
-  /** The consumers, each with what stops watching the signal for it. */
-  readonly #consumers = new Map<Consumer, (() => void) | undefined>()
-  /** Those that joined when there was a result already and have not been told yet. */
-  readonly #late = new Set<Consumer>()
+  readonly #consumers = new Few<Consumer>()
   #value: LiveValue<V>
   #lastStats: StreamStats = zeros()
 
@@ -102,10 +104,10 @@ export class Live<V> implements LiveQuery<V>, Member {
   join(consumer: Consumer): void {
     const stream = this.#stream ?? this.#enter()
     const { signal } = this
-    const unwatch = signal && onAbort(signal, () => this.#abort(consumer, aborted(signal.reason)))
-    this.#consumers.set(consumer, unwatch)
+    consumer.unwatch = signal && onAbort(signal, () => this.#abort(consumer, aborted(signal.reason)))
+    this.#consumers.add(consumer)
     if (stream.version === 0 && stream.failure === undefined) return
-    this.#late.add(consumer)
+    consumer.late = true
     queueMicrotask(() => this.#catchUp(consumer))
   }
 
@@ -117,24 +119,26 @@ export class Live<V> implements LiveQuery<V>, Member {
   }
 
   emitted(patches: readonly RowPatch[]): void {
-    this.#tell((consumer) => consumer.emitted(this.#late.delete(consumer) ? undefined : patches))
+    this.#consumers.each((consumer) => {
+      const { late } = consumer
+      consumer.late = false
+      consumer.emitted(late ? undefined : patches)
+    })
   }
 
   failed(failure: Failure): void {
     // Who joined late hears of it when it catches up.
-    this.#tell((consumer) => {
-      if (!this.#late.has(consumer)) consumer.failed(failure)
+    this.#consumers.each((consumer) => {
+      if (!consumer.late) consumer.failed(failure)
     })
   }
 
   ended(failure: Failure, closed: boolean): void {
     this.#exit()
-    for (const consumer of [...this.#consumers.keys()]) {
-      // One may have taken another one out.
-      if (!this.#consumers.has(consumer)) continue
+    this.#consumers.each((consumer) => {
       this.#remove(consumer)
       consumer.ended(failure, closed)
-    }
+    })
     this.#exitIfUnused() // meanwhile one may have come and gone
   }
 
@@ -159,9 +163,9 @@ export class Live<V> implements LiveQuery<V>, Member {
   }
 
   #remove(consumer: Consumer): void {
-    this.#consumers.get(consumer)?.()
+    consumer.unwatch?.()
+    consumer.late = false
     this.#consumers.delete(consumer)
-    this.#late.delete(consumer)
   }
 
   #abort(consumer: Consumer, failure: Failure): void {
@@ -170,18 +174,12 @@ export class Live<V> implements LiveQuery<V>, Member {
   }
 
   #catchUp(consumer: Consumer): void {
-    if (!this.#late.delete(consumer)) return
+    if (!consumer.late) return
+    consumer.late = false
     const stream = this.#stream as SharedStream
     if (stream.version > 0) consumer.emitted(undefined)
     const { failure } = stream
     if (failure !== undefined && this.#consumers.has(consumer)) consumer.failed(failure)
-  }
-
-  /** Who leaves meanwhile is told nothing. */
-  #tell(what: (consumer: Consumer) => void): void {
-    for (const consumer of [...this.#consumers.keys()]) {
-      if (this.#consumers.has(consumer)) what(consumer)
-    }
   }
 }
 

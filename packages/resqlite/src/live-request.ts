@@ -22,10 +22,9 @@ export interface StreamSink {
 
 /** The request that a live query is, from its start to the frame that ends it. */
 export class LiveRequest extends Pending {
-  /** New rows of the next patch. */
-  #fresh: unknown[] = []
-  /** Patches of the next emission. */
-  #patches: RowPatch[] = []
+  /** New rows of the next patch, and patches of the next emission, if there are any: mostly there are none. */
+  #fresh: unknown[] | undefined
+  #patches: RowPatch[] | undefined
   /** The error that was told last, if no emission came since. */
   #error = ''
 
@@ -40,9 +39,11 @@ export class LiveRequest extends Pending {
   take(kind: number, last: boolean, aux: number, shape: Shape | undefined, memory: Memory, at: number): void {
     switch (kind) {
       case Reply.ROWS:
+        this.#fresh ??= []
         decodeSlice(known(shape, aux), memory, at, this.arrays, this.#fresh)
         break
       case Reply.PATCH:
+        this.#patches ??= []
         this.#patches.push(this.#patch(known(shape, aux), memory, at))
         break
       case Reply.EMIT:
@@ -57,16 +58,16 @@ export class LiveRequest extends Pending {
   }
 
   #emit(emission: Emission): void {
-    const patches = this.#patches
-    this.#patches = []
+    const patches = this.#patches ?? []
+    this.#patches = undefined
     this.#error = ''
     this.sink.emitted(emission, patches)
   }
 
   /** What came since the last emission is void; that may be all that an error tells that was told before. */
   #fail(error: string, last: boolean): void {
-    this.#fresh = []
-    this.#patches = []
+    this.#fresh = undefined
+    this.#patches = undefined
     if (error === this.#error && !last) return
     this.#error = error
     this.sink.failed(reported(JSON.parse(error) as FailureReport), last)
@@ -75,8 +76,8 @@ export class LiveRequest extends Pending {
   #patch(shape: Shape, { i32 }: Memory, at: number): RowPatch {
     const word = at >>> 2
     const count = i32[word + 1] as number
-    const fresh = this.#fresh
-    this.#fresh = []
+    const fresh = this.#fresh ?? []
+    this.#fresh = undefined
     // A copy of the runs: the memory is about to change.
     const runs = i32.slice(word + 2, word + 2 + 2 * count)
     return { part: i32[word] as number, columns: shape.columns, runs, fresh }

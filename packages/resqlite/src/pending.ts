@@ -27,8 +27,9 @@ export class Pending {
   cancelled: Failure | undefined
   /** Called once when it settles. */
   onSettled: (() => void) | undefined
-  readonly promise: Promise<unknown>
-  #resolve!: (outcome: unknown) => void
+  /** A live query has none: nobody awaits it. */
+  readonly promise!: Promise<unknown>
+  #resolve: ((outcome: unknown) => void) | undefined
 
   constructor(
     readonly answer: number,
@@ -37,6 +38,7 @@ export class Pending {
     /** Rowids as bigints. */
     readonly bigints: boolean,
   ) {
+    if (answer === Answer.STREAM) return
     this.promise = new Promise((resolve) => {
       this.#resolve = resolve
     })
@@ -46,7 +48,7 @@ export class Pending {
     if (this.settled) return
     this.settled = true
     this.rows = null
-    this.#resolve(outcome)
+    this.#resolve?.(outcome)
     if (this.onSettled !== undefined) this.onSettled()
   }
 }

@@ -1,4 +1,5 @@
 import { Failure, ResqliteError } from './errors'
+import { Few } from './few'
 import type { Handle, Session } from './handle'
 import { LiveRequest, type StreamSink } from './live-request'
 import type { Emission, StreamStats } from './live-types'
@@ -31,7 +32,7 @@ export class SharedStream implements StreamSink, Session {
   readonly #handle: Handle
   readonly #plan: StreamPlan
   readonly #request: LiveRequest
-  readonly #members = new Set<Member>()
+  readonly #members = new Few<Member>()
   #parts: Part[]
   #version = 0
   #emission: Emission | undefined
@@ -103,14 +104,14 @@ export class SharedStream implements StreamSink, Session {
 
   /** A method of its own so that a profile build can put one that counts in its place. */
   tellEmitted(patches: readonly RowPatch[]): void {
-    this.#tell((member) => member.emitted(patches))
+    this.#members.each((member) => member.emitted(patches))
   }
 
   failed(failure: Failure, ended: boolean): void {
     if (ended) this.#end(failure, false)
     else {
       this.#failure = failure
-      this.#tell((member) => member.failed(failure))
+      this.#members.each((member) => member.failed(failure))
     }
   }
 
@@ -134,9 +135,10 @@ export class SharedStream implements StreamSink, Session {
 
   #end(failure: Failure, closed: boolean): void {
     this.#finish()
-    const members = [...this.#members]
-    this.#members.clear()
-    for (const member of members) member.ended(failure, closed)
+    this.#members.each((member) => {
+      this.#members.delete(member)
+      member.ended(failure, closed)
+    })
   }
 
   /** No further frame is wanted, and whoever wants the same from now on gets a new stream. */
@@ -147,12 +149,5 @@ export class SharedStream implements StreamSink, Session {
     this.#handle.channel.unsubscribe(this.#request)
     this.#handle.streams.delete(this.#plan.key)
     this.#handle.sessionEnded(this)
-  }
-
-  /** Who leaves meanwhile is told nothing. */
-  #tell(what: (member: Member) => void): void {
-    for (const member of [...this.#members]) {
-      if (this.#members.has(member)) what(member)
-    }
   }
 }

@@ -18,6 +18,8 @@ type Outcome<T> = { readonly value: T } | Failure | undefined
 
 /** Iterates over the states of a live query. Who asks late gets the latest one: at most one is kept. */
 export class StreamIterator<T> implements AsyncIterableIterator<T>, Consumer {
+  late = false
+  unwatch: (() => void) | undefined
   readonly #live: Live<unknown>
   readonly #source: Source<T>
   #state: 'new' | 'open' | 'ended' = 'new'

@@ -1,12 +1,13 @@
 import { checkOptions, checkQueries, checkSql } from './options'
 import { writeParams } from './params'
 import type { Channel } from './port'
-import type { FrameWriter, RawBuffer } from './requests'
+import type { FrameWriter } from './requests'
 
-/** One query of a stream, with its parameters as they go over the line. */
+/** One query of a stream. */
 interface PlannedQuery {
   readonly sql: string
-  readonly params: RawBuffer
+  /** The parameters as they go over the line, a byte per character. */
+  readonly params: string
 }
 
 /** What a live query is to run. The caller's objects were read once and for all. */
@@ -54,17 +55,17 @@ function plan(queries: PlannedQuery[], names: string[] | undefined, options: unk
   checkOptions('stream', options)
   const { arrays = false, verify = 0, signal } = (options ?? {}) as Partial<StreamPlan>
   const texts = queries.map(({ sql }) => sql)
-  const params = queries.map(({ params }) => `${params.length}:${params.latin1Slice(0, params.length)}`)
+  const params = queries.map(({ params }) => `${params.length}:${params}`)
   const key = `${JSON.stringify([texts, names, arrays, verify])}${params.join('')}`
   return { queries, names, arrays, verify, signal, key }
 }
 
-/** The parameters as bytes. Throws what {@link writeParams} throws. */
-function encoded(channel: Channel, params: unknown): RawBuffer {
+/** The parameters, a byte per character. Throws what {@link writeParams} throws. */
+function encoded(channel: Channel, params: unknown): string {
   const writer = channel.borrowWriter()
   try {
     writeParams(writer, params)
-    return Buffer.from(writer.bytes.subarray(0, writer.position)) as RawBuffer
+    return writer.bytes.latin1Slice(0, writer.position)
   } finally {
     channel.returnWriter(writer)
   }
@@ -82,7 +83,7 @@ export function openingFill(
     writer.u32(0)
     queries.forEach(({ params }, i) => {
       writer.u32(ids[i] as number)
-      writer.blob(params)
+      writer.blob(Buffer.from(params, 'latin1'))
       writer.pad4()
     })
   }

@@ -5,6 +5,8 @@ import type { Emission } from './live-types'
 
 /** The callbacks of one subscription. */
 export class Subscriber<V> implements Consumer {
+  late = false
+  unwatch: (() => void) | undefined
   readonly #live: Live<V>
   readonly #next: (value: V, info: Emission) => void
   readonly #error: ((error: Error) => void) | undefined
