@@ -190,6 +190,16 @@ impl Scheduler {
         picked
     }
 
+    /// Whether all that [`pick_several`](Self::pick_several) would give now are at most `count` and took at most
+    /// `micros` together the last time; and there are any.
+    pub fn is_little(&self, count: usize, micros: u64) -> bool {
+        let took = |(_, id): &(u64, StreamId)| self.entries.get(id).map_or(0, |entry| entry.micros);
+        let ready = self.ready();
+        ready == self.quick.len()
+            && (1..=count).contains(&ready)
+            && self.quick.iter().map(took).sum::<u64>() <= micros
+    }
+
     fn run(&mut self, id: StreamId) {
         self.running += 1;
         if let Some(entry) = self.entries.get_mut(&id) {
@@ -331,6 +341,23 @@ mod tests {
             scheduler.finished(id, micros, false);
         }
         scheduler
+    }
+
+    #[test]
+    fn what_is_due_is_little_if_all_of_it_is() {
+        let due = |micros: &[u64]| {
+            let queries: Vec<_> = [A, B, C].into_iter().zip(micros.iter().copied()).collect();
+            let mut scheduler = idle(2, &queries);
+            for (id, _) in queries {
+                scheduler.stale(id, false);
+            }
+            scheduler
+        };
+        assert!(due(&[5, 5]).is_little(2, 10));
+        assert!(!due(&[]).is_little(2, 10), "nothing is");
+        assert!(!due(&[5, 6]).is_little(2, 10), "it takes longer");
+        assert!(!due(&[1, 1, 1]).is_little(2, 10), "there are more");
+        assert!(!due(&[1, SLOW_MICROS]).is_little(2, 10), "one is slow");
     }
 
     #[test]

@@ -22,6 +22,13 @@ pub const WORK_TURN: Duration = Duration::from_millis(2);
 pub const SHARED_READ_RUNS: usize = 32;
 /// See [`SHARED_READ_RUNS`].
 pub const SHARED_READ_MICROS: u64 = 500;
+/// Live queries that the writer runs again itself, after a commit, when nobody waits for it: at most so many, which took
+/// at most so many microseconds together the last time.
+pub const WRITER_RUNS: usize = 8;
+/// See [`WRITER_RUNS`].
+pub const WRITER_RUNS_MICROS: u64 = 15;
+/// What such runs may take; then others make them.
+pub const WRITER_RUNS_MAX: Duration = Duration::from_micros(500);
 /// How long live queries that become stale while others are being run wait for each other.
 pub const GATHER: Duration = Duration::from_millis(1);
 /// How often a foreign writer is looked for while live queries are open.

@@ -13,7 +13,7 @@ use crate::{
     limits,
     reads::{self, Explanation, Reads},
     request::{Format, Outcome, Packed, Query, Replier},
-    rows::{Integers, JsonWriter, Kind, Packer, Shape, fingerprint},
+    rows::{Integers, JsonWriter, Kind, Packer, Shape, Slice, fingerprint},
     streams::Listener,
 };
 
@@ -180,7 +180,8 @@ impl Statements {
     }
 
     /// Runs a query and compares each row with those of the result before. Rows that it did not have go to
-    /// `listener`. Gives the column list and what is different, if anything is.
+    /// `listener`; only an error could take them back, so from then on no deadline holds. Gives the column list and what
+    /// is different, if anything is.
     ///
     /// # Errors
     /// What SQLite says; [`Error::Aborted`] when nobody listens any more.
@@ -197,9 +198,13 @@ impl Statements {
             prepared,
             packer: &mut self.packer,
         };
-        let result = run
-            .bind(query)
-            .and_then(|()| run.compare(query.integers, seed, shape_before, before, listener));
+        let result = run.bind(query).and_then(|()| {
+            let mut hand_over = |shape: &Arc<Shape>, slice: &Slice<'_>| {
+                self.guard.set_deadline(None);
+                listener.rows(shape, slice)
+            };
+            run.compare(query.integers, seed, shape_before, before, &mut hand_over)
+        });
         run.prepared.end_run(query.params.byte_len());
         run.packer.recycle();
         result
@@ -396,7 +401,7 @@ impl Run<'_> {
         seed: u64,
         shape_before: Option<&Arc<Shape>>,
         before: &[u64],
-        listener: &mut dyn Listener,
+        hand_over: &mut dyn FnMut(&Arc<Shape>, &Slice<'_>) -> bool,
     ) -> Result<(Arc<Shape>, Option<Difference>)> {
         let mut row = self.first_step()?;
         let shape = Arc::clone(&self.prepared.shape);
@@ -409,22 +414,26 @@ impl Run<'_> {
         while row {
             if differ.push(fingerprint(&self.prepared.statement, columns, seed)) {
                 if self.packer.is_full(limits::SLICE_ROWS_MAX) {
-                    self.tell(&shape, listener)?;
+                    self.tell(&shape, hand_over)?;
                 }
                 self.packer.push(&self.prepared.statement)?;
             }
             row = self.prepared.statement.step()?;
         }
-        self.tell(&shape, listener)?;
+        self.tell(&shape, hand_over)?;
         let lost = comparable.len() < before.len();
         let difference = differ.finish().or_else(|| lost.then(Difference::default));
         Ok((shape, difference))
     }
 
     /// Hands new rows of a live query over.
-    fn tell(&mut self, shape: &Arc<Shape>, listener: &mut dyn Listener) -> Result<()> {
+    fn tell(
+        &mut self,
+        shape: &Arc<Shape>,
+        hand_over: &mut dyn FnMut(&Arc<Shape>, &Slice<'_>) -> bool,
+    ) -> Result<()> {
         let slice = self.packer.slice(&mut self.prepared.kinds);
-        if slice.rows() > 0 && !listener.rows(shape, &slice) {
+        if slice.rows() > 0 && !hand_over(shape, &slice) {
             return Err(Error::Aborted);
         }
         self.packer.clear();

@@ -84,6 +84,11 @@ impl Readers {
         }
     }
 
+    /// A reader like those of the threads, for a thread of another kind.
+    pub(crate) fn open_reader(&self) -> Result<Reader> {
+        Reader::open(&self.shared)
+    }
+
     /// Queues a job; starts a thread where one is missing.
     pub(crate) fn submit(&self, job: Job) {
         self.settle(self.pool.submit(job));

@@ -86,6 +86,14 @@ struct Verification {
     random: u64,
 }
 
+/// Whether the thread that comes to the hub could run live queries itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// It has a reader and nothing else to do.
+    Idle,
+    Busy,
+}
+
 /// A run to make.
 pub(super) struct Turn {
     pub(super) stream: Arc<Stream>,
@@ -258,9 +266,14 @@ impl Hub {
 
     /// Looks through the commits that came since the last time, and sees to it that the queries run that they concern.
     pub(crate) fn catch_up(self: &Arc<Self>) {
+        self.catch_up_for(Caller::Busy);
+    }
+
+    /// The same; `true` if there is so little to run that `caller` is to do it, by [`LiveJob::run_here`].
+    pub(crate) fn catch_up_for(self: &Arc<Self>, caller: Caller) -> bool {
         fence(Ordering::SeqCst);
         if self.open.load(Ordering::SeqCst) == 0 {
-            return;
+            return false;
         }
         let timer = profile::start();
         let mut state = lock(&self.state);
@@ -280,10 +293,11 @@ impl Hub {
             }
         }
         let news = state.seen != seen;
-        self.move_on(state);
+        let here = self.move_on_for(caller, state);
         if news {
             profile::invalidation(timer);
         }
+        here
     }
 
     fn look_at(&self, state: &mut State, summary: &ChangeSummary, gather: bool) {
@@ -408,14 +422,36 @@ impl Hub {
         self.move_on(state);
     }
 
+    /// A run took longer than its thread has time for. Others make it.
+    pub(super) fn put_off(self: &Arc<Self>, turn: &Turn, micros: u64) {
+        let mut state = lock(&self.state);
+        state.scheduler.finished(turn.stream.id, micros, false);
+        let reason = turn.reason.unwrap_or(Reason::Everything);
+        self.make_stale(&mut state, turn.stream.id, reason, false);
+        self.move_on(state);
+    }
+
     /// Calls readers for the runs that are due; tells those who wait that nothing is.
-    fn move_on(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+    fn move_on(self: &Arc<Self>, state: MutexGuard<'_, State>) {
+        self.move_on_for(Caller::Busy, state);
+    }
+
+    fn move_on_for(self: &Arc<Self>, caller: Caller, mut state: MutexGuard<'_, State>) -> bool {
         let state_now = &mut *state;
         state_now.queued_most = state_now.queued_most.max(state_now.scheduler.queued());
         let ready = state_now.scheduler.ready();
         let free = self.slots - (state_now.waiting + state_now.working).min(self.slots);
-        let calls = ready.saturating_sub(state_now.waiting).min(free);
+        let mut calls = ready.saturating_sub(state_now.waiting).min(free);
         state_now.waiting += calls;
+        let here = caller == Caller::Idle
+            && calls > 0
+            && calls == state_now.waiting
+            && state_now
+                .scheduler
+                .is_little(limits::WRITER_RUNS, limits::WRITER_RUNS_MICROS);
+        if here {
+            (calls, state_now.waiting) = (0, 1);
+        }
         let plan_release = state_now.scheduler.gathers() && !state_now.release_planned;
         state_now.release_planned |= plan_release;
         let quiet = if state_now.on_quiet.is_empty() || !self.is_quiet(state_now) {
@@ -432,6 +468,7 @@ impl Hub {
             self.reruns.submit(Job::Live(LiveJob::Next(Arc::clone(self))));
         }
         quiet.into_iter().for_each(|tell| tell());
+        here
     }
 
     fn is_quiet(&self, state: &State) -> bool {

@@ -3,7 +3,8 @@
 //! A [`Stream`](stream::Stream) is one live query (of one or several statements). The [`Hub`] knows all of an engine's: after
 //! each commit the writer thread tells it ([`Hub::catch_up`]), it asks the registry whom the commit concerns, and
 //! sends readers for those (`runner`). A reader runs a stream's statements in one read transaction, compares
-//! each row's fingerprint with those of the result before, and hands the listener what is new.
+//! each row's fingerprint with those of the result before, and hands the listener what is new. Where there is little to
+//! run and nobody waits for the writer thread, it does that itself, with a reader of its own: no thread need be woken.
 //!
 //! Nothing is missed at the start: the number of the newest commit is read *before* the first run's read
 //! transaction begins, and the commits after that number are looked through when the stream is registered.
@@ -16,9 +17,9 @@ mod stream;
 mod subscription;
 mod watcher;
 
-pub(crate) use hub::Hub;
+pub(crate) use hub::{Caller, Hub};
 pub use request::{Delivery, Emission, Listener, LiveQueryRequest};
-pub(crate) use runner::LiveJob;
+pub(crate) use runner::{LiveJob, cannot_run_here, run_here};
 pub use stats::{LiveTotals, StreamStats};
 pub use subscription::Subscription;
 pub(crate) use watcher::{ForeignLook, Versions, Watcher, versions};

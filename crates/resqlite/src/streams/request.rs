@@ -33,8 +33,9 @@ pub struct Emission {
     pub micros: u64,
 }
 
-/// Whoever listens to a live query. Called on engine threads, by one at a time; must not block for long, but for
-/// [`rows`](Self::rows), which may wait for room. It is dropped when it will not be called any more.
+/// Whoever listens to a live query. Called on engine threads, by one at a time; that may be the thread that writes. Must
+/// not block for long, but for [`rows`](Self::rows), which may wait for room, and never for a write. It is dropped when it
+/// will not be called any more.
 pub trait Listener: Send {
     /// Takes rows that the result before did not have, in order. They belong to the next [`patch`](Self::patch).
     /// `false`: nobody listens any more.

@@ -96,6 +96,26 @@ impl LiveJob {
     }
 }
 
+/// Runs what little is due, for a thread that has no time for more: see [`Hub::catch_up_for`].
+pub(crate) fn run_here(hub: &Arc<Hub>, reader: &mut Reader) {
+    hub.work_begins();
+    let _done = WorkDone(hub);
+    let guard = reader.statements().guard.clone();
+    guard.set_deadline(Some(Instant::now() + limits::WRITER_RUNS_MAX));
+    let turns = Turns {
+        left: hub.take_turns(),
+        hub,
+    };
+    turns.run(reader);
+    guard.set_deadline(None);
+}
+
+/// Says that the thread that was to call [`run_here`] cannot.
+pub(crate) fn cannot_run_here(hub: &Arc<Hub>) {
+    hub.work_begins();
+    drop(WorkDone(hub));
+}
+
 /// Runs what is due, for a while: then others may have the thread.
 fn work(hub: &Arc<Hub>, reader: &mut Reader) {
     hub.work_begins();
@@ -188,10 +208,14 @@ fn guarded(hub: &Arc<Hub>, reader: &mut Reader, turn: &Turn) {
     if turn.stream.scope.is_cancelled() {
         return;
     }
-    let before = hub.commits.last();
+    let (before, began) = (hub.commits.last(), Instant::now());
     let run = catch_unwind(AssertUnwindSafe(|| make(hub, reader, turn, &mut state)));
     let ran = match &run {
         Ok(Ok(ran)) => Some(ran.clone()),
+        Ok(Err(Error::TimedOut)) if !state.handed_over => {
+            drop(state);
+            return hub.put_off(turn, began.elapsed().as_micros() as u64);
+        }
         // Whoever cancelled it does not listen any more.
         Ok(Err(_)) if turn.stream.scope.is_cancelled() => None,
         Ok(Err(error)) => failed(hub, &turn.stream, &mut state, error, before),
@@ -330,18 +354,19 @@ fn run_queries(
             handed_over,
             ..
         } = state;
+        let statements = reader.statements();
         let mut listener = Watched {
             listener: &mut **listener,
             handed_over,
         };
         let part = &parts[number];
-        let statements = reader.statements();
         statements.guard.start(&query.token);
         let result = run_query(hub, statements, query, part, &mut listener, first);
         let result = result.map_err(|error| statements.guard.explain(error));
         statements.guard.stop();
         let result = result?;
         if let Some(difference) = &result.difference {
+            statements.guard.set_deadline(None);
             listener.patch(number, &result.shape, &difference.runs);
         }
         results.push(result);

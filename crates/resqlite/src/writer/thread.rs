@@ -24,10 +24,10 @@ use crate::{
     options::Settings,
     profile,
     queue::{Popped, Queue},
-    reader::Readers,
+    reader::{Reader, Readers},
     request::{Outcome, Replier, Work, Write, Written},
     statements::Statements,
-    streams::{self, ForeignLook, Hub, Versions},
+    streams::{self, Caller, ForeignLook, Hub, Versions, cannot_run_here, run_here},
 };
 
 /// What the writer can be asked.
@@ -95,6 +95,8 @@ type Waiting = (Write, Replier);
 
 /// The writer's connection and what is known about it.
 pub(super) struct Writer {
+    /// For live queries that it runs itself. Stands first, so that the connection that writes is closed last.
+    reader: Option<Reader>,
     pub(super) statements: Statements,
     pub(super) recorder: Recorder,
     pub(super) commits: Arc<Commits>,
@@ -244,6 +246,7 @@ impl Writer {
         let mut statements = statements;
         let versions = streams::versions(&mut statements, &parts.attachments)?;
         Ok(Self {
+            reader: None,
             statements,
             recorder,
             commits,
@@ -275,9 +278,29 @@ impl Writer {
         self.commit_waiting(writes);
         profile::writer_requests(timer, requests);
         // After the answers: nobody who writes waits for those who watch.
-        self.parts.hub.catch_up();
+        let idle = self.parts.queue.len() == 0;
+        let caller = if idle { Caller::Idle } else { Caller::Busy };
+        let runs_here = self.parts.hub.catch_up_for(caller);
         self.commits.ended();
+        if runs_here {
+            self.run_live_queries();
+        }
         self.checkpoint_if_due();
+    }
+
+    /// Runs what little a commit has made due.
+    fn run_live_queries(&mut self) {
+        let hub = &self.parts.hub;
+        let reader = match self.reader.take() {
+            Some(reader) => Ok(reader),
+            None => self.parts.reruns.open_reader(),
+        };
+        let Ok(mut reader) = reader else {
+            return cannot_run_here(hub);
+        };
+        // A panic is told to whom it concerns; it costs this reader, and not the writer.
+        let run = catch_unwind(AssertUnwindSafe(|| run_here(hub, &mut reader)));
+        self.reader = run.is_ok().then_some(reader);
     }
 
     /// Looks whether anybody but this connection has committed.
