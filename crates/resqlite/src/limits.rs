@@ -36,9 +36,9 @@ pub const FOREIGN_LOOK: Duration = Duration::from_millis(4);
 /// How long a thread that ran out of work looks out for more before it sleeps, when more is likely.
 pub const LOOKOUT: Duration = Duration::from_micros(100);
 /// A thread that could not look for as long as this had to wait for its core.
-pub const CORE_LOST: Duration = Duration::from_micros(500);
+pub const CORE_LOST: Duration = Duration::from_millis(1);
 /// How long no thread looks out after one of them had to wait for its core.
-pub const CROWDED: Duration = Duration::from_millis(100);
+pub const CROWDED: Duration = Duration::from_millis(20);
 /// Writes that are committed together.
 pub const GROUP_UNITS_MAX: usize = 1024;
 /// Prepared statements kept per connection, when the user names no number.
