@@ -7,5 +7,5 @@ cd "$(dirname "$0")/.."
 target=$(rustc -vV | sed -n 's/^host: //p')
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/tsan"
 export RUSTFLAGS="-Zsanitizer=thread" CFLAGS="-fsanitize=thread"
-export TSAN_OPTIONS="halt_on_error=1 ${TSAN_OPTIONS:-}"
+export TSAN_OPTIONS="halt_on_error=1 suppressions=$PWD/scripts/tsan.supp ${TSAN_OPTIONS:-}"
 exec cargo +nightly test -Zbuild-std --target "$target" -p resqlite --lib --test engine "$@"

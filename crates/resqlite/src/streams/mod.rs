@@ -23,3 +23,6 @@ pub(crate) use runner::{LiveJob, cannot_run_here, run_here};
 pub use stats::{LiveTotals, StreamStats};
 pub use subscription::Subscription;
 pub(crate) use watcher::{ForeignLook, Versions, Watcher, versions};
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -1,0 +1,120 @@
+//! Which thread runs a live query. Here nothing takes the writer too long beforehand: see `limits::WRITER_RUNS_MICROS`.
+
+use std::{
+    sync::{
+        Arc,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread,
+};
+
+use resqlite_live::Run;
+
+use crate::{
+    Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Options, Rows, Shape, Slice,
+    Subscription, Value,
+};
+
+/// Tells the first value of each result, and which thread came with it.
+struct Witness {
+    rows: Rows,
+    tell: Sender<(String, Value)>,
+}
+
+impl Witness {
+    fn of(db: &Database, sql: &str) -> (Subscription, Receiver<(String, Value)>) {
+        let (tell, hear) = channel();
+        let request = LiveQueryRequest {
+            queries: vec![(sql.into(), ().into())],
+            integers: Integers::BigInt,
+            verify: 0.0,
+        };
+        let rows = Rows::default();
+        (
+            db.engine().subscribe(request, Box::new(Self { rows, tell })),
+            hear,
+        )
+    }
+}
+
+impl Listener for Witness {
+    fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool {
+        self.rows = Rows::default();
+        self.rows.extend(shape, &slice.to_bytes());
+        true
+    }
+
+    fn patch(&mut self, _part: usize, _shape: &Arc<Shape>, _runs: &[Run]) {}
+
+    fn emit(&mut self, _emission: Emission) -> Delivery {
+        let value = self.rows.iter().next().map(|row| row.values()[0].clone());
+        let thread = thread::current().name().unwrap_or_default().to_owned();
+        let _ = self.tell.send((thread, value.unwrap_or(Value::Null)));
+        Delivery::Taken
+    }
+
+    fn fail(&mut self, error: &Error, _ended: bool) -> Delivery {
+        let _ = self.tell.send((error.to_string(), Value::Null));
+        Delivery::Taken
+    }
+}
+
+/// Counts to the number in `steps`, which takes longer the larger it is.
+const COUNTS: &str =
+    "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < (SELECT n FROM steps))
+                      SELECT count(*) FROM c";
+
+async fn steps() -> Database {
+    let db = Database::open(":memory:", Options::default()).await.unwrap();
+    db.exec("CREATE TABLE steps(n INTEGER); INSERT INTO steps VALUES (1)")
+        .await
+        .unwrap();
+    db
+}
+
+async fn count_to(db: &Database, n: i64) {
+    db.execute("UPDATE steps SET n = ?", vec![n.into()])
+        .await
+        .unwrap();
+}
+
+/// Commits until the writer has run the query itself: each time that is only likely.
+async fn until_the_writer_runs_it(db: &Database, told: &Receiver<(String, Value)>) -> bool {
+    for n in 2..1000 {
+        count_to(db, n % 10 + 2).await;
+        let (thread, value) = told.recv().unwrap();
+        assert_eq!(value, Value::Integer(n % 10 + 2));
+        if thread == "resqlite-writer" {
+            return true;
+        }
+    }
+    false
+}
+
+#[test]
+fn a_quick_query_is_run_by_the_writer_when_nobody_waits_for_it() {
+    pollster::block_on(async {
+        let db = steps().await;
+        let (_subscription, told) = Witness::of(&db, COUNTS);
+        assert_eq!(told.recv().unwrap().1, Value::Integer(1));
+        assert!(until_the_writer_runs_it(&db, &told).await);
+        db.close().await.unwrap();
+    });
+}
+
+#[test]
+fn a_query_that_keeps_the_writer_too_long_is_run_by_another_thread() {
+    const MANY: i64 = 1_000_000;
+    pollster::block_on(async {
+        let db = steps().await;
+        let (_subscription, told) = Witness::of(&db, COUNTS);
+        assert_eq!(told.recv().unwrap().1, Value::Integer(1));
+        assert!(until_the_writer_runs_it(&db, &told).await);
+        count_to(&db, MANY).await;
+        assert_eq!(
+            told.recv().unwrap(),
+            ("resqlite-live".to_owned(), Value::Integer(MANY))
+        );
+        db.close().await.unwrap();
+    });
+}
