@@ -7,7 +7,7 @@ import { Watch } from './watch.mjs'
 
 const rows = 100
 const busyFor = 2000 // ms
-export const counting =
+const counting =
   'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < ?) SELECT count(*) AS n FROM c'
 
 /** Insert → value of a COUNT(*) stream while a reader is busy for two seconds: with a select, or with another stream. */
@@ -19,13 +19,16 @@ export const busyReader = {
     const db = await open('items')
     await makeRows(db, rows)
     const steps = await stepsFor(db, busyFor)
-    const phases = { normal: idle, select: busySelect, stream: busyStream }
+    const phases = {
+      normal: idle,
+      select: (db, steps) => besideSelect(db, steps, busyFor, latencies),
+      stream: busyStream,
+    }
     const measured = await inTurns(phases, Math.ceil(rounds / 5), async (phase) => {
       await db.execute('DELETE FROM items WHERE id > ?', [rows])
-      const latencies = await phase(db, steps)
+      const taken = await phase(db, steps)
       await quiet(db)
-      const sorted = latencies.sort((a, b) => a - b)
-      return { median: summary(sorted).median, p99: sorted[Math.ceil(sorted.length * 0.99) - 1] }
+      return spread(taken)
     })
     const { normal, select, stream } = measured
     return {
@@ -37,6 +40,11 @@ export const busyReader = {
       stream99: time('beside a stream, 99th percentile', each(stream, 'p99')),
     }
   },
+}
+
+export function spread(taken) {
+  const sorted = taken.sort((a, b) => a - b)
+  return { median: summary(sorted).median, p99: sorted[Math.ceil(sorted.length * 0.99) - 1] }
 }
 
 /** How far to count for `ms`. */
@@ -52,15 +60,16 @@ const idle = (db) => {
   return latencies(db, () => left-- > 0)
 }
 
-async function busySelect(db, steps) {
+/** What `measure` takes, again and again, while a select counts to `steps` for about `ms`. */
+export async function besideSelect(db, steps, ms, measure) {
   let busy = true
   const start = performance.now()
   const selected = db.select(counting, [steps]).finally(() => {
     busy = false
   })
-  const measured = await latencies(db, () => busy)
+  const measured = await measure(db, () => busy)
   await selected
-  assertBusy(start, measured)
+  assertBusy(start, ms, measured)
   return measured
 }
 
@@ -70,15 +79,14 @@ async function busyStream(db, steps) {
   await slow.until(() => true)
   const start = performance.now()
   const measured = await latencies(db, () => slow.emissions === 1)
-  assertBusy(start, measured)
+  assertBusy(start, busyFor, measured)
   slow.stop()
   return measured
 }
 
-function assertBusy(start, measured) {
+function assertBusy(start, ms, measured) {
   const took = performance.now() - start
-  if (took < busyFor / 4 || measured.length < 2)
-    throw new Error(`busy for ${took} ms, ${measured.length} values`)
+  if (took < ms / 4 || measured.length < 2) throw new Error(`busy for ${took} ms, ${measured.length} values`)
 }
 
 export async function latencies(db, more) {

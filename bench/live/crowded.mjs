@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
-import { summary } from '../summary.mjs'
-import { counting, latencies, stepsFor } from './busy.mjs'
+import { besideSelect, latencies, spread, stepsFor } from './busy.mjs'
 import { quiet } from './counters.mjs'
 import { time, times } from './figure.mjs'
-import { makeRows } from './latency.mjs'
+import { makeRows, points, rows } from './latency.mjs'
 import { each, inTurns, ratio } from './turns.mjs'
 
-const rows = 100
 const busyFor = 500 // ms
 
 /** Point queries where cores are taken: by a select, or by other processes, one per core. */
@@ -22,15 +20,15 @@ export const crowded = {
     const steps = await stepsFor(db, busyFor)
     const phases = {
       alone: () => points(db, during()),
-      select: () => besideSelect(db, steps),
+      select: () => besideSelect(db, steps, busyFor, points),
       processes: () => besideProcesses((more) => points(db, more)),
       values: () => besideProcesses((more) => latencies(db, more)),
     }
     const measured = await inTurns(phases, rounds, async (phase) => {
       await db.execute('DELETE FROM items WHERE id > ?', [rows])
-      const sorted = (await phase()).sort((a, b) => a - b)
+      const taken = await phase()
       await quiet(db)
-      return { median: summary(sorted).median, p99: sorted[Math.ceil(sorted.length * 0.99) - 1] }
+      return spread(taken)
     })
     const { alone, select, processes, values } = measured
     return {
@@ -53,30 +51,6 @@ export const crowded = {
 function during() {
   const end = performance.now() + busyFor
   return () => performance.now() < end
-}
-
-async function points(db, more) {
-  const taken = []
-  for (let i = 0; more(); i++) {
-    const id = ((i * 79) % rows) + 1
-    const start = performance.now()
-    const row = await db.selectOne('SELECT * FROM items WHERE id = ?', [id])
-    taken.push(performance.now() - start)
-    if (row.id !== id) throw new Error(`row ${row.id} instead of ${id}`)
-  }
-  return taken
-}
-
-async function besideSelect(db, steps) {
-  let busy = true
-  const start = performance.now()
-  const selected = db.select(counting, [steps]).finally(() => {
-    busy = false
-  })
-  const taken = await points(db, () => busy)
-  await selected
-  if (performance.now() - start < busyFor / 4) throw new Error('the select was over too soon')
-  return taken
 }
 
 async function besideProcesses(measure) {

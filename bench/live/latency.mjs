@@ -4,7 +4,7 @@ import { time, times } from './figure.mjs'
 import { each, inTurns, ratio } from './turns.mjs'
 import { Watch } from './watch.mjs'
 
-const rows = 100
+export const rows = 100
 
 /** From an insert to the value of a stream that counts the rows, beside a point query and an insert without streams. */
 export const latency = {
@@ -52,16 +52,19 @@ const withAnswer = ({ emission }) => emission.map(({ answer }) => ({ call: answe
 
 const median = (values) => summary(values).median
 
-async function point(db, ops) {
+const point = async (db, ops) => ({ call: median(await points(db, (done) => done < ops)) })
+
+/** How long point queries take, one after the other, as long as `more` says yes to their number so far. */
+export async function points(db, more) {
   const taken = []
-  for (let i = 0; i < ops; i++) {
+  for (let i = 0; more(i); i++) {
     const id = ((i * 79) % rows) + 1
     const start = performance.now()
     const row = await db.selectOne('SELECT * FROM items WHERE id = ?', [id])
     taken.push(performance.now() - start)
     if (row.id !== id) throw new Error(`row ${row.id} instead of ${id}`)
   }
-  return { call: median(taken) }
+  return taken
 }
 
 const insertOne = (db, i) => db.execute('INSERT INTO items (name, value) VALUES (?, ?)', [`new ${i}`, i])
