@@ -86,14 +86,6 @@ struct Verification {
     random: u64,
 }
 
-/// Whether the thread that comes to the hub could run live queries itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Caller {
-    /// It has a reader and nothing else to do.
-    Idle,
-    Busy,
-}
-
 /// A run to make.
 pub(super) struct Turn {
     pub(super) stream: Arc<Stream>,
@@ -266,15 +258,17 @@ impl Hub {
 
     /// Looks through the commits that came since the last time, and sees to it that the queries run that they concern.
     pub(crate) fn catch_up(self: &Arc<Self>) {
-        self.catch_up_for(Caller::Busy);
+        self.catch_up_or_run_here(|| false);
     }
 
-    /// The same; `true` if there is so little to run that `caller` is to do it, by [`LiveJob::run_here`].
-    pub(crate) fn catch_up_for(self: &Arc<Self>, caller: Caller) -> bool {
+    /// The same; `true` if there is so little to run that the caller is to do it, by [`run_here`](super::run_here).
+    /// `is_idle`: it has a reader and nothing else to do; asked only while live queries are open.
+    pub(crate) fn catch_up_or_run_here(self: &Arc<Self>, is_idle: impl FnOnce() -> bool) -> bool {
         fence(Ordering::SeqCst);
         if self.open.load(Ordering::SeqCst) == 0 {
             return false;
         }
+        let is_idle = is_idle();
         let timer = profile::start();
         let mut state = lock(&self.state);
         let seen = state.seen;
@@ -293,7 +287,7 @@ impl Hub {
             }
         }
         let news = state.seen != seen;
-        let here = self.move_on_for(caller, state);
+        let here = self.move_on_or_run_here(is_idle, state);
         if news {
             profile::invalidation(timer);
         }
@@ -433,25 +427,26 @@ impl Hub {
 
     /// Calls readers for the runs that are due; tells those who wait that nothing is.
     fn move_on(self: &Arc<Self>, state: MutexGuard<'_, State>) {
-        self.move_on_for(Caller::Busy, state);
+        self.move_on_or_run_here(false, state);
     }
 
-    fn move_on_for(self: &Arc<Self>, caller: Caller, mut state: MutexGuard<'_, State>) -> bool {
+    fn move_on_or_run_here(self: &Arc<Self>, is_idle: bool, mut state: MutexGuard<'_, State>) -> bool {
         let state_now = &mut *state;
         state_now.queued_most = state_now.queued_most.max(state_now.scheduler.queued());
         let ready = state_now.scheduler.ready();
         let free = self.slots - (state_now.waiting + state_now.working).min(self.slots);
-        let mut calls = ready.saturating_sub(state_now.waiting).min(free);
-        state_now.waiting += calls;
-        let here = caller == Caller::Idle
-            && calls > 0
-            && calls == state_now.waiting
+        let here = is_idle
+            && state_now.waiting == 0
+            && free > 0
             && state_now
                 .scheduler
                 .is_little(limits::WRITER_RUNS, limits::WRITER_RUNS_MICROS);
-        if here {
-            (calls, state_now.waiting) = (0, 1);
-        }
+        let calls = if here {
+            0
+        } else {
+            ready.saturating_sub(state_now.waiting).min(free)
+        };
+        state_now.waiting += calls + usize::from(here);
         let plan_release = state_now.scheduler.gathers() && !state_now.release_planned;
         state_now.release_planned |= plan_release;
         let quiet = if state_now.on_quiet.is_empty() || !self.is_quiet(state_now) {

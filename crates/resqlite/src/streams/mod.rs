@@ -17,7 +17,7 @@ mod stream;
 mod subscription;
 mod watcher;
 
-pub(crate) use hub::{Caller, Hub};
+pub(crate) use hub::Hub;
 pub use request::{Delivery, Emission, Listener, LiveQueryRequest};
 pub(crate) use runner::{LiveJob, cannot_run_here, run_here};
 pub use stats::{LiveTotals, StreamStats};

@@ -96,7 +96,7 @@ impl LiveJob {
     }
 }
 
-/// Runs what little is due, for a thread that has no time for more: see [`Hub::catch_up_for`].
+/// Runs what little is due, for a thread that has no time for more: see [`Hub::catch_up_or_run_here`].
 pub(crate) fn run_here(hub: &Arc<Hub>, reader: &mut Reader) {
     hub.work_begins();
     let _done = WorkDone(hub);

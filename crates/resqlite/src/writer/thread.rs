@@ -27,7 +27,7 @@ use crate::{
     reader::{Reader, Readers},
     request::{Outcome, Replier, Work, Write, Written},
     statements::Statements,
-    streams::{self, Caller, ForeignLook, Hub, Versions, cannot_run_here, run_here},
+    streams::{self, ForeignLook, Hub, Versions, cannot_run_here, run_here},
 };
 
 /// What the writer can be asked.
@@ -278,9 +278,8 @@ impl Writer {
         self.commit_waiting(writes);
         profile::writer_requests(timer, requests);
         // After the answers: nobody who writes waits for those who watch.
-        let idle = self.parts.queue.len() == 0;
-        let caller = if idle { Caller::Idle } else { Caller::Busy };
-        let runs_here = self.parts.hub.catch_up_for(caller);
+        let WriterParts { hub, queue, .. } = &self.parts;
+        let runs_here = hub.catch_up_or_run_here(|| queue.len() == 0);
         self.commits.ended();
         if runs_here {
             self.run_live_queries();
