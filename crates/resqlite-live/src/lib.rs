@@ -38,6 +38,7 @@
 
 #![forbid(unsafe_code)]
 
+mod by_stream;
 mod change_set;
 mod column_set;
 mod commit_log;
@@ -58,6 +59,7 @@ mod table_name;
 mod testing;
 mod value;
 
+pub use by_stream::ByStream;
 pub use change_set::{ChangeSet, Mark};
 pub use column_set::{ColumnSet, Columns};
 pub use commit_log::{Commit, CommitLog, Overflow};

@@ -1,8 +1,8 @@
 //! In what order live queries run again: at most one run at a time for each, and at most one owed.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
-use crate::{StreamId, fault::planted, limits};
+use crate::{ByStream, StreamId, fault::planted, limits};
 
 /// Where a live query stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub enum Stale {
 /// ```
 #[derive(Debug)]
 pub struct Scheduler {
-    entries: HashMap<StreamId, Entry>,
+    entries: ByStream<Entry>,
     quick: Line,
     slow: Line,
     gathering: Vec<StreamId>,
@@ -91,7 +91,7 @@ impl Scheduler {
     /// A scheduler for this many runs at once.
     pub fn new(slots: usize) -> Self {
         Self {
-            entries: HashMap::new(),
+            entries: ByStream::default(),
             quick: Line::new(),
             slow: Line::new(),
             gathering: Vec::new(),
@@ -119,7 +119,7 @@ impl Scheduler {
 
     /// A query ends. A run of it that goes on counts no more.
     pub fn remove(&mut self, id: StreamId) {
-        let Some(entry) = self.entries.remove(&id) else {
+        let Some(entry) = self.entries.remove(id) else {
             return;
         };
         match entry.phase {
@@ -133,7 +133,7 @@ impl Scheduler {
 
     /// A commit concerns the query. `gather`: if it could run at once, it waits for others instead.
     pub fn stale(&mut self, id: StreamId, gather: bool) -> Stale {
-        let Some(entry) = self.entries.get_mut(&id) else {
+        let Some(entry) = self.entries.get_mut(id) else {
             return Stale::Unknown;
         };
         match entry.phase {
@@ -175,7 +175,7 @@ impl Scheduler {
         let Some(first) = self.pick() else {
             return Vec::new();
         };
-        let took = |scheduler: &Self, id| scheduler.entries.get(&id).map_or(0, |entry: &Entry| entry.micros);
+        let took = |scheduler: &Self, id| scheduler.entries.get(id).map_or(0, |entry: &Entry| entry.micros);
         let mut picked = vec![first];
         let mut total = took(self, first);
         while picked.len() < count
@@ -193,7 +193,7 @@ impl Scheduler {
     /// Whether all that [`pick_several`](Self::pick_several) would give now are at most `count` and took at most
     /// `micros` together the last time; and there are any.
     pub fn is_little(&self, count: usize, micros: u64) -> bool {
-        let took = |(_, id): &(u64, StreamId)| self.entries.get(id).map_or(0, |entry| entry.micros);
+        let took = |&(_, id): &(u64, StreamId)| self.entries.get(id).map_or(0, |entry| entry.micros);
         let ready = self.ready();
         ready == self.quick.len()
             && (1..=count).contains(&ready)
@@ -202,14 +202,14 @@ impl Scheduler {
 
     fn run(&mut self, id: StreamId) {
         self.running += 1;
-        if let Some(entry) = self.entries.get_mut(&id) {
+        if let Some(entry) = self.entries.get_mut(id) {
             entry.phase = Phase::Running;
         }
     }
 
     /// A run has ended after this many microseconds. `emitted`: its consumer has a new result to take.
     pub fn finished(&mut self, id: StreamId, micros: u64, emitted: bool) {
-        let Some(entry) = self.entries.get_mut(&id) else {
+        let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
         let was_slow = entry.is_slow();
@@ -226,7 +226,7 @@ impl Scheduler {
 
     /// The consumer has taken the new result.
     pub fn delivered(&mut self, id: StreamId) {
-        let Some(entry) = self.entries.get_mut(&id) else {
+        let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
         match entry.phase {
@@ -260,7 +260,7 @@ impl Scheduler {
     /// Whether the query neither runs nor waits, and its result has been taken.
     pub fn is_idle(&self, id: StreamId) -> bool {
         self.entries
-            .get(&id)
+            .get(id)
             .is_some_and(|entry| entry.phase == Phase::Idle)
     }
 
@@ -285,7 +285,7 @@ impl Scheduler {
     }
 
     fn rest(&mut self, id: StreamId) {
-        let Some(entry) = self.entries.get_mut(&id) else {
+        let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
         entry.phase = Phase::Idle;
@@ -295,14 +295,14 @@ impl Scheduler {
     }
 
     fn gather(&mut self, id: StreamId) {
-        if let Some(entry) = self.entries.get_mut(&id) {
+        if let Some(entry) = self.entries.get_mut(id) {
             entry.phase = Phase::Gathering;
             self.gathering.push(id);
         }
     }
 
     fn queue(&mut self, id: StreamId) {
-        let Some(entry) = self.entries.get_mut(&id) else {
+        let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
         entry.phase = Phase::Queued;

@@ -2,7 +2,6 @@
 //! told to them.
 
 use std::{
-    collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -24,23 +23,32 @@ use crate::{
 /// Where a run of new rows "starts".
 const NEW_ROWS: u32 = u32::MAX;
 
-/// The open live queries of a realm, by the requests that opened them. Only the realm's thread uses it.
+/// The open live queries of a realm. Only the realm's thread uses it.
 #[derive(Default)]
-pub(crate) struct Subscriptions(Mutex<HashMap<u32, Arc<Subscription>>>);
+pub(crate) struct Subscriptions(Mutex<ByRequest>);
+
+/// Each at the number of the request that opened it: these are small, as they are used again.
+type ByRequest = Vec<Option<Arc<Subscription>>>;
 
 impl Subscriptions {
     pub(crate) fn keep(&self, request: u32, subscription: Subscription) {
         // One that had this number is over; it is dropped after the lock is.
-        let _ended = self.with(|open| open.insert(request, Arc::new(subscription)));
+        let _ended = self.with(|open| {
+            let at = request as usize;
+            if at >= open.len() {
+                open.resize(at + 1, None);
+            }
+            open[at].replace(Arc::new(subscription))
+        });
     }
 
     pub(crate) fn get(&self, request: u32) -> Option<Arc<Subscription>> {
-        self.with(|open| open.get(&request).map(Arc::clone))
+        self.with(|open| known(open, request))
     }
 
     /// Ends a live query, if it is open.
     pub(crate) fn end(&self, request: u32) {
-        let _ended = self.with(|open| open.remove(&request));
+        let _ended = self.with(|open| take(open, request));
     }
 
     /// JavaScript has consumed what it was given.
@@ -51,10 +59,10 @@ impl Subscriptions {
         let (news, ended) = self.with(|open| {
             let mut news: Vec<Arc<Subscription>> = Vec::with_capacity(given.len());
             let mut ended = Vec::new();
-            for given in given {
+            for &given in given {
                 match given {
-                    Given::News(request) => news.extend(open.get(request).map(Arc::clone)),
-                    Given::End(request) => ended.extend(open.remove(request)),
+                    Given::News(request) => news.extend(known(open, request)),
+                    Given::End(request) => ended.extend(take(open, request)),
                 }
             }
             (news, ended)
@@ -68,9 +76,17 @@ impl Subscriptions {
         let _ended = self.with(std::mem::take);
     }
 
-    fn with<T>(&self, action: impl FnOnce(&mut HashMap<u32, Arc<Subscription>>) -> T) -> T {
+    fn with<T>(&self, action: impl FnOnce(&mut ByRequest) -> T) -> T {
         action(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+fn known(open: &ByRequest, request: u32) -> Option<Arc<Subscription>> {
+    open.get(request as usize)?.clone()
+}
+
+fn take(open: &mut ByRequest, request: u32) -> Option<Arc<Subscription>> {
+    open.get_mut(request as usize)?.take()
 }
 
 /// Something of a live query that JavaScript was given, until it says that it has consumed it.

@@ -14,7 +14,7 @@ impl TokenSlot {
     /// The token of the slot's use number `generation` (counted from 1), which also ends when `scope` does.
     pub fn token(&self, generation: u64, scope: &Scope) -> Token {
         Token {
-            slot: self.clone(),
+            slot: Some(self.clone()),
             generation,
             scope: scope.clone(),
         }
@@ -36,6 +36,15 @@ impl Scope {
         self.0.store(true, Ordering::Release);
     }
 
+    /// A token that cannot be cancelled but with the scope.
+    pub(crate) fn token(&self) -> Token {
+        Token {
+            slot: None,
+            generation: 0,
+            scope: self.clone(),
+        }
+    }
+
     /// Whether the scope was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Acquire)
@@ -45,7 +54,8 @@ impl Scope {
 /// Tells a running request that nobody waits for it any more.
 #[derive(Debug, Clone)]
 pub struct Token {
-    slot: TokenSlot,
+    /// `None`: it ends with the scope only.
+    slot: Option<TokenSlot>,
     generation: u64,
     scope: Scope,
 }
@@ -59,12 +69,15 @@ impl Default for Token {
 impl Token {
     /// Cancels the request.
     pub fn cancel(&self) {
-        self.slot.cancel(self.generation);
+        if let Some(slot) = &self.slot {
+            slot.cancel(self.generation);
+        }
     }
 
     /// Whether the request was cancelled.
     pub fn is_cancelled(&self) -> bool {
-        self.slot.0.load(Ordering::Acquire) == self.generation || self.scope.is_cancelled()
+        let is_mine = |slot: &TokenSlot| slot.0.load(Ordering::Acquire) == self.generation;
+        self.slot.as_ref().is_some_and(is_mine) || self.scope.is_cancelled()
     }
 }
 
@@ -84,8 +97,9 @@ mod tests {
     #[test]
     fn cancelling_the_scope_cancels_every_request_in_it() {
         let (slot, scope) = (TokenSlot::default(), Scope::default());
-        let token = slot.token(7, &scope);
+        let tokens = [slot.token(7, &scope), scope.token()];
+        assert!(!tokens.iter().any(Token::is_cancelled));
         scope.cancel();
-        assert!(token.is_cancelled());
+        assert!(tokens.iter().all(Token::is_cancelled));
     }
 }

@@ -26,14 +26,14 @@ export class Changes implements Source<Patch> {
     this.#patches = patches
   }
 
-  take({ parts, emission }: SharedStream): Patch | undefined {
+  take(stream: SharedStream): Patch | undefined {
     const initial = !this.#begun
-    const patch = this.#patch(parts[0] as Part, initial)
+    const patch = this.#patch(stream.part(0), initial)
     this.#begun = true
     this.#emissions = 0
     this.#patches = undefined
     if (patch === undefined) return undefined
-    return this.#result.advance(patch, emission?.commit ?? 0, initial)
+    return this.#result.advance(patch, stream.emission?.commit ?? 0, initial)
   }
 
   /** What came, if that is all since the last time; else what can be seen by comparing. */

@@ -2,7 +2,7 @@ import { onAbort } from './abort'
 import { Changes } from './changes'
 import { dispose } from './dispose'
 import { aborted, type Failure, typeError } from './errors'
-import { Few } from './few'
+import { eachMember, type Few, isAmong, sizeOf, withMember, withoutMember } from './few'
 import type { Handle } from './handle'
 import type {
   ChangesOptions,
@@ -39,9 +39,9 @@ export class Live<V> implements LiveQuery<V>, Member {
   readonly #handle: Handle
   readonly #plan: StreamPlan
   #stream: SharedStream | undefined
-  readonly #consumers = new Few<Consumer>()
+  #consumers: Few<Consumer>
   #value: LiveValue<V>
-  #lastStats: StreamStats = zeros()
+  #lastStats: StreamStats | undefined
 
   constructor(handle: Handle, plan: StreamPlan) {
     this.#handle = handle
@@ -78,7 +78,7 @@ export class Live<V> implements LiveQuery<V>, Member {
 
   get stats(): StreamStats {
     this.#lastStats = this.#stream?.stats ?? this.#lastStats
-    return { ...this.#lastStats }
+    return this.#lastStats === undefined ? zeros() : { ...this.#lastStats }
   }
 
   /** What is told with `current`. */
@@ -105,7 +105,7 @@ export class Live<V> implements LiveQuery<V>, Member {
     const stream = this.#stream ?? this.#enter()
     const { signal } = this
     consumer.unwatch = signal && onAbort(signal, () => this.#abort(consumer, aborted(signal.reason)))
-    this.#consumers.add(consumer)
+    this.#consumers = withMember(this.#consumers, consumer)
     if (stream.version === 0 && stream.failure === undefined) return
     consumer.late = true
     queueMicrotask(() => this.#catchUp(consumer))
@@ -113,13 +113,13 @@ export class Live<V> implements LiveQuery<V>, Member {
 
   /** Takes a consumer out: it is told nothing more. */
   leave(consumer: Consumer): void {
-    if (!this.#consumers.has(consumer)) return
+    if (!isAmong(this.#consumers, consumer)) return
     this.#remove(consumer)
     this.#exitIfUnused()
   }
 
   emitted(patches: readonly RowPatch[]): void {
-    this.#consumers.each((consumer) => {
+    eachMember(this.#consumers, (consumer) => {
       const { late } = consumer
       consumer.late = false
       consumer.emitted(late ? undefined : patches)
@@ -128,14 +128,14 @@ export class Live<V> implements LiveQuery<V>, Member {
 
   failed(failure: Failure): void {
     // Who joined late hears of it when it catches up.
-    this.#consumers.each((consumer) => {
+    eachMember(this.#consumers, (consumer) => {
       if (!consumer.late) consumer.failed(failure)
     })
   }
 
   ended(failure: Failure, closed: boolean): void {
     this.#exit()
-    this.#consumers.each((consumer) => {
+    eachMember(this.#consumers, (consumer) => {
       this.#remove(consumer)
       consumer.ended(failure, closed)
     })
@@ -151,7 +151,7 @@ export class Live<V> implements LiveQuery<V>, Member {
   }
 
   #exitIfUnused(): void {
-    if (this.#consumers.size === 0) this.#exit()
+    if (sizeOf(this.#consumers) === 0) this.#exit()
   }
 
   #exit(): void {
@@ -165,7 +165,7 @@ export class Live<V> implements LiveQuery<V>, Member {
   #remove(consumer: Consumer): void {
     consumer.unwatch?.()
     consumer.late = false
-    this.#consumers.delete(consumer)
+    this.#consumers = withoutMember(this.#consumers, consumer)
   }
 
   #abort(consumer: Consumer, failure: Failure): void {
@@ -179,7 +179,7 @@ export class Live<V> implements LiveQuery<V>, Member {
     const stream = this.#stream as SharedStream
     if (stream.version > 0) consumer.emitted(undefined)
     const { failure } = stream
-    if (failure !== undefined && this.#consumers.has(consumer)) consumer.failed(failure)
+    if (failure !== undefined && isAmong(this.#consumers, consumer)) consumer.failed(failure)
   }
 }
 

@@ -2,7 +2,7 @@ import { type Failure, type FailureReport, reported } from './errors'
 import type { Emission, EmissionReason } from './live-types'
 import type { Memory } from './memory'
 import type { RowPatch } from './patches'
-import { Answer, Pending } from './pending'
+import { Answer, Replied } from './pending'
 import { Reply } from './protocol'
 import { decodeSlice } from './rows'
 import type { Shape } from './shape'
@@ -10,30 +10,24 @@ import type { Shape } from './shape'
 /** The reasons by their numbers in EMIT frames. */
 const REASONS: readonly EmissionReason[] = ['first', 'everything', 'schema', 'table', 'columns', 'rows']
 
-/** Whoever takes what a live query sends. */
-export interface StreamSink {
-  /** The patches lead to a new result. */
-  emitted(emission: Emission, patches: RowPatch[]): void
-  /** The queries failed. `ended`: nothing follows. */
-  failed(failure: Failure, ended: boolean): void
-  /** The native side has ended it without a reason. */
-  dropped(): void
-}
-
 /** The request that a live query is, from its start to the frame that ends it. */
-export class LiveRequest extends Pending {
+export abstract class LiveRequest extends Replied {
   /** New rows of the next patch, and patches of the next emission, if there are any: mostly there are none. */
   #fresh: unknown[] | undefined
   #patches: RowPatch[] | undefined
   /** The error that was told last, if no emission came since. */
   #error = ''
 
-  constructor(
-    arrays: boolean,
-    readonly sink: StreamSink,
-  ) {
-    super(Answer.STREAM, arrays, false)
+  constructor(arrays: boolean) {
+    super(Answer.STREAM, arrays)
   }
+
+  /** The patches lead to a new result. */
+  abstract emitted(emission: Emission, patches: RowPatch[]): void
+  /** The queries failed. `ended`: nothing follows. */
+  abstract failed(failure: Failure, ended: boolean): void
+  /** The native side has ended it without a reason. */
+  abstract dropped(): void
 
   /** Takes a frame. */
   take(kind: number, last: boolean, aux: number, shape: Shape | undefined, memory: Memory, at: number): void {
@@ -53,7 +47,7 @@ export class LiveRequest extends Pending {
         this.#fail(memory.bytes.toString('utf8', at, at + aux), last)
         break
       default:
-        this.sink.dropped()
+        this.dropped()
     }
   }
 
@@ -61,7 +55,7 @@ export class LiveRequest extends Pending {
     const patches = this.#patches ?? []
     this.#patches = undefined
     this.#error = ''
-    this.sink.emitted(emission, patches)
+    this.emitted(emission, patches)
   }
 
   /** What came since the last emission is void; that may be all that an error tells that was told before. */
@@ -70,7 +64,7 @@ export class LiveRequest extends Pending {
     this.#patches = undefined
     if (error === this.#error && !last) return
     this.#error = error
-    this.sink.failed(reported(JSON.parse(error) as FailureReport), last)
+    this.failed(reported(JSON.parse(error) as FailureReport), last)
   }
 
   #patch(shape: Shape, { i32 }: Memory, at: number): RowPatch {
@@ -78,8 +72,9 @@ export class LiveRequest extends Pending {
     const count = i32[word + 1] as number
     const fresh = this.#fresh ?? []
     this.#fresh = undefined
-    // A copy of the runs: the memory is about to change.
-    const runs = i32.slice(word + 2, word + 2 + 2 * count)
+    // A copy, as the memory is about to change.
+    const runs: number[] = []
+    for (let at = word + 2; at < word + 2 + 2 * count; at++) runs.push(i32[at] as number)
     return { part: i32[word] as number, columns: shape.columns, runs, fresh }
   }
 }

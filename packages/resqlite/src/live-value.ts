@@ -5,32 +5,39 @@ import type { Part, SharedStream } from './shared-stream'
  * arrays must not reach other users, nor the result that the next patch is applied to.
  */
 export class LiveValue<V> {
+  /** The emission of which it is. */
   #version = 0
   #value: V | undefined
-  #arrays: { version: number; rows: unknown[] }[] = []
+  /** Of several queries, the array of each. */
+  #arrays: unknown[][] | undefined
 
   constructor(readonly names: readonly string[] | undefined) {}
 
   /** The value of the last emission; a result that it left alone keeps its array. */
   of(stream: SharedStream): V {
     if (this.#version !== stream.version) {
-      const arrays = stream.parts.map((part, i) => this.#array(part, i))
-      this.#value = this.#compose(arrays) as V
+      this.#value = (this.names === undefined ? this.#only(stream) : this.#named(this.names, stream)) as V
       this.#version = stream.version
     }
     return this.#value as V
   }
 
-  #array({ rows, version }: Part, i: number): unknown[] {
-    const known = this.#arrays[i]
-    if (known !== undefined && known.version === version) return known.rows
-    const copy = rows.slice()
-    this.#arrays[i] = { version, rows: copy }
-    return copy
+  #only(stream: SharedStream): unknown {
+    const part = stream.part(0)
+    return this.#isNew(part) ? part.rows.slice() : this.#value
   }
 
-  #compose(arrays: unknown[][]): unknown {
-    if (this.names === undefined) return arrays[0]
-    return Object.fromEntries(this.names.map((name, i) => [name, arrays[i]]))
+  #named(names: readonly string[], stream: SharedStream): unknown {
+    const before = this.#arrays ?? []
+    const now = names.map((_, i) => {
+      const part = stream.part(i)
+      return this.#isNew(part) ? part.rows.slice() : (before[i] as unknown[])
+    })
+    this.#arrays = now
+    return Object.fromEntries(names.map((name, i) => [name, now[i]]))
+  }
+
+  #isNew({ version }: Part): boolean {
+    return this.#value === undefined || version > this.#version
   }
 }

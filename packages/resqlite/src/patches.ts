@@ -9,7 +9,7 @@ export interface RowPatch {
   readonly part: number
   readonly columns: readonly string[]
   /** Pairs: where the rows of a run stood before (or NEW_ROWS), and how many there are. */
-  readonly runs: Int32Array
+  readonly runs: readonly number[]
   /** The new rows, in order. */
   readonly fresh: unknown[]
 }
@@ -21,7 +21,7 @@ export function applyPatch(rows: unknown[], { runs, fresh }: RowPatch): unknown[
 }
 
 /** Whether all rows that stay keep their place. */
-function nothingMoves(runs: Int32Array): boolean {
+function nothingMoves(runs: readonly number[]): boolean {
   let index = 0
   for (let r = 0; r < runs.length; r += 2) {
     const start = runs[r] as number
@@ -31,7 +31,7 @@ function nothingMoves(runs: Int32Array): boolean {
   return true
 }
 
-function overwrite(rows: unknown[], runs: Int32Array, fresh: unknown[]): unknown[] {
+function overwrite(rows: unknown[], runs: readonly number[], fresh: unknown[]): unknown[] {
   // A copy, because the patch may be applied elsewhere too.
   if (runs.length === 2 && runs[0] === NEW_ROWS) return fresh.slice()
   let index = 0
@@ -48,7 +48,7 @@ function overwrite(rows: unknown[], runs: Int32Array, fresh: unknown[]): unknown
 }
 
 /** By few large pieces, which the engine copies as blocks of memory. */
-function join(rows: unknown[], runs: Int32Array, fresh: unknown[]): unknown[] {
+function join(rows: unknown[], runs: readonly number[], fresh: unknown[]): unknown[] {
   const pieces: unknown[][] = []
   let next = 0
   for (let r = 0; r < runs.length; r += 2) {
@@ -62,7 +62,7 @@ function join(rows: unknown[], runs: Int32Array, fresh: unknown[]): unknown[] {
   return ([] as unknown[]).concat(...pieces)
 }
 
-function collect(rows: unknown[], runs: Int32Array, fresh: unknown[]): unknown[] {
+function collect(rows: unknown[], runs: readonly number[], fresh: unknown[]): unknown[] {
   const result: unknown[] = []
   let next = 0
   for (let r = 0; r < runs.length; r += 2) {
@@ -92,7 +92,7 @@ export function patchBetween(
     else runs.push(start, 1)
     expected = start === NEW_ROWS ? NEW_ROWS : start + 1
   }
-  return { part: 0, columns, runs: Int32Array.from(runs), fresh }
+  return { part: 0, columns, runs, fresh }
 }
 
 /** Whether a patch leaves `rows` rows as they are. */

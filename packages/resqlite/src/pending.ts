@@ -12,33 +12,42 @@ export const Answer = {
   STREAM: 3,
 } as const
 
-/** A request whose reply is awaited. `promise` never rejects: it resolves with the answer or with a Failure. */
-export class Pending {
+/** A request to which something is replied. */
+export abstract class Replied {
   /** Its reply slot, fixed until its last frame has come. */
   slot = -1
-  /** Rows so far; null until the first ones come. */
-  rows: unknown[] | null = null
-  /** For cursors: nothing follows. */
-  end = false
+  /** Nobody is interested in its frames any more. */
   settled = false
   /** The slot stays taken although the last frame came: frames that name it are still being made. */
   held = false
-  /** Why it was cancelled, if it was: what an interrupted request fails with. */
-  cancelled: Failure | undefined
-  /** Called once when it settles. */
-  onSettled: (() => void) | undefined
-  /** A live query has none: nobody awaits it. */
-  readonly promise!: Promise<unknown>
-  #resolve: ((outcome: unknown) => void) | undefined
 
   constructor(
     readonly answer: number,
     /** Rows as arrays. */
     readonly arrays: boolean,
+  ) {}
+}
+
+/** A request whose reply is awaited. `promise` never rejects: it resolves with the answer or with a Failure. */
+export class Pending extends Replied {
+  /** Rows so far; null until the first ones come. */
+  rows: unknown[] | null = null
+  /** For cursors: nothing follows. */
+  end = false
+  /** Why it was cancelled, if it was: what an interrupted request fails with. */
+  cancelled: Failure | undefined
+  /** Called once when it settles. */
+  onSettled: (() => void) | undefined
+  readonly promise: Promise<unknown>
+  #resolve!: (outcome: unknown) => void
+
+  constructor(
+    answer: number,
+    arrays: boolean,
     /** Rowids as bigints. */
     readonly bigints: boolean,
   ) {
-    if (answer === Answer.STREAM) return
+    super(answer, arrays)
     this.promise = new Promise((resolve) => {
       this.#resolve = resolve
     })
@@ -48,7 +57,7 @@ export class Pending {
     if (this.settled) return
     this.settled = true
     this.rows = null
-    this.#resolve?.(outcome)
+    this.#resolve(outcome)
     if (this.onSettled !== undefined) this.onSettled()
   }
 }

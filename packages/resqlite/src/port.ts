@@ -4,7 +4,7 @@ import type { LiveRequest } from './live-request'
 import type { StreamStats } from './live-types'
 import { Memory } from './memory'
 import type { NativeBinding, NativePort } from './native'
-import { Answer, Pending } from './pending'
+import { Answer, Pending, type Replied } from './pending'
 import { countedTurn } from './profiled'
 import { Carrier, FRAME_HEADER, INTEGER_FLAGS, INTEGERS_MASK, Op, Reply, ReplyFlag } from './protocol'
 import { FrameWriter } from './requests'
@@ -28,7 +28,7 @@ export class Channel {
   #filled = 0
   readonly #slabs: (Memory | undefined)[] = []
   readonly #shapes: (Shape | undefined)[] = []
-  readonly #pending: (Pending | undefined)[] = []
+  readonly #waiting: (Replied | undefined)[] = []
   readonly #freeSlots: number[] = []
   readonly #texts = new Map<string, number>()
   #textUnits = 0
@@ -70,7 +70,7 @@ export class Channel {
   /** Ends a live query: its sink is told nothing more. */
   unsubscribe(request: LiveRequest): void {
     if (request.settled) return
-    request.settle(undefined)
+    request.settled = true
     this.notify(Op.UNSUBSCRIBE, request.slot)
   }
 
@@ -138,17 +138,17 @@ export class Channel {
   }
 
   /** A reply slot for a request. */
-  reserve(pending: Pending): number {
-    const slot = this.#freeSlots.pop() ?? this.#pending.length
-    this.#pending[slot] = pending
-    pending.slot = slot
+  reserve(request: Replied): number {
+    const slot = this.#freeSlots.pop() ?? this.#waiting.length
+    this.#waiting[slot] = request
+    request.slot = slot
     return slot
   }
 
   /** Lets a slot go that was held back. */
   release(pending: Pending): void {
     pending.held = false
-    if (pending.slot !== -1 && this.#pending[pending.slot] !== pending) this.#free(pending)
+    if (pending.slot !== -1 && this.#waiting[pending.slot] !== pending) this.#free(pending)
   }
 
   /** A writer for frames that take more than one turn to make. */
@@ -201,12 +201,12 @@ export class Channel {
     flags: number,
     target: number,
     fill: ((writer: FrameWriter) => void) | undefined,
-    pending: Pending,
+    request: Replied,
   ): void {
     const writer = this.#writer
     writer.begin(op, flags, target)
     if (fill !== undefined) this.#fill(fill)
-    writer.end(this.reserve(pending))
+    writer.end(this.reserve(request))
     this.schedule()
   }
 
@@ -275,7 +275,7 @@ export class Channel {
     }
     const kind = info & 0xff
     if (kind === Reply.SHAPE) this.#learnShape(aux, flags, memory, payload)
-    else this.#answer(this.#pending[slot], kind, flags, aux, memory, payload)
+    else this.#answer(this.#waiting[slot], kind, flags, aux, memory, payload)
     // After an emission nobody knows how long the subscribers took.
     return carrier !== Carrier.INLINE || kind === Reply.EMIT
   }
@@ -300,19 +300,20 @@ export class Channel {
   }
 
   #answer(
-    pending: Pending | undefined,
+    request: Replied | undefined,
     kind: number,
     flags: number,
     aux: number,
     memory: Memory,
     at: number,
   ): void {
-    if (pending === undefined) return
+    if (request === undefined) return
     const last = (flags & ReplyFlag.LAST) !== 0
-    if (pending.answer === Answer.STREAM) {
-      this.#feed(pending as LiveRequest, kind, last, aux, memory, at)
+    if (request.answer === Answer.STREAM) {
+      this.#feed(request as LiveRequest, kind, last, aux, memory, at)
       return
     }
+    const pending = request as Pending
     if (last) this.#retire(pending)
     if (pending.settled) return
     try {
@@ -327,13 +328,13 @@ export class Channel {
   #feed(request: LiveRequest, kind: number, last: boolean, aux: number, memory: Memory, at: number): void {
     try {
       if (!request.settled) {
-        if (last) request.settle(undefined)
+        if (last) request.settled = true
         request.take(kind, last, aux, this.#shapes[aux], memory, at)
       }
     } catch (error) {
       // Such as a text that is longer than a string can be. What follows would be of no use.
       this.unsubscribe(request)
-      request.sink.failed(new Failure(() => error as Error), true)
+      request.failed(new Failure(() => error as Error), true)
     }
     // Not before its sink was told, which may still ask for its counters.
     if (last) this.#retire(request)
@@ -374,14 +375,14 @@ export class Channel {
   }
 
   /** Its last frame has come: the slot is free again, unless it is held. */
-  #retire(pending: Pending): void {
-    this.#pending[pending.slot] = undefined
-    if (!pending.held) this.#free(pending)
+  #retire(request: Replied): void {
+    this.#waiting[request.slot] = undefined
+    if (!request.held) this.#free(request)
   }
 
-  #free(pending: Pending): void {
-    this.#freeSlots.push(pending.slot)
-    pending.slot = -1
+  #free(request: Replied): void {
+    this.#freeSlots.push(request.slot)
+    request.slot = -1
   }
 }
 

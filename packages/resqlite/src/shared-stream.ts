@@ -1,7 +1,7 @@
 import { Failure, ResqliteError } from './errors'
-import { Few } from './few'
+import { eachMember, type Few, sizeOf, withMember, withoutMember } from './few'
 import type { Handle, Session } from './handle'
-import { LiveRequest, type StreamSink } from './live-request'
+import { LiveRequest } from './live-request'
 import type { Emission, StreamStats } from './live-types'
 import { applyPatch, type RowPatch } from './patches'
 import { INTEGERS_MASK } from './protocol'
@@ -25,15 +25,32 @@ export interface Part {
   readonly version: number
 }
 
-const NOTHING: Part = { rows: [], columns: [], version: 0 }
+/** The same for its stream. */
+interface OwnPart extends Part {
+  rows: unknown[]
+  columns: readonly string[]
+  version: number
+}
 
-/** A live query of the native side, for all who want the same of one database. It lasts as long as it has members. */
-export class SharedStream implements StreamSink, Session {
+const NONE: readonly OwnPart[] = []
+
+function nothing(): OwnPart {
+  return { rows: [], columns: [], version: 0 }
+}
+
+/**
+ * A live query of the native side, for all who want the same of one database. It lasts as long as it has members.
+ *
+ * There may be very many, of which each emission uses another one, whose objects the processor has long forgotten: so they
+ * are few.
+ */
+export class SharedStream extends LiveRequest implements Session {
   readonly #handle: Handle
   readonly #plan: StreamPlan
-  readonly #request: LiveRequest
-  readonly #members = new Few<Member>()
-  #parts: Part[]
+  #members: Few<Member>
+  /** The result of the first query, mostly the only one, and those of the others. */
+  readonly #first = nothing()
+  readonly #others: readonly OwnPart[]
   #version = 0
   #emission: Emission | undefined
   #failure: Failure | undefined
@@ -41,10 +58,10 @@ export class SharedStream implements StreamSink, Session {
   #over = false
 
   private constructor(handle: Handle, plan: StreamPlan) {
+    super(plan.arrays)
     this.#handle = handle
     this.#plan = plan
-    this.#parts = plan.queries.map(() => NOTHING)
-    this.#request = new LiveRequest(plan.arrays, this)
+    this.#others = plan.queries.length === 1 ? NONE : plan.queries.slice(1).map(nothing)
   }
 
   /** The stream of a plan, new if nobody uses it yet. Whoever takes it must join. */
@@ -55,15 +72,15 @@ export class SharedStream implements StreamSink, Session {
   static #start(handle: Handle, plan: StreamPlan): SharedStream {
     const stream = new SharedStream(handle, plan)
     const { channel, flags, id } = handle
-    channel.stream(flags & INTEGERS_MASK, id, openingFill(channel, plan), stream.#request)
+    channel.stream(flags & INTEGERS_MASK, id, openingFill(channel, plan), stream)
     handle.streams.set(plan.key, stream)
     handle.sessionBegins(stream)
     return stream
   }
 
-  /** The results, in the order of the queries. Only to be looked at; they do not outlive the next emission. */
-  get parts(): readonly Part[] {
-    return this.#parts
+  /** The result of a query. Only to be looked at; it does not outlive the next emission. */
+  part(number: number): Part {
+    return this.#part(number)
   }
 
   /** The number of the last emission; 0 before the first. */
@@ -81,17 +98,17 @@ export class SharedStream implements StreamSink, Session {
   }
 
   get stats(): StreamStats | undefined {
-    if (!this.#over) this.#lastStats = this.#handle.channel.streamStats(this.#request) ?? this.#lastStats
+    if (!this.#over) this.#lastStats = this.#handle.channel.streamStats(this) ?? this.#lastStats
     return this.#lastStats
   }
 
   join(member: Member): void {
-    this.#members.add(member)
+    this.#members = withMember(this.#members, member)
   }
 
   leave(member: Member): void {
-    this.#members.delete(member)
-    if (this.#members.size === 0 && !this.#over) this.#finish()
+    this.#members = withoutMember(this.#members, member)
+    if (sizeOf(this.#members) === 0 && !this.#over) this.#finish()
   }
 
   emitted(emission: Emission, patches: RowPatch[]): void {
@@ -104,14 +121,14 @@ export class SharedStream implements StreamSink, Session {
 
   /** A method of its own so that a profile build can put one that counts in its place. */
   tellEmitted(patches: readonly RowPatch[]): void {
-    this.#members.each((member) => member.emitted(patches))
+    eachMember(this.#members, (member) => member.emitted(patches))
   }
 
   failed(failure: Failure, ended: boolean): void {
     if (ended) this.#end(failure, false)
     else {
       this.#failure = failure
-      this.#members.each((member) => member.failed(failure))
+      eachMember(this.#members, (member) => member.failed(failure))
     }
   }
 
@@ -128,15 +145,20 @@ export class SharedStream implements StreamSink, Session {
   }
 
   #apply(patch: RowPatch): void {
-    const { part, columns } = patch
-    const { rows } = this.#parts[part] as Part
-    this.#parts[part] = { rows: applyPatch(rows as unknown[], patch), columns, version: this.#version }
+    const part = this.#part(patch.part)
+    part.rows = applyPatch(part.rows, patch)
+    part.columns = patch.columns
+    part.version = this.#version
+  }
+
+  #part(number: number): OwnPart {
+    return number === 0 ? this.#first : (this.#others[number - 1] as OwnPart)
   }
 
   #end(failure: Failure, closed: boolean): void {
     this.#finish()
-    this.#members.each((member) => {
-      this.#members.delete(member)
+    eachMember(this.#members, (member) => {
+      this.#members = withoutMember(this.#members, member)
       member.ended(failure, closed)
     })
   }
@@ -146,7 +168,7 @@ export class SharedStream implements StreamSink, Session {
     if (this.#over) return
     void this.stats // remembered
     this.#over = true
-    this.#handle.channel.unsubscribe(this.#request)
+    this.#handle.channel.unsubscribe(this)
     this.#handle.streams.delete(this.#plan.key)
     this.#handle.sessionEnded(this)
   }

@@ -10,7 +10,7 @@ import { fold } from './support/fold'
 import { random } from './support/random'
 
 function patch(runs: number[], fresh: unknown[] = [], columns = ['id', 'v']): RowPatch {
-  return { part: 0, columns, runs: Int32Array.from(runs), fresh }
+  return { part: 0, columns, runs, fresh }
 }
 
 /** What a patch means, as plainly as possible. */

@@ -1,12 +1,13 @@
 //! The streams one by one.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use super::{
     StreamId,
     skips::{Reached, Skips},
 };
 use crate::{
+    by_stream::ByStream,
     dependencies::{Dependencies, Reason},
     value::Value,
 };
@@ -62,7 +63,7 @@ impl Member {
 
 /// The streams found for one commit.
 pub(super) struct Hits<'a> {
-    members: &'a mut HashMap<StreamId, Member>,
+    members: &'a mut ByStream<Member>,
     /// Each once.
     found: &'a mut Vec<(StreamId, Reason)>,
     commit: u64,
@@ -72,7 +73,7 @@ pub(super) struct Hits<'a> {
 impl<'a> Hits<'a> {
     /// None so far. `commit` is more than that of any before.
     pub(super) fn new(
-        members: &'a mut HashMap<StreamId, Member>,
+        members: &'a mut ByStream<Member>,
         found: &'a mut Vec<(StreamId, Reason)>,
         commit: u64,
         visited: &'a mut u64,
@@ -97,7 +98,7 @@ impl<'a> Hits<'a> {
 
     /// The commit concerns the stream. The first reason in their order counts.
     pub(super) fn hit(&mut self, id: StreamId, reason: Reason) {
-        let Some(member) = self.members.get_mut(&id) else {
+        let Some(member) = self.members.get_mut(id) else {
             debug_assert!(false, "{id:?} is indexed, but no member");
             return;
         };
@@ -114,7 +115,7 @@ impl<'a> Hits<'a> {
 
     /// The commit concerns every stream.
     pub(super) fn hit_all(&mut self, reason: Reason) {
-        for (&id, member) in self.members.iter_mut() {
+        for (id, member) in self.members.iter_mut() {
             member.concerned += 1;
             self.found.push((id, reason));
         }
@@ -123,14 +124,14 @@ impl<'a> Hits<'a> {
 
     /// Whether the image passes the filter of the stream in the table at that place of its dependencies.
     pub(super) fn passes(&self, id: StreamId, place: usize, watched_images: &[u16], image: &[Value]) -> bool {
-        let member = self.members.get(&id);
+        let member = self.members.get(id);
         let filter = member.and_then(|member| member.dependencies.tables[place].filter.as_ref());
         filter.is_none_or(|filter| filter.matches(watched_images, image))
     }
 
     /// Hands over each member found.
     pub(super) fn for_each(self, mut each: impl FnMut(&mut Member)) {
-        for (id, _) in self.found.iter() {
+        for &(id, _) in self.found.iter() {
             if let Some(member) = self.members.get_mut(id) {
                 each(member);
             }

@@ -6,6 +6,8 @@
 //! changed and whom it concerns, however many streams there are.
 
 mod group;
+mod ids;
+mod key;
 mod members;
 #[cfg(test)]
 mod properties;
@@ -32,6 +34,7 @@ use self::{
     slab::Slab,
 };
 use crate::{
+    by_stream::ByStream,
     dependencies::{self, Dependencies, Reason},
     limits,
     summary::ChangeSummary,
@@ -77,7 +80,7 @@ pub struct StreamId(pub u32);
 /// ```
 #[derive(Debug)]
 pub struct Registry {
-    members: HashMap<StreamId, Member>,
+    members: ByStream<Member>,
     groups: Slab<Group>,
     by_shape: HashMap<Arc<Shape>, u32>,
     /// Per table the groups that depend on it, each with the place of the table in its shape.
@@ -114,7 +117,7 @@ impl Registry {
 
     fn with_bound(keys_per_filter: usize) -> Self {
         Self {
-            members: HashMap::new(),
+            members: ByStream::default(),
             groups: Slab::default(),
             by_shape: HashMap::new(),
             by_table: HashMap::new(),
@@ -138,7 +141,7 @@ impl Registry {
 
     /// Adds a stream. One that is here already gets new dependencies and keeps its [`skips`](Self::skips).
     pub fn insert(&mut self, id: StreamId, dependencies: Arc<Dependencies>) {
-        let known = self.members.get(&id);
+        let known = self.members.get(id);
         if known.is_some_and(|known| known.dependencies == dependencies) {
             return;
         }
@@ -157,7 +160,7 @@ impl Registry {
 
     /// Removes a stream, if it is here.
     pub fn remove(&mut self, id: StreamId) {
-        let Some(member) = self.members.remove(&id) else {
+        let Some(member) = self.members.remove(id) else {
             return;
         };
         let group = &mut self.groups[member.group];
@@ -200,7 +203,7 @@ impl Registry {
 
     /// What became of the commits since the stream was inserted; zeros for one that is not here.
     pub fn skips(&self, id: StreamId) -> Skips {
-        let Some(member) = self.members.get(&id) else {
+        let Some(member) = self.members.get(id) else {
             return Skips::default();
         };
         member.skips(Since {

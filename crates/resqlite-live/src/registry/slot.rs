@@ -4,6 +4,7 @@ use std::{borrow::Cow, ops::Bound, slice};
 
 use super::{
     StreamId,
+    key::Key,
     members::Hits,
     shape::{Role, TableShape},
     values::Values,
@@ -134,7 +135,7 @@ impl Index {
     }
 
     /// Every combination of the values that the columns of the key may have.
-    fn keys(&self, filter: &Filter) -> Vec<Box<[Value]>> {
+    fn keys(&self, filter: &Filter) -> Vec<Key> {
         let mut keys = vec![Vec::with_capacity(self.key.len())];
         for test in self.tests(filter, Role::Key) {
             if let Test::In(values) = test {
@@ -145,7 +146,7 @@ impl Index {
                 keys = pairs.map(longer).collect();
             }
         }
-        keys.into_iter().map(Vec::into_boxed_slice).collect()
+        keys.into_iter().map(Key::from).collect()
     }
 
     fn range<'a>(&self, filter: &'a Filter) -> Option<(&'a Bound<Value>, &'a Bound<Value>)> {

@@ -1,11 +1,8 @@
 //! Streams by the values that some columns must have.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    ops::Bound,
-};
+use std::{collections::HashMap, ops::Bound};
 
-use super::{StreamId, ranges::Ranges};
+use super::{StreamId, ids::Ids, key::Key, ranges::Ranges};
 use crate::value::Value;
 
 /// The range of a stream whose filter has none.
@@ -15,7 +12,7 @@ const ANY: (&Bound<Value>, &Bound<Value>) = (&Bound::Unbounded, &Bound::Unbounde
 /// is all; else those of one key are further told apart by a range.
 #[derive(Debug)]
 pub(super) struct Values {
-    buckets: HashMap<Box<[Value]>, Bucket>,
+    buckets: HashMap<Key, Bucket>,
     ranged: bool,
 }
 
@@ -24,7 +21,7 @@ pub(super) struct Values {
 enum Bucket {
     /// All of them match.
     Streams {
-        ids: BTreeSet<StreamId>,
+        ids: Ids,
         /// The commit for which they have been found.
         found_for: u64,
     },
@@ -43,7 +40,7 @@ impl Values {
     /// Adds a stream under the keys, of which none occurs twice.
     pub(super) fn insert(
         &mut self,
-        keys: Vec<Box<[Value]>>,
+        keys: Vec<Key>,
         range: Option<(&Bound<Value>, &Bound<Value>)>,
         id: StreamId,
     ) {
@@ -66,7 +63,7 @@ impl Values {
     /// Removes what was inserted.
     pub(super) fn remove(
         &mut self,
-        keys: Vec<Box<[Value]>>,
+        keys: Vec<Key>,
         range: Option<(&Bound<Value>, &Bound<Value>)>,
         id: StreamId,
     ) {
@@ -78,7 +75,7 @@ impl Values {
             };
             let is_empty = match bucket {
                 Bucket::Streams { ids, .. } => {
-                    ids.remove(&id);
+                    ids.remove(id);
                     ids.is_empty()
                 }
                 Bucket::Ranged(ranges) => {
@@ -106,10 +103,10 @@ impl Values {
         match self.buckets.get_mut(key) {
             Some(Bucket::Streams { ids, found_for }) if *found_for != commit => {
                 *found_for = commit;
-                for &id in ids.iter() {
+                ids.for_each(|id| {
                     *visited += 1;
                     accept(id);
-                }
+                });
             }
             Some(Bucket::Ranged(ranges)) => ranges.find(point, commit, visited, accept),
             Some(Bucket::Streams { .. }) | None => {}
@@ -123,7 +120,7 @@ impl Bucket {
             return Bucket::Ranged(Ranges::default());
         }
         Bucket::Streams {
-            ids: BTreeSet::new(),
+            ids: Ids::default(),
             found_for: 0,
         }
     }
@@ -133,16 +130,16 @@ impl Bucket {
 mod tests {
     use std::ops::Bound::{Excluded, Unbounded};
 
-    use super::{StreamId, Values};
+    use super::{Key, StreamId, Values};
     use crate::value::Value;
 
-    fn key<const N: usize>(values: [i64; N]) -> Box<[Value]> {
-        values.map(Value::Integer).into()
+    fn key<const N: usize>(values: [i64; N]) -> Key {
+        values.map(Value::Integer).to_vec().into()
     }
 
-    fn found(values: &mut Values, key: &[Value], point: i64, commit: u64) -> Vec<u32> {
+    fn found(values: &mut Values, key: &Key, point: i64, commit: u64) -> Vec<u32> {
         let mut found = Vec::new();
-        values.find(key, &Value::Integer(point), commit, &mut 0, |id| {
+        values.find(key.values(), &Value::Integer(point), commit, &mut 0, |id| {
             found.push(id.0);
             true
         });

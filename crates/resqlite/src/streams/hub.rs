@@ -1,7 +1,7 @@
 //! All live queries of an engine, and who runs them when.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashSet, VecDeque},
     hash::{BuildHasher, RandomState},
     sync::{
         Arc,
@@ -10,13 +10,13 @@ use std::{
 };
 
 use resqlite_live::{
-    ChangeSummary, Dependencies, Reason, Registry, Scheduler, Stale, StreamId, fault::planted,
+    ByStream, ChangeSummary, Dependencies, Reason, Registry, Scheduler, Stale, StreamId, fault::planted,
 };
 
 use super::{
     Listener, LiveJob, LiveQueryRequest, LiveTotals, StreamStats, Subscription,
     stats::Counters,
-    stream::{Stream, images, token},
+    stream::{Ids, Stream, images},
     watcher::Watcher,
 };
 use crate::{
@@ -40,6 +40,7 @@ pub(crate) struct Hub {
     slots: usize,
     /// How many live queries are open. While there is none, commits cost nothing here.
     open: AtomicUsize,
+    ids: Arc<Ids>,
     state: Mutex<State>,
     pub(super) totals: Counters,
     foreign_commits: AtomicU64,
@@ -51,12 +52,11 @@ pub(crate) struct Hub {
 struct State {
     registry: Registry,
     scheduler: Scheduler,
-    streams: HashMap<StreamId, Known>,
-    last_id: u32,
+    streams: ByStream<Known>,
     /// The newest commit that was looked at.
     seen: u64,
     /// Why queries run that are due.
-    reasons: HashMap<StreamId, Reason>,
+    reasons: ByStream<Reason>,
     /// Jobs on their way to a reader, and those that have one.
     waiting: usize,
     working: usize,
@@ -131,13 +131,13 @@ impl Hub {
             reruns,
             slots,
             open: AtomicUsize::new(0),
+            ids: Arc::default(),
             state: Mutex::new(State {
                 registry: Registry::default(),
                 scheduler: Scheduler::new(slots),
-                streams: HashMap::new(),
-                last_id: 0,
+                streams: ByStream::default(),
                 seen: 0,
-                reasons: HashMap::new(),
+                reasons: ByStream::default(),
                 waiting: 0,
                 working: 0,
                 release_planned: false,
@@ -183,13 +183,12 @@ impl Hub {
             params: params.compact(),
             format: Format::Rows,
             integers,
-            token: token(&scope),
+            token: scope.token(),
         };
         let queries = queries.into_iter().map(query).collect();
+        let stream = Arc::new(Stream::new(&self.ids, queries, verify, scope, listener));
+        let id = stream.id;
         let mut state = lock(&self.state);
-        state.last_id = state.last_id.wrapping_add(1);
-        let id = StreamId(state.last_id);
-        let stream = Arc::new(Stream::new(id, queries, verify, scope, listener));
         if state.closed {
             return (stream, true);
         }
@@ -229,13 +228,13 @@ impl Hub {
     }
 
     fn remove(&self, state: &mut State, id: StreamId) -> Option<Known> {
-        let known = state.streams.remove(&id)?;
+        let known = state.streams.remove(id)?;
         if let Some(dependencies) = &known.dependencies {
             state.registry.remove(id);
             self.ask(None, Some(dependencies));
         }
         state.scheduler.remove(id);
-        state.reasons.remove(&id);
+        state.reasons.remove(id);
         if known.stream.verify > 0.0 {
             state.verification.asked.retain(|(other, _)| *other != id);
             state.verification.due.remove(&id);
@@ -309,7 +308,7 @@ impl Hub {
     }
 
     fn make_all_stale(&self, state: &mut State, gather: bool) {
-        let all: Vec<_> = state.streams.keys().copied().collect();
+        let all: Vec<_> = state.streams.ids().collect();
         for id in all {
             self.make_stale(state, id, Reason::Everything, gather);
         }
@@ -325,7 +324,7 @@ impl Hub {
                 state.reasons.insert(id, reason);
             }
             Stale::Coalesced => {
-                if let Some(known) = state.streams.get(&id) {
+                if let Some(known) = state.streams.get(id) {
                     known
                         .stream
                         .counters
@@ -381,7 +380,7 @@ impl Hub {
     /// A run has ended.
     pub(super) fn finished(self: &Arc<Self>, stream: &Arc<Stream>, ran: Ran) {
         let mut state = lock(&self.state);
-        if !state.streams.contains_key(&stream.id) {
+        if state.streams.get(stream.id).is_none() {
             return;
         }
         if let Some(dependencies) = ran.dependencies {
@@ -393,7 +392,7 @@ impl Hub {
 
     /// Registers what a query depends on, by looking through all commits that its result may not hold.
     fn register(&self, state: &mut State, id: StreamId, dependencies: Arc<Dependencies>, since: u64) {
-        let known = state.streams.get_mut(&id).expect("the caller has looked");
+        let known = state.streams.get_mut(id).expect("the caller has looked");
         let before = known.dependencies.replace(Arc::clone(&dependencies));
         state.registry.insert(id, Arc::clone(&dependencies));
         self.ask(Some(&dependencies), before.as_deref());
@@ -535,7 +534,7 @@ impl Hub {
         let streams = {
             let mut state = lock(&self.state);
             state.closed = true;
-            let ids: Vec<_> = state.streams.keys().copied().collect();
+            let ids: Vec<_> = state.streams.ids().collect();
             let streams: Vec<_> = ids
                 .into_iter()
                 .filter_map(|id| self.remove(&mut state, id))
@@ -556,9 +555,9 @@ impl Hub {
 impl State {
     fn turn(&mut self, id: StreamId, taken_at: (Option<u64>, u64)) -> Option<Turn> {
         Some(Turn {
-            reason: self.reasons.remove(&id),
+            reason: self.reasons.remove(id),
             verifying: self.verification.due.remove(&id),
-            stream: Arc::clone(&self.streams.get(&id)?.stream),
+            stream: Arc::clone(&self.streams.get(id)?.stream),
             seen: self.seen,
             taken_at,
         })

@@ -10,13 +10,13 @@ use std::{
     time::Instant,
 };
 
-use resqlite_live::{Dependencies, Difference, Reason, Run, TableDependency, fault::planted};
+use resqlite_live::{Dependencies, Difference, Reason, Run, fault::planted};
 
 use super::{
     Delivery, Emission, Hub, Listener,
     hub::{Ran, Turn},
     stats::Counters,
-    stream::{Part, State, Stream},
+    stream::{Part, PerQuery, State, Stream},
 };
 use crate::{
     error::{Error, Result},
@@ -332,7 +332,7 @@ impl Listener for Watched<'_> {
 struct PartResult {
     shape: Arc<Shape>,
     reads: Arc<crate::reads::Reads>,
-    dependencies: Option<Dependencies>,
+    dependencies: Option<Arc<Dependencies>>,
     /// What is new, if anything is.
     difference: Option<Difference>,
 }
@@ -343,8 +343,8 @@ fn run_queries(
     reader: &mut Reader,
     stream: &Stream,
     state: &mut State,
-) -> Result<Vec<PartResult>> {
-    let mut results = Vec::with_capacity(stream.queries.len());
+) -> Result<PerQuery<PartResult>> {
+    let mut results = PerQuery::new();
     state.handed_over = false;
     for (number, query) in stream.queries.iter().enumerate() {
         let first = !state.worked;
@@ -393,7 +393,8 @@ fn run_query(
     let dependencies = if known {
         None
     } else {
-        Some(reads.resolve(&statements.get(&query.sql)?.statement, &query.params))
+        let statement = &statements.get(&query.sql)?.statement;
+        Some(Arc::new(reads.resolve(statement, &query.params)))
     };
     Ok(PartResult {
         shape,
@@ -408,14 +409,12 @@ fn keep(
     hub: &Hub,
     stream: &Stream,
     state: &mut State,
-    results: Vec<PartResult>,
+    results: PerQuery<PartResult>,
 ) -> Option<Arc<Dependencies>> {
     // An error has put something else in the place of what they are.
     let news = state.error.is_some() || results.iter().any(|result| result.dependencies.is_some());
     let volatile = results.iter().any(|result| result.reads.is_volatile());
     stream.counters.volatile.store(volatile.into(), Relaxed);
-    let mut all = Dependencies::default();
-    let mut tables: Vec<TableDependency> = Vec::new();
     for (part, result) in state.parts.iter_mut().zip(results) {
         if let Some(difference) = result.difference {
             stream.counters.add(
@@ -430,13 +429,22 @@ fn keep(
         if let Some(dependencies) = result.dependencies {
             part.dependencies = dependencies;
         }
-        all.everything |= part.dependencies.everything;
-        tables.extend(part.dependencies.tables.iter().cloned());
     }
     let rows: usize = state.parts.iter().map(|part| part.fingerprints.len()).sum();
     stream.counters.rows.store(rows as u64, Relaxed);
-    all.tables = tables.into();
-    news.then(|| Arc::new(all))
+    news.then(|| together(&state.parts))
+}
+
+/// What the queries depend on together.
+fn together(parts: &[Part]) -> Arc<Dependencies> {
+    if let [part] = parts {
+        return Arc::clone(&part.dependencies);
+    }
+    let tables = parts.iter().flat_map(|part| &part.dependencies.tables);
+    Arc::new(Dependencies {
+        everything: parts.iter().any(|part| part.dependencies.everything),
+        tables: tables.cloned().collect(),
+    })
 }
 
 /// Tells the listener of an error, unless it knows of it. From now on any commit may be what heals the query, those after

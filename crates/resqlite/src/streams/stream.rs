@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use resqlite_live::{Dependencies, StreamId, TableDependency};
 
 use super::{Listener, stats::Counters};
@@ -9,14 +11,19 @@ use crate::{
     reads::Reads,
     request::Query,
     rows::Shape,
-    sync::Mutex,
-    token::{Scope, Token, TokenSlot},
+    sync::{Mutex, lock},
+    token::Scope,
 };
+
+/// One for each query of a stream. Mostly there is one, which needs no memory of its own: where streams are many, each
+/// piece of memory that a run has to look at is a wait for it.
+pub(super) type PerQuery<T> = SmallVec<[T; 1]>;
 
 /// One live query: what it asks, and what is known about its last result.
 pub(crate) struct Stream {
     pub(super) id: StreamId,
-    pub(super) queries: Vec<Query>,
+    ids: Arc<Ids>,
+    pub(super) queries: PerQuery<Query>,
     pub(super) verify: f64,
     /// Ends a run that is under way.
     pub(super) scope: Scope,
@@ -28,8 +35,7 @@ pub(crate) struct Stream {
 /// What the thread needs that runs a stream.
 pub(super) struct State {
     pub(super) listener: Box<dyn Listener>,
-    /// One per query.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: PerQuery<Part>,
     /// It has had a result.
     pub(super) worked: bool,
     /// The error that its listener was told last, if nothing good came since.
@@ -44,20 +50,21 @@ pub(super) struct Part {
     pub(super) fingerprints: Vec<u64>,
     pub(super) shape: Option<Arc<Shape>>,
     pub(super) reads: Option<Arc<Reads>>,
-    pub(super) dependencies: Dependencies,
+    pub(super) dependencies: Arc<Dependencies>,
 }
 
 impl Stream {
     pub(super) fn new(
-        id: StreamId,
-        queries: Vec<Query>,
+        ids: &Arc<Ids>,
+        queries: PerQuery<Query>,
         verify: f64,
         scope: Scope,
         listener: Box<dyn Listener>,
     ) -> Self {
         let parts = queries.iter().map(|_| Part::default()).collect();
         Self {
-            id,
+            id: ids.take(),
+            ids: Arc::clone(ids),
             queries,
             verify,
             scope,
@@ -73,9 +80,37 @@ impl Stream {
     }
 }
 
-/// A token that is cancelled with the scope only.
-pub(super) fn token(scope: &Scope) -> Token {
-    TokenSlot::default().token(1, scope)
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.ids.give_back(self.id);
+    }
+}
+
+/// The numbers of streams. One is used again when nothing holds the stream any more that had it: so whatever is still
+/// said about that stream cannot be taken for another.
+#[derive(Default)]
+pub(super) struct Ids(Mutex<Numbers>);
+
+#[derive(Default)]
+struct Numbers {
+    next: u32,
+    free: Vec<StreamId>,
+}
+
+impl Ids {
+    fn take(&self) -> StreamId {
+        let mut numbers = lock(&self.0);
+        if let Some(id) = numbers.free.pop() {
+            return id;
+        }
+        let id = StreamId(numbers.next);
+        numbers.next += 1;
+        id
+    }
+
+    fn give_back(&self, id: StreamId) {
+        lock(&self.0).free.push(id);
+    }
 }
 
 /// The columns of which values must be kept for a dependency.
