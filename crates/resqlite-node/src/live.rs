@@ -28,7 +28,7 @@ const NEW_ROWS: u32 = u32::MAX;
 pub(crate) struct Subscriptions(Mutex<ByRequest>);
 
 /// Each at the number of the request that opened it: these are small, as they are used again.
-type ByRequest = Vec<Option<Arc<Subscription>>>;
+type ByRequest = Vec<Option<Subscription>>;
 
 impl Subscriptions {
     pub(crate) fn keep(&self, request: u32, subscription: Subscription) {
@@ -36,14 +36,15 @@ impl Subscriptions {
         let _ended = self.with(|open| {
             let at = request as usize;
             if at >= open.len() {
-                open.resize(at + 1, None);
+                open.resize_with(at + 1, || None);
             }
-            open[at].replace(Arc::new(subscription))
+            open[at].replace(subscription)
         });
     }
 
-    pub(crate) fn get(&self, request: u32) -> Option<Arc<Subscription>> {
-        self.with(|open| known(open, request))
+    /// The counters of a live query, if it is open.
+    pub(crate) fn stats(&self, request: u32) -> Option<StreamStats> {
+        self.with(|open| known(open, request).map(Subscription::stats))
     }
 
     /// Ends a live query, if it is open.
@@ -56,19 +57,17 @@ impl Subscriptions {
         if given.is_empty() {
             return;
         }
-        let (news, ended) = self.with(|open| {
-            let mut news: Vec<Arc<Subscription>> = Vec::with_capacity(given.len());
-            let mut ended = Vec::new();
-            for &given in given {
-                match given {
-                    Given::News(request) => news.extend(known(open, request)),
-                    Given::End(request) => ended.extend(take(open, request)),
-                }
-            }
-            (news, ended)
+        let _ended: Vec<_> = self.with(|open| {
+            Subscription::all_delivered(given.iter().filter_map(|given| match *given {
+                Given::News(request) => known(open, request),
+                Given::End(_) => None,
+            }));
+            let ended = given.iter().filter_map(|given| match *given {
+                Given::News(_) => None,
+                Given::End(request) => take(open, request),
+            });
+            ended.collect()
         });
-        Subscription::all_delivered(news.iter().map(|subscription| &**subscription));
-        drop(ended);
     }
 
     /// Ends all of them.
@@ -81,11 +80,11 @@ impl Subscriptions {
     }
 }
 
-fn known(open: &ByRequest, request: u32) -> Option<Arc<Subscription>> {
-    open.get(request as usize)?.clone()
+fn known(open: &ByRequest, request: u32) -> Option<&Subscription> {
+    open.get(request as usize)?.as_ref()
 }
 
-fn take(open: &mut ByRequest, request: u32) -> Option<Arc<Subscription>> {
+fn take(open: &mut ByRequest, request: u32) -> Option<Subscription> {
     open.get_mut(request as usize)?.take()
 }
 

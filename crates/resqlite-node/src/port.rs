@@ -263,8 +263,8 @@ impl Port {
     /// The counters of the live query that a request opened, as JSON; null when there is none.
     #[napi(catch_unwind)]
     pub fn stream_stats(&self, request: u32) -> Option<String> {
-        let subscription = self.shared.subscriptions.get(request)?;
-        Some(live::stats(&subscription.stats()))
+        let stats = self.shared.subscriptions.stats(request)?;
+        Some(live::stats(&stats))
     }
 
     /// Handles one request; `false` if it makes no sense.

@@ -20,8 +20,8 @@ pub(super) struct Member {
     pub(super) group: u32,
     /// What there had been before it came.
     pub(super) since: Since,
-    /// What was counted for it under other dependencies.
-    pub(super) carried: Skips,
+    /// What was counted for it under other dependencies, if it had any.
+    carried: Option<Box<Skips>>,
     /// Commits of which it had to hear.
     pub(super) concerned: u64,
     /// Those of them that are counted as skipped for its group.
@@ -44,7 +44,7 @@ impl Member {
             dependencies,
             group,
             since,
-            carried,
+            carried: (carried != Skips::default()).then(|| Box::new(carried)),
             concerned: 0,
             exempt: Reached::default(),
             hit_for: 0,
@@ -56,7 +56,9 @@ impl Member {
     pub(super) fn skips(&self, now: Since) -> Skips {
         let skipped = now.reached - self.since.reached - self.exempt;
         let mut skips = Skips::of(now.commits - self.since.commits, skipped, self.concerned);
-        skips += self.carried;
+        if let Some(carried) = &self.carried {
+            skips += **carried;
+        }
         skips
     }
 }

@@ -25,7 +25,8 @@ enum Bucket {
         /// The commit for which they have been found.
         found_for: u64,
     },
-    Ranged(Ranges),
+    /// In memory of its own, as mostly there are none.
+    Ranged(Box<Ranges>),
 }
 
 impl Values {
@@ -117,7 +118,7 @@ impl Values {
 impl Bucket {
     fn new(ranged: bool) -> Self {
         if ranged {
-            return Bucket::Ranged(Ranges::default());
+            return Bucket::Ranged(Box::default());
         }
         Bucket::Streams {
             ids: Ids::default(),
