@@ -46,7 +46,7 @@ export const audits = [
   },
   {
     id: 'call-split',
-    version: 'v1',
+    version: 'v2',
     title: 'What an awaited call is made of',
     build: 'profile',
     tables: callSplit,

@@ -5,6 +5,7 @@ import { checkMeter, sample } from '../../measure.mjs'
 import { Database } from '../../peers/resqlite.mjs'
 import { assertRows, insertSql, parameterSets, seed } from '../../shapes.mjs'
 import { loadProfile } from '../build.mjs'
+import { Collections } from '../collections.mjs'
 
 const profile = loadProfile()
 const shape = 'mixed'
@@ -25,7 +26,12 @@ const calls = {
     reads: 8,
     run: (db) => Promise.all(Array.from({ length: 8 }, () => db.select(query, [rows]))),
   },
-  'JSON bytes, 1,000 × 6': { calls: 100, reads: 1, run: (db) => db.selectBytes(query, [1000]) },
+  'JSON bytes, 1,000 × 6': { calls: 500, reads: 1, run: (db) => db.selectBytes(query, [1000]) },
+  'JSON bytes, 1,000 × 6, mostly text': {
+    calls: 500,
+    reads: 1,
+    run: (db) => db.selectBytes('SELECT * FROM text.items'),
+  },
   insert: { calls: 1000, writes: 1, run: (db, i) => db.execute(insertSql(shape), sets[i % sets.length]) },
   'insert → value of a live count': { calls: 300, writes: 1, live: true, run: insertAndSee },
 }
@@ -34,9 +40,11 @@ const key = (i) => ((i * 7919) % rows) + 1
 
 export async function measure({ quick, dir }) {
   await checkMeter()
-  const file = join(dir, 'calls.db')
+  const [file, text] = [join(dir, 'calls.db'), join(dir, 'text.db')]
   seed(file, shape, rows)
+  seed(text, 'items', 1000)
   const db = await Database.open(file)
+  await db.execute('ATTACH ? AS text', [text])
   assertRows(shape, await db.select(query, [1000]), 1000)
   const rounds = quick ? 3 : 15
   const measured = Object.keys(calls).map((name) => ({ name, calls: calls[name].calls, rounds: [] }))
@@ -60,15 +68,17 @@ async function one(db, { calls, reads = 0, writes = 0, live, run }) {
       for (let i = 0; i < ops; i++) await run(db, i, context)
     },
   }
+  const collections = new Collections()
   const { wall, main } = await sample(task, calls)
   await sleep(5)
+  const collected = collections.stop()
   const counters = profile.snapshot()
   context.watch?.stop()
   if (counters.readerRequestCount < reads * calls || counters.writerRequestCount < writes * calls)
     throw new Error(
       `${counters.readerRequestCount} reads and ${counters.writerRequestCount} writes were counted`,
     )
-  return { wall: wall * calls, main: main * calls, counters }
+  return { wall: wall * calls, main: main * calls, counters, collected }
 }
 
 /** A table of its own that stays small: counting it again must not be what is measured. */

@@ -39,6 +39,36 @@ export function tables({ calls }) {
         ].map(percent),
       ]),
     },
+    {
+      title: 'Collections of V8',
+      head: [
+        'call',
+        'minor / 1,000 calls',
+        'full / 1,000 calls',
+        'us / call',
+        'main thread, us: with a full one',
+        'without',
+      ],
+      rows: calls.map(collections),
+      notes: [
+        'Means over all rounds, of the collections that nobody asked for. The last two columns: the active time of the event loop per call in rounds in which there was a full ' +
+          'collection, and in the others.',
+      ],
+    },
+  ]
+}
+
+function collections({ name, calls, rounds }) {
+  const mean = (of) => rounds.reduce((sum, { collected }) => sum + of(collected), 0) / (rounds.length * calls)
+  const main = (rounds) =>
+    rounds.length === 0 ? '–' : decimal(median(rounds.map(({ main }) => (main * 1000) / calls)))
+  return [
+    name,
+    decimal(mean(({ minor }) => minor) * 1000),
+    decimal(mean(({ full }) => full) * 1000),
+    decimal(mean(({ ms }) => ms) * 1000),
+    main(rounds.filter(({ collected }) => collected.full > 0)),
+    main(rounds.filter(({ collected }) => collected.full === 0)),
   ]
 }
 

@@ -119,7 +119,7 @@ test('traversal is told per commit that was looked up and per entry', () => {
 
 test('the traversal audit compares the fewest streams with the most', () => {
   const keyed = (streams, kind, invalidateUs) => ({
-    ...{ id: `keyed-${streams}-${kind}`, title: `${streams}`, streams },
+    ...{ id: `keyed-${streams}-${kind}`, title: `${streams}`, streams, writes: 10 },
     bursts: [
       burst(
         { wall_us: 1 },
@@ -134,7 +134,8 @@ test('the traversal audit compares the fewest streams with the most', () => {
     keyed(100_000, 'shown', 60),
     keyed(100_000, 'not-shown', 30),
   ]
-  const [{ notes }] = traversalTables({ scenarios })
+  const [{ notes }, places] = traversalTables({ scenarios })
+  assert.deepEqual([places.rows[0].at(-1), places.rows[3].at(-1)], ['4.00', '6.00'])
   assert.match(notes[1], /none of them: 2\.00 us beside 50 live queries by key, 3\.00 us beside 100,000\./)
   assert.match(notes[1], /concerns one: 4\.00 us beside 50 live queries by key, 6\.00 us beside 100,000\./)
 })
@@ -316,8 +317,20 @@ test('where main thread and engine work at the same time, nobody waits', () => {
 
 test('the table of awaited calls shows medians per call, and shares of them', () => {
   const counters = { submitUs: 20, completionHandlerUs: 30, readerRequestUs: 100, writerRequestUs: 0 }
-  const rounds = [{ wall: 0.4, main: 0.08, counters }]
+  const rounds = [{ wall: 0.4, main: 0.08, counters, collected: { minor: 0, full: 0, ms: 0 } }]
   const [times, shares] = callTables({ calls: [{ name: 'a call', calls: 10, rounds }] })
   assert.deepEqual(times.rows, [['a call', '40.00', '8.00', '2.00', '3.00', '3.00', '10.00', '22.00']])
   assert.equal(shares.rows[0][1], '25.00 %')
+})
+
+test('calls in rounds with a full collection are told apart from the others', () => {
+  const counters = { submitUs: 0, completionHandlerUs: 0, readerRequestUs: 0, writerRequestUs: 0 }
+  const round = (main, collected) => ({ wall: 1, main, counters, collected })
+  const rounds = [
+    round(0.1, { minor: 0, full: 0, ms: 0 }),
+    round(0.3, { minor: 4, full: 1, ms: 0.2 }),
+    round(0.1, { minor: 0, full: 0, ms: 0 }),
+  ]
+  const [, , collections] = callTables({ calls: [{ name: 'a call', calls: 10, rounds }] })
+  assert.deepEqual(collections.rows, [['a call', '133.33', '33.33', '6.67', '30.00', '10.00']])
 })
