@@ -1,15 +1,12 @@
-//! A reader, or a thread that runs live queries again, looks out for more work before it sleeps, where more is likely to come
-//! at once.
+//! A thread looks out for more work before it sleeps, where more is likely to come at once.
 //!
 //! To wake a thread whose core has gone to sleep costs the caller about six microseconds, which for a Node.js program are
-//! main-thread time; reads that are awaited one by one would pay that every time. Whether looking out is worth it, the last
+//! main-thread time; calls that are awaited one by one would pay that every time. Whether looking out is worth it, the last
 //! time tells: when work came soon after there was none, it is expected to do so again. A guess that fails
 //! costs [`limits::LOOKOUT`] of one core, once, and is not repeated before work has come soon again. Of all threads of the process only
 //! one looks out at a time, and only where a core is free for it, beside those of its callers and of the threads at work:
 //! a thread that shares its core with others has used up its turn by the time that work comes, and must wait for theirs to end.
 //! What else runs on the machine is not known, so one that lost its core keeps all from looking out for a while.
-//!
-//! The writer does not: see experiments 008 and 016.
 
 #[cfg(not(loom))]
 use std::sync::{
@@ -23,12 +20,12 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::limits;
 
-/// What can be seen of a pool without its lock.
+/// What can be seen of a pool or a queue without its lock.
 pub(crate) struct Lookout {
     arrivals: AtomicUsize,
 }
 
-/// How work comes to a pool; belongs under its lock.
+/// How work comes; belongs under the lock.
 #[derive(Default)]
 pub(crate) struct Rhythm {
     /// When a thread found nothing to do, if nothing has come since.

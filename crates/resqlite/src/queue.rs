@@ -1,8 +1,10 @@
-//! A bounded first-in-first-out queue with one reader: the writer's inbox, a transaction's, a cursor's.
+//! A bounded first-in-first-out queue with one reader: the writer's inbox, a transaction's, a cursor's. Its reader looks
+//! out for more before it sleeps, where more is likely to come at once.
 
 use std::{collections::VecDeque, time::Instant};
 
 use crate::{
+    lookout::{Lookout, Rhythm},
     profile,
     sync::{Condvar, Mutex, lock, wait, wait_for},
 };
@@ -11,6 +13,7 @@ use crate::{
 pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
     ready: Condvar,
+    lookout: Lookout,
     capacity: usize,
     depth: profile::Depth,
 }
@@ -19,6 +22,7 @@ struct State<T> {
     items: VecDeque<T>,
     /// The reader sleeps. Waking nobody costs a system call, too, so it is only done when this is set.
     waiting: bool,
+    rhythm: Rhythm,
     closed: bool,
 }
 
@@ -46,11 +50,13 @@ impl<T> Queue<T> {
         let state = State {
             items: VecDeque::new(),
             waiting: false,
+            rhythm: Rhythm::default(),
             closed: false,
         };
         Self {
             state: Mutex::new(state),
             ready: Condvar::new(),
+            lookout: Lookout::new(),
             capacity,
             depth: profile::Depth::none(),
         }
@@ -70,10 +76,12 @@ impl<T> Queue<T> {
         if state.items.len() >= self.capacity {
             return Err(Refused::Full(item));
         }
+        state.rhythm.came();
         state.items.push_back(item);
         self.depth.reached(state.items.len());
         let wake = std::mem::take(&mut state.waiting);
         drop(state);
+        self.lookout.arrived();
         if wake {
             self.ready.notify_one();
         }
@@ -83,6 +91,7 @@ impl<T> Queue<T> {
     /// Waits for the oldest item, at most until `deadline`.
     pub(crate) fn pop(&self, deadline: Option<Instant>) -> Popped<T> {
         let mut state = lock(&self.state);
+        let mut looked = false;
         loop {
             if let Some(item) = state.items.pop_front() {
                 return Popped::Item(item);
@@ -93,6 +102,15 @@ impl<T> Queue<T> {
             let rest = deadline.map(|end| end.saturating_duration_since(Instant::now()));
             if rest.is_some_and(|rest| rest.is_zero()) {
                 return Popped::TimedOut;
+            }
+            if !std::mem::replace(&mut looked, true)
+                && let Some(watch) = self.lookout.begin(&mut state.rhythm)
+            {
+                drop(state);
+                self.lookout.look(&watch);
+                state = lock(&self.state);
+                self.lookout.end(watch, &mut state.rhythm);
+                continue;
             }
             state.waiting = true;
             state = match rest {
