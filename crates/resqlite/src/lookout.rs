@@ -37,6 +37,11 @@ pub(crate) struct Rhythm {
 }
 
 impl Rhythm {
+    /// More will come soon.
+    pub(crate) fn expect(&mut self) {
+        self.soon = true;
+    }
+
     /// Something came.
     pub(crate) fn came(&mut self) {
         if let Some(since) = self.dry_since.take() {
@@ -202,6 +207,16 @@ mod tests {
     #[test]
     fn nobody_looks_out_before_work_has_come_soon_once() {
         assert!(Lookout::new().begin(&mut Rhythm::default()).is_none());
+    }
+
+    #[test]
+    fn work_that_is_said_to_come_soon_is_looked_out_for_until_it_comes_late() {
+        let mut rhythm = Rhythm::default();
+        rhythm.expect();
+        assert!(rhythm.soon);
+        rhythm.dry_since = Instant::now().checked_sub(2 * limits::LOOKOUT);
+        rhythm.came();
+        assert!(!rhythm.soon);
     }
 
     #[test]

@@ -62,6 +62,12 @@ impl<T> Queue<T> {
         }
     }
 
+    /// Its first item is likely to come at once.
+    pub(crate) fn expecting(self) -> Self {
+        lock(&self.state).rhythm.expect();
+        self
+    }
+
     /// Counts how long it gets.
     pub(crate) fn counted(self, depth: profile::Depth) -> Self {
         Self { depth, ..self }

@@ -27,7 +27,7 @@ pub(crate) struct Inbox {
 
 impl Session {
     pub(crate) fn new() -> Self {
-        let steps = Queue::new(limits::QUEUED_IN_SESSION_MAX);
+        let steps = Queue::new(limits::QUEUED_IN_SESSION_MAX).expecting();
         Self {
             inbox: Arc::new(Inbox {
                 steps,
