@@ -74,9 +74,9 @@ export class Channel {
     this.notify(Op.UNSUBSCRIBE, request.slot)
   }
 
-  /** The counters of a live query; undefined before the native side knows it, and after its end. */
-  streamStats({ slot }: LiveRequest): StreamStats | undefined {
-    const text = slot === -1 ? null : this.#port.streamStats(slot)
+  /** The counters of a live query; undefined before its first frame, and after its end. */
+  streamStats({ slot, heard }: LiveRequest): StreamStats | undefined {
+    const text = slot === -1 || !heard ? null : this.#port.streamStats(slot)
     return text === null ? undefined : (JSON.parse(text) as StreamStats)
   }
 

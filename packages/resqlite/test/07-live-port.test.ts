@@ -6,7 +6,7 @@ import type { Emission, LiveQuery, Patch } from '../src/live-types'
 import { Op } from '../src/protocol'
 import type { Row } from '../src/types'
 import { withCode } from './support/errors'
-import { arrived, openFakeStreams } from './support/fake-streams'
+import { arrived, type FakeStream, openFakeStreams } from './support/fake-streams'
 
 /** The numbers of a result. */
 const numbers = (rows: Row[]) => rows.map(({ n }) => n)
@@ -737,6 +737,8 @@ test('the counters are zero before, current during and last known after the use'
   const { stop } = listen(live)
   assert.equal(live.stats.requeries, 0)
   await arrived()
+  native.last.result([1], 1)
+  await arrived()
   const told = { ...live.stats, requeries: 3 }
   native.port.stats.set(native.last.request, told)
   assert.deepEqual(live.stats, told)
@@ -757,6 +759,27 @@ test('the counters are known after an error that ends the stream', async () => {
   await arrived()
   assert.deepEqual(log, ['broken'])
   assert.equal(live.stats.errors, 1)
+})
+
+test('a new stream does not show the counters of the one whose slot it got', async () => {
+  const { db, native } = await openFakeStreams()
+  const [ending, other] = [db.stream('SELECT n'), db.stream('SELECT n + 1')]
+  listen(ending)
+  let next: typeof other | undefined
+  let shown: number | undefined
+  other.subscribe(() => {
+    next = db.stream('SELECT n + 2')
+    next.subscribe(() => {})
+    shown = next.stats.errors
+  })
+  await arrived()
+  const [first, second] = native.opened as [FakeStream, FakeStream]
+  native.port.stats.set(first.request, { ...ending.stats, errors: 1 })
+  first.fail('broken', true)
+  second.result([1], 1) // handled in the same turn, when the slot of the first is free
+  await arrived()
+  assert.equal(native.last.request, first.request)
+  assert.equal(shown, 0)
 })
 
 test('a transaction does not hold callbacks: what they call runs on its own', async () => {

@@ -26,6 +26,7 @@ use crate::{
     session::{EndOnPanic, Inbox},
     statements::{Prepared, Statements},
     streams::LiveJob,
+    token::Token,
 };
 
 /// What a reader thread can be asked.
@@ -409,7 +410,7 @@ impl Reader {
     fn batches(&mut self, inbox: &Inbox, cursor: &Cursor, prepared: &mut Prepared, opened: Replier) {
         let (most, integers) = (cursor.batch_rows, cursor.query.integers);
         let mut end = self.statements.fetch(prepared, most, integers, true, opened);
-        while !end && let Popped::Item(step) = inbox.steps.pop(None) {
+        while !end && let Popped::Item(step) = self.next_step(inbox, &cursor.query.token) {
             match step {
                 Step::Fetch(reply) => end = self.statements.fetch(prepared, most, integers, false, reply),
                 Step::End(reply) => return reply.finish(Ok(Outcome::Done)),
@@ -420,5 +421,13 @@ impl Reader {
                 }
             }
         }
+    }
+
+    /// Waits for the next step of a cursor, which is not at work meanwhile.
+    fn next_step(&self, inbox: &Inbox, token: &Token) -> Popped<Step> {
+        self.statements.guard.stop();
+        let step = inbox.steps.pop(None);
+        self.statements.guard.start(token);
+        step
     }
 }

@@ -55,8 +55,6 @@ struct State {
     streams: ByStream<Known>,
     /// The newest commit that was looked at.
     seen: u64,
-    /// Why queries run that are due.
-    reasons: ByStream<Reason>,
     /// Jobs on their way to a reader, and those that have one.
     waiting: usize,
     working: usize,
@@ -75,6 +73,8 @@ pub(super) struct Known {
     stream: Arc<Stream>,
     /// As it is registered.
     dependencies: Option<Arc<Dependencies>>,
+    /// Why it runs, if it is due.
+    reason: Option<Reason>,
 }
 
 /// Of the queries that want to be verified: which runs do only that.
@@ -137,7 +137,6 @@ impl Hub {
                 scheduler: Scheduler::new(slots),
                 streams: ByStream::default(),
                 seen: 0,
-                reasons: ByStream::default(),
                 waiting: 0,
                 working: 0,
                 release_planned: false,
@@ -200,6 +199,7 @@ impl Hub {
         let known = Known {
             stream: Arc::clone(&stream),
             dependencies: None,
+            reason: None,
         };
         state.streams.insert(id, known);
         state.scheduler.start(id);
@@ -234,7 +234,6 @@ impl Hub {
             self.ask(None, Some(dependencies));
         }
         state.scheduler.remove(id);
-        state.reasons.remove(id);
         if known.stream.verify > 0.0 {
             state.verification.asked.retain(|(other, _)| *other != id);
             state.verification.due.remove(&id);
@@ -317,18 +316,17 @@ impl Hub {
     fn make_stale(&self, state: &mut State, id: StreamId, reason: Reason, gather: bool) {
         let only_verified = state.verification.due.remove(&id);
         match state.scheduler.stale(id, gather) {
-            Stale::Queued | Stale::Gathered | Stale::Owed => {
-                state.reasons.insert(id, reason);
-            }
-            Stale::Coalesced if only_verified => {
-                state.reasons.insert(id, reason);
-            }
-            Stale::Coalesced => {
+            Stale::Coalesced if !only_verified => {
                 if let Some(known) = state.streams.get(id) {
                     known
                         .stream
                         .counters
                         .add(&self.totals, |counters| &counters.coalesced, 1);
+                }
+            }
+            Stale::Queued | Stale::Gathered | Stale::Owed | Stale::Coalesced => {
+                if let Some(known) = state.streams.get_mut(id) {
+                    known.reason = Some(reason);
                 }
             }
             Stale::Unknown => {}
@@ -354,8 +352,10 @@ impl Hub {
 
     /// Runs that were taken and not made are due still.
     pub(super) fn give_back(self: &Arc<Self>, turns: impl Iterator<Item = Turn>) {
+        // Let go of when the lock is released: one that has ended meanwhile takes its listener with it.
+        let turns: Vec<_> = turns.collect();
         let mut state = lock(&self.state);
-        for Turn { stream, reason, .. } in turns {
+        for Turn { stream, reason, .. } in &turns {
             state.scheduler.finished(stream.id, 0, false);
             let reason = reason.unwrap_or(Reason::Everything);
             self.make_stale(&mut state, stream.id, reason, true);
@@ -554,10 +554,11 @@ impl Hub {
 
 impl State {
     fn turn(&mut self, id: StreamId, taken_at: (Option<u64>, u64)) -> Option<Turn> {
+        let known = self.streams.get_mut(id)?;
         Some(Turn {
-            reason: self.reasons.remove(id),
+            reason: known.reason.take(),
             verifying: self.verification.due.remove(&id),
-            stream: Arc::clone(&self.streams.get(id)?.stream),
+            stream: Arc::clone(&known.stream),
             seen: self.seen,
             taken_at,
         })
