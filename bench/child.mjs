@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process'
 
+/** Where stacks say that files are: stored runs name them from here on. */
+const root = new URL('..', import.meta.url).href
+
 /** Runs a script in a process of its own. Resolves with what it printed as JSON. `timeout`: milliseconds. */
 export function runChild(script, args, { execArgv, timeout }) {
   return new Promise((resolve, reject) => {
@@ -19,7 +22,7 @@ export function runChild(script, args, { execArgv, timeout }) {
     child.on('error', reject)
     child.on('close', (code, signal) => {
       if (code === 0) return resolve(JSON.parse(output))
-      const lines = errors.trim().split('\n').slice(-8)
+      const lines = errors.replaceAll(root, '').trim().split('\n').slice(-8)
       reject(new Error([`ended with ${signal ?? code}`, ...lines].join('\n')))
     })
   })

@@ -80,7 +80,7 @@ export class SharedStream extends LiveRequest implements Session {
 
   /** The result of a query. Only to be looked at; it does not outlive the next emission. */
   part(number: number): Part {
-    return this.#part(number)
+    return number === 0 ? this.#first : (this.#others[number - 1] as Part)
   }
 
   /** The number of the last emission; 0 before the first. */
@@ -145,14 +145,10 @@ export class SharedStream extends LiveRequest implements Session {
   }
 
   #apply(patch: RowPatch): void {
-    const part = this.#part(patch.part)
+    const part = this.part(patch.part) as OwnPart
     part.rows = applyPatch(part.rows, patch)
     part.columns = patch.columns
     part.version = this.#version
-  }
-
-  #part(number: number): OwnPart {
-    return number === 0 ? this.#first : (this.#others[number - 1] as OwnPart)
   }
 
   #end(failure: Failure, closed: boolean): void {
