@@ -50,8 +50,8 @@ struct State {
     free: Vec<u32>,
     /// Slabs whose slices stand in `frames`.
     filled: Vec<u32>,
-    /// The realm has been woken and has not yet found the outbox empty.
-    woken: bool,
+    /// The realm has been woken and has not yet found the outbox empty, or looks by itself.
+    awake: bool,
     closed: bool,
 }
 
@@ -187,7 +187,7 @@ impl Outbox {
                 return None;
             }
             // The realm may not have been woken for what it is to catch up with.
-            if !std::mem::replace(&mut state.woken, true) {
+            if !std::mem::replace(&mut state.awake, true) {
                 drop(state);
                 self.wake();
                 state = self.lock();
@@ -215,13 +215,18 @@ impl Outbox {
             return false;
         }
         write(&mut state);
-        let wake = !state.woken && wakes(&state);
-        state.woken |= wake;
+        let wake = !state.awake && wakes(&state);
+        state.awake |= wake;
         drop(state);
         if wake {
             self.wake();
         }
         true
+    }
+
+    /// The realm looks by itself until it finds nothing and says so.
+    pub(crate) fn stay_awake(&self) {
+        self.lock().awake = true;
     }
 
     fn wake(&self) {
@@ -231,14 +236,14 @@ impl Outbox {
     }
 
     /// Takes all frames in exchange for an empty buffer. The slabs of the frames taken before, `used`, are free from
-    /// here on; those of the frames taken now replace them.
-    pub(crate) fn take(&self, frames: &mut Vec<u8>, used: &mut Vec<u32>) {
+    /// here on; those of the frames taken now replace them. `stays_awake`: the realm looks again by itself.
+    pub(crate) fn take(&self, frames: &mut Vec<u8>, used: &mut Vec<u32>, stays_awake: bool) {
         let mut state = self.lock();
         let freed = !used.is_empty();
         state.free.append(used);
         std::mem::swap(&mut state.filled, used);
         std::mem::swap(&mut state.frames, frames);
-        state.woken = !frames.is_empty();
+        state.awake = stays_awake || !frames.is_empty();
         drop(state);
         if freed {
             self.room.notify_all();

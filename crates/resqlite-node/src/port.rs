@@ -167,10 +167,14 @@ impl Port {
         })
     }
 
-    /// Takes the request frames that stand in the first `length` bytes.
+    /// Takes the request frames that stand in the first `length` bytes. `staysAwake`: nobody need wake the realm, as it
+    /// calls `drain` by itself until it says otherwise.
     #[napi(catch_unwind)]
-    pub fn submit(&mut self, env: Env, requests: &[u8], length: u32) -> napi::Result<()> {
+    pub fn submit(&mut self, env: Env, requests: &[u8], length: u32, stays_awake: bool) -> napi::Result<()> {
         let submission = profile::submission();
+        if stays_awake {
+            self.shared.outbox.stay_awake();
+        }
         let bytes: Arc<[u8]> = requests.get(..length as usize).unwrap_or(requests).into();
         let owed_before = self.owed;
         let all =
@@ -187,13 +191,15 @@ impl Port {
     }
 
     /// Copies whole reply frames into the inbox and gives their length in bytes; 0 when none wait. Says that what
-    /// the call before gave has been read.
+    /// the call before gave has been read. `staysAwake`: see `submit`.
     #[napi(catch_unwind)]
-    pub fn drain(&mut self, env: Env) -> napi::Result<u32> {
+    pub fn drain(&mut self, env: Env, stays_awake: bool) -> napi::Result<u32> {
         if self.frames_at == self.frames.len() {
             self.frames.clear();
             self.frames_at = 0;
-            self.shared.outbox.take(&mut self.frames, &mut self.slabs);
+            self.shared
+                .outbox
+                .take(&mut self.frames, &mut self.slabs, stays_awake);
         }
         // After slabs were given back: whoever is told now may be waiting for one.
         self.shared.subscriptions.consumed(&self.given);

@@ -17,8 +17,6 @@ export abstract class LiveRequest extends Replied {
   #patches: RowPatch[] | undefined
   /** The error that was told last, if no emission came since. */
   #error = ''
-  /** A frame has come for it. Until then its slot may mean another to the native side. */
-  heard = false
 
   constructor(arrays: boolean) {
     super(Answer.STREAM, arrays)
@@ -33,7 +31,6 @@ export abstract class LiveRequest extends Replied {
 
   /** Takes a frame. */
   take(kind: number, last: boolean, aux: number, shape: Shape | undefined, memory: Memory, at: number): void {
-    this.heard = true
     switch (kind) {
       case Reply.ROWS:
         this.#fresh ??= []

@@ -2,13 +2,16 @@ import { join, resolve } from 'node:path'
 
 /** The way to the native threads. One per JavaScript realm (main thread or worker_thread). */
 export interface NativePort {
-  /** Hands over the request frames in `requests[0..length)`, which are copied before it returns. */
-  submit(requests: Uint8Array, length: number): void
+  /**
+   * Hands over the request frames in `requests[0..length)`, which are copied before it returns. `staysAwake`: `drain`
+   * will be called although nobody wakes this realm, until a call of it says otherwise.
+   */
+  submit(requests: Uint8Array, length: number, staysAwake: boolean): void
   /**
    * Copies whole reply frames into the inbox and returns the bytes written; 0 when nothing waits.
    * Calling it says that everything the previous call gave has been consumed.
    */
-  drain(): number
+  drain(staysAwake: boolean): number
   /** The memory of a slab, stable for the life of the port. */
   slab(id: number): ArrayBuffer
   /** An owned payload. Each can be taken once. */

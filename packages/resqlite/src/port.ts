@@ -1,3 +1,4 @@
+import { Awake } from './awake'
 import { Failure, type FailureReport, reported } from './errors'
 import { FLUSH_BYTES, INBOX_BYTES, KNOWN_TEXT_UNITS, KNOWN_TEXTS, TURN_MILLISECONDS } from './limits'
 import type { LiveRequest } from './live-request'
@@ -37,9 +38,11 @@ export class Channel {
   #spareWriter: FrameWriter | undefined
   readonly #flush = () => this.flush()
   readonly #turn: () => void
+  readonly #awake: Awake
 
   constructor(binding: NativeBinding) {
     this.#turn = countedTurn(binding, () => this.#handleReplies())
+    this.#awake = new Awake(this.#turn)
     this.#port = new binding.Port(this.#inbox.bytes, this.#turn)
   }
 
@@ -76,6 +79,7 @@ export class Channel {
 
   /** The counters of a live query; undefined before its first frame, and after its end. */
   streamStats({ slot, heard }: LiveRequest): StreamStats | undefined {
+    // Before its first frame its slot may mean another to the native side.
     const text = slot === -1 || !heard ? null : this.#port.streamStats(slot)
     return text === null ? undefined : (JSON.parse(text) as StreamStats)
   }
@@ -142,6 +146,7 @@ export class Channel {
     const slot = this.#freeSlots.pop() ?? this.#waiting.length
     this.#waiting[slot] = request
     request.slot = slot
+    this.#awake.awaits(request)
     return slot
   }
 
@@ -192,7 +197,7 @@ export class Channel {
     this.#flushScheduled = false
     const writer = this.#writer
     if (writer.position === 0) return
-    this.#port.submit(writer.bytes, writer.position)
+    this.#port.submit(writer.bytes, writer.position, this.#awake.submits())
     writer.clear()
   }
 
@@ -237,23 +242,29 @@ export class Channel {
     this.#textUnits = 0
   }
 
-  #handleReplies(): void {
+  /** Handles the replies that are there, as far as one turn of the event loop may take; whether there were any. */
+  #handleReplies(): boolean {
+    if (!this.#hasReplies()) return false
     const started = performance.now()
     let frames = 0
-    for (;;) {
-      if (this.#at === this.#filled) {
-        this.#at = 0
-        this.#filled = 0 // stays so if drain throws
-        this.#filled = this.#port.drain()
-        if (this.#filled === 0) return
-      }
+    do {
       if (this.#handleFrame() || ++frames % FRAMES_PER_LOOK === 0) {
         if (performance.now() - started > TURN_MILLISECONDS) {
-          setImmediate(this.#turn)
-          return
+          this.#awake.goesOn()
+          break
         }
       }
-    }
+    } while (this.#hasReplies())
+    return true
+  }
+
+  /** Whether a frame stands in the inbox, if need be a new one. */
+  #hasReplies(): boolean {
+    if (this.#at < this.#filled) return true
+    this.#at = 0
+    this.#filled = 0 // stays so if drain throws
+    this.#filled = this.#port.drain(this.#awake.drains())
+    return this.#filled > 0
   }
 
   /** Handles the next frame; true if it was a large one. */
@@ -309,6 +320,7 @@ export class Channel {
   ): void {
     if (request === undefined) return
     const last = (flags & ReplyFlag.LAST) !== 0
+    this.#awake.hears(request, kind, last)
     if (request.answer === Answer.STREAM) {
       this.#feed(request as LiveRequest, kind, last, aux, memory, at)
       return

@@ -35,7 +35,7 @@ export interface ProfileCounters {
   writerReplyUs: number
   /** Calls behind `submitUs`: one for all requests of a turn of the event loop. */
   submitCount: number
-  /** Calls of the callback behind `completionHandlerUs`. */
+  /** Calls of the callback behind `completionHandlerUs` that found replies. */
   completionHandlerCount: number
   /** Replies handled in them: requests that ended, and emissions and errors of live queries. */
   completions: number

@@ -3,8 +3,8 @@ import type { RowPatch } from './patches'
 
 /** What the native module exports besides, if it was built with the feature `profile`. */
 export interface ProfileBinding extends NativeBinding {
-  /** Calls a function and counts its time as that of handling replies. */
-  profileTurn(handler: () => void): void
+  /** Calls a function and counts its time as that of handling replies, if it says that there were any. */
+  profileTurn(handler: () => boolean): void
   /** Counts an emission whose subscribers took so many milliseconds. */
   profileEmission(milliseconds: number): void
   /** The counters of the process by name, as JSON. */
@@ -19,7 +19,7 @@ export function profileBinding(binding: NativeBinding): ProfileBinding | undefin
 }
 
 /** What the native side is to call instead of `handler`; that itself where nothing is counted. */
-export function countedTurn(binding: NativeBinding, handler: () => void): () => void {
+export function countedTurn(binding: NativeBinding, handler: () => boolean): () => void {
   const counting = profileBinding(binding)
   return counting === undefined ? handler : () => counting.profileTurn(handler)
 }

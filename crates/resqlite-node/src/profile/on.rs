@@ -31,13 +31,14 @@ impl Submission {
     }
 }
 
-/// Calls what handles replies, and counts how long it took.
+/// Calls what handles replies, and counts how long it took if it says that there were any.
 #[napi(catch_unwind)]
-pub fn profile_turn(handler: Function<'_, (), ()>) -> napi::Result<()> {
+pub fn profile_turn(handler: Function<'_, (), bool>) -> napi::Result<()> {
     let began = Instant::now();
-    let done = handler.call(());
-    profile::record_completion_handler(began.elapsed());
-    done
+    if handler.call(())? {
+        profile::record_completion_handler(began.elapsed());
+    }
+    Ok(())
 }
 
 /// Subscribers were told of a new result, which took so many milliseconds.

@@ -35,20 +35,21 @@ export class FakePort implements NativePort {
     return this.submits.flat()
   }
 
-  submit(requests: Uint8Array, length: number): void {
+  submit(requests: Uint8Array, length: number, staysAwake: boolean): void {
+    this.#awake ||= staysAwake
     const frames = parseFrames(Buffer.from(requests.slice(0, length)))
     this.submits.push(frames)
     for (const frame of frames) this.onFrame(frame)
   }
 
-  drain(): number {
+  drain(staysAwake: boolean): number {
     let at = 0
     while (this.#replies.length > 0 && at + (this.#replies[0] as Buffer).length <= this.inbox.length) {
       const reply = this.#replies.shift() as Buffer
       this.inbox.set(reply, at)
       at += reply.length
     }
-    if (at === 0) this.#awake = false
+    this.#awake = staysAwake || at > 0
     return at
   }
 

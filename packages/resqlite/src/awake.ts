@@ -1,0 +1,96 @@
+import { availableParallelism } from 'node:os'
+import { setImmediate } from 'node:timers'
+import { Lookout } from './lookout'
+import { Answer, type Replied } from './pending'
+import { Reply } from './protocol'
+
+/**
+ * Keeps the event loop awake for a few turns, in which it looks for replies, where what it would sleep for is likely to
+ * come at once: the answer to the only call that is awaited, and what a write brings to a live query.
+ *
+ * The native side is told, as it need not wake this realm then. From that on until it is told otherwise a turn is
+ * planned, whatever happens.
+ */
+export class Awake {
+  readonly #turn: () => unknown
+  readonly #everLooks: boolean
+  readonly #answer = new Lookout()
+  readonly #news = new Lookout()
+  /** Calls that are not answered yet, and live queries that have not given their first result. */
+  #calls = 0
+  #streams = 0
+  #told = false
+  #planned = false
+  /** Replies are left over for the next turn. */
+  #goesOn = false
+  readonly #look = () => this.#lookAgain()
+
+  /**
+   * `turn` handles what replies there are; it asks `drains`. With a single core there is nothing to look for: whoever
+   * answers needs it.
+   */
+  constructor(turn: () => unknown, cores: number = availableParallelism()) {
+    this.#turn = turn
+    this.#everLooks = cores > 1
+  }
+
+  /** A request is made. */
+  awaits(request: Replied): void {
+    if (request.answer === Answer.STREAM) this.#streams++
+    if (++this.#calls > 1) this.#answer.stop()
+  }
+
+  /** A frame has come: for what is awaited that is the last one, or the first of a live query. */
+  hears(request: Replied, kind: number, last: boolean): void {
+    const streams = request.answer === Answer.STREAM
+    if (streams && last) this.#streams--
+    if (streams && kind === Reply.EMIT) this.#news.came()
+    if (request.heard || !(last || streams)) return
+    request.heard = true
+    if (--this.#calls > 0) return
+    this.#answer.came()
+    if (kind === Reply.WRITTEN && this.#streams > 0 && this.#everLooks) this.#news.begin()
+  }
+
+  /** Requests go out; whether nobody need wake this realm. */
+  submits(): boolean {
+    if (this.#calls === 1 && this.#everLooks) this.#answer.begin()
+    const stays = this.#stays()
+    this.#told ||= stays
+    return stays
+  }
+
+  /** Replies are asked for; whether nobody need wake this realm for further ones. */
+  drains(): boolean {
+    this.#told = this.#stays()
+    return this.#told
+  }
+
+  /** The next turn of the event loop handles the replies that are left. */
+  goesOn(): void {
+    this.#goesOn = true
+    this.#plan()
+  }
+
+  /** If the event loop stays awake, its next turn looks for replies. */
+  #stays(): boolean {
+    const stays = this.#answer.looks || this.#news.looks
+    if (stays) this.#plan()
+    return stays
+  }
+
+  #plan(): void {
+    if (this.#planned) return
+    this.#planned = true
+    setImmediate(this.#look)
+  }
+
+  #lookAgain(): void {
+    const looks = this.#told || this.#goesOn
+    this.#planned = false
+    this.#goesOn = false
+    this.#answer.turn()
+    this.#news.turn()
+    if (looks) this.#turn()
+  }
+}

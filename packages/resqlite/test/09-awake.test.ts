@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Awake } from '../src/awake'
+import { LOOKOUT_PAUSE, LOOKOUT_TURNS } from '../src/limits'
+import { Lookout } from '../src/lookout'
+import { Answer, Pending, type Replied } from '../src/pending'
+import { Reply } from '../src/protocol'
+
+/** A call of a lookout that is in vain, or let go by; whether it looked. */
+function inVain(lookout: Lookout): boolean {
+  lookout.begin()
+  const looked = lookout.looks
+  for (let turn = 0; turn < LOOKOUT_TURNS; turn++) lookout.turn()
+  assert.ok(!lookout.looks)
+  return looked
+}
+
+/** How many calls go by without looking before the next that looks. */
+function callsLetGo(lookout: Lookout): number {
+  for (let calls = 0; ; calls++) if (inVain(lookout)) return calls
+}
+
+test('lookout: looks for a fixed number of turns', () => {
+  const lookout = new Lookout()
+  lookout.begin()
+  let turns = 0
+  for (; lookout.looks; turns++) lookout.turn()
+  assert.equal(turns, LOOKOUT_TURNS)
+})
+
+test('lookout: lets more calls go by each time that it was in vain, up to a bound', () => {
+  const lookout = new Lookout()
+  const letGo = Array.from({ length: 7 }, () => callsLetGo(lookout))
+  assert.deepEqual(letGo, [0, 1, 3, 7, LOOKOUT_PAUSE, LOOKOUT_PAUSE, LOOKOUT_PAUSE])
+})
+
+test('lookout: begins anew once something came while it looked', () => {
+  const lookout = new Lookout()
+  while (callsLetGo(lookout) < LOOKOUT_PAUSE);
+  for (let call = 0; call < LOOKOUT_PAUSE; call++) lookout.begin()
+  lookout.begin()
+  lookout.came()
+  assert.ok(!lookout.looks)
+  assert.equal(callsLetGo(lookout), 0)
+})
+
+test('lookout: what comes when it does not look says nothing', () => {
+  const lookout = new Lookout()
+  inVain(lookout)
+  lookout.begin()
+  lookout.came()
+  assert.ok(inVain(lookout), 'one call was let go by')
+  lookout.came()
+  assert.equal(callsLetGo(lookout), 3)
+})
+
+/** An event loop that counts how often it was looked for replies, and what the native side was told last. */
+class Loop {
+  readonly awake: Awake
+  looked = 0
+  /** The native side need not wake the realm. */
+  told = false
+
+  constructor(cores = 2) {
+    const turn = () => {
+      this.looked++
+      this.told = this.awake.drains()
+    }
+    this.awake = new Awake(turn, cores)
+  }
+
+  ask(request: Replied): void {
+    this.awake.awaits(request)
+    this.told = this.awake.submits() || this.told
+  }
+
+  call(): Pending {
+    const pending = new Pending(Answer.REPLY, false, false)
+    this.ask(pending)
+    return pending
+  }
+
+  stream(): Replied {
+    const request = new Pending(Answer.STREAM, false, false)
+    this.ask(request)
+    return request
+  }
+
+  async turns(count: number): Promise<void> {
+    for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+test('awake: looks for the answer to the only call, and then tells that it does no more', async () => {
+  const loop = new Loop()
+  const call = loop.call()
+  assert.ok(loop.told)
+  await loop.turns(3)
+  assert.ok(loop.looked >= 2)
+  loop.awake.hears(call, Reply.OK, true)
+  assert.ok(!loop.awake.drains())
+})
+
+test('awake: after turns in vain the native side is told to wake the realm', async () => {
+  const loop = new Loop()
+  loop.call()
+  await loop.turns(LOOKOUT_TURNS + 2)
+  assert.equal(loop.looked, LOOKOUT_TURNS)
+  assert.ok(!loop.told)
+})
+
+test('awake: a second call ends looking, and the native side is told', async () => {
+  const loop = new Loop()
+  loop.call()
+  loop.call()
+  assert.ok(loop.told, 'until the next turn')
+  await loop.turns(2)
+  assert.equal(loop.looked, 1)
+  assert.ok(!loop.told)
+})
+
+test('awake: does not look for one of several answers', async () => {
+  const loop = new Loop()
+  const calls = [loop.call(), loop.call()] as const
+  await loop.turns(2)
+  loop.awake.hears(calls[0], Reply.OK, true)
+  loop.told = loop.awake.submits()
+  assert.ok(loop.told, 'one is left, and something is sent')
+  loop.awake.hears(calls[1], Reply.OK, true)
+  assert.ok(!loop.awake.drains())
+})
+
+test('awake: rows of a call that goes on are no answer yet', () => {
+  const loop = new Loop()
+  const call = loop.call()
+  loop.awake.hears(call, Reply.ROWS, false)
+  assert.ok(loop.awake.drains())
+})
+
+test('awake: looks for the first result of a live query', () => {
+  const loop = new Loop()
+  const stream = loop.stream()
+  assert.ok(loop.awake.drains())
+  loop.awake.hears(stream, Reply.ROWS, false)
+  loop.awake.hears(stream, Reply.EMIT, false)
+  assert.ok(!loop.awake.drains())
+})
+
+test('awake: looks for what a write brings to a live query', () => {
+  const loop = new Loop()
+  const stream = loop.stream()
+  loop.awake.hears(stream, Reply.EMIT, false)
+  loop.awake.hears(loop.call(), Reply.WRITTEN, true)
+  assert.ok(loop.awake.drains())
+  loop.awake.hears(stream, Reply.EMIT, false)
+  assert.ok(!loop.awake.drains())
+})
+
+test('awake: looks for nothing after a write where no live query is open', () => {
+  const loop = new Loop()
+  const stream = loop.stream()
+  loop.awake.hears(stream, Reply.EMIT, false)
+  loop.awake.hears(stream, Reply.OK, true)
+  loop.awake.hears(loop.call(), Reply.WRITTEN, true)
+  assert.ok(!loop.awake.drains())
+})
+
+test('awake: never looks with a single core', async () => {
+  const loop = new Loop(1)
+  const stream = loop.stream()
+  loop.awake.hears(stream, Reply.EMIT, false)
+  loop.awake.hears(loop.call(), Reply.WRITTEN, true)
+  await loop.turns(2)
+  assert.deepEqual([loop.told, loop.looked], [false, 0])
+})
