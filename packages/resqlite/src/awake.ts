@@ -1,8 +1,17 @@
 import { availableParallelism } from 'node:os'
 import { setImmediate } from 'node:timers'
+import { KNOWN_TEXTS } from './limits'
 import { Lookout } from './lookout'
 import { Answer, type Replied } from './pending'
 import { Reply } from './protocol'
+
+/** Operations, as kinds of calls; statements are kinds of their own, counted from here. */
+const OPERATIONS = 32
+
+/** The kind of a call that runs a statement, by the number of its text. */
+export function kindOfText(id: number): number {
+  return OPERATIONS + id
+}
 
 /**
  * Keeps the event loop awake for a few turns, in which it looks for replies, where what it would sleep for is likely to
@@ -14,11 +23,13 @@ import { Reply } from './protocol'
 export class Awake {
   readonly #turn: () => unknown
   readonly #everLooks: boolean
-  readonly #answer = new Lookout()
+  readonly #answer = new Lookout(OPERATIONS + KNOWN_TEXTS)
   readonly #news = new Lookout()
   /** Calls that are not answered yet, and live queries that have not given their first result. */
   #calls = 0
   #streams = 0
+  /** The kind of the only call, until it goes out; else -1. */
+  #only = -1
   #told = false
   #planned = false
   /** Replies are left over for the next turn. */
@@ -34,10 +45,11 @@ export class Awake {
     this.#everLooks = cores > 1
   }
 
-  /** A request is made. */
-  awaits(request: Replied): void {
+  /** A request is made; `kind`: its operation, or that of its text. */
+  awaits(request: Replied, kind: number): void {
     if (request.answer === Answer.STREAM) this.#streams++
     if (++this.#calls > 1) this.#answer.stop()
+    else this.#only = kind
   }
 
   /** A frame has come: for what is awaited that is the last one, or the first of a live query. */
@@ -52,9 +64,15 @@ export class Awake {
     if (kind === Reply.WRITTEN && this.#streams > 0 && this.#everLooks) this.#news.begin()
   }
 
+  /** Texts get new numbers. */
+  forgetsTexts(): void {
+    this.#answer.forget()
+  }
+
   /** Requests go out; whether nobody need wake this realm. */
   submits(): boolean {
-    if (this.#calls === 1 && this.#everLooks) this.#answer.begin()
+    if (this.#calls === 1 && this.#only !== -1 && this.#everLooks) this.#answer.begin(this.#only)
+    this.#only = -1
     const stays = this.#stays()
     this.#told ||= stays
     return stays

@@ -119,7 +119,7 @@ class Batch {
     const { frames, pending, signal } = this
     throwIfAborted(signal)
     frames.patchU32(FRAME_HEADER, this.#channel.textId(this.sql))
-    this.#channel.reserve(pending)
+    this.#channel.reserve(pending, Op.BATCH)
     pending.held = held
     if (signal !== undefined) cancelOnAbort(this.#channel, signal, pending)
     this.onStart?.(pending)

@@ -1,4 +1,4 @@
-import { Awake } from './awake'
+import { Awake, kindOfText } from './awake'
 import { Failure, type FailureReport, reported } from './errors'
 import { FLUSH_BYTES, INBOX_BYTES, KNOWN_TEXT_UNITS, KNOWN_TEXTS, TURN_MILLISECONDS } from './limits'
 import type { LiveRequest } from './live-request'
@@ -109,7 +109,7 @@ export class Channel {
       throw error
     }
     const pending = new Pending(answer, arrays, (flags & INTEGERS_MASK) === INTEGER_FLAGS.bigint)
-    writer.end(this.reserve(pending))
+    writer.end(this.reserve(pending, kindOfText(id)))
     this.schedule()
     return pending
   }
@@ -141,12 +141,12 @@ export class Channel {
     this.schedule()
   }
 
-  /** A reply slot for a request. */
-  reserve(request: Replied): number {
+  /** A reply slot for a request. `kind`: what has taken as long before; see `Awake`. */
+  reserve(request: Replied, kind: number): number {
     const slot = this.#freeSlots.pop() ?? this.#waiting.length
     this.#waiting[slot] = request
     request.slot = slot
-    this.#awake.awaits(request)
+    this.#awake.awaits(request, kind)
     return slot
   }
 
@@ -211,7 +211,7 @@ export class Channel {
     const writer = this.#writer
     writer.begin(op, flags, target)
     if (fill !== undefined) this.#fill(fill)
-    writer.end(this.reserve(request))
+    writer.end(this.reserve(request, op))
     this.schedule()
   }
 
@@ -238,6 +238,7 @@ export class Channel {
   #makeRoomForTexts(more: number): void {
     if (this.#texts.size + more <= KNOWN_TEXTS && this.#textUnits <= KNOWN_TEXT_UNITS) return
     this.notify(Op.FORGET, 0)
+    this.#awake.forgetsTexts()
     this.#texts.clear()
     this.#textUnits = 0
   }

@@ -4,7 +4,7 @@ import { Awake } from '../src/awake'
 import { LOOKOUT_PAUSE, LOOKOUT_TURNS } from '../src/limits'
 import { Lookout } from '../src/lookout'
 import { Answer, Pending, type Replied } from '../src/pending'
-import { Reply } from '../src/protocol'
+import { Op, Reply } from '../src/protocol'
 
 /** A call of a lookout that is in vain, or let go by; whether it looked. */
 function inVain(lookout: Lookout): boolean {
@@ -30,8 +30,8 @@ test('lookout: looks for a fixed number of turns', () => {
 
 test('lookout: lets more calls go by each time that it was in vain, up to a bound', () => {
   const lookout = new Lookout()
-  const letGo = Array.from({ length: 7 }, () => callsLetGo(lookout))
-  assert.deepEqual(letGo, [0, 1, 3, 7, LOOKOUT_PAUSE, LOOKOUT_PAUSE, LOOKOUT_PAUSE])
+  const letGo = Array.from({ length: 8 }, () => callsLetGo(lookout))
+  assert.deepEqual(letGo, [0, 1, 3, 7, 15, 31, LOOKOUT_PAUSE, LOOKOUT_PAUSE])
 })
 
 test('lookout: begins anew once something came while it looked', () => {
@@ -54,6 +54,23 @@ test('lookout: what comes when it does not look says nothing', () => {
   assert.equal(callsLetGo(lookout), 3)
 })
 
+test('lookout: what one thing has taught says nothing about another', () => {
+  const lookout = new Lookout(2)
+  inVain(lookout)
+  lookout.begin(1)
+  assert.ok(lookout.looks)
+  lookout.came()
+  lookout.begin(0)
+  assert.ok(!lookout.looks)
+})
+
+test('lookout: forgets what was in vain', () => {
+  const lookout = new Lookout()
+  while (callsLetGo(lookout) < LOOKOUT_PAUSE);
+  lookout.forget()
+  assert.equal(callsLetGo(lookout), 0)
+})
+
 /** An event loop that counts how often it was looked for replies, and what the native side was told last. */
 class Loop {
   readonly awake: Awake
@@ -70,7 +87,7 @@ class Loop {
   }
 
   ask(request: Replied): void {
-    this.awake.awaits(request)
+    this.awake.awaits(request, Op.SELECT)
     this.told = this.awake.submits() || this.told
   }
 
@@ -119,13 +136,19 @@ test('awake: a second call ends looking, and the native side is told', async () 
   assert.ok(!loop.told)
 })
 
+test('awake: what follows a call without an answer of its own does not make it look longer', async () => {
+  const loop = new Loop()
+  loop.call()
+  await loop.turns(LOOKOUT_TURNS + 2)
+  assert.ok(!loop.awake.submits())
+})
+
 test('awake: does not look for one of several answers', async () => {
   const loop = new Loop()
   const calls = [loop.call(), loop.call()] as const
   await loop.turns(2)
   loop.awake.hears(calls[0], Reply.OK, true)
-  loop.told = loop.awake.submits()
-  assert.ok(loop.told, 'one is left, and something is sent')
+  assert.ok(!loop.awake.submits(), 'one is left, and something is sent')
   loop.awake.hears(calls[1], Reply.OK, true)
   assert.ok(!loop.awake.drains())
 })
