@@ -2,7 +2,7 @@ import type { Memory } from './memory'
 import { Cell, Kind, NULL_INT32, NULL_INT64 } from './protocol'
 
 /**
- * Appends `rows` rows to `out`. `at` is where the sections of the columns begin, `heap` holds all strings of the
+ * Puts `rows` rows into `out`, the first at index `base`. `at` is where the sections of the columns begin, `heap` holds all strings of the
  * slice, `blobs` is where its blob bytes begin.
  */
 export type Decoder = (
@@ -12,6 +12,7 @@ export type Decoder = (
   heap: string,
   blobs: number,
   out: unknown[],
+  base: number,
 ) => void
 
 /** Makes a row object from the cells of a row. */
@@ -64,12 +65,12 @@ export function generateDecoder(
   const make = new Function(
     'Row',
     `'use strict'
-return function decode(memory, at, rows, heap, blobs, out) {
+return function decode(memory, at, rows, heap, blobs, out, base) {
 const i32 = memory.i32, f64 = memory.f64, i64 = memory.i64, bytes = memory.bytes
 const half = (rows * 4 + 7) & ~7, full = rows * 8, tags = (rows + 7) & ~7
 ${sections.join('\n')}
 let p = 0, b = blobs, n = 0, t = 0, x = 0
-for (let i = 0; i < rows; i++) out.push(${row})
+for (let i = 0; i < rows; i++) out[base + i] = ${row}
 }`,
   )
   return make(Row) as Decoder

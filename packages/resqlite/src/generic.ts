@@ -11,7 +11,7 @@ interface Cursor {
 
 /** A decoder that looks at the kind of every cell. Without `makeRow` the rows are arrays. */
 export function genericDecoder(kinds: Uint8Array, makeRow: RowMaker | undefined): Decoder {
-  return (memory, at, rows, heap, blobs, out) => {
+  return (memory, at, rows, heap, blobs, out, base) => {
     const starts = sectionStarts(kinds, at, rows)
     const cursor = { heap, text: 0, blob: blobs }
     for (let i = 0; i < rows; i++) {
@@ -19,7 +19,7 @@ export function genericDecoder(kinds: Uint8Array, makeRow: RowMaker | undefined)
       for (let c = 0; c < kinds.length; c++) {
         cells.push(readCell(memory, kinds[c] as number, starts[c] as number, i, rows, cursor))
       }
-      out.push(makeRow === undefined ? cells : makeRow(cells))
+      out[base + i] = makeRow === undefined ? cells : makeRow(cells)
     }
   }
 }

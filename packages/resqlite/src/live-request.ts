@@ -33,8 +33,7 @@ export abstract class LiveRequest extends Replied {
   take(kind: number, last: boolean, aux: number, shape: Shape | undefined, memory: Memory, at: number): void {
     switch (kind) {
       case Reply.ROWS:
-        this.#fresh ??= []
-        decodeSlice(known(shape, aux), memory, at, this.arrays, this.#fresh)
+        this.#fresh = decodeSlice(known(shape, aux), memory, at, this.arrays, this.#fresh)
         break
       case Reply.PATCH:
         this.#patches ??= []

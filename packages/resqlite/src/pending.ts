@@ -32,8 +32,8 @@ export abstract class Replied {
 
 /** A request whose reply is awaited. `promise` never rejects: it resolves with the answer or with a Failure. */
 export class Pending extends Replied {
-  /** Rows so far; null until the first ones come. */
-  rows: unknown[] | null = null
+  /** Rows so far; undefined until the first ones come. */
+  rows: unknown[] | undefined
   /** For cursors: nothing follows. */
   end = false
   /** Why it was cancelled, if it was: what an interrupted request fails with. */
@@ -58,7 +58,7 @@ export class Pending extends Replied {
   settle(outcome: unknown): void {
     if (this.settled) return
     this.settled = true
-    this.rows = null
+    this.rows = undefined
     this.#resolve(outcome)
     if (this.onSettled !== undefined) this.onSettled()
   }

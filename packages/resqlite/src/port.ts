@@ -356,9 +356,8 @@ export class Channel {
   #takeRows(pending: Pending, flags: number, shapeId: number, memory: Memory, at: number): void {
     const shape = this.#shapes[shapeId]
     if (shape === undefined) throw new Error(`rows of unknown shape ${shapeId}`)
-    pending.rows ??= []
-    const { rows } = pending
-    decodeSlice(shape, memory, at, pending.arrays, rows)
+    const rows = decodeSlice(shape, memory, at, pending.arrays, pending.rows)
+    pending.rows = rows
     if ((flags & ReplyFlag.LAST) === 0) return
     pending.end = (flags & ReplyFlag.END) !== 0
     pending.settle(pending.answer === Answer.FIRST ? rows[0] : rows)

@@ -14,9 +14,7 @@ function memoryOf(slice: Buffer): Memory {
 }
 
 function decode(shape: Shape, columns: Column[], { arrays = false, wide = false } = {}): unknown[] {
-  const out: unknown[] = []
-  decodeSlice(shape, memoryOf(packSlice(columns, wide)), 0, arrays, out)
-  return out
+  return decodeSlice(shape, memoryOf(packSlice(columns, wide)), 0, arrays)
 }
 
 /** One column of every kind, with a NULL in each; an odd number of rows, so that every section is padded. */
@@ -67,9 +65,33 @@ test('the generic decoder gives what the generated one gives', () => {
     const out: unknown[] = []
     const sections = 32 + 8
     const blobs = slice.bytes.readUInt32LE(20)
-    genericDecoder(kinds, arrays ? undefined : plainRowMaker(names))(slice, sections, 3, heap, blobs, out)
+    genericDecoder(kinds, arrays ? undefined : plainRowMaker(names))(slice, sections, 3, heap, blobs, out, 0)
     assert.deepEqual(out, arrays ? expectedRows() : asObjects(expectedRows()))
   }
+})
+
+test('rows are appended to those of the slices before, whatever their number', () => {
+  const shape = new Shape(['n'])
+  const slices = [1, 0, 1024, 3, 2000].map((rows) => Array.from({ length: rows }, (_, i) => i))
+  let out: unknown[] | undefined
+  for (const values of slices)
+    out = decodeSlice(shape, memoryOf(packSlice([{ kind: 'INT32', values }])), 0, false, out)
+  assert.deepEqual(
+    out,
+    slices.flat().map((n) => ({ n })),
+  )
+})
+
+test('the first slice may be larger than those of the native side', () => {
+  const values = Array.from({ length: 3000 }, (_, i) => i)
+  assert.equal(decode(new Shape(['n']), [{ kind: 'INT32', values }]).length, 3000)
+})
+
+test('the array of the rows has no holes for V8', () => {
+  setFlagsFromString('--allow-natives-syntax')
+  const holey = new Function('array', 'return %HasHoleyElements(array)') as (array: unknown[]) => boolean
+  assert.ok(holey(new Array(3)))
+  assert.ok(!holey(decode(new Shape(['n']), [{ kind: 'INT32', values: [1, 2, 3] }])))
 })
 
 test('an empty slice has no rows', () => {
@@ -135,10 +157,9 @@ test('rows stay right and of one hidden class when more kinds come than decoders
 
 test('a blob is a copy that the caller owns', () => {
   const memory = memoryOf(packSlice([{ kind: 'BLOB', values: [Buffer.from([1, 2, 3])] }]))
-  const out: { x: Buffer }[] = []
-  decodeSlice(new Shape(['x']), memory, 0, false, out)
+  const [row] = decodeSlice(new Shape(['x']), memory, 0, false) as [{ x: Buffer }]
   memory.bytes.fill(0)
-  assert.deepEqual(out[0]?.x, Buffer.from([1, 2, 3]))
+  assert.deepEqual(row.x, Buffer.from([1, 2, 3]))
 })
 
 test('a table of 2000 columns is decoded', () => {
