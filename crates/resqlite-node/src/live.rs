@@ -205,35 +205,48 @@ fn numbers(emission: &Emission) -> [u8; 24] {
     let mut out = [0; 24];
     out[..8].copy_from_slice(&(emission.commit as f64).to_le_bytes());
     out[8..16].copy_from_slice(&(emission.micros as f64).to_le_bytes());
-    let reason = match emission.reason {
-        None => 0u32,
+    let reason = number_of(emission.reason);
+    out[16..20].copy_from_slice(&reason.to_le_bytes());
+    out
+}
+
+fn number_of(reason: Option<Reason>) -> u32 {
+    match reason {
+        None => 0,
         Some(Reason::Everything) => 1,
         Some(Reason::Schema) => 2,
         Some(Reason::Table) => 3,
         Some(Reason::Columns) => 4,
         Some(Reason::Rows) => 5,
-    };
-    out[16..20].copy_from_slice(&reason.to_le_bytes());
-    out
+    }
 }
 
-/// What `stats` of a live query gives.
-pub(crate) fn stats(stats: &StreamStats) -> String {
-    let mut object = sums(stats);
-    object["lastReason"] = match stats.last_reason {
-        None => "first",
-        Some(Reason::Everything) => "everything",
-        Some(Reason::Schema) => "schema",
-        Some(Reason::Table) => "table",
-        Some(Reason::Columns) => "columns",
-        Some(Reason::Rows) => "rows",
-    }
-    .into();
-    object["lastMicros"] = stats.last_micros.into();
-    object["rows"] = stats.rows.into();
-    object["volatile"] = stats.volatile.into();
-    object.to_string()
+/// What `stats` of a live query gives, as numbers in this order.
+pub(crate) fn stats(stats: &StreamStats) -> [f64; STATS] {
+    let numbers = [
+        stats.commits,
+        stats.skipped_by_table,
+        stats.skipped_by_column,
+        stats.skipped_by_key,
+        stats.requeries,
+        stats.unchanged,
+        stats.emitted,
+        stats.coalesced,
+        stats.rows_patched,
+        stats.errors,
+        stats.verified,
+        stats.missed,
+        number_of(stats.last_reason).into(),
+        stats.last_micros,
+        stats.total_micros,
+        stats.rows,
+        stats.volatile.into(),
+    ];
+    numbers.map(|number| number as f64)
 }
+
+/// How many numbers [`stats`] gives.
+const STATS: usize = 17;
 
 /// The numbers that can be added up over live queries.
 pub(crate) fn sums(stats: &StreamStats) -> serde_json::Value {

@@ -19,6 +19,7 @@ import type { RowPatch } from './patches'
 import { type Member, SharedStream } from './shared-stream'
 import { StreamIterator } from './stream-iterator'
 import type { StreamPlan } from './stream-plan'
+import { noStats } from './stream-stats'
 import { Subscriber } from './subscriber'
 
 /** One use of a live query: a subscription or an iterator. */
@@ -78,7 +79,7 @@ export class Live<V> implements LiveQuery<V>, Member {
 
   get stats(): StreamStats {
     this.#lastStats = this.#stream?.stats ?? this.#lastStats
-    return this.#lastStats === undefined ? zeros() : { ...this.#lastStats }
+    return this.#lastStats === undefined ? noStats() : { ...this.#lastStats }
   }
 
   /** What is told with `current`. */
@@ -180,27 +181,5 @@ export class Live<V> implements LiveQuery<V>, Member {
     if (stream.version > 0) consumer.emitted(undefined)
     const { failure } = stream
     if (failure !== undefined && isAmong(this.#consumers, consumer)) consumer.failed(failure)
-  }
-}
-
-function zeros(): StreamStats {
-  return {
-    commits: 0,
-    skippedByTable: 0,
-    skippedByColumn: 0,
-    skippedByKey: 0,
-    requeries: 0,
-    unchanged: 0,
-    emitted: 0,
-    coalesced: 0,
-    rowsPatched: 0,
-    errors: 0,
-    verified: 0,
-    missed: 0,
-    lastReason: 'first',
-    lastMicros: 0,
-    totalMicros: 0,
-    rows: 0,
-    volatile: false,
   }
 }

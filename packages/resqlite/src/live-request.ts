@@ -1,14 +1,11 @@
 import { type Failure, type FailureReport, reported } from './errors'
-import type { Emission, EmissionReason } from './live-types'
+import type { Emission } from './live-types'
 import type { Memory } from './memory'
 import type { RowPatch } from './patches'
 import { Answer, Replied } from './pending'
-import { Reply } from './protocol'
+import { REASONS, Reply } from './protocol'
 import { decodeSlice } from './rows'
 import type { Shape } from './shape'
-
-/** The reasons by their numbers in EMIT frames. */
-const REASONS: readonly EmissionReason[] = ['first', 'everything', 'schema', 'table', 'columns', 'rows']
 
 /** The request that a live query is, from its start to the frame that ends it. */
 export abstract class LiveRequest extends Replied {

@@ -16,8 +16,8 @@ export interface NativePort {
   slab(id: number): ArrayBuffer
   /** An owned payload. Each can be taken once. */
   take(id: number): Buffer
-  /** The counters of the live query that a request opened, as JSON; null when there is none. */
-  streamStats(request: number): string | null
+  /** Puts the counters of the live query that a request opened into `numbers`; false when there is none. */
+  streamStats(request: number, numbers: Float64Array): boolean
 }
 
 /** What the native module exports. */

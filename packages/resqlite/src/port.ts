@@ -11,6 +11,7 @@ import { Carrier, FRAME_HEADER, INTEGER_FLAGS, INTEGERS_MASK, Op, Reply, ReplyFl
 import { FrameWriter } from './requests'
 import { decodeSlice } from './rows'
 import { Shape } from './shape'
+import { statsNumbers, statsOf } from './stream-stats'
 
 const settled = Promise.resolve()
 
@@ -80,8 +81,8 @@ export class Channel {
   /** The counters of a live query; undefined before its first frame, and after its end. */
   streamStats({ slot, heard }: LiveRequest): StreamStats | undefined {
     // Before its first frame its slot may mean another to the native side.
-    const text = slot === -1 || !heard ? null : this.#port.streamStats(slot)
-    return text === null ? undefined : (JSON.parse(text) as StreamStats)
+    const known = slot !== -1 && heard && this.#port.streamStats(slot, statsNumbers)
+    return known ? statsOf(statsNumbers) : undefined
   }
 
   /**

@@ -1,3 +1,5 @@
+import type { EmissionReason } from './live-types'
+
 /** The numbers of the binary protocol between JavaScript and the native module. */
 
 /** Operations of request frames. */
@@ -88,3 +90,13 @@ export const FRAME_HEADER = 16
 
 /** Bytes of the header of a slice. */
 export const SLICE_HEADER = 32
+
+/** Why a live query ran, by the numbers of the native side. */
+export const REASONS: readonly EmissionReason[] = [
+  'first',
+  'everything',
+  'schema',
+  'table',
+  'columns',
+  'rows',
+]

@@ -1,6 +1,7 @@
+import type { StreamStats } from '../../src/live-types'
 import type { NativeBinding, NativePort } from '../../src/native'
 import { Channel } from '../../src/port'
-import { FRAME_HEADER, Reply, ReplyFlag } from '../../src/protocol'
+import { FRAME_HEADER, REASONS, Reply, ReplyFlag } from '../../src/protocol'
 import { padded } from './slices'
 
 /** A request frame as the native side would see it. */
@@ -19,7 +20,7 @@ export class FakePort implements NativePort {
   readonly slabs: ArrayBuffer[] = []
   readonly owned = new Map<number, Buffer>()
   /** What `streamStats` tells, by request. */
-  readonly stats = new Map<number, object>()
+  readonly stats = new Map<number, StreamStats>()
   /** Answers every frame; by default nothing is answered. */
   onFrame: (frame: Frame) => void = () => {}
   #replies: Buffer[] = []
@@ -64,9 +65,12 @@ export class FakePort implements NativePort {
     return payload
   }
 
-  streamStats(request: number): string | null {
+  streamStats(request: number, numbers: Float64Array): boolean {
     const stats = this.stats.get(request)
-    return stats === undefined ? null : JSON.stringify(stats)
+    if (stats === undefined) return false
+    const values = Object.values(stats)
+    numbers.set(values.map((value) => (typeof value === 'string' ? (REASONS as readonly string[]).indexOf(value) : Number(value))))
+    return true
   }
 
   /** Queues a reply frame. */
