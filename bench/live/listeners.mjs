@@ -54,8 +54,9 @@ async function run(db, subscribers, ops) {
     }
   }
   const sampled = await metered(insert, ops)
-  const { requeries } = await countedSince(db, before)
-  if (requeries !== ops) throw new Error(`${requeries} re-queries for ${ops} inserts`)
+  const { requeries, unchanged } = await countedSince(db, before)
+  if (requeries !== ops)
+    throw new Error(`${requeries} re-queries for ${ops} inserts, ${unchanged} of them unchanged`)
   for (const stop of stops) stop()
   await quiet(db)
   return sampled

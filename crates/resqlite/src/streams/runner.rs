@@ -234,16 +234,18 @@ fn guarded(hub: &Arc<Hub>, reader: &mut Reader, turn: &Turn) {
 fn make(hub: &Arc<Hub>, reader: &mut Reader, turn: &Turn, state: &mut State) -> Result<Ran> {
     let (stream, began) = (&turn.stream, Instant::now());
     stream.counters.set_reason(turn.reason);
-    if state.worked {
-        count_run(hub, turn);
-    }
-    let (since, results) = reader.in_read(|reader, since| {
+    let read = reader.in_read(|reader, since| {
         debug_assert!(
             since >= turn.seen,
             "the snapshot is older than what made the query due"
         );
         Ok((since, run_queries(hub, reader, stream, state)?))
-    })?;
+    });
+    // One that is given up is made by others, and counted there.
+    if state.worked && !matches!(read, Err(Error::TimedOut)) {
+        count_run(hub, turn);
+    }
+    let (since, results) = read?;
     let since = if planted("since_after") {
         hub.commits.last()
     } else {

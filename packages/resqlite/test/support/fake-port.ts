@@ -69,7 +69,11 @@ export class FakePort implements NativePort {
     const stats = this.stats.get(request)
     if (stats === undefined) return false
     const values = Object.values(stats)
-    numbers.set(values.map((value) => (typeof value === 'string' ? (REASONS as readonly string[]).indexOf(value) : Number(value))))
+    numbers.set(
+      values.map((value) =>
+        typeof value === 'string' ? (REASONS as readonly string[]).indexOf(value) : Number(value),
+      ),
+    )
     return true
   }
 
