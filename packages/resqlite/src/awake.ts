@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { setImmediate } from 'node:timers'
 import { KNOWN_TEXTS } from './limits'
+import type { LiveRequest } from './live-request'
 import { Lookout } from './lookout'
 import { Answer, type Replied } from './pending'
 import { Reply } from './protocol'
@@ -52,16 +53,20 @@ export class Awake {
     else this.#only = kind
   }
 
-  /** A frame has come: for what is awaited that is the last one, or the first of a live query. */
-  hears(request: Replied, kind: number, last: boolean): void {
-    const streams = request.answer === Answer.STREAM
-    if (streams && last) this.#streams--
-    if (streams && kind === Reply.EMIT) this.#news.came()
-    if (request.heard || !(last || streams)) return
-    request.heard = true
+  /** The last frame of a call has come. */
+  answered(kind: number): void {
     if (--this.#calls > 0) return
     this.#answer.came()
-    if (kind === Reply.WRITTEN && this.#streams > 0 && this.#everLooks) this.#news.begin()
+    if (this.#streams > 0 && kind === Reply.WRITTEN && this.#everLooks) this.#news.begin()
+  }
+
+  /** A frame of a live query has come: its first is what was awaited. */
+  hears(stream: LiveRequest, kind: number, last: boolean): void {
+    if (last) this.#streams--
+    if (kind === Reply.EMIT) this.#news.came()
+    if (stream.heard) return
+    stream.heard = true
+    this.answered(kind)
   }
 
   /** Texts get new numbers. */

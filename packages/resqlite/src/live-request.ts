@@ -14,6 +14,8 @@ export abstract class LiveRequest extends Replied {
   #patches: RowPatch[] | undefined
   /** The error that was told last, if no emission came since. */
   #error = ''
+  /** A frame has come for it. Until then its slot may mean another to the native side. */
+  heard = false
 
   constructor(arrays: boolean) {
     super(Answer.STREAM, arrays)

@@ -18,8 +18,6 @@ export abstract class Replied {
   slot = -1
   /** Nobody is interested in its frames any more. */
   settled = false
-  /** What is awaited first has come: of a live query the first frame, of others the last. */
-  heard = false
   /** The slot stays taken although the last frame came: frames that name it are still being made. */
   held = false
 

@@ -80,7 +80,6 @@ export class Channel {
 
   /** The counters of a live query; undefined before its first frame, and after its end. */
   streamStats({ slot, heard }: LiveRequest): StreamStats | undefined {
-    // Before its first frame its slot may mean another to the native side.
     const known = slot !== -1 && heard && this.#port.streamStats(slot, statsNumbers)
     return known ? statsOf(statsNumbers) : undefined
   }
@@ -322,13 +321,15 @@ export class Channel {
   ): void {
     if (request === undefined) return
     const last = (flags & ReplyFlag.LAST) !== 0
-    this.#awake.hears(request, kind, last)
     if (request.answer === Answer.STREAM) {
       this.#feed(request as LiveRequest, kind, last, aux, memory, at)
       return
     }
     const pending = request as Pending
-    if (last) this.#retire(pending)
+    if (last) {
+      this.#awake.answered(kind)
+      this.#retire(pending)
+    }
     if (pending.settled) return
     try {
       if (kind === Reply.ROWS) this.#takeRows(pending, flags, aux, memory, at)
@@ -340,6 +341,7 @@ export class Channel {
   }
 
   #feed(request: LiveRequest, kind: number, last: boolean, aux: number, memory: Memory, at: number): void {
+    this.#awake.hears(request, kind, last)
     try {
       if (!request.settled) {
         if (last) request.settled = true

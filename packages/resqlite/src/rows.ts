@@ -35,7 +35,7 @@ export function decodeSlice(
   const sections = kinds + ((shape.columns.length + 7) & ~7)
   const decode = shape.decoder(memory.bytes, kinds, arrays)
   // As large as it must be and without holes, which costs a fraction of letting an array grow.
-  const result: unknown[] = out ?? places.slice(0, rows)
+  const result: unknown[] = out ?? (rows === 1 ? [out] : places.slice(0, rows))
   decode(memory, sections, rows, heap, blobs, result, out === undefined ? 0 : out.length)
   return result
 }
