@@ -1,6 +1,7 @@
 import { cancelOnAbort, throwIfAborted } from './abort'
 import { typeError } from './errors'
 import { BATCH_FRAME_BYTES, TURN_MILLISECONDS } from './limits'
+import { nextTurn } from './next-turn'
 import { checkOptions, checkSql } from './options'
 import { writeParams } from './params'
 import { Answer, Pending } from './pending'
@@ -68,7 +69,7 @@ class Batch {
       if (item.done || this.frames.frameBytes < BATCH_FRAME_BYTES) continue
       this.#sendFrame(Flag.MORE)
       if (performance.now() - turn > TURN_MILLISECONDS) {
-        await nextTurn()
+        await new Promise<void>(nextTurn)
         turn = performance.now()
       }
       if (this.pending.settled || this.pending.cancelled !== undefined) {
@@ -136,8 +137,4 @@ function iteratorOf(paramSets: Iterable<SqlParams>): Iterator<SqlParams> {
     )
   }
   return iterable.call(paramSets)
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }

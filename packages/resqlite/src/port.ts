@@ -268,8 +268,17 @@ export class Channel {
     return this.#filled > 0
   }
 
-  /** Handles the next frame; true if it was a large one. */
+  /** Handles the next frame; true if it was a large one. An error in it must not keep those behind it from being handled. */
   #handleFrame(): boolean {
+    try {
+      return this.#handle()
+    } catch (error) {
+      this.#awake.goesOn()
+      throw error
+    }
+  }
+
+  #handle(): boolean {
     const { i32 } = this.#inbox
     const at = this.#at
     const word = at >>> 2

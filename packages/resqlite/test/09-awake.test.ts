@@ -107,13 +107,32 @@ class Loop {
     return request
   }
 
+  /** One in which a turn has come already. */
+  static async begun(cores = 2): Promise<Loop> {
+    const loop = new Loop(cores)
+    loop.call()
+    loop.awake.answered(Reply.OK)
+    loop.awake.drains()
+    await loop.turns(1)
+    loop.looked = 0
+    return loop
+  }
+
   async turns(count: number): Promise<void> {
     for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
   }
 }
 
-test('awake: looks for the answer to the only call, and then tells that it does no more', async () => {
+test('awake: the native side is told nothing before a turn has come, as those of faked timers never do', async () => {
   const loop = new Loop()
+  loop.call()
+  assert.ok(!loop.told)
+  await loop.turns(1)
+  assert.ok(loop.awake.drains())
+})
+
+test('awake: looks for the answer to the only call, and then tells that it does no more', async () => {
+  const loop = await Loop.begun()
   loop.call()
   assert.ok(loop.told)
   await loop.turns(3)
@@ -123,7 +142,7 @@ test('awake: looks for the answer to the only call, and then tells that it does 
 })
 
 test('awake: after turns in vain the native side is told to wake the realm', async () => {
-  const loop = new Loop()
+  const loop = await Loop.begun()
   loop.call()
   await loop.turns(LOOKOUT_TURNS + 2)
   assert.equal(loop.looked, LOOKOUT_TURNS)
@@ -131,7 +150,7 @@ test('awake: after turns in vain the native side is told to wake the realm', asy
 })
 
 test('awake: a second call ends looking, and the native side is told', async () => {
-  const loop = new Loop()
+  const loop = await Loop.begun()
   loop.call()
   loop.call()
   assert.ok(loop.told, 'until the next turn')
@@ -141,14 +160,14 @@ test('awake: a second call ends looking, and the native side is told', async () 
 })
 
 test('awake: what follows a call without an answer of its own does not make it look longer', async () => {
-  const loop = new Loop()
+  const loop = await Loop.begun()
   loop.call()
   await loop.turns(LOOKOUT_TURNS + 2)
   assert.ok(!loop.awake.submits())
 })
 
 test('awake: does not look for one of several answers', async () => {
-  const loop = new Loop()
+  const loop = await Loop.begun()
   loop.call()
   loop.call()
   await loop.turns(2)
@@ -158,8 +177,8 @@ test('awake: does not look for one of several answers', async () => {
   assert.ok(!loop.awake.drains())
 })
 
-test('awake: looks for the first result of a live query', () => {
-  const loop = new Loop()
+test('awake: looks for the first result of a live query', async () => {
+  const loop = await Loop.begun()
   const stream = loop.stream()
   assert.ok(loop.awake.drains())
   loop.awake.hears(stream, Reply.ROWS, false)
@@ -167,8 +186,8 @@ test('awake: looks for the first result of a live query', () => {
   assert.ok(!loop.awake.drains())
 })
 
-test('awake: looks for what a write brings to a live query', () => {
-  const loop = new Loop()
+test('awake: looks for what a write brings to a live query', async () => {
+  const loop = await Loop.begun()
   const stream = loop.stream()
   loop.awake.hears(stream, Reply.EMIT, false)
   loop.write()
@@ -177,8 +196,8 @@ test('awake: looks for what a write brings to a live query', () => {
   assert.ok(!loop.awake.drains())
 })
 
-test('awake: looks for nothing after a write where no live query is open', () => {
-  const loop = new Loop()
+test('awake: looks for nothing after a write where no live query is open', async () => {
+  const loop = await Loop.begun()
   const stream = loop.stream()
   loop.awake.hears(stream, Reply.EMIT, false)
   loop.awake.hears(stream, Reply.OK, true)
@@ -187,7 +206,7 @@ test('awake: looks for nothing after a write where no live query is open', () =>
 })
 
 test('awake: never looks with a single core', async () => {
-  const loop = new Loop(1)
+  const loop = await Loop.begun(1)
   const stream = loop.stream()
   loop.awake.hears(stream, Reply.EMIT, false)
   loop.write()

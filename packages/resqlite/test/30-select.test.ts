@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import { SqliteError } from 'resqlite'
 import { withCode } from './support/errors'
 import { random } from './support/random'
@@ -168,4 +168,11 @@ test('an error in a later row fails the whole select', async (t) => {
   const sql = `SELECT abs(CASE WHEN x = 5000 THEN -9223372036854775808 ELSE x END) AS y FROM (${COUNT})`
   await assert.rejects(db.select(sql, [10_000]), /integer overflow/)
   assert.equal((await db.select(sql, [100])).length, 100)
+})
+
+test('calls are answered while a test fakes the timers of Node', async (t) => {
+  const db = await tempDatabase(t)
+  mock.timers.enable()
+  t.after(() => mock.timers.reset())
+  for (let n = 0; n < 10; n++) assert.deepEqual(await db.selectOne('SELECT ? AS n', [n]), { n })
 })

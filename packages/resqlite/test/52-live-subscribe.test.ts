@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type TestContext, test } from 'node:test'
 import type { Database, LiveQuery, OpenOptions, Row } from 'resqlite'
 import { quiet, Watch } from './support/live'
@@ -298,4 +299,25 @@ test('the value that a write leads to is told with its commit or a later one', a
     const { commit } = await db.execute('INSERT INTO other VALUES (1)')
     await watching.until(([row], info) => row?.n === i && info.commit >= commit)
   }
+})
+
+test('a subscriber is told outside of the asynchronous context of the call that wrote', async (t) => {
+  const db = await database(t)
+  const context = new AsyncLocalStorage<string>()
+  const seen = new Set<unknown>()
+  let told = () => {}
+  const next = () => new Promise<void>((resolve) => (told = resolve))
+  const first = next()
+  const stop = db.stream(LIST, [1]).subscribe(() => {
+    seen.add(context.getStore())
+    told()
+  })
+  await first
+  for (let i = 0; i < 100; i++) {
+    const value = next()
+    await context.run('a caller', () => db.execute('UPDATE tasks SET title = ? WHERE id = 1', [`${i}`]))
+    await value
+  }
+  stop()
+  assert.deepEqual(seen, new Set([undefined]))
 })

@@ -509,7 +509,13 @@ impl Writer {
                     return Err(if gave_up { Error::Aborted } else { locked(&error) });
                 }
                 Err(error) => return Err(error),
-                Ok(()) => return self.notice_foreign_schema(),
+                Ok(()) => {
+                    let noticed = self.notice_foreign_schema();
+                    if noticed.is_err() {
+                        self.roll_back();
+                    }
+                    return noticed;
+                }
             }
         }
     }
@@ -527,13 +533,13 @@ impl Writer {
             versions.push(guard.internally(|| self.statements.control(&sql))?);
         }
         if versions != self.schema_versions {
-            self.schema_versions = versions;
             self.recorder.forget_tables();
             self.statements.clear();
             self.parts.attachments.names_changed();
             // Makes SQLite read the schema again: not every error in a statement makes it look whether it is the
             // schema that is old.
             guard.internally(|| connect::touch_all(&self.statements.connection))?;
+            self.schema_versions = versions;
         }
         Ok(())
     }
@@ -554,16 +560,21 @@ impl Writer {
         let timer = profile::start();
         self.uncounted("COMMIT")?;
         profile::writer_commit(timer);
-        if std::mem::take(&mut self.schema_touched) {
-            self.data_versions.clear();
-            self.parts.attachments.names_changed();
+        // Writing to some virtual tables makes others, which no text of a statement tells.
+        let schema_made = self.statements.guard.take_schema_made();
+        self.data_versions = if schema_made || self.schema_touched {
+            Vec::new()
         } else {
-            self.data_versions = self.data_versions_now();
+            self.data_versions_now()
+        };
+        if std::mem::take(&mut self.schema_touched) {
+            self.parts.attachments.names_changed();
         }
         Ok(self.recorder.commit(&self.commits, self.wrote.get()))
     }
 
-    /// Ends whatever transaction is open, without a trace.
+    /// Ends whatever transaction is open, without a trace. Also what follows the COMMIT of a caller's transaction, in
+    /// which PRAGMAs may have changed schemas.
     pub(super) fn roll_back(&mut self) {
         self.recorder.discard();
         self.data_versions.clear();
