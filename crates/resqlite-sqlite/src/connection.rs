@@ -266,24 +266,6 @@ impl Connection {
         })
     }
 
-    /// A number that is another one after each transaction that wrote, or was to write, to a schema's database (`main`
-    /// or an attached name), whoever made it. Those of other connections show once a transaction has begun. `None`: there
-    /// is no such schema.
-    pub fn data_version(&self, schema: &str) -> Option<u32> {
-        let schema = c_string(schema).ok()?;
-        let mut version = 0_u32;
-        // SAFETY: the handle is open, the name outlives the call, and this operation writes an unsigned int, which lives.
-        let code = unsafe {
-            ffi::sqlite3_file_control(
-                self.handle.db.as_ptr(),
-                schema.as_ptr(),
-                ffi::SQLITE_FCNTL_DATA_VERSION,
-                (&raw mut version).cast(),
-            )
-        };
-        (code == ffi::SQLITE_OK).then_some(version)
-    }
-
     /// Memory that this connection holds.
     pub fn memory(&self) -> Memory {
         Memory {

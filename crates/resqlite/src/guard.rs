@@ -27,8 +27,6 @@ struct State {
     /// Who the statements that are prepared now come from.
     origin: Cell<Origin>,
     effects: RefCell<Effects>,
-    /// Something that changes definitions was prepared, perhaps by SQLite itself while another statement ran.
-    schema_made: Cell<bool>,
     /// What statements read that are prepared now, while somebody asks.
     reads: RefCell<Option<ReadSet>>,
     /// Why the authorizer refused, for people.
@@ -94,7 +92,6 @@ impl Guard {
             role,
             origin: Cell::new(Origin::Wrapped),
             effects: RefCell::default(),
-            schema_made: Cell::new(false),
             reads: RefCell::default(),
             refusal: Cell::new(None),
             running: RefCell::new(None),
@@ -202,11 +199,6 @@ impl Guard {
 
     pub(crate) fn forget_effects(&self) {
         *self.0.effects.borrow_mut() = Effects::default();
-    }
-
-    /// Whether anything that changes definitions was prepared since this was last asked.
-    pub(crate) fn take_schema_made(&self) -> bool {
-        self.0.schema_made.replace(false)
     }
 
     /// What the statement prepared last does.
@@ -320,10 +312,7 @@ impl State {
                 }
             }
             action::PRAGMA => effects.lookup = is_lookup(action.first.unwrap_or(""), action.second),
-            code if SCHEMA_ACTIONS.contains(&code) => {
-                effects.schema = true;
-                self.schema_made.set(true);
-            }
+            code if SCHEMA_ACTIONS.contains(&code) => effects.schema = true,
             _ => {}
         }
     }

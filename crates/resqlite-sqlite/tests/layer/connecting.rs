@@ -156,27 +156,3 @@ fn a_column_tells_its_declared_type_and_collation() {
         assert!(column(Some("main"), table, name).is_err(), "{table}.{name}");
     }
 }
-
-#[test]
-fn the_data_version_changes_with_each_change_whoever_makes_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("shared.db");
-    let open = || Connection::open(path.to_str().unwrap(), Access::ReadWriteCreate, None).unwrap();
-    let (own, other) = (open(), open());
-    own.execute_script("PRAGMA journal_mode = wal; CREATE TABLE t(a)")
-        .unwrap();
-    let after_a_look = || {
-        own.execute_script("SELECT a FROM t").unwrap();
-        own.data_version("main")
-    };
-    let before = after_a_look();
-    assert_eq!(after_a_look(), before, "nothing happened");
-    own.execute_script("INSERT INTO t VALUES (1)").unwrap();
-    let after_own = own.data_version("main");
-    assert_ne!(after_own, before);
-    assert_eq!(after_a_look(), after_own, "as the commit left it");
-    other.execute_script("INSERT INTO t VALUES (2)").unwrap();
-    assert_eq!(own.data_version("main"), after_own, "not looked yet");
-    assert_ne!(after_a_look(), after_own);
-    assert_eq!(own.data_version("nobody's"), None);
-}

@@ -108,10 +108,8 @@ pub(super) struct Writer {
     /// Commits to let pass before readers are held back again.
     pub(super) restart_pause: u32,
     synchronous_full: bool,
-    /// SQLite's counts of schema changes, per database, when that was last looked at.
+    /// SQLite's counts of schema changes, per database, when the last transaction began.
     schema_versions: Vec<Option<i64>>,
-    /// The versions in which the last transaction left the databases; empty if it may have changed a schema.
-    data_versions: Vec<Option<u32>>,
     /// Attached databases whose write-ahead logs have grown.
     pub(super) attached_logs: Rc<RefCell<Vec<String>>>,
     /// What others had committed when that was last looked at.
@@ -258,7 +256,6 @@ impl Writer {
             restart_pause: 0,
             synchronous_full: false,
             schema_versions: Vec::new(),
-            data_versions: Vec::new(),
             attached_logs,
             versions,
             wrote,
@@ -474,7 +471,6 @@ impl Writer {
     /// readers and caches are told.
     fn settle_unwrapped(&mut self) -> Result<()> {
         self.statements.clear();
-        self.data_versions.clear();
         // Readers must know what names mean before they know of the commit.
         self.parts.attachments.names_changed();
         let published = self
@@ -523,9 +519,6 @@ impl Writer {
     /// Another process may have changed a schema since the last transaction. While this one holds the write lock nobody
     /// can, so what is decoded now is decoded rightly, whyever SQLite prepares a statement anew.
     fn notice_foreign_schema(&mut self) -> Result<()> {
-        if self.data_versions_now() == self.data_versions {
-            return Ok(());
-        }
         let guard = self.statements.guard.clone();
         let mut versions = vec![guard.internally(|| self.statements.control("PRAGMA main.schema_version"))?];
         for schema in self.parts.attachments.names() {
@@ -544,15 +537,6 @@ impl Writer {
         Ok(())
     }
 
-    /// SQLite's numbers for the states of the databases.
-    fn data_versions_now(&self) -> Vec<Option<u32>> {
-        let attached = self.parts.attachments.names();
-        let schemas = std::iter::once("main").chain(attached.iter().map(String::as_str));
-        schemas
-            .map(|schema| self.statements.connection.data_version(schema))
-            .collect()
-    }
-
     /// Commits; gives the number of the commit.
     pub(super) fn commit(&mut self) -> Result<u64> {
         self.commits.begins();
@@ -560,24 +544,15 @@ impl Writer {
         let timer = profile::start();
         self.uncounted("COMMIT")?;
         profile::writer_commit(timer);
-        // Writing to some virtual tables makes others, which no text of a statement tells.
-        let schema_made = self.statements.guard.take_schema_made();
-        self.data_versions = if schema_made || self.schema_touched {
-            Vec::new()
-        } else {
-            self.data_versions_now()
-        };
         if std::mem::take(&mut self.schema_touched) {
             self.parts.attachments.names_changed();
         }
         Ok(self.recorder.commit(&self.commits, self.wrote.get()))
     }
 
-    /// Ends whatever transaction is open, without a trace. Also what follows the COMMIT of a caller's transaction, in
-    /// which PRAGMAs may have changed schemas.
+    /// Ends whatever transaction is open, without a trace.
     pub(super) fn roll_back(&mut self) {
         self.recorder.discard();
-        self.data_versions.clear();
         if !self.statements.connection.is_autocommit() {
             let done = self.control("ROLLBACK");
             // A connection that cannot be brought back to rest is replaced, as after any panic.
