@@ -47,8 +47,9 @@ pub const STATEMENT_CACHE_DEFAULT: usize = 128;
 pub const SLICE_ROWS_MAX: usize = 1024;
 /// Cells in one slice: rows times columns.
 pub const SLICE_CELLS_MAX: usize = 16 * 1024;
-/// Bytes of text (or of BLOBs) after which a slice is cut. A string that a caller keeps holds about this much alive.
-pub const SLICE_HEAP_MAX: usize = 64 * 1024;
+/// Bytes of text (or of BLOBs) after which a slice is cut. A string that a caller keeps holds about this much alive; V8
+/// takes several times as long for strings beyond 128 KiB.
+pub const SLICE_HEAP_MAX: usize = 96 * 1024;
 /// Bytes of text, or of BLOBs, in the largest possible row.
 pub const SLICE_BYTES_MAX: usize = 1 << 30;
 /// Bytes of buffers that a connection keeps between two results.
