@@ -31,7 +31,7 @@ export const TURN_MILLISECONDS = 1
 export const LOOKOUT_TURNS = 24
 
 /** Calls, at most, that go by without that after it was in vain. */
-export const LOOKOUT_PAUSE = 255
+export const LOOKOUT_PAUSE = 127
 
 /** Payload after which a batch goes on in a new frame. */
 export const BATCH_FRAME_BYTES = 64 * 1024

@@ -43,7 +43,7 @@ export class Lookout {
 
   /** It has come. */
   came(): void {
-    if (this.#left > 0) this.#pause[this.#what] = 0
+    if (this.#left > 0) this.#pause[this.#what] = (this.#pause[this.#what] as number) >> 1
     this.#left = 0
   }
 

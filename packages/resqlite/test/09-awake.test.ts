@@ -31,18 +31,23 @@ test('lookout: looks for a fixed number of turns', () => {
 
 test('lookout: lets more calls go by each time that it was in vain, up to a bound', () => {
   const lookout = new Lookout()
-  const letGo = Array.from({ length: 10 }, () => callsLetGo(lookout))
-  assert.deepEqual(letGo, [0, 1, 3, 7, 15, 31, 63, 127, LOOKOUT_PAUSE, LOOKOUT_PAUSE])
+  const letGo = Array.from({ length: 9 }, () => callsLetGo(lookout))
+  assert.deepEqual(letGo, [0, 1, 3, 7, 15, 31, 63, LOOKOUT_PAUSE, LOOKOUT_PAUSE])
 })
 
-test('lookout: begins anew once something came while it looked', () => {
+test('lookout: lets half as many calls go by each time that something came while it looked', () => {
   const lookout = new Lookout()
   while (callsLetGo(lookout) < LOOKOUT_PAUSE);
-  for (let call = 0; call < LOOKOUT_PAUSE; call++) lookout.begin()
-  lookout.begin()
-  lookout.came()
-  assert.ok(!lookout.looks)
-  assert.equal(callsLetGo(lookout), 0)
+  const letGo: number[] = []
+  for (let times = 0; times < 9; times++) {
+    let calls = 0
+    for (lookout.begin(); !lookout.looks; lookout.begin()) calls++
+    letGo.push(calls)
+    lookout.came()
+  }
+  assert.deepEqual(letGo, [LOOKOUT_PAUSE, 0, 0, 0, 0, 0, 0, 0, 0])
+  inVain(lookout)
+  assert.equal(callsLetGo(lookout), 1)
 })
 
 test('lookout: what comes when it does not look says nothing', () => {
