@@ -4,6 +4,7 @@ import { LOOKOUT_PAUSE, LOOKOUT_TURNS } from './limits'
  * Whether the event loop is to stay awake for something that is awaited. To put a thread to sleep and wake it costs more
  * than what quick calls take, and that in time of the main thread, too. Whether it is worth it, the last times tell that
  * the same was awaited: after a few turns in vain, it is let go by once without any, then three times, seven and so on.
+ * Each time that it comes in them, it is looked for the next time, too, and the pause to come is half as long.
  */
 export class Lookout {
   /** Turns of the event loop left. */
