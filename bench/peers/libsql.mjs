@@ -7,7 +7,8 @@ import { installedVersion } from './installed.mjs'
 export const version = installedVersion('libsql')
 
 export async function open(file, { synchronous }) {
-  const db = new Database(file)
+  // A connection that was closed may still hold the file for a moment.
+  const db = new Database(file, { timeout: 1000 })
   await db.pragma('journal_mode = WAL', { simple: true })
   await db.exec(`PRAGMA synchronous = ${synchronous}`)
   const stringify = (rows) => Buffer.from(JSON.stringify(rows))
