@@ -22,7 +22,7 @@ export function kindOfText(id: number): number {
  * planned, whatever happens.
  */
 export class Awake {
-  readonly #turn: () => unknown
+  readonly #turn: () => void
   readonly #everLooks: boolean
   readonly #answer = new Lookout(OPERATIONS + KNOWN_TEXTS)
   readonly #news = new Lookout()
@@ -44,7 +44,7 @@ export class Awake {
    * `turn` handles what replies there are; it asks `drains`. With a single core there is nothing to look for: whoever
    * answers needs it.
    */
-  constructor(turn: () => unknown, cores: number = availableParallelism()) {
+  constructor(turn: () => void, cores: number = availableParallelism()) {
     this.#turn = turn
     this.#everLooks = cores > 1
   }
@@ -60,7 +60,7 @@ export class Awake {
   answered(kind: number): void {
     if (--this.#calls > 0) return
     this.#answer.came()
-    if (this.#streams > 0 && kind === Reply.WRITTEN && this.#everLooks) this.#news.begin()
+    if (this.#streams > 0 && kind === Reply.WRITTEN) this.#news.begin()
   }
 
   /** A frame of a live query has come: its first is what was awaited. */
@@ -79,7 +79,7 @@ export class Awake {
 
   /** Requests go out; whether nobody need wake this realm. */
   submits(): boolean {
-    if (this.#calls === 1 && this.#only !== -1 && this.#everLooks) this.#answer.begin(this.#only)
+    if (this.#calls === 1 && this.#only !== -1) this.#answer.begin(this.#only)
     this.#only = -1
     const stays = this.#stays()
     this.#told ||= stays
@@ -100,7 +100,7 @@ export class Awake {
 
   /** If the event loop stays awake, its next turn looks for replies. */
   #stays(): boolean {
-    const stays = this.#answer.looks || this.#news.looks
+    const stays = this.#everLooks && (this.#answer.looks || this.#news.looks)
     if (stays) this.#plan()
     return stays && this.#turnsCome
   }

@@ -27,7 +27,7 @@ export const KNOWN_TEXT_UNITS = 4 * 1024 * 1024
 /** Longest part of one event-loop turn that is spent on decoding replies, or on encoding a batch. */
 export const TURN_MILLISECONDS = 1
 
-/** Turns of an event loop that has nothing to do for which it stays awake for an answer: about 15 microseconds. */
+/** Turns of an event loop that has nothing to do for which it stays awake for an answer: 20 to 30 microseconds. */
 export const LOOKOUT_TURNS = 24
 
 /** Calls, at most, that go by without that after it was in vain. */

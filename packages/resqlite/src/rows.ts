@@ -13,8 +13,9 @@ function nulls(count: number): null[] {
 }
 
 /**
- * Appends the rows of a slice to `out`, or makes an array of them; gives that array. A slice is a bundle of rows stored by column: its header, the kind of
- * every column, one section per column, then the characters and the blob bytes of all cells in row order.
+ * Appends the rows of a slice to `out`, or makes an array of them; gives that array. A slice is a bundle of rows stored
+ * by column: its header, the kind of every column, one section per column, then the characters and the blob bytes of
+ * all cells in row order.
  */
 export function decodeSlice(
   shape: Shape,

@@ -112,6 +112,13 @@ class Loop {
     return request
   }
 
+  /** A live query that has given its first result. */
+  openStream(): LiveRequest {
+    const stream = this.stream()
+    this.awake.hears(stream, Reply.EMIT, false)
+    return stream
+  }
+
   /** One in which a turn has come already. */
   static async begun(cores = 2): Promise<Loop> {
     const loop = new Loop(cores)
@@ -193,8 +200,7 @@ test('awake: looks for the first result of a live query', async () => {
 
 test('awake: looks for what a write brings to a live query', async () => {
   const loop = await Loop.begun()
-  const stream = loop.stream()
-  loop.awake.hears(stream, Reply.EMIT, false)
+  const stream = loop.openStream()
   loop.write()
   assert.ok(loop.awake.drains())
   loop.awake.hears(stream, Reply.EMIT, false)
@@ -203,8 +209,7 @@ test('awake: looks for what a write brings to a live query', async () => {
 
 test('awake: looks for nothing after a write where no live query is open', async () => {
   const loop = await Loop.begun()
-  const stream = loop.stream()
-  loop.awake.hears(stream, Reply.EMIT, false)
+  const stream = loop.openStream()
   loop.awake.hears(stream, Reply.OK, true)
   loop.write()
   assert.ok(!loop.awake.drains())
@@ -212,8 +217,7 @@ test('awake: looks for nothing after a write where no live query is open', async
 
 test('awake: never looks with a single core', async () => {
   const loop = await Loop.begun(1)
-  const stream = loop.stream()
-  loop.awake.hears(stream, Reply.EMIT, false)
+  loop.openStream()
   loop.write()
   await loop.turns(2)
   assert.deepEqual([loop.told, loop.looked], [false, 0])
