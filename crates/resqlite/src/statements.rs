@@ -15,6 +15,7 @@ use crate::{
     request::{Format, Outcome, Packed, Query, Replier},
     rows::{Integers, JsonWriter, Kind, Packer, Shape, Slice, fingerprint},
     streams::Listener,
+    writer::may_fail_halfway,
 };
 
 /// A connection, its prepared statements (least recently used go first) and the buffers for packing rows.
@@ -35,8 +36,8 @@ pub(crate) struct Prepared {
     shape: Arc<Shape>,
     /// How the columns were packed last time, so that a column of only NULLs stays what it was.
     kinds: Vec<Kind>,
-    /// The SQL text has the word FAIL in it.
-    says_fail: bool,
+    /// Whether it may fail half-way, and SQLite's count of re-preparations when that was found.
+    halfway: Option<(bool, u32)>,
     /// What it reads, once somebody has asked.
     reads: Option<KnownReads>,
     /// SQLite's count of re-preparations at which `shape` was found.
@@ -97,6 +98,15 @@ impl Statements {
     /// SQLite's, and [`Error::Statement`] where the text is not exactly one statement.
     pub(crate) fn get(&mut self, sql: &Arc<str>) -> Result<&mut Prepared> {
         get(&mut self.cache, &self.connection, &self.guard, sql)
+    }
+
+    /// Whether a statement may fail and leave behind what it had changed by then.
+    ///
+    /// # Errors
+    /// What SQLite says of the text.
+    pub(crate) fn may_fail_halfway(&mut self, sql: &Arc<str>) -> Result<bool> {
+        let prepared = get(&mut self.cache, &self.connection, &self.guard, sql)?;
+        Ok(prepared.may_fail_halfway(&self.connection, sql))
     }
 
     /// Runs one of resqlite's own statements; gives the first column of the first row, if it is an integer.
@@ -452,13 +462,17 @@ impl Run<'_> {
 }
 
 impl Prepared {
-    /// Whether it may fail and leave rows behind: those that a trigger wrote before `RAISE(FAIL)`, those before the
-    /// one on which `OR FAIL` gave up, or all of them when what `RETURNING` gave cannot be handed over.
-    pub(crate) fn may_fail_halfway(&self) -> bool {
-        self.effects.triggers
-            || self.effects.writes.len() > 1
-            || self.says_fail
-            || (self.statement.column_count() > 0 && !self.statement.is_read_only())
+    /// Whether it may fail and leave behind what it had changed by then.
+    fn may_fail_halfway(&mut self, connection: &Connection, sql: &str) -> bool {
+        let reprepared = self.statement.reprepared();
+        if let Some((known, at)) = self.halfway
+            && at == reprepared
+        {
+            return known;
+        }
+        let found = !self.statement.is_read_only() && may_fail_halfway(connection, sql);
+        self.halfway = Some((found, reprepared));
+        found
     }
 
     /// Ends a run. Large parameters are not kept until the next one.
@@ -515,7 +529,7 @@ fn prepare(connection: &Connection, guard: &Guard, sql: &str) -> Result<Prepared
     let shape = Shape::of(&statement);
     let reprepared = statement.reprepared();
     Ok(Prepared {
-        says_fail: says_fail(sql),
+        halfway: None,
         statement,
         effects: guard.effects(),
         shape,
@@ -523,13 +537,6 @@ fn prepare(connection: &Connection, guard: &Guard, sql: &str) -> Result<Prepared
         reads: None,
         reprepared,
     })
-}
-
-/// Whether FAIL stands somewhere in the text. Where it is only part of a name, a savepoint too many is made.
-fn says_fail(sql: &str) -> bool {
-    sql.as_bytes()
-        .windows(4)
-        .any(|word| word.eq_ignore_ascii_case(b"fail"))
 }
 
 /// SQLite would take a NUL character for the end of the text.

@@ -2,9 +2,11 @@
 
 mod checkpoint;
 mod classify;
+mod halfway;
 mod thread;
 mod transaction;
 mod unit;
 
+pub(crate) use halfway::may_fail_halfway;
 pub(crate) use thread::{Counters, WriteJob, WriterParts, start};
 pub(crate) use transaction::Begin;

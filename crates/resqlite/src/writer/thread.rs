@@ -14,7 +14,11 @@ use std::{
 
 use resqlite_sqlite::codes;
 
-use super::{classify, transaction::Begin, unit::Done};
+use super::{
+    classify,
+    transaction::Begin,
+    unit::{Company, Done},
+};
 use crate::{
     changes::{Commits, Recorder},
     connect::{self, Attachments, Place},
@@ -391,26 +395,27 @@ impl Writer {
         if let Err(error) = begun {
             return Attempt::RolledBack { error, for_all: true };
         }
+        let company = if writes.len() == 1 {
+            Company::None
+        } else {
+            Company::Others
+        };
         let mut results = Vec::with_capacity(writes.len());
         for write in writes {
             self.statements.connection.set_last_insert_rowid(0);
-            let before = self.statements.connection.total_changes();
-            let done = self.run(write);
-            // `OR FAIL` keeps the rows before the one that failed, `OR ROLLBACK` and a full disk undo other writes:
-            // then nobody's work in this transaction can be trusted to stand for itself.
-            let intact = |writer: &Self| {
-                !writer.statements.connection.is_autocommit()
-                    && writer.statements.connection.total_changes() == before
-            };
+            let done = self.run(write, company);
             match done {
-                Err(error) if writes.len() == 1 || !intact(self) => {
+                // `OR ROLLBACK`, a full disk and a damaged file undo the other writes, too.
+                Err(error) if company == Company::None || self.statements.connection.is_autocommit() => {
                     self.roll_back();
                     return Attempt::RolledBack {
                         error,
                         for_all: false,
                     };
                 }
-                Ok(_) if writes.len() > 1 && self.statements.connection.has_deferred_violations() => {
+                Ok(_)
+                    if company == Company::Others && self.statements.connection.has_deferred_violations() =>
+                {
                     // Another write of the group might make good what this one must not leave behind.
                     self.roll_back();
                     let error = Error::transaction("execute", "a deferred foreign key does not hold");
@@ -461,7 +466,7 @@ impl Writer {
     }
 
     fn run_uncached(&mut self, sql: &Arc<str>, write: &Write) -> Result<Done> {
-        let done = self.run(write);
+        let done = self.run(write, Company::None);
         // Allowed here and nowhere else, so it must not be found in the cache.
         self.statements.forget(sql);
         done

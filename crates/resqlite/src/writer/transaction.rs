@@ -7,7 +7,10 @@ use std::{
 
 use resqlite_live::Mark;
 
-use super::thread::{Writer, tell};
+use super::{
+    thread::{Writer, tell},
+    unit::Company,
+};
 use crate::{
     error::{Error, Result},
     profile,
@@ -170,7 +173,7 @@ impl Writer {
     }
 
     fn write_inside(&mut self, write: &Write, reply: Replier) -> Flow {
-        match self.run(write) {
+        match self.run(write, Company::Others) {
             Ok((rows, written)) => {
                 let written = Written {
                     commit: self.commits.last(),

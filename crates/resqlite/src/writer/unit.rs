@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use super::thread::Writer;
+use super::{halfway::nothing_before, thread::Writer};
 use crate::{
     error::{Error, Result},
     limits, profile,
@@ -19,64 +19,80 @@ pub(super) type Done = (Vec<Packed>, Written);
 /// Sets between two looks at the cancellation token of a batch.
 const SETS_PER_LOOK: usize = 64;
 
+/// What else is in the transaction that a write runs in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Company {
+    /// Nothing: whoever began the transaction rolls it back when the write fails.
+    None,
+    /// Other writes, which a failure must leave alone.
+    Others,
+}
+
 impl Writer {
-    /// Runs a write. When it fails, what it did inside the transaction is undone, unless SQLite has ended the whole
-    /// transaction ([`Connection::is_autocommit`](resqlite_sqlite::Connection::is_autocommit) tells).
-    pub(super) fn run(&mut self, write: &Write) -> Result<Done> {
+    /// Runs a write. When it fails in company, nothing of it is left; where that cannot be had otherwise, the whole
+    /// transaction is rolled back ([`Connection::is_autocommit`](resqlite_sqlite::Connection::is_autocommit) tells).
+    pub(super) fn run(&mut self, write: &Write, company: Company) -> Result<Done> {
         if write.token.is_cancelled() {
             return Err(Error::Aborted);
         }
         let mark = self.recorder.mark();
-        let before = self.statements.connection.total_changes();
         self.statements.guard.start(&write.token);
-        let mut whole = true;
-        let done = match &write.work {
-            Work::Execute { sql, params } => {
-                let sets = Sets {
-                    count: 1,
-                    params: params.clone(),
-                };
-                let run = |writer: &mut Self| {
-                    writer.statement(sql, |writer, prepared, rows| {
-                        writer.sets(prepared, &sets, write.integers, &write.token, rows)
-                    })
-                };
-                let halfway = self
-                    .statements
-                    .get(sql)
-                    .map(|prepared| prepared.may_fail_halfway());
-                halfway.and_then(|halfway| {
-                    whole = halfway;
-                    if halfway { self.undoable(run) } else { run(self) }
-                })
-            }
-            Work::Batch { sql, first, more } => {
-                let done = self.undoable(|writer| {
-                    writer.statement(sql, |writer, prepared, rows| {
-                        writer.batch(prepared, first, more.as_ref(), write, rows)
-                    })
-                });
-                if let Some(chunks) = more {
-                    // What still comes of a batch that has failed is dropped.
-                    chunks.0.close_and_take();
-                }
-                done
-            }
-            Work::Script(script) => self.undoable(|writer| writer.script(script)),
+        let done = match company {
+            Company::None => self.work(write),
+            Company::Others => self.work_or_nothing(write),
         };
         self.statements.guard.stop();
+        if let Work::Batch {
+            more: Some(chunks), ..
+        } = &write.work
+        {
+            // What still comes of a batch that has failed is dropped.
+            chunks.0.close_and_take();
+        }
         if self.schema_touched {
             // A statement that uses a table of one schema is not prepared anew when another schema gets one of that
             // name, although it means that one now.
             self.statements.clear();
         }
         done.map_err(|error| {
-            // `OR FAIL` keeps the rows before the one that failed.
-            if whole || self.statements.connection.total_changes() == before {
-                self.recorder.rollback_to(mark);
-            }
+            self.recorder.rollback_to(mark);
             self.statements.guard.explain(error)
         })
+    }
+
+    fn work(&mut self, write: &Write) -> Result<Done> {
+        match &write.work {
+            Work::Execute { sql, params } => {
+                let sets = Sets {
+                    count: 1,
+                    params: params.clone(),
+                };
+                self.statement(sql, |writer, prepared, rows| {
+                    writer.sets(prepared, &sets, write.integers, &write.token, rows)
+                })
+            }
+            Work::Batch { sql, first, more } => self.statement(sql, |writer, prepared, rows| {
+                writer.batch(prepared, first, more.as_ref(), write, rows)
+            }),
+            Work::Script(script) => self.script(script),
+        }
+    }
+
+    /// The same, under a savepoint where it may fail and leave something behind.
+    fn work_or_nothing(&mut self, write: &Write) -> Result<Done> {
+        let Work::Execute { sql, .. } = &write.work else {
+            return self.undoable(|writer| writer.work(write));
+        };
+        if self.statements.may_fail_halfway(sql)? {
+            return self.undoable(|writer| writer.work(write));
+        }
+        let done = self.work(write);
+        if let Err(Error::Sqlite(error)) = &done
+            && !nothing_before(error)
+        {
+            self.roll_back();
+        }
+        done
     }
 
     /// Runs what has several steps under a savepoint, so that it stays or goes as a whole.

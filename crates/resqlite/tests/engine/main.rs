@@ -12,6 +12,7 @@ mod changes_values;
 mod commit_numbers;
 mod foreign_connections;
 mod group_commit;
+mod halfway;
 mod live_queries;
 mod opening;
 mod panics;

@@ -1,0 +1,134 @@
+//! Which statements may fail half-way, so that a savepoint must undo what they had changed by then.
+//!
+//! SQLite undoes a statement that fails only if it opened a statement journal, and it opens one only where it foresees
+//! the failure: constraints and functions it does, but not a value of the wrong type in a STRICT table, an overflow in
+//! `sum()`, malformed JSON in `json_each()`, or a row that is too large. No counter tells what such a statement leaves
+//! behind. So its program is looked at: from the first change on, nothing may be left in it that can fail.
+//!
+//! ```text
+//! INSERT INTO t VALUES (?)            INSERT INTO t VALUES (?), (?)
+//!
+//!   Variable, TypeCheck   may fail      Yield                 next row
+//!   MakeRecord            may fail      TypeCheck, MakeRecord may fail ◄─┐
+//!   Insert                change        Insert                change     │
+//!   Halt                  end           Goto                  ───────────┘
+//!
+//!   needs no savepoint                  needs one
+//! ```
+
+use resqlite_sqlite::{Connection, Error, Statement, ValueRef, codes};
+
+/// Whether the statement of `sql` may fail after its first change, but for errors that
+/// [`nothing_before`] leaves out.
+pub(crate) fn may_fail_halfway(connection: &Connection, sql: &str) -> bool {
+    // What cannot be looked at may do anything.
+    Program::read(connection, sql).is_none_or(|program| program.may_fail_after_a_change())
+}
+
+/// Whether a statement that may not fail half-way had changed nothing when it failed with this error. Failing disks,
+/// damaged files and lack of memory strike anywhere.
+pub(super) fn nothing_before(error: &Error) -> bool {
+    matches!(
+        error.primary(),
+        codes::CONSTRAINT | codes::ERROR | codes::MISMATCH | codes::TOOBIG | codes::AUTH
+    )
+}
+
+/// The bytecode of a statement.
+struct Program(Vec<Instruction>);
+
+struct Instruction {
+    kind: Kind,
+    p1: i64,
+    p2: i64,
+}
+
+/// What an instruction can do, as far as it matters here.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Changes a table or an index, and fails only where the file does.
+    Change,
+    /// Cannot fail.
+    Safe,
+    /// Cannot fail and may go on at `p2`.
+    SafeBranch,
+    /// Goes on at `p2`.
+    Goto,
+    /// Ends the program, with an error unless `p1` is 0.
+    Halt,
+    /// Changes something in a way of its own.
+    Unforeseen,
+    /// May fail.
+    Fallible,
+}
+
+impl Kind {
+    fn of(opcode: &str) -> Self {
+        match opcode {
+            "Insert" | "Delete" | "IdxInsert" | "IdxDelete" => Self::Change,
+            "Close" | "Copy" | "FinishSeek" | "IdxRowid" | "IntCopy" | "Integer" | "Noop" | "Null"
+            | "ResetCount" | "Rowid" | "SCopy" => Self::Safe,
+            "IsNull" | "NotNull" => Self::SafeBranch,
+            "Goto" => Self::Goto,
+            "Halt" => Self::Halt,
+            "Clear" | "FkCounter" | "Program" | "VUpdate" => Self::Unforeseen,
+            _ => Self::Fallible,
+        }
+    }
+}
+
+impl Program {
+    fn read(connection: &Connection, sql: &str) -> Option<Self> {
+        let mut explain = connection
+            .prepare(&format!("EXPLAIN {sql}"), false)
+            .ok()?
+            .statement?;
+        let mut instructions = Vec::new();
+        while explain.step().ok()? {
+            let opcode = explain.column_text(1)?;
+            instructions.push(Instruction {
+                kind: Kind::of(&opcode),
+                p1: operand(&explain, 2),
+                p2: operand(&explain, 3),
+            });
+        }
+        Some(Self(instructions))
+    }
+
+    fn may_fail_after_a_change(&self) -> bool {
+        let changes = |at: &usize| self.0[*at].kind == Kind::Change;
+        let mut ahead: Vec<usize> = (0..self.0.len()).filter(changes).map(|at| at + 1).collect();
+        let mut seen = vec![false; self.0.len()];
+        while let Some(at) = ahead.pop() {
+            let Some(instruction) = self.0.get(at) else {
+                return true;
+            };
+            if std::mem::replace(&mut seen[at], true) {
+                continue;
+            }
+            let target = usize::try_from(instruction.p2).unwrap_or(usize::MAX);
+            match instruction.kind {
+                Kind::Change | Kind::Safe => ahead.push(at + 1),
+                Kind::SafeBranch => ahead.extend([at + 1, target]),
+                Kind::Goto => ahead.push(target),
+                Kind::Halt if instruction.p1 == 0 => {}
+                Kind::Halt | Kind::Unforeseen | Kind::Fallible => return true,
+            }
+        }
+        self.0
+            .iter()
+            .any(|instruction| instruction.kind == Kind::Unforeseen)
+    }
+}
+
+fn operand(row: &Statement, column: usize) -> i64 {
+    match row.column(column) {
+        ValueRef::Integer(value) => value,
+        _ => -1,
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod cases;
+#[cfg(all(test, not(loom)))]
+mod tests;
