@@ -9,6 +9,8 @@ use std::{
 
 use libsqlite3_sys as ffi;
 
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+use crate::file_locks;
 use crate::{
     error::{Error, Result},
     handle::{self, Handle},
@@ -91,6 +93,8 @@ impl Connection {
                 Access::ReadOnly => ffi::SQLITE_OPEN_READONLY,
                 Access::ReadWriteCreate => ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE,
             };
+        #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+        file_locks::install();
         let mut db = ptr::null_mut();
         // SAFETY: both strings are NUL-terminated and outlive the call; `db` receives a handle even on most
         // failures, which is owned (and so closed) by `Handle` from here on.
@@ -264,6 +268,19 @@ impl Connection {
             log: u32::try_from(log).ok(),
             copied: u32::try_from(copied).ok(),
         })
+    }
+
+    /// Leaves the write-ahead log as it is when this connection closes as the last one of its file.
+    pub fn keep_log(&self) {
+        // SAFETY: the handle is open; the option takes an int and a pointer that may be null.
+        unsafe {
+            ffi::sqlite3_db_config(
+                self.handle.db.as_ptr(),
+                ffi::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
+                1 as c_int,
+                ptr::null_mut::<c_int>(),
+            )
+        };
     }
 
     /// Memory that this connection holds.

@@ -20,6 +20,8 @@
 mod code;
 mod connection;
 mod error;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod file_locks;
 mod handle;
 mod hooks;
 pub mod memory_vfs;

@@ -214,6 +214,11 @@ impl Attachments {
         lock(&self.list).iter().map(|(name, _)| name.clone()).collect()
     }
 
+    /// The files of the attached databases.
+    pub(crate) fn files(&self) -> Vec<String> {
+        lock(&self.list).iter().map(|(_, file)| file.clone()).collect()
+    }
+
     /// The schema has changed. With several schemas a name can mean another table now, of which SQLite takes no notice
     /// in a statement whose own schemas are as they were.
     pub(crate) fn names_changed(&self) {

@@ -47,6 +47,11 @@ pub enum Error {
     TimedOut,
     /// Too many requests wait already.
     QueueFull,
+    /// Somebody deleted a write-ahead log that is in use: nothing that is committed to it would last.
+    LogLost {
+        /// The database, as the caller named it.
+        path: String,
+    },
     /// The native thread that ran the request failed. It was replaced; the request may not have run.
     WorkerDied,
 }
@@ -71,6 +76,7 @@ impl Error {
             Self::Aborted => "RESQLITE_ABORTED",
             Self::TimedOut => "RESQLITE_TIMEOUT",
             Self::QueueFull => "RESQLITE_QUEUE_FULL",
+            Self::LogLost { .. } => "RESQLITE_LOG_LOST",
             Self::WorkerDied => "RESQLITE_WORKER",
         }
     }
@@ -115,6 +121,12 @@ impl fmt::Display for Error {
             Self::Aborted => f.write_str("the operation was aborted"),
             Self::TimedOut => f.write_str("the transaction took longer than its timeout and was rolled back"),
             Self::QueueFull => f.write_str("too many requests are waiting for this database"),
+            Self::LogLost { path } => write!(
+                f,
+                "the write-ahead log of {path:?}, or of a database attached to it, was deleted while it was in use, by \
+                 another program or another copy of SQLite in this process; nothing is written any more: close the \
+                 database and open it again"
+            ),
             Self::WorkerDied => {
                 f.write_str("the native thread that ran this request failed and was replaced")
             }

@@ -13,6 +13,9 @@ const RESTART_PAUSE_COMMITS: u32 = 100;
 impl Writer {
     /// Called after writes were answered, so that no caller waits for it.
     pub(super) fn checkpoint_if_due(&mut self) {
+        if self.log_lost {
+            return;
+        }
         self.checkpoint_attached();
         let pages = self.wal_pages.get();
         self.parts.counters.wal_pages.store(pages, Ordering::Relaxed);

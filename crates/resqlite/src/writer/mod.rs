@@ -3,6 +3,7 @@
 mod checkpoint;
 mod classify;
 mod halfway;
+mod log_file;
 mod thread;
 mod transaction;
 mod unit;

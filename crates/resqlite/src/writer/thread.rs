@@ -12,10 +12,12 @@ use std::{
     time::Instant,
 };
 
+use resqlite_live::fault::planted;
 use resqlite_sqlite::codes;
 
 use super::{
     classify,
+    log_file::LogFiles,
     transaction::Begin,
     unit::{Company, Done},
 };
@@ -122,6 +124,9 @@ pub(super) struct Writer {
     wrote: Rc<Cell<bool>>,
     /// The open transaction has changed what names mean.
     pub(super) schema_touched: bool,
+    logs: LogFiles,
+    /// One of the logs was found deleted.
+    pub(super) log_lost: bool,
 }
 
 /// Starts the writer thread and waits until the database is open.
@@ -249,6 +254,7 @@ impl Writer {
         let commits = Arc::clone(&parts.commits);
         let mut statements = statements;
         let versions = streams::versions(&mut statements, &parts.attachments)?;
+        let logs = LogFiles::of(parts.place.identity());
         Ok(Self {
             reader: None,
             statements,
@@ -264,6 +270,8 @@ impl Writer {
             versions,
             wrote,
             schema_touched: false,
+            logs,
+            log_lost: false,
         })
     }
 
@@ -431,16 +439,15 @@ impl Writer {
             Ok(commit) => Attempt::Committed(results, commit),
             Err(error) => {
                 self.roll_back();
-                Attempt::RolledBack {
-                    error,
-                    for_all: false,
-                }
+                let for_all = self.log_lost;
+                Attempt::RolledBack { error, for_all }
             }
         }
     }
 
     /// Runs what manages transactions or the connection itself, as it is written.
     fn run_unwrapped(&mut self, write: &Write) -> Result<(Done, u64)> {
+        self.check_log()?;
         self.commits.begins();
         self.set_synchronous(write.full)?;
         self.recorder.begin(&self.commits);
@@ -457,6 +464,7 @@ impl Writer {
             self.roll_back();
         }
         self.settle_unwrapped()?;
+        self.look_after_logs()?;
         let done = done.map_err(|error| guard.explain(error))?;
         if left_open {
             let message = "the SQL left a transaction open, which was rolled back; use transaction()";
@@ -484,11 +492,13 @@ impl Writer {
             .publish_if_changed(&self.statements.connection);
         self.recorder.everything_changed();
         self.recorder.commit(&self.commits, true);
+        self.logs.attach(&self.parts.attachments.files());
         published
     }
 
     /// Begins a transaction that holds the write lock.
     pub(super) fn begin(&mut self, full: bool) -> Result<()> {
+        self.check_log()?;
         self.set_synchronous(full)?;
         self.recorder.begin(&self.commits);
         self.schema_touched = false;
@@ -552,7 +562,29 @@ impl Writer {
         if std::mem::take(&mut self.schema_touched) {
             self.parts.attachments.names_changed();
         }
-        Ok(self.recorder.commit(&self.commits, self.wrote.get()))
+        let sequence = self.recorder.commit(&self.commits, self.wrote.get());
+        if self.wrote.get() {
+            self.look_after_logs()?;
+        }
+        Ok(sequence)
+    }
+
+    /// Before anything is acknowledged: whether others can find what was committed.
+    fn look_after_logs(&mut self) -> Result<()> {
+        if !self.logs.are_linked() && !planted("deleted_log") {
+            self.log_lost = true;
+            // What stands in a log that was deleted must not overwrite what others have written since.
+            self.statements.connection.keep_log();
+        }
+        self.check_log()
+    }
+
+    fn check_log(&self) -> Result<()> {
+        if self.log_lost {
+            let path = self.parts.place.given.clone();
+            return Err(Error::LogLost { path });
+        }
+        Ok(())
     }
 
     /// Ends whatever transaction is open, without a trace.

@@ -1,0 +1,115 @@
+//! Nothing is acknowledged that is written to a log which somebody has deleted.
+
+use std::fs;
+
+use resqlite::{Database, Error};
+
+use crate::support::{Fixture, ask, block_on, integers, open};
+
+/// A database of one row, which stands in the database file, and an open log.
+fn fixture() -> Fixture {
+    let fixture = Fixture::new("CREATE TABLE t(x); INSERT INTO t VALUES (0)");
+    let Fixture { db, folder } = fixture;
+    let path = folder.path().join("test.db");
+    block_on(db.close()).unwrap();
+    let db = open(path.to_str().unwrap()).unwrap();
+    Fixture { db, folder }
+}
+
+fn delete_log(fixture: &Fixture, database: &str) {
+    fs::remove_file(fixture.folder.path().join(format!("{database}-wal"))).unwrap();
+}
+
+fn is_lost<T: std::fmt::Debug>(done: Result<T, Error>) -> bool {
+    let error = done.unwrap_err();
+    error.code() == "RESQLITE_LOG_LOST" && error.to_string().contains("test.db")
+}
+
+fn insert(db: &Database) -> Result<resqlite::Execution, Error> {
+    block_on(db.execute("INSERT INTO t VALUES (1)", ()))
+}
+
+#[test]
+fn from_the_write_that_finds_the_log_deleted_on_every_write_fails() {
+    let fixture = fixture();
+    insert(&fixture.db).unwrap();
+    delete_log(&fixture, "test.db");
+    assert!(is_lost(insert(&fixture.db)));
+    assert!(is_lost(insert(&fixture.db)));
+    assert!(is_lost(block_on(
+        fixture
+            .db
+            .execute_batch("INSERT INTO t VALUES (?)", &[vec![1.into()]])
+    )));
+    assert!(is_lost(block_on(fixture.db.exec("CREATE TABLE u(x)"))));
+    assert!(is_lost(block_on(fixture.db.exec("PRAGMA user_version = 1"))));
+    assert!(is_lost(block_on(fixture.db.begin(None)).map(drop)));
+}
+
+#[test]
+fn writes_that_wait_together_all_hear_of_it() {
+    let fixture = fixture();
+    let holds_the_writer = block_on(fixture.db.begin(None)).unwrap();
+    let asked = [1, 2, 3].map(|_| ask(fixture.db.execute("INSERT INTO t VALUES (1)", ())));
+    delete_log(&fixture, "test.db");
+    drop(holds_the_writer);
+    assert!(asked.into_iter().all(|asked| is_lost(asked.wait())));
+}
+
+#[test]
+fn a_transaction_hears_of_it_when_it_commits() {
+    let fixture = fixture();
+    let tx = block_on(fixture.db.begin(None)).unwrap();
+    block_on(tx.execute("INSERT INTO t VALUES (1)", ())).unwrap();
+    delete_log(&fixture, "test.db");
+    assert!(is_lost(block_on(tx.commit())));
+}
+
+#[test]
+fn a_script_that_commits_by_itself_hears_of_it() {
+    let fixture = fixture();
+    delete_log(&fixture, "test.db");
+    assert!(is_lost(block_on(
+        fixture.db.exec("BEGIN; INSERT INTO t VALUES (1); COMMIT")
+    )));
+}
+
+#[test]
+fn closing_and_opening_again_works_and_brings_nothing_back_that_was_refused() {
+    let fixture = fixture();
+    delete_log(&fixture, "test.db");
+    assert!(is_lost(insert(&fixture.db)));
+    let path = fixture.path();
+    block_on(fixture.db.close()).unwrap();
+    let again = open(path.to_str().unwrap()).unwrap();
+    assert_eq!(
+        integers(&block_on(again.select("SELECT x FROM t", ())).unwrap()),
+        [0]
+    );
+    insert(&again).unwrap();
+}
+
+#[test]
+fn the_log_of_an_attached_database_counts_too() {
+    let fixture = fixture();
+    let other = open(&fixture.file("other.db")).unwrap();
+    block_on(other.exec("CREATE TABLE o(x)")).unwrap();
+    block_on(other.close()).unwrap();
+    fixture.exec(&format!("ATTACH '{}' AS other", fixture.file("other.db")));
+    fixture.run("INSERT INTO other.o VALUES (1)");
+    delete_log(&fixture, "other.db");
+    assert!(is_lost(block_on(
+        fixture.db.execute("INSERT INTO other.o VALUES (2)", ())
+    )));
+}
+
+#[test]
+fn a_detached_database_may_lose_its_log() {
+    let fixture = fixture();
+    let other = open(&fixture.file("other.db")).unwrap();
+    block_on(other.exec("CREATE TABLE o(x)")).unwrap();
+    block_on(other.close()).unwrap();
+    fixture.exec(&format!("ATTACH '{}' AS other", fixture.file("other.db")));
+    fixture.exec("DETACH other");
+    insert(&fixture.db).unwrap();
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { closeSync, cpSync, existsSync, openSync, readdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { Database } from 'resqlite'
+import { withCode } from './support/errors'
+import { run, start } from './support/process'
+import type { Tools } from './support/process-tools'
+import { openDatabase, tempFile, tempFolder } from './support/temp'
+
+interface Copy {
+  Database: typeof Database
+  folder: string
+}
+
+/** Another copy of the package, with an SQLite of its own. */
+function anotherCopy(t: TestContext): Copy {
+  const folder = join(tempFolder(t), 'resqlite')
+  cpSync(dirname(require.resolve('resqlite/package.json')), folder, {
+    recursive: true,
+    filter: (path) => !/[\\/](build|test|node_modules|profile)$/.test(path),
+  })
+  return { ...(createRequire(__filename)(folder) as { Database: typeof Database }), folder }
+}
+
+/** One that locks files as every other library does. */
+async function anotherLibrary(t: TestContext): Promise<Copy> {
+  const copy = anotherCopy(t)
+  process.env.RESQLITE_POSIX_LOCKS = '1'
+  t.after(() => {
+    delete process.env.RESQLITE_POSIX_LOCKS
+  })
+  await (await copy.Database.open(':memory:')).close() // it decides now
+  return copy
+}
+
+async function readAndClose({ Database, say }: Tools, file: string): Promise<void> {
+  const db = await Database.open(file)
+  const rows = await db.select<[number]>('SELECT x FROM t ORDER BY x', [], { arrays: true })
+  say(rows.join(' '))
+  await db.close()
+}
+
+async function countRows({ Database, say }: Tools, file: string): Promise<void> {
+  const db = await Database.open(file)
+  const [rows] = await db.select<{ n: number }>('SELECT count(*) AS n FROM t')
+  const [check] = await db.select<{ integrity_check: string }>('PRAGMA integrity_check')
+  say(`${rows?.n} ${check?.integrity_check}`)
+  await db.close()
+}
+
+function openFiles(): number {
+  return readdirSync('/proc/self/fd').length
+}
+
+/** Writes what only its log has, lets another copy open and close the file, writes on, and dies. */
+async function writeAndDie({ Database, say, never }: Tools, file: string, copy: string): Promise<void> {
+  const db = await Database.open(file)
+  await db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (1)')
+  const { Database: Other } = require(copy) as { Database: typeof Database }
+  const other = await Other.open(file)
+  await other.execute('INSERT INTO t VALUES (2)')
+  await other.close()
+  await db.execute('INSERT INTO t VALUES (3)')
+  say('acknowledged')
+  await never()
+}
+
+// Locks that belong to the process are what other systems have; there, using two copies is not supported.
+const onLinux = { skip: process.platform !== 'linux' && 'POSIX locks go with any descriptor' }
+
+test('closing another descriptor of the files takes no lock away', onLinux, async (t) => {
+  const file = tempFile(t)
+  const db = await openDatabase(t, file)
+  await db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (1)')
+  for (const suffix of ['', '-wal', '-shm']) closeSync(openSync(file + suffix, 'r'))
+  // Without locks this process would believe to be the last, and delete the log.
+  assert.deepEqual(await run(t, readAndClose, file), ['1'])
+  assert(existsSync(`${file}-wal`))
+  await db.execute('INSERT INTO t VALUES (2)')
+  assert.deepEqual(await run(t, readAndClose, file), ['1 2'])
+})
+
+test(
+  'a copy of the library that closes the file loses nothing of another copy in the process',
+  onLinux,
+  async (t) => {
+    const file = tempFile(t)
+    const writer = start(t, writeAndDie, file, anotherCopy(t).folder)
+    assert.equal(await writer.line(), 'acknowledged')
+    writer.kill()
+    await writer.ended
+    assert.deepEqual(await run(t, readAndClose, file), ['1 2 3'])
+  },
+)
+
+test(
+  'two copies of the library in one process write in turn, and see what the other wrote',
+  onLinux,
+  async (t) => {
+    const file = tempFile(t)
+    const copy = anotherCopy(t)
+    const one = await openDatabase(t, file)
+    await one.exec('CREATE TABLE t(x)')
+    const two = await copy.Database.open(file)
+    const insert = (db: Database, x: number) => db.execute('INSERT INTO t VALUES (?)', [x])
+    await Promise.all(Array.from({ length: 100 }, (_, x) => insert(x % 2 === 0 ? one : two, x)))
+    const live = one.stream<{ n: number }>('SELECT count(*) AS n FROM t')[Symbol.asyncIterator]()
+    assert.deepEqual((await live.next()).value, [{ n: 100 }])
+    await insert(two, 100)
+    assert.deepEqual((await live.next()).value, [{ n: 101 }])
+    await live.return?.()
+    await two.close()
+    assert.deepEqual(await one.select('SELECT count(*) AS n FROM t'), [{ n: 101 }])
+    assert.deepEqual(await one.select('PRAGMA integrity_check'), [{ integrity_check: 'ok' }])
+  },
+)
+
+test('another library that closes the file in between takes nothing from us', onLinux, async (t) => {
+  const file = tempFile(t)
+  const db = await openDatabase(t, file)
+  await db.exec('CREATE TABLE t(x)')
+  const { Database: Other } = await anotherLibrary(t)
+  for (let i = 0; i < 20; i++) {
+    const other = await Other.open(file)
+    await other.execute('INSERT INTO t VALUES (?)', [i])
+    await other.close()
+    await db.execute('INSERT INTO t VALUES (?)', [i])
+  }
+  assert(existsSync(`${file}-wal`))
+  assert.deepEqual(await run(t, countRows, file), ['40 ok'])
+})
+
+test('opening and closing the file beside another library takes nothing from it', onLinux, async (t) => {
+  const file = tempFile(t)
+  const { Database: Other } = await anotherLibrary(t)
+  const other = await Other.open(file)
+  await other.exec('CREATE TABLE t(x)')
+  let handles = Number.POSITIVE_INFINITY
+  for (let i = 0; i < 20; i++) {
+    const db = await openDatabase(t, file)
+    await db.execute('INSERT INTO t VALUES (?)', [i])
+    await db.close()
+    await other.execute('INSERT INTO t VALUES (?)', [i])
+    if (i === 0) handles = openFiles()
+  }
+  assert.equal(openFiles(), handles, 'descriptors that wait for the other library are used again')
+  assert.deepEqual(await run(t, countRows, file), ['40 ok'])
+  await other.close()
+})
+
+test('a transaction of one copy keeps the other waiting, for busyTimeout at most', onLinux, async (t) => {
+  const file = tempFile(t)
+  const copy = anotherCopy(t)
+  const one = await openDatabase(t, file)
+  await one.exec('CREATE TABLE t(x)')
+  const two = await copy.Database.open(file, { busyTimeout: 20 })
+  await one.transaction(async (tx) => {
+    await tx.execute('INSERT INTO t VALUES (1)')
+    await assert.rejects(two.execute('INSERT INTO t VALUES (2)'), withCode('SQLITE_BUSY', 'locked'))
+  })
+  await two.execute('INSERT INTO t VALUES (2)')
+  await two.close()
+})
