@@ -270,6 +270,14 @@ impl Connection {
         })
     }
 
+    /// Forgets the definitions and statistics that were read; they are read again when they are needed.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn forget_schemas(&self) -> Result<()> {
+        self.execute_script("PRAGMA writable_schema = RESET")
+    }
+
     /// Leaves the write-ahead log as it is when this connection closes as the last one of its file.
     pub fn keep_log(&self) {
         // SAFETY: the handle is open; the option takes an int and a pointer that may be null.

@@ -200,6 +200,8 @@ pub(crate) struct Attachments {
     version: AtomicU64,
     /// How often names may have come to mean other tables.
     names: AtomicU64,
+    /// How often statistics were gathered.
+    statistics: AtomicU64,
     list: Mutex<Vec<(String, String)>>,
 }
 
@@ -223,6 +225,12 @@ impl Attachments {
     /// in a statement whose own schemas are as they were.
     pub(crate) fn names_changed(&self) {
         self.names.fetch_add(1, Ordering::Release);
+    }
+
+    /// ANALYZE has run. Other connections go on planning with the statistics that they read with the schema, which
+    /// for SQLite is as it was.
+    pub(crate) fn statistics_changed(&self) {
+        self.statistics.fetch_add(1, Ordering::Release);
     }
 
     /// The writer may have attached or detached something.
@@ -254,9 +262,20 @@ impl Attachments {
             }
             seen.names = names;
         }
-        if seen.version == current {
-            return Ok(());
+        if seen.version != current {
+            self.attach_anew(reader)?;
+            seen.version = current;
         }
+        let statistics = self.statistics.load(Ordering::Acquire);
+        if seen.statistics != statistics {
+            let guard = reader.guard.clone();
+            guard.internally(|| reader.connection.forget_schemas())?;
+            seen.statistics = statistics;
+        }
+        Ok(())
+    }
+
+    fn attach_anew(&self, reader: &mut Statements) -> Result<()> {
         reader.clear();
         let wanted = lock(&self.list).clone();
         let guard = reader.guard.clone();
@@ -273,9 +292,7 @@ impl Attachments {
                     .execute_script(&format!("ATTACH {file} AS {name}"))?;
             }
             Ok(())
-        })?;
-        seen.version = current;
-        Ok(())
+        })
     }
 }
 
@@ -309,6 +326,7 @@ pub(crate) fn touch_all(connection: &Connection) -> Result<()> {
 pub(crate) struct Seen {
     version: u64,
     names: u64,
+    statistics: u64,
 }
 
 /// The attached databases that have a file: name and path.

@@ -311,8 +311,15 @@ impl State {
                     effects.writes.push(entry);
                 }
             }
-            action::PRAGMA => effects.lookup = is_lookup(action.first.unwrap_or(""), action.second),
-            code if SCHEMA_ACTIONS.contains(&code) => effects.schema = true,
+            action::PRAGMA => {
+                let name = action.first.unwrap_or("");
+                effects.lookup = is_lookup(name, action.second);
+                effects.statistics |= name.eq_ignore_ascii_case("optimize");
+            }
+            code if SCHEMA_ACTIONS.contains(&code) => {
+                effects.schema = true;
+                effects.statistics |= code == action::ANALYZE;
+            }
             _ => {}
         }
     }

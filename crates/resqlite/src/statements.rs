@@ -56,6 +56,8 @@ struct KnownReads {
 pub(crate) struct Effects {
     /// Creates, alters or drops something.
     pub(crate) schema: bool,
+    /// Gathers statistics, by which SQLite chooses plans.
+    pub(crate) statistics: bool,
     /// Is a PRAGMA that only tells something. SQLite counts some of them as writing.
     pub(crate) lookup: bool,
     /// Tables (schema, name) whose rows it may change, by triggers and cascades too.

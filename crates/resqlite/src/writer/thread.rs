@@ -124,6 +124,8 @@ pub(super) struct Writer {
     wrote: Rc<Cell<bool>>,
     /// The open transaction has changed what names mean.
     pub(super) schema_touched: bool,
+    /// ANALYZE has run in the open transaction.
+    pub(super) statistics_touched: bool,
     logs: LogFiles,
     /// One of the logs was found deleted.
     pub(super) log_lost: bool,
@@ -270,6 +272,7 @@ impl Writer {
             versions,
             wrote,
             schema_touched: false,
+            statistics_touched: false,
             logs,
             log_lost: false,
         })
@@ -486,6 +489,9 @@ impl Writer {
         self.statements.clear();
         // Readers must know what names mean before they know of the commit.
         self.parts.attachments.names_changed();
+        if std::mem::take(&mut self.statistics_touched) {
+            self.parts.attachments.statistics_changed();
+        }
         let published = self
             .parts
             .attachments
@@ -502,6 +508,7 @@ impl Writer {
         self.set_synchronous(full)?;
         self.recorder.begin(&self.commits);
         self.schema_touched = false;
+        self.statistics_touched = false;
         let timer = profile::start();
         let begun = self.take_write_lock();
         profile::writer_begin(timer);
@@ -561,6 +568,9 @@ impl Writer {
         profile::writer_commit(timer);
         if std::mem::take(&mut self.schema_touched) {
             self.parts.attachments.names_changed();
+        }
+        if std::mem::take(&mut self.statistics_touched) {
+            self.parts.attachments.statistics_changed();
         }
         let sequence = self.recorder.commit(&self.commits, self.wrote.get());
         if self.wrote.get() {

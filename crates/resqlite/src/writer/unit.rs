@@ -266,6 +266,7 @@ impl Writer {
     }
 
     fn has_written(&mut self, effects: &Effects) {
+        self.statistics_touched |= effects.statistics;
         if effects.schema {
             self.schema_touched = true;
             self.recorder.schema_changed();

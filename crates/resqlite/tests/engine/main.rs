@@ -19,6 +19,7 @@ mod opening;
 mod panics;
 mod readers;
 mod scripts;
+mod statistics;
 mod transactions;
 mod values;
 mod values_roundtrip;
