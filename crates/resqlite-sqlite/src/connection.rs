@@ -15,6 +15,7 @@ use crate::{
     error::{Error, Result},
     handle::{self, Handle},
     hooks::{self, Action, Hooks, PreUpdate},
+    searching,
     statement::Statement,
 };
 
@@ -111,7 +112,9 @@ impl Connection {
             panic: RefCell::new(None),
         });
         handle.check(code)?;
-        Ok(Self { handle })
+        let connection = Self { handle };
+        searching::make_innocuous(&connection.handle)?;
+        Ok(connection)
     }
 
     /// Prepares the first statement of `sql`. `keep` hints that it will be used many times.
@@ -280,15 +283,43 @@ impl Connection {
 
     /// Leaves the write-ahead log as it is when this connection closes as the last one of its file.
     pub fn keep_log(&self) {
-        // SAFETY: the handle is open; the option takes an int and a pointer that may be null.
-        unsafe {
+        // Known to every SQLite that is built in, so it cannot fail.
+        let _ = self.configure(ffi::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+    }
+
+    /// Whether SQL can no longer damage the file: no writing to shadow tables, no schema edited by hand.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn set_defensive(&self, on: bool) -> Result<()> {
+        self.configure(ffi::SQLITE_DBCONFIG_DEFENSIVE, on)
+    }
+
+    /// Whether views, triggers and other parts of the schema may use functions and virtual tables that can do harm.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn set_trusted_schema(&self, on: bool) -> Result<()> {
+        self.configure(ffi::SQLITE_DBCONFIG_TRUSTED_SCHEMA, on)
+    }
+
+    fn configure(&self, what: c_int, on: bool) -> Result<()> {
+        // SAFETY: the handle is open; these settings take an int and a pointer, which may be null.
+        let code = unsafe {
             ffi::sqlite3_db_config(
                 self.handle.db.as_ptr(),
-                ffi::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
-                1 as c_int,
+                what,
+                c_int::from(on),
                 ptr::null_mut::<c_int>(),
             )
         };
+        self.handle.check(code)
+    }
+
+    /// Sets one of the [`limit`](crate::limit)s.
+    pub fn set_limit(&self, limit: i32, most: i32) {
+        // SAFETY: the handle is open; an unknown limit changes nothing.
+        unsafe { ffi::sqlite3_limit(self.handle.db.as_ptr(), limit, most) };
     }
 
     /// Memory that this connection holds.

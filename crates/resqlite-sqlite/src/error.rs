@@ -1,6 +1,6 @@
 //! What SQLite says when something goes wrong.
 
-use std::fmt;
+use std::{fmt, io};
 
 use crate::code;
 
@@ -13,6 +13,7 @@ pub struct Error {
     code: i32,
     message: String,
     offset: Option<usize>,
+    system: i32,
 }
 
 impl Error {
@@ -22,6 +23,7 @@ impl Error {
             code,
             message: message.into(),
             offset: None,
+            system: 0,
         }
     }
 
@@ -29,6 +31,17 @@ impl Error {
     pub fn at(mut self, offset: Option<usize>) -> Self {
         self.offset = offset;
         self
+    }
+
+    /// The same error with the system's number for its cause; 0 where there is none.
+    pub(crate) fn because(mut self, system: i32) -> Self {
+        self.system = system;
+        self
+    }
+
+    /// What the system said when SQLite could not open a file, or read or write one.
+    pub fn system(&self) -> Option<io::Error> {
+        (self.system != 0).then(|| io::Error::from_raw_os_error(self.system))
     }
 
     /// The extended result code, such as 2067.

@@ -47,7 +47,12 @@ impl Handle {
                 return Error::new(code, text(ffi::sqlite3_errstr(code)));
             }
             let offset = usize::try_from(ffi::sqlite3_error_offset(db)).ok();
-            Error::new(extended, text(ffi::sqlite3_errmsg(db))).at(offset)
+            // SQLite asks the system why at these errors only; else the number is that of an earlier one.
+            let asked = matches!(code & 0xff, ffi::SQLITE_CANTOPEN | ffi::SQLITE_IOERR);
+            let system = if asked { ffi::sqlite3_system_errno(db) } else { 0 };
+            Error::new(extended, text(ffi::sqlite3_errmsg(db)))
+                .at(offset)
+                .because(system)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Opening connections: where the database is, how each connection is set up, which others are attached.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -9,6 +9,7 @@ use std::{
     },
 };
 
+use resqlite_live::fault::planted;
 use resqlite_sqlite::{
     Access, Connection, codes,
     memory_vfs::{self, MemoryFile},
@@ -18,9 +19,11 @@ use crate::{
     error::{Error, Result},
     guard::{Guard, Role},
     limits,
-    options::Settings,
+    options::{Settings, UNTRUSTED_PRAGMAS},
+    pragmas::{self, Reach},
     statements::Statements,
     sync::{Mutex, lock},
+    unfit,
 };
 
 /// Where a database is.
@@ -96,11 +99,11 @@ fn canonical(given: &str, must_exist: bool) -> Result<PathBuf, String> {
     if given.is_empty() {
         return Err("the path is empty".into());
     }
-    if path.is_dir() {
-        return Err("it is a folder".into());
-    }
-    if let Ok(path) = path.canonicalize() {
-        return Ok(path);
+    match path.canonicalize() {
+        Ok(path) if path.is_dir() => return Err("it is a folder".into()),
+        Ok(path) => return Ok(path),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.to_string()),
+        Err(_) => {}
     }
     if must_exist {
         return Err("the file does not exist, and a read-only database is not created".into());
@@ -117,17 +120,23 @@ fn canonical(given: &str, must_exist: bool) -> Result<PathBuf, String> {
 }
 
 fn open_error(path: &str, error: resqlite_sqlite::Error) -> Error {
-    let reason = match error.primary() {
-        codes::NOTADB => "the file is not a SQLite database".into(),
-        codes::CANTOPEN => format!("{} (missing, or no permission)", error.message()),
-        codes::READONLY => format!("{} (no permission to write)", error.message()),
-        codes::CORRUPT => format!("the file is damaged: {}", error.message()),
-        _ => error.message().to_owned(),
+    let reason = match (error.primary(), error.system()) {
+        (codes::CANTOPEN | codes::IOERR, Some(cause)) => format!("{}: {cause}", error.message()),
+        (primary, _) => reason(primary, error.message()),
     };
     Error::Open {
         path: path.into(),
         reason,
         source: Some(error),
+    }
+}
+
+fn reason(primary: i32, message: &str) -> String {
+    match primary {
+        codes::NOTADB => "the file is not a SQLite database".into(),
+        codes::READONLY => format!("{message} (no permission to write)"),
+        codes::CORRUPT => format!("the file is damaged: {message}"),
+        _ => message.to_owned(),
     }
 }
 
@@ -142,20 +151,53 @@ pub(crate) fn open(
     hooks: impl FnOnce(&Connection),
 ) -> Result<Statements> {
     let connection = place.connect(role, settings.read_only)?;
-    let guard = Guard::install(&connection, role, settings.busy_timeout);
+    let guard = Guard::install(&connection, role, settings);
     hooks(&connection);
     guard
-        .internally(|| set_up(&connection, settings, role))
+        .internally(|| protect(&connection, settings).and_then(|()| set_up(&connection, settings, role)))
         .map_err(|error| open_error(&place.given, error))?;
     Ok(Statements::new(connection, guard, settings.statement_cache_size))
 }
 
+/// What keeps hostile SQL and hostile files from doing harm. Comes before anything is read from the file.
+fn protect(connection: &Connection, settings: &Settings) -> resqlite_sqlite::Result<()> {
+    connection.set_defensive(settings.defensive)?;
+    connection.set_trusted_schema(settings.trusted_schema)?;
+    if settings.untrusted {
+        for (limit, most) in limits::UNTRUSTED {
+            connection.set_limit(limit, most);
+        }
+        for (name, value) in UNTRUSTED_PRAGMAS {
+            set_pragma(connection, name, value)?;
+        }
+    }
+    Ok(())
+}
+
+/// Looks through a file of strangers for damage, before anything else is asked of it.
+///
+/// # Errors
+/// [`Error::Open`] with what is wrong.
+pub(crate) fn check_file(place: &Place, settings: &Settings) -> Result<()> {
+    let connection = place.connect(Role::Writer, settings.read_only)?;
+    // Waits for locks of other processes.
+    let guard = Guard::install(&connection, Role::Writer, settings);
+    let check = || {
+        protect(&connection, settings)?;
+        match connection.query_text("PRAGMA quick_check(1)")? {
+            Some(wrong) if wrong != "ok" => Err(resqlite_sqlite::Error::new(codes::CORRUPT, wrong)),
+            _ => Ok(()),
+        }
+    };
+    guard
+        .internally(check)
+        .map_err(|error| open_error(&place.given, error))
+}
+
 fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_sqlite::Result<()> {
-    let (of_file, of_connection): (Vec<_>, Vec<_>) =
-        settings.pragmas.iter().partition(|(name, _)| is_of_file(name));
     if role == Role::Writer {
         // Page size and encoding can only be chosen before the file has content.
-        set_pragmas(connection, of_file)?;
+        set_pragmas(connection, settings, Reach::Writer)?;
         let mode = connection
             .query_text("PRAGMA journal_mode = WAL")?
             .unwrap_or_default();
@@ -165,33 +207,46 @@ fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_
         }
         connection.execute_script("PRAGMA synchronous = NORMAL")?;
         connection.execute_script(&format!("PRAGMA journal_size_limit = {}", limits::WAL_FILE_KEPT))?;
-        let keys = if settings.foreign_keys { "ON" } else { "OFF" };
-        connection.execute_script(&format!("PRAGMA foreign_keys = {keys}"))?;
     }
-    set_pragmas(connection, of_connection)?;
+    set_foreign_keys(connection, settings)?;
+    if !planted("reader_without_pragmas") || role == Role::Writer {
+        set_pragmas(connection, settings, Reach::All)?;
+    }
     // The first read shows whether the file is a database at all.
     connection
         .query_text("SELECT count(*) FROM sqlite_schema")
         .map(drop)
 }
 
-fn set_pragmas(connection: &Connection, pragmas: Vec<&(String, String)>) -> resqlite_sqlite::Result<()> {
-    for (name, value) in pragmas {
-        connection.execute_script(&format!("PRAGMA {name} = {value}"))?;
+/// Takes back what a script has set for itself.
+///
+/// # Errors
+/// What SQLite says.
+pub(crate) fn end_script(writer: &Connection, settings: &Settings) -> Result<()> {
+    for (name, value) in pragmas::usual() {
+        set_pragma(writer, name, value)?;
     }
-    Ok(())
+    set_foreign_keys(writer, settings)?;
+    Ok(set_pragmas(writer, settings, Reach::All)?)
 }
 
-/// Whether a PRAGMA changes the file, which only the writer may.
-fn is_of_file(name: &str) -> bool {
-    let of_file = [
-        "page_size",
-        "auto_vacuum",
-        "encoding",
-        "user_version",
-        "application_id",
-    ];
-    of_file.iter().any(|known| known.eq_ignore_ascii_case(name))
+fn set_foreign_keys(connection: &Connection, settings: &Settings) -> resqlite_sqlite::Result<()> {
+    set_pragma(
+        connection,
+        "foreign_keys",
+        if settings.foreign_keys { "ON" } else { "OFF" },
+    )
+}
+
+/// Sets those of the user's PRAGMAs that are for these connections.
+fn set_pragmas(connection: &Connection, settings: &Settings, reach: Reach) -> resqlite_sqlite::Result<()> {
+    let wanted = |name: &str| pragmas::as_option(name) == Ok(reach);
+    let mut of_reach = settings.pragmas.iter().filter(|(name, _)| wanted(name));
+    of_reach.try_for_each(|(name, value)| set_pragma(connection, name, value))
+}
+
+fn set_pragma(connection: &Connection, name: &str, value: &str) -> resqlite_sqlite::Result<()> {
+    connection.execute_script(&format!("PRAGMA {name} = {value}"))
 }
 
 /// The databases that the writer has attached, for the readers to do the same.
@@ -233,15 +288,19 @@ impl Attachments {
         self.statistics.fetch_add(1, Ordering::Release);
     }
 
-    /// The writer may have attached or detached something.
+    /// The writer may have attached or detached something. What readers could not follow is detached again.
+    ///
+    /// # Errors
+    /// Says what was detached, and why.
     pub(crate) fn publish_if_changed(&self, writer: &Connection) -> Result<()> {
-        let now = attached(writer)?;
+        let mut now = attached(writer)?;
+        let refused = unfit::detach(writer, &mut now)?;
         let mut list = lock(&self.list);
         if *list != now {
             *list = now;
             self.version.fetch_add(1, Ordering::Release);
         }
-        Ok(())
+        refused.map_or(Ok(()), |reason| Err(Error::Statement(reason)))
     }
 
     /// Forgets statements, and makes SQLite look whether its idea of each schema is old: for a name that it finds in
@@ -329,20 +388,22 @@ pub(crate) struct Seen {
     statistics: u64,
 }
 
-/// The attached databases that have a file: name and path.
+/// The attached databases: name and path, which is empty where there is no file.
 fn attached(connection: &Connection) -> Result<Vec<(String, String)>> {
+    let mut all = databases(connection)?;
+    all.retain(|(name, _)| name != "main" && name != "temp");
+    Ok(all)
+}
+
+/// All databases that a connection has: name and path.
+pub(crate) fn databases(connection: &Connection) -> Result<Vec<(String, String)>> {
     let Some(mut list) = connection.prepare("PRAGMA database_list", false)?.statement else {
         return Ok(Vec::new());
     };
     let mut found = Vec::new();
     while list.step()? {
-        let (name, file) = (
-            list.column_text(1).unwrap_or_default(),
-            list.column_text(2).unwrap_or_default(),
-        );
-        if name != "main" && name != "temp" && !file.is_empty() {
-            found.push((name, file));
-        }
+        let text = |column| list.column_text(column).unwrap_or_default();
+        found.push((text(1), text(2)));
     }
     Ok(found)
 }

@@ -135,6 +135,9 @@ impl Drop for Handle {
 
 impl Engine {
     fn start(place: Place, settings: Settings) -> Result<Self> {
+        if settings.untrusted {
+            connect::check_file(&place, &settings)?;
+        }
         let attachments = Arc::new(Attachments::default());
         let commits = Arc::<Commits>::default();
         let readers = |name, pool| {

@@ -13,6 +13,8 @@ use crate::{
     error::{Error, Result},
     limits,
     lookout::AtWork,
+    options::Settings,
+    pragmas::{self, Asker},
     reads::ReadSet,
     statements::{Effects, is_interrupt},
     token::{Scope, Token},
@@ -34,6 +36,11 @@ struct State {
     running: RefCell<Option<Running>>,
     deadline: Cell<Option<Instant>>,
     busy_timeout: Duration,
+    /// See [`Options`](crate::Options).
+    defensive: bool,
+    untrusted: bool,
+    /// A script has set something that ends with it.
+    script_has_set: Cell<bool>,
     /// When the waiting for a foreign lock began that is going on.
     busy_since: Cell<Option<Instant>>,
     /// Those for whom a foreign lock is waited for; when one gives up, the waiting ends.
@@ -56,7 +63,7 @@ enum Origin {
     /// A caller, inside a transaction that resqlite manages, or on a reader.
     Wrapped,
     /// A caller, outside any transaction: it may manage transactions and attachments itself.
-    Unwrapped,
+    Unwrapped(Asker),
     /// Resqlite itself.
     Internal,
 }
@@ -68,26 +75,9 @@ pub(crate) enum Role {
     Writer,
 }
 
-/// PRAGMAs that only look something up although they take an argument.
-const LOOKUPS: [&str; 13] = [
-    "table_info",
-    "table_xinfo",
-    "table_list",
-    "index_list",
-    "index_info",
-    "index_xinfo",
-    "foreign_key_list",
-    "foreign_key_check",
-    "integrity_check",
-    "quick_check",
-    "function_list",
-    "pragma_list",
-    "collation_list",
-];
-
 impl Guard {
     /// Installs the callbacks on a connection, before anything is prepared on it.
-    pub(crate) fn install(connection: &Connection, role: Role, busy_timeout: Duration) -> Self {
+    pub(crate) fn install(connection: &Connection, role: Role, settings: &Settings) -> Self {
         let guard = Self(Rc::new(State {
             role,
             origin: Cell::new(Origin::Wrapped),
@@ -96,7 +86,10 @@ impl Guard {
             refusal: Cell::new(None),
             running: RefCell::new(None),
             deadline: Cell::new(None),
-            busy_timeout,
+            busy_timeout: settings.busy_timeout,
+            defensive: settings.defensive,
+            untrusted: settings.untrusted,
+            script_has_set: Cell::new(false),
             busy_since: Cell::new(None),
             waiting: RefCell::default(),
             session: RefCell::new(None),
@@ -178,9 +171,14 @@ impl Guard {
         self.from(Origin::Internal, work)
     }
 
-    /// Runs `work`, in which callers' statements may manage transactions and attachments.
-    pub(crate) fn unwrapped<R>(&self, work: impl FnOnce() -> R) -> R {
-        self.from(Origin::Unwrapped, work)
+    /// Runs `work`, in which the statements of this asker may manage transactions and attachments.
+    pub(crate) fn unwrapped<R>(&self, asker: Asker, work: impl FnOnce() -> R) -> R {
+        self.from(Origin::Unwrapped(asker), work)
+    }
+
+    /// Whether a script has set something, since this was last asked, that ends with it.
+    pub(crate) fn script_has_set(&self) -> bool {
+        self.0.script_has_set.take()
     }
 
     fn from<R>(&self, origin: Origin, work: impl FnOnce() -> R) -> R {
@@ -211,6 +209,7 @@ impl Guard {
         let refusal = self.0.refusal.take();
         match error.sqlite().map(resqlite_sqlite::Error::primary) {
             Some(codes::AUTH) => refusal.unwrap_or(error),
+            Some(codes::ERROR) => advise(error),
             _ if !is_interrupt(&error) => error,
             _ if self.0.is_late() => Error::TimedOut,
             _ => Error::Aborted,
@@ -264,7 +263,7 @@ impl State {
         }
         let refusal = match self.origin.get() {
             Origin::Internal => None,
-            Origin::Unwrapped => refuse_mode(action),
+            Origin::Unwrapped(asker) => self.refuse_anywhere(action, asker),
             Origin::Wrapped => self.refuse(action),
         };
         match refusal {
@@ -291,8 +290,26 @@ impl State {
             action::ATTACH | action::DETACH => {
                 Some("ATTACH and DETACH cannot run inside a transaction".into())
             }
-            action::PRAGMA if !reader => refuse_mode(action),
-            action::PRAGMA => refuse_pragma(action.first.unwrap_or(""), action.second),
+            _ if reader => self.refuse_anywhere(action, Asker::Reader),
+            _ => self.refuse_anywhere(action, Asker::Transaction),
+        }
+    }
+
+    /// What is refused inside transactions and outside.
+    fn refuse_anywhere(&self, action: Action<'_>, asker: Asker) -> Option<String> {
+        match action.code {
+            // VACUUM attaches a file without a name.
+            action::ATTACH if self.untrusted && action.first != Some("") => {
+                Some("ATTACH and VACUUM INTO are refused in a database that was opened as untrusted".into())
+            }
+            action::PRAGMA => {
+                let (name, argument) = (action.first.unwrap_or(""), action.second.is_some());
+                let refusal = pragmas::refusal(name, argument, asker, self.defensive);
+                if refusal.is_none() && argument && pragmas::ends_with_script(name) {
+                    self.script_has_set.set(true);
+                }
+                refusal
+            }
             _ => None,
         }
     }
@@ -313,7 +330,7 @@ impl State {
             }
             action::PRAGMA => {
                 let name = action.first.unwrap_or("");
-                effects.lookup = is_lookup(name, action.second);
+                effects.lookup = pragmas::only_tells(name, action.second.is_some());
                 effects.statistics |= name.eq_ignore_ascii_case("optimize");
             }
             code if SCHEMA_ACTIONS.contains(&code) => {
@@ -322,6 +339,20 @@ impl State {
             }
             _ => {}
         }
+    }
+}
+
+/// SQLite does not say why a view, trigger or other part of the schema must not use something.
+fn advise(error: Error) -> Error {
+    const WHY: &str = "in a schema that is not trusted (option trustedSchema)";
+    match error {
+        Error::Sqlite(told)
+            if told.message().starts_with("unsafe use of ") && !told.message().ends_with(WHY) =>
+        {
+            let message = format!("{} {WHY}", told.message());
+            Error::Sqlite(resqlite_sqlite::Error::new(told.code(), message).at(told.offset()))
+        }
+        other => other,
     }
 }
 
@@ -352,35 +383,3 @@ const SCHEMA_ACTIONS: [i32; 23] = [
     action::DETACH,
     action::REINDEX,
 ];
-
-/// PRAGMAs that would take away what readers and writer stand on.
-fn refuse_mode(action: Action<'_>) -> Option<String> {
-    let name = action.first.unwrap_or("");
-    let fixed = [
-        "journal_mode",
-        "locking_mode",
-        "wal_autocheckpoint",
-        "journal_size_limit",
-        "synchronous",
-        "busy_timeout",
-        "query_only",
-    ];
-    let refused = action.code == action::PRAGMA
-        && action.second.is_some()
-        && fixed.iter().any(|fixed| fixed.eq_ignore_ascii_case(name));
-    refused.then(|| format!("PRAGMA {name} cannot be changed: resqlite decides it (see the options of open)"))
-}
-
-fn is_lookup(name: &str, value: Option<&str>) -> bool {
-    value.is_none() || LOOKUPS.iter().any(|lookup| lookup.eq_ignore_ascii_case(name))
-}
-
-/// On a reader a PRAGMA may look something up; one that sets something would change one connection of many.
-fn refuse_pragma(name: &str, value: Option<&str>) -> Option<String> {
-    if is_lookup(name, value) {
-        return None;
-    }
-    Some(format!(
-        "select cannot set PRAGMA {name}; give it to open as one of its pragmas, or use execute"
-    ))
-}

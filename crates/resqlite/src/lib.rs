@@ -33,6 +33,7 @@ mod live_query;
 mod lookout;
 mod options;
 pub mod params;
+mod pragmas;
 #[cfg(feature = "profile")]
 pub mod profile;
 #[cfg(not(feature = "profile"))]
@@ -47,6 +48,7 @@ mod statements;
 mod streams;
 mod sync;
 mod token;
+mod unfit;
 mod value;
 mod writer;
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use resqlite_sqlite::limit;
+
 /// Reader threads that serve `select`, when the user names no number: one less than the cores, at least 2, at most 4.
 pub const READERS_DEFAULT: (usize, usize) = (2, 4);
 /// Reader threads that a user may ask for.
@@ -76,3 +78,21 @@ pub const SNAPSHOT_ATTEMPTS: usize = 50;
 pub const READER_GAP: Duration = Duration::from_millis(50);
 /// The size that the write-ahead log file is cut to when it starts anew, in bytes.
 pub const WAL_FILE_KEPT: u64 = 64 << 20;
+/// What SQLite bounds in a database that was opened as untrusted, as <https://www.sqlite.org/security.html> advises, but
+/// with room for what applications ask.
+pub const UNTRUSTED: [(i32, i32); 11] = [
+    // Bytes of a value or a row: what `zeroblob`, `printf` and the like can make.
+    (limit::LENGTH, 10_000_000),
+    (limit::SQL_LENGTH, 100_000),
+    (limit::COLUMN, 200),
+    (limit::EXPR_DEPTH, 50),
+    (limit::COMPOUND_SELECT, 20),
+    (limit::VDBE_OP, 25_000),
+    (limit::FUNCTION_ARG, 50),
+    // One, for VACUUM; ATTACH itself is refused.
+    (limit::ATTACHED, 1),
+    // The time that LIKE and GLOB take grows with this exponent.
+    (limit::LIKE_PATTERN_LENGTH, 50),
+    (limit::TRIGGER_DEPTH, 10),
+    (limit::WORKER_THREADS, 0),
+];

@@ -4,7 +4,7 @@ use std::{thread, time::Duration};
 
 use crate::{
     error::{Error, Result},
-    limits,
+    limits, pragmas,
 };
 
 /// How a database is opened. Everything has a sensible default.
@@ -34,6 +34,15 @@ pub struct Options {
     /// Whether live queries see what other processes, or other libraries in this one, commit to the file; default
     /// true.
     pub watch_external: Option<bool>,
+    /// Whether views, triggers, CHECKs and the like may use functions and virtual tables that can do harm; default
+    /// false.
+    pub trusted_schema: Option<bool>,
+    /// Whether SQL is kept from what can damage the file: writing to shadow tables, changing the schema by hand;
+    /// default true.
+    pub defensive: Option<bool>,
+    /// Whether the file, or the SQL, comes from strangers: the file is checked before it is used, SQL has bounds (see
+    /// [`limits::UNTRUSTED`]), and nothing can be attached; default false.
+    pub untrusted: Option<bool>,
 }
 
 /// When a write is acknowledged.
@@ -57,25 +66,10 @@ pub(crate) struct Settings {
     pub(crate) statement_cache_size: usize,
     pub(crate) pragmas: Vec<(String, String)>,
     pub(crate) watch_external: bool,
+    pub(crate) trusted_schema: bool,
+    pub(crate) defensive: bool,
+    pub(crate) untrusted: bool,
 }
-
-/// PRAGMAs that resqlite decides itself, and the option to use instead.
-const OWN_PRAGMAS: [(&str, &str); 8] = [
-    ("journal_mode", "resqlite always uses a write-ahead log"),
-    ("synchronous", "use the option durability"),
-    ("foreign_keys", "use the option foreignKeys"),
-    ("busy_timeout", "use the option busyTimeout"),
-    ("wal_autocheckpoint", "resqlite schedules checkpoints itself"),
-    ("query_only", "use the option readOnly"),
-    (
-        "locking_mode",
-        "readers and the writer need the file at the same time",
-    ),
-    (
-        "journal_size_limit",
-        "resqlite keeps the write-ahead log bounded itself",
-    ),
-];
 
 impl Settings {
     pub(crate) fn decide(options: &Options) -> Result<Self> {
@@ -100,6 +94,10 @@ impl Settings {
             .pragmas
             .iter()
             .try_for_each(|(name, value)| check_pragma(name, value))?;
+        let untrusted = options.untrusted.unwrap_or(false);
+        if untrusted {
+            check_untrusted(options)?;
+        }
         Ok(Self {
             read_only: options.read_only,
             readers,
@@ -108,6 +106,9 @@ impl Settings {
             statement_cache_size,
             pragmas: options.pragmas.clone(),
             watch_external: options.watch_external.unwrap_or(true),
+            trusted_schema: options.trusted_schema.unwrap_or(false),
+            defensive: options.defensive.unwrap_or(true),
+            untrusted,
         })
     }
 
@@ -139,6 +140,15 @@ impl Settings {
             wanted.watch_external == self.watch_external,
         ) {
             "watchExternal"
+        } else if differs(
+            options.trusted_schema.is_some(),
+            wanted.trusted_schema == self.trusted_schema,
+        ) {
+            "trustedSchema"
+        } else if differs(options.defensive.is_some(), wanted.defensive == self.defensive) {
+            "defensive"
+        } else if differs(options.untrusted.is_some(), wanted.untrusted == self.untrusted) {
+            "untrusted"
         } else {
             return Ok(());
         };
@@ -153,9 +163,9 @@ fn check_pragma(name: &str, value: &str) -> Result<()> {
     if !word(name) {
         return Err(Error::Option(format!("pragmas: {name:?} is no name of a PRAGMA")));
     }
-    if let Some((_, instead)) = OWN_PRAGMAS.iter().find(|(own, _)| own.eq_ignore_ascii_case(name)) {
+    if let Err(advice) = pragmas::as_option(name) {
         return Err(Error::Option(format!(
-            "pragmas: {name} cannot be set here; {instead}"
+            "pragmas: {name} cannot be set here: {advice}"
         )));
     }
     if !word(value.trim_start_matches(['-', '+'])) && value.parse::<f64>().is_err() {
@@ -165,3 +175,26 @@ fn check_pragma(name: &str, value: &str) -> Result<()> {
     }
     Ok(())
 }
+
+/// Refuses what would take back what `untrusted` stands for.
+fn check_untrusted(options: &Options) -> Result<()> {
+    let own = |name: &str| {
+        UNTRUSTED_PRAGMAS
+            .iter()
+            .any(|(own, _)| own.eq_ignore_ascii_case(name))
+    };
+    let contradiction = match () {
+        () if options.trusted_schema == Some(true) => "trustedSchema: true",
+        () if options.defensive == Some(false) => "defensive: false",
+        () => match options.pragmas.iter().find(|(name, _)| own(name)) {
+            Some((name, _)) => name,
+            None => return Ok(()),
+        },
+    };
+    Err(Error::Option(format!(
+        "untrusted: it cannot go with {contradiction}"
+    )))
+}
+
+/// What `untrusted` sets on every connection.
+pub(crate) const UNTRUSTED_PRAGMAS: [(&str, &str); 2] = [("cell_size_check", "ON"), ("mmap_size", "0")];

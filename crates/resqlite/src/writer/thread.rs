@@ -28,6 +28,7 @@ use crate::{
     guard::Role,
     limits,
     options::Settings,
+    pragmas::Asker,
     profile,
     queue::{Popped, Queue},
     reader::{Reader, Readers},
@@ -457,16 +458,20 @@ impl Writer {
         self.statements.connection.set_last_insert_rowid(0);
         let guard = self.statements.guard.clone();
         guard.start(&write.token);
-        let done = guard.unwrapped(|| match &write.work {
-            Work::Script(script) => self.script(script),
-            Work::Execute { sql, .. } | Work::Batch { sql, .. } => self.run_uncached(sql, write),
-        });
+        let done = match &write.work {
+            Work::Script(script) => guard.unwrapped(Asker::Script, || self.script(script)),
+            Work::Execute { sql, .. } | Work::Batch { sql, .. } => {
+                guard.unwrapped(Asker::Statement, || self.run_uncached(sql, write))
+            }
+        };
         guard.stop();
         let left_open = !self.statements.connection.is_autocommit();
         if left_open {
             self.roll_back();
         }
+        let ended = self.end_script();
         self.settle_unwrapped()?;
+        ended?;
         self.look_after_logs()?;
         let done = done.map_err(|error| guard.explain(error))?;
         if left_open {
@@ -474,6 +479,15 @@ impl Writer {
             return Err(Error::transaction("execute", message));
         }
         Ok((done, self.commits.last()))
+    }
+
+    /// Takes back what a script has set for itself.
+    fn end_script(&self) -> Result<()> {
+        let guard = &self.statements.guard;
+        if guard.script_has_set() && !planted("script_settings_stay") {
+            guard.internally(|| connect::end_script(&self.statements.connection, &self.parts.settings))?;
+        }
+        Ok(())
     }
 
     fn run_uncached(&mut self, sql: &Arc<str>, write: &Write) -> Result<Done> {
@@ -492,10 +506,8 @@ impl Writer {
         if std::mem::take(&mut self.statistics_touched) {
             self.parts.attachments.statistics_changed();
         }
-        let published = self
-            .parts
-            .attachments
-            .publish_if_changed(&self.statements.connection);
+        let (guard, connection) = (&self.statements.guard, &self.statements.connection);
+        let published = guard.internally(|| self.parts.attachments.publish_if_changed(connection));
         self.recorder.everything_changed();
         self.recorder.commit(&self.commits, true);
         self.logs.attach(&self.parts.attachments.files());

@@ -117,3 +117,63 @@ fn a_snapshot_shows_one_state_of_all_databases() {
         }
     });
 }
+
+/// Attaches a file, whose name is a parameter.
+fn attach(fixture: &Fixture, file: &str) -> resqlite::Result<resqlite::Execution> {
+    block_on(fixture.db.execute("ATTACH ? AS other", [file.into()]))
+}
+
+#[test]
+fn a_database_without_a_file_is_not_attached() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    for file in [
+        ":memory:",
+        "",
+        "file::memory:",
+        "file:x?mode=memory",
+        "file:/x?vfs=memdb",
+    ] {
+        let error = attach(&fixture, file).unwrap_err();
+        assert_eq!(error.code(), "RESQLITE_STATEMENT", "{file}");
+        assert!(
+            error
+                .to_string()
+                .contains("\"other\" was not attached: a database in memory"),
+            "{error}"
+        );
+        assert_eq!(fixture.run("PRAGMA database_list").rows.len(), 1, "{file}");
+    }
+    let script = block_on(fixture.db.exec("ATTACH ':memory:' AS m; CREATE TABLE m.t(a)"));
+    assert_eq!(script.unwrap_err().code(), "RESQLITE_STATEMENT");
+    fixture.exec("ATTACH ':memory:' AS m; CREATE TABLE m.t(a); INSERT INTO m.t VALUES (1); DETACH m");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_open_already_is_not_attached_however_its_path_is_written() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let path = fixture.path().to_str().unwrap().to_owned();
+    let symbolic = fixture.file("symbolic.db");
+    std::os::unix::fs::symlink(&path, &symbolic).unwrap();
+    let spelled = fixture.file("./test.db");
+    for file in [&path, &symbolic, &spelled, &format!("file:{path}?cache=private")] {
+        let error = attach(&fixture, file).unwrap_err();
+        assert!(
+            error.to_string().contains("it is the file of \"main\""),
+            "{file}: {error}"
+        );
+        fixture.run("INSERT INTO t VALUES (1)");
+    }
+    let other = fixture.file("other.db");
+    attach(&fixture, &other).unwrap();
+    fixture.exec("CREATE TABLE other.u(a)");
+    let twice = block_on(fixture.db.execute("ATTACH ? AS again", [other.as_str().into()]));
+    assert!(
+        twice
+            .unwrap_err()
+            .to_string()
+            .contains("it is the file of \"other\"")
+    );
+    fixture.run("INSERT INTO other.u VALUES (1)");
+    assert_eq!(fixture.integers("SELECT a FROM other.u"), [1]);
+}

@@ -132,20 +132,3 @@ fn execute_refuses_more_than_one_statement_and_none() {
     }
     fixture.run("DELETE FROM t; -- and a comment\n ;");
 }
-
-#[test]
-fn the_pragmas_that_readers_and_writer_stand_on_cannot_be_changed() {
-    let fixture = Fixture::new("CREATE TABLE t(a)");
-    for pragma in [
-        "journal_mode",
-        "locking_mode",
-        "synchronous",
-        "busy_timeout",
-        "wal_autocheckpoint",
-    ] {
-        let sql = format!("PRAGMA {pragma} = 1");
-        assert_eq!(fixture.fails(&sql).code(), "RESQLITE_STATEMENT", "{sql}");
-        assert_eq!(error(&fixture, &sql).code(), "RESQLITE_STATEMENT", "{sql}");
-    }
-    fixture.run("PRAGMA foreign_keys = 0");
-}

@@ -49,7 +49,10 @@ impl Db {
     fn run(&self, script: &str) {
         let connection = &self.statements.connection;
         let run = || connection.execute_script(script);
-        self.statements.guard.unwrapped(run).unwrap();
+        self.statements
+            .guard
+            .unwrapped(crate::pragmas::Asker::Script, run)
+            .unwrap();
     }
 
     fn analyse(&self, sql: &str) -> Reads {

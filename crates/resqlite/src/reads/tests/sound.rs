@@ -323,7 +323,11 @@ impl World {
         let statements = &self.db.statements;
         let run = || statements.connection.execute_script(sql);
         let mark = self.recorder.mark();
-        if statements.guard.unwrapped(run).is_err() {
+        if statements
+            .guard
+            .unwrapped(crate::pragmas::Asker::Script, run)
+            .is_err()
+        {
             self.recorder.rollback_to(mark);
         }
     }

@@ -1,0 +1,271 @@
+//! What each PRAGMA of SQLite does, and who may ask for it.
+//!
+//! A database has many connections, so a PRAGMA that sets something for one of them is refused by name, with advice.
+
+/// Where a PRAGMA is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// A statement that reads, on one connection of many.
+    Reader,
+    /// A statement inside a transaction.
+    Transaction,
+    /// A statement by itself.
+    Statement,
+    /// A script.
+    Script,
+}
+
+/// What a PRAGMA does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// Tells something, with an argument or without.
+    Tells,
+    /// With an argument it changes the file.
+    File,
+    /// With an argument it chooses something that stays as it is once the file has content.
+    Creation,
+    /// Works on the file; only the connection that writes can.
+    Works,
+    /// Belongs to the connection that writes, which alone can tell it: others keep what they found when they opened.
+    Writer,
+    /// With an argument it changes the way of the connection that writes, until the end of a script; then it is this
+    /// again, or what the option `pragmas` says.
+    Script(&'static str),
+    /// The same; an option of its own says what it is.
+    ForeignKeys,
+    /// With an argument it changes the way of the connection that writes, until the end of a transaction.
+    Transaction,
+    /// With an argument it lets a script change the schema by hand, where the database is not defensive.
+    SchemaByHand,
+    /// With an argument it changes the way of one connection.
+    Connection,
+    /// With an argument it changes what resqlite decides. What to do instead.
+    Own(&'static str),
+    /// Does something to one connection, even without an argument. Why that is of no use.
+    Never(&'static str),
+}
+
+use Class::{
+    Connection, Creation, File, ForeignKeys, Never, Own, SchemaByHand, Script, Tells, Transaction, Works,
+    Writer,
+};
+
+const HEAP: &str = "SQLite does not count memory here, which would cost a lock that all threads share";
+const PROCESS: &str = "it is a setting of the whole process, which no thread may change while others read it";
+
+/// Every PRAGMA, by name.
+const PRAGMAS: [(&str, Class); 68] = [
+    ("analysis_limit", Script("0")),
+    ("application_id", File),
+    ("auto_vacuum", Writer),
+    ("automatic_index", Connection),
+    ("busy_timeout", Own("use the option busyTimeout")),
+    ("cache_size", Connection),
+    ("cache_spill", Connection),
+    ("case_sensitive_like", Connection),
+    ("cell_size_check", Connection),
+    ("checkpoint_fullfsync", Connection),
+    ("collation_list", Tells),
+    ("compile_options", Tells),
+    ("count_changes", Connection),
+    ("data_store_directory", Own(PROCESS)),
+    ("data_version", Tells),
+    ("database_list", Tells),
+    ("default_cache_size", Own("it is deprecated; use cache_size")),
+    ("defer_foreign_keys", Transaction),
+    ("empty_result_callbacks", Connection),
+    ("encoding", Creation),
+    ("foreign_key_check", Tells),
+    ("foreign_key_list", Tells),
+    ("foreign_keys", ForeignKeys),
+    ("freelist_count", Tells),
+    ("full_column_names", Connection),
+    ("fullfsync", Connection),
+    ("function_list", Tells),
+    ("hard_heap_limit", Own(HEAP)),
+    ("ignore_check_constraints", Script("OFF")),
+    ("incremental_vacuum", Works),
+    ("index_info", Tells),
+    ("index_list", Tells),
+    ("index_xinfo", Tells),
+    ("integrity_check", Tells),
+    ("journal_mode", Own("resqlite always uses a write-ahead log")),
+    (
+        "journal_size_limit",
+        Own("resqlite keeps the write-ahead log bounded itself"),
+    ),
+    ("legacy_alter_table", Script("OFF")),
+    (
+        "lock_proxy_file",
+        Own("readers and the writer need the file at the same time"),
+    ),
+    (
+        "locking_mode",
+        Own("readers and the writer need the file at the same time"),
+    ),
+    ("max_page_count", Writer),
+    ("mmap_size", Connection),
+    ("module_list", Tells),
+    ("optimize", Works),
+    ("page_count", Tells),
+    ("page_size", Creation),
+    ("pragma_list", Tells),
+    ("query_only", Own("use the option readOnly")),
+    ("quick_check", Tells),
+    ("read_uncommitted", Connection),
+    ("recursive_triggers", Connection),
+    ("reverse_unordered_selects", Connection),
+    ("schema_version", SchemaByHand),
+    ("secure_delete", Connection),
+    ("short_column_names", Connection),
+    (
+        "shrink_memory",
+        Never("the option pragmas bounds the memory of all, by cache_size"),
+    ),
+    ("soft_heap_limit", Own(HEAP)),
+    ("synchronous", Own("use the option durability")),
+    ("table_info", Tells),
+    ("table_list", Tells),
+    ("table_xinfo", Tells),
+    ("temp_store", Connection),
+    ("temp_store_directory", Own(PROCESS)),
+    ("threads", Connection),
+    ("trusted_schema", Own("use the option trustedSchema")),
+    ("user_version", File),
+    ("wal_autocheckpoint", Own("resqlite schedules checkpoints itself")),
+    ("wal_checkpoint", Works),
+    ("writable_schema", SchemaByHand),
+];
+
+/// Which connections a setting is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// All of them.
+    All,
+    /// The one that writes.
+    Writer,
+}
+
+fn class(name: &str) -> Option<Class> {
+    let known = PRAGMAS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    known.map(|(_, class)| *class)
+}
+
+/// Whether a PRAGMA tells something and does nothing else.
+pub(crate) fn only_tells(name: &str, argument: bool) -> bool {
+    match class(name) {
+        Some(Tells) => true,
+        Some(Works | Writer | Never(_)) | None => false,
+        Some(_) => !argument,
+    }
+}
+
+/// Why this PRAGMA is refused here, if it is.
+pub(crate) fn refusal(name: &str, argument: bool, asker: Asker, defensive: bool) -> Option<String> {
+    let Some(class) = class(name) else {
+        return Some(format!("SQLite knows no PRAGMA {name}"));
+    };
+    if only_tells(name, argument) {
+        return None;
+    }
+    let reader = asker == Asker::Reader;
+    let advice = match class {
+        Works | Writer | File if !reader => return None,
+        Works | Writer => "it is for the connection that writes; use execute",
+        File => "select only reads; use execute",
+        Creation => "it is chosen before the file has content; give it to open as one of its pragmas",
+        Connection => "it would be set for one connection of many; give it to open as one of its pragmas",
+        Own(advice) | Never(advice) => advice,
+        SchemaByHand if defensive => "it takes the option defensive: false of open",
+        Script(_) | ForeignKeys | SchemaByHand if asker == Asker::Script => return None,
+        Transaction if matches!(asker, Asker::Script | Asker::Transaction) => return None,
+        Script(_) => {
+            "it is for a script given to exec, and ends with it; or give it to open as one of its pragmas"
+        }
+        ForeignKeys => "it is for a script given to exec, and ends with it; or use the option foreignKeys",
+        SchemaByHand => "it is for a script given to exec",
+        Transaction => "it is for a transaction or a script given to exec, and ends with it",
+        Tells => unreachable!("whatever the argument is, it only tells"),
+    };
+    Some(format!("PRAGMA {name} is refused here: {advice}"))
+}
+
+/// Whether what a script sets with this PRAGMA must be taken back when it ends.
+pub(crate) fn ends_with_script(name: &str) -> bool {
+    matches!(
+        class(name),
+        Some(Script(_) | ForeignKeys | SchemaByHand | Transaction)
+    )
+}
+
+/// What scripts may set, and what it is without them. Foreign keys stand apart.
+pub(crate) fn usual() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PRAGMAS.iter().filter_map(|&(name, class)| match class {
+        Script(usual) => Some((name, usual)),
+        Transaction => Some((name, "OFF")),
+        SchemaByHand if name == "writable_schema" => Some((name, "OFF")),
+        _ => None,
+    })
+}
+
+/// Whether an option of open may set this PRAGMA, and for which connections.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn as_option(name: &str) -> Result<Reach, &'static str> {
+    match class(name) {
+        Some(File | Creation | Writer) => Ok(Reach::Writer),
+        Some(Connection | Script(_)) => Ok(Reach::All),
+        Some(Own(advice)) => Err(advice),
+        Some(ForeignKeys) => Err("use the option foreignKeys"),
+        Some(Tells | Works | Transaction | SchemaByHand | Never(_)) => {
+            Err("it is not for the life of a database")
+        }
+        None => Err("SQLite knows no such PRAGMA"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use resqlite_sqlite::{Access, Connection};
+
+    use super::{PRAGMAS, usual};
+
+    fn column(connection: &Connection, sql: &str) -> Vec<String> {
+        let mut rows = connection.prepare(sql, false).unwrap().statement.unwrap();
+        let mut found = Vec::new();
+        while rows.step().unwrap() {
+            found.push(rows.column_text(0).unwrap());
+        }
+        found
+    }
+
+    fn connection() -> Connection {
+        Connection::open(":memory:", Access::ReadWriteCreate, None).unwrap()
+    }
+
+    #[test]
+    fn every_pragma_of_sqlite_has_one_class() {
+        let of_sqlite: BTreeSet<_> = column(&connection(), "PRAGMA pragma_list").into_iter().collect();
+        let ours: BTreeSet<_> = PRAGMAS.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert_eq!(ours.len(), PRAGMAS.len(), "a PRAGMA has two classes");
+        let elsewhere: BTreeSet<_> = ours.symmetric_difference(&of_sqlite).cloned().collect();
+        // Windows and Apple's systems have one more each.
+        let known = ["data_store_directory", "lock_proxy_file"].map(str::to_owned);
+        assert!(elsewhere.is_subset(&known.into()), "{elsewhere:?}");
+    }
+
+    #[test]
+    fn what_scripts_may_set_is_as_sqlite_has_it_without_them() {
+        let connection = connection();
+        for (name, value) in usual() {
+            let before = column(&connection, &format!("PRAGMA {name}"));
+            connection
+                .execute_script(&format!("PRAGMA {name} = {value}"))
+                .unwrap();
+            assert_eq!(column(&connection, &format!("PRAGMA {name}")), before, "{name}");
+        }
+    }
+}
