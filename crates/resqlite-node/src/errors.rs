@@ -3,13 +3,14 @@
 use resqlite::Error;
 use serde_json::json;
 
-/// `{ kind, code, message, errno?, offset?, operation? }`.
+/// `{ kind, code, message, errno?, offset?, operation?, limit? }`.
 pub(crate) fn to_json(error: &Error) -> Vec<u8> {
     let kind = match error {
         _ if error.sqlite().is_some() => "sqlite",
         Error::Transaction { .. } => "transaction",
         Error::Parameter(_) | Error::Integer(_) => "range",
         Error::Option(_) => "type",
+        Error::Limit { .. } => "limit",
         _ => "resqlite",
     };
     let mut object = json!({ "kind": kind, "code": error.code(), "message": error.to_string() });
@@ -21,6 +22,9 @@ pub(crate) fn to_json(error: &Error) -> Vec<u8> {
     }
     if let Error::Transaction { operation, .. } = error {
         object["operation"] = (*operation).into();
+    }
+    if let Error::Limit { limit, .. } = error {
+        object["limit"] = (*limit).into();
     }
     object.to_string().into_bytes()
 }

@@ -47,6 +47,7 @@ pub(crate) mod ask {
     pub(crate) const SESSION: u8 = 1 << 4;
     pub(crate) const FULL: u8 = 1 << 5;
     pub(crate) const MORE: u8 = 1 << 6;
+    pub(crate) const LIMITS: u8 = 1 << 7;
 }
 
 /// Kinds of reply frames.

@@ -35,6 +35,9 @@ pub(crate) fn parse(text: &str) -> Result<(String, Options)> {
             .map(pragmas)
             .unwrap_or_default(),
         watch_external: flag("watchExternal"),
+        trusted_schema: flag("trustedSchema"),
+        defensive: flag("defensive"),
+        untrusted: flag("untrusted"),
     };
     Ok((path, options))
 }

@@ -19,8 +19,8 @@ use napi::{
 };
 use napi_derive::napi;
 use resqlite::{
-    Chunk, Chunks, Engine, Error, Format, Handle, Integers, LiveQueryRequest, Params, Query, Scope, Session,
-    Sets, Token, TokenSlot, Work, Write,
+    Chunk, Chunks, Engine, Error, Format, Handle, Integers, LiveQueryRequest, Params, Query, QueryLimits,
+    Scope, Session, Sets, Token, TokenSlot, Work, Write,
 };
 
 use crate::{
@@ -368,6 +368,10 @@ impl Port {
             _ => Format::Rows,
         };
         let sql = self.sql(request, sql_at)?;
+        let limits = request
+            .asks(ask::LIMITS)
+            .then(|| Box::new(limits(request, params_at)));
+        let params_at = params_at + if limits.is_some() { LIMITS_BYTES } else { 0 };
         let params = Params::packed(Arc::clone(request.bytes), request.rest(params_at));
         Some(Query {
             sql,
@@ -375,6 +379,7 @@ impl Port {
             format,
             integers: integers(request),
             token: self.token(request.id),
+            limits,
         })
     }
 
@@ -572,7 +577,7 @@ impl Port {
 
     fn begin(&mut self, request: &Request<'_>) {
         let timeout = request.double(8);
-        let timeout = (timeout > 0.0).then(|| Duration::from_micros((timeout * 1000.0) as u64));
+        let timeout = (timeout > 0.0).then(|| milliseconds(timeout));
         let full = request.asks(ask::FULL);
         self.open_session(request, |engine, reply| engine.begin(timeout, full, reply));
     }
@@ -674,6 +679,23 @@ fn integers(request: &Request<'_>) -> Integers {
         2 => Integers::BigInt,
         _ => Integers::Auto,
     }
+}
+
+/// Bytes that the limits of a query take in its request.
+const LIMITS_BYTES: usize = 24;
+
+/// The limits of a query: time, steps, bytes; 0 where there is none.
+fn limits(request: &Request<'_>, at: usize) -> QueryLimits {
+    let given = |offset: usize| Some(request.double(at + offset)).filter(|most| *most > 0.0);
+    QueryLimits {
+        time: given(0).map(milliseconds),
+        steps: given(8).map(|most| most as u64),
+        bytes: given(16).map(|most| most as u64),
+    }
+}
+
+fn milliseconds(time: f64) -> Duration {
+    Duration::from_micros((time * 1000.0) as u64)
 }
 
 /// Runs what blocks for a moment on a thread of its own.

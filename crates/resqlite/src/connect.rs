@@ -121,6 +121,10 @@ fn canonical(given: &str, must_exist: bool) -> Result<PathBuf, String> {
 
 fn open_error(path: &str, error: resqlite_sqlite::Error) -> Error {
     let reason = match (error.primary(), error.system()) {
+        // SQLite tries again without the right to write, and then this is all that is left of the reason.
+        (codes::CANTOPEN, Some(cause)) if cause.kind() == io::ErrorKind::NotFound => {
+            "there is no such file, and its folder takes no new one".into()
+        }
         (codes::CANTOPEN | codes::IOERR, Some(cause)) => format!("{}: {cause}", error.message()),
         (primary, _) => reason(primary, error.message()),
     };

@@ -11,6 +11,7 @@ use std::{
 use futures_channel::oneshot;
 
 use crate::{
+    budget::QueryLimits,
     diagnostics::Diagnostics,
     engine::Handle,
     error::{Error, Result},
@@ -69,6 +70,24 @@ impl Database {
     pub async fn select(&self, sql: &str, params: impl Into<Params>) -> Result<Rows> {
         let (reply, done) = rows_reply();
         let query = query(sql, params.into(), Format::Rows);
+        let _cancel = CancelOnDrop(query.token.clone());
+        self.handle.engine().select(query, reply);
+        done.await
+    }
+
+    /// Runs a query that may cost no more than this, for SQL that users write.
+    ///
+    /// # Errors
+    /// As [`select`](Self::select), and [`Error::Limit`].
+    pub async fn select_within(
+        &self,
+        limits: QueryLimits,
+        sql: &str,
+        params: impl Into<Params>,
+    ) -> Result<Rows> {
+        let (reply, done) = rows_reply();
+        let mut query = query(sql, params.into(), Format::Rows);
+        query.limits = Some(Box::new(limits));
         let _cancel = CancelOnDrop(query.token.clone());
         self.handle.engine().select(query, reply);
         done.await
@@ -414,6 +433,7 @@ fn query(sql: &str, params: Params, format: Format) -> Query {
         format,
         integers: Integers::BigInt,
         token: Token::default(),
+        limits: None,
     }
 }
 

@@ -382,6 +382,7 @@ impl Engine {
             format: Format::Rows,
             integers: Integers::Auto,
             token: Token::default(),
+            limits: None,
         };
         self.parts
             .readers

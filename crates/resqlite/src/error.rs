@@ -45,6 +45,13 @@ pub enum Error {
     Aborted,
     /// A transaction took longer than its timeout and was rolled back.
     TimedOut,
+    /// A query exceeded one of its [limits](crate::QueryLimits).
+    Limit {
+        /// Which: `time`, `steps` or `bytes`.
+        limit: &'static str,
+        /// How, for people.
+        message: String,
+    },
     /// Too many requests wait already.
     QueueFull,
     /// Somebody deleted a write-ahead log that is in use: nothing that is committed to it would last.
@@ -75,6 +82,7 @@ impl Error {
             Self::Closed => "RESQLITE_CLOSED",
             Self::Aborted => "RESQLITE_ABORTED",
             Self::TimedOut => "RESQLITE_TIMEOUT",
+            Self::Limit { .. } => "RESQLITE_LIMIT",
             Self::QueueFull => "RESQLITE_QUEUE_FULL",
             Self::LogLost { .. } => "RESQLITE_LOG_LOST",
             Self::WorkerDied => "RESQLITE_WORKER",
@@ -116,7 +124,8 @@ impl fmt::Display for Error {
             | Self::Integer(message)
             | Self::Statement(message)
             | Self::ReadOnly(message)
-            | Self::Transaction { message, .. } => f.write_str(message),
+            | Self::Transaction { message, .. }
+            | Self::Limit { message, .. } => f.write_str(message),
             Self::Closed => f.write_str("the database is closed"),
             Self::Aborted => f.write_str("the operation was aborted"),
             Self::TimedOut => f.write_str("the transaction took longer than its timeout and was rolled back"),

@@ -10,12 +10,14 @@ use std::{
 use resqlite_sqlite::{Action, Connection, action, codes};
 
 use crate::{
+    budget::Budget,
     error::{Error, Result},
     limits,
     lookout::AtWork,
     options::Settings,
     pragmas::{self, Asker},
     reads::ReadSet,
+    request::Query,
     statements::{Effects, is_interrupt},
     token::{Scope, Token},
 };
@@ -45,6 +47,10 @@ struct State {
     busy_since: Cell<Option<Instant>>,
     /// Those for whom a foreign lock is waited for; when one gives up, the waiting ends.
     waiting: RefCell<Vec<Token>>,
+    /// What the request may still cost, if it has limits.
+    budget: RefCell<Option<Budget>>,
+    /// The limit that the request has exceeded.
+    exceeded: Cell<Option<Error>>,
     /// The transaction, snapshot or cursor that has the connection.
     session: RefCell<Option<Scope>>,
     /// Locks are not waited for.
@@ -92,6 +98,8 @@ impl Guard {
             script_has_set: Cell::new(false),
             busy_since: Cell::new(None),
             waiting: RefCell::default(),
+            budget: RefCell::new(None),
+            exceeded: Cell::new(None),
             session: RefCell::new(None),
             impatient: Cell::new(false),
         }));
@@ -112,6 +120,45 @@ impl Guard {
             _at_work,
         });
         self.0.busy_since.set(None);
+    }
+
+    /// A query begins, which may have limits.
+    pub(crate) fn start_query(&self, query: &Query) {
+        *self.0.budget.borrow_mut() = query.limits.as_deref().cloned().map(Budget::new);
+        self.0.exceeded.set(None);
+        self.start(&query.token);
+    }
+
+    /// The query waits for its caller, which costs it nothing.
+    pub(crate) fn pause(&self) {
+        self.stop();
+        if let Some(budget) = &mut *self.0.budget.borrow_mut() {
+            budget.pause();
+        }
+    }
+
+    /// The query that was paused goes on.
+    pub(crate) fn resume(&self, token: &Token) {
+        if let Some(budget) = &mut *self.0.budget.borrow_mut() {
+            budget.resume();
+        }
+        self.start(token);
+    }
+
+    /// So many bytes of a result are to be handed over.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if they are more than the query may give.
+    pub(crate) fn spend_bytes(&self, bytes: usize) -> Result<()> {
+        match &mut *self.0.budget.borrow_mut() {
+            Some(budget) => budget.spend_bytes(bytes),
+            None => Ok(()),
+        }
+    }
+
+    /// No limits hold from here on.
+    pub(crate) fn end_query(&self) {
+        *self.0.budget.borrow_mut() = None;
     }
 
     /// The request is done.
@@ -207,9 +254,11 @@ impl Guard {
     /// Puts resqlite's own reason in the place of SQLite's "not authorized" or "interrupted".
     pub(crate) fn explain(&self, error: Error) -> Error {
         let refusal = self.0.refusal.take();
+        let exceeded = self.0.exceeded.take();
         match error.sqlite().map(resqlite_sqlite::Error::primary) {
             Some(codes::AUTH) => refusal.unwrap_or(error),
             Some(codes::ERROR) => advise(error),
+            Some(codes::INTERRUPT | codes::BUSY) if exceeded.is_some() => exceeded.unwrap_or(error),
             _ if !is_interrupt(&error) => error,
             _ if self.0.is_late() => Error::TimedOut,
             _ => Error::Aborted,
@@ -231,7 +280,21 @@ impl State {
     /// Resqlite's own statements are never interrupted, a ROLLBACK least of all: its steps count, too, towards the
     /// next look at the token.
     fn goes_on(&self) -> bool {
-        self.origin.get() == Origin::Internal || !self.is_cancelled()
+        self.origin.get() == Origin::Internal
+            || !(self.is_cancelled() || self.is_exhausted(Budget::spend_steps))
+    }
+
+    /// Whether the request has come to one of its limits: that of time, or the one that `spend` looks at.
+    fn is_exhausted(&self, spend: impl FnOnce(&mut Budget) -> Result<()>) -> bool {
+        let mut budget = self.budget.borrow_mut();
+        let Some(budget) = &mut *budget else {
+            return false;
+        };
+        let spent = budget.check_time().and_then(|()| spend(budget));
+        spent.is_err_and(|error| {
+            self.exceeded.set(Some(error));
+            true
+        })
     }
 
     fn is_late(&self) -> bool {
@@ -248,7 +311,8 @@ impl State {
         let since = self.busy_since.get().unwrap_or(now);
         self.busy_since.set(Some(since));
         let left = self.busy_timeout.saturating_sub(now - since);
-        if left.is_zero() || self.impatient.get() || self.is_cancelled() || self.one_gave_up() {
+        let gives_up = self.is_cancelled() || self.one_gave_up() || self.is_exhausted(|_| Ok(()));
+        if left.is_zero() || self.impatient.get() || gives_up {
             return false;
         }
         let pause = Duration::from_micros(100 << attempt.min(10));

@@ -21,6 +21,7 @@
 //! # }
 //! ```
 
+mod budget;
 mod changes;
 mod connect;
 mod database;
@@ -52,6 +53,7 @@ mod unfit;
 mod value;
 mod writer;
 
+pub use budget::QueryLimits;
 pub use database::{Cursor, Database, Execution, Snapshot, Transaction};
 pub use diagnostics::Diagnostics;
 pub use engine::{Engine, Handle};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
+    budget::QueryLimits,
     error::{Error, Result},
     params::Params,
     queue::Queue,
@@ -35,6 +36,8 @@ pub struct Query {
     pub integers: Integers,
     /// Ends the run early.
     pub token: Token,
+    /// What the run may cost.
+    pub limits: Option<Box<QueryLimits>>,
 }
 
 /// One write: succeeds or fails as a whole.

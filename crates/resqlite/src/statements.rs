@@ -70,6 +70,7 @@ pub(crate) struct Effects {
 pub(crate) struct Run<'a> {
     prepared: &'a mut Prepared,
     packer: &'a mut Packer,
+    guard: &'a Guard,
 }
 
 impl Statements {
@@ -148,26 +149,20 @@ impl Statements {
 
     /// Runs a query and answers with all its rows.
     pub(crate) fn select(&mut self, query: &Query, mut reply: Replier) {
-        self.guard.start(&query.token);
+        self.guard.start_query(query);
         let done = self.run_select(query, &mut reply);
         self.guard.stop();
         match done {
             Ok(Selected::Bytes(bytes)) => reply.finish(Ok(Outcome::Bytes(bytes))),
             Ok(Selected::Rows) => {
                 // The rows that are left stand in the packer still.
-                let Some(prepared) = self.cache.get_mut(&query.sql) else {
-                    return;
-                };
-                let (shape, last) = (&prepared.shape, self.packer.slice(&mut prepared.kinds));
-                reply.finish(Ok(Outcome::Rows {
-                    shape,
-                    last,
-                    end: true,
-                }));
-                self.packer.recycle();
+                if let Some(prepared) = self.cache.get_mut(&query.sql) {
+                    finish(prepared, &mut self.packer, &self.guard, true, reply);
+                }
             }
             Err(error) => reply.fail(self.guard.explain(error)),
         }
+        self.guard.end_query();
     }
 
     fn run_select(&mut self, query: &Query, reply: &mut Replier) -> Result<Selected> {
@@ -179,6 +174,7 @@ impl Statements {
         let mut run = Run {
             prepared,
             packer: &mut self.packer,
+            guard: &self.guard,
         };
         let result = run.bind(query).and_then(|()| match query.format {
             Format::Json => run.json().map(Selected::Bytes),
@@ -209,6 +205,7 @@ impl Statements {
         let mut run = Run {
             prepared,
             packer: &mut self.packer,
+            guard: &self.guard,
         };
         let result = run.bind(query).and_then(|()| {
             let mut hand_over = |shape: &Arc<Shape>, slice: &Slice<'_>| {
@@ -281,6 +278,7 @@ impl Statements {
         let mut run = Run {
             prepared,
             packer: &mut self.packer,
+            guard: &self.guard,
         };
         let done = if fresh {
             run.rows(integers, Most::Batch(most), &mut reply)
@@ -289,10 +287,8 @@ impl Statements {
         };
         match done {
             Ok(end) => {
-                let (shape, last) = (&prepared.shape, self.packer.slice(&mut prepared.kinds));
-                reply.finish(Ok(Outcome::Rows { shape, last, end }));
-                self.packer.recycle();
-                end
+                let within = finish(prepared, &mut self.packer, &self.guard, end, reply);
+                end || !within
             }
             Err(error) => {
                 reply.fail(self.guard.explain(error));
@@ -318,9 +314,20 @@ impl Statements {
         let mut run = Run {
             prepared,
             packer: &mut self.packer,
+            guard: &self.guard,
         };
         run.collect(integers, rows)
     }
+}
+
+/// Answers with the rows that stand in the packer; `false` if they are more than the query may give.
+fn finish(prepared: &mut Prepared, packer: &mut Packer, guard: &Guard, end: bool, reply: Replier) -> bool {
+    let (shape, last) = (&prepared.shape, packer.slice(&mut prepared.kinds));
+    let within = guard.spend_bytes(last.byte_len());
+    let is_within = within.is_ok();
+    reply.finish(within.map(|()| Outcome::Rows { shape, last, end }));
+    packer.recycle();
+    is_within
 }
 
 /// How many rows a run packs.
@@ -385,6 +392,7 @@ impl Run<'_> {
 
     fn hand_over(&mut self, reply: &mut Replier) -> Result<()> {
         let slice = self.packer.slice(&mut self.prepared.kinds);
+        self.guard.spend_bytes(slice.byte_len())?;
         if !reply.rows(&self.prepared.shape, &slice) {
             return Err(Error::Aborted);
         }
@@ -455,10 +463,16 @@ impl Run<'_> {
     fn json(&mut self) -> Result<Vec<u8>> {
         let mut row = self.first_step()?;
         let mut writer = JsonWriter::new();
+        let mut counted = 0;
         while row {
             writer.push(&self.prepared.statement, &self.prepared.shape);
+            if writer.len() - counted > limits::SLICE_HEAP_MAX {
+                self.guard.spend_bytes(writer.len() - counted)?;
+                counted = writer.len();
+            }
             row = self.prepared.statement.step()?;
         }
+        self.guard.spend_bytes(writer.len() - counted)?;
         Ok(writer.finish())
     }
 }

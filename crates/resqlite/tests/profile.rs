@@ -182,6 +182,7 @@ fn hold_reader(db: &Database) -> mpsc::Sender<()> {
         format: Format::Rows,
         integers: Integers::Auto,
         token: Token::default(),
+        limits: None,
     };
     let go_receiver = Arc::new(Mutex::new(may_go));
     let hold = Hold {

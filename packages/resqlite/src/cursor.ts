@@ -7,7 +7,8 @@ import { writeParams } from './params'
 import { Answer, type Pending } from './pending'
 import { Flag, Op } from './protocol'
 import type { FrameWriter } from './requests'
-import type { IterateOptions, SqlParams } from './types'
+import { limited } from './statements'
+import type { IterateOptions, QueryLimits, SqlParams } from './types'
 
 /**
  * The iterator that `iterate` returns. It starts at the first `next()`, reads one committed state, and holds at most
@@ -18,6 +19,7 @@ export class Cursor<T> implements AsyncIterableIterator<T>, Session {
   readonly #sql: string
   readonly #params: SqlParams | undefined
   readonly #batchSize: number
+  readonly #limits: QueryLimits | undefined
   readonly #signal: AbortSignal | undefined
   readonly #session: number
   #state: 'new' | 'open' | 'ended' = 'new'
@@ -42,6 +44,7 @@ export class Cursor<T> implements AsyncIterableIterator<T>, Session {
     this.#sql = sql
     this.#params = params
     this.#batchSize = options?.batchSize ?? DEFAULT_BATCH_ROWS
+    this.#limits = options?.limits && { ...options.limits }
     this.#signal = options?.signal
     this.#session = handle.channel.newSession()
   }
@@ -138,13 +141,16 @@ export class Cursor<T> implements AsyncIterableIterator<T>, Session {
   #request(handle: Handle): Pending {
     const { channel } = handle
     const text = channel.textId(this.#sql)
+    const limits = this.#limits
+    const write = limits === undefined ? writeParams : limited(limits)
     const fill = (writer: FrameWriter) => {
       writer.u32(this.#session)
       writer.u32(this.#batchSize)
       writer.u32(text)
-      writeParams(writer, this.#params)
+      write(writer, this.#params)
     }
-    return channel.request(Op.CURSOR, handle.flags, handle.id, fill, Answer.ROWS)
+    const flags = handle.flags | (limits === undefined ? 0 : Flag.LIMITS)
+    return channel.request(Op.CURSOR, flags, handle.id, fill, Answer.ROWS)
   }
 
   /** Waits for a batch, and asks for the next one before the rows of this one are handed out. */

@@ -22,8 +22,10 @@ import { nestedTransaction, type Transaction, topTransaction } from './transacti
 import type {
   AbortOptions,
   Diagnostics,
+  ExecuteOptions,
   IterateOptions,
   OpenOptions,
+  ReadOptions,
   Row,
   RowArray,
   SelectOptions,
@@ -154,7 +156,7 @@ export class Database implements AsyncDisposable {
    * response.end(await db.selectBytes('SELECT * FROM users'))
    * ```
    */
-  async selectBytes(sql: string, params?: SqlParams, options?: AbortOptions): Promise<Uint8Array> {
+  async selectBytes(sql: string, params?: SqlParams, options?: ReadOptions): Promise<Uint8Array> {
     const scope = this.#joined()
     if (scope !== undefined) {
       return await scope.statement('selectBytes', sql, (target) =>
@@ -191,10 +193,10 @@ export class Database implements AsyncDisposable {
   execute<T = RowArray>(
     sql: string,
     params: SqlParams | undefined,
-    options: SelectOptions & { arrays: true },
+    options: ExecuteOptions & { arrays: true },
   ): Promise<WriteResult<T>>
-  execute<T = Row>(sql: string, params?: SqlParams, options?: SelectOptions): Promise<WriteResult<T>>
-  async execute(sql: string, params?: SqlParams, options?: SelectOptions): Promise<WriteResult<unknown>> {
+  execute<T = Row>(sql: string, params?: SqlParams, options?: ExecuteOptions): Promise<WriteResult<T>>
+  async execute(sql: string, params?: SqlParams, options?: ExecuteOptions): Promise<WriteResult<unknown>> {
     const scope = this.#joined()
     if (scope !== undefined) {
       return await scope.statement('execute', sql, (target) => startExecute(target, sql, params, options))

@@ -59,8 +59,19 @@ export class AbortError extends ResqliteError {
   }
 }
 
+/** A query exceeded one of its limits, see {@link QueryLimits}. */
+export class LimitError extends ResqliteError {
+  /** The limit that it exceeded. */
+  readonly limit: 'time' | 'steps' | 'bytes'
+
+  constructor(message: string, limit: LimitError['limit']) {
+    super(message, 'RESQLITE_LIMIT')
+    this.limit = limit
+  }
+}
+
 // On the prototypes, as in the language itself: no own property, nothing to pay per error.
-for (const type of [ResqliteError, SqliteError, TransactionError, AbortError]) {
+for (const type of [ResqliteError, SqliteError, TransactionError, AbortError, LimitError]) {
   Object.defineProperty(type.prototype, 'name', { value: type.name, writable: true, configurable: true })
 }
 
@@ -88,6 +99,7 @@ export interface FailureReport {
   /** Byte offset into the UTF-8 text of the statement. */
   offset?: number
   operation?: string
+  limit?: LimitError['limit']
 }
 
 /**
@@ -128,6 +140,8 @@ function fromReport(report: FailureReport, sql: string | undefined): Error {
       return new SqliteError(message, code, report.errno ?? 1, sql, stringIndex(sql, report.offset))
     case 'transaction':
       return new TransactionError(message, report.operation ?? '', code)
+    case 'limit':
+      return new LimitError(message, report.limit ?? 'time')
     case 'type':
       return typeError(message, code)
     case 'range':

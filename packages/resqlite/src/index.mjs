@@ -1,3 +1,11 @@
 import resqlite from './index.js'
 
-export const { AbortError, Database, ResqliteError, SqliteError, TransactionError, sqliteVersion } = resqlite
+export const {
+  AbortError,
+  Database,
+  LimitError,
+  ResqliteError,
+  SqliteError,
+  TransactionError,
+  sqliteVersion,
+} = resqlite

@@ -2,7 +2,7 @@
 import { nativeBinding } from './native'
 
 export { Database } from './database'
-export { AbortError, ResqliteError, SqliteError, TransactionError } from './errors'
+export { AbortError, LimitError, ResqliteError, SqliteError, TransactionError } from './errors'
 export type {
   AddedRow,
   ChangesOptions,
@@ -31,10 +31,13 @@ export type {
   AbortOptions,
   ColumnValue,
   Diagnostics,
+  ExecuteOptions,
   Integers,
   IterateOptions,
   OpenOptions,
   PragmaValue,
+  QueryLimits,
+  ReadOptions,
   Row,
   RowArray,
   SelectOptions,

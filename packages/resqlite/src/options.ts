@@ -1,7 +1,15 @@
 import { typeError } from './errors'
 import { MAX_BATCH_ROWS, MAX_MILLISECONDS, STREAM_QUERIES } from './limits'
 import type { ChangesOptions, Query, StreamOptions } from './live-types'
-import type { IterateOptions, OpenOptions, SelectOptions, TransactionOptions } from './types'
+import type {
+  ExecuteOptions,
+  IterateOptions,
+  OpenOptions,
+  QueryLimits,
+  ReadOptions,
+  SelectOptions,
+  TransactionOptions,
+} from './types'
 
 /** Tells what a value should have been, or nothing if it is fine. */
 type Check = (value: unknown) => string | undefined
@@ -48,12 +56,35 @@ const OPEN: Checks = {
   statementCacheSize: integer(1, 65_535),
   pragmas,
   watchExternal: boolean,
+  trustedSchema: boolean,
+  defensive: boolean,
+  untrusted: boolean,
 } satisfies Record<keyof OpenOptions, Check>
 
-const ROWS: Checks = { signal, arrays: boolean } satisfies Record<keyof SelectOptions, Check>
+const LIMITS: Checks = {
+  time: milliseconds,
+  steps: integer(1, Number.MAX_SAFE_INTEGER),
+  bytes: integer(1, Number.MAX_SAFE_INTEGER),
+} satisfies Record<keyof QueryLimits, Check>
+
+function limits(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'an object'
+  for (const [name, most] of Object.entries(value)) {
+    const check = Object.hasOwn(LIMITS, name) ? LIMITS[name] : undefined
+    if (check === undefined) return `an object of ${Object.keys(LIMITS).join(', ')} (not ${show(name)})`
+    const expected = most === undefined ? undefined : check(most)
+    if (expected !== undefined) return `an object whose ${name} is ${expected} (not ${show(most)})`
+  }
+  return undefined
+}
+
+const ROWS: Checks = { signal, limits, arrays: boolean } satisfies Record<keyof SelectOptions, Check>
+const READ: Checks = { signal, limits } satisfies Record<keyof ReadOptions, Check>
+const EXECUTE: Checks = { signal, arrays: boolean } satisfies Record<keyof ExecuteOptions, Check>
 const ABORT: Checks = { signal }
 const ITERATE: Checks = {
   signal,
+  limits,
   batchSize: integer(1, MAX_BATCH_ROWS),
 } satisfies Record<keyof IterateOptions, Check>
 const TRANSACTION: Checks = {
@@ -76,9 +107,9 @@ const METHODS = {
   open: OPEN,
   select: ROWS,
   selectOne: ROWS,
-  selectBytes: ABORT,
+  selectBytes: READ,
   iterate: ITERATE,
-  execute: ROWS,
+  execute: EXECUTE,
   executeBatch: ABORT,
   transaction: TRANSACTION,
   stream: STREAM,
@@ -108,6 +139,11 @@ export function checkPath(path: unknown): asserts path is string {
   if (typeof path !== 'string') throw refused(`open: path must be a string, not ${show(path)}`)
   if (path === '') throw refused("open: path must not be empty; ':memory:' opens a database in memory")
   if (path.includes('\0')) throw refused('open: path must not contain a NUL character')
+  if (/\p{Surrogate}/u.test(path)) {
+    throw refused(
+      `open: path must not contain half of a surrogate pair, as ${show(path)} does; no file has such a name`,
+    )
+  }
 }
 
 /** Refuses SQL that is no text. */

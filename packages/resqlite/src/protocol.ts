@@ -43,6 +43,8 @@ export const Flag = {
   FULL: 32,
   /** More frames of this batch follow. */
   MORE: 64,
+  /** Before the parameters stand the limits of the query: f64 milliseconds, steps, bytes; 0 for none. */
+  LIMITS: 128,
 } as const
 
 /** The integer rule as flags. */

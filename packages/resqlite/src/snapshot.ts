@@ -5,7 +5,7 @@ import type { Pending } from './pending'
 import { Flag, Op } from './protocol'
 import type { BodyOutcome } from './scope'
 import { startSelect, startSelectBytes, startSelectOne, type Target, unwrap } from './statements'
-import type { AbortOptions, Row, RowArray, SelectOptions, SqlParams } from './types'
+import type { ReadOptions, Row, RowArray, SelectOptions, SqlParams } from './types'
 
 /** The handle that the body of {@link Database.snapshot} reads with. It ends with the body. */
 export class Snapshot {
@@ -41,7 +41,7 @@ export class Snapshot {
   }
 
   /** The rows as a JSON array of objects, in UTF-8. See {@link Database.selectBytes}. */
-  async selectBytes(sql: string, params?: SqlParams, options?: AbortOptions): Promise<Uint8Array> {
+  async selectBytes(sql: string, params?: SqlParams, options?: ReadOptions): Promise<Uint8Array> {
     const pending = startSelectBytes(this.#session.usable('selectBytes'), sql, params, options)
     return unwrap(await pending.promise, sql)
   }

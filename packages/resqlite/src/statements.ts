@@ -5,7 +5,8 @@ import { writeParams } from './params'
 import { Answer, type Pending } from './pending'
 import type { Channel } from './port'
 import { Flag, Op } from './protocol'
-import type { AbortOptions, SelectOptions } from './types'
+import type { FrameWriter } from './requests'
+import type { ExecuteOptions, QueryLimits, ReadOptions, SelectOptions } from './types'
 
 /** Where a statement runs: on a database, or in the session of a transaction or snapshot. */
 export interface Target {
@@ -35,13 +36,18 @@ export function startSelectBytes(
   target: Target,
   sql: string,
   params: unknown,
-  options?: AbortOptions,
+  options?: ReadOptions,
 ): Pending {
   if (options !== undefined) checkOptions('selectBytes', options)
   return startRead(target, target.flags | Flag.JSON, sql, params, options, Answer.REPLY)
 }
 
-export function startExecute(target: Target, sql: string, params: unknown, options?: SelectOptions): Pending {
+export function startExecute(
+  target: Target,
+  sql: string,
+  params: unknown,
+  options?: ExecuteOptions,
+): Pending {
   checkSql(sql)
   if (options !== undefined) checkOptions('execute', options)
   const signal = options?.signal
@@ -64,6 +70,16 @@ export function unwrap<T>(outcome: unknown, sql?: string): T {
   return outcome as T
 }
 
+/** Writes the limits of a query before its parameters. */
+export function limited(limits: QueryLimits) {
+  return (writer: FrameWriter, params: unknown) => {
+    writer.f64(limits.time ?? 0)
+    writer.f64(limits.steps ?? 0)
+    writer.f64(limits.bytes ?? 0)
+    writeParams(writer, params)
+  }
+}
+
 function startRead(
   target: Target,
   flags: number,
@@ -77,7 +93,11 @@ function startRead(
   throwIfAborted(signal)
   const { channel, id } = target
   const arrays = options?.arrays === true
-  const pending = channel.statement(Op.SELECT, flags, id, sql, writeParams, params, answer, arrays)
+  const limits = options?.limits
+  const pending =
+    limits === undefined
+      ? channel.statement(Op.SELECT, flags, id, sql, writeParams, params, answer, arrays)
+      : channel.statement(Op.SELECT, flags | Flag.LIMITS, id, sql, limited(limits), params, answer, arrays)
   if (signal !== undefined) abandonOnAbort(channel, signal, pending)
   return pending
 }

@@ -8,6 +8,8 @@ import { Scope } from './scope'
 import { startExec, startExecute, startSelect, startSelectBytes, startSelectOne, unwrap } from './statements'
 import type {
   AbortOptions,
+  ExecuteOptions,
+  ReadOptions,
   Row,
   RowArray,
   SelectOptions,
@@ -54,7 +56,7 @@ export class Transaction {
   }
 
   /** The rows as a JSON array of objects, in UTF-8. See {@link Database.selectBytes}. */
-  selectBytes(sql: string, params?: SqlParams, options?: AbortOptions): Promise<Uint8Array> {
+  selectBytes(sql: string, params?: SqlParams, options?: ReadOptions): Promise<Uint8Array> {
     return this.#scope.statement('selectBytes', sql, (target) =>
       startSelectBytes(target, sql, params, options),
     )
@@ -64,10 +66,10 @@ export class Transaction {
   execute<T = RowArray>(
     sql: string,
     params: SqlParams | undefined,
-    options: SelectOptions & { arrays: true },
+    options: ExecuteOptions & { arrays: true },
   ): Promise<WriteResult<T>>
-  execute<T = Row>(sql: string, params?: SqlParams, options?: SelectOptions): Promise<WriteResult<T>>
-  execute(sql: string, params?: SqlParams, options?: SelectOptions): Promise<WriteResult<unknown>> {
+  execute<T = Row>(sql: string, params?: SqlParams, options?: ExecuteOptions): Promise<WriteResult<T>>
+  execute(sql: string, params?: SqlParams, options?: ExecuteOptions): Promise<WriteResult<unknown>> {
     return this.#scope.statement('execute', sql, (target) => startExecute(target, sql, params, options))
   }
 

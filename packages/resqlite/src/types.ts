@@ -56,6 +56,21 @@ export interface OpenOptions {
    * Default: `true`.
    */
   watchExternal?: boolean
+  /**
+   * Views, triggers, CHECKs and the like may use functions and virtual tables that can do harm. Default: `false`.
+   */
+  trustedSchema?: boolean
+  /**
+   * SQL is kept from what can damage the file: writing to the shadow tables of virtual tables, changing the schema by
+   * hand. Default: `true`.
+   */
+  defensive?: boolean
+  /**
+   * The file, or the SQL, comes from strangers: the file is looked through for damage before it is used (`PRAGMA
+   * quick_check`, which reads all of it), what SQL may ask has bounds, and nothing can be attached. See SECURITY.md.
+   * Default: `false`.
+   */
+  untrusted?: boolean
 }
 
 /** Options of calls that can be given up. */
@@ -67,14 +82,41 @@ export interface AbortOptions {
   signal?: AbortSignal
 }
 
+/**
+ * What a query may cost, for SQL that users write. One that exceeds a limit ends with a {@link LimitError}; queries
+ * before and after it are unharmed.
+ */
+export interface QueryLimits {
+  /**
+   * Milliseconds that its statement may run. Waiting for a reader, or for you between two batches of `iterate`, does not
+   * count.
+   */
+  time?: number
+  /** Steps of SQLite's virtual machine, counted in thousands. The same query takes the same number every time. */
+  steps?: number
+  /** Bytes of the result: of its text and BLOBs, and some for each value. Looked at every 100 KiB or so. */
+  bytes?: number
+}
+
+/** Options of reads. */
+export interface ReadOptions extends AbortOptions {
+  limits?: QueryLimits
+}
+
+/** Options of `execute`. */
+export interface ExecuteOptions extends AbortOptions {
+  /** Rows as arrays instead of objects. */
+  arrays?: boolean
+}
+
 /** Options of `select` and `selectOne`. */
-export interface SelectOptions extends AbortOptions {
+export interface SelectOptions extends ReadOptions {
   /** Rows as arrays instead of objects. */
   arrays?: boolean
 }
 
 /** Options of `iterate`. */
-export interface IterateOptions extends AbortOptions {
+export interface IterateOptions extends ReadOptions {
   /** Rows fetched at a time. Default: 1000. At most two batches are in memory. */
   batchSize?: number
 }

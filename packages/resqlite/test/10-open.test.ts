@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -73,6 +74,59 @@ test('a failed open names the file', async (t) => {
   }
 })
 
+test('a failed open tells the reason that the system gave', async (t) => {
+  const folder = tempFolder(t)
+  const file = join(folder, 'file')
+  writeFileSync(file, '')
+  const reasons: [string, string][] = [
+    [join(file, 'x.db'), 'Not a directory'],
+    [join(folder, 'n'.repeat(300)), 'File name too long'],
+    [join(folder, 'missing', 'x.db'), 'No such file or directory'],
+    ['/proc/x.db', 'its folder takes no new one'],
+  ]
+  for (const [path, reason] of process.platform === 'linux' ? reasons : []) {
+    await assert.rejects(Database.open(path), (error: ResqliteError) => {
+      assert.match(error.code, /^(RESQLITE_OPEN|SQLITE_CANTOPEN)$/)
+      assert.ok(error.message.includes(path) && error.message.includes(reason), error.message)
+      return true
+    })
+  }
+})
+
+test('when no more files can be open, open and readers that open later say so', {
+  skip: process.platform === 'win32',
+}, (t) => {
+  const folder = tempFolder(t)
+  const script = `
+    const { Database } = require('resqlite')
+    const { openSync, closeSync } = require('node:fs')
+    const failed = (promise) => promise.then(() => 'no error', (error) => error.code + ': ' + error.message)
+    async function main() {
+      const db = await Database.open('${join(folder, 'open.db')}')
+      await db.exec('CREATE TABLE t(x)')
+      const held = []
+      try {
+        for (;;) held.push(openSync('/dev/null'))
+      } catch {}
+      const told = [
+        await failed(Database.open('${join(folder, 'new.db')}')),
+        await failed(db.select('SELECT * FROM t')),
+        await failed(db.snapshot((snapshot) => snapshot.select('SELECT * FROM t'))),
+        await failed(db.iterate('SELECT * FROM t').next()),
+      ]
+      held.forEach(closeSync)
+      told.push(await failed(db.select('SELECT * FROM t')))
+      console.log(JSON.stringify(told))
+    }
+    main()`
+  const limited = ['-c', 'ulimit -n 256 && exec "$0" -e "$1"', process.execPath, script]
+  const child = spawnSync('sh', limited, { cwd: __dirname, encoding: 'utf8', timeout: 60_000 })
+  assert.equal(child.status, 0, child.stderr)
+  const told = JSON.parse(child.stdout) as string[]
+  assert.equal(told.pop(), 'no error', 'it works again when files can be opened')
+  for (const error of told) assert.match(error, /^SQLITE_CANTOPEN: cannot open ".*Too many open files/)
+})
+
 test('a read-only database reads and refuses to write', async (t) => {
   const path = tempFile(t)
   const writer = await openDatabase(t, path)
@@ -105,6 +159,12 @@ const wrongOptions: [unknown, string][] = [
   [{ pragmas: ['a'] }, 'pragmas must be an object'],
   [{ pragmas: { 'a; DROP TABLE t': 1 } }, 'pragmas must be an object with pragma names as keys'],
   [{ pragmas: { a: Number.NaN } }, 'pragmas must be an object of strings, finite numbers and booleans'],
+  [{ untrusted: 'yes' }, 'untrusted must be true or false, not "yes"'],
+  [{ defensive: 0 }, 'defensive must be true or false, not 0'],
+  [{ trustedSchema: null }, 'trustedSchema must be true or false, not null'],
+  [{ untrusted: true, trustedSchema: true }, 'untrusted: it cannot go with trustedSchema'],
+  [{ pragmas: { trusted_schema: 1 } }, 'use the option trustedSchema'],
+  [{ pragmas: { optimize: 1 } }, 'optimize'],
   [{ toString: 1 }, 'unknown option "toString"'],
   ['options', 'options must be an object, not "options"'],
 ]
@@ -127,7 +187,7 @@ test('options that are undefined are not given', async (t) => {
   assert.deepEqual(await db.select('SELECT 1 AS x'), [{ x: 1 }])
 })
 
-for (const path of [undefined, 7, '', 'a\0b', Buffer.from('x'), new URL('file:///x')]) {
+for (const path of [undefined, 7, '', 'a\0b', 'a\ud800.db', Buffer.from('x'), new URL('file:///x')]) {
   test(`open refuses the path ${String(JSON.stringify(path))}`, async () => {
     await assert.rejects(Database.open(path as string), withCode('RESQLITE_OPTION', 'path'))
   })

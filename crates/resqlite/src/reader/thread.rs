@@ -392,7 +392,7 @@ impl Reader {
     }
 
     fn cursor(&mut self, inbox: &Inbox, cursor: &Cursor, opened: Replier) {
-        self.statements.guard.start(&cursor.query.token);
+        self.statements.guard.start_query(&cursor.query);
         let prepared = self.statements.take(&cursor.query.sql).and_then(|mut prepared| {
             prepared.bind_query(&cursor.query)?;
             Ok(prepared)
@@ -405,6 +405,7 @@ impl Reader {
             }
         }
         self.statements.guard.stop();
+        self.statements.guard.end_query();
     }
 
     fn batches(&mut self, inbox: &Inbox, cursor: &Cursor, prepared: &mut Prepared, opened: Replier) {
@@ -425,9 +426,9 @@ impl Reader {
 
     /// Waits for the next step of a cursor, which is not at work meanwhile.
     fn next_step(&self, inbox: &Inbox, token: &Token) -> Popped<Step> {
-        self.statements.guard.stop();
+        self.statements.guard.pause();
         let step = inbox.steps.pop(None);
-        self.statements.guard.start(token);
+        self.statements.guard.resume(token);
         step
     }
 }

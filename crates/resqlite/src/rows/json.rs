@@ -37,6 +37,11 @@ impl JsonWriter {
         self.out.push(b'}');
     }
 
+    /// Bytes so far.
+    pub(crate) fn len(&self) -> usize {
+        self.out.len()
+    }
+
     /// The finished text.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         self.out.push(b']');

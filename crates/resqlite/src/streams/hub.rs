@@ -183,6 +183,7 @@ impl Hub {
             format: Format::Rows,
             integers,
             token: scope.token(),
+            limits: None,
         };
         let queries = queries.into_iter().map(query).collect();
         let stream = Arc::new(Stream::new(&self.ids, queries, verify, scope, listener));

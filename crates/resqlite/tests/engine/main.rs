@@ -13,6 +13,7 @@ mod commit_numbers;
 mod foreign_connections;
 mod group_commit;
 mod halfway;
+mod limits;
 mod live_queries;
 mod lost_log;
 mod opening;

@@ -316,6 +316,7 @@ fn slices(fixture: &Fixture, sql: &str, integers: Integers) -> Result<Vec<usize>
         format: Format::Rows,
         integers,
         token: Token::default(),
+        limits: None,
     };
     fixture
         .db

@@ -62,6 +62,7 @@ pub fn query(sql: &str, token: Token) -> Query {
         format: Format::Rows,
         integers: Integers::BigInt,
         token,
+        limits: None,
     }
 }
 
