@@ -1,21 +1,26 @@
 #!/bin/sh
-# Tests the tests of live queries: plants each typical mistake (`planted("…")` in the sources) into the engine, one at a
-# time, and runs the live suite, which must fail with every one of them, and must pass without any.
+# Tests the tests: plants each typical mistake (`planted("…")` in the sources) into the engine, one at a time, and runs
+# the suite of live queries and then that of the engine. One must fail with every mistake, and both must pass without any.
 # Names of faults as arguments leave the others out: scripts/faults.sh moved_key lose_owed
 set -eu
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target/faults}" CARGO_TERM_COLOR=never
 export RUSTFLAGS="--cfg resqlite_fault" RUST_BACKTRACE=0 RESQLITE_LIVE_NO_SHRINK=1
-# A run of the suite takes less than a minute; a fault may make it hang.
+# A run of a suite takes less than a minute; a fault may make it hang.
 patience=600
 
-built=$(cargo test -p resqlite --test live --locked --no-run 2>&1) || { echo "$built" >&2; exit 1; }
-suite=$(echo "$built" | sed -n 's/^ *Executable .*(\(.*\))$/\1/p')
+built=$(cargo test -p resqlite --test live --test engine --locked --no-run 2>&1) || { echo "$built" >&2; exit 1; }
+suite() {
+    echo "$built" | sed -n "s/^ *Executable tests\/$1.*(\(.*\))\$/\1/p"
+}
+suites="$(suite live) $(suite engine)"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 run() {
-    RESQLITE_FAULT="$1" timeout "$patience" "$suite" >"$log" 2>&1
+    for suite in $suites; do
+        RESQLITE_FAULT="$1" timeout "$patience" "$suite" >"$log" 2>&1 || return
+    done
 }
 
 # What failed: the folder of scripts, the random ones, and the modules of other tests.
@@ -32,7 +37,7 @@ reached() {
     sed -n 's/^seed \([0-9]*\) after \([0-9]*\) commits: .*/seed \1, commit \2/p' "$log" | head -n 1
 }
 
-run none || { cat "$log"; echo "The suite fails without a fault." >&2; exit 1; }
+run none || { cat "$log"; echo "A suite fails without a fault." >&2; exit 1; }
 
 survived=0
 printf '%-22s %-26s %s\n' fault 'random scripts failed at' 'caught by'

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use resqlite_sqlite as sqlite;
+use resqlite_sqlite::{self as sqlite, codes};
 
 /// The result of a call into resqlite.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -98,6 +98,20 @@ impl Error {
             } => Some(error),
             _ => None,
         }
+    }
+
+    /// Whether the same may well work a moment later, although nothing has been committed.
+    pub(crate) fn is_passing(&self) -> bool {
+        const PASSING: [i32; 6] = [
+            codes::BUSY,
+            codes::LOCKED,
+            codes::CANTOPEN,
+            codes::IOERR,
+            codes::NOMEM,
+            codes::PROTOCOL,
+        ];
+        let of_sqlite = self.sqlite().map(sqlite::Error::primary);
+        of_sqlite.is_some_and(|primary| PASSING.contains(&primary)) || matches!(self, Self::QueueFull)
     }
 
     pub(crate) fn transaction(operation: &'static str, message: impl Into<String>) -> Self {

@@ -33,6 +33,10 @@ pub const WRITER_RUNS_MICROS: u64 = if cfg!(test) { u64::MAX } else { 15 };
 pub const WRITER_RUNS_MAX: Duration = Duration::from_micros(500);
 /// How long live queries that become stale while others are being run wait for each other.
 pub const GATHER: Duration = Duration::from_millis(1);
+/// How long a live query that met a passing error waits before it runs again; twice as long each further time.
+pub const RETRY_FIRST: Duration = Duration::from_millis(10);
+/// See [`RETRY_FIRST`]; it waits no longer than this.
+pub const RETRY_MAX: Duration = Duration::from_secs(5);
 /// How often a foreign writer is looked for while live queries are open.
 pub const FOREIGN_LOOK: Duration = Duration::from_millis(4);
 /// How long a thread that ran out of work looks out for more before it sleeps, when more is likely.

@@ -156,13 +156,15 @@ impl<J> Pool<J> {
         Submitted::Queued
     }
 
-    /// Queues a job for later; `pause` must be the same every time. Never waits.
+    /// Queues a job for later. Never waits.
     pub(crate) fn submit_after(&self, pause: Duration, job: J) -> Submitted<J> {
         let mut state = lock(&self.state);
         if state.closed {
             return Submitted::Closed(job);
         }
-        state.later.push_back((Instant::now() + pause, job));
+        let due = Instant::now() + pause;
+        let at = state.later.partition_point(|(other, _)| *other <= due);
+        state.later.insert(at, (due, job));
         if state.threads == 0 {
             state.threads += 1;
             state.alive += 1;

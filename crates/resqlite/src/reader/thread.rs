@@ -95,7 +95,7 @@ impl Readers {
         self.settle(self.pool.submit(job));
     }
 
-    /// Queues a job for later; `pause` must be the same every time.
+    /// Queues a job for later.
     pub(crate) fn submit_after(&self, pause: Duration, job: Job) {
         self.settle(self.pool.submit_after(pause, job));
     }

@@ -7,6 +7,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering, fence},
     },
+    time::Duration,
 };
 
 use resqlite_live::{
@@ -108,6 +109,8 @@ pub(super) struct Ran {
     pub(super) pending: bool,
     /// What the query depends on, if that is new.
     pub(super) dependencies: Option<Arc<Dependencies>>,
+    /// It met an error that may pass, and is to run again after this time, whatever is committed.
+    pub(super) retry: Option<Duration>,
 }
 
 impl Hub {
@@ -388,6 +391,17 @@ impl Hub {
             self.register(&mut state, stream.id, dependencies, ran.since);
         }
         state.scheduler.finished(stream.id, ran.micros, ran.pending);
+        self.move_on(state);
+        if let Some(pause) = ran.retry {
+            let retry = LiveJob::Retry(Arc::clone(self), Arc::downgrade(stream));
+            self.reruns.submit_after(pause, Job::Live(retry));
+        }
+    }
+
+    /// The pause after an error that may pass is over.
+    pub(super) fn retry(self: &Arc<Self>, stream: &Stream) {
+        let mut state = lock(&self.state);
+        self.make_stale(&mut state, stream.id, Reason::Everything, false);
         self.move_on(state);
     }
 

@@ -4,10 +4,10 @@ use std::{
     collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use resqlite_live::{Dependencies, Difference, Reason, Run, fault::planted};
@@ -37,6 +37,8 @@ pub(crate) enum LiveJob {
     Next(Arc<Hub>),
     /// The runs of queries that have gathered.
     Release(Arc<Hub>),
+    /// One met an error that may have passed by now.
+    Retry(Arc<Hub>, Weak<Stream>),
     /// What a query depends on.
     Explain(Query, Box<dyn FnOnce(Result<Explanation>) + Send>),
 }
@@ -59,6 +61,7 @@ impl LiveJob {
                 hub.release();
                 work(&hub, reader);
             }
+            Self::Retry(hub, stream) => retry(&hub, &stream),
             Self::Explain(query, done) => {
                 let explained = catch_unwind(AssertUnwindSafe(|| explain(reader, &query)));
                 match explained {
@@ -84,6 +87,8 @@ impl LiveJob {
                 hub.release();
                 fail_due(&hub, &error);
             }
+            // The run that becomes due tells whoever it is to be told.
+            Self::Retry(hub, stream) => retry(&hub, &stream),
             Self::Explain(_, done) => done(Err(error)),
         }
     }
@@ -91,7 +96,7 @@ impl LiveJob {
     pub(crate) fn is_cancelled(&self) -> bool {
         match self {
             Self::First(_, stream) => stream.scope.is_cancelled(),
-            Self::Next(_) | Self::Release(_) | Self::Explain(..) => false,
+            Self::Next(_) | Self::Release(_) | Self::Retry(..) | Self::Explain(..) => false,
         }
     }
 }
@@ -114,6 +119,18 @@ pub(crate) fn run_here(hub: &Arc<Hub>, reader: &mut Reader) {
 pub(crate) fn cannot_run_here(hub: &Arc<Hub>) {
     hub.work_begins();
     drop(WorkDone(hub));
+}
+
+/// Makes a live query run again, unless it works again or has ended.
+fn retry(hub: &Arc<Hub>, stream: &Weak<Stream>) {
+    let Some(stream) = stream.upgrade() else { return };
+    let mut state = lock(&stream.state);
+    state.retry_planned = false;
+    let failing = state.error.is_some();
+    drop(state);
+    if failing {
+        hub.retry(&stream);
+    }
 }
 
 /// Runs what is due, for a while: then others may have the thread.
@@ -264,6 +281,7 @@ fn make(hub: &Arc<Hub>, reader: &mut Reader, turn: &Turn, state: &mut State) -> 
     if turn.verifying && changed && undisturbed && !volatile {
         hub.suspect(stream, foreign);
     }
+    state.passing = 0;
     let news = changed || !state.worked || state.error.is_some();
     let dependencies = keep(hub, stream, state, results);
     let pending = news && tell(hub, turn, state, since, micros) == Delivery::Pending;
@@ -277,6 +295,7 @@ fn make(hub: &Arc<Hub>, reader: &mut Reader, turn: &Turn, state: &mut State) -> 
         micros,
         pending,
         dependencies,
+        retry: None,
     })
 }
 
@@ -477,7 +496,19 @@ fn failed(hub: &Arc<Hub>, stream: &Stream, state: &mut State, error: &Error, sin
         micros: 0,
         pending,
         dependencies: news.then(|| Arc::new(anything)),
+        retry: plan_retry(state, error),
     })
+}
+
+/// How long a live query waits that met an error which may pass; `None` if it does not, or waits already.
+fn plan_retry(state: &mut State, error: &Error) -> Option<Duration> {
+    if !error.is_passing() || state.retry_planned || planted("no_retry") {
+        return None;
+    }
+    let pause = limits::RETRY_FIRST * (1 << state.passing.min(16));
+    state.passing = state.passing.saturating_add(1);
+    state.retry_planned = true;
+    Some(pause.min(limits::RETRY_MAX))
 }
 
 fn explain(reader: &mut Reader, query: &Query) -> Result<Explanation> {

@@ -42,6 +42,10 @@ pub(super) struct State {
     pub(super) error: Option<String>,
     /// The last run gave its listener rows.
     pub(super) handed_over: bool,
+    /// How often in a row it met an error that may pass.
+    pub(super) passing: u32,
+    /// It runs again after a pause, whatever is committed.
+    pub(super) retry_planned: bool,
 }
 
 /// The last result of one query.
@@ -75,6 +79,8 @@ impl Stream {
                 worked: false,
                 error: None,
                 handed_over: false,
+                passing: 0,
+                retry_planned: false,
             }),
         }
     }

@@ -1,6 +1,11 @@
 //! Live queries through the Rust API.
 
+use std::{sync::mpsc, thread, time::Duration};
+
 use resqlite::{Database, Options, Value};
+use resqlite_sqlite::{Access, Connection};
+
+use crate::support::{Fixture, block_on};
 
 async fn items() -> Database {
     let db = Database::open(":memory:", Options::default()).await.unwrap();
@@ -58,6 +63,40 @@ fn a_query_heals_when_its_table_returns() {
         assert_eq!(live.next().await.unwrap().unwrap().rows().len(), 1);
         db.close().await.unwrap();
     });
+}
+
+#[test]
+fn a_query_that_met_a_foreign_lock_heals_when_it_is_released() {
+    let options = Options {
+        busy_timeout: Some(Duration::ZERO),
+        watch_external: Some(false),
+        ..Options::default()
+    };
+    let fixture = Fixture::with("CREATE TABLE t(a)", options);
+    let file = fixture.file("other.db");
+    // With a rollback journal a writer keeps readers out.
+    let stranger = Connection::open(&file, Access::ReadWriteCreate, None).unwrap();
+    stranger
+        .execute_script("CREATE TABLE u(a); INSERT INTO u VALUES (1)")
+        .unwrap();
+    fixture.run(&format!("ATTACH '{file}' AS other"));
+    let mut live = fixture.db.stream("SELECT a FROM other.u ORDER BY a", ());
+    block_on(live.next()).unwrap().unwrap();
+
+    stranger
+        .execute_script("BEGIN EXCLUSIVE; INSERT INTO u VALUES (2)")
+        .unwrap();
+    fixture.run("PRAGMA user_version = 1");
+    let error = block_on(live.next()).unwrap().unwrap_err();
+    assert_eq!(error.code(), "SQLITE_BUSY", "{error}");
+    stranger.execute_script("COMMIT").unwrap();
+    let (tell, hear) = mpsc::channel();
+    thread::spawn(move || {
+        let healed = block_on(live.next()).unwrap().unwrap();
+        tell.send(healed.rows().len()).unwrap();
+    });
+    let rows = hear.recv_timeout(Duration::from_secs(60));
+    assert_eq!(rows, Ok(2), "nothing was committed here meanwhile");
 }
 
 /// Waits until no live query has anything to do.

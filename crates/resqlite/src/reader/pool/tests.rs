@@ -117,6 +117,16 @@ fn a_job_for_later_is_taken_by_a_thread_that_waits() {
 }
 
 #[test]
+fn jobs_for_later_are_taken_in_the_order_of_their_times() {
+    let pool = Pool::new(1, 100, None);
+    pool.submit_after(Duration::from_secs(3600), 3);
+    pool.submit_after(Duration::from_millis(2), 2);
+    pool.submit_after(Duration::ZERO, 1);
+    assert_eq!(pool.next(false, None), job(1, None));
+    assert_eq!(pool.next(true, None), job(2, None));
+}
+
+#[test]
 fn a_closed_pool_drops_what_was_to_come_later() {
     let pool = Pool::new(1, 100, None);
     pool.submit_after(Duration::ZERO, 1);
