@@ -1,5 +1,6 @@
-// Checks docs/GUARANTEES.md: the promises are numbered without a gap, each names at least one test that holds it, and
-// every test that is named exists in the file that is named. Runs in npm test, or alone: node scripts/guarantees.mjs
+// Checks docs/GUARANTEES.md and SECURITY.md: the promises are numbered without a gap, each names at least one test that
+// holds it, and every test that is named exists in the file that is named. Runs in npm test, or alone:
+// node scripts/guarantees.mjs
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -7,10 +8,14 @@ import { fileURLToPath } from 'node:url'
 import { root } from './lib/paths.mjs'
 import { CommandFailed } from './lib/process.mjs'
 
-const document = join('docs', 'GUARANTEES.md')
+/** The documents with promises, and the letter of their numbers. */
+const documents = [
+  { file: join('docs', 'GUARANTEES.md'), letter: 'G' },
+  { file: 'SECURITY.md', letter: 'S' },
+]
 
 /** `- **G12** A promise.` */
-const promiseLine = /^- \*\*G(\d+)\*\* \S/
+const promiseLine = /^- \*\*([A-Z])(\d+)\*\* \S/
 
 /** The line of a promise with its tests: nothing but references in backticks, with commas between them. */
 const testsLine = /^ {2}- `[^`]+`(, `[^`]+`)*$/
@@ -20,21 +25,37 @@ const reference = /^([^:]+)::(?:"(.+)"|(\w+))$/
 
 /** Throws a CommandFailed that lists everything that is wrong. */
 export function checkGuarantees() {
-  const lines = readFileSync(join(root, document), 'utf8').split('\n')
-  const promises = readPromises(lines)
-  const errors = [...wrongNumbers(promises), ...strayTests(lines), ...promises.flatMap(wrongTests)]
-  if (promises.length === 0) errors.push(`${document} has no promises`)
+  const errors = documents.flatMap(wrongIn)
   if (errors.length > 0) throw new CommandFailed(errors.join('\n'))
-  const tests = new Set(promises.flatMap(({ tests }) => tests.map(({ text }) => text)))
-  console.log(`${promises.length} promises, held by ${tests.size} tests`)
+  for (const document of documents) {
+    const promises = readPromises(linesOf(document))
+    const tests = new Set(promises.flatMap(({ tests }) => tests.map(({ text }) => text)))
+    console.log(`${document.file}: ${promises.length} promises, held by ${tests.size} tests`)
+  }
+}
+
+function wrongIn(document) {
+  const lines = linesOf(document)
+  const promises = readPromises(lines)
+  if (promises.length === 0) return [`${document.file} has no promises`]
+  const errors = [
+    ...wrongNumbers(document, promises),
+    ...strayTests(lines),
+    ...promises.flatMap((promise) => wrongTests(promise)),
+  ]
+  return errors.map(({ line, text }) => `${document.file}:${line}: ${text}`)
+}
+
+function linesOf({ file }) {
+  return source(file).split('\n')
 }
 
 /** The promises with their numbers and the references below each, all with the lines where they stand. */
 function readPromises(lines) {
   const promises = []
   for (const [index, text] of lines.entries()) {
-    const [, number] = promiseLine.exec(text) ?? []
-    if (number) promises.push({ number: Number(number), line: index + 1, tests: [] })
+    const [, letter, number] = promiseLine.exec(text) ?? []
+    if (number) promises.push({ name: `${letter}${number}`, line: index + 1, tests: [] })
     else if (testsLine.test(text)) promises.at(-1)?.tests.push(...referencesIn(text, index + 1))
   }
   return promises
@@ -44,26 +65,26 @@ function referencesIn(text, line) {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, inner]) => ({ text: inner, line }))
 }
 
-function wrongNumbers(promises) {
-  return promises.flatMap(({ number, line }, index) =>
-    number === index + 1 ? [] : [`${at(line)}: G${number} stands where G${index + 1} is due`],
-  )
+function wrongNumbers({ letter }, promises) {
+  return promises.flatMap(({ name, line }, index) => {
+    const due = `${letter}${index + 1}`
+    return name === due ? [] : [{ line, text: `${name} stands where ${due} is due` }]
+  })
 }
 
 /** References on a line that is not written as a list of tests would otherwise be overlooked. */
 function strayTests(lines) {
-  return lines.flatMap((text, index) =>
-    /`[^`]+\.(rs|[cm]?[jt]s)::/.test(text) && !testsLine.test(text)
-      ? [`${at(index + 1)}: tests stand on a line of their own: "  - \`file::test\`, \`file::test\`"`]
-      : [],
+  const text = 'tests stand on a line of their own: "  - `file::test`, `file::test`"'
+  return lines.flatMap((content, index) =>
+    /`[^`]+\.(rs|[cm]?[jt]s)::/.test(content) && !testsLine.test(content) ? [{ line: index + 1, text }] : [],
   )
 }
 
-function wrongTests({ number, line, tests }) {
-  if (tests.length === 0) return [`${at(line)}: G${number} names no test`]
+function wrongTests({ name, line, tests }) {
+  if (tests.length === 0) return [{ line, text: `${name} names no test` }]
   return tests.flatMap((test) => {
     const reason = whatIsWrong(test.text)
-    return reason ? [`${at(test.line)}: G${number}: ${reason}`] : []
+    return reason ? [{ line: test.line, text: `${name}: ${reason}` }] : []
   })
 }
 
@@ -96,10 +117,6 @@ function nodeTests(file) {
 
 function source(file) {
   return readFileSync(join(root, file), 'utf8')
-}
-
-function at(line) {
-  return `${document}:${line}`
 }
 
 if (resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
