@@ -200,7 +200,8 @@ pub(crate) fn check_file(place: &Place, settings: &Settings) -> Result<()> {
 
 fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_sqlite::Result<()> {
     if role == Role::Writer {
-        // Page size and encoding can only be chosen before the file has content.
+        // Page size and encoding can only be chosen before the file has content, which other PRAGMAs give it.
+        set_pragmas(connection, settings, Reach::Creation)?;
         set_pragmas(connection, settings, Reach::Writer)?;
         let mode = connection
             .query_text("PRAGMA journal_mode = WAL")?

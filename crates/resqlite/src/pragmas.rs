@@ -144,6 +144,8 @@ pub(crate) enum Reach {
     All,
     /// The one that writes.
     Writer,
+    /// The one that writes, as the first thing it does.
+    Creation,
 }
 
 fn class(name: &str) -> Option<Class> {
@@ -214,7 +216,8 @@ pub(crate) fn usual() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// Why not.
 pub(crate) fn as_option(name: &str) -> Result<Reach, &'static str> {
     match class(name) {
-        Some(File | Creation | Writer) => Ok(Reach::Writer),
+        Some(Creation) => Ok(Reach::Creation),
+        Some(File | Writer) => Ok(Reach::Writer),
         Some(Connection | Script(_)) => Ok(Reach::All),
         Some(Own(advice)) => Err(advice),
         Some(ForeignKeys) => Err("use the option foreignKeys"),

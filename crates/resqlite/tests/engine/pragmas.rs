@@ -191,6 +191,29 @@ fn all_connections_tell_what_open_was_told() {
 }
 
 #[test]
+fn page_size_and_encoding_are_chosen_whatever_else_is_set() {
+    for untrusted in [false, true] {
+        let options = Options {
+            untrusted: Some(untrusted),
+            ..pragmas(&[
+                ("auto_vacuum", "2"),
+                ("user_version", "5"),
+                ("encoding", "UTF16le"),
+                ("page_size", "8192"),
+            ])
+        };
+        let fixture = Fixture::with("CREATE TABLE t(a)", options);
+        assert_eq!(fixture.integers("PRAGMA page_size"), [8192]);
+        assert_eq!(fixture.integers("PRAGMA user_version"), [5]);
+        assert_eq!(
+            single(&fixture.select("PRAGMA encoding")),
+            Value::Text("UTF-16le".into())
+        );
+        assert_eq!(single(&fixture.run("PRAGMA auto_vacuum").rows), Value::Integer(2));
+    }
+}
+
+#[test]
 fn pragmas_that_are_no_settings_are_refused_as_options() {
     for (name, advice) in [
         ("optimize", "not for the life of a database"),
