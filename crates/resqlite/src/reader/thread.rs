@@ -273,6 +273,15 @@ impl Reader {
 
     /// Begins a read transaction. It takes its snapshot with the first read.
     fn begin_read(&mut self) -> Result<()> {
+        let begun = self.try_to_begin();
+        if begun.is_err() {
+            // One that stayed open would show this state to everybody who comes later.
+            self.end_read()?;
+        }
+        begun
+    }
+
+    fn try_to_begin(&mut self) -> Result<()> {
         for _ in 0..limits::SNAPSHOT_ATTEMPTS {
             let settled = self.commits.settled();
             // Read first: whoever knows of a commit must know what names mean since.

@@ -1,6 +1,9 @@
 //! Databases that the writer attaches are there for every reader.
 
+use std::time::Duration;
+
 use resqlite::Options;
+use resqlite_sqlite::{Access, Connection};
 
 use crate::support::{Fixture, ask, block_on, hold_reader, integers};
 
@@ -176,4 +179,28 @@ fn a_file_that_is_open_already_is_not_attached_however_its_path_is_written() {
     );
     fixture.run("INSERT INTO other.u VALUES (1)");
     assert_eq!(fixture.integers("SELECT a FROM other.u"), [1]);
+}
+
+#[test]
+fn a_reader_that_could_not_read_an_attached_database_shows_no_old_state_afterwards() {
+    let fixture = Fixture::with(
+        "CREATE TABLE t(a)",
+        Options {
+            readers: Some(1),
+            busy_timeout: Some(Duration::from_millis(10)),
+            ..Options::default()
+        },
+    );
+    let other = fixture.file("other.db");
+    fixture.run(&format!("ATTACH '{other}' AS other"));
+    fixture.exec("CREATE TABLE other.u(a)");
+    assert_eq!(fixture.integers("SELECT count(*) FROM t, other.u"), [0]);
+    let stranger = Connection::open(&other, Access::ReadWriteCreate, None).unwrap();
+    stranger.execute_script("BEGIN EXCLUSIVE").unwrap();
+    let mut live = fixture.db.stream("SELECT a FROM t", ());
+    let refused = block_on(live.next()).unwrap().unwrap_err();
+    assert_eq!(refused.code(), "SQLITE_BUSY");
+    stranger.execute_script("COMMIT").unwrap();
+    fixture.run("INSERT INTO t VALUES (1)");
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
 }
