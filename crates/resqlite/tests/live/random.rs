@@ -98,7 +98,7 @@ fn scripts_that_failed_once_do_not_fail_again() {
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
-/// `RESQLITE_LIVE_SEED` runs one seed; `RESQLITE_LIVE_COMMITS` runs longer, from `RESQLITE_LIVE_START` on.
+/// `RESQLITE_LIVE_SEED` prints and runs one seed; `RESQLITE_LIVE_COMMITS` runs longer, from `RESQLITE_LIVE_START` on.
 #[test]
 fn every_stream_shows_what_a_fresh_query_gives() {
     let began = Instant::now();
@@ -110,6 +110,9 @@ fn every_stream_shows_what_a_fresh_query_gives() {
     while counts.commits < commits {
         let (script, verify) = (script(seed, SIZE), verified(seed));
         let before = counts.commits;
+        if only.is_some() {
+            println!("{script}");
+        }
         match run(&script, verify) {
             Ok(more) => counts.add(more),
             Err(failure) => report(seed, counts.commits, &script, &failure, verify),

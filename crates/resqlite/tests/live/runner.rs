@@ -3,8 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::{
+    contents::difference,
+    oracle::{Expected, Oracle},
     script::{Script, Step},
-    streams::{Failure, Streams},
+    streams::{Failure, Streams, wait_for},
     world::{World, Wrote},
 };
 
@@ -12,6 +14,8 @@ use crate::{
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Counts {
     pub commits: u64,
+    /// Steps whose outcome was compared with that of plain SQLite.
+    pub statements: u64,
     pub emissions: u64,
     pub skipped: u64,
     pub skipped_by_key: u64,
@@ -23,6 +27,7 @@ pub struct Counts {
 impl Counts {
     pub fn add(&mut self, other: Self) {
         self.commits += other.commits;
+        self.statements += other.statements;
         self.emissions += other.emissions;
         self.skipped += other.skipped;
         self.skipped_by_key += other.skipped_by_key;
@@ -47,49 +52,111 @@ pub fn run(script: &Script, verify: f64) -> Result<Counts, Failure> {
     })
 }
 
+/// What runs a script, and what is owed.
+struct Run {
+    world: World,
+    streams: Streams,
+    oracle: Oracle,
+    /// What the writes must come to that are queued.
+    owed: Vec<(Step, Expected)>,
+    /// Those that were judged.
+    statements: u64,
+}
+
 fn run_steps(script: &Script, verify: f64) -> Result<Counts, Failure> {
-    let mut world = World::open(&script.setup).map_err(|error| Failure::new(error.to_string()))?;
-    let mut streams = Streams::new(verify);
-    let mut outcome = Ok(());
-    for step in &script.steps {
-        outcome = run_step(&mut world, &mut streams, step);
-        if outcome.is_err() {
-            break;
-        }
-    }
+    let world = World::open(&script.setup).map_err(|error| Failure::new(error.to_string()))?;
+    let mut run = Run {
+        world,
+        streams: Streams::new(verify),
+        oracle: Oracle::open(&script.setup),
+        owed: Vec::new(),
+        statements: 0,
+    };
+    let outcome = script.steps.iter().try_for_each(|step| run.step(step));
     if outcome.as_ref().is_err_and(|failure| failure.hangs) {
         // Closing would hang, too.
-        std::mem::forget((world, streams));
+        std::mem::forget(run);
         return outcome.map(|()| Counts::default());
     }
-    let totals = world.db.diagnostics().streams.sums;
+    let totals = run.world.db.diagnostics().streams.sums;
     let counts = Counts {
-        commits: world.db.engine().last_commit(),
-        emissions: streams.emissions as u64,
+        commits: run.world.db.engine().last_commit(),
+        statements: run.statements,
+        emissions: run.streams.emissions as u64,
         skipped: totals.skipped_by_table + totals.skipped_by_column + totals.skipped_by_key,
         skipped_by_key: totals.skipped_by_key,
         requeries: totals.requeries,
         unchanged: totals.unchanged,
         verified: totals.verified,
     };
-    drop(streams);
-    world.close();
+    drop(run.streams);
+    run.world.close();
     outcome.map(|()| counts)
 }
 
-fn run_step(world: &mut World, streams: &mut Streams, step: &Step) -> Result<(), Failure> {
-    match step {
-        Step::Subscribe { stream, queries } => streams.subscribe(world, *stream, queries),
-        Step::Unsubscribe(stream) => streams.unsubscribe(*stream)?,
-        Step::Lag => streams.lag(),
-        Step::Check => {
-            world.settle();
-            streams.check(world)?;
+impl Run {
+    fn step(&mut self, step: &Step) -> Result<(), Failure> {
+        match step {
+            Step::Subscribe { stream, queries } => self.streams.subscribe(&self.world, *stream, queries),
+            Step::Unsubscribe(stream) => self.streams.unsubscribe(*stream)?,
+            Step::Lag => self.streams.lag(),
+            Step::Check => self.check()?,
+            Step::Foreign(_) => self.foreign(step)?,
+            step => self.write(step)?,
         }
-        step => {
-            // Statements may fail; whether they do is looked at elsewhere.
-            let _: Wrote = world.run(step);
+        Ok(())
+    }
+
+    fn write(&mut self, step: &Step) -> Result<(), Failure> {
+        let queued = matches!(step, Step::Queue(_)) && !self.oracle.holds_writer();
+        let (expected, wrote) = (self.oracle.run(step), self.world.run(step));
+        if queued {
+            self.owed.push((step.clone(), expected));
+            return Ok(());
+        }
+        self.judge(step, &expected, &wrote)
+    }
+
+    /// What is queued is done first, or who comes first would be left to chance.
+    fn foreign(&mut self, step: &Step) -> Result<(), Failure> {
+        self.check()?;
+        let seen = |world: &World| world.db.diagnostics().streams.foreign_commits;
+        let (before, commits) = (seen(&self.world), self.world.foreign_commits);
+        self.write(step)?;
+        if self.world.foreign_commits > commits && self.streams.listen() {
+            wait_for("the foreign commit is noticed", || seen(&self.world) > before)?;
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<(), Failure> {
+        let wrote = self.world.settle();
+        for ((step, expected), wrote) in std::mem::take(&mut self.owed).into_iter().zip(wrote) {
+            self.judge(&step, &expected, &wrote)?;
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, step: &Step, expected: &Expected, wrote: &Wrote) -> Result<(), Failure> {
+        self.statements += u64::from(!matches!(expected, Expected::Nothing));
+        if expected.is_met(wrote) {
+            return Ok(());
+        }
+        Err(Failure::new(format!(
+            "{step}\ncame to:   {wrote:?}\nshould be: {expected:?}"
+        )))
+    }
+
+    fn check(&mut self) -> Result<(), Failure> {
+        self.settle()?;
+        self.streams.check(&self.world)?;
+        // Others do not see what a transaction has done so far, and after its end nobody does.
+        if self.oracle.is_stuck() {
+            return Ok(());
+        }
+        match difference(&self.world.contents(), &self.oracle.contents()) {
+            Some(difference) => Err(Failure::new(difference)),
+            None => Ok(()),
         }
     }
-    Ok(())
 }

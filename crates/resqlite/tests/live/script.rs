@@ -35,6 +35,10 @@ pub enum Step {
         sets: Vec<Vec<Value>>,
     },
     Script(String),
+    /// A script that somebody else runs on the main file, between two transactions.
+    Foreign(String),
+    /// One of several handles is closed and opened again.
+    Reopen,
     Begin,
     Commit,
     Rollback,
@@ -55,6 +59,10 @@ pub struct Setup {
     pub readers: usize,
     pub statement_cache: usize,
     pub recursive_triggers: bool,
+    /// Texts are stored as UTF-16; of files only.
+    pub utf16: bool,
+    /// `Database`s that are open on the file; writes take turns.
+    pub handles: usize,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -68,8 +76,18 @@ impl Step {
     pub fn writes(&self) -> bool {
         matches!(
             self,
-            Self::Write(_) | Self::Queue(_) | Self::Batch { .. } | Self::Script(_)
+            Self::Write(_) | Self::Queue(_) | Self::Batch { .. } | Self::Script(_) | Self::Foreign(_)
         )
+    }
+
+    /// Whether it is a statement that inserts where it changes anything.
+    pub fn inserts(&self) -> bool {
+        match self {
+            Self::Write(Statement { sql, .. })
+            | Self::Queue(Statement { sql, .. })
+            | Self::Batch { sql, .. } => sql.starts_with("INSERT") && !sql.contains("DO UPDATE"),
+            _ => false,
+        }
     }
 }
 
@@ -99,6 +117,8 @@ impl fmt::Display for Step {
                 write!(f, "batch {packed} {sql}")
             }
             Self::Script(sql) => write!(f, "script {sql}"),
+            Self::Foreign(sql) => write!(f, "foreign {sql}"),
+            Self::Reopen => f.write_str("reopen"),
             Self::Begin => f.write_str("begin"),
             Self::Commit => f.write_str("commit"),
             Self::Rollback => f.write_str("rollback"),
@@ -121,6 +141,12 @@ impl fmt::Display for Setup {
         )?;
         if self.recursive_triggers {
             f.write_str(" recursive_triggers")?;
+        }
+        if self.utf16 {
+            f.write_str(" utf16")?;
+        }
+        if self.handles > 1 {
+            write!(f, " handles={}", self.handles)?;
         }
         Ok(())
     }
@@ -186,6 +212,8 @@ impl FromStr for Step {
             "queue" => Self::Queue(read_statement(rest)?),
             "batch" => return read_batch(rest),
             "script" => Self::Script(rest.into()),
+            "foreign" => Self::Foreign(rest.into()),
+            "reopen" => Self::Reopen,
             "begin" => Self::Begin,
             "commit" => Self::Commit,
             "rollback" => Self::Rollback,
@@ -212,15 +240,19 @@ impl FromStr for Setup {
             readers: 2,
             statement_cache: 128,
             recursive_triggers: false,
+            utf16: false,
+            handles: 1,
         };
         let number = |text: &str| text.parse().map_err(|_| format!("{text:?} is no number"));
         for word in words {
             match word.split_once('=') {
                 Some(("readers", count)) => setup.readers = number(count)?,
                 Some(("statement_cache", count)) => setup.statement_cache = number(count)?,
+                Some(("handles", count)) => setup.handles = number(count)?,
                 None if word == "file" => setup.file = true,
                 None if word == "memory" => setup.file = false,
                 None if word == "recursive_triggers" => setup.recursive_triggers = true,
+                None if word == "utf16" => setup.utf16 = true,
                 _ => return Err(format!("{word:?} is no option of a script")),
             }
         }

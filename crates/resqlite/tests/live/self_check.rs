@@ -36,9 +36,9 @@ impl Counts {
         match wrote {
             Wrote::Nothing => return,
             Wrote::Other => {}
-            Wrote::Rows(changes) => {
+            Wrote::Rows(done) => {
                 self.row_writes += 1;
-                self.writes_with_rows += usize::from(changes > 0);
+                self.writes_with_rows += usize::from(done.changes > 0);
             }
             Wrote::Failed(error) => {
                 self.writes_failed += 1;

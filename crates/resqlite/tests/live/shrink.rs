@@ -77,17 +77,16 @@ impl Shrinker<'_> {
     }
 
     fn simplify_setup(&mut self) {
-        let mut setup = self.script.setup.clone();
-        setup.readers = 1;
-        setup.statement_cache = 128;
-        setup.recursive_triggers = false;
-        for part in 0..4 {
+        for part in 0..6 {
             let mut candidate = self.script.clone();
+            let setup = &mut candidate.setup;
             match part {
-                0 => candidate.setup.readers = setup.readers,
-                1 => candidate.setup.statement_cache = setup.statement_cache,
-                2 => candidate.setup.recursive_triggers = setup.recursive_triggers,
-                _ => candidate.setup.file = false,
+                0 => setup.readers = 1,
+                1 => setup.statement_cache = 128,
+                2 => setup.recursive_triggers = false,
+                3 => setup.utf16 = false,
+                4 => setup.handles = 1,
+                _ => setup.file = false,
             }
             if candidate != self.script {
                 self.try_script(candidate);
@@ -113,6 +112,7 @@ fn simpler(step: &Step) -> Vec<Step> {
             })
             .collect(),
         Step::Script(sql) => scripts(sql).into_iter().map(Step::Script).collect(),
+        Step::Foreign(sql) => scripts(sql).into_iter().map(Step::Foreign).collect(),
         Step::Subscribe { stream, queries } => subscriptions(queries)
             .into_iter()
             .map(|queries| Step::Subscribe {

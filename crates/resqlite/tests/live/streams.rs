@@ -1,6 +1,11 @@
 //! The streams of a script, and what must hold of each when nothing is under way.
 
-use std::{collections::BTreeMap, sync::mpsc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use resqlite::{Engine, Integers, LiveQueryRequest, Params, Subscription};
 
@@ -156,12 +161,19 @@ impl Streams {
         }
         let foreign = world.db.diagnostics().streams.foreign_commits;
         // A database that comes or goes is looked at as if somebody else had written.
-        if foreign > world.attachments {
+        if foreign > world.attachments + world.foreign_commits {
             return Err(Failure::new(format!(
-                "{foreign} foreign commits were seen, where nobody else writes"
+                "{foreign} foreign commits were seen, {} there were",
+                world.foreign_commits
             )));
         }
         Ok(())
+    }
+
+    /// Whether a stream is open that can be told of commits.
+    pub fn listen(&self) -> bool {
+        let listens = |stream: &Stream| !stream.notes.lock().ended;
+        self.open.values().any(listens)
     }
 }
 
@@ -191,6 +203,21 @@ pub fn wait_until_quiet(engine: &Engine) -> Result<(), Failure> {
         what: format!("streams do not come to rest: {:?}", engine.diagnostics().streams),
         hangs: true,
     })
+}
+
+/// Blocks until something holds that another thread brings about.
+pub fn wait_for(what: &str, holds: impl Fn() -> bool) -> Result<(), Failure> {
+    let end = Instant::now() + PATIENCE;
+    while !holds() {
+        if Instant::now() > end {
+            return Err(Failure {
+                what: format!("in vain was waited until {what}"),
+                hangs: true,
+            });
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
 }
 
 impl Stream {

@@ -1,34 +1,57 @@
 //! The database that a script runs on, and the steps that write.
 
-use std::sync::mpsc::{self, Receiver};
+use std::{
+    cell::Cell,
+    sync::{
+        Arc,
+        mpsc::{self, Receiver},
+    },
+};
 
 use pollster::block_on;
 use resqlite::{
     Database, Error, Execution, Integers, Options, Outcome, Params, Reply, Result, Rows, Shape, Slice, Token,
     Transaction, Value, Work, Write,
 };
+use resqlite_sqlite::{Access, Connection};
 use tempfile::TempDir;
 
-use crate::script::{Setup, Statement, Step};
+use crate::{
+    contents::{self, Contents},
+    script::{Setup, Statement, Step},
+};
 
 /// An open database with what is under way on it.
 pub struct World {
     pub db: Database,
+    /// Further handles of the same file.
+    others: Vec<Database>,
+    /// Counts the writes, which go round the handles.
+    turn: Cell<usize>,
+    path: String,
+    options: Options,
+    /// A connection that the engine knows nothing of.
+    stranger: Option<Connection>,
     folder: Option<TempDir>,
     transaction: Option<Transaction>,
     /// Open savepoints of it.
     level: u32,
-    queued: Vec<Receiver<Result<i64>>>,
+    /// Writes that are to wait together.
+    waiting: Vec<Write>,
+    queued: Vec<Receiver<Result<Execution>>>,
     /// How often a database was attached or detached.
     pub attachments: u64,
+    /// Commits of the stranger.
+    pub foreign_commits: u64,
 }
 
 /// What a step that writes has led to.
+#[derive(Debug)]
 pub enum Wrote {
     /// The step does not write, or made no sense here.
     Nothing,
-    /// Rows changed.
-    Rows(i64),
+    /// A statement worked.
+    Rows(Execution),
     /// The schema, or a transaction.
     Other,
     Failed(Error),
@@ -42,6 +65,9 @@ impl World {
         let path = folder
             .as_ref()
             .map_or(":memory:".into(), |folder| path_in(folder, "main.db"));
+        if folder.is_some() {
+            file_with_encoding(&path, setup.utf16);
+        }
         let options = Options {
             readers: Some(setup.readers),
             statement_cache_size: Some(setup.statement_cache),
@@ -52,19 +78,42 @@ impl World {
             },
             ..Options::default()
         };
+        let open = || block_on(Database::open(&path, options.clone()));
+        let others = if folder.is_some() { setup.handles - 1 } else { 0 };
         Ok(Self {
-            db: block_on(Database::open(&path, options))?,
+            db: open()?,
+            others: (0..others).map(|_| open()).collect::<Result<_>>()?,
+            turn: Cell::new(0),
+            path,
+            options,
+            stranger: None,
             folder,
             transaction: None,
             level: 0,
+            waiting: Vec::new(),
             queued: Vec::new(),
             attachments: 0,
+            foreign_commits: 0,
         })
+    }
+
+    /// The handle whose turn it is.
+    fn handle(&self) -> &Database {
+        let turn = self.turn.replace(self.turn.get() + 1);
+        std::iter::once(&self.db)
+            .chain(&self.others)
+            .nth(turn % (1 + self.others.len()))
+            .expect("there are so many")
     }
 
     /// Runs a step that writes, or that begins or ends something.
     pub fn run(&mut self, step: &Step) -> Wrote {
+        if !matches!(step, Step::Queue(_)) {
+            self.send();
+        }
         match step {
+            Step::Foreign(sql) => self.foreign(sql),
+            Step::Reopen => self.reopen(),
             Step::Attach => self.attach(),
             Step::Detach => {
                 self.attachments += 1;
@@ -79,11 +128,11 @@ impl World {
             }
             Step::Batch { sql, sets } => rows(match &self.transaction {
                 Some(transaction) => block_on(transaction.execute_batch(sql, sets)),
-                None => block_on(self.db.execute_batch(sql, sets)),
+                None => block_on(self.handle().execute_batch(sql, sets)),
             }),
             Step::Script(sql) => other(match &self.transaction {
                 Some(transaction) => block_on(transaction.exec(sql)),
-                None => block_on(self.db.exec(sql)),
+                None => block_on(self.handle().exec(sql)),
             }),
             _ => self.control(step),
         }
@@ -91,7 +140,7 @@ impl World {
 
     fn control(&mut self, step: &Step) -> Wrote {
         match (step, &self.transaction) {
-            (Step::Begin, None) => match block_on(self.db.begin(None)) {
+            (Step::Begin, None) => match block_on(self.handle().begin(None)) {
                 Ok(transaction) => {
                     self.transaction = Some(transaction);
                     self.level = 0;
@@ -126,7 +175,7 @@ impl World {
     fn execute(&self, sql: &str, params: &[Value]) -> Wrote {
         rows(match &self.transaction {
             Some(transaction) => block_on(transaction.execute(sql, params)),
-            None => block_on(self.db.execute(sql, params)),
+            None => block_on(self.handle().execute(sql, params)),
         })
     }
 
@@ -139,9 +188,31 @@ impl World {
         }
     }
 
+    /// Nobody else but the engine has a database in memory, and a transaction keeps everybody else from writing.
+    fn foreign(&mut self, sql: &str) -> Wrote {
+        if self.folder.is_none() || self.transaction.is_some() {
+            return Wrote::Nothing;
+        }
+        let path = &self.path;
+        let stranger = self.stranger.get_or_insert_with(|| {
+            Connection::open(path, Access::ReadWriteCreate, None).expect("a second connection to the file")
+        });
+        let done = all_or_nothing(stranger, sql);
+        self.foreign_commits += u64::from(done.is_ok());
+        other(done.map_err(Error::from))
+    }
+
+    fn reopen(&mut self) -> Wrote {
+        if let Some(handle) = self.others.pop() {
+            block_on(handle.close()).expect("closing never fails");
+            let reopened = block_on(Database::open(&self.path, self.options.clone()));
+            self.others.insert(0, reopened.expect("the file is open already"));
+        }
+        Wrote::Nothing
+    }
+
     fn queue(&mut self, statement: &Statement) {
-        let (told, hear) = mpsc::channel();
-        let write = Write {
+        self.waiting.push(Write {
             work: Work::Execute {
                 sql: statement.sql.as_str().into(),
                 params: Params::from(&statement.params[..]),
@@ -149,20 +220,43 @@ impl World {
             full: false,
             integers: Integers::BigInt,
             token: Token::default(),
-        };
-        self.db.engine().write(write, Box::new(Tell(told)));
-        self.queued.push(hear);
+        });
+    }
+
+    /// Sends the writes that are to wait together, while the writer is kept busy.
+    fn send(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let busy = block_on(self.db.begin(None)).expect("nobody else has the writer");
+        for write in self.waiting.drain(..) {
+            let (told, hear) = mpsc::channel();
+            let rows = Rows::default();
+            self.db.engine().write(write, Box::new(Tell { rows, told }));
+            self.queued.push(hear);
+        }
+        block_on(busy.rollback()).expect("nothing was done in it");
     }
 
     /// Waits for the writes that were queued.
     pub fn settle(&mut self) -> Vec<Wrote> {
+        self.send();
         self.queued
             .drain(..)
-            .map(|hear| match hear.recv().expect("every write is answered") {
-                Ok(changes) => Wrote::Rows(changes),
-                Err(error) => Wrote::Failed(error),
-            })
+            .map(|hear| rows(hear.recv().expect("every write is answered")))
             .collect()
+    }
+
+    /// What all tables hold: as the transaction sees it, if one is open, else as readers do.
+    pub fn contents(&self) -> Contents {
+        contents::read(self.transaction.is_some(), |sql| {
+            let rows = match &self.transaction {
+                Some(transaction) => block_on(transaction.select(sql, ())),
+                None => block_on(self.handle().select(sql, ())),
+            };
+            rows.map(|rows| contents::rows(&rows))
+                .map_err(|error| error.code())
+        })
     }
 
     pub fn select(&self, statement: &Statement) -> Result<Rows> {
@@ -173,11 +267,14 @@ impl World {
     pub fn close(mut self) {
         self.settle();
         drop(self.transaction.take());
+        for handle in self.others.drain(..) {
+            block_on(handle.close()).expect("closing never fails");
+        }
         block_on(self.db.close()).expect("closing never fails");
     }
 }
 
-fn path_in(folder: &TempDir, file: &str) -> String {
+pub fn path_in(folder: &TempDir, file: &str) -> String {
     folder
         .path()
         .join(file)
@@ -186,28 +283,63 @@ fn path_in(folder: &TempDir, file: &str) -> String {
         .to_owned()
 }
 
+/// Makes a file that holds nothing. Its encoding stays.
+pub fn file_with_encoding(path: &str, utf16: bool) {
+    let encoding = if utf16 { "UTF-16le" } else { "UTF-8" };
+    Connection::open(path, Access::ReadWriteCreate, None)
+        .and_then(|made| made.execute_script(&format!("PRAGMA encoding = '{encoding}'; VACUUM")))
+        .expect("a file can be made");
+}
+
+/// Runs a script in one transaction of a connection of its own, which waits for others as long as it takes.
+pub fn all_or_nothing(connection: &Connection, script: &str) -> resqlite_sqlite::Result<()> {
+    connection.execute_script("PRAGMA busy_timeout = 60000; BEGIN IMMEDIATE")?;
+    let done = connection
+        .execute_script(script)
+        .and_then(|()| connection.execute_script("COMMIT"));
+    if !connection.is_autocommit() {
+        connection.execute_script("ROLLBACK")?;
+    }
+    done
+}
+
 fn rows(done: Result<Execution>) -> Wrote {
-    done.map_or_else(Wrote::Failed, |done| Wrote::Rows(done.changes))
+    done.map_or_else(Wrote::Failed, Wrote::Rows)
 }
 
 fn other(done: Result<()>) -> Wrote {
     done.map_or_else(Wrote::Failed, |()| Wrote::Other)
 }
 
-/// Tells the number of changed rows, or the error.
-struct Tell(mpsc::Sender<Result<i64>>);
+/// Tells what a write did, or the error.
+struct Tell {
+    rows: Rows,
+    told: mpsc::Sender<Result<Execution>>,
+}
 
 impl Reply for Tell {
-    fn rows(&mut self, _: &std::sync::Arc<Shape>, _: &Slice<'_>) -> bool {
+    fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool {
+        self.rows.extend(shape, &slice.to_bytes());
         true
     }
 
     fn finish(self: Box<Self>, outcome: Result<Outcome<'_>>) {
-        let changes = outcome.map(|outcome| match outcome {
-            Outcome::Written(_, written) => written.changes,
-            _ => 0,
+        let Self { mut rows, told } = *self;
+        let done = outcome.map(|outcome| {
+            let Outcome::Written(returned, written) = outcome else {
+                panic!("a write is answered with {outcome:?}")
+            };
+            for (shape, slice) in returned {
+                rows.extend(shape, slice);
+            }
+            Execution {
+                rows,
+                changes: written.changes,
+                last_insert_rowid: written.last_insert_rowid,
+                commit: written.commit,
+            }
         });
         // Nobody waits for it when the test has failed already.
-        let _ = self.0.send(changes);
+        let _ = told.send(done);
     }
 }

@@ -63,6 +63,8 @@ pub fn script(seed: u64, size: Size) -> Script {
         readers: rng.between(1, 3),
         statement_cache: *rng.pick(&[1, 3, 128, 128]),
         recursive_triggers: rng.chance(25),
+        utf16: false,
+        handles: 1,
     };
     let mut maker = Maker {
         rng,

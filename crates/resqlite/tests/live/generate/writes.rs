@@ -359,7 +359,7 @@ fn insert_select(draw: &mut Draw<'_>, table: &Table) -> String {
     let columns: Vec<usize> = table
         .writable()
         .into_iter()
-        .filter(|&at| !matches!(table.columns[at].role, Role::Child { .. }))
+        .filter(|&at| !matches!(table.columns[at].role, Role::Child { .. }) && table.key != Key::Alias(at))
         .take(from.columns.len())
         .collect();
     if columns.is_empty() {
