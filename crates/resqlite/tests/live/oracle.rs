@@ -69,6 +69,9 @@ impl Expected {
     }
 }
 
+/// What a write does, in a transaction that somebody else manages.
+type Work = dyn Fn(&Connection) -> Result<Expected>;
+
 /// A transaction of the caller.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Transaction {
@@ -138,7 +141,7 @@ impl Oracle {
     }
 
     fn write(&mut self, step: &Step) -> Expected {
-        let work: Box<dyn Fn(&Connection) -> Result<Expected>> = match step {
+        let work: Box<Work> = match step {
             Step::Attach => {
                 let path = path_in(self.folder.as_ref().expect("asked before"), "aux.db");
                 return expected(self.attach(&path));
@@ -174,7 +177,7 @@ impl Oracle {
     }
 
     /// In a transaction of its own, of which nothing is left if it fails.
-    fn alone(&self, work: &dyn Fn(&Connection) -> Result<Expected>) -> Result<Expected> {
+    fn alone(&self, work: &Work) -> Result<Expected> {
         self.must("BEGIN IMMEDIATE");
         self.connection.set_last_insert_rowid(0);
         let done =
@@ -186,7 +189,7 @@ impl Oracle {
     }
 
     /// In the open transaction, under a savepoint.
-    fn inside(&mut self, work: &dyn Fn(&Connection) -> Result<Expected>) -> Result<Expected> {
+    fn inside(&mut self, work: &Work) -> Result<Expected> {
         self.must("SAVEPOINT one");
         let done = work(&self.connection);
         if self.connection.is_autocommit() {

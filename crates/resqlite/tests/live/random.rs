@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    generate::{Size, script},
+    generate::{Size, failing_script, script},
     runner::{Counts, run},
     script::Script,
     shrink::shrink,
@@ -20,6 +20,11 @@ const SIZE: Size = Size {
 };
 /// Commits of one run of the suite, about.
 const COMMITS: u64 = 20_000;
+const FAILING_SIZE: Size = Size {
+    steps: 60,
+    streams: 2,
+};
+const FAILING_COMMITS: u64 = 8_000;
 /// After so many commits a long run tells how far it is.
 const PROGRESS: u64 = 50_000;
 /// How often a script is run that fails only sometimes.
@@ -98,17 +103,17 @@ fn scripts_that_failed_once_do_not_fail_again() {
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
-/// `RESQLITE_LIVE_SEED` prints and runs one seed; `RESQLITE_LIVE_COMMITS` runs longer, from `RESQLITE_LIVE_START` on.
-#[test]
-fn every_stream_shows_what_a_fresh_query_gives() {
+/// Runs scripts until so many commits were made. `RESQLITE_LIVE_SEED` prints and runs one seed;
+/// `RESQLITE_LIVE_COMMITS` runs longer, from `RESQLITE_LIVE_START` on. Gives what they came to, unless it was one seed.
+fn run_many(make: fn(u64, Size) -> Script, size: Size, commits: u64) -> Option<Counts> {
     let began = Instant::now();
     let mut counts = Counts::default();
     let only = number("RESQLITE_LIVE_SEED");
-    let commits = number("RESQLITE_LIVE_COMMITS").unwrap_or(COMMITS);
+    let commits = number("RESQLITE_LIVE_COMMITS").unwrap_or(commits);
     let mut seed = only.or(number("RESQLITE_LIVE_START")).unwrap_or(0);
     let first = seed;
     while counts.commits < commits {
-        let (script, verify) = (script(seed, SIZE), verified(seed));
+        let (script, verify) = (make(seed, size), verified(seed));
         let before = counts.commits;
         if only.is_some() {
             println!("{script}");
@@ -118,7 +123,7 @@ fn every_stream_shows_what_a_fresh_query_gives() {
             Err(failure) => report(seed, counts.commits, &script, &failure, verify),
         }
         if only.is_some() {
-            break;
+            return None;
         }
         seed += 1;
         if counts.commits / PROGRESS > before / PROGRESS {
@@ -126,9 +131,22 @@ fn every_stream_shows_what_a_fresh_query_gives() {
         }
     }
     println!("{}: {counts:?}", progress(first, seed, &counts, began.elapsed()));
-    if only.is_none() {
-        assert!(counts.emissions > commits / 20, "streams were told little");
+    Some(counts)
+}
+
+#[test]
+fn every_stream_shows_what_a_fresh_query_gives() {
+    if let Some(counts) = run_many(script, SIZE, COMMITS) {
+        assert!(counts.emissions > counts.commits / 20, "streams were told little");
         assert!(counts.skipped > counts.requeries / 4, "little was skipped");
-        assert!(counts.verified > commits / 20, "little was verified");
+        assert!(counts.verified > counts.commits / 20, "little was verified");
+    }
+}
+
+/// The same with few streams and many statements that are meant to fail.
+#[test]
+fn every_statement_comes_to_what_plain_sqlite_makes_of_it_alone() {
+    if let Some(counts) = run_many(failing_script, FAILING_SIZE, FAILING_COMMITS) {
+        assert!(counts.failed > counts.statements / 10, "little failed");
     }
 }

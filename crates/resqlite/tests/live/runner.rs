@@ -16,6 +16,8 @@ pub struct Counts {
     pub commits: u64,
     /// Steps whose outcome was compared with that of plain SQLite.
     pub statements: u64,
+    /// Those of them that plain SQLite refused.
+    pub failed: u64,
     pub emissions: u64,
     pub skipped: u64,
     pub skipped_by_key: u64,
@@ -28,6 +30,7 @@ impl Counts {
     pub fn add(&mut self, other: Self) {
         self.commits += other.commits;
         self.statements += other.statements;
+        self.failed += other.failed;
         self.emissions += other.emissions;
         self.skipped += other.skipped;
         self.skipped_by_key += other.skipped_by_key;
@@ -61,6 +64,7 @@ struct Run {
     owed: Vec<(Step, Expected)>,
     /// Those that were judged.
     statements: u64,
+    failed: u64,
 }
 
 fn run_steps(script: &Script, verify: f64) -> Result<Counts, Failure> {
@@ -71,6 +75,7 @@ fn run_steps(script: &Script, verify: f64) -> Result<Counts, Failure> {
         oracle: Oracle::open(&script.setup),
         owed: Vec::new(),
         statements: 0,
+        failed: 0,
     };
     let outcome = script.steps.iter().try_for_each(|step| run.step(step));
     if outcome.as_ref().is_err_and(|failure| failure.hangs) {
@@ -82,6 +87,7 @@ fn run_steps(script: &Script, verify: f64) -> Result<Counts, Failure> {
     let counts = Counts {
         commits: run.world.db.engine().last_commit(),
         statements: run.statements,
+        failed: run.failed,
         emissions: run.streams.emissions as u64,
         skipped: totals.skipped_by_table + totals.skipped_by_column + totals.skipped_by_key,
         skipped_by_key: totals.skipped_by_key,
@@ -139,6 +145,7 @@ impl Run {
 
     fn judge(&mut self, step: &Step, expected: &Expected, wrote: &Wrote) -> Result<(), Failure> {
         self.statements += u64::from(!matches!(expected, Expected::Nothing));
+        self.failed += u64::from(matches!(expected, Expected::Fails(_)));
         if expected.is_met(wrote) {
             return Ok(());
         }

@@ -30,8 +30,8 @@ pub struct World {
     turn: Cell<usize>,
     path: String,
     options: Options,
-    /// A connection that the engine knows nothing of.
-    stranger: Option<Connection>,
+    /// Connections that the engine knows nothing of: one writes, the other sees whether it has.
+    strangers: Option<[Connection; 2]>,
     folder: Option<TempDir>,
     transaction: Option<Transaction>,
     /// Open savepoints of it.
@@ -86,7 +86,7 @@ impl World {
             turn: Cell::new(0),
             path,
             options,
-            stranger: None,
+            strangers: None,
             folder,
             transaction: None,
             level: 0,
@@ -194,11 +194,14 @@ impl World {
             return Wrote::Nothing;
         }
         let path = &self.path;
-        let stranger = self.stranger.get_or_insert_with(|| {
-            Connection::open(path, Access::ReadWriteCreate, None).expect("a second connection to the file")
+        let open = || Connection::open(path, Access::ReadWriteCreate, None);
+        let [writes, sees] = self.strangers.get_or_insert_with(|| {
+            [open(), open()].map(|opened| opened.expect("another connection to the file"))
         });
-        let done = all_or_nothing(stranger, sql);
-        self.foreign_commits += u64::from(done.is_ok());
+        let version = |sees: &Connection| sees.query_text("PRAGMA data_version").expect("a version");
+        let before = version(sees);
+        let done = all_or_nothing(writes, sql);
+        self.foreign_commits += u64::from(version(sees) != before);
         other(done.map_err(Error::from))
     }
 

@@ -3,6 +3,7 @@
 use super::{
     model::{Attached, Key, Kind, Module, Role, Schema, Table, View},
     tables::{create_table, ordinary_column},
+    values::poison,
 };
 use crate::rng::Rng;
 
@@ -196,6 +197,11 @@ fn trigger(rng: &mut Rng, schema: &mut Schema) -> Option<String> {
     let event = *rng.pick(&["INSERT", "UPDATE", "DELETE"]);
     let body = trigger_body(rng, &table, &other, event);
     let time = *rng.pick(&["AFTER", "AFTER", "BEFORE"]);
+    let (when, raise) = if event != "DELETE" && rng.chance(25) {
+        raise(rng, &table)
+    } else {
+        Default::default()
+    };
     let of = if event == "UPDATE" && rng.chance(40) {
         format!(" OF {}", rng.pick(&table.columns).name)
     } else {
@@ -214,8 +220,19 @@ fn trigger(rng: &mut Rng, schema: &mut Schema) -> Option<String> {
         tables: vec![table.full_name(), other.full_name()],
     });
     Some(format!(
-        "CREATE TRIGGER {database}.{name} {time} {event}{of} ON {target} BEGIN {body}; END"
+        "CREATE TRIGGER {database}.{name} {time} {event}{of} ON {target}{when} BEGIN {body}{raise}; END"
     ))
+}
+
+/// When a trigger refuses a row, and how.
+fn raise(rng: &mut Rng, table: &Table) -> (String, String) {
+    let column = rng.pick(&table.columns);
+    let how = rng.weighted(&[(4, "ABORT"), (4, "FAIL"), (2, "IGNORE"), (1, "ROLLBACK")]);
+    let message = if how == "IGNORE" { "" } else { ", 'poisoned'" };
+    (
+        format!(" WHEN NEW.{} IS {}", column.name, poison(column.kind)),
+        format!("; SELECT RAISE({how}{message})"),
+    )
 }
 
 fn trigger_body(rng: &mut Rng, table: &Table, other: &Table, event: &str) -> String {
@@ -422,7 +439,8 @@ fn drop_column(rng: &mut Rng, schema: &mut Schema) -> Option<String> {
 }
 
 fn rename_table(rng: &mut Rng, schema: &mut Schema) -> Option<String> {
-    let at = pick(rng, schema, |table| schema.stands_alone(table))?;
+    let alone = |table: &Table| table.module != Module::External && schema.stands_alone(table);
+    let at = pick(rng, schema, alone)?;
     let (database, old) = (schema.tables[at].schema, schema.tables[at].name.clone());
     let new = format!("t{}", rng.below(6));
     if schema.table(database, &new).is_some() {

@@ -3,6 +3,7 @@
 mod ddl;
 mod draw;
 mod expressions;
+mod failing;
 mod model;
 mod queries;
 mod scripts;
@@ -12,4 +13,4 @@ mod tables;
 mod values;
 mod writes;
 
-pub use scripts::{Size, script};
+pub use scripts::{Size, failing_script, script};

@@ -61,7 +61,10 @@ pub struct Table {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Module {
     Btree,
+    Fts4,
     Fts5,
+    /// FTS5 over the rows of another table, which is the one to be written to.
+    External,
     Rtree,
 }
 
@@ -176,6 +179,28 @@ impl Schema {
         };
         self.views.retain(|view| !dropped(view.schema, &view.name));
         gone
+    }
+
+    /// What somebody else sees who has neither attached databases nor the writer's temporary tables: that part comes
+    /// first.
+    pub fn split_main(self) -> (Self, Self) {
+        let (mut main, mut rest) = (Self::default(), Self::default());
+        rest.has_aux = self.has_aux;
+        (main.tables, rest.tables) = self.tables.into_iter().partition(|table| table.schema == "main");
+        (main.views, rest.views) = self.views.into_iter().partition(|view| view.schema == "main");
+        (main.attached, rest.attached) = self
+            .attached
+            .into_iter()
+            .partition(|thing| thing.schema == "main");
+        (main, rest)
+    }
+
+    /// Undoes [`split_main`](Self::split_main).
+    pub fn join(&mut self, rest: Self) {
+        self.tables.extend(rest.tables);
+        self.views.extend(rest.views);
+        self.attached.extend(rest.attached);
+        self.has_aux = rest.has_aux;
     }
 
     pub fn detach(&mut self) {

@@ -404,8 +404,8 @@ fn in_module(draw: &mut Draw<'_>) -> Option<String> {
     }
     let table = draw.rng.pick(&tables).clone();
     let name = draw.table_name(&table, false);
-    Some(if table.module == Module::Fts5 {
-        full_text(draw, &table.name, &name)
+    Some(if table.module != Module::Rtree {
+        full_text(draw, &table, &name)
     } else {
         let at = draw.rng.below(6) as f64;
         let at = draw.value(at.into());
@@ -413,10 +413,13 @@ fn in_module(draw: &mut Draw<'_>) -> Option<String> {
     })
 }
 
-fn full_text(draw: &mut Draw<'_>, table: &str, from: &str) -> String {
+fn full_text(draw: &mut Draw<'_>, table: &Table, from: &str) -> String {
     let word = (*draw.rng.pick(&WORDS)).to_owned();
     let word = draw.value(word.into());
+    let (old, table) = (table.module == Module::Fts4, &table.name);
     match draw.rng.below(5) {
+        1 if old => format!("SELECT rowid, length(body) FROM {from} WHERE body MATCH {word}"),
+        3 if old => format!("SELECT docid, offsets({table}) FROM {from} WHERE {table} MATCH {word}"),
         0 => format!("SELECT rowid, title FROM {from} WHERE {table} MATCH {word} ORDER BY rowid"),
         1 => format!("SELECT rowid, body FROM {from} WHERE {table} MATCH {word} ORDER BY rank, rowid"),
         2 => format!("SELECT count(*) FROM {from} WHERE {table} MATCH {word}"),

@@ -28,6 +28,10 @@ struct Features {
     queues: bool,
     lags: bool,
     aux: bool,
+    /// Somebody else writes to the file, and changes definitions.
+    foreign: bool,
+    /// So many of a hundred writes are meant to fail.
+    failing: usize,
     checks: usize,
 }
 
@@ -47,6 +51,16 @@ type Act = fn(&mut Maker);
 
 /// The script of a seed.
 pub fn script(seed: u64, size: Size) -> Script {
+    script_with(seed, size, &[0, 0, 8])
+}
+
+/// A script in which much fails.
+pub fn failing_script(seed: u64, size: Size) -> Script {
+    script_with(seed, size, &[20, 40])
+}
+
+/// `failing`: so many of a hundred writes are meant to fail, one of these.
+fn script_with(seed: u64, size: Size, failing: &[usize]) -> Script {
     let mut rng = Rng::new(seed);
     let narrow = rng.chance(40);
     let features = Features {
@@ -56,15 +70,17 @@ pub fn script(seed: u64, size: Size) -> Script {
         queues: rng.chance(if narrow { 20 } else { 50 }),
         lags: rng.chance(30),
         aux: rng.chance(25),
+        foreign: rng.chance(15),
+        failing: *rng.pick(failing),
         checks: *rng.pick(if narrow { &[100] } else { &[20, 60, 100] }),
     };
     let setup = Setup {
-        file: features.aux || rng.chance(20),
+        file: features.aux || features.foreign || rng.chance(20),
         readers: rng.between(1, 3),
         statement_cache: *rng.pick(&[1, 3, 128, 128]),
         recursive_triggers: rng.chance(25),
-        utf16: false,
-        handles: 1,
+        utf16: rng.chance(15),
+        handles: *rng.pick(&[1, 1, 2, 3]),
     };
     let mut maker = Maker {
         rng,
@@ -106,7 +122,7 @@ impl Maker {
     /// The first rows, parents before children.
     fn fill(&mut self) {
         for _ in 0..7 * self.schema.tables.len() {
-            if let Some(batch) = writes::batch(&mut self.rng, &self.schema) {
+            if let Some(batch) = writes::batch(&mut self.rng, &self.schema, 0) {
                 self.steps.push(batch);
             }
         }
@@ -123,7 +139,7 @@ impl Maker {
     }
 
     fn step(&mut self) {
-        const ACTS: [(usize, Act); 11] = [
+        const ACTS: [(usize, Act); 13] = [
             (40, Maker::write),
             (8, Maker::batch),
             (6, Maker::script),
@@ -135,6 +151,8 @@ impl Maker {
             (3, Maker::lag),
             (2, Maker::attach_or_detach),
             (2, Maker::alone),
+            (4, Maker::foreign),
+            (1, Maker::reopen),
         ];
         let act = self.rng.weighted(&ACTS);
         let before = self.steps.len();
@@ -154,7 +172,7 @@ impl Maker {
     }
 
     fn write(&mut self) {
-        if let Some(statement) = writes::write(&mut self.rng, &self.schema) {
+        if let Some(statement) = writes::write(&mut self.rng, &self.schema, self.features.failing) {
             self.steps.push(Step::Write(statement));
         }
     }
@@ -164,20 +182,21 @@ impl Maker {
             return self.write();
         }
         for _ in 0..self.rng.between(1, 4) {
-            if let Some(statement) = writes::write(&mut self.rng, &self.schema) {
+            if let Some(statement) = writes::write(&mut self.rng, &self.schema, self.features.failing) {
                 self.steps.push(Step::Queue(statement));
             }
         }
     }
 
     fn batch(&mut self) {
-        self.steps.extend(writes::batch(&mut self.rng, &self.schema));
+        self.steps
+            .extend(writes::batch(&mut self.rng, &self.schema, self.features.failing));
     }
 
     fn script(&mut self) {
         let count = self.rng.between(2, 4);
         let statements: Vec<String> = (0..count)
-            .filter_map(|_| writes::literal(&mut self.rng, &self.schema))
+            .filter_map(|_| writes::literal(&mut self.rng, &self.schema, self.features.failing / 4))
             .collect();
         self.steps.push(Step::Script(statements.join("; ")));
     }
@@ -287,11 +306,34 @@ impl Maker {
         if !self.saved.is_empty() {
             return;
         }
-        let sql = match self.rng.below(3) {
-            0 => "PRAGMA user_version = 7".to_owned(),
-            1 => "PRAGMA user_version = 8".to_owned(),
-            _ => "VACUUM".to_owned(),
+        let sql = *self.rng.pick(&[
+            "PRAGMA user_version = 7",
+            "PRAGMA user_version = 8",
+            "PRAGMA application_id = 9",
+            "PRAGMA incremental_vacuum",
+            "PRAGMA shrink_memory",
+            "VACUUM",
+            "VACUUM",
+        ]);
+        self.steps.push(Step::Script(sql.into()));
+    }
+
+    fn foreign(&mut self) {
+        if !self.features.foreign || !self.saved.is_empty() {
+            return;
+        }
+        let (mut main, rest) = std::mem::take(&mut self.schema).split_main();
+        let sql = if self.features.schema_changes && self.rng.chance(60) {
+            Some(ddl::change(&mut self.rng, &mut main))
+        } else {
+            writes::literal(&mut self.rng, &main, 0)
         };
-        self.steps.push(Step::Script(sql));
+        main.join(rest);
+        self.schema = main;
+        self.steps.extend(sql.map(Step::Foreign));
+    }
+
+    fn reopen(&mut self) {
+        self.steps.push(Step::Reopen);
     }
 }

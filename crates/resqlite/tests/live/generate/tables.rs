@@ -2,7 +2,7 @@
 
 use super::{
     model::{Column, Key, Kind, Module, Role, Schema, Table},
-    values::WORDS,
+    values::{WORDS, poison},
 };
 use crate::rng::Rng;
 
@@ -18,9 +18,11 @@ const CONFLICTS: [&str; 5] = [
 /// A table that is not there yet, and the statement that creates it.
 pub fn create_table(rng: &mut Rng, schema: &Schema, database: &'static str) -> Option<(Table, String)> {
     let name = free_name(rng, schema, database)?;
-    Some(match rng.below(12) {
-        0 if database != "temp" => fts5(rng, database, name),
-        1 if database != "temp" => rtree(database, name),
+    Some(match rng.below(24) {
+        0 | 1 if database != "temp" => fts5(rng, database, name),
+        2 if database != "temp" => fts4(rng, database, name),
+        3 if database != "temp" => external(database, name),
+        4 | 5 if database != "temp" => rtree(database, name),
         _ => ordinary(rng, schema, database, name),
     })
 }
@@ -50,10 +52,47 @@ fn fts5(rng: &mut Rng, schema: &'static str, name: String) -> (Table, String) {
         ", columnsize=0",
         ", tokenize='porter'",
         ", detail=none",
+        ", content=''",
+        ", content='', contentless_delete=1",
     ]);
     let sql = format!("CREATE VIRTUAL TABLE {schema}.{name} USING fts5(title, body{options})");
-    let columns = vec![plain("title", Kind::Text), plain("body", Kind::Text)];
-    (virtual_table(schema, name, columns, Module::Fts5), sql)
+    (virtual_table(schema, name, texts(), Module::Fts5), sql)
+}
+
+fn texts() -> Vec<Column> {
+    vec![plain("title", Kind::Text), plain("body", Kind::Text)]
+}
+
+fn fts4(rng: &mut Rng, schema: &'static str, name: String) -> (Table, String) {
+    let options = rng.pick(&["", ", prefix=\"2\"", ", matchinfo=fts3", ", content=\"\""]);
+    let sql = format!("CREATE VIRTUAL TABLE {schema}.{name} USING fts4(title, body{options})");
+    (virtual_table(schema, name, texts(), Module::Fts4), sql)
+}
+
+/// A full-text table over another one, [`content_name`], whose triggers keep it up to date.
+fn external(schema: &'static str, name: String) -> (Table, String) {
+    let content = content_name(&name);
+    let add = format!("INSERT INTO {name}(rowid, title, body) VALUES (NEW.rowid, NEW.title, NEW.body)");
+    let remove = format!(
+        "INSERT INTO {name}({name}, rowid, title, body) VALUES ('delete', OLD.rowid, OLD.title, OLD.body)"
+    );
+    let trigger = |event: &str, body: &str| {
+        format!("CREATE TRIGGER {schema}.{content}_{event} AFTER {event} ON {content} BEGIN {body}; END")
+    };
+    let sql = format!(
+        "DROP TABLE IF EXISTS {schema}.{content}; \
+         CREATE TABLE {schema}.{content}(title, body); \
+         CREATE VIRTUAL TABLE {schema}.{name} USING fts5(title, body, content='{content}'); {}; {}; {}",
+        trigger("INSERT", &add),
+        trigger("DELETE", &remove),
+        trigger("UPDATE", &format!("{remove}; {add}"))
+    );
+    (virtual_table(schema, name, texts(), Module::External), sql)
+}
+
+/// The table that holds the rows of an external full-text table.
+pub fn content_name(name: &str) -> String {
+    format!("{name}c")
 }
 
 fn rtree(schema: &'static str, name: String) -> (Table, String) {
@@ -97,10 +136,15 @@ fn ordinary(rng: &mut Rng, schema: &Schema, database: &'static str, name: String
     let names = rng.between(2, 5);
     let start = rng.below(3);
     for name in COLUMN_NAMES.iter().skip(start).take(names) {
-        let column = match parent(rng, schema, &table) {
+        let mut column = match parent(rng, schema, &table) {
             Some(parent) if rng.chance(25) => child(rng, name, parent, strict),
             _ => ordinary_column(rng, name, strict),
         };
+        if column.role == Role::Plain && rng.chance(5) {
+            // The default lets statements work that leave the column out, and REPLACE has something to put there.
+            let value = default(rng, column.kind).replace("NULL", "1");
+            column.definition += &format!(" NOT NULL{} DEFAULT {value}", conflict(rng));
+        }
         table.columns.push(column);
     }
     if rng.chance(30) {
@@ -166,10 +210,12 @@ fn key_columns(rng: &mut Rng, table: &mut Table, constraints: &mut Vec<String>) 
     }
 }
 
-/// Mostly none; never ROLLBACK, which ends whole transactions too often to be of use here.
+/// Mostly none; seldom ROLLBACK, which ends whole transactions.
 fn conflict(rng: &mut Rng) -> &'static str {
     if rng.chance(70) {
         ""
+    } else if rng.chance(4) {
+        " ON CONFLICT ROLLBACK"
     } else {
         rng.pick::<&str>(&CONFLICTS)
     }
@@ -223,6 +269,9 @@ pub fn ordinary_column(rng: &mut Rng, name: &str, strict: bool) -> Column {
     }
     if rng.chance(15) {
         definition += &format!(" DEFAULT {}", default(rng, kind));
+    }
+    if rng.chance(10) {
+        definition += &format!(" CHECK ({name} IS NOT {})", poison(kind));
     }
     Column {
         name: name.into(),

@@ -39,6 +39,16 @@ const KEY_MAX: i64 = i64::MAX - 1000;
 const BLOBS: [&[u8]; 6] = [b"", b"a", b"1", b"\0", b"\0\xff", b"abc"];
 pub const WORDS: [&str; 8] = ["red", "green", "blue", "fish", "bird", "one", "two", "three"];
 
+/// A value that CHECK constraints and triggers refuse; nothing else draws it.
+pub fn poison(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Integer | Kind::Any => "99",
+        Kind::Real => "99.0",
+        Kind::Text => "'bad'",
+        Kind::Blob => "x'bad0'",
+    }
+}
+
 /// A value that a column of this kind takes without conversion, or NULL.
 pub fn fitting(rng: &mut Rng, kind: Kind) -> Value {
     if rng.chance(8) {

@@ -5,7 +5,9 @@ use resqlite::Value;
 use super::{
     draw::Draw,
     expressions::Named,
+    failing,
     model::{Column, Key, Kind, Module, Role, Schema, Table, View},
+    tables::content_name,
     values,
 };
 use crate::{
@@ -22,23 +24,25 @@ const CONFLICTS: [(usize, &str); 6] = [
     (0, " OR ROLLBACK"),
 ];
 
-/// A statement that changes rows of some table or view; `None` while there is none.
-pub fn write(rng: &mut Rng, schema: &Schema) -> Option<Statement> {
+/// A statement that changes rows of some table or view; `None` while there is none. `failing`: so many of a hundred are
+/// meant to fail.
+pub fn write(rng: &mut Rng, schema: &Schema, failing: usize) -> Option<Statement> {
     let mut draw = Draw::new(rng, schema);
-    let text = statement(&mut draw)?;
+    let text = statement(&mut draw, failing)?;
     Some(draw.finish(&text))
 }
 
 /// The same as text without parameters.
-pub fn literal(rng: &mut Rng, schema: &Schema) -> Option<String> {
+pub fn literal(rng: &mut Rng, schema: &Schema, failing: usize) -> Option<String> {
     let mut draw = Draw::literal(rng, schema);
-    let text = statement(&mut draw)?;
+    let text = statement(&mut draw, failing)?;
     Some(draw.finish(&text).sql)
 }
 
-/// A statement that runs once per set of parameters.
-pub fn batch(rng: &mut Rng, schema: &Schema) -> Option<Step> {
-    let table = some_table(rng, schema)?;
+/// A statement that runs once per set of parameters. `failing`: in so many of a hundred batches, the last set fits
+/// nowhere.
+pub fn batch(rng: &mut Rng, schema: &Schema, failing: usize) -> Option<Step> {
+    let table = written_for(some_table(rng, schema)?);
     let writable = table.writable();
     let insert = rng.chance(60);
     let (columns, condition) = (rng.subset(writable.len(), 80), rng.below(writable.len()));
@@ -75,7 +79,11 @@ pub fn batch(rng: &mut Rng, schema: &Schema) -> Option<Step> {
             ]
         }
     };
-    let sets = (0..rng.between(1, 5)).map(|_| set(rng)).collect();
+    let mut sets: Vec<Vec<Value>> = (0..rng.between(1, 5)).map(|_| set(rng)).collect();
+    if rng.chance(failing) {
+        let wrong = *rng.pick(&["no number", "bad"]);
+        sets.push(vec![Value::Text(wrong.into()); sets[0].len()]);
+    }
     Some(Step::Batch { sql, sets })
 }
 
@@ -83,7 +91,19 @@ fn some_table(rng: &mut Rng, schema: &Schema) -> Option<Table> {
     (!schema.tables.is_empty()).then(|| rng.pick(&schema.tables).clone())
 }
 
-fn statement(draw: &mut Draw<'_>) -> Option<String> {
+/// The table to write to, so that the rows of this one change.
+fn written_for(table: Table) -> Table {
+    if table.module != Module::External {
+        return table;
+    }
+    Table {
+        name: content_name(&table.name),
+        module: Module::Btree,
+        ..table
+    }
+}
+
+fn statement(draw: &mut Draw<'_>, failing: usize) -> Option<String> {
     if !draw.schema.views.is_empty() && draw.rng.chance(10) {
         let view = draw.rng.pick(&draw.schema.views).clone();
         if let Some(text) = through_view(draw, &view) {
@@ -91,10 +111,15 @@ fn statement(draw: &mut Draw<'_>) -> Option<String> {
         }
     }
     let table = some_table(draw.rng, draw.schema)?;
-    if table.module == Module::Fts5 && draw.rng.chance(8) {
+    let full_text = matches!(table.module, Module::Fts4 | Module::Fts5 | Module::External);
+    if full_text && draw.rng.chance(8) {
         let name = draw.table_name(&table, true);
         let command = draw.rng.pick(&["optimize", "rebuild", "integrity-check"]);
         return Some(format!("INSERT INTO {name}({}) VALUES ('{command}')", table.name));
+    }
+    let table = written_for(table);
+    if draw.rng.chance(failing) {
+        return Some(failing::statement(draw, &table));
     }
     Some(match draw.rng.below(20) {
         0..=8 => insert(draw, &table),
@@ -130,7 +155,7 @@ fn module_value(rng: &mut Rng, column: &Column) -> Value {
 }
 
 /// A value for a column, as text: a parent's key where there must be one.
-fn value(draw: &mut Draw<'_>, table: &Table, at: usize) -> String {
+pub fn value(draw: &mut Draw<'_>, table: &Table, at: usize) -> String {
     if let Role::Child {
         table: parent,
         column,
@@ -150,7 +175,7 @@ fn value(draw: &mut Draw<'_>, table: &Table, at: usize) -> String {
 fn insert_conflict(draw: &mut Draw<'_>, table: &Table) -> &'static str {
     match table.module {
         // A module has its own idea of conflicts.
-        Module::Fts5 => "",
+        Module::Fts4 | Module::Fts5 | Module::External => "",
         Module::Rtree => draw.rng.pick::<&str>(&[" OR REPLACE", " OR IGNORE"]),
         Module::Btree if table.unique_lists().is_empty() => draw.rng.weighted(&CONFLICTS),
         Module::Btree => {
@@ -335,7 +360,33 @@ fn update(draw: &mut Draw<'_>, table: &Table) -> String {
              WHERE other.one = 1 AND {condition}"
         );
     }
+    if let Some(pair) = pair_of(draw, table) {
+        return format!("UPDATE{conflict} {name} SET {pair} WHERE {condition}{returning}");
+    }
     format!("UPDATE{conflict} {name} SET {assignments} WHERE {condition}{returning}")
+}
+
+/// Two columns at once, as a row value.
+fn pair_of(draw: &mut Draw<'_>, table: &Table) -> Option<String> {
+    let free = |at: &usize| !table.is_unique(*at) && table.columns[*at].role == Role::Plain;
+    let free: Vec<usize> = table.writable().into_iter().filter(free).collect();
+    let [first, second, ..] = free[..] else {
+        return None;
+    };
+    if !draw.rng.chance(8) {
+        return None;
+    }
+    let (one, two) = (&table.columns[first].name, &table.columns[second].name);
+    Some(if draw.rng.chance(50) {
+        let values = (value(draw, table, first), value(draw, table, second));
+        format!("({one}, {two}) = ({}, {})", values.0, values.1)
+    } else {
+        let name = draw.table_name(table, true);
+        format!(
+            "({one}, {two}) = (SELECT {one}, {two} FROM {name} LIMIT 1 OFFSET {})",
+            draw.rng.below(4)
+        )
+    })
 }
 
 fn delete(draw: &mut Draw<'_>, table: &Table) -> String {
