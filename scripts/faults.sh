@@ -28,6 +28,7 @@ caught_by() {
     sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$log" | sed \
         -e 's/^random::scripts_that_failed_once.*/regressions/' \
         -e 's/^random::every_stream.*/every_stream/' \
+        -e 's/^random::every_statement.*/every_statement/' \
         -e 's/::.*//' |
         sort -u | paste -sd ' ' -
 }

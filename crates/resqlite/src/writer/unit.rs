@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Instant};
 
+use resqlite_live::fault::planted;
+
 use super::{halfway::nothing_before, thread::Writer};
 use crate::{
     error::{Error, Result},
@@ -81,9 +83,12 @@ impl Writer {
     /// The same, under a savepoint where it may fail and leave something behind.
     fn work_or_nothing(&mut self, write: &Write) -> Result<Done> {
         let Work::Execute { sql, .. } = &write.work else {
+            if planted("batch_without_savepoint") && matches!(write.work, Work::Batch { .. }) {
+                return self.work(write);
+            }
             return self.undoable(|writer| writer.work(write));
         };
-        if self.statements.may_fail_halfway(sql)? {
+        if self.statements.may_fail_halfway(sql)? && !planted("halfway_ignored") {
             return self.undoable(|writer| writer.work(write));
         }
         let done = self.work(write);

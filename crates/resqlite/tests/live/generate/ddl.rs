@@ -458,11 +458,6 @@ fn rename_table(rng: &mut Rng, schema: &mut Schema) -> Option<String> {
     Some(format!("ALTER TABLE {before} RENAME TO {new}"))
 }
 
-/// Other connections read new statistics only when the schema changes; without that, two of them could choose
-/// different plans, and so different orders, on the same state.
 fn analyze(rng: &mut Rng, _: &mut Schema) -> Option<String> {
-    let what = rng.pick(&["ANALYZE", "REINDEX"]);
-    Some(format!(
-        "{what}; DROP VIEW IF EXISTS fresh; CREATE VIEW fresh AS SELECT 1"
-    ))
+    Some((*rng.pick(&["ANALYZE", "ANALYZE", "REINDEX"])).into())
 }
