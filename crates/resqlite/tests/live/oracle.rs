@@ -69,6 +69,9 @@ impl Expected {
     }
 }
 
+/// Stands where no row has been inserted, since a table may have no rowids.
+const NO_ROWID: i64 = i64::MIN + 7;
+
 /// What a write does, in a transaction that somebody else manages.
 type Work = dyn Fn(&Connection) -> Result<Expected>;
 
@@ -164,8 +167,10 @@ impl Oracle {
         };
         let done = match self.transaction {
             Transaction::Open => self.inside(&work).map(|done| done.of_itself(step)),
-            _ if matches!(step, Step::Queue(_)) => self.alone(&work).map(|done| done.of_itself(step)),
-            _ => self.alone(&work),
+            _ if matches!(step, Step::Queue(_)) => {
+                self.alone(NO_ROWID, &work).map(|done| done.of_itself(step))
+            }
+            _ => self.alone(0, &work),
         };
         done.unwrap_or_else(|error| Expected::Fails(error.name().into()))
     }
@@ -176,10 +181,10 @@ impl Oracle {
         attach.step().map(drop)
     }
 
-    /// In a transaction of its own, of which nothing is left if it fails.
-    fn alone(&self, work: &Work) -> Result<Expected> {
+    /// In a transaction of its own, of which nothing is left if it fails. `rowid`: the last one inserted, before it.
+    fn alone(&self, rowid: i64, work: &Work) -> Result<Expected> {
         self.must("BEGIN IMMEDIATE");
-        self.connection.set_last_insert_rowid(0);
+        self.connection.set_last_insert_rowid(rowid);
         let done =
             work(&self.connection).and_then(|done| self.connection.execute_script("COMMIT").map(|()| done));
         if !self.connection.is_autocommit() {
@@ -191,6 +196,7 @@ impl Oracle {
     /// In the open transaction, under a savepoint.
     fn inside(&mut self, work: &Work) -> Result<Expected> {
         self.must("SAVEPOINT one");
+        self.connection.set_last_insert_rowid(NO_ROWID);
         let done = work(&self.connection);
         if self.connection.is_autocommit() {
             self.transaction = Transaction::Over;
@@ -317,7 +323,7 @@ fn run_sets(connection: &Connection, sql: &str, sets: &[Vec<Value>]) -> Result<E
     Ok(Expected::Rows {
         returned,
         changes,
-        last_insert_rowid: Some(connection.last_insert_rowid()),
+        last_insert_rowid: Some(connection.last_insert_rowid()).filter(|rowid| *rowid != NO_ROWID),
     })
 }
 
