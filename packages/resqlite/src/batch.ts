@@ -25,13 +25,13 @@ export async function runBatch(
 ): Promise<WriteResult> {
   checkSql(sql)
   checkOptions('executeBatch', options)
-  const sets = iteratorOf(paramSets)
+  checkSets(paramSets)
   throwIfAborted(options?.signal)
   const { channel } = target
   const frames = channel.borrowWriter()
   const batch = new Batch(target, sql, frames, options?.signal, onStart)
   try {
-    await batch.encode(sets)
+    await batch.encode(paramSets)
   } catch (error) {
     await batch.takeBack()
     throw error
@@ -57,27 +57,25 @@ class Batch {
     this.pending = new Pending(Answer.REPLY, false, (target.flags & INTEGERS_MASK) === INTEGER_FLAGS.bigint)
   }
 
-  /** Encodes and sends all sets. Returns early when the batch has failed or was cancelled meanwhile. */
-  async encode(sets: Iterator<SqlParams>): Promise<void> {
+  /** Encodes and sends all sets. Stops early, which closes their iterator, when the batch failed or was cancelled. */
+  async encode(sets: Iterable<SqlParams>): Promise<void> {
     let turn = performance.now()
+    let set = 0
     this.#beginFrame()
-    let item = sets.next()
-    for (let set = 1; !item.done; set++) {
-      writeParams(this.frames, item.value, set)
+    for (const params of sets) {
+      if (this.frames.frameBytes >= BATCH_FRAME_BYTES) {
+        this.#sendFrame(Flag.MORE)
+        if (performance.now() - turn > TURN_MILLISECONDS) {
+          await new Promise<void>(nextTurn)
+          turn = performance.now()
+        }
+        if (this.#isOver) break
+        this.#beginFrame()
+      }
+      writeParams(this.frames, params, ++set)
       this.#setsInFrame++
-      item = sets.next()
-      if (item.done || this.frames.frameBytes < BATCH_FRAME_BYTES) continue
-      this.#sendFrame(Flag.MORE)
-      if (performance.now() - turn > TURN_MILLISECONDS) {
-        await new Promise<void>(nextTurn)
-        turn = performance.now()
-      }
-      if (this.pending.settled || this.pending.cancelled !== undefined) {
-        sets.return?.()
-        return this.takeBack()
-      }
-      this.#beginFrame()
     }
+    if (this.#isOver) return this.takeBack()
     this.#sendFrame(0)
     this.#channel.release(this.pending)
   }
@@ -90,6 +88,11 @@ class Batch {
     this.#channel.flush()
     await this.pending.promise
     this.#channel.release(this.pending)
+  }
+
+  /** It failed or was cancelled while its sets were still being sent. */
+  get #isOver(): boolean {
+    return this.pending.settled || this.pending.cancelled !== undefined
   }
 
   get #started(): boolean {
@@ -127,14 +130,15 @@ class Batch {
   }
 }
 
-function iteratorOf(paramSets: Iterable<SqlParams>): Iterator<SqlParams> {
-  const iterable =
-    typeof paramSets === 'object' && paramSets !== null ? paramSets[Symbol.iterator] : undefined
-  if (typeof iterable !== 'function') {
+function checkSets(paramSets: unknown): void {
+  const isIterable =
+    typeof paramSets === 'object' &&
+    paramSets !== null &&
+    typeof (paramSets as Partial<Iterable<unknown>>)[Symbol.iterator] === 'function'
+  if (!isIterable) {
     throw typeError(
       'paramSets must be an array (or another iterable) of parameter sets',
       'RESQLITE_PARAMETER',
     )
   }
-  return iterable.call(paramSets)
 }

@@ -151,3 +151,95 @@ test('inside a transaction a failed batch leaves what was before', async (t) => 
   })
   assert.deepEqual(await db.selectOne('SELECT count(*) AS n FROM t'), { n: 11 })
 })
+
+/** Sets that count how often their generator is closed. */
+function watched(count: number, each: (i: number) => unknown[]) {
+  const seen = { closed: 0 }
+  function* sets() {
+    try {
+      for (let i = 0; i < count; i++) yield each(i)
+    } finally {
+      seen.closed++
+    }
+  }
+  return { seen, sets: sets() as Iterable<never[]> }
+}
+
+const MANY = 50_000
+const longText = 'x'.repeat(100)
+
+for (const at of [3, MANY - 3]) {
+  test(`the iterator of the sets is closed when set ${at} is refused`, async (t) => {
+    const db = await tempDatabase(t, TABLE)
+    const { seen, sets } = watched(MANY, (i) => [i, i === at - 1 ? undefined : longText])
+    await assert.rejects(
+      db.executeBatch(INSERT, sets),
+      withCode('RESQLITE_PARAMETER', `set ${at}, parameter 2`),
+    )
+    assert.equal(seen.closed, 1)
+  })
+
+  test(`the iterator of the sets is closed when the signal fires at set ${at}`, async (t) => {
+    const db = await tempDatabase(t, TABLE)
+    const controller = new AbortController()
+    const { seen, sets } = watched(MANY, (i) => {
+      if (i === at - 1) controller.abort()
+      return [i, longText]
+    })
+    await assert.rejects(
+      db.executeBatch(INSERT, sets, { signal: controller.signal }),
+      withCode('RESQLITE_ABORTED'),
+    )
+    assert.equal(seen.closed, 1)
+  })
+}
+
+test('the iterator of the sets is closed when the statement fails', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  for (const sql of ['INSERT INTO nope VALUES (?, ?)', `INSERT INTO t VALUES (? * 0, ?)`]) {
+    const { seen, sets } = watched(10 * MANY, (i) => [i, longText])
+    await assert.rejects(db.executeBatch(sql, sets))
+    assert.equal(seen.closed, 1, sql)
+  }
+})
+
+test('the iterator of the sets is closed when the signal fires between two turns', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const controller = new AbortController()
+  const { seen, sets } = watched(10 * MANY, (i) => [i, longText])
+  const batch = db.executeBatch(INSERT, sets, { signal: controller.signal })
+  setImmediate(() => controller.abort())
+  await assert.rejects(batch, withCode('RESQLITE_ABORTED'))
+  assert.equal(seen.closed, 1)
+})
+
+test('the iterator of the sets is closed when the database is closed, and the batch is done', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const { seen, sets } = watched(MANY, (i) => [i, longText])
+  const batch = db.executeBatch(INSERT, sets)
+  await db.close()
+  assert.deepEqual([(await batch).changes, seen.closed], [MANY, 1])
+})
+
+test('an iterator of sets that was exhausted is not closed again, nor is one that threw', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const calls: string[] = []
+  const iterable = (end: () => IteratorResult<never>) => ({
+    [Symbol.iterator]: () => ({
+      next: end,
+      return: () => {
+        calls.push('return')
+        return { value: undefined, done: true as const }
+      },
+    }),
+  })
+  await db.executeBatch(
+    INSERT,
+    iterable(() => ({ value: undefined, done: true })),
+  )
+  const broken = iterable(() => {
+    throw new Error('mine')
+  })
+  await assert.rejects(db.executeBatch(INSERT, broken), /mine/)
+  assert.deepEqual(calls, [])
+})
