@@ -1,8 +1,8 @@
 //! What `open` is told and what it and `diagnostics` tell, as JSON.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
-use resqlite::{Diagnostics, Durability, Error, Options, Result};
+use resqlite::{Diagnostics, Durability, Error, Holder, Options, Result};
 use serde_json::{Value, json};
 
 use crate::live;
@@ -82,8 +82,13 @@ pub(crate) fn diagnostics(d: &Diagnostics) -> Vec<u8> {
             "queued": d.reads_queued,
             "queuedMost": d.reads_queued_most,
         },
-        "leases": { "open": d.leases, "queued": d.leases_queued },
+        "leases": {
+            "open": d.leases,
+            "queued": d.leases_queued,
+            "holders": d.lease_holders.iter().map(lease).collect::<Vec<_>>(),
+        },
         "writer": {
+            "transaction": d.transaction.as_ref().map(holder),
             "queued": d.writes_queued,
             "groups": d.groups,
             "largestGroup": d.largest_group,
@@ -92,4 +97,23 @@ pub(crate) fn diagnostics(d: &Diagnostics) -> Vec<u8> {
         "streams": streams,
     });
     object.to_string().into_bytes()
+}
+
+fn lease(lease: &Holder) -> Value {
+    let mut object = holder(lease);
+    object["kind"] = if lease.sql.is_some() {
+        "iterate"
+    } else {
+        "snapshot"
+    }
+    .into();
+    if let Some(sql) = &lease.sql {
+        object["sql"] = sql.as_ref().into();
+    }
+    object
+}
+
+fn holder(holder: &Holder) -> Value {
+    let since = holder.since.duration_since(UNIX_EPOCH).unwrap_or_default();
+    json!({ "since": since.as_millis() as f64, "idle": holder.idle })
 }

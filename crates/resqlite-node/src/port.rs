@@ -492,8 +492,9 @@ impl Port {
                     Err(error) => reply.fail(&error),
                     Ok(handle) => {
                         let id = shared.handle_last.fetch_add(1, Ordering::Relaxed) + 1;
+                        let engine = handle.engine().id();
                         shared.keep(id, handle);
-                        reply.json(format!("{{\"handle\":{id}}}").into_bytes());
+                        reply.json(format!("{{\"handle\":{id},\"engine\":{engine}}}").into_bytes());
                     }
                 });
             }

@@ -1,6 +1,6 @@
 //! Numbers about what an engine is doing, for people who operate it.
 
-use crate::streams::LiveTotals;
+use crate::{holders::Holder, streams::LiveTotals};
 
 /// A moment in the life of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,8 +38,12 @@ pub struct Diagnostics {
     pub leases: usize,
     /// Snapshots and cursors that wait for a thread.
     pub leases_queued: usize,
+    /// Who holds a thread for a snapshot or cursor, the oldest first.
+    pub lease_holders: Vec<Holder>,
     /// Writes and transactions that wait for the writer.
     pub writes_queued: usize,
+    /// The transaction that holds the writer, if one does.
+    pub transaction: Option<Holder>,
     /// Number of the newest commit.
     pub commits: u64,
     /// SQLite transactions that held more than one write.

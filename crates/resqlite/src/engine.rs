@@ -5,13 +5,13 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, LazyLock, Weak,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     thread::JoinHandle,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use resqlite_live::{Columns, Commit, Overflow, TableName};
+use resqlite_live::{Columns, Commit, Overflow, TableName, fault::planted};
 
 use crate::{
     changes::Commits,
@@ -39,6 +39,7 @@ use crate::{
 ///
 /// [`Database`](crate::Database) is the comfortable way to use it; bindings to other languages use it directly.
 pub struct Engine {
+    id: u64,
     parts: WriterParts,
     writer: Mutex<Option<JoinHandle<()>>>,
     sessions: Mutex<Sessions>,
@@ -62,6 +63,8 @@ struct Sessions {
 type Key = (String, bool);
 
 static ENGINES: LazyLock<Mutex<HashMap<Key, Weak<Engine>>>> = LazyLock::new(Mutex::default);
+
+static LAST_ID: AtomicU64 = AtomicU64::new(0);
 
 /// One use of an engine. The last one to go closes it.
 pub struct Handle {
@@ -162,7 +165,8 @@ impl Engine {
         let pool = |threads, idle| Pool::new(threads, limits::QUEUED_READS_MAX, idle);
         let selects = pool(count, None).looking_out().counted(Dispatcher::readers());
         let selects = readers("resqlite-reader", selects);
-        let leases = readers("resqlite-lease", pool(limits::LEASES_MAX, idle));
+        let leases = pool(limits::LEASES_AT_WORK, idle).relieved(limits::LEASES_MAX);
+        let leases = readers("resqlite-lease", leases);
         let reruns = pool(count, idle).looking_out().counted(Dispatcher::reruns());
         let reruns = readers("resqlite-live", reruns);
         let hub = Hub::new(
@@ -179,6 +183,7 @@ impl Engine {
             readers: selects,
             reruns,
             counters: Arc::default(),
+            transaction: Arc::default(),
             leases,
             attachments,
             place,
@@ -192,6 +197,7 @@ impl Engine {
             Some(writer::start(parts.clone())?)
         };
         Ok(Self {
+            id: LAST_ID.fetch_add(1, Ordering::Relaxed) + 1,
             parts,
             writer: Mutex::new(writer),
             sessions: Mutex::default(),
@@ -199,6 +205,11 @@ impl Engine {
             closed: Mutex::new(false),
             closing: Condvar::new(),
         })
+    }
+
+    /// A number that no other engine of the process has or had.
+    pub fn id(&self) -> u64 {
+        self.id
     }
 
     /// Counts one more handle, unless the last one has gone already.
@@ -228,7 +239,9 @@ impl Engine {
             std::mem::take(&mut sessions.open)
         };
         for session in open.iter().filter_map(Weak::upgrade) {
-            session.interrupt(Error::Closed);
+            if !planted("close_forgets_sessions") {
+                session.interrupt(Error::Closed);
+            }
         }
         self.parts.hub.close();
         self.parts.readers.close();
@@ -292,6 +305,7 @@ impl Engine {
             inbox,
             cursor,
             opened,
+            asked: Instant::now(),
         }));
         session
     }
@@ -328,7 +342,9 @@ impl Engine {
     /// Answers requests that were cancelled while they wait; they never run.
     pub fn drop_cancelled(&self) {
         self.parts.readers.drop_cancelled();
-        self.parts.leases.drop_cancelled();
+        if !planted("cancel_forgets_leases") {
+            self.parts.leases.drop_cancelled();
+        }
         while let Some(job) = self.parts.queue.remove(WriteJob::is_cancelled) {
             job.fail(Error::Aborted);
         }
@@ -416,6 +432,8 @@ impl Engine {
             reads_queued_most: readers.queued_most,
             leases: leases.busy,
             leases_queued: leases.queued,
+            lease_holders: self.parts.leases.holders().list(),
+            transaction: self.parts.transaction.list().pop(),
             writes_queued: self.parts.queue.len(),
             commits: self.parts.commits.last(),
             groups: counters.groups.load(Ordering::Relaxed),

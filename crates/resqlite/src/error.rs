@@ -4,6 +4,8 @@ use std::fmt;
 
 use resqlite_sqlite::{self as sqlite, codes};
 
+use crate::limits;
+
 /// The result of a call into resqlite.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -59,6 +61,8 @@ pub enum Error {
         /// The database, as the caller named it.
         path: String,
     },
+    /// Too many snapshots and cursors are open, and rest.
+    TooManyLeases,
     /// The native thread that ran the request failed. It was replaced; the request may not have run.
     WorkerDied,
 }
@@ -85,6 +89,7 @@ impl Error {
             Self::Limit { .. } => "RESQLITE_LIMIT",
             Self::QueueFull => "RESQLITE_QUEUE_FULL",
             Self::LogLost { .. } => "RESQLITE_LOG_LOST",
+            Self::TooManyLeases => "RESQLITE_LEASES",
             Self::WorkerDied => "RESQLITE_WORKER",
         }
     }
@@ -149,6 +154,11 @@ impl fmt::Display for Error {
                 "the write-ahead log of {path:?}, or of a database attached to it, was deleted while it was in use, by \
                  another program or another copy of SQLite in this process; nothing is written any more: close the \
                  database and open it again"
+            ),
+            Self::TooManyLeases => write!(
+                f,
+                "{} snapshots and iterators are open and wait for their callers; diagnostics() tells which",
+                limits::LEASES_MAX
             ),
             Self::WorkerDied => {
                 f.write_str("the native thread that ran this request failed and was replaced")

@@ -8,8 +8,14 @@ use resqlite_sqlite::limit;
 pub const READERS_DEFAULT: (usize, usize) = (2, 4);
 /// Reader threads that a user may ask for.
 pub const READERS_MAX: usize = 64;
-/// Snapshots and cursors open at the same time; further ones wait their turn.
-pub const LEASES_MAX: usize = 32;
+/// Snapshots and cursors that are at work at the same time; further ones wait their turn.
+pub const LEASES_AT_WORK: usize = 32;
+/// Snapshots and cursors that are open at the same time, most of which wait for their callers then.
+pub const LEASES_MAX: usize = 256;
+/// How long a snapshot or cursor waits for its turn before those that wait for their callers no longer count.
+pub const LEASE_PATIENCE: Duration = Duration::from_millis(20);
+/// How long it waits, while the most possible are open, before it is refused.
+pub const LEASE_REFUSED: Duration = Duration::from_secs(5);
 /// How long a thread for snapshots, cursors or live queries waits for work before it ends.
 pub const THREAD_IDLE: Duration = Duration::from_secs(5);
 /// Requests that wait for a reader; one more is refused.

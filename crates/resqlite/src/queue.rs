@@ -158,6 +158,11 @@ impl<T> Queue<T> {
         items
     }
 
+    /// Whether the reader sleeps until something comes.
+    pub(crate) fn is_awaited(&self) -> bool {
+        lock(&self.state).waiting
+    }
+
     /// How many items wait.
     pub(crate) fn len(&self) -> usize {
         lock(&self.state).items.len()

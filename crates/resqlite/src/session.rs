@@ -121,6 +121,11 @@ impl Inbox {
         self.steps.close();
     }
 
+    /// Whether the thread that serves it waits for its caller.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.steps.is_awaited()
+    }
+
     /// Why the session ended, if it was not by its caller's wish.
     pub(crate) fn reason(&self) -> Option<Error> {
         lock(&self.reason).clone()

@@ -8,6 +8,7 @@ import type {
   QueryLimits,
   ReadOptions,
   SelectOptions,
+  SnapshotOptions,
   TransactionOptions,
 } from './types'
 
@@ -91,6 +92,10 @@ const TRANSACTION: Checks = {
   signal,
   timeout: milliseconds,
 } satisfies Record<keyof TransactionOptions, Check>
+const SNAPSHOT: Checks = {
+  signal,
+  timeout: milliseconds,
+} satisfies Record<keyof SnapshotOptions, Check>
 
 const STREAM: Checks = {
   signal,
@@ -112,6 +117,7 @@ const METHODS = {
   execute: EXECUTE,
   executeBatch: ABORT,
   transaction: TRANSACTION,
+  snapshot: SNAPSHOT,
   stream: STREAM,
   changes: CHANGES,
 } as const

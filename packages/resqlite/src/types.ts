@@ -132,6 +132,17 @@ export interface TransactionOptions {
   timeout?: number
 }
 
+/** Options of `snapshot`. */
+export interface SnapshotOptions {
+  /** Ends the snapshot; the promise rejects with an {@link AbortError}. */
+  signal?: AbortSignal
+  /**
+   * Milliseconds after which the snapshot is ended; the promise rejects with the code `RESQLITE_TIMEOUT`. It counts from
+   * the call, and so limits the wait for a thread as well.
+   */
+  timeout?: number
+}
+
 /** What a write did. */
 export interface WriteResult<T = Row> {
   /** Rows inserted, updated or deleted by the statement itself (not by its triggers). */
@@ -148,6 +159,21 @@ export interface WriteResult<T = Row> {
    * it.
    */
   commit: number
+}
+
+/** An open transaction, snapshot or iterator, see {@link Diagnostics}. */
+export interface SessionHolder {
+  /** When it got its thread, as `Date.now()` counts. */
+  since: number
+  /** Nothing runs in it: it waits for its caller. */
+  idle: boolean
+}
+
+/** A snapshot or iterator that holds a thread, see {@link Diagnostics}. */
+export interface LeaseHolder extends SessionHolder {
+  kind: 'snapshot' | 'iterate'
+  /** The query of an iterator. */
+  sql?: string
 }
 
 /**
@@ -188,11 +214,20 @@ export interface Diagnostics {
     /** The most reads that ever waited at once. */
     queuedMost: number
   }
-  /** Snapshots and iterators: open now, and waiting for a thread. */
-  leases: { open: number; queued: number }
+  /** Snapshots and iterators, each of which holds a thread. */
+  leases: {
+    /** Open now. */
+    open: number
+    /** Waiting for a thread. */
+    queued: number
+    /** Who holds a thread, the oldest first. */
+    holders: LeaseHolder[]
+  }
   writer: {
     /** Writes and transactions that wait. */
     queued: number
+    /** The transaction that holds the writer, if one does. */
+    transaction: SessionHolder | null
     /** Commits that held more than one write. */
     groups: number
     /** The most writes that one of them held. */

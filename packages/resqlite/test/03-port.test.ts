@@ -18,7 +18,7 @@ async function openFake(
 ): Promise<{ db: Database; port: FakePort }> {
   const { channel, port } = fakeChannel()
   port.onFrame = (frame) => {
-    if (frame.op === Op.OPEN) port.json(frame.request, { handle: 9 })
+    if (frame.op === Op.OPEN) port.json(frame.request, { handle: 9, engine: 9 })
     else if (frame.op === Op.CLOSE) port.ok(frame.request)
     else answer(frame, port)
   }

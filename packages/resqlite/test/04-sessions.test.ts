@@ -35,7 +35,7 @@ class FakeNative {
 
   succeed(frame: Frame): void {
     const { port } = this
-    if (frame.op === Op.OPEN) port.json(frame.request, { handle: 1 })
+    if (frame.op === Op.OPEN) port.json(frame.request, { handle: 1, engine: 1 })
     else if (frame.op === Op.EXECUTE || frame.op === Op.COMMIT || frame.op === Op.EXEC) {
       port.written(frame.request, 1, 1n, 1)
     } else if (frame.op === Op.SELECT) port.rows(frame.request, this.shape(), this.slice(1))

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sqliteVersion } from 'resqlite'
+import { type Database, type Diagnostics, sqliteVersion } from 'resqlite'
+import { ENDLESS } from './support/errors'
 import { openDatabase, tempFile } from './support/temp'
 
 test('diagnostics tells about the engine', async (t) => {
@@ -36,6 +37,49 @@ test('an open iterator is a lease, and it is given back', async (t) => {
   assert.equal(open, 0)
 })
 
+test('diagnostics names who holds threads and the writer, since when, and whether they wait for their callers', async (t) => {
+  const db = await openDatabase(t, tempFile(t))
+  await db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (1), (2), (3)')
+  const begun = Date.now()
+  const iterator = db.iterate('SELECT x FROM t', [], { batchSize: 1 })
+  await iterator.next()
+  await db.snapshot(async (snap) => {
+    await db.transaction(async (tx) => {
+      const controller = new AbortController()
+      const { signal } = controller
+      const running = [snap.select(ENDLESS, [], { signal }), tx.select(ENDLESS, [], { signal })]
+      for (const promise of running) promise.catch(() => {})
+      const told = await diagnosticsUntil(db, ({ leases, writer }) => {
+        return leases.holders[0]?.idle === true && writer.transaction?.idle === false
+      })
+      const ended = Date.now()
+      const holders = [...told.leases.holders, told.writer.transaction].map((holder) => {
+        const { since = 0, ...rest } = holder ?? {}
+        assert.ok(since >= begun && since <= ended, `${begun} <= ${since} <= ${ended}`)
+        return rest
+      })
+      assert.deepEqual(holders, [
+        { kind: 'iterate', sql: 'SELECT x FROM t', idle: true },
+        { kind: 'snapshot', idle: false },
+        { idle: false },
+      ])
+      controller.abort()
+    })
+  })
+  await iterator.return?.()
+  await diagnosticsUntil(
+    db,
+    ({ leases, writer }) => leases.holders.length === 0 && writer.transaction === null,
+  )
+})
+
+async function diagnosticsUntil(db: Database, accepts: (told: Diagnostics) => boolean): Promise<Diagnostics> {
+  for (;;) {
+    const told = await db.diagnostics()
+    if (accepts(told)) return told
+  }
+}
+
 test('the numbers have the types that are declared', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   const {
@@ -50,14 +94,17 @@ test('the numbers have the types that are declared', async (t) => {
     ...numbers
   } = await db.diagnostics()
   assert.deepEqual([typeof path, typeof version, typeof readOnly], ['string', 'string', 'boolean'])
-  for (const group of [numbers, wal, readers, leases, writer, streams]) {
+  const { holders, ...leaseNumbers } = leases
+  const { transaction, ...writerNumbers } = writer
+  assert.deepEqual([holders, transaction], [[], null])
+  for (const group of [numbers, wal, readers, leaseNumbers, writerNumbers, streams]) {
     for (const [name, value] of Object.entries(group)) assert.equal(typeof value, 'number', name)
   }
   assert.deepEqual(Object.keys(numbers).sort(), ['commits', 'fileBytes', 'handles'])
   assert.deepEqual(Object.keys(wal).sort(), ['bytes', 'checkpoints', 'pages', 'readerGaps'])
   assert.deepEqual(Object.keys(readers).sort(), ['busy', 'max', 'queued', 'queuedMost', 'started'])
-  assert.deepEqual(Object.keys(leases).sort(), ['open', 'queued'])
-  assert.deepEqual(Object.keys(writer).sort(), ['groups', 'largestGroup', 'queued', 'splitGroups'])
+  assert.deepEqual(Object.keys(leaseNumbers).sort(), ['open', 'queued'])
+  assert.deepEqual(Object.keys(writerNumbers).sort(), ['groups', 'largestGroup', 'queued', 'splitGroups'])
   assert.deepEqual(Object.keys(streams).sort(), [
     'coalesced',
     'commits',

@@ -25,6 +25,8 @@ pub(crate) struct Pool<J> {
     queued_max: usize,
     /// How long a thread without work stays; `None`: for good.
     idle_max: Option<Duration>,
+    /// The most threads there may be while some of them rest with their jobs; see [`Pool::relieve`].
+    resting_max: Option<usize>,
     dispatcher: profile::Dispatcher,
 }
 
@@ -48,6 +50,8 @@ struct State<J> {
     held_back: bool,
     closed: bool,
     queued_most: usize,
+    /// Somebody looks after the jobs that wait.
+    relieved: bool,
 }
 
 /// Numbers for diagnostics.
@@ -65,10 +69,22 @@ pub(crate) enum Submitted<J> {
     Queued,
     /// It is queued; the caller must start a thread, which was counted already.
     NeedsThread,
+    /// It is queued, and all threads are taken; the caller must see to it that [`Pool::relieve`] is called again and
+    /// again until it gives `None`.
+    NeedsRelief,
     /// Too many wait.
     Full(J),
     /// The pool is closed.
     Closed(J),
+}
+
+/// What is to be done for jobs that wait.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Relief<J> {
+    /// Threads to start, which were counted already.
+    pub(crate) threads: usize,
+    /// Jobs to refuse.
+    pub(crate) refused: Vec<J>,
 }
 
 /// What a thread does next.
@@ -97,6 +113,7 @@ impl<J> Pool<J> {
             held_back: false,
             closed: false,
             queued_most: 0,
+            relieved: false,
         };
         let (work, quiet) = (Condvar::new(), Condvar::new());
         Self {
@@ -107,8 +124,15 @@ impl<J> Pool<J> {
             threads_max,
             queued_max,
             idle_max,
+            resting_max: None,
             dispatcher: profile::Dispatcher::none(),
         }
+    }
+
+    /// Lets there be more threads, at most so many, as long as jobs rest.
+    pub(crate) fn relieved(self, resting_max: usize) -> Self {
+        let resting_max = Some(resting_max);
+        Self { resting_max, ..self }
     }
 
     /// Lets its threads look out for more jobs before they sleep.
@@ -146,6 +170,9 @@ impl<J> Pool<J> {
         self.dispatcher.queued(state.queue.len(), state.free());
         let wake = state.waking < state.idle && state.queue.len() > state.waking + looking;
         state.waking += usize::from(wake);
+        let waits = state.queue.len() > state.idle + looking;
+        let unrelieved = self.resting_max.is_some() && waits && !state.relieved;
+        state.relieved |= unrelieved;
         drop(state);
         if let Some(lookout) = &self.lookout {
             lookout.arrived();
@@ -153,7 +180,48 @@ impl<J> Pool<J> {
         if wake {
             self.work.notify_one();
         }
-        Submitted::Queued
+        if unrelieved {
+            Submitted::NeedsRelief
+        } else {
+            Submitted::Queued
+        }
+    }
+
+    /// Nobody could be found to call [`Pool::relieve`]; the next job that waits asks for it again.
+    pub(crate) fn unrelieved(&self) {
+        lock(&self.state).relieved = false;
+    }
+
+    /// Looks after jobs that wait, so that none waits for ever for one that rests: `resting` threads do not count for
+    /// those that are `late`; where no more threads may be, those that are `too_late` are refused. `None`: nobody waits,
+    /// and this need not be called again.
+    pub(crate) fn relieve(
+        &self,
+        resting: usize,
+        late: impl Fn(&J) -> bool,
+        too_late: impl Fn(&J) -> bool,
+    ) -> Option<Relief<J>> {
+        let mut guard = lock(&self.state);
+        let state = &mut *guard;
+        if state.queue.is_empty() || state.closed {
+            state.relieved = false;
+            return None;
+        }
+        let most = self.resting_max.unwrap_or(self.threads_max);
+        let wanted = state.queue.iter().filter(|(_, job)| late(job)).count();
+        let allowed = (self.threads_max + resting)
+            .min(most)
+            .saturating_sub(state.threads);
+        let threads = wanted.min(allowed);
+        state.threads += threads;
+        state.alive += threads;
+        let mut refused = Vec::new();
+        if state.threads >= most && resting > most - self.threads_max {
+            let (gone, kept) = state.queue.drain(..).partition(|(_, job)| too_late(job));
+            state.queue = kept;
+            refused = VecDeque::into_iter(gone).map(|(_, job)| job).collect();
+        }
+        Some(Relief { threads, refused })
     }
 
     /// Queues a job for later. Never waits.

@@ -4,7 +4,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use resqlite_sqlite::Connection;
@@ -12,12 +12,14 @@ use resqlite_sqlite::Connection;
 use super::{
     Pool, PoolStatus,
     pool::{Next, Submitted},
+    relief,
 };
 use crate::{
     changes::Commits,
     connect::{self, Attachments, Place, Seen},
     error::{Error, Result},
     guard::Role,
+    holders::Holders,
     limits,
     options::Settings,
     profile,
@@ -42,6 +44,7 @@ pub(crate) struct Lease {
     /// A cursor; a snapshot has none.
     pub(crate) cursor: Option<Cursor>,
     pub(crate) opened: Replier,
+    pub(crate) asked: Instant,
 }
 
 /// The query of a cursor.
@@ -51,8 +54,9 @@ pub(crate) struct Cursor {
 }
 
 /// A pool and what its threads need to open their connections.
+#[derive(Clone)]
 pub(crate) struct Readers {
-    pool: Arc<Pool<Job>>,
+    pub(super) pool: Arc<Pool<Job>>,
     shared: Arc<Shared>,
 }
 
@@ -62,6 +66,7 @@ struct Shared {
     settings: Settings,
     attachments: Arc<Attachments>,
     commits: Arc<Commits>,
+    holders: Arc<Holders>,
 }
 
 impl Readers {
@@ -81,8 +86,14 @@ impl Readers {
                 settings,
                 attachments,
                 commits,
+                holders: Arc::default(),
             }),
         }
+    }
+
+    /// Who holds a reader for himself.
+    pub(crate) fn holders(&self) -> &Holders {
+        &self.shared.holders
     }
 
     /// A reader like those of the threads, for a thread of another kind.
@@ -104,12 +115,13 @@ impl Readers {
         match submitted {
             Submitted::Queued => {}
             Submitted::NeedsThread => self.start_thread(),
+            Submitted::NeedsRelief => relief::start(self),
             Submitted::Full(job) => job.fail(Error::QueueFull),
             Submitted::Closed(job) => job.fail(Error::Closed),
         }
     }
 
-    fn start_thread(&self) {
+    pub(super) fn start_thread(&self) {
         let (pool, shared) = (Arc::clone(&self.pool), Arc::clone(&self.shared));
         let started = thread::Builder::new()
             .name(shared.name.into())
@@ -147,11 +159,19 @@ impl Readers {
 }
 
 impl Job {
-    fn fail(self, error: Error) {
+    pub(super) fn fail(self, error: Error) {
         match self {
             Self::Read(_, reply) => reply.fail(error),
             Self::Lease(lease) => lease.fail(error),
             Self::Live(job) => job.fail(error),
+        }
+    }
+
+    /// How long a lease has waited; the others are not looked after.
+    pub(super) fn waits_for(&self) -> Duration {
+        match self {
+            Self::Lease(lease) => lease.asked.elapsed(),
+            Self::Read(..) | Self::Live(_) => Duration::ZERO,
         }
     }
 
@@ -251,6 +271,7 @@ pub(crate) struct Reader {
     attached: Seen,
     attachments: Arc<Attachments>,
     commits: Arc<Commits>,
+    holders: Arc<Holders>,
     /// The newest commit before the last read transaction began.
     since: u64,
 }
@@ -263,6 +284,7 @@ impl Reader {
             attached: Seen::default(),
             attachments: Arc::clone(&shared.attachments),
             commits: Arc::clone(&shared.commits),
+            holders: Arc::clone(&shared.holders),
             since: 0,
         })
     }
@@ -368,7 +390,8 @@ impl Reader {
         if let Err(error) = began {
             return lease.fail(error);
         }
-        let inbox = Arc::clone(&lease.inbox);
+        let (inbox, holders) = (Arc::clone(&lease.inbox), Arc::clone(&self.holders));
+        let _held = holders.hold(&inbox, lease.cursor.as_ref().map(|cursor| &cursor.query.sql));
         let _ended = EndOnPanic(&inbox);
         self.statements.guard.set_session(Some(inbox.scope.clone()));
         match lease.cursor {

@@ -26,6 +26,7 @@ use crate::{
     connect::{self, Attachments, Place},
     error::{Error, Result},
     guard::Role,
+    holders::Holders,
     limits,
     options::Settings,
     pragmas::Asker,
@@ -76,6 +77,8 @@ pub(crate) struct WriterParts {
     pub(crate) attachments: Arc<Attachments>,
     pub(crate) readers: Arc<Readers>,
     /// Threads for snapshots and cursors, which may take long, so that they never hold up a `select`.
+    /// The open transaction.
+    pub(crate) transaction: Arc<Holders>,
     pub(crate) leases: Arc<Readers>,
     /// Threads that run live queries again.
     pub(crate) reruns: Arc<Readers>,

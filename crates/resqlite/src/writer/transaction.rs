@@ -65,6 +65,8 @@ impl Writer {
             tell(opened, Err(error));
             return profile::writer_requests(timer, 1);
         }
+        let transaction = Arc::clone(&self.parts.transaction);
+        let _held = transaction.hold(&inbox, None);
         let _ended = EndOnPanic(&inbox);
         self.statements.connection.set_last_insert_rowid(0);
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));

@@ -14,6 +14,7 @@ mod foreign_connections;
 mod group_commit;
 mod halfway;
 mod limits;
+mod leases;
 mod live_queries;
 mod lost_log;
 mod opening;

@@ -68,7 +68,7 @@ export class FakeStreams {
     switch (frame.op) {
       case Op.OPEN:
         port.shape(0, ['n'])
-        port.json(frame.request, { handle: 5 })
+        port.json(frame.request, { handle: 5, engine: 5 })
         break
       case Op.DEFINE:
         this.#texts.set(frame.target, frame.payload.toString('utf8', 4, 4 + frame.payload.readUInt32LE(0)))

@@ -35,7 +35,7 @@ impl Watched {
 
     fn submit(self: &Arc<Self>, job: usize) -> Option<JoinHandle<()>> {
         match self.pool.submit(job) {
-            Submitted::Queued => None,
+            Submitted::Queued | Submitted::NeedsRelief => None,
             Submitted::NeedsThread => {
                 let watched = Arc::clone(self);
                 Some(thread::spawn(move || watched.serve()))

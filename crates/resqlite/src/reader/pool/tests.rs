@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::{Next, Pool, Submitted};
+use super::{Next, Pool, Relief, Submitted};
 
 fn job(number: u32, snapshot: Option<u64>) -> Next<u32> {
     Next::Job {
@@ -132,4 +132,62 @@ fn a_closed_pool_drops_what_was_to_come_later() {
     pool.submit_after(Duration::ZERO, 1);
     pool.close();
     assert_eq!(pool.next(false, None), Next::Quit);
+}
+
+/// A pool with two threads that are taken, a job that waits, and room for two threads more while jobs rest.
+fn taken() -> Pool<u32> {
+    let pool = Pool::new(2, 100, None).relieved(4);
+    for number in 1..=2 {
+        assert!(matches!(pool.submit(number), Submitted::NeedsThread));
+        assert!(matches!(pool.next(false, None), Next::Job { .. }));
+    }
+    assert!(matches!(pool.submit(3), Submitted::NeedsRelief));
+    pool
+}
+
+fn relief(threads: usize, refused: &[u32]) -> Option<Relief<u32>> {
+    let refused = refused.to_vec();
+    Some(Relief { threads, refused })
+}
+
+#[test]
+fn one_who_looks_after_the_jobs_that_wait_is_asked_for_once() {
+    let pool = taken();
+    assert!(matches!(pool.submit(4), Submitted::Queued));
+    assert_eq!(pool.next(true, None), job(3, Some(4)));
+    assert_eq!(pool.next(true, None), job(4, None));
+    assert_eq!(pool.relieve(0, |_| true, |_| true), None);
+    assert!(matches!(pool.submit(5), Submitted::NeedsRelief));
+}
+
+#[test]
+fn a_late_job_gets_a_thread_for_each_that_rests() {
+    let pool = taken();
+    assert_eq!(pool.relieve(0, |_| true, |_| false), relief(0, &[]));
+    assert_eq!(pool.relieve(1, |_| false, |_| false), relief(0, &[]));
+    assert_eq!(pool.relieve(1, |_| true, |_| false), relief(1, &[]));
+    assert_eq!(pool.status().threads, 3);
+}
+
+#[test]
+fn no_more_threads_are_added_than_jobs_wait_or_than_there_may_be() {
+    let pool = taken();
+    assert_eq!(pool.relieve(2, |_| true, |_| false), relief(1, &[]));
+    for number in 4..8 {
+        pool.submit(number);
+    }
+    assert_eq!(pool.relieve(3, |_| true, |_| false), relief(1, &[]));
+    assert_eq!(pool.relieve(4, |_| true, |_| false), relief(0, &[]));
+    assert_eq!(pool.status().threads, 4);
+}
+
+#[test]
+fn a_job_that_is_too_late_is_refused_only_where_no_thread_can_be_added_and_too_few_are_at_work() {
+    let pool = taken();
+    assert_eq!(pool.relieve(1, |_| true, |_| true), relief(1, &[]));
+    pool.submit(4);
+    assert_eq!(pool.relieve(2, |_| true, |_| true), relief(1, &[]));
+    assert_eq!(pool.relieve(2, |_| true, |_| true), relief(0, &[]));
+    assert_eq!(pool.relieve(3, |_| true, |job| *job == 4), relief(0, &[4]));
+    assert_eq!(pool.next(false, None), job(3, None));
 }
