@@ -3,7 +3,7 @@ import type { AddedRow, Patch, RemovedRow, UpdatedRow } from './live-types'
 import { applyPatch, changesNothing, NEW_ROWS, patchBetween, type RowPatch } from './patches'
 import { KeyColumns, type RowKey } from './row-keys'
 import type { Part, SharedStream } from './shared-stream'
-import type { Source } from './stream-iterator'
+import type { Source } from './stream-states'
 import type { Row } from './types'
 
 /** A row and where it stands. */

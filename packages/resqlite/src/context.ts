@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 /** A transaction as far as the context of a call is concerned. */
 export interface Joinable {
-  /** Whose transaction it is. */
-  readonly owner: object
+  /** On which engine it is: all databases of one file share one, and so the transaction. */
+  readonly engine: number
   /**
    * Its body is still running. Calls from there belong to it even if it was interrupted: then they are refused, so
    * that no half of the body happens outside of the transaction.
@@ -20,11 +20,11 @@ interface Entry {
 const storage = new AsyncLocalStorage<Entry | undefined>()
 let runningBodies = 0
 
-/** The innermost transaction of `owner` in whose body the caller runs. */
-export function innermost(owner: object): Joinable | undefined {
+/** The innermost transaction on an engine in whose body the caller runs. */
+export function innermost(engine: number): Joinable | undefined {
   if (runningBodies === 0) return undefined
   for (let entry = storage.getStore(); entry !== undefined; entry = entry.outer) {
-    if (entry.scope.owner === owner && entry.scope.isJoined) return entry.scope
+    if (entry.scope.engine === engine && entry.scope.isJoined) return entry.scope
   }
   return undefined
 }

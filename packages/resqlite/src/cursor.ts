@@ -1,23 +1,23 @@
 import { onAbort } from './abort'
-import { asyncDispose } from './dispose'
 import { AbortError, aborted, Failure } from './errors'
 import type { Handle, Session } from './handle'
+import type { Outcome, Supply } from './iterator'
 import { DEFAULT_BATCH_ROWS } from './limits'
-import { writeParams } from './params'
+import { packParams } from './params'
 import { Answer, type Pending } from './pending'
 import { Flag, Op } from './protocol'
 import type { FrameWriter } from './requests'
-import { limited } from './statements'
+import { writeLimits } from './statements'
 import type { IterateOptions, QueryLimits, SqlParams } from './types'
 
 /**
- * The iterator that `iterate` returns. It starts at the first `next()`, reads one committed state, and holds at most
+ * What the iterator of `iterate` reads with. It starts at the first `next`, reads one committed state, and holds at most
  * two batches: the one that is handed out and the one that is fetched meanwhile.
  */
-export class Cursor<T> implements AsyncIterableIterator<T>, Session {
+export class Cursor<T> implements Supply<T>, Session {
   readonly #handle: Handle
-  readonly #sql: string
-  readonly #params: SqlParams | undefined
+  /** What the caller gave, packed at the call. */
+  readonly #params: Uint8Array
   readonly #batchSize: number
   readonly #limits: QueryLimits | undefined
   readonly #signal: AbortSignal | undefined
@@ -28,99 +28,73 @@ export class Cursor<T> implements AsyncIterableIterator<T>, Session {
   #next = 0
   /** The batch that is being fetched. */
   #fetch: Pending | undefined
+  /** What gives the reader back. */
+  #end: Pending | undefined
   /** Why it was ended from outside; told once. */
   #failure: Failure | undefined
   #unwatch: (() => void) | undefined
-  /** Calls wait for each other, as in an async generator. */
-  #busy: Promise<void> | undefined
+  /** Calls of `next` wait for each other. */
+  #busy: Promise<unknown> | undefined
 
   constructor(
     handle: Handle,
-    sql: string,
+    readonly sql: string,
     params: SqlParams | undefined,
     options: IterateOptions | undefined,
   ) {
     this.#handle = handle
-    this.#sql = sql
-    this.#params = params
+    this.#params = packParams(handle.channel, params, (block, length) =>
+      Buffer.from(block.subarray(0, length)),
+    )
     this.#batchSize = options?.batchSize ?? DEFAULT_BATCH_ROWS
     this.#limits = options?.limits && { ...options.limits }
     this.#signal = options?.signal
     this.#session = handle.channel.newSession()
   }
 
-  [Symbol.asyncIterator](): this {
-    return this
+  ready(): IteratorYieldResult<T> | undefined {
+    if (this.#busy !== undefined || this.#next >= this.#rows.length) return undefined
+    return { value: this.#rows[this.#next++] as T, done: false }
   }
 
-  next(): Promise<IteratorResult<T, undefined>> {
-    if (this.#busy === undefined && this.#next < this.#rows.length) {
-      return Promise.resolve({ value: this.#rows[this.#next++] as T, done: false })
+  async next(): Promise<Outcome<T>> {
+    const before = this.#busy
+    const turn = before === undefined ? this.#advance() : before.then(() => this.#advance())
+    const over = turn.catch(() => {})
+    this.#busy = over
+    try {
+      return await turn
+    } finally {
+      if (this.#busy === over) this.#busy = undefined
     }
-    return this.#inTurn(() => this.#advance())
   }
 
-  return(): Promise<IteratorResult<T, undefined>> {
-    return this.#inTurn(() => this.#finish())
-  }
-
-  throw(error?: unknown): Promise<IteratorResult<T, undefined>> {
-    return this.#inTurn(async () => {
-      await this.#finish()
-      throw error
-    })
-  }
-
-  async [asyncDispose](): Promise<void> {
-    await this.return()
+  async end(): Promise<void> {
+    if (this.#state === 'open') this.#stop(aborted(undefined))
+    this.#state = 'ended'
+    this.#failure = undefined
+    this.#drop()
+    await this.#end?.promise
   }
 
   /** Ends it from outside: whoever waits, or asks next, gets the failure. */
   interrupt(failure: Failure): void {
     if (this.#state !== 'open') return
     this.#failure = failure
-    this.#rows = []
-    this.#next = 0
-    if (this.#fetch !== undefined) this.#handle.channel.abandon(this.#fetch, failure)
-    this.#close()
+    this.#drop()
+    this.#stop(failure)
   }
 
-  #inTurn<R>(action: () => Promise<R>): Promise<R> {
-    const before = this.#busy
-    let release!: () => void
-    const turn = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    this.#busy = turn
-    return this.#takeTurn(before, action, () => {
-      if (this.#busy === turn) this.#busy = undefined
-      release()
-    })
-  }
-
-  async #takeTurn<R>(
-    before: Promise<void> | undefined,
-    action: () => Promise<R>,
-    done: () => void,
-  ): Promise<R> {
-    try {
-      if (before !== undefined) await before
-      return await action()
-    } finally {
-      done()
-    }
-  }
-
-  async #advance(): Promise<IteratorResult<T, undefined>> {
+  async #advance(): Promise<Outcome<T>> {
     if (this.#state === 'new') this.#start()
     for (;;) {
       const failure = this.#failure
       if (failure !== undefined) {
         this.#failure = undefined
-        throw failure.toError(this.#sql)
+        return failure
       }
-      if (this.#next < this.#rows.length) return { value: this.#rows[this.#next++] as T, done: false }
-      if (this.#fetch === undefined) return { value: undefined, done: true }
+      if (this.#next < this.#rows.length) return { value: this.#rows[this.#next++] as T }
+      if (this.#fetch === undefined) return undefined
       await this.#takeBatch(this.#fetch)
     }
   }
@@ -140,14 +114,14 @@ export class Cursor<T> implements AsyncIterableIterator<T>, Session {
 
   #request(handle: Handle): Pending {
     const { channel } = handle
-    const text = channel.textId(this.#sql)
+    const text = channel.textId(this.sql)
     const limits = this.#limits
-    const write = limits === undefined ? writeParams : limited(limits)
     const fill = (writer: FrameWriter) => {
       writer.u32(this.#session)
       writer.u32(this.#batchSize)
       writer.u32(text)
-      write(writer, this.#params)
+      if (limits !== undefined) writeLimits(writer, limits)
+      writer.raw(this.#params)
     }
     const flags = handle.flags | (limits === undefined ? 0 : Flag.LIMITS)
     return channel.request(Op.CURSOR, flags, handle.id, fill, Answer.ROWS)
@@ -156,10 +130,10 @@ export class Cursor<T> implements AsyncIterableIterator<T>, Session {
   /** Waits for a batch, and asks for the next one before the rows of this one are handed out. */
   async #takeBatch(fetch: Pending): Promise<void> {
     const outcome = await fetch.promise
-    if (this.#fetch !== fetch) return // ended from outside meanwhile
+    if (this.#fetch !== fetch) return // ended meanwhile
     if (outcome instanceof Failure) {
       this.#failure = outcome
-      this.#close()
+      this.#stop(outcome)
       return
     }
     this.#rows = outcome as T[]
@@ -168,22 +142,17 @@ export class Cursor<T> implements AsyncIterableIterator<T>, Session {
     else this.#fetch = this.#sessionRequest(Op.FETCH, Answer.ROWS)
   }
 
-  async #finish(): Promise<IteratorResult<T, undefined>> {
-    this.#failure = undefined
+  /** Forgets the rows that were not handed out. */
+  #drop(): void {
     this.#rows = []
     this.#next = 0
-    if (this.#state === 'open') {
-      if (this.#fetch !== undefined) this.#handle.channel.abandon(this.#fetch, aborted(undefined))
-      await this.#close().promise
-    }
-    this.#state = 'ended'
-    return { value: undefined, done: true }
   }
 
-  /** Frees the reader. */
-  #close(): Pending {
+  /** Interrupts what runs and gives the reader back. */
+  #stop(failure: Failure): void {
+    if (this.#fetch !== undefined) this.#handle.channel.abandon(this.#fetch, failure)
     this.#ended()
-    return this.#sessionRequest(Op.END, Answer.REPLY)
+    this.#end = this.#sessionRequest(Op.END, Answer.REPLY)
   }
 
   #ended(): void {

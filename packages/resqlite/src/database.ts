@@ -4,19 +4,28 @@ import { Cursor } from './cursor'
 import { asyncDispose } from './dispose'
 import { ResqliteError } from './errors'
 import { Handle } from './handle'
+import { Iteration } from './iterator'
 import { Live } from './live-query'
 import type { LiveQuery, Query, StreamExplanation, StreamOptions, StreamRows } from './live-types'
 import { type NativeBinding, nativeBinding } from './native'
 import { checkOptions, checkPath, checkSql } from './options'
 import { writeParams } from './params'
-import { Answer } from './pending'
+import { Answer, type Pending } from './pending'
 import { Channel } from './port'
 import { countEmissions } from './profiled'
 import { Flag, INTEGER_FLAGS, Op } from './protocol'
 import type { Scope } from './scope'
 import { SharedStream } from './shared-stream'
 import { runSnapshot, type Snapshot } from './snapshot'
-import { startExec, startExecute, startSelect, startSelectBytes, startSelectOne, unwrap } from './statements'
+import {
+  startExec,
+  startExecute,
+  startSelect,
+  startSelectBytes,
+  startSelectOne,
+  type Target,
+  unwrap,
+} from './statements'
 import { planStream } from './stream-plan'
 import { nestedTransaction, type Transaction, topTransaction } from './transaction'
 import type {
@@ -29,6 +38,7 @@ import type {
   Row,
   RowArray,
   SelectOptions,
+  SnapshotOptions,
   SqlParams,
   TransactionOptions,
   WriteResult,
@@ -47,6 +57,16 @@ function openChannel(binding: NativeBinding): Channel {
   return new Channel(binding)
 }
 
+async function openHandle(channel: Channel, path: string, options: OpenOptions = {}): Promise<Handle> {
+  // Options that are undefined vanish in JSON, which is what "not given" means.
+  const request = JSON.stringify({ path, ...options, integers: undefined })
+  const pending = channel.request(Op.OPEN, 0, 0, (writer) => writer.text(request))
+  const { handle, engine } = unwrap<{ handle: number; engine: number }>(await pending.promise)
+  const durability = options.durability === 'full' ? Flag.FULL : 0
+  const flags = INTEGER_FLAGS[options.integers ?? 'auto'] | durability
+  return new Handle(channel, handle, engine, flags, path, options.readOnly === true)
+}
+
 /**
  * A SQLite database whose queries and writes run on native threads.
  *
@@ -57,35 +77,38 @@ function openChannel(binding: NativeBinding): Channel {
  * await db.close()
  * ```
  *
- * Inside the body of {@link Database.transaction}, calls on the database join that transaction; once the body has
- * returned or thrown, calls that it left behind run on their own.
+ * Inside the body of {@link Database.transaction}, calls on the database, or on another object that has the same file
+ * open, join that transaction; once the body has returned or thrown, calls that it left behind run on their own.
  */
 export class Database implements AsyncDisposable {
   readonly #handle: Handle
 
-  private constructor(handle: Handle) {
+  /** Databases are made by {@link Database.open}. The constructor of a subclass hands on what it is given. */
+  protected constructor(handle: Handle) {
     this.#handle = handle
   }
 
   /**
    * Opens a database file, or creates it. `':memory:'` makes a new database in memory. Fails with an error that
-   * names the file and the reason.
+   * names the file and the reason. A subclass opens databases of its own class.
    */
-  static async open(path: string, options?: OpenOptions): Promise<Database> {
+  static async open<D extends Database = Database>(
+    // biome-ignore lint/suspicious/noConfusingVoidType: nothing where it is called without a class
+    this: { readonly prototype: D } | void,
+    path: string,
+    options?: OpenOptions,
+  ): Promise<D> {
     checkPath(path)
     checkOptions('open', options)
-    return await Database.openOn(sharedChannel(), path, options)
+    const handle = await openHandle(sharedChannel(), path, options)
+    // biome-ignore lint/complexity/noThisInStatic: it is the subclass, or undefined where it is called without a class
+    const Class = (this ?? Database) as unknown as new (handle: Handle) => D
+    return new Class(handle)
   }
 
   /** @internal */
-  static async openOn(channel: Channel, path: string, options: OpenOptions = {}): Promise<Database> {
-    // Options that are undefined vanish in JSON, which is what "not given" means.
-    const request = JSON.stringify({ path, ...options, integers: undefined })
-    const pending = channel.request(Op.OPEN, 0, 0, (writer) => writer.text(request))
-    const { handle } = unwrap<{ handle: number }>(await pending.promise)
-    const durability = options.durability === 'full' ? Flag.FULL : 0
-    const flags = INTEGER_FLAGS[options.integers ?? 'auto'] | durability
-    return new Database(new Handle(channel, handle, flags, path, options.readOnly === true))
+  static async openOn(channel: Channel, path: string, options?: OpenOptions): Promise<Database> {
+    return new Database(await openHandle(channel, path, options))
   }
 
   /** The path as it was given to `open`. */
@@ -120,7 +143,8 @@ export class Database implements AsyncDisposable {
   async select(sql: string, params?: SqlParams, options?: SelectOptions): Promise<unknown[]> {
     const scope = this.#joined()
     if (scope !== undefined) {
-      return await scope.statement('select', sql, (target) => startSelect(target, sql, params, options))
+      const start = (target: Target) => startSelect(target, sql, params, options)
+      return await scope.statement('select', sql, start, this.#handle)
     }
     const pending = startSelect(this.#handle.usable(), sql, params, options)
     return unwrap(await pending.promise, sql)
@@ -142,7 +166,8 @@ export class Database implements AsyncDisposable {
   async selectOne(sql: string, params?: SqlParams, options?: SelectOptions): Promise<unknown> {
     const scope = this.#joined()
     if (scope !== undefined) {
-      return await scope.statement('selectOne', sql, (target) => startSelectOne(target, sql, params, options))
+      const start = (target: Target) => startSelectOne(target, sql, params, options)
+      return await scope.statement('selectOne', sql, start, this.#handle)
     }
     const pending = startSelectOne(this.#handle.usable(), sql, params, options)
     return unwrap(await pending.promise, sql)
@@ -159,9 +184,8 @@ export class Database implements AsyncDisposable {
   async selectBytes(sql: string, params?: SqlParams, options?: ReadOptions): Promise<Uint8Array> {
     const scope = this.#joined()
     if (scope !== undefined) {
-      return await scope.statement('selectBytes', sql, (target) =>
-        startSelectBytes(target, sql, params, options),
-      )
+      const start = (target: Target) => startSelectBytes(target, sql, params, options)
+      return await scope.statement('selectBytes', sql, start, this.#handle)
     }
     const pending = startSelectBytes(this.#handle.usable(), sql, params, options)
     return unwrap(await pending.promise, sql)
@@ -179,7 +203,7 @@ export class Database implements AsyncDisposable {
     checkSql(sql)
     checkOptions('iterate', options)
     this.#refuseInTransaction('iterate')
-    return new Cursor<T>(this.#handle.usable(), sql, params, options)
+    return new Iteration(new Cursor<T>(this.#handle.usable(), sql, params, options))
   }
 
   /**
@@ -199,7 +223,8 @@ export class Database implements AsyncDisposable {
   async execute(sql: string, params?: SqlParams, options?: ExecuteOptions): Promise<WriteResult<unknown>> {
     const scope = this.#joined()
     if (scope !== undefined) {
-      return await scope.statement('execute', sql, (target) => startExecute(target, sql, params, options))
+      const start = (target: Target) => startExecute(target, sql, params, options)
+      return await scope.statement('execute', sql, start, this.#handle)
     }
     const pending = startExecute(this.#handle.writable('execute'), sql, params, options)
     return unwrap(await pending.promise, sql)
@@ -220,9 +245,9 @@ export class Database implements AsyncDisposable {
   ): Promise<WriteResult> {
     const scope = this.#joined()
     if (scope !== undefined) {
-      return await scope.task('executeBatch', (target, onStart) =>
-        runBatch(target, sql, paramSets, options, onStart),
-      )
+      const run = (target: Target, onStart: (request: Pending) => void) =>
+        runBatch(target, sql, paramSets, options, onStart)
+      return await scope.task('executeBatch', run, this.#handle)
     }
     const handle = this.#handle.writable('executeBatch')
     handle.batchBegins()
@@ -243,7 +268,7 @@ export class Database implements AsyncDisposable {
   async exec(script: string): Promise<void> {
     const scope = this.#joined()
     if (scope !== undefined) {
-      await scope.statement('exec', script, (target) => startExec(target, script))
+      await scope.statement('exec', script, (target) => startExec(target, script), this.#handle)
       return
     }
     const pending = startExec(this.#handle.writable('exec'), script)
@@ -269,7 +294,7 @@ export class Database implements AsyncDisposable {
     options?: TransactionOptions,
   ): Promise<T> {
     const scope = this.#joined()
-    if (scope !== undefined) return await nestedTransaction(scope, body, options)
+    if (scope !== undefined) return await nestedTransaction(scope, body, options, this.#handle)
     return await topTransaction(this.#handle.writable('transaction'), body, options)
   }
 
@@ -283,9 +308,9 @@ export class Database implements AsyncDisposable {
    * ])
    * ```
    */
-  async snapshot<T>(body: (snapshot: Snapshot) => T | PromiseLike<T>): Promise<T> {
+  async snapshot<T>(body: (snapshot: Snapshot) => T | PromiseLike<T>, options?: SnapshotOptions): Promise<T> {
     this.#refuseInTransaction('snapshot')
-    return await runSnapshot(this.#handle.usable(), body)
+    return await runSnapshot(this.#handle.usable(), body, options)
   }
 
   /**
@@ -369,9 +394,11 @@ export class Database implements AsyncDisposable {
     return this.close()
   }
 
-  /** The transaction in whose body the caller runs. */
+  /** The transaction on this file in whose body the caller runs; another object on the file may have begun it. */
   #joined(): Scope | undefined {
-    return innermost(this.#handle) as Scope | undefined
+    const scope = innermost(this.#handle.engine) as Scope | undefined
+    if (scope !== undefined && scope.owner !== this.#handle) this.#handle.usable()
+    return scope
   }
 
   #refuseInTransaction(operation: string): void {

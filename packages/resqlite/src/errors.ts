@@ -85,9 +85,12 @@ export function rangeError(message: string, code: string): RangeError {
   return Object.assign(new RangeError(message), { code })
 }
 
+/** The code of what a closed database refuses. */
+export const CLOSED = 'RESQLITE_CLOSED'
+
 /** The error of a database that was closed. */
 export function closedError(path: string): ResqliteError {
-  return new ResqliteError(`The database ${JSON.stringify(path)} is closed`, 'RESQLITE_CLOSED')
+  return new ResqliteError(`The database ${JSON.stringify(path)} is closed`, CLOSED)
 }
 
 /** How the native side describes an error. */

@@ -18,23 +18,26 @@ export class Handle implements Target {
   /** Batches whose frames have not all been sent. */
   #batches = 0
   #onIdle: (() => void) | undefined
+  #isOpen = true
   #closing: Promise<void> | undefined
 
   constructor(
     readonly channel: Channel,
     readonly id: number,
+    /** The number of the native engine, which all databases of this process on one file share. */
+    readonly engine: number,
     readonly flags: number,
     readonly path: string,
     readonly readOnly: boolean,
   ) {}
 
   get isOpen(): boolean {
-    return this.#closing === undefined
+    return this.#isOpen
   }
 
   /** This handle as a target; throws if it is closed. */
   usable(): this {
-    if (this.#closing !== undefined) throw closedError(this.path)
+    if (!this.#isOpen) throw closedError(this.path)
     return this
   }
 
@@ -72,6 +75,7 @@ export class Handle implements Target {
   }
 
   async #close(): Promise<void> {
+    this.#isOpen = false // before anybody is told, as whoever hears of it may ask for more
     const failure = closed(this.path)
     for (const session of [...this.#sessions]) session.interrupt(failure)
     if (!this.#isIdle) {

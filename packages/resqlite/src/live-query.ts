@@ -4,6 +4,7 @@ import { dispose } from './dispose'
 import { aborted, type Failure, typeError } from './errors'
 import { eachMember, type Few, isAmong, sizeOf, withMember, withoutMember } from './few'
 import type { Handle } from './handle'
+import { Iteration } from './iterator'
 import type {
   ChangesOptions,
   Emission,
@@ -17,8 +18,8 @@ import { LiveValue } from './live-value'
 import { checkCallbacks, checkKey } from './options'
 import type { RowPatch } from './patches'
 import { type Member, SharedStream } from './shared-stream'
-import { StreamIterator } from './stream-iterator'
 import type { StreamPlan } from './stream-plan'
+import { StreamStates } from './stream-states'
 import { noStats } from './stream-stats'
 import { Subscriber } from './subscriber'
 
@@ -59,7 +60,7 @@ export class Live<V> implements LiveQuery<V>, Member {
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<V> {
-    return new StreamIterator<V>(this, { emitted: () => {}, take: () => this.current })
+    return new Iteration(new StreamStates<V>(this, { emitted: () => {}, take: () => this.current }))
   }
 
   changes(options: ChangesOptions<V>): AsyncIterableIterator<Patch<RowIn<V>>> {
@@ -69,7 +70,7 @@ export class Live<V> implements LiveQuery<V>, Member {
       names !== undefined ? 'a stream of several queries' : arrays ? 'rows as arrays' : undefined
     if (impossible !== undefined)
       throw typeError(`changes: not possible for ${impossible}`, 'RESQLITE_OPTION')
-    return new StreamIterator(this, new Changes(key)) as AsyncIterableIterator<Patch<never>>
+    return new Iteration(new StreamStates(this, new Changes(key))) as AsyncIterableIterator<Patch<never>>
   }
 
   get current(): V | undefined {
@@ -103,6 +104,7 @@ export class Live<V> implements LiveQuery<V>, Member {
 
   /** Adds a consumer, who gets what there is in a microtask. Throws when the database is closed. */
   join(consumer: Consumer): void {
+    this.#handle.usable()
     const stream = this.#stream ?? this.#enter()
     const { signal } = this
     consumer.unwatch = signal && onAbort(signal, () => this.#abort(consumer, aborted(signal.reason)))

@@ -1,8 +1,9 @@
 import { types } from 'node:util'
 import { rangeError, typeError } from './errors'
 import { MAX_PARAMETERS, VALUE_BYTES } from './limits'
+import type { Channel } from './port'
 import { Tag } from './protocol'
-import type { FrameWriter } from './requests'
+import type { FrameWriter, RawBuffer } from './requests'
 
 const CODE = 'RESQLITE_PARAMETER'
 const MIN_INT64 = -(2n ** 63n)
@@ -17,6 +18,21 @@ export function writeParams(writer: FrameWriter, params: unknown, set = 0): void
   else if (Array.isArray(params)) writePositional(writer, params, set)
   else if (isPlainObject(params)) writeNamed(writer, params, set)
   else throw typeError(`${inSet(set)}${misuse(params)}`, CODE)
+}
+
+/** A block of parameters for later, which `copy` takes from the memory it is written to. Throws what {@link writeParams} throws. */
+export function packParams<T>(
+  channel: Channel,
+  params: unknown,
+  copy: (block: RawBuffer, length: number) => T,
+): T {
+  const writer = channel.borrowWriter()
+  try {
+    writeParams(writer, params)
+    return copy(writer.bytes, writer.position)
+  } finally {
+    channel.returnWriter(writer)
+  }
 }
 
 function writePositional(writer: FrameWriter, params: readonly unknown[], set: number): void {
@@ -79,8 +95,24 @@ function writeBigInt(writer: FrameWriter, value: bigint, set: number, label: str
 
 function writeBlob(writer: FrameWriter, value: Uint8Array, set: number, label: string | number): void {
   if (value.length > VALUE_BYTES) throw tooLong(set, label)
+  if (value.length === 0 && isDetached(value)) {
+    throw typeError(
+      `${inSet(set)}${named(label)} is ${kindOf(value)} whose buffer is detached; pass it before the buffer is transferred, or pass a copy`,
+      CODE,
+    )
+  }
   writer.u8(Tag.BLOB)
   writer.blob(value)
+}
+
+/** Whether the memory of an array that seems to be empty is gone. */
+function isDetached(value: Uint8Array): boolean {
+  try {
+    new Uint8Array(0).set(value)
+    return false
+  } catch {
+    return true
+  }
 }
 
 /** Objects made by `{}` or `Object.create(null)`, of this realm or another. */

@@ -139,6 +139,13 @@ export class FrameWriter {
     this.position += 4 + value.length
   }
 
+  /** Bytes as they are. */
+  raw(value: Uint8Array): void {
+    this.reserve(value.length)
+    this.bytes.set(value, this.position)
+    this.position += value.length
+  }
+
   /** Zeros up to the next multiple of 4. */
   pad4(): void {
     while ((this.position & 3) !== 0) this.u8(0)

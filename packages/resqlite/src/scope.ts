@@ -40,6 +40,7 @@ export class Scope implements Joinable, Target, Session {
   #begin: Pending | undefined
 
   constructor(
+    /** The database whose options hold for the handle that the body gets. */
     readonly owner: Handle,
     /** The session, which all levels share. */
     readonly id: number,
@@ -53,6 +54,10 @@ export class Scope implements Joinable, Target, Session {
     })
   }
 
+  get engine(): number {
+    return this.owner.engine
+  }
+
   get isJoined(): boolean {
     return this.#state === 'open' || (this.#bodyRuns && this.#interrupted !== undefined)
   }
@@ -62,22 +67,28 @@ export class Scope implements Joinable, Target, Session {
     return this.#interrupted
   }
 
-  /** Runs one statement of the transaction. */
-  statement<T>(operation: string, sql: string, start: (target: Target) => Pending): Promise<T> {
-    return this.#track((work) => this.#runStatement<T>(work, operation, sql, start))
+  /** Runs one statement of the transaction, with the options of the database that was called. */
+  statement<T>(
+    operation: string,
+    sql: string,
+    start: (target: Target) => Pending,
+    called = this.owner,
+  ): Promise<T> {
+    return this.#track((work) => this.#runStatement<T>(work, operation, sql, start, called))
   }
 
   /** Runs something of the transaction that makes its own requests, and tells about them. */
   task<T>(
     operation: string,
     run: (target: Target, onStart: (request: Pending) => void) => Promise<T>,
+    called = this.owner,
   ): Promise<T> {
-    return this.#track((work) => this.#runTask(work, operation, run))
+    return this.#track((work) => this.#runTask(work, operation, run, called))
   }
 
   /** Runs a nested transaction when those before it have ended. */
-  nest<T>(run: (scope: Scope) => Promise<T>): Promise<T> {
-    return this.#track((work) => this.#takeTurn(work, run))
+  nest<T>(run: (scope: Scope) => Promise<T>, called = this.owner): Promise<T> {
+    return this.#track((work) => this.#takeTurn(work, run, called))
   }
 
   /** Runs the body in the context of this transaction and waits for what it left running. Never rejects. */
@@ -163,13 +174,14 @@ export class Scope implements Joinable, Target, Session {
     )
   }
 
-  #usable(operation: string): this {
+  #usable(operation: string, called: Handle): Target {
     this.#checkOpen(operation)
     if (this.#nested > 0) {
       const message = `${operation}: a nested transaction is open; use its handle, or await it first`
       throw new TransactionError(message, operation)
     }
-    return this
+    if (called === this.owner) return this
+    return { channel: this.channel, id: this.id, flags: called.flags | Flag.SESSION }
   }
 
   #checkOpen(operation: string): void {
@@ -183,8 +195,9 @@ export class Scope implements Joinable, Target, Session {
     operation: string,
     sql: string,
     start: (target: Target) => Pending,
+    called: Handle,
   ): Promise<T> {
-    const request = start(this.#usable(operation))
+    const request = start(this.#usable(operation, called))
     work.request = request
     this.#running.add(work)
     try {
@@ -198,8 +211,9 @@ export class Scope implements Joinable, Target, Session {
     work: Work,
     operation: string,
     run: (target: Target, onStart: (request: Pending) => void) => Promise<T>,
+    called: Handle,
   ): Promise<T> {
-    const target = this.#usable(operation)
+    const target = this.#usable(operation, called)
     this.#running.add(work)
     try {
       return await run(target, (request) => {
@@ -226,7 +240,7 @@ export class Scope implements Joinable, Target, Session {
     }
   }
 
-  async #takeTurn<T>(work: Work, run: (scope: Scope) => Promise<T>): Promise<T> {
+  async #takeTurn<T>(work: Work, run: (scope: Scope) => Promise<T>, called: Handle): Promise<T> {
     this.#checkOpen('transaction')
     this.#refuseInsideNested()
     const before = this.#lastNested
@@ -239,7 +253,7 @@ export class Scope implements Joinable, Target, Session {
     try {
       if (this.#nested > 1) await before
       if (this.#state === 'ended') this.#checkOpen('transaction')
-      const scope = new Scope(this.owner, this.id, this)
+      const scope = new Scope(called, this.id, this)
       this.#child = scope
       return await run(scope)
     } finally {
@@ -252,7 +266,7 @@ export class Scope implements Joinable, Target, Session {
 
   /** Waiting for one's own end would never end. */
   #refuseInsideNested(): void {
-    let inner = innermost(this.owner) as Scope | undefined
+    let inner = innermost(this.engine) as Scope | undefined
     if (inner === this) return
     while (inner !== undefined && inner !== this) inner = inner.parent
     if (inner === this) {

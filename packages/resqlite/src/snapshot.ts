@@ -1,11 +1,12 @@
-import { closedError, Failure, TransactionError } from './errors'
+import { onAbort, throwIfAborted } from './abort'
+import { aborted, closedError, Failure, ResqliteError, TransactionError } from './errors'
 import type { Handle, Session } from './handle'
-import { checkBody } from './options'
+import { checkBody, checkOptions } from './options'
 import type { Pending } from './pending'
 import { Flag, Op } from './protocol'
-import type { BodyOutcome } from './scope'
+import type { BodyOutcome, Work } from './scope'
 import { startSelect, startSelectBytes, startSelectOne, type Target, unwrap } from './statements'
-import type { ReadOptions, Row, RowArray, SelectOptions, SqlParams } from './types'
+import type { ReadOptions, Row, RowArray, SelectOptions, SnapshotOptions, SqlParams } from './types'
 
 /** The handle that the body of {@link Database.snapshot} reads with. It ends with the body. */
 export class Snapshot {
@@ -14,6 +15,7 @@ export class Snapshot {
   /** @internal */
   constructor(session: SnapshotSession) {
     this.#session = session
+    collected.register(this, session)
   }
 
   /** All rows of a query. */
@@ -23,9 +25,8 @@ export class Snapshot {
     options: SelectOptions & { arrays: true },
   ): Promise<T[]>
   select<T = Row>(sql: string, params?: SqlParams, options?: SelectOptions): Promise<T[]>
-  async select(sql: string, params?: SqlParams, options?: SelectOptions): Promise<unknown[]> {
-    const pending = startSelect(this.#session.usable('select'), sql, params, options)
-    return unwrap(await pending.promise, sql)
+  select(sql: string, params?: SqlParams, options?: SelectOptions): Promise<unknown[]> {
+    return this.#session.statement('select', sql, (target) => startSelect(target, sql, params, options))
   }
 
   /** The first row of a query, or undefined. */
@@ -35,15 +36,15 @@ export class Snapshot {
     options: SelectOptions & { arrays: true },
   ): Promise<T | undefined>
   selectOne<T = Row>(sql: string, params?: SqlParams, options?: SelectOptions): Promise<T | undefined>
-  async selectOne(sql: string, params?: SqlParams, options?: SelectOptions): Promise<unknown> {
-    const pending = startSelectOne(this.#session.usable('selectOne'), sql, params, options)
-    return unwrap(await pending.promise, sql)
+  selectOne(sql: string, params?: SqlParams, options?: SelectOptions): Promise<unknown> {
+    return this.#session.statement('selectOne', sql, (target) => startSelectOne(target, sql, params, options))
   }
 
   /** The rows as a JSON array of objects, in UTF-8. See {@link Database.selectBytes}. */
-  async selectBytes(sql: string, params?: SqlParams, options?: ReadOptions): Promise<Uint8Array> {
-    const pending = startSelectBytes(this.#session.usable('selectBytes'), sql, params, options)
-    return unwrap(await pending.promise, sql)
+  selectBytes(sql: string, params?: SqlParams, options?: ReadOptions): Promise<Uint8Array> {
+    return this.#session.statement('selectBytes', sql, (target) =>
+      startSelectBytes(target, sql, params, options),
+    )
   }
 }
 
@@ -51,27 +52,56 @@ export class Snapshot {
 export async function runSnapshot<T>(
   handle: Handle,
   body: (snapshot: Snapshot) => T | PromiseLike<T>,
+  options?: SnapshotOptions,
 ): Promise<T> {
   checkBody('snapshot', body)
+  checkOptions('snapshot', options)
+  throwIfAborted(options?.signal)
   const session = new SnapshotSession(handle)
+  const unwatch = watch(session, options)
   handle.sessionBegins(session)
   try {
     unwrap(await session.begin().promise)
-    const snapshot = new Snapshot(session)
     // `any` and not `race`: neither side rejects, and only through `any` do stack traces lead on to the caller.
-    const outcome = await Promise.any([perform(() => body(snapshot)), session.interruption])
+    const outcome = await Promise.any([perform(session, body), session.interruption])
+    if ('error' in outcome) session.abandon(ended)
     await session.end()
     if (outcome instanceof Failure) throw outcome.toError()
     if ('error' in outcome) throw outcome.error
     return outcome.value
   } finally {
     handle.sessionEnded(session)
+    unwatch()
   }
 }
 
-async function perform<T>(body: () => T | PromiseLike<T>): Promise<BodyOutcome<T>> {
+/** Interrupts a snapshot when its signal fires or its time is over; returns what takes that back. */
+function watch(session: SnapshotSession, { signal, timeout }: SnapshotOptions = {}): () => void {
+  const unwatch = signal && onAbort(signal, () => session.interrupt(aborted(signal.reason)))
+  const timer =
+    timeout === undefined ? undefined : setTimeout(() => session.interrupt(late(timeout)), timeout)
+  return () => {
+    unwatch?.()
+    clearTimeout(timer)
+  }
+}
+
+const ended = new Failure(() => new TransactionError('The body of the snapshot has failed', 'snapshot'))
+
+function late(timeout: number): Failure {
+  return new Failure(
+    () => new ResqliteError(`The snapshot took longer than ${timeout} ms`, 'RESQLITE_TIMEOUT'),
+  )
+}
+
+/** Nothing here refers to the snapshot but its body. An interruption that came before it is still to be told. */
+async function perform<T>(
+  session: SnapshotSession,
+  body: (snapshot: Snapshot) => T | PromiseLike<T>,
+): Promise<BodyOutcome<T> | Failure> {
+  if (session.interrupted) return await session.interruption
   try {
-    return { value: await body() }
+    return { value: await body(new Snapshot(session)) }
   } catch (error) {
     return { error }
   }
@@ -81,11 +111,13 @@ class SnapshotSession implements Target, Session {
   readonly channel
   readonly id: number
   readonly flags: number
-  /** Resolves when the database is closed. */
+  /** Resolves when the snapshot is interrupted from outside: by a signal, a timeout, or `close`. */
   readonly interruption: Promise<Failure>
   #interrupt!: (failure: Failure) => void
   #begin: Pending | undefined
-  #open = true
+  #end: Promise<unknown> | undefined
+  #isInterrupted = false
+  readonly #running = new Set<Work>()
 
   constructor(readonly handle: Handle) {
     this.channel = handle.channel
@@ -96,6 +128,10 @@ class SnapshotSession implements Target, Session {
     })
   }
 
+  get interrupted(): boolean {
+    return this.#isInterrupted
+  }
+
   begin(): Pending {
     const { channel, handle, id } = this
     this.#begin = channel.request(Op.SNAPSHOT, handle.flags, handle.id, (writer) => writer.u32(id))
@@ -104,19 +140,52 @@ class SnapshotSession implements Target, Session {
 
   /** Frees the reader. Selects that still run are finished first. */
   async end(): Promise<void> {
-    this.#open = false
-    await this.channel.request(Op.END, this.flags, this.id).promise
+    this.#end ??= this.channel.request(Op.END, this.flags, this.id).promise
+    await this.#end
   }
 
+  /** Ends it from outside: what runs is interrupted, what comes is refused. */
   interrupt(failure: Failure): void {
-    this.#open = false
+    if (this.#isInterrupted) return
+    this.#isInterrupted = true
     if (this.#begin !== undefined) this.channel.cancel(this.#begin, failure)
+    this.abandon(failure)
     this.#interrupt(failure)
   }
 
-  usable(operation: string): this {
-    if (this.#open) return this
+  /** Interrupts what runs. The snapshot itself fails, so nobody has to catch these. */
+  abandon(failure: Failure): void {
+    for (const { promise, request } of this.#running) {
+      promise.catch(() => {})
+      if (request !== undefined) this.channel.abandon(request, failure)
+    }
+  }
+
+  /** Runs one select. */
+  statement<T>(operation: string, sql: string, start: (target: Target) => Pending): Promise<T> {
+    const work: Work = { promise: Promise.resolve(), request: undefined }
+    const promise = this.#run<T>(work, operation, sql, start)
+    work.promise = promise
+    return promise
+  }
+
+  async #run<T>(work: Work, operation: string, sql: string, start: (target: Target) => Pending): Promise<T> {
+    const request = start(this.#usable(operation))
+    work.request = request
+    this.#running.add(work)
+    try {
+      return unwrap<T>(await request.promise, sql)
+    } finally {
+      this.#running.delete(work)
+    }
+  }
+
+  #usable(operation: string): this {
+    if (this.#end === undefined && !this.#isInterrupted) return this
     const cause = this.handle.isOpen ? undefined : closedError(this.handle.path)
     throw new TransactionError(`${operation}: the snapshot has ended`, operation, undefined, { cause })
   }
 }
+
+/** Frees the readers of snapshots that nobody can use any more, such as those whose bodies never end. */
+const collected = new FinalizationRegistry<SnapshotSession>((session) => session.end())

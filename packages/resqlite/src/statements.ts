@@ -70,12 +70,16 @@ export function unwrap<T>(outcome: unknown, sql?: string): T {
   return outcome as T
 }
 
-/** Writes the limits of a query before its parameters. */
-export function limited(limits: QueryLimits) {
+/** Writes the limits of a query, which stand before its parameters. */
+export function writeLimits(writer: FrameWriter, limits: QueryLimits): void {
+  writer.f64(limits.time ?? 0)
+  writer.f64(limits.steps ?? 0)
+  writer.f64(limits.bytes ?? 0)
+}
+
+function limited(limits: QueryLimits) {
   return (writer: FrameWriter, params: unknown) => {
-    writer.f64(limits.time ?? 0)
-    writer.f64(limits.steps ?? 0)
-    writer.f64(limits.bytes ?? 0)
+    writeLimits(writer, limits)
     writeParams(writer, params)
   }
 }

@@ -1,5 +1,5 @@
 import { checkOptions, checkQueries, checkSql } from './options'
-import { writeParams } from './params'
+import { packParams } from './params'
 import type { Channel } from './port'
 import type { FrameWriter } from './requests'
 
@@ -60,15 +60,8 @@ function plan(queries: PlannedQuery[], names: string[] | undefined, options: unk
   return { queries, names, arrays, verify, signal, key }
 }
 
-/** The parameters, a byte per character. Throws what {@link writeParams} throws. */
 function encoded(channel: Channel, params: unknown): string {
-  const writer = channel.borrowWriter()
-  try {
-    writeParams(writer, params)
-    return writer.bytes.latin1Slice(0, writer.position)
-  } finally {
-    channel.returnWriter(writer)
-  }
+  return packParams(channel, params, (block, length) => block.latin1Slice(0, length))
 }
 
 /** What writes the payload of the frame that opens the live query. */

@@ -120,7 +120,12 @@ export async function topTransaction<T>(
 }
 
 /** Runs a transaction inside another one. */
-export function nestedTransaction<T>(parent: Scope, body: Body<T>, options?: TransactionOptions): Promise<T> {
+export function nestedTransaction<T>(
+  parent: Scope,
+  body: Body<T>,
+  options?: TransactionOptions,
+  called?: Handle,
+): Promise<T> {
   return parent.nest(async (scope) => {
     checkArguments(body, options)
     const unwatch = watchSignal(scope, options)
@@ -133,7 +138,7 @@ export function nestedTransaction<T>(parent: Scope, body: Body<T>, options?: Tra
       clearTimeout(timer)
       unwatch?.()
     }
-  })
+  }, called)
 }
 
 function checkArguments(body: unknown, options: TransactionOptions | undefined): void {

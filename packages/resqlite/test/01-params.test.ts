@@ -127,6 +127,17 @@ const refused: [string, unknown, ErrorConstructor, RegExp][] = [
   ['too many parameters', new Array(65_536).fill(0), RangeError, /^65536 parameters are given/],
 ]
 
+function detached(): Uint8Array {
+  const bytes = new Uint8Array([1, 2, 3])
+  structuredClone(bytes.buffer, { transfer: [bytes.buffer] })
+  return bytes
+}
+
+refused.push(
+  ['a detached blob', [0, detached()], TypeError, /^parameter 2 is a Uint8Array whose buffer is detached/],
+  ['a detached blob by name', { b: detached() }, TypeError, /^parameter :b is a Uint8Array whose buffer/],
+)
+
 for (const [what, params, type, message] of refused) {
   test(`${what} is refused by name`, () => {
     assert.throws(
@@ -158,4 +169,8 @@ test('parameters that use the writer while they are read are refused, and the fr
   assert.throws(() => writeParams(writer, params), /must not use the database/)
   writer.drop()
   assert.equal(writer.position, 0)
+})
+
+test('an empty blob is a blob, also in memory that has something behind it', () => {
+  assert.doesNotThrow(() => encode([new Uint8Array(0), new Uint8Array(8).subarray(8), Buffer.alloc(0)]))
 })

@@ -208,3 +208,23 @@ test('import and require give the same classes', async () => {
     names.sort(),
   )
 })
+
+test('a subclass opens databases of its own class', async (t) => {
+  class Mine extends Database {
+    readonly extra = 'mine'
+    count() {
+      return this.selectOne('SELECT count(*) AS n FROM sqlite_schema')
+    }
+  }
+  const db = await Mine.open(tempFile(t))
+  assert.ok(db instanceof Mine)
+  assert.deepEqual([db.extra, await db.count()], ['mine', { n: 0 }])
+  await db.close()
+})
+
+test('open can be called by itself', async () => {
+  const { open } = Database
+  const db = await open(':memory:')
+  assert.equal(db.constructor, Database)
+  await db.close()
+})

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import type { AbortError } from 'resqlite'
+import type { AbortError, Database } from 'resqlite'
 import { withCode } from './support/errors'
 import { tempDatabase } from './support/temp'
 
@@ -146,4 +148,98 @@ test('several iterators run side by side', async (t) => {
     sums,
     [1, 2, 3].map((factor) => (2_000 * factor * (2_000 * factor + 1)) / 2),
   )
+})
+
+test('parameters are those of the call, whatever becomes of them before the first next', async (t) => {
+  const db = await tempDatabase(t)
+  const bytes = Buffer.from('before')
+  const list: unknown[] = [1, bytes]
+  const named: Record<string, unknown> = { a: 1 }
+  const iterators = [
+    db.iterate('SELECT ? AS a, ? AS b', list as never),
+    db.iterate('SELECT :a AS a', named as never),
+  ]
+  bytes.write('behind')
+  list[0] = 2
+  list.pop()
+  named.a = 2
+  const rows = await Promise.all(iterators.map(async (iterator) => (await iterator.next()).value))
+  assert.deepEqual(rows, [{ a: 1, b: Buffer.from('before') }, { a: 1 }])
+})
+
+test('parameters that cannot be bound are refused at the call', async (t) => {
+  const db = await tempDatabase(t)
+  assert.throws(
+    () => db.iterate('SELECT ?', [undefined as never]),
+    withCode('RESQLITE_PARAMETER', 'parameter 1'),
+  )
+  assert.throws(
+    () => db.iterate('SELECT ?', 'x' as never),
+    withCode('RESQLITE_PARAMETER', 'params is a string'),
+  )
+})
+
+/** Gives no row for a very long time. */
+const SLOW = `SELECT x FROM (${COUNT}) WHERE x < 0`
+const LONG = [1_000_000_000_000]
+const over = { value: undefined, done: true }
+
+/** Waits until no iterator or snapshot holds a thread. */
+async function noLeases(db: Database): Promise<void> {
+  for (;;) {
+    const { leases } = await db.diagnostics()
+    if (leases.open + leases.queued + leases.holders.length === 0) return
+  }
+}
+
+test('return interrupts the query that a next waits for, and that next is told that it is over', async (t) => {
+  const db = await tempDatabase(t)
+  const iterator = db.iterate(SLOW, LONG)
+  const pending = [iterator.next(), iterator.next()]
+  assert.deepEqual(await iterator.return?.(), over)
+  assert.deepEqual(await Promise.all(pending), [over, over])
+  assert.deepEqual(await iterator.next(), over)
+  await noLeases(db)
+})
+
+test('throw interrupts the query that a next waits for, too', async (t) => {
+  const db = await tempDatabase(t)
+  const iterator = db.iterate(SLOW, LONG)
+  const pending = iterator.next()
+  await assert.rejects(iterator.throw?.(new Error('mine')) as Promise<unknown>, /mine/)
+  assert.deepEqual(await pending, over)
+  await noLeases(db)
+})
+
+for (const error of [undefined, new Error('mine')]) {
+  test(`a stream that is destroyed ${error ? 'with an error' : ''} while the query looks for its first row ends it`, async (t) => {
+    const db = await tempDatabase(t)
+    const stream = Readable.from(db.iterate(SLOW, LONG))
+    stream.on('error', (told) => assert.equal(told, error))
+    stream.resume()
+    while ((await db.diagnostics()).leases.open === 0);
+    stream.destroy(error)
+    await once(stream, 'close').catch((told) => assert.equal(told, error))
+    await noLeases(db)
+  })
+}
+
+test('return after return waits until the thread is given back', async (t) => {
+  const db = await tempDatabase(t)
+  const iterator = db.iterate(COUNT, [1_000_000])
+  await iterator.next()
+  const returns = [iterator.return?.(), iterator.return?.()]
+  assert.deepEqual(await Promise.all(returns), [over, over])
+})
+
+test('iterators inside iterators do not wait for each other', async (t) => {
+  const db = await tempDatabase(t)
+  const nested = async () => {
+    let rows = 0
+    for await (const { x } of db.iterate<{ x: number }>(COUNT, [2])) {
+      for await (const _ of db.iterate(COUNT, [x])) rows++
+    }
+    return rows
+  }
+  assert.deepEqual(await Promise.all(Array.from({ length: 40 }, nested)), Array(40).fill(3))
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import type { AbortError, ResqliteError, Transaction, TransactionError } from 'resqlite'
 import { ENDLESS, gate, withCode } from './support/errors'
 import { openDatabase, tempDatabase, tempFile } from './support/temp'
@@ -39,15 +39,21 @@ test('a body that throws rolls back, and its error is what the caller gets', asy
 test('the handle sees what is not committed, others do not', async (t) => {
   const path = tempFile(t)
   const db = await openDatabase(t, path)
-  const other = await openDatabase(t, path)
+  const others = [db, await openDatabase(t, path)]
   await db.exec(TABLE)
-  await db.transaction(async (tx) => {
+  const [written, looked] = [gate(), gate()]
+  const run = db.transaction(async (tx) => {
     await tx.execute(INSERT, [1])
     assert.deepEqual(await values(tx), [1])
     assert.deepEqual(await tx.selectOne('SELECT x FROM t'), { x: 1 })
-    assert.deepEqual(await values(other), [])
+    written.open()
+    await looked.promise
   })
-  assert.deepEqual(await values(other), [1])
+  await written.promise
+  for (const other of others) assert.deepEqual(await values(other), [])
+  looked.open()
+  await run
+  for (const other of others) assert.deepEqual(await values(other), [1])
 })
 
 test('calls on the database inside the body join the transaction', async (t) => {
@@ -353,4 +359,61 @@ test('transaction control by hand is refused inside a transaction', async (t) =>
   })
   await assert.rejects(run, /undo/)
   assert.deepEqual(await values(db), [])
+})
+
+/** Two objects on one file, the second with options of its own. */
+async function twoObjects(t: TestContext) {
+  const path = tempFile(t)
+  const one = await openDatabase(t, path)
+  await one.exec(TABLE)
+  const two = await openDatabase(t, path, { integers: 'bigint', durability: 'full' })
+  return { one, two }
+}
+
+test('calls on another object of the same file join the transaction, with the options of that object', async (t) => {
+  const { one, two } = await twoObjects(t)
+  const mine = new Error('undo')
+  const run = one.transaction(async () => {
+    await two.execute(INSERT, [1])
+    await two.executeBatch(INSERT, [[2], [3]])
+    await two.exec('INSERT INTO t VALUES (4)')
+    await two.transaction(async (tx) => {
+      await tx.execute(INSERT, [5])
+      assert.deepEqual(await tx.selectOne('SELECT max(x) AS m FROM t'), { m: 5n })
+    })
+    assert.deepEqual(await two.select('SELECT count(*) AS n FROM t'), [{ n: 5n }])
+    assert.deepEqual(await one.selectOne('SELECT count(*) AS n FROM t'), { n: 5 })
+    assert.deepEqual(await two.selectOne('SELECT count(*) AS n FROM t'), { n: 5n })
+    assert.equal(String(await two.selectBytes('SELECT count(*) AS n FROM t')), '[{"n":5}]')
+    assert.throws(() => two.iterate('SELECT 1'), withCode('RESQLITE_TRANSACTION', 'tx.select'))
+    await assert.rejects(
+      two.snapshot(async () => {}),
+      withCode('RESQLITE_TRANSACTION', 'tx.select'),
+    )
+    throw mine
+  })
+  await assert.rejects(run, (error) => error === mine)
+  assert.deepEqual(await values(one), [])
+})
+
+test('an object of another file does not join', async (t) => {
+  const { one } = await twoObjects(t)
+  const other = await tempDatabase(t, TABLE)
+  await assert.rejects(
+    one.transaction(async () => {
+      await other.execute(INSERT, [1])
+      throw new Error('undo')
+    }),
+    /undo/,
+  )
+  assert.deepEqual(await values(other), [1])
+})
+
+test('another object of the file that is closed does not join', async (t) => {
+  const { one, two } = await twoObjects(t)
+  await two.close()
+  await one.transaction(async () => {
+    await assert.rejects(two.execute(INSERT, [1]), withCode('RESQLITE_CLOSED'))
+  })
+  assert.deepEqual(await values(one), [])
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Snapshot, TransactionError } from 'resqlite'
-import { withCode } from './support/errors'
+import type { AbortError, Database, Snapshot, TransactionError } from 'resqlite'
+import { ENDLESS, gate, withCode } from './support/errors'
 import { tempDatabase } from './support/temp'
 
 const TABLE = 'CREATE TABLE t(x); INSERT INTO t VALUES (1)'
@@ -92,3 +92,132 @@ test('more snapshots than readers wait for each other', async (t) => {
     Array.from({ length: 10 }, (_, i) => ({ y: i + 1 })),
   )
 })
+
+const never = () => new Promise<never>(() => {})
+
+test('snapshots whose bodies iterate or open snapshots do not wait for each other, however many there are', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const bodies = Array.from({ length: 40 }, (_, i) =>
+    db.snapshot(async (outer) => {
+      await outer.select('SELECT x FROM t')
+      const { value } = await db.iterate<{ x: number }>('SELECT x FROM t').next()
+      return await db.snapshot((inner) => inner.selectOne('SELECT ? + ? AS y', [value.x, i]))
+    }),
+  )
+  assert.deepEqual(
+    await Promise.all(bodies),
+    Array.from({ length: 40 }, (_, i) => ({ y: i + 1 })),
+  )
+})
+
+test('snapshots may be nested deeper than there are threads at work', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const nest = async (depth: number): Promise<number> =>
+    depth === 0 ? 0 : await db.snapshot(async () => 1 + (await nest(depth - 1)))
+  assert.equal(await nest(40), 40)
+})
+
+test('when as many as can be are open and wait for their callers, those that wait are refused by name', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const end = gate()
+  const held = Array.from({ length: 256 }, () => db.snapshot(() => end.promise))
+  const more = db.snapshot(() => end.promise)
+  await assert.rejects(more, withCode('RESQLITE_LEASES', '256', 'diagnostics()'))
+  assert.equal((await db.diagnostics()).leases.holders.length, 256)
+  end.open()
+  await Promise.all(held)
+})
+
+test('a timeout interrupts what runs in a snapshot and frees the reader', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const seen: string[] = []
+  const run = db.snapshot(
+    async (snap) => {
+      await snap.select(ENDLESS).catch((error) => seen.push(error.code))
+      await snap.select('SELECT 1').catch((error) => seen.push(error.code))
+      await never()
+    },
+    { timeout: 300 },
+  )
+  await assert.rejects(run, withCode('RESQLITE_TIMEOUT', 'longer than 300 ms'))
+  await noLeases(db)
+  assert.deepEqual(seen, ['RESQLITE_TIMEOUT', 'RESQLITE_TRANSACTION'])
+})
+
+test('a signal ends a snapshot, also what the body did not await', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const controller = new AbortController()
+  const run = db.snapshot(
+    async (snap) => {
+      void snap.select(ENDLESS)
+      controller.abort('enough')
+      await never()
+    },
+    { signal: controller.signal },
+  )
+  await assert.rejects(run, (error: AbortError) => error.name === 'AbortError' && error.cause === 'enough')
+  await noLeases(db)
+})
+
+test('a signal takes back a snapshot that waits for a thread, and its body never runs', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const end = new AbortController()
+  const busy = Array.from({ length: 32 }, () =>
+    db.snapshot((snap) => snap.select(ENDLESS), { signal: end.signal }).catch(() => {}),
+  )
+  while ((await db.diagnostics()).leases.holders.filter(({ idle }) => !idle).length < 32);
+  const controller = new AbortController()
+  const waiting = db.snapshot(async () => assert.fail('must not run'), { signal: controller.signal })
+  while ((await db.diagnostics()).leases.queued === 0);
+  controller.abort()
+  await assert.rejects(waiting, withCode('RESQLITE_ABORTED'))
+  end.abort()
+  await Promise.all(busy)
+})
+
+test('a signal that has fired before opens nothing', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const run = db.snapshot(async () => assert.fail('must not run'), { signal: AbortSignal.abort() })
+  await assert.rejects(run, withCode('RESQLITE_ABORTED'))
+})
+
+test('options are checked by name', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const refused = { timeout: [0, '10', -1], signal: [1], batchSize: [10] }
+  for (const [name, values] of Object.entries(refused)) {
+    for (const value of values) {
+      await assert.rejects(
+        db.snapshot(async () => {}, { [name]: value }),
+        withCode('RESQLITE_OPTION', name),
+      )
+    }
+  }
+})
+
+test('a body that fails interrupts what it left running', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const run = db.snapshot(async (snap) => {
+    void snap.select(ENDLESS)
+    throw new Error('mine')
+  })
+  await assert.rejects(run, /mine/)
+  await noLeases(db)
+})
+
+test('closing the database interrupts what runs in a snapshot', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const inside = gate()
+  const run = db.snapshot(async (snap) => {
+    inside.open()
+    await snap.select(ENDLESS)
+  })
+  await inside.promise
+  await Promise.all([assert.rejects(run, withCode('RESQLITE_CLOSED')), db.close()])
+})
+
+async function noLeases(db: Database): Promise<void> {
+  for (;;) {
+    const { leases } = await db.diagnostics()
+    if (leases.open + leases.queued + leases.holders.length === 0) return
+  }
+}

@@ -321,3 +321,39 @@ test('a subscriber is told outside of the asynchronous context of the call that 
   stop()
   assert.deepEqual(seen, new Set([undefined]))
 })
+
+test('callbacks run in the asynchronous context in which subscribe was called', async (t) => {
+  const db = await database(t)
+  const context = new AsyncLocalStorage<string>()
+  const seen: unknown[] = []
+  for (const name of ['one', 'two']) {
+    await context.run(name, async () => {
+      await new Promise<void>((resolve) => {
+        db.stream(LIST, [1]).subscribe(() => {
+          seen.push(context.getStore())
+          resolve()
+        })
+      })
+      await new Promise<void>((resolve) => {
+        db.stream(`SELECT ${name}`).subscribe(assert.fail, () => {
+          seen.push(context.getStore())
+          resolve()
+        })
+      })
+    })
+  }
+  assert.deepEqual(seen, ['one', 'one', 'two', 'two'])
+})
+
+test('callbacks of what was subscribed to in a transaction run outside of it', async (t) => {
+  const db = await database(t)
+  const live = db.stream('SELECT count(*) AS n FROM other')
+  await db.transaction(async () => {
+    // Inside of the transaction a snapshot is refused.
+    await new Promise((resolve, reject) => {
+      live.subscribe(() => {
+        db.snapshot((snap) => snap.selectOne('SELECT 1')).then(resolve, reject)
+      })
+    })
+  })
+})

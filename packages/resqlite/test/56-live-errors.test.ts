@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SqliteError } from 'resqlite'
+import type { ResqliteError, SqliteError } from 'resqlite'
 import { withCode } from './support/errors'
 import { Watch } from './support/live'
 import { tempDatabase } from './support/temp'
@@ -133,4 +133,64 @@ test('closing the database is told to who asked for errors, and to nobody else',
   assert.throws(() => db.stream(SQL), withCode('RESQLITE_CLOSED'))
   await assert.rejects(db.explainStream(SQL), withCode('RESQLITE_CLOSED'))
   assert.equal(live.current, undefined)
+})
+
+test('an error callback that subscribes again when it is told of the closing is refused, and close resolves', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const live = db.stream(SQL)
+  const refusals: unknown[] = []
+  const subscribe = (): unknown =>
+    live.subscribe(
+      () => {},
+      () => {
+        try {
+          subscribe()
+        } catch (error) {
+          refusals.push((error as ResqliteError).code)
+          throw error // as one that does not look for this: it is no uncaught exception
+        }
+      },
+    )
+  subscribe()
+  subscribe()
+  await new Watch(live).next()
+  await db.close()
+  assert.deepEqual(refusals, ['RESQLITE_CLOSED', 'RESQLITE_CLOSED'])
+})
+
+test('who is told of the closing gets nothing more from any method', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const codes: unknown[] = []
+  const attempt = (call: () => unknown) => {
+    try {
+      const result = call()
+      if (result instanceof Promise) result.catch((error) => codes.push(error.code))
+    } catch (error) {
+      codes.push((error as ResqliteError).code)
+    }
+  }
+  const other = db.stream('SELECT 2')
+  await new Watch(other).next()
+  const live = db.stream(SQL)
+  const told = new Promise<void>((resolve) => {
+    live.subscribe(
+      () => {},
+      () => {
+        for (const call of [
+          () => db.select(SQL),
+          () => db.iterate(SQL),
+          () => db.snapshot(async () => {}),
+          () => db.transaction(async () => {}),
+          () => db.stream(SQL),
+          () => other.subscribe(() => {}),
+          () => other[Symbol.asyncIterator]().next(),
+        ])
+          attempt(call)
+        resolve()
+      },
+    )
+  })
+  await new Watch(live).next()
+  await Promise.all([told, db.close()])
+  assert.deepEqual(codes, Array(7).fill('RESQLITE_CLOSED'))
 })

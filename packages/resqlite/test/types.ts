@@ -1,23 +1,23 @@
 // Compiled, never run: the types say what they should.
 
-import type {
-  ColumnValue,
+import {
+  type ColumnValue,
   Database,
-  Diagnostics,
-  Emission,
-  LiveQuery,
-  OpenOptions,
-  Patch,
-  Query,
-  Row,
-  RowArray,
-  Snapshot,
-  SqlParams,
-  StreamExplanation,
-  StreamStats,
-  Transaction,
-  Unsubscribe,
-  WriteResult,
+  type Diagnostics,
+  type Emission,
+  type LiveQuery,
+  type OpenOptions,
+  type Patch,
+  type Query,
+  type Row,
+  type RowArray,
+  type Snapshot,
+  type SqlParams,
+  type StreamExplanation,
+  type StreamStats,
+  type Transaction,
+  type Unsubscribe,
+  type WriteResult,
 } from 'resqlite'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
@@ -28,6 +28,23 @@ function same<A, B>(_: Same<A, B>): void {}
 interface User {
   id: number
   name: string
+}
+
+class Mine extends Database {
+  hi(): string {
+    return 'hi'
+  }
+}
+
+export async function opens(open: typeof Database.open): Promise<void> {
+  const db = await Database.open('x.db')
+  same<typeof db, Database>(true)
+  const mine = await Mine.open('x.db', { readers: 2 })
+  same<typeof mine, Mine>(true)
+  const detached = await open('x.db')
+  same<typeof detached, Database>(true)
+  // @ts-expect-error a database is opened, not made
+  new Database('x.db')
 }
 
 export async function reads(db: Database): Promise<void> {
@@ -157,6 +174,8 @@ export async function refused(db: Database, open: typeof Database.open): Promise
   await open('x.db', { readonly: true })
   // @ts-expect-error one of three names
   await open('x.db', { integers: 'big' })
+  // @ts-expect-error no such option
+  await db.snapshot(async () => {}, { batchSize: 1 })
   // @ts-expect-error a snapshot does not write
   await db.snapshot((snap) => snap.execute('DELETE FROM t'))
   // @ts-expect-error a transaction has no iterators

@@ -1,6 +1,6 @@
 import { throwIfAborted } from './abort'
-import { asyncDispose } from './dispose'
 import { Failure } from './errors'
+import type { Outcome, Supply } from './iterator'
 import type { Consumer, Live } from './live-query'
 import type { RowPatch } from './patches'
 import type { SharedStream } from './shared-stream'
@@ -13,11 +13,8 @@ export interface Source<T> {
   take(stream: SharedStream): T | undefined
 }
 
-/** How a `next` ends: with a value, an error, or (undefined) the end. */
-type Outcome<T> = { readonly value: T } | Failure | undefined
-
-/** Iterates over the states of a live query. Who asks late gets the latest one: at most one is kept. */
-export class StreamIterator<T> implements AsyncIterableIterator<T>, Consumer {
+/** The states of a live query, one after another. Who asks late gets the latest one: at most one is kept. */
+export class StreamStates<T> implements Supply<T>, Consumer {
   late = false
   unwatch: (() => void) | undefined
   readonly #live: Live<unknown>
@@ -35,33 +32,26 @@ export class StreamIterator<T> implements AsyncIterableIterator<T>, Consumer {
     this.#source = source
   }
 
-  [Symbol.asyncIterator](): this {
-    return this
+  get sql(): string | undefined {
+    return this.#live.sql
   }
 
-  async next(): Promise<IteratorResult<T, undefined>> {
+  /** Whatever is there goes through `next`: it may be superseded until it is asked for. */
+  ready(): undefined {
+    return undefined
+  }
+
+  next(): Promise<Outcome<T>> {
     if (this.#state === 'new') this.#start()
-    const outcome = await new Promise<Outcome<T>>((resolve) => {
+    return new Promise((resolve) => {
       this.#waiting.push(resolve)
       this.#serve()
     })
-    if (outcome instanceof Failure) throw outcome.toError(this.#live.sql)
-    return outcome === undefined ? { value: undefined, done: true } : { value: outcome.value, done: false }
   }
 
-  async return(): Promise<IteratorResult<T, undefined>> {
+  async end(): Promise<void> {
     this.#failure = undefined
     this.#finish()
-    return { value: undefined, done: true }
-  }
-
-  async throw(error?: unknown): Promise<IteratorResult<T, undefined>> {
-    await this.return()
-    throw error
-  }
-
-  async [asyncDispose](): Promise<void> {
-    await this.return()
   }
 
   emitted(patches: readonly RowPatch[] | undefined): void {
