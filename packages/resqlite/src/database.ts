@@ -193,7 +193,8 @@ export class Database implements AsyncDisposable {
 
   /**
    * The rows of a query one by one, all from one committed state, with at most two batches in memory. It starts with
-   * the first `next()` and occupies a reader until it ends; leaving the loop ends it. Not inside a transaction.
+   * the first `next()` and occupies a thread until it ends; leaving the loop ends it. `return()` interrupts the query at
+   * once; a `next()` under way is told that it is over. Not inside a transaction.
    *
    * ```ts
    * for await (const row of db.iterate('SELECT * FROM log', [], { batchSize: 500 })) write(row)
@@ -299,7 +300,8 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * Several selects on one committed state, whatever is written meanwhile. Not inside a transaction.
+   * Several selects on one committed state, whatever is written meanwhile. Snapshots and iterators may be opened inside
+   * of each other. Not inside a transaction.
    *
    * ```ts
    * const [orders, total] = await db.snapshot(async (snap) => [

@@ -225,7 +225,9 @@ export interface LiveQuery<V> extends AsyncIterable<V> {
    * their error, and closing the database ends everything with the code `RESQLITE_CLOSED`.
    *
    * An error of the queries that has no `error` to go to, and whatever a callback throws, is thrown as an uncaught
-   * exception and disturbs no other subscriber. (Closing the database is no such error.)
+   * exception and disturbs no other subscriber. (Closing the database is no such error, and neither is that a callback
+   * which subscribes again is refused then.) Callbacks run in the asynchronous context of this call, outside of
+   * transactions.
    *
    * Returns what ends it; nothing is called after that. While it lasts, it keeps the process alive.
    *

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { Database, type OpenOptions } from 'resqlite'
+import { guard } from './watchdog'
 
 /** A folder that exists as long as the test. */
 export function tempFolder(t: TestContext): string {
@@ -19,6 +20,7 @@ export function tempFile(t: TestContext, name = 'test.db'): string {
 /** Opens a database that is closed after the test. */
 export async function openDatabase(t: TestContext, path: string, options?: OpenOptions): Promise<Database> {
   const db = await Database.open(path, options)
+  guard(t, db)
   t.after(() => db.close())
   return db
 }
@@ -27,6 +29,7 @@ export async function openDatabase(t: TestContext, path: string, options?: OpenO
 export async function tempDatabase(t: TestContext, script = '', options?: OpenOptions): Promise<Database> {
   const folder = mkdtempSync(join(tmpdir(), 'resqlite-'))
   const db = await Database.open(join(folder, 'test.db'), options)
+  guard(t, db)
   t.after(async () => {
     await db.close()
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
