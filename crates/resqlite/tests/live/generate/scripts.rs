@@ -313,7 +313,6 @@ impl Maker {
             "PRAGMA user_version = 8",
             "PRAGMA application_id = 9",
             "PRAGMA incremental_vacuum",
-            "PRAGMA shrink_memory",
             // All tables, whether this connection has asked them anything or not.
             "PRAGMA optimize = 0x10002",
             "VACUUM",
