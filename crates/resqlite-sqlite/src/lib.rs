@@ -20,11 +20,14 @@
 mod code;
 mod connection;
 mod error;
+#[cfg(feature = "testing")]
+pub mod fault_vfs;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod file_locks;
 mod handle;
 mod hooks;
 pub mod memory_vfs;
+mod platform;
 mod searching;
 mod statement;
 mod value;

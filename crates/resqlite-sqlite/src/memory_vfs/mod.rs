@@ -25,7 +25,6 @@ mod database;
 mod io;
 mod locks;
 mod open_file;
-mod platform;
 mod regions;
 mod shm;
 mod vfs;

@@ -14,8 +14,8 @@ use super::{
     database::{self, Creation, Database},
     io::{self, FileSlot, caught},
     open_file::{MainFile, OpenFile},
-    platform,
 };
+use crate::platform;
 
 /// [`VFS_NAME`](super::VFS_NAME) for C.
 const NAME: &CStr = c"resqlite-memory";

@@ -1,4 +1,4 @@
-//! What this VFS leaves to the platform's own one: time, sleep, randomness and loading of extensions.
+//! What our VFSs leave to the platform's own one: time, sleep, randomness and loading of extensions.
 #![allow(unsafe_code)]
 
 use std::{
@@ -14,13 +14,13 @@ type Symbol = unsafe extern "C" fn(*mut ffi::sqlite3_vfs, *mut c_void, *const c_
 /// The default VFS.
 ///
 /// # Safety
-/// `vfs` is the one that `register` made.
-unsafe fn default(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
-    // SAFETY: promised by the caller; `register` put the address of the default VFS there, which stays.
+/// `vfs` is one of ours: the address of the default VFS stands in its `pAppData`.
+pub(crate) unsafe fn default(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
+    // SAFETY: promised by the caller; the default VFS stays for the process.
     unsafe { (*vfs).pAppData.cast() }
 }
 
-pub(super) unsafe extern "C" fn randomness(
+pub(crate) unsafe extern "C" fn randomness(
     vfs: *mut ffi::sqlite3_vfs,
     len: c_int,
     target: *mut c_char,
@@ -32,7 +32,7 @@ pub(super) unsafe extern "C" fn randomness(
     }
 }
 
-pub(super) unsafe extern "C" fn sleep(vfs: *mut ffi::sqlite3_vfs, microseconds: c_int) -> c_int {
+pub(crate) unsafe extern "C" fn sleep(vfs: *mut ffi::sqlite3_vfs, microseconds: c_int) -> c_int {
     // SAFETY: SQLite's arguments go on as they are.
     unsafe {
         let vfs = default(vfs);
@@ -40,7 +40,7 @@ pub(super) unsafe extern "C" fn sleep(vfs: *mut ffi::sqlite3_vfs, microseconds: 
     }
 }
 
-pub(super) unsafe extern "C" fn current_time(vfs: *mut ffi::sqlite3_vfs, target: *mut f64) -> c_int {
+pub(crate) unsafe extern "C" fn current_time(vfs: *mut ffi::sqlite3_vfs, target: *mut f64) -> c_int {
     // SAFETY: SQLite's arguments go on as they are.
     unsafe {
         let vfs = default(vfs);
@@ -50,7 +50,7 @@ pub(super) unsafe extern "C" fn current_time(vfs: *mut ffi::sqlite3_vfs, target:
     }
 }
 
-pub(super) unsafe extern "C" fn current_time_int64(
+pub(crate) unsafe extern "C" fn current_time_int64(
     vfs: *mut ffi::sqlite3_vfs,
     target: *mut ffi::sqlite3_int64,
 ) -> c_int {
@@ -66,7 +66,7 @@ pub(super) unsafe extern "C" fn current_time_int64(
     }
 }
 
-pub(super) unsafe extern "C" fn dl_open(vfs: *mut ffi::sqlite3_vfs, name: *const c_char) -> *mut c_void {
+pub(crate) unsafe extern "C" fn dl_open(vfs: *mut ffi::sqlite3_vfs, name: *const c_char) -> *mut c_void {
     // SAFETY: SQLite's arguments go on as they are.
     unsafe {
         let vfs = default(vfs);
@@ -74,7 +74,7 @@ pub(super) unsafe extern "C" fn dl_open(vfs: *mut ffi::sqlite3_vfs, name: *const
     }
 }
 
-pub(super) unsafe extern "C" fn dl_error(vfs: *mut ffi::sqlite3_vfs, len: c_int, message: *mut c_char) {
+pub(crate) unsafe extern "C" fn dl_error(vfs: *mut ffi::sqlite3_vfs, len: c_int, message: *mut c_char) {
     // SAFETY: SQLite's arguments go on as they are.
     unsafe {
         let vfs = default(vfs);
@@ -84,7 +84,7 @@ pub(super) unsafe extern "C" fn dl_error(vfs: *mut ffi::sqlite3_vfs, len: c_int,
     }
 }
 
-pub(super) unsafe extern "C" fn dl_sym(
+pub(crate) unsafe extern "C" fn dl_sym(
     vfs: *mut ffi::sqlite3_vfs,
     library: *mut c_void,
     name: *const c_char,
@@ -96,7 +96,7 @@ pub(super) unsafe extern "C" fn dl_sym(
     }
 }
 
-pub(super) unsafe extern "C" fn dl_close(vfs: *mut ffi::sqlite3_vfs, library: *mut c_void) {
+pub(crate) unsafe extern "C" fn dl_close(vfs: *mut ffi::sqlite3_vfs, library: *mut c_void) {
     // SAFETY: SQLite's arguments go on as they are.
     unsafe {
         let vfs = default(vfs);
