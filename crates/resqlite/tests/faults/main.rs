@@ -1,0 +1,20 @@
+//! The engine on a file system that fails.
+//!
+//! A [scenario](scenarios) is run once without a fault, which counts the calls that SQLite makes on the file system.
+//! Then it is run again and again; each time another call fails, in one of the ways in which such calls do, once,
+//! for a while or for good. After every run the file system is healed, and [checked](check) is what must hold
+//! whatever failed: every request was answered, what was acknowledged is there, what was refused is not, live queries
+//! show what is there, the engine serves new requests, and closing it leaves no thread and no open file behind.
+
+mod asked;
+mod check;
+mod ledger;
+mod live;
+mod resources;
+#[path = "../live/rng.rs"]
+#[allow(dead_code, reason = "a generator offers more draws than one suite makes")]
+mod rng;
+mod scenarios;
+mod sweep;
+mod watchdog;
+mod world;

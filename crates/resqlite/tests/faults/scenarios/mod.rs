@@ -1,0 +1,6 @@
+//! What is done while the file system fails. Whatever is answered is noted; an error ends no scenario.
+
+mod at_random;
+mod files;
+mod reading;
+mod writes;
