@@ -451,7 +451,8 @@ impl Writer {
             }
             Err(error) => {
                 self.roll_back();
-                let for_all = self.log_lost;
+                // What may be there already must not be run again, and a lost log is lost for all.
+                let for_all = matches!(error, Error::Transaction { .. } | Error::LogLost { .. });
                 Attempt::RolledBack { error, for_all }
             }
         }
@@ -584,7 +585,14 @@ impl Writer {
         self.commits.begins();
         self.wrote.set(false);
         let timer = profile::start();
-        self.uncounted("COMMIT")?;
+        if let Err(error) = self.uncounted("COMMIT") {
+            let in_part = self.may_be_in_part(&error);
+            return Err(if in_part {
+                self.committed_in_part(&error)
+            } else {
+                error
+            });
+        }
         profile::writer_commit(timer);
         if std::mem::take(&mut self.schema_touched) {
             self.parts.attachments.names_changed();
@@ -615,6 +623,25 @@ impl Writer {
             return Err(Error::LogLost { path });
         }
         Ok(())
+    }
+
+    /// Whether a COMMIT that failed with this error may have been made all the same in some of several files: SQLite
+    /// commits to one after the other, and takes nothing back.
+    fn may_be_in_part(&self, error: &Error) -> bool {
+        let refused = error
+            .sqlite()
+            .is_none_or(|error| error.primary() == codes::CONSTRAINT);
+        !refused && !self.parts.attachments.is_empty()
+    }
+
+    /// The log must claim what may be there. It is not known what, so nobody may try again.
+    fn committed_in_part(&mut self, error: &Error) -> Error {
+        self.recorder.everything_changed();
+        self.recorder.commit(&self.commits, true);
+        self.roll_back();
+        self.parts.attachments.names_changed();
+        let message = format!("{error}; COMMIT may have reached some of the attached files, and others not");
+        Error::transaction("commit", message)
     }
 
     /// Ends whatever transaction is open, without a trace.

@@ -2,8 +2,12 @@
 
 use resqlite::{Durability, Result, Transaction};
 
-use super::reading::{BEFORE, shows_what_was_before};
+use super::{
+    reading::{BEFORE, shows_what_was_before},
+    writes::{ROLLED_BACK, group},
+};
 use crate::{
+    ledger::Place,
     live,
     sweep::sweep,
     world::{Setting, World},
@@ -132,5 +136,27 @@ fn closing_with_requests_under_way() {
         }
         // While the device fails, closing may leave a log behind, which may end with what was refused.
         world.ledger.borrow_mut().doubt_refusals();
+    });
+}
+
+#[test]
+fn attached_files() {
+    sweep("attached", Setting::default(), |world| {
+        let other = world.file("other.db");
+        if world.run(&format!("ATTACH '{other}' AS other")).is_err() {
+            return;
+        }
+        world.live(live::COUNT);
+        group(world, &[Place::Other, Place::Main, Place::Other]);
+        let Ok(transaction) = world.begin() else { return };
+        let (first, one) = world.write_in(&transaction, Place::Main);
+        let (second, two) = world.write_in(&transaction, Place::Other);
+        let done = match (&one, &two) {
+            (Ok(()), Ok(())) => world.note(world.wait("commit", transaction.commit())).map(drop),
+            _ => ROLLED_BACK,
+        };
+        world.tell(Place::Main, first, &done);
+        world.tell(Place::Other, second, &done);
+        let _ = world.select("SELECT count(*) FROM other.log");
     });
 }
