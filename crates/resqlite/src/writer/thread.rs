@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     changes::{Commits, Recorder},
-    connect::{self, Attachments, Place},
+    connect::{self, Attachments, Place, Seen},
     error::{Error, Result},
     guard::Role,
     holders::Holders,
@@ -259,6 +259,10 @@ impl Writer {
         })?;
         let commits = Arc::clone(&parts.commits);
         let mut statements = statements;
+        // One that is replaced has attached what the readers have.
+        parts
+            .attachments
+            .bring_up_to_date(&mut statements, &mut Seen::default())?;
         let versions = streams::versions(&mut statements, &parts.attachments)?;
         let logs = LogFiles::of(parts.place.identity());
         Ok(Self {

@@ -139,3 +139,20 @@ fn a_snapshot_in_which_a_reply_panics_is_ended() {
     let session = fixture.db.engine().snapshot(tell(|_| ()));
     after_a_panic(&fixture.db, &session);
 }
+
+#[test]
+fn a_writer_that_is_replaced_has_the_attached_databases() {
+    let fixture = fixture();
+    fixture.run(&format!("ATTACH '{}' AS other", fixture.file("other.db")));
+    fixture.exec("CREATE TABLE other.u(a)");
+    let (ending, is_ending) = mpsc::channel();
+    let reply = tell(move |_| {
+        ending.send(()).unwrap();
+        panic!("on purpose");
+    });
+    let write = write("INSERT INTO t VALUES (1)", false);
+    fixture.db.engine().write(write, reply);
+    is_ending.recv().unwrap();
+    fixture.run("INSERT INTO other.u VALUES (2)");
+    assert_eq!(fixture.integers("SELECT a FROM other.u"), [2]);
+}
