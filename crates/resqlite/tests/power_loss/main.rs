@@ -1,0 +1,14 @@
+//! The engine under power cuts.
+//!
+//! A random [workload](workload) runs on a file system that records what is written, in which order, and what is made
+//! to last. From the record the states are made in which a power cut at any moment could have left the
+//! [disk](disk): of what was not made to last, anything may be there or not, in sectors, in any order. Each
+//! state is opened and [judged](judge).
+
+mod disk;
+mod judge;
+#[path = "../live/rng.rs"]
+#[allow(dead_code, reason = "a generator offers more draws than one suite makes")]
+mod rng;
+mod suite;
+mod workload;
