@@ -1,6 +1,7 @@
 #!/bin/sh
 # Tests the tests: plants each typical mistake (`planted("…")` in the sources) into the engine, one at a time, and runs
-# the suite of live queries and then that of the engine. One must fail with every mistake, and both must pass without any.
+# the suites (live queries, the engine, a file system that fails, power cuts) until one fails, which one must with every mistake.
+# Without any all must pass.
 # Names of faults as arguments leave the others out: scripts/faults.sh moved_key lose_owed
 set -eu
 cd "$(dirname "$0")/.."
@@ -8,27 +9,33 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target/faults}" CARGO_TERM_COLOR=ne
 export RUSTFLAGS="--cfg resqlite_fault" RUST_BACKTRACE=0 RESQLITE_LIVE_NO_SHRINK=1
 # A run of a suite takes less than a minute; a fault may make it hang.
 patience=600
+suites='live engine faults power_loss'
 
-built=$(cargo test -p resqlite --test live --test engine --locked --no-run 2>&1) || { echo "$built" >&2; exit 1; }
-suite() {
-    echo "$built" | sed -n "s/^ *Executable tests\/$1.*(\(.*\))\$/\1/p"
+build() {
+    built=$(cargo test -p resqlite --test "$1" --locked --no-run 2>&1) || { echo "$built" >&2; exit 1; }
+    echo "$built" | sed -n 's/^ *Executable .*(\(.*\))$/\1/p'
 }
-suites="$(suite live) $(suite engine)"
+for suite in $suites; do
+    eval "program_$suite=\$(build $suite)"
+done
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
+# The suite fails that finds the mistake; its name is in $suite then.
 run() {
     for suite in $suites; do
-        RESQLITE_FAULT="$1" timeout "$patience" "$suite" >"$log" 2>&1 || return
+        eval "program=\$program_$suite"
+        RESQLITE_FAULT="$1" timeout "$patience" "$program" >"$log" 2>&1 || return
     done
 }
 
-# What failed: the folder of scripts, the random ones, and the modules of other tests.
+# What failed: the folder of scripts, the random ones, and the modules of other tests; names, where one module is all.
 caught_by() {
     sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$log" | sed \
         -e 's/^random::scripts_that_failed_once.*/regressions/' \
         -e 's/^random::every_stream.*/every_stream/' \
         -e 's/^random::every_statement.*/every_statement/' \
+        -e 's/^\(scenarios\|suite\):://' \
         -e 's/::.*//' |
         sort -u | paste -sd ' ' -
 }
@@ -38,20 +45,20 @@ reached() {
     sed -n 's/^seed \([0-9]*\) after \([0-9]*\) commits: .*/seed \1, commit \2/p' "$log" | head -n 1
 }
 
-run none || { cat "$log"; echo "A suite fails without a fault." >&2; exit 1; }
+run none || { cat "$log"; echo "The suite $suite fails without a fault." >&2; exit 1; }
 
 survived=0
-printf '%-22s %-26s %s\n' fault 'random scripts failed at' 'caught by'
+printf '%-22s %-11s %-26s %s\n' fault suite 'random scripts failed at' 'caught by'
 for fault in ${*:-$(grep -rhoE 'planted\("[a-z_]+"\)' crates/*/src | cut -d '"' -f 2 | sort -u)}; do
     if run "$fault"; then
-        caught='SURVIVED'
+        suite='' caught='SURVIVED'
         survived=$((survived + 1))
     else
         status=$?
         caught=$(caught_by)
         [ -n "$caught" ] || caught="exit status $status"
     fi
-    printf '%-22s %-26s %s\n' "$fault" "$(reached)" "$caught"
+    printf '%-22s %-11s %-26s %s\n' "$fault" "$suite" "$(reached)" "$caught"
 done
 
 if [ "$survived" -gt 0 ]; then

@@ -210,7 +210,8 @@ fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_
             let reason = format!("no write-ahead log is possible here (journal mode stays {mode})");
             return Err(resqlite_sqlite::Error::new(codes::CANTOPEN, reason));
         }
-        connection.execute_script("PRAGMA synchronous = NORMAL")?;
+        let synchronous = if planted("never_sync") { "OFF" } else { "NORMAL" };
+        connection.execute_script(&format!("PRAGMA synchronous = {synchronous}"))?;
         connection.execute_script(&format!("PRAGMA journal_size_limit = {}", limits::WAL_FILE_KEPT))?;
     }
     set_foreign_keys(connection, settings)?;

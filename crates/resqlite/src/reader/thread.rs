@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use resqlite_live::fault::planted;
 use resqlite_sqlite::Connection;
 
 use super::{
@@ -399,7 +400,9 @@ impl Reader {
             Some(cursor) => self.cursor(&inbox, &cursor, lease.opened),
         }
         self.statements.guard.set_session(None);
-        inbox.end(None);
+        if !planted("keep_lease") {
+            inbox.end(None);
+        }
         // An error here leaves a transaction open, which the next begin reports.
         let _ = self.end_read();
     }

@@ -453,6 +453,7 @@ impl Writer {
                 }
                 Attempt::Committed(results, commit)
             }
+            Err(_) if planted("trust_commit") => Attempt::Committed(results, self.commits.last()),
             Err(error) => {
                 self.roll_back();
                 // What may be there already must not be run again, and a lost log is lost for all.
@@ -635,7 +636,7 @@ impl Writer {
         let refused = error
             .sqlite()
             .is_none_or(|error| error.primary() == codes::CONSTRAINT);
-        !refused && !self.parts.attachments.is_empty()
+        !refused && !self.parts.attachments.is_empty() && !planted("commit_again")
     }
 
     /// The log must claim what may be there. It is not known what, so nobody may try again.
@@ -676,7 +677,7 @@ impl Writer {
     }
 
     fn set_synchronous(&mut self, full: bool) -> Result<()> {
-        if full != self.synchronous_full {
+        if full != self.synchronous_full && !planted("never_full") {
             let level = if full { "FULL" } else { "NORMAL" };
             self.control(&format!("PRAGMA synchronous = {level}"))?;
             self.synchronous_full = full;
