@@ -148,10 +148,10 @@ impl Guard {
     /// So many bytes of a result are to be handed over.
     ///
     /// # Errors
-    /// [`Error::Limit`] if they are more than the query may give.
+    /// [`Error::Limit`] if they are more than the query may give, or come too late.
     pub(crate) fn spend_bytes(&self, bytes: usize) -> Result<()> {
         match &mut *self.0.budget.borrow_mut() {
-            Some(budget) => budget.spend_bytes(bytes),
+            Some(budget) => budget.check_time().and_then(|()| budget.spend_bytes(bytes)),
             None => Ok(()),
         }
     }

@@ -91,8 +91,8 @@ pub const WAL_FILE_KEPT: u64 = 64 << 20;
 /// What SQLite bounds in a database that was opened as untrusted, as <https://www.sqlite.org/security.html> advises, but
 /// with room for what applications ask.
 pub const UNTRUSTED: [(i32, i32); 11] = [
-    // Bytes of a value or a row: what `zeroblob`, `printf` and the like can make.
-    (limit::LENGTH, 10_000_000),
+    // Bytes of a value or a row. It bounds single steps, too: `instr` takes the product of two lengths.
+    (limit::LENGTH, 1_000_000),
     (limit::SQL_LENGTH, 100_000),
     (limit::COLUMN, 200),
     (limit::EXPR_DEPTH, 50),

@@ -486,6 +486,8 @@ fn failed(hub: &Arc<Hub>, stream: &Stream, state: &mut State, error: &Error, sin
             .add(&hub.totals, |counters| &counters.errors, news.into());
         pending = state.listener.fail(error, false) == Delivery::Pending;
         state.error = Some(text);
+        // Said once; a run may fail before it gives the next rows.
+        state.handed_over = false;
     }
     let anything = Dependencies {
         everything: true,

@@ -64,6 +64,21 @@ fn a_query_that_exceeds_a_limit_ends_with_its_name_and_harms_no_other() {
 }
 
 #[test]
+fn rows_that_come_too_late_are_not_given() {
+    let fixture = one_reader();
+    // One long step, in which nobody looks at the time.
+    let slow = "SELECT instr(a, substr(a, 1, 60000) || 'b') FROM (SELECT replace(hex(zeroblob(60000)), '0', 'a') AS a)";
+    let limits = QueryLimits {
+        time: Some(Duration::from_micros(1)),
+        ..QueryLimits::default()
+    };
+    exceeds(
+        block_on(fixture.db.select_within(limits, slow, ())).unwrap_err(),
+        "time",
+    );
+}
+
+#[test]
 fn a_query_within_its_limits_gives_all_its_rows() {
     let fixture = one_reader();
     let generous = QueryLimits {
