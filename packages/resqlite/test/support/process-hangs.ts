@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import * as v8 from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { Database, type LiveQuery } from 'resqlite'
+import type { NativePort } from '../../src/native'
 import { scriptText, type Tools } from './process-tools'
 import { random } from './random'
 import { whoWaits } from './watchdog'
@@ -19,6 +20,9 @@ const NUMBERS = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)
 const SLOW = `${NUMBERS} WHERE x < 0`
 /** Gives rows, for ever. */
 const FAST = NUMBERS
+
+/** Where the modules of the package are. */
+const insidePackage = join(require.resolve('resqlite'), '..')
 
 /** What a call may end with that was given up, besides its result. */
 const EXPECTED = new Set([
@@ -37,6 +41,7 @@ const EXPECTED = new Set([
  * objects behind them. Needs `--expose-gc`.
  */
 export async function hunt(folder: string, seed: number, rounds: number): Promise<void> {
+  if (slots === 0) countSlots()
   for (let i = 0; i < rounds; i++) {
     try {
       await new Round(join(folder, `${seed + i}.db`), seed + i).run()
@@ -77,6 +82,7 @@ class Round {
     const main = [...this.#open][0] ?? (await this.#opened())
     await this.#come('everything is given back', async () => await nothingHeld(main, this.#open.size))
     assert.equal(this.#sets.open, 0, 'generators of batches that were not closed')
+    await allSlotsFree(main)
     await Promise.all([...this.#open].map((db) => db.close()))
     await this.#come('every thread ends', () => threads().length === 0)
     assert.deepEqual(this.#failures, [])
@@ -343,6 +349,30 @@ async function nothingHeld(db: Database, handles: number): Promise<boolean> {
   return queued + atWork === 0 && writer.transaction === null && now.handles === handles
 }
 
+/** Reply slots that there are. */
+let slots = 0
+
+/** Counts the slots that requests name from here on. */
+function countSlots(): void {
+  const { nativeBinding } = require(join(insidePackage, 'native')) as typeof import('../../src/native')
+  const prototype: NativePort = nativeBinding().Port.prototype
+  const { submit } = prototype
+  prototype.submit = function (requests, length, staysAwake) {
+    const view = new DataView(requests.buffer, requests.byteOffset, length)
+    for (let at = 0; at < length; at += view.getUint32(at, true)) {
+      slots = Math.max(slots, view.getUint32(at + 8, true) + 1)
+    }
+    submit.call(this, requests, length, staysAwake)
+  }
+}
+
+/** As many requests as there are slots find one each, while nothing else is asked for: so none is lost. */
+async function allSlotsFree(db: Database): Promise<void> {
+  const all = slots
+  await Promise.all(Array.from({ length: all }, () => db.diagnostics()))
+  assert.equal(slots - all, 0, 'reply slots that are lost')
+}
+
 /** The native threads of resqlite, where the system tells. */
 function threads(): string[] {
   if (process.platform !== 'linux') return []
@@ -372,9 +402,8 @@ const inside: Record<string, string> = {
 function leftObjects(): string[] {
   const { queryObjects } = v8 as { queryObjects?: (type: unknown) => number }
   if (queryObjects === undefined) return []
-  const package_ = join(require.resolve('resqlite'), '..')
   return Object.entries(inside).flatMap(([name, file]) => {
-    const count = queryObjects(require(join(package_, file))[name])
+    const count = queryObjects(require(join(insidePackage, file))[name])
     return count > 0 ? [`${count} ${name}`] : []
   })
 }
