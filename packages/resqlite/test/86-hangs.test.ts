@@ -39,6 +39,8 @@ test('of a test that is stuck it is told who waits for whom', async (t) => {
   await rows.next()
   const writes = [other.execute('INSERT INTO t VALUES (4)'), other.execute('INSERT INTO t VALUES (5)')]
   await db.snapshot(async () => {
+    // A thread looks out for more for a moment before it waits.
+    while (/at work/.test((await whoWaits([db])).replace(/readers: .*/, '')));
     const report = await whoWaits([db, closed])
     const waits = /for \d+ ms, waits for its caller/.source
     for (const line of [
