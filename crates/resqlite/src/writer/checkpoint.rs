@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use resqlite_sqlite::Checkpoint;
+use resqlite_live::fault::planted;
+use resqlite_sqlite::{Checkpoint, codes};
 
 use super::thread::Writer;
-use crate::limits;
+use crate::{error::Result, limits};
 
 /// Commits between two attempts to hold readers back when the first was in vain.
 const RESTART_PAUSE_COMMITS: u32 = 100;
@@ -40,10 +41,7 @@ impl Writer {
         let grown = std::mem::take(&mut *self.attached_logs.borrow_mut());
         for schema in grown {
             // As for the main database: what fails now is tried again after a later commit.
-            let _ = self
-                .statements
-                .connection
-                .checkpoint(&schema, Checkpoint::Passive);
+            self.copy_log(&schema);
         }
     }
 
@@ -52,30 +50,72 @@ impl Writer {
     fn checkpoint_passive(&mut self, pages: u32) {
         self.checkpointed = pages;
         // An I/O error here loses nothing; the next commit will report what lasts.
-        if self
-            .statements
-            .connection
-            .checkpoint("main", Checkpoint::Passive)
-            .is_ok()
-        {
+        if self.copy_log("main") {
             self.parts.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
         }
     }
 
+    fn copy_log(&mut self, schema: &str) -> bool {
+        let copied = self.statements.connection.checkpoint(schema, Checkpoint::Passive);
+        if let Err(error) = &copied {
+            self.note_failed_sync(error);
+        }
+        copied.is_ok()
+    }
+
     /// Readers that follow each other without a gap keep the log from starting anew: hold new ones back for a moment.
     fn restart_log(&mut self) {
-        let guard = self.statements.guard.clone();
-        let (readers, reruns) = (Arc::clone(&self.parts.readers), Arc::clone(&self.parts.reruns));
-        let connection = &self.statements.connection;
-        let truncate = || guard.without_waiting(|| connection.checkpoint("main", Checkpoint::Truncate));
-        let done = readers.in_gap(limits::READER_GAP, || reruns.in_gap(limits::READER_GAP, truncate));
-        if let Some(Some(Ok(_))) = done {
+        if self.truncate_logs(&["main".to_owned()]) {
             self.parts.counters.reader_gaps.fetch_add(1, Ordering::Relaxed);
-            self.wal_pages.set(0);
-            self.checkpointed = 0;
         } else {
             // A reader of another process, or one here that takes long: not again before the next commits.
             self.restart_pause = RESTART_PAUSE_COMMITS;
         }
+    }
+
+    /// Copies these logs as a whole and cuts them to nothing, in a gap between readers; `false` where that failed.
+    fn truncate_logs(&mut self, schemas: &[String]) -> bool {
+        let guard = self.statements.guard.clone();
+        let (readers, reruns) = (Arc::clone(&self.parts.readers), Arc::clone(&self.parts.reruns));
+        let connection = &self.statements.connection;
+        let truncate = |schema: &String| connection.checkpoint(schema, Checkpoint::Truncate).map(drop);
+        let truncate_all = || guard.without_waiting(|| schemas.iter().try_for_each(truncate));
+        let done = readers.in_gap(limits::READER_GAP, || {
+            reruns.in_gap(limits::READER_GAP, truncate_all)
+        });
+        match done {
+            Some(Some(Ok(()))) => {
+                self.wal_pages.set(0);
+                self.checkpointed = 0;
+                true
+            }
+            Some(Some(Err(error))) => {
+                self.note_failed_sync(&error);
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// After a sync that failed, the system may have dropped what it was to write, although the next one succeeds.
+    pub(super) fn note_failed_sync(&mut self, error: &resqlite_sqlite::Error) {
+        self.sync_failed |= matches!(error.code(), codes::IOERR_FSYNC | codes::IOERR_DIR_FSYNC);
+    }
+
+    /// Before a write that must be on disk: what stands before it in a log of which a sync has failed goes into the
+    /// database file, which is synced, and the log starts anew.
+    pub(super) fn renew_doubtful_logs(&mut self) -> Result<()> {
+        if !self.sync_failed || planted("trust_sync") {
+            return Ok(());
+        }
+        let attached = self.parts.attachments.names();
+        let schemas: Vec<_> = std::iter::once("main".to_owned()).chain(attached).collect();
+        if !self.truncate_logs(&schemas) {
+            let message = "a sync of the write-ahead log has failed, and what it was to write may be lost; nothing can \
+                           be made to last before the log starts anew, which readers or the disk prevent";
+            return Err(resqlite_sqlite::Error::new(codes::IOERR_FSYNC, message).into());
+        }
+        self.sync_failed = false;
+        Ok(())
     }
 }

@@ -133,6 +133,8 @@ pub(super) struct Writer {
     logs: LogFiles,
     /// One of the logs was found deleted.
     pub(super) log_lost: bool,
+    /// A sync has failed since the logs last started anew.
+    pub(super) sync_failed: bool,
 }
 
 /// Starts the writer thread and waits until the database is open.
@@ -283,6 +285,7 @@ impl Writer {
             statistics_touched: false,
             logs,
             log_lost: false,
+            sync_failed: false,
         })
     }
 
@@ -591,6 +594,10 @@ impl Writer {
         self.wrote.set(false);
         let timer = profile::start();
         if let Err(error) = self.uncounted("COMMIT") {
+            error
+                .sqlite()
+                .into_iter()
+                .for_each(|error| self.note_failed_sync(error));
             let in_part = self.may_be_in_part(&error);
             return Err(if in_part {
                 self.committed_in_part(&error)
@@ -677,6 +684,9 @@ impl Writer {
     }
 
     fn set_synchronous(&mut self, full: bool) -> Result<()> {
+        if full {
+            self.renew_doubtful_logs()?;
+        }
         if full != self.synchronous_full && !planted("never_full") {
             let level = if full { "FULL" } else { "NORMAL" };
             self.control(&format!("PRAGMA synchronous = {level}"))?;

@@ -6,6 +6,7 @@
 //! state is opened and [judged](judge).
 
 mod disk;
+mod failed_sync;
 mod judge;
 #[path = "../live/rng.rs"]
 #[allow(dead_code, reason = "a generator offers more draws than one suite makes")]
