@@ -15,7 +15,7 @@ use crate::{
     error::{Error, Result},
     handle::{self, Handle},
     hooks::{self, Action, Hooks, PreUpdate},
-    searching,
+    log_rewrite, searching,
     statement::Statement,
 };
 
@@ -279,6 +279,15 @@ impl Connection {
     /// What SQLite says.
     pub fn forget_schemas(&self) -> Result<()> {
         self.execute_script("PRAGMA writable_schema = RESET")
+    }
+
+    /// Writes the write-ahead log of a schema once more and syncs it, after a sync that failed and may have dropped
+    /// what it was to write. The connection must have a transaction open that writes.
+    ///
+    /// # Errors
+    /// I/O errors; then the log is as doubtful as before.
+    pub fn rewrite_log(&self, schema: &str) -> Result<()> {
+        log_rewrite::rewrite(&self.handle, &c_string(schema)?)
     }
 
     /// Leaves the write-ahead log as it is when this connection closes as the last one of its file.

@@ -26,6 +26,7 @@ pub mod fault_vfs;
 mod file_locks;
 mod handle;
 mod hooks;
+mod log_rewrite;
 pub mod memory_vfs;
 mod platform;
 mod searching;

@@ -65,36 +65,23 @@ impl Writer {
 
     /// Readers that follow each other without a gap keep the log from starting anew: hold new ones back for a moment.
     fn restart_log(&mut self) {
-        if self.truncate_logs(&["main".to_owned()]) {
-            self.parts.counters.reader_gaps.fetch_add(1, Ordering::Relaxed);
-        } else {
-            // A reader of another process, or one here that takes long: not again before the next commits.
-            self.restart_pause = RESTART_PAUSE_COMMITS;
-        }
-    }
-
-    /// Copies these logs as a whole and cuts them to nothing, in a gap between readers; `false` where that failed.
-    fn truncate_logs(&mut self, schemas: &[String]) -> bool {
         let guard = self.statements.guard.clone();
         let (readers, reruns) = (Arc::clone(&self.parts.readers), Arc::clone(&self.parts.reruns));
         let connection = &self.statements.connection;
-        let truncate = |schema: &String| connection.checkpoint(schema, Checkpoint::Truncate).map(drop);
-        let truncate_all = || guard.without_waiting(|| schemas.iter().try_for_each(truncate));
-        let done = readers.in_gap(limits::READER_GAP, || {
-            reruns.in_gap(limits::READER_GAP, truncate_all)
-        });
+        let truncate = || guard.without_waiting(|| connection.checkpoint("main", Checkpoint::Truncate));
+        let done = readers.in_gap(limits::READER_GAP, || reruns.in_gap(limits::READER_GAP, truncate));
         match done {
-            Some(Some(Ok(()))) => {
+            Some(Some(Ok(_))) => {
+                self.parts.counters.reader_gaps.fetch_add(1, Ordering::Relaxed);
                 self.wal_pages.set(0);
                 self.checkpointed = 0;
-                true
+                return;
             }
-            Some(Some(Err(error))) => {
-                self.note_failed_sync(&error);
-                false
-            }
-            _ => false,
+            Some(Some(Err(error))) => self.note_failed_sync(&error),
+            _ => {}
         }
+        // A reader of another process, or one here that takes long: not again before the next commits.
+        self.restart_pause = RESTART_PAUSE_COMMITS;
     }
 
     /// After a sync that failed, the system may have dropped what it was to write, although the next one succeeds.
@@ -102,19 +89,20 @@ impl Writer {
         self.sync_failed |= matches!(error.code(), codes::IOERR_FSYNC | codes::IOERR_DIR_FSYNC);
     }
 
-    /// Before a write that must be on disk: what stands before it in a log of which a sync has failed goes into the
-    /// database file, which is synced, and the log starts anew.
-    pub(super) fn renew_doubtful_logs(&mut self) -> Result<()> {
+    /// Before a write that must be on disk: what stands before it in the logs must be there, too.
+    pub(super) fn restore_doubtful_logs(&mut self) -> Result<()> {
         if !self.sync_failed || planted("trust_sync") {
             return Ok(());
         }
+        // Nobody writes to a log while this holds the write lock.
+        self.take_write_lock()?;
         let attached = self.parts.attachments.names();
-        let schemas: Vec<_> = std::iter::once("main".to_owned()).chain(attached).collect();
-        if !self.truncate_logs(&schemas) {
-            let message = "a sync of the write-ahead log has failed, and what it was to write may be lost; nothing can \
-                           be made to last before the log starts anew, which readers or the disk prevent";
-            return Err(resqlite_sqlite::Error::new(codes::IOERR_FSYNC, message).into());
-        }
+        let schemas = std::iter::once("main").chain(attached.iter().map(String::as_str));
+        let rewritten = schemas
+            .map(|schema| self.statements.connection.rewrite_log(schema))
+            .collect::<resqlite_sqlite::Result<()>>();
+        self.roll_back();
+        rewritten?;
         self.sync_failed = false;
         Ok(())
     }

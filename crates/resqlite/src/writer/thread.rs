@@ -133,7 +133,7 @@ pub(super) struct Writer {
     logs: LogFiles,
     /// One of the logs was found deleted.
     pub(super) log_lost: bool,
-    /// A sync has failed since the logs last started anew.
+    /// A sync has failed, and the logs have not been written again since.
     pub(super) sync_failed: bool,
 }
 
@@ -544,7 +544,7 @@ impl Writer {
         begun
     }
 
-    fn take_write_lock(&mut self) -> Result<()> {
+    pub(super) fn take_write_lock(&mut self) -> Result<()> {
         let end = Instant::now() + self.parts.settings.busy_timeout;
         loop {
             match self.uncounted("BEGIN IMMEDIATE") {
@@ -685,7 +685,7 @@ impl Writer {
 
     fn set_synchronous(&mut self, full: bool) -> Result<()> {
         if full {
-            self.renew_doubtful_logs()?;
+            self.restore_doubtful_logs()?;
         }
         if full != self.synchronous_full && !planted("never_full") {
             let level = if full { "FULL" } else { "NORMAL" };

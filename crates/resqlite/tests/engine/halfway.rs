@@ -1,6 +1,6 @@
 //! A statement that fails changes nothing, whatever it is and wherever it stands.
 
-use resqlite::{Database, Execution, Result, Rows, Value};
+use resqlite::{Database, Execution, Options, Result, Rows, Value};
 
 use crate::support::{Fixture, ask, block_on, integers};
 
@@ -9,12 +9,19 @@ use crate::support::{Fixture, ask, block_on, integers};
 #[path = "../../src/writer/halfway/cases.rs"]
 mod cases;
 
-use cases::{FAILING, SCHEMA, TABLES};
+use cases::{FAILING, LENGTH_MAX, SCHEMA, TABLES};
 
 const MARK: &str = "INSERT INTO marks VALUES (1)";
 
 fn fixture() -> Fixture {
-    Fixture::new(&format!("{SCHEMA} CREATE TABLE marks(x);"))
+    let values_are_bounded = Options {
+        untrusted: Some(true),
+        ..Options::default()
+    };
+    let fixture = Fixture::with(&format!("{SCHEMA} CREATE TABLE marks(x);"), values_are_bounded);
+    let too_large = format!("SELECT zeroblob({LENGTH_MAX} + 1)");
+    assert!(block_on(fixture.db.select(&too_large, ())).is_err());
+    fixture
 }
 
 /// The rows of all tables but the marks.

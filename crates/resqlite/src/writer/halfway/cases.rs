@@ -6,6 +6,8 @@ pub(super) const SCHEMA: &str = "
     CREATE TABLE source(x); INSERT INTO source VALUES (1), (2), ('x{');
     CREATE TABLE numbers(g, x); INSERT INTO numbers VALUES (1, 1), (2, 9223372036854775807), (2, 1);
     CREATE TABLE lists(x); INSERT INTO lists VALUES ('[1, 2]'), ('{');
+    CREATE TABLE pair(a, b);
+    CREATE TABLE large(x); INSERT INTO large VALUES ('a'), (zeroblob(900000));
     CREATE TABLE typed(n INT) STRICT; INSERT INTO typed VALUES (1), (2), (3);
     CREATE TABLE typed_key(id INTEGER PRIMARY KEY, n INT, t TEXT) STRICT;
     INSERT INTO typed_key VALUES (1, 1, 'a'), (2, 2, 'b'), (3, 3, 'c');
@@ -52,6 +54,9 @@ pub(super) const SCHEMA: &str = "
 /// The names of all tables, one a row.
 pub(super) const TABLES: &str = "SELECT name FROM pragma_table_list
     WHERE schema = 'main' AND type <> 'view' AND name NOT LIKE 'sqlite%' ORDER BY name";
+
+/// The length of values with which they fail.
+pub(super) const LENGTH_MAX: i32 = 1_000_000;
 
 /// Each fails on the tables of [`SCHEMA`].
 pub(super) const FAILING: &[&str] = &[
@@ -102,6 +107,11 @@ pub(super) const FAILING: &[&str] = &[
     "INSERT INTO one(u) VALUES ('x') RETURNING json('{')",
     "INSERT INTO plain SELECT x FROM source RETURNING json(a)",
     "CREATE TABLE fresh AS SELECT sum(x) FROM numbers GROUP BY g",
+    // A value or a row that is too large.
+    "INSERT INTO plain SELECT x || x FROM large",
+    "INSERT INTO pair SELECT x, x FROM large",
+    "INSERT INTO plain VALUES (1), (zeroblob(3000000))",
+    "UPDATE large SET x = x || x",
     // Constraints.
     "INSERT INTO one(u) VALUES ('x'), ('y'), ('a')",
     "INSERT OR ABORT INTO one(u) SELECT * FROM (VALUES ('x'), ('y'), ('a'))",

@@ -1,12 +1,13 @@
-use resqlite_sqlite::{Access, Connection, Result, Statement};
+use resqlite_sqlite::{Access, Connection, Result, Statement, limit};
 
 use super::{
-    cases::{FAILING, PLAIN, SCHEMA, TABLES},
+    cases::{FAILING, LENGTH_MAX, PLAIN, SCHEMA, TABLES},
     may_fail_halfway,
 };
 
 fn connection() -> Connection {
     let connection = Connection::open(":memory:", Access::ReadWriteCreate, None).unwrap();
+    connection.set_limit(limit::LENGTH, LENGTH_MAX);
     connection.execute_script("PRAGMA foreign_keys = ON").unwrap();
     connection.execute_script(SCHEMA).unwrap();
     connection
