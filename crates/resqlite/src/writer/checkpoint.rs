@@ -97,10 +97,8 @@ impl Writer {
         // Nobody writes to a log while this holds the write lock.
         self.take_write_lock()?;
         let attached = self.parts.attachments.names();
-        let schemas = std::iter::once("main").chain(attached.iter().map(String::as_str));
-        let rewritten = schemas
-            .map(|schema| self.statements.connection.rewrite_log(schema))
-            .collect::<resqlite_sqlite::Result<()>>();
+        let mut schemas = std::iter::once("main").chain(attached.iter().map(String::as_str));
+        let rewritten = schemas.try_for_each(|schema| self.statements.connection.rewrite_log(schema));
         self.roll_back();
         rewritten?;
         self.sync_failed = false;
