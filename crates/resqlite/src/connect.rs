@@ -1,11 +1,12 @@
 //! Opening connections: where the database is, how each connection is set up, which others are attached.
 
 use std::{
-    fs, io,
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
     sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -15,6 +16,7 @@ use resqlite_sqlite::{
     memory_vfs::{self, MemoryFile},
 };
 
+use crate::writer::files;
 use crate::{
     error::{Error, Result},
     guard::{Guard, Role},
@@ -34,6 +36,10 @@ pub(crate) struct Place {
     file: String,
     /// Keeps a database in memory alive.
     memory: Option<Arc<MemoryFile>>,
+    /// Whether its files were found deleted or replaced; shared by all who know the place.
+    lost: Arc<AtomicBool>,
+    /// The write-ahead log, while there is a writer.
+    log: Arc<OnceLock<File>>,
 }
 
 impl Place {
@@ -49,6 +55,8 @@ impl Place {
                 given: given.into(),
                 file: memory.name().into(),
                 memory: Some(Arc::new(memory)),
+                lost: Arc::default(),
+                log: Arc::default(),
             });
         }
         let file = canonical(given, must_exist).map_err(|reason| Error::Open {
@@ -65,7 +73,38 @@ impl Place {
             given: given.into(),
             file,
             memory: None,
+            lost: Arc::default(),
+            log: Arc::default(),
         })
+    }
+
+    /// The files are not those any more that were opened.
+    pub(crate) fn lose_files(&self) {
+        self.lost.store(true, Ordering::Release);
+    }
+
+    /// # Errors
+    /// [`Error::FilesLost`] once the files were found to be lost.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.lost.load(Ordering::Acquire) {
+            let path = self.given.clone();
+            return Err(Error::FilesLost { path });
+        }
+        Ok(())
+    }
+
+    /// The writer keeps this log for as long as it is open.
+    pub(crate) fn keep_log(&self, log: File) {
+        // A writer that is replaced finds the same log.
+        let _ = self.log.set(log);
+    }
+
+    /// Says of an error with the file whether that is because its log was deleted.
+    pub(crate) fn explain(&self, error: Error) -> Error {
+        if self.log.get().is_some_and(|log| !files::is_linked(log)) {
+            self.lose_files();
+        }
+        self.check().err().unwrap_or(error)
     }
 
     /// The same for every way to write the path; `None` for a database in memory, which nobody can share.
@@ -155,7 +194,7 @@ pub(crate) fn open(
     hooks: impl FnOnce(&Connection),
 ) -> Result<Statements> {
     let connection = place.connect(role, settings.read_only)?;
-    let guard = Guard::install(&connection, role, settings);
+    let guard = Guard::install(&connection, place, role, settings);
     hooks(&connection);
     guard
         .internally(|| protect(&connection, settings).and_then(|()| set_up(&connection, settings, role)))
@@ -185,7 +224,7 @@ fn protect(connection: &Connection, settings: &Settings) -> resqlite_sqlite::Res
 pub(crate) fn check_file(place: &Place, settings: &Settings) -> Result<()> {
     let connection = place.connect(Role::Writer, settings.read_only)?;
     // Waits for locks of other processes.
-    let guard = Guard::install(&connection, Role::Writer, settings);
+    let guard = Guard::install(&connection, place, Role::Writer, settings);
     let check = || {
         protect(&connection, settings)?;
         match connection.query_text("PRAGMA quick_check(1)")? {

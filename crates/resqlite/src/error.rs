@@ -56,8 +56,8 @@ pub enum Error {
     },
     /// Too many requests wait already.
     QueueFull,
-    /// Somebody deleted a write-ahead log that is in use: nothing that is committed to it would last.
-    LogLost {
+    /// Somebody deleted or replaced a file of the database while it was in use: nothing committed to it would last.
+    FilesLost {
         /// The database, as the caller named it.
         path: String,
     },
@@ -88,7 +88,7 @@ impl Error {
             Self::TimedOut => "RESQLITE_TIMEOUT",
             Self::Limit { .. } => "RESQLITE_LIMIT",
             Self::QueueFull => "RESQLITE_QUEUE_FULL",
-            Self::LogLost { .. } => "RESQLITE_LOG_LOST",
+            Self::FilesLost { .. } => "RESQLITE_FILES_LOST",
             Self::TooManyLeases => "RESQLITE_LEASES",
             Self::WorkerDied => "RESQLITE_WORKER",
         }
@@ -149,11 +149,11 @@ impl fmt::Display for Error {
             Self::Aborted => f.write_str("the operation was aborted"),
             Self::TimedOut => f.write_str("the transaction took longer than its timeout and was rolled back"),
             Self::QueueFull => f.write_str("too many requests are waiting for this database"),
-            Self::LogLost { path } => write!(
+            Self::FilesLost { path } => write!(
                 f,
-                "the write-ahead log of {path:?}, or of a database attached to it, was deleted while it was in use, by \
-                 another program or another copy of SQLite in this process; nothing is written any more: close the \
-                 database and open it again"
+                "files of {path:?} were deleted or replaced while they were in use (its write-ahead log, that of an attached \
+                 database, or the database itself), by another program or another copy of SQLite in this process; \
+                 nothing is read or written any more: close everything that has the file open, and open it again"
             ),
             Self::TooManyLeases => write!(
                 f,

@@ -11,6 +11,7 @@ use resqlite_sqlite::{Action, Connection, action, codes};
 
 use crate::{
     budget::Budget,
+    connect::Place,
     error::{Error, Result},
     limits,
     lookout::AtWork,
@@ -27,6 +28,7 @@ use crate::{
 pub(crate) struct Guard(Rc<State>);
 
 struct State {
+    place: Place,
     role: Role,
     /// Who the statements that are prepared now come from.
     origin: Cell<Origin>,
@@ -83,8 +85,9 @@ pub(crate) enum Role {
 
 impl Guard {
     /// Installs the callbacks on a connection, before anything is prepared on it.
-    pub(crate) fn install(connection: &Connection, role: Role, settings: &Settings) -> Self {
+    pub(crate) fn install(connection: &Connection, place: &Place, role: Role, settings: &Settings) -> Self {
         let guard = Self(Rc::new(State {
+            place: place.clone(),
             role,
             origin: Cell::new(Origin::Wrapped),
             effects: RefCell::default(),
@@ -258,6 +261,7 @@ impl Guard {
         match error.sqlite().map(resqlite_sqlite::Error::primary) {
             Some(codes::AUTH) => refusal.unwrap_or(error),
             Some(codes::ERROR) => advise(error),
+            Some(codes::IOERR | codes::CANTOPEN | codes::CORRUPT) => self.0.place.explain(error),
             Some(codes::INTERRUPT | codes::BUSY) if exceeded.is_some() => exceeded.unwrap_or(error),
             _ if !is_interrupt(&error) => error,
             _ if self.0.is_late() => Error::TimedOut,

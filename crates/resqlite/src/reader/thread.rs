@@ -260,6 +260,7 @@ fn take_turn(
 
 /// The thread's connection, opened now if need be.
 fn ready<'a>(reader: &'a mut Option<Reader>, shared: &Shared) -> Result<&'a mut Reader> {
+    shared.place.check()?;
     if reader.is_none() {
         *reader = Some(Reader::open(shared)?);
     }
@@ -279,7 +280,8 @@ pub(crate) struct Reader {
 
 impl Reader {
     fn open(shared: &Shared) -> Result<Self> {
-        let statements = connect::open(&shared.place, &shared.settings, Role::Reader, |_| ())?;
+        let statements = connect::open(&shared.place, &shared.settings, Role::Reader, |_| ())
+            .map_err(|error| shared.place.explain(error))?;
         Ok(Self {
             statements,
             attached: Seen::default(),

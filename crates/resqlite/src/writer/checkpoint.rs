@@ -14,7 +14,7 @@ const RESTART_PAUSE_COMMITS: u32 = 100;
 impl Writer {
     /// Called after writes were answered, so that no caller waits for it.
     pub(super) fn checkpoint_if_due(&mut self) {
-        if self.log_lost {
+        if self.parts.place.check().is_err() {
             return;
         }
         self.checkpoint_attached();

@@ -2,8 +2,8 @@
 
 mod checkpoint;
 mod classify;
+pub(crate) mod files;
 mod halfway;
-mod log_file;
 mod thread;
 mod transaction;
 mod unit;

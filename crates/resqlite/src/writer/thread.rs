@@ -17,7 +17,7 @@ use resqlite_sqlite::codes;
 
 use super::{
     classify,
-    log_file::LogFiles,
+    files::Files,
     transaction::Begin,
     unit::{Company, Done},
 };
@@ -130,9 +130,7 @@ pub(super) struct Writer {
     pub(super) schema_touched: bool,
     /// ANALYZE has run in the open transaction.
     pub(super) statistics_touched: bool,
-    logs: LogFiles,
-    /// One of the logs was found deleted.
-    pub(super) log_lost: bool,
+    files: Files,
     /// A sync has failed, and the logs have not been written again since.
     pub(super) sync_failed: bool,
 }
@@ -266,7 +264,11 @@ impl Writer {
             .attachments
             .bring_up_to_date(&mut statements, &mut Seen::default())?;
         let versions = streams::versions(&mut statements, &parts.attachments)?;
-        let logs = LogFiles::of(parts.place.identity());
+        let files = Files::of(parts.place.identity());
+        files
+            .main_log()
+            .into_iter()
+            .for_each(|log| parts.place.keep_log(log));
         Ok(Self {
             reader: None,
             statements,
@@ -283,8 +285,7 @@ impl Writer {
             wrote,
             schema_touched: false,
             statistics_touched: false,
-            logs,
-            log_lost: false,
+            files,
             sync_failed: false,
         })
     }
@@ -459,8 +460,8 @@ impl Writer {
             Err(_) if planted("trust_commit") => Attempt::Committed(results, self.commits.last()),
             Err(error) => {
                 self.roll_back();
-                // What may be there already must not be run again, and a lost log is lost for all.
-                let for_all = matches!(error, Error::Transaction { .. } | Error::LogLost { .. });
+                // What may be there already must not be run again, and lost files are lost for all.
+                let for_all = matches!(error, Error::Transaction { .. } | Error::FilesLost { .. });
                 Attempt::RolledBack { error, for_all }
             }
         }
@@ -468,7 +469,7 @@ impl Writer {
 
     /// Runs what manages transactions or the connection itself, as it is written.
     fn run_unwrapped(&mut self, write: &Write) -> Result<(Done, u64)> {
-        self.check_log()?;
+        self.parts.place.check()?;
         self.commits.begins();
         self.set_synchronous(write.full)?;
         self.recorder.begin(&self.commits);
@@ -489,7 +490,7 @@ impl Writer {
         let ended = self.end_script();
         self.settle_unwrapped()?;
         ended?;
-        self.look_after_logs()?;
+        self.look_after_files()?;
         let done = done.map_err(|error| guard.explain(error))?;
         if left_open {
             let message = "the SQL left a transaction open, which was rolled back; use transaction()";
@@ -527,13 +528,13 @@ impl Writer {
         let published = guard.internally(|| self.parts.attachments.publish_if_changed(connection));
         self.recorder.everything_changed();
         self.recorder.commit(&self.commits, true);
-        self.logs.attach(&self.parts.attachments.files());
+        self.files.attach(&self.parts.attachments.files());
         published
     }
 
     /// Begins a transaction that holds the write lock.
     pub(super) fn begin(&mut self, full: bool) -> Result<()> {
-        self.check_log()?;
+        self.parts.place.check()?;
         self.set_synchronous(full)?;
         self.recorder.begin(&self.commits);
         self.schema_touched = false;
@@ -614,27 +615,19 @@ impl Writer {
         }
         let sequence = self.recorder.commit(&self.commits, self.wrote.get());
         if self.wrote.get() {
-            self.look_after_logs()?;
+            self.look_after_files()?;
         }
         Ok(sequence)
     }
 
     /// Before anything is acknowledged: whether others can find what was committed.
-    fn look_after_logs(&mut self) -> Result<()> {
-        if !self.logs.are_linked() && !planted("deleted_log") {
-            self.log_lost = true;
+    fn look_after_files(&mut self) -> Result<()> {
+        if !self.files.are_there() && !planted("deleted_log") {
+            self.parts.place.lose_files();
             // What stands in a log that was deleted must not overwrite what others have written since.
             self.statements.connection.keep_log();
         }
-        self.check_log()
-    }
-
-    fn check_log(&self) -> Result<()> {
-        if self.log_lost {
-            let path = self.parts.place.given.clone();
-            return Err(Error::LogLost { path });
-        }
-        Ok(())
+        self.parts.place.check()
     }
 
     /// Whether a COMMIT that failed with this error may have been made all the same in some of several files: SQLite

@@ -16,7 +16,7 @@ mod halfway;
 mod leases;
 mod limits;
 mod live_queries;
-mod lost_log;
+mod lost_files;
 mod opening;
 mod panics;
 mod pragmas;

@@ -1,4 +1,4 @@
-//! Nothing is acknowledged that is written to a log which somebody has deleted.
+//! Nothing is acknowledged that is written to a file which somebody has deleted or replaced.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn delete_log(fixture: &Fixture, database: &str) {
 
 fn is_lost<T: std::fmt::Debug>(done: Result<T, Error>) -> bool {
     let error = done.unwrap_err();
-    error.code() == "RESQLITE_LOG_LOST" && error.to_string().contains("test.db")
+    error.code() == "RESQLITE_FILES_LOST" && error.to_string().contains("test.db")
 }
 
 fn insert(db: &Database) -> Result<resqlite::Execution, Error> {
@@ -112,4 +112,43 @@ fn a_detached_database_may_lose_its_log() {
     fixture.exec(&format!("ATTACH '{}' AS other", fixture.file("other.db")));
     fixture.exec("DETACH other");
     insert(&fixture.db).unwrap();
+}
+
+#[test]
+fn what_was_refused_is_not_shown_either() {
+    let fixture = fixture();
+    let mut live = fixture.db.stream("SELECT x FROM t", ());
+    assert!(block_on(live.next()).unwrap().is_ok());
+    delete_log(&fixture, "test.db");
+    assert!(is_lost(insert(&fixture.db)));
+    assert!(is_lost(block_on(fixture.db.select("SELECT x FROM t", ()))));
+    assert!(is_lost(block_on(fixture.db.snapshot()).map(drop)));
+    assert!(is_lost(block_on(live.next()).unwrap().map(drop)));
+}
+
+#[test]
+fn a_reader_that_opens_the_file_later_says_the_same() {
+    let fixture = fixture();
+    insert(&fixture.db).unwrap();
+    delete_log(&fixture, "test.db");
+    assert!(is_lost(block_on(fixture.db.select("SELECT x FROM t", ()))));
+    assert!(is_lost(insert(&fixture.db)));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_database_that_is_replaced_is_noticed_within_moments() {
+    let fixture = fixture();
+    let other = open(&fixture.file("other.db")).unwrap();
+    block_on(other.exec("CREATE TABLE o(x)")).unwrap();
+    block_on(other.close()).unwrap();
+    fs::rename(fixture.folder.path().join("other.db"), fixture.path()).unwrap();
+    let patience = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let refused = loop {
+        assert!(std::time::Instant::now() < patience);
+        if let Err(error) = insert(&fixture.db) {
+            break error;
+        }
+    };
+    assert!(is_lost::<()>(Err(refused)));
 }

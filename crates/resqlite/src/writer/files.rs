@@ -1,0 +1,99 @@
+//! Whether the files that SQLite writes to are still there for others.
+//!
+//! SQLite opens a file once and goes on writing to it even if somebody has deleted or replaced it since. Then nobody
+//! else ever sees what it commits, and the process takes it along when it ends. So it must not be acknowledged.
+
+use std::{
+    fs::{self, File, Metadata},
+    time::Instant,
+};
+
+use crate::limits;
+
+/// The files of the main database, and the write-ahead logs of those attached. SQLite must have opened them: it keeps
+/// each until the database is closed or detached. A database in memory, or in another journal mode, has no log.
+#[derive(Debug)]
+pub(super) struct Files {
+    /// The path of the main database, and which file stood there.
+    main: Option<(String, Identity)>,
+    /// When it was last looked at.
+    looked: Instant,
+    main_log: Option<File>,
+    attached_logs: Vec<File>,
+}
+
+/// Device and inode.
+type Identity = (u64, u64);
+
+impl Files {
+    /// Those of the main database.
+    pub(super) fn of(main: Option<&str>) -> Self {
+        Self {
+            main: main.and_then(|path| Some((path.to_owned(), identity_at(path)?))),
+            looked: Instant::now(),
+            main_log: main.and_then(log_of),
+            attached_logs: Vec::new(),
+        }
+    }
+
+    /// The log of the main database, once more.
+    pub(super) fn main_log(&self) -> Option<File> {
+        self.main_log.as_ref()?.try_clone().ok()
+    }
+
+    /// These databases are attached now.
+    pub(super) fn attach(&mut self, databases: &[String]) {
+        self.attached_logs = databases.iter().filter_map(|file| log_of(file)).collect();
+    }
+
+    /// Whether all logs have a name still, and the main database is the file that it was. The first takes a fraction of a
+    /// microsecond; the second takes longer, and is looked at every few milliseconds.
+    pub(super) fn are_there(&mut self) -> bool {
+        let mut logs = self.main_log.iter().chain(&self.attached_logs);
+        logs.all(is_linked) && self.main_is_there()
+    }
+
+    fn main_is_there(&mut self) -> bool {
+        let Some((path, identity)) = &self.main else {
+            return true;
+        };
+        if self.looked.elapsed() < limits::FILE_LOOK {
+            return true;
+        }
+        self.looked = Instant::now();
+        identity_at(path).as_ref() == Some(identity)
+    }
+}
+
+/// Nobody holds locks on a log, so closing a descriptor of it drops none.
+fn log_of(database: &str) -> Option<File> {
+    File::open(format!("{database}-wal")).ok()
+}
+
+/// Whether a file has a name still.
+pub(crate) fn is_linked(file: &File) -> bool {
+    file.metadata().is_ok_and(|data| links(&data) > 0)
+}
+
+#[cfg(unix)]
+fn links(data: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(data)
+}
+
+#[cfg(unix)]
+fn identity_at(path: &str) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    let data = fs::metadata(path).ok()?;
+    Some((data.dev(), data.ino()))
+}
+
+/// Windows deletes no file that is open.
+#[cfg(not(unix))]
+fn links(_: &Metadata) -> u64 {
+    1
+}
+
+#[cfg(not(unix))]
+fn identity_at(path: &str) -> Option<Identity> {
+    fs::metadata(path).ok().map(|_| (0, 0))
+}
