@@ -6,7 +6,10 @@ use resqlite_live::fault::planted;
 use resqlite_sqlite::{Checkpoint, codes};
 
 use super::thread::Writer;
-use crate::{error::Result, limits};
+use crate::{
+    error::{Error, Result},
+    limits,
+};
 
 /// Commits between two attempts to hold readers back when the first was in vain.
 const RESTART_PAUSE_COMMITS: u32 = 100;
@@ -57,9 +60,8 @@ impl Writer {
 
     fn copy_log(&mut self, schema: &str) -> bool {
         let copied = self.statements.connection.checkpoint(schema, Checkpoint::Passive);
-        if let Err(error) = &copied {
-            self.note_failed_sync(error);
-        }
+        let copied = copied.map_err(Error::from);
+        self.note_failed_sync(&copied);
         copied.is_ok()
     }
 
@@ -70,23 +72,25 @@ impl Writer {
         let connection = &self.statements.connection;
         let truncate = || guard.without_waiting(|| connection.checkpoint("main", Checkpoint::Truncate));
         let done = readers.in_gap(limits::READER_GAP, || reruns.in_gap(limits::READER_GAP, truncate));
-        match done {
-            Some(Some(Ok(_))) => {
-                self.parts.counters.reader_gaps.fetch_add(1, Ordering::Relaxed);
-                self.wal_pages.set(0);
-                self.checkpointed = 0;
-                return;
-            }
-            Some(Some(Err(error))) => self.note_failed_sync(&error),
-            _ => {}
+        let truncated = done.flatten().map(|truncated| truncated.map_err(Error::from));
+        truncated
+            .iter()
+            .for_each(|truncated| self.note_failed_sync(truncated));
+        if let Some(Ok(_)) = truncated {
+            self.parts.counters.reader_gaps.fetch_add(1, Ordering::Relaxed);
+            self.wal_pages.set(0);
+            self.checkpointed = 0;
+        } else {
+            // A reader of another process, or one here that takes long: not again before the next commits.
+            self.restart_pause = RESTART_PAUSE_COMMITS;
         }
-        // A reader of another process, or one here that takes long: not again before the next commits.
-        self.restart_pause = RESTART_PAUSE_COMMITS;
     }
 
     /// After a sync that failed, the system may have dropped what it was to write, although the next one succeeds.
-    pub(super) fn note_failed_sync(&mut self, error: &resqlite_sqlite::Error) {
-        self.sync_failed |= matches!(error.code(), codes::IOERR_FSYNC | codes::IOERR_DIR_FSYNC);
+    pub(super) fn note_failed_sync<T>(&mut self, done: &Result<T>) {
+        let error = done.as_ref().err().and_then(Error::sqlite);
+        let of_sync = |code| matches!(code, codes::IOERR_FSYNC | codes::IOERR_DIR_FSYNC);
+        self.sync_failed |= error.is_some_and(|error| of_sync(error.code()));
     }
 
     /// Before a write that must be on disk: what stands before it in the logs must be there, too.

@@ -76,9 +76,9 @@ pub(crate) struct WriterParts {
     pub(crate) commits: Arc<Commits>,
     pub(crate) attachments: Arc<Attachments>,
     pub(crate) readers: Arc<Readers>,
-    /// Threads for snapshots and cursors, which may take long, so that they never hold up a `select`.
     /// The open transaction.
     pub(crate) transaction: Arc<Holders>,
+    /// Threads for snapshots and cursors, which may take long, so that they never hold up a `select`.
     pub(crate) leases: Arc<Readers>,
     /// Threads that run live queries again.
     pub(crate) reruns: Arc<Readers>,
@@ -483,6 +483,7 @@ impl Writer {
             }
         };
         guard.stop();
+        self.note_failed_sync(&done);
         let left_open = !self.statements.connection.is_autocommit();
         if left_open {
             self.roll_back();
@@ -594,11 +595,9 @@ impl Writer {
         self.commits.begins();
         self.wrote.set(false);
         let timer = profile::start();
-        if let Err(error) = self.uncounted("COMMIT") {
-            error
-                .sqlite()
-                .into_iter()
-                .for_each(|error| self.note_failed_sync(error));
+        let committed = self.uncounted("COMMIT");
+        self.note_failed_sync(&committed);
+        if let Err(error) = committed {
             let in_part = self.may_be_in_part(&error);
             return Err(if in_part {
                 self.committed_in_part(&error)

@@ -1,6 +1,6 @@
 //! What a sync that failed may have lost, although the next one succeeds.
 
-use resqlite::{Database, Durability, Options};
+use resqlite::{Database, Durability, Options, Result};
 use resqlite_sqlite::fault_vfs::{self, Call, Plan, Tap};
 
 use crate::{
@@ -10,6 +10,16 @@ use crate::{
 
 #[test]
 fn a_write_of_full_durability_after_a_sync_that_failed_and_forgot_survives() {
+    check(async |full| full.execute("INSERT INTO t VALUES (2)", ()).await.map(drop));
+}
+
+#[test]
+fn a_write_of_full_durability_after_a_script_whose_sync_failed_and_forgot_survives() {
+    check(async |full| full.exec("BEGIN; INSERT INTO t VALUES (2); COMMIT").await);
+}
+
+/// Lets the sync of this write fail, and cuts the power after the next one.
+fn check(fails: impl AsyncFnOnce(&Database) -> Result<()>) {
     fault_vfs::install().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let tap = Tap::on(folder.path()).unwrap();
@@ -29,7 +39,7 @@ fn a_write_of_full_durability_after_a_sync_that_failed_and_forgot_survives() {
         // Committed, and in no sync yet.
         normal.execute("INSERT INTO t VALUES (1)", ()).await?;
         tap.inject(Plan::once(Call::Sync, 0, Call::Sync.failures()[0]));
-        full.execute("INSERT INTO t VALUES (2)", ()).await.unwrap_err();
+        fails(&full).await.unwrap_err();
         full.execute("INSERT INTO t VALUES (3)", ()).await?;
         // Closing would copy the log into the file; the power fails before.
         Ok::<_, resqlite::Error>(tap.recorded())
