@@ -640,10 +640,11 @@ impl Writer {
 
     /// The log must claim what may be there. It is not known what, so nobody may try again.
     fn committed_in_part(&mut self, error: &Error) -> Error {
+        // Readers must know what names mean before they know of the commit.
+        self.parts.attachments.names_changed();
         self.recorder.everything_changed();
         self.recorder.commit(&self.commits, true);
         self.roll_back();
-        self.parts.attachments.names_changed();
         let message = format!("{error}; COMMIT may have reached some of the attached files, and others not");
         Error::transaction("commit", message)
     }
