@@ -29,6 +29,7 @@ mod diagnostics;
 mod engine;
 mod error;
 mod guard;
+mod halfway;
 mod holders;
 pub mod limits;
 mod live_query;

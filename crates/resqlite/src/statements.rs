@@ -10,12 +10,11 @@ use crate::{
     connect,
     error::{Error, Result},
     guard::Guard,
-    limits,
+    halfway, limits,
     reads::{self, Explanation, Reads},
     request::{Format, Outcome, Packed, Query, Replier},
     rows::{Integers, JsonWriter, Kind, Packer, Shape, Slice, fingerprint},
     streams::Listener,
-    writer::may_fail_halfway,
 };
 
 /// A connection, its prepared statements (least recently used go first) and the buffers for packing rows.
@@ -486,7 +485,7 @@ impl Prepared {
         {
             return known;
         }
-        let found = !self.statement.is_read_only() && may_fail_halfway(connection, sql);
+        let found = !self.statement.is_read_only() && halfway::may_fail_halfway(connection, sql);
         self.halfway = Some((found, reprepared));
         found
     }

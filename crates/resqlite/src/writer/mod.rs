@@ -3,11 +3,9 @@
 mod checkpoint;
 mod classify;
 pub(crate) mod files;
-mod halfway;
 mod thread;
 mod transaction;
 mod unit;
 
-pub(crate) use halfway::may_fail_halfway;
 pub(crate) use thread::{Counters, WriteJob, WriterParts, start};
 pub(crate) use transaction::Begin;

@@ -4,10 +4,10 @@ use std::{sync::Arc, time::Instant};
 
 use resqlite_live::fault::planted;
 
-use super::{halfway::nothing_before, thread::Writer};
+use super::thread::Writer;
 use crate::{
     error::{Error, Result},
-    limits, profile,
+    halfway, limits, profile,
     queue::Popped,
     request::{Chunk, Chunks, Packed, Sets, Work, Write, Written},
     rows::Integers,
@@ -93,7 +93,7 @@ impl Writer {
         }
         let done = self.work(write);
         if let Err(Error::Sqlite(error)) = &done
-            && !nothing_before(error)
+            && !halfway::changed_nothing(error)
         {
             self.roll_back();
         }

@@ -19,7 +19,7 @@
 use resqlite_sqlite::{Connection, Error, Statement, ValueRef, codes};
 
 /// Whether the statement of `sql` may fail after its first change, but for errors that
-/// [`nothing_before`] leaves out.
+/// [`changed_nothing`] leaves out.
 pub(crate) fn may_fail_halfway(connection: &Connection, sql: &str) -> bool {
     // What cannot be looked at may do anything.
     Program::read(connection, sql).is_none_or(|program| program.may_fail_after_a_change())
@@ -27,7 +27,7 @@ pub(crate) fn may_fail_halfway(connection: &Connection, sql: &str) -> bool {
 
 /// Whether a statement that may not fail half-way had changed nothing when it failed with this error. Failing disks,
 /// damaged files and lack of memory strike anywhere.
-pub(super) fn nothing_before(error: &Error) -> bool {
+pub(crate) fn changed_nothing(error: &Error) -> bool {
     matches!(
         error.primary(),
         codes::CONSTRAINT | codes::ERROR | codes::MISMATCH | codes::TOOBIG | codes::AUTH
