@@ -14,8 +14,9 @@ use std::{
 use resqlite_live::{Columns, Commit, Overflow, TableName, fault::planted};
 
 use crate::{
+    attachments::Attachments,
     changes::Commits,
-    connect::{self, Attachments, Place},
+    connect::{self, Place},
     diagnostics::Diagnostics,
     error::{Error, Result},
     guard::Role,

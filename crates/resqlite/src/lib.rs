@@ -21,6 +21,7 @@
 //! # }
 //! ```
 
+mod attachments;
 mod budget;
 mod changes;
 mod connect;
@@ -46,6 +47,7 @@ mod reader;
 mod reads;
 mod request;
 mod rows;
+mod schemas;
 mod session;
 mod statements;
 mod streams;

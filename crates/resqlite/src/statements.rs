@@ -7,13 +7,13 @@ use resqlite_live::{Differ, Difference};
 use resqlite_sqlite::{Connection, Statement, ValueRef, codes};
 
 use crate::{
-    connect,
     error::{Error, Result},
     guard::Guard,
     halfway, limits,
     reads::{self, Explanation, Reads},
     request::{Format, Outcome, Packed, Query, Replier},
     rows::{Integers, JsonWriter, Kind, Packer, Shape, Slice, fingerprint},
+    schemas,
     streams::Listener,
 };
 
@@ -233,7 +233,7 @@ impl Statements {
         // SQLite plans anew for other parameters, too; what is read depends on the schemas only.
         let schemas = self
             .guard
-            .internally(|| connect::schema_versions(&self.connection))?;
+            .internally(|| schemas::schema_versions(&self.connection))?;
         let reads = match prepared.reads.take() {
             Some(known) if known.schemas == schemas => known.reads,
             _ => Arc::new(reads::analyse(&self.connection, &self.guard, sql)?),

@@ -5,8 +5,8 @@ use std::fs;
 use resqlite_sqlite::Connection;
 
 use crate::{
-    connect::{databases, quoted},
     error::Result,
+    schemas::{databases, quoted},
 };
 
 /// Detaches databases that have no file, which readers would not find, and files that are open under another name

@@ -16,8 +16,9 @@ use super::{
     relief,
 };
 use crate::{
+    attachments::{Attachments, Seen},
     changes::Commits,
-    connect::{self, Attachments, Place, Seen},
+    connect::{self, Place},
     error::{Error, Result},
     guard::Role,
     holders::Holders,
@@ -26,6 +27,7 @@ use crate::{
     profile,
     queue::Popped,
     request::{Outcome, Query, Replier, Step},
+    schemas,
     session::{EndOnPanic, Inbox},
     statements::{Prepared, Statements},
     streams::LiveJob,
@@ -319,7 +321,7 @@ impl Reader {
             // SQLite takes the snapshot of each database with the first read from it. So all are read from at once,
             // while the writer rests; if it never does, the last attempt counts.
             let guard = self.statements.guard.clone();
-            guard.internally(|| connect::touch_all(self.connection()))?;
+            guard.internally(|| schemas::touch_all(self.connection()))?;
             if settled.is_some() && self.commits.settled() == settled {
                 return Ok(());
             }

@@ -14,12 +14,14 @@ use std::{
 
 use super::{Hub, stream::Stream};
 use crate::{
-    connect::{self, Attachments, Place, Seen, quoted},
+    attachments::{Attachments, Seen},
+    connect::{self, Place},
     error::Result,
     guard::Role,
     limits,
     options::Settings,
     queue::Queue,
+    schemas::quoted,
     statements::Statements,
     sync::{Condvar, Mutex, lock, wait, wait_for},
     writer::WriteJob,

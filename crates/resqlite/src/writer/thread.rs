@@ -22,8 +22,9 @@ use super::{
     unit::{Company, Done},
 };
 use crate::{
+    attachments::{Attachments, Seen},
     changes::{Commits, Recorder},
-    connect::{self, Attachments, Place, Seen},
+    connect::{self, Place},
     error::{Error, Result},
     guard::Role,
     holders::Holders,
@@ -34,6 +35,7 @@ use crate::{
     queue::{Popped, Queue},
     reader::{Reader, Readers},
     request::{Outcome, Replier, Work, Write, Written},
+    schemas,
     statements::Statements,
     streams::{self, ForeignLook, Hub, Versions, cannot_run_here, run_here},
 };
@@ -575,7 +577,7 @@ impl Writer {
         let guard = self.statements.guard.clone();
         let mut versions = vec![guard.internally(|| self.statements.control("PRAGMA main.schema_version"))?];
         for schema in self.parts.attachments.names() {
-            let sql = format!("PRAGMA {}.schema_version", connect::quoted(&schema, '"'));
+            let sql = format!("PRAGMA {}.schema_version", schemas::quoted(&schema, '"'));
             versions.push(guard.internally(|| self.statements.control(&sql))?);
         }
         if versions != self.schema_versions {
@@ -584,7 +586,7 @@ impl Writer {
             self.parts.attachments.names_changed();
             // Makes SQLite read the schema again: not every error in a statement makes it look whether it is the
             // schema that is old.
-            guard.internally(|| connect::touch_all(&self.statements.connection))?;
+            guard.internally(|| schemas::touch_all(&self.statements.connection))?;
             self.schema_versions = versions;
         }
         Ok(())
