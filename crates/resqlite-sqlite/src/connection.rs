@@ -13,9 +13,10 @@ use libsqlite3_sys as ffi;
 use crate::file_locks;
 use crate::{
     error::{Error, Result},
+    full_text,
     handle::{self, Handle},
     hooks::{self, Action, Hooks, PreUpdate},
-    log_rewrite, searching,
+    log_rewrite,
     statement::Statement,
 };
 
@@ -113,7 +114,7 @@ impl Connection {
         });
         handle.check(code)?;
         let connection = Self { handle };
-        searching::make_innocuous(&connection.handle)?;
+        full_text::make_innocuous(&connection.handle)?;
         Ok(connection)
     }
 
@@ -292,11 +293,11 @@ impl Connection {
 
     /// Leaves the write-ahead log as it is when this connection closes as the last one of its file.
     pub fn keep_log(&self) {
-        // Known to every SQLite that is built in, so it cannot fail.
+        // The built-in SQLite knows this setting, so it cannot fail.
         let _ = self.configure(ffi::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
     }
 
-    /// Whether SQL can no longer damage the file: no writing to shadow tables, no schema edited by hand.
+    /// Sets whether SQL is kept from what can damage the file: writing to shadow tables, changing the schema by hand.
     ///
     /// # Errors
     /// What SQLite says.
@@ -304,7 +305,7 @@ impl Connection {
         self.configure(ffi::SQLITE_DBCONFIG_DEFENSIVE, on)
     }
 
-    /// Whether views, triggers and other parts of the schema may use functions and virtual tables that can do harm.
+    /// Sets whether views, triggers and other parts of the schema may use functions and virtual tables that can do harm.
     ///
     /// # Errors
     /// What SQLite says.

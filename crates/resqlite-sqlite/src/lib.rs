@@ -24,12 +24,12 @@ mod error;
 pub mod fault_vfs;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod file_locks;
+mod full_text;
 mod handle;
 mod hooks;
 mod log_rewrite;
 pub mod memory_vfs;
 mod platform;
-mod searching;
 mod statement;
 mod value;
 

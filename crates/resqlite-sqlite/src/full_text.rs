@@ -1,4 +1,4 @@
-//! MATCH and the functions that go with it, for views and triggers.
+//! MATCH and the functions of full-text search, for views and triggers.
 //!
 //! SQLite declares them before any virtual table implements them, and forgets to say that they do no harm. So a schema
 //! that is not trusted could not search, although the tables that it searches are fine to use.
@@ -38,7 +38,7 @@ pub(crate) fn make_innocuous(handle: &Handle) -> Result<()> {
                 arguments,
                 flags,
                 nothing,
-                Some(alone),
+                Some(without_table),
                 None,
                 None,
                 None,
@@ -49,9 +49,13 @@ pub(crate) fn make_innocuous(handle: &Handle) -> Result<()> {
     Ok(())
 }
 
-/// What they do without such a table: they say so.
+/// What they do where no full-text table implements them: they say so.
 #[allow(unsafe_code)]
-unsafe extern "C" fn alone(context: *mut ffi::sqlite3_context, _: c_int, _: *mut *mut ffi::sqlite3_value) {
+unsafe extern "C" fn without_table(
+    context: *mut ffi::sqlite3_context,
+    _: c_int,
+    _: *mut *mut ffi::sqlite3_value,
+) {
     let message = c"unable to search here: MATCH and its functions need a full-text table";
     // SAFETY: SQLite gives a live context and copies the message.
     unsafe { ffi::sqlite3_result_error(context, message.as_ptr(), -1) };
