@@ -157,26 +157,13 @@ macro_rules! go_on {
     }};
 }
 
-/// Counts a call, and answers it where it is refused.
-///
-/// # Safety
-/// As for [`opened`].
-unsafe fn meets(file: *mut ffi::sqlite3_file, call: Call) -> (Option<Failure>, Option<c_int>) {
-    // SAFETY: promised by the caller.
-    let failure = unsafe { opened(file) }.tap.meets(call);
-    match failure {
-        Some(Failure::Refused(code)) => (failure, Some(code)),
-        _ => (failure, None),
-    }
-}
-
 /// Makes a call that is refused, or done (and may be reported as failed all the same).
 macro_rules! call {
     ($call:expr, $file:expr, $method:ident $(, $argument:expr)*) => {{
         // SAFETY: called by SQLite on an open file.
-        match unsafe { meets($file, $call) } {
-            (_, Some(refused)) => refused,
-            (Some(Failure::Done(code)), None) => {
+        match unsafe { opened($file) }.tap.meets($call) {
+            Some(Failure::Refused(code)) => code,
+            Some(Failure::Done(code)) => {
                 let _ = go_on!($file, $method $(, $argument)*);
                 code
             }
@@ -199,9 +186,9 @@ unsafe extern "C" fn read(
     offset: ffi::sqlite3_int64,
 ) -> c_int {
     // SAFETY: called by SQLite on an open file.
-    match unsafe { meets(file, Call::Read) } {
-        (_, Some(refused)) => refused,
-        (Some(Failure::Half(code)), None) => {
+    match unsafe { opened(file) }.tap.meets(Call::Read) {
+        Some(Failure::Refused(code)) => code,
+        Some(Failure::Half(code)) => {
             let _ = go_on!(file, xRead, target, len / 2, offset);
             code
         }
@@ -216,17 +203,17 @@ unsafe extern "C" fn write(
     offset: ffi::sqlite3_int64,
 ) -> c_int {
     // SAFETY: called by SQLite on an open file.
-    let (failure, refused) = unsafe { meets(file, Call::Write) };
-    if let Some(refused) = refused {
-        return refused;
+    let opened = unsafe { opened(file) };
+    let failure = opened.tap.meets(Call::Write);
+    if let Some(Failure::Refused(code)) = failure {
+        return code;
     }
     let len = if matches!(failure, Some(Failure::Half(_))) {
         len / 2
     } else {
         len
     };
-    // SAFETY: as above.
-    unsafe { opened(file) }.record(|file| Event::Write {
+    opened.record(|file| Event::Write {
         file,
         offset: offset as u64,
         // SAFETY: SQLite lends at least `len` initialised bytes.
@@ -241,15 +228,15 @@ unsafe extern "C" fn write(
 
 unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, len: ffi::sqlite3_int64) -> c_int {
     // SAFETY: called by SQLite on an open file.
-    if let (_, Some(refused)) = unsafe { meets(file, Call::Truncate) } {
-        return refused;
+    let opened = unsafe { opened(file) };
+    if let Some(Failure::Refused(code)) = opened.tap.meets(Call::Truncate) {
+        return code;
     }
     let event = |file| Event::Truncate {
         file,
         len: len as u64,
     };
-    // SAFETY: as above.
-    unsafe { opened(file) }.record(event);
+    opened.record(event);
     go_on!(file, xTruncate, len)
 }
 
@@ -332,9 +319,9 @@ unsafe extern "C" fn fetch(
     result: *mut *mut c_void,
 ) -> c_int {
     // SAFETY: called by SQLite on an open file.
-    match unsafe { meets(file, Call::Fetch) } {
-        (_, Some(refused)) => refused,
-        (Some(Failure::Unmapped), None) => {
+    match unsafe { opened(file) }.tap.meets(Call::Fetch) {
+        Some(Failure::Refused(code)) => code,
+        Some(Failure::Unmapped) => {
             // SAFETY: SQLite passes where to put the result.
             unsafe { result.write(ptr::null_mut()) };
             ffi::SQLITE_OK
