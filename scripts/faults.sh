@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests the tests: plants each typical mistake (`planted("…")` in the sources) into the engine, one at a time, and runs
-# the suites (live queries, the engine, a file system that fails, power cuts) until one fails, which one must with every mistake.
-# Without any all must pass.
+# the suites (live queries, the engine, a file system that fails, power cuts) until one fails. With every mistake one must
+# fail; without any, all must pass.
 # Names of faults as arguments leave the others out: scripts/faults.sh moved_key lose_owed
 set -eu
 cd "$(dirname "$0")/.."
