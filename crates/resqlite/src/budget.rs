@@ -12,9 +12,9 @@ use crate::{
 pub struct QueryLimits {
     /// How long its statement may run. Waiting for a reader, or for the caller between two batches, does not count.
     pub time: Option<Duration>,
-    /// Steps of SQLite's virtual machine, counted in thousands.
+    /// Steps of SQLite's virtual machine; looked at every 1,000.
     pub steps: Option<u64>,
-    /// Bytes of the result, packed or as JSON. It is looked at for each slice of rows (about 100 KiB).
+    /// Bytes of the result, packed or as JSON; looked at for each slice of rows (about 100 KiB).
     pub bytes: Option<u64>,
 }
 
@@ -90,21 +90,22 @@ mod tests {
 
     use super::{Budget, QueryLimits};
 
-    const HOUR: Duration = Duration::from_secs(3600);
+    /// Short, as some clocks begin when the machine starts and cannot be set back further.
+    const MINUTE: Duration = Duration::from_secs(60);
 
-    fn an_hour() -> Budget {
+    fn a_minute() -> Budget {
         Budget::new(QueryLimits {
-            time: Some(HOUR),
+            time: Some(MINUTE),
             ..QueryLimits::default()
         })
     }
 
     #[test]
     fn the_time_of_a_query_adds_up() {
-        let mut budget = an_hour();
+        let mut budget = a_minute();
         for _ in 0..2 {
             budget.check_time().unwrap();
-            budget.since -= HOUR * 2 / 3;
+            budget.since -= MINUTE * 2 / 3;
             budget.pause();
             budget.resume();
         }
@@ -113,9 +114,9 @@ mod tests {
 
     #[test]
     fn time_that_passes_between_pause_and_resume_does_not_count() {
-        let mut budget = an_hour();
+        let mut budget = a_minute();
         budget.pause();
-        budget.since -= 2 * HOUR;
+        budget.since -= MINUTE * 2;
         budget.resume();
         budget.check_time().unwrap();
     }

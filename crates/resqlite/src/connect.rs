@@ -221,7 +221,7 @@ fn protect(connection: &Connection, settings: &Settings) -> resqlite_sqlite::Res
 /// [`Error::Open`] with what is wrong.
 pub(crate) fn check_file(place: &Place, settings: &Settings) -> Result<()> {
     let connection = place.connect(Role::Writer, settings.read_only)?;
-    // Waits for locks of other processes.
+    // With it, locks of other processes are waited for.
     let guard = Guard::install(&connection, place, Role::Writer, settings);
     let check = || {
         protect(&connection, settings)?;
@@ -266,7 +266,7 @@ fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_
 /// # Errors
 /// What SQLite says.
 pub(crate) fn end_script(writer: &Connection, settings: &Settings) -> Result<()> {
-    for (name, value) in pragmas::usual() {
+    for (name, value) in pragmas::defaults() {
         set_pragma(writer, name, value)?;
     }
     set_foreign_keys(writer, settings)?;

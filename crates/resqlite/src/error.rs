@@ -61,7 +61,7 @@ pub enum Error {
         /// The database, as the caller named it.
         path: String,
     },
-    /// Too many snapshots and cursors are open, and rest.
+    /// As many snapshots and cursors as there may be are open, and wait for their callers.
     TooManyLeases,
     /// The native thread that ran the request failed. It was replaced; the request may not have run.
     WorkerDied,

@@ -398,7 +398,7 @@ impl State {
             }
             action::PRAGMA => {
                 let name = action.first.unwrap_or("");
-                effects.lookup = pragmas::only_tells(name, action.second.is_some());
+                effects.only_tells = pragmas::only_tells(name, action.second.is_some());
                 effects.statistics |= name.eq_ignore_ascii_case("optimize");
             }
             code if SCHEMA_ACTIONS.contains(&code) => {

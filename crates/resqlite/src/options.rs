@@ -183,13 +183,14 @@ fn check_untrusted(options: &Options) -> Result<()> {
             .iter()
             .any(|(own, _)| own.eq_ignore_ascii_case(name))
     };
-    let contradiction = match () {
-        () if options.trusted_schema == Some(true) => "trustedSchema: true",
-        () if options.defensive == Some(false) => "defensive: false",
-        () => match options.pragmas.iter().find(|(name, _)| own(name)) {
-            Some((name, _)) => name,
-            None => return Ok(()),
-        },
+    let contradiction = if options.trusted_schema == Some(true) {
+        "trustedSchema: true"
+    } else if options.defensive == Some(false) {
+        "defensive: false"
+    } else if let Some((name, _)) = options.pragmas.iter().find(|(name, _)| own(name)) {
+        name
+    } else {
+        return Ok(());
     };
     Err(Error::Option(format!(
         "untrusted: it cannot go with {contradiction}"

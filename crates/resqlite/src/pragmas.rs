@@ -28,16 +28,16 @@ enum Class {
     Works,
     /// Belongs to the connection that writes, which alone can tell it: others keep what they found when they opened.
     Writer,
-    /// With an argument it changes the way of the connection that writes, until the end of a script; then it is this
-    /// again, or what the option `pragmas` says.
+    /// With an argument it changes how the connection that writes works, until the end of a script; then it is this
+    /// default again, or what the option `pragmas` says.
     Script(&'static str),
     /// The same; an option of its own says what it is.
     ForeignKeys,
-    /// With an argument it changes the way of the connection that writes, until the end of a transaction.
+    /// With an argument it changes how the connection that writes works, until the end of a transaction.
     Transaction,
     /// With an argument it lets a script change the schema by hand, where the database is not defensive.
     SchemaByHand,
-    /// With an argument it changes the way of one connection.
+    /// With an argument it changes how one connection works.
     Connection,
     /// With an argument it changes what resqlite decides. What to do instead.
     Own(&'static str),
@@ -201,9 +201,9 @@ pub(crate) fn ends_with_script(name: &str) -> bool {
 }
 
 /// What scripts may set, and what it is without them. Foreign keys stand apart.
-pub(crate) fn usual() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn defaults() -> impl Iterator<Item = (&'static str, &'static str)> {
     PRAGMAS.iter().filter_map(|&(name, class)| match class {
-        Script(usual) => Some((name, usual)),
+        Script(default) => Some((name, default)),
         Transaction => Some((name, "OFF")),
         SchemaByHand if name == "writable_schema" => Some((name, "OFF")),
         _ => None,
@@ -234,7 +234,7 @@ mod tests {
 
     use resqlite_sqlite::{Access, Connection};
 
-    use super::{PRAGMAS, usual};
+    use super::{PRAGMAS, defaults};
 
     fn column(connection: &Connection, sql: &str) -> Vec<String> {
         let mut rows = connection.prepare(sql, false).unwrap().statement.unwrap();
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn what_scripts_may_set_is_as_sqlite_has_it_without_them() {
         let connection = connection();
-        for (name, value) in usual() {
+        for (name, value) in defaults() {
             let before = column(&connection, &format!("PRAGMA {name}"));
             connection
                 .execute_script(&format!("PRAGMA {name} = {value}"))

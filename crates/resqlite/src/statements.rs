@@ -58,7 +58,7 @@ pub(crate) struct Effects {
     /// Gathers statistics, by which SQLite chooses plans.
     pub(crate) statistics: bool,
     /// Is a PRAGMA that only tells something. SQLite counts some of them as writing.
-    pub(crate) lookup: bool,
+    pub(crate) only_tells: bool,
     /// Tables (schema, name) whose rows it may change, by triggers and cascades too.
     pub(crate) writes: Vec<(String, String)>,
     /// Has triggers that write.
@@ -509,7 +509,7 @@ impl Prepared {
 
     /// Binds the parameters of a query that may only read.
     pub(crate) fn bind_query(&mut self, query: &Query) -> Result<()> {
-        if !self.statement.is_read_only() && !self.statement.is_explain() && !self.effects.lookup {
+        if !self.statement.is_read_only() && !self.statement.is_explain() && !self.effects.only_tells {
             let message = "a query only reads; use execute for a statement that writes";
             return Err(Error::ReadOnly(message.into()));
         }

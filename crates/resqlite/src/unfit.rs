@@ -9,8 +9,9 @@ use crate::{
     schemas::{databases, quoted},
 };
 
-/// Detaches databases that have no file, which readers would not find, and files that are open under another name
-/// already, whose lock the writer itself holds. `attached`: names and paths. Gives the reason, the last one of several.
+/// Detaches databases that have no file, as readers would not find them, and files that are open already under another
+/// name, as the writer would wait for its own lock. `attached` (names and paths) keeps the others. Gives the reason of
+/// the last one.
 ///
 /// # Errors
 /// What SQLite says.

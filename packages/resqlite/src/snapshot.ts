@@ -64,7 +64,7 @@ export async function runSnapshot<T>(
     unwrap(await session.begin().promise)
     // `any` and not `race`: neither side rejects, and only through `any` do stack traces lead on to the caller.
     const outcome = await Promise.any([perform(session, body), session.interruption])
-    if ('error' in outcome) session.abandon(ended)
+    if ('error' in outcome) session.abandon(bodyFailed)
     await session.end()
     if (outcome instanceof Failure) throw outcome.toError()
     if ('error' in outcome) throw outcome.error
@@ -86,7 +86,7 @@ function watch(session: SnapshotSession, { signal, timeout }: SnapshotOptions = 
   }
 }
 
-const ended = new Failure(() => new TransactionError('The body of the snapshot has failed', 'snapshot'))
+const bodyFailed = new Failure(() => new TransactionError('The body of the snapshot has failed', 'snapshot'))
 
 function late(timeout: number): Failure {
   return new Failure(

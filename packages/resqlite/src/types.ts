@@ -92,7 +92,7 @@ export interface QueryLimits {
    * count.
    */
   time?: number
-  /** Steps of SQLite's virtual machine, counted in thousands. The same query takes the same number every time. */
+  /** Steps of SQLite's virtual machine, looked at every 1,000. On the same data a query takes the same number. */
   steps?: number
   /** Bytes of the result: of its text and BLOBs, and some for each value. Looked at every 100 KiB or so. */
   bytes?: number

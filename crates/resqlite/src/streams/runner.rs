@@ -37,7 +37,7 @@ pub(crate) enum LiveJob {
     Next(Arc<Hub>),
     /// The runs of queries that have gathered.
     Release(Arc<Hub>),
-    /// One met an error that may have passed by now.
+    /// A query met an error that may have passed by now.
     Retry(Arc<Hub>, Weak<Stream>),
     /// What a query depends on.
     Explain(Query, Box<dyn FnOnce(Result<Explanation>) + Send>),
@@ -87,7 +87,7 @@ impl LiveJob {
                 hub.release();
                 fail_due(&hub, &error);
             }
-            // The run that becomes due tells whoever it is to be told.
+            // The query is run again all the same; that run tells the error.
             Self::Retry(hub, stream) => retry(&hub, &stream),
             Self::Explain(_, done) => done(Err(error)),
         }
@@ -486,7 +486,7 @@ fn failed(hub: &Arc<Hub>, stream: &Stream, state: &mut State, error: &Error, sin
             .add(&hub.totals, |counters| &counters.errors, news.into());
         pending = state.listener.fail(error, false) == Delivery::Pending;
         state.error = Some(text);
-        // Said once; a run may fail before it gives the next rows.
+        // Nothing is void from here on, until rows are given again.
         state.handed_over = false;
     }
     let anything = Dependencies {

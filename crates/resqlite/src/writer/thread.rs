@@ -421,7 +421,7 @@ impl Writer {
             return Attempt::RolledBack { error, for_all: true };
         }
         let company = if writes.len() == 1 {
-            Company::None
+            Company::Alone
         } else {
             Company::Others
         };
@@ -431,7 +431,7 @@ impl Writer {
             let done = self.run(write, company);
             match done {
                 // `OR ROLLBACK`, a full disk and a damaged file undo the other writes, too.
-                Err(error) if company == Company::None || self.statements.connection.is_autocommit() => {
+                Err(error) if company == Company::Alone || self.statements.connection.is_autocommit() => {
                     self.roll_back();
                     return Attempt::RolledBack {
                         error,
@@ -512,7 +512,7 @@ impl Writer {
     }
 
     fn run_uncached(&mut self, sql: &Arc<str>, write: &Write) -> Result<Done> {
-        let done = self.run(write, Company::None);
+        let done = self.run(write, Company::Alone);
         // Allowed here and nowhere else, so it must not be found in the cache.
         self.statements.forget(sql);
         done

@@ -25,8 +25,8 @@ const SETS_PER_LOOK: usize = 64;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Company {
     /// Nothing: whoever began the transaction rolls it back when the write fails.
-    None,
-    /// Other writes, which a failure must leave alone.
+    Alone,
+    /// Other writes, which a failure must not touch.
     Others,
 }
 
@@ -40,7 +40,7 @@ impl Writer {
         let mark = self.recorder.mark();
         self.statements.guard.start(&write.token);
         let done = match company {
-            Company::None => self.work(write),
+            Company::Alone => self.work(write),
             Company::Others => self.work_or_nothing(write),
         };
         self.statements.guard.stop();
