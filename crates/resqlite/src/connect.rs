@@ -5,7 +5,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::{
-        Arc, OnceLock,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -16,7 +16,6 @@ use resqlite_sqlite::{
     memory_vfs::{self, MemoryFile},
 };
 
-use crate::writer::files;
 use crate::{
     error::{Error, Result},
     guard::{Guard, Role},
@@ -24,6 +23,8 @@ use crate::{
     options::{Settings, UNTRUSTED_PRAGMAS},
     pragmas::{self, Reach},
     statements::Statements,
+    sync::{Mutex, lock},
+    writer::files,
 };
 
 /// Where a database is.
@@ -37,7 +38,7 @@ pub(crate) struct Place {
     /// Whether its files were found deleted or replaced; shared by all who know the place.
     lost: Arc<AtomicBool>,
     /// The write-ahead log, while there is a writer.
-    log: Arc<OnceLock<File>>,
+    log: Arc<Mutex<Option<File>>>,
 }
 
 impl Place {
@@ -93,13 +94,17 @@ impl Place {
 
     /// The writer keeps this log for as long as it is open.
     pub(crate) fn keep_log(&self, log: File) {
-        // A writer that is replaced finds the same log.
-        let _ = self.log.set(log);
+        *lock(&self.log) = Some(log);
+    }
+
+    /// There is no writer any more.
+    pub(crate) fn forget_log(&self) {
+        *lock(&self.log) = None;
     }
 
     /// Says of an error with the file whether that is because its log was deleted.
     pub(crate) fn explain(&self, error: Error) -> Error {
-        if self.log.get().is_some_and(|log| !files::is_linked(log)) {
+        if lock(&self.log).as_ref().is_some_and(|log| !files::is_linked(log)) {
             self.lose_files();
         }
         self.check().err().unwrap_or(error)

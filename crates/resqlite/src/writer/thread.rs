@@ -214,6 +214,7 @@ fn serve(writer: Writer, parts: WriterParts) {
     parts.readers.join();
     parts.reruns.join();
     drop(writer);
+    parts.place.forget_log();
 }
 
 /// Whether a write may share a transaction with others. Judged under the queue's lock, so it must be quick: scripts

@@ -70,7 +70,7 @@ impl Writer {
                     params: params.clone(),
                 };
                 self.statement(sql, |writer, prepared, rows| {
-                    writer.sets(prepared, &sets, write.integers, &write.token, rows)
+                    writer.sets(prepared, &sets, write, None, rows)
                 })
             }
             Work::Batch { sql, first, more } => self.statement(sql, |writer, prepared, rows| {
@@ -149,17 +149,17 @@ impl Writer {
         Ok((rows, written))
     }
 
-    /// Runs the prepared statement once per set; gives the rows changed. Large parameters are let go after the last
+    /// Runs the prepared statement once per set; gives the rows changed. `before`: sets of the batch before these. Large parameters are let go after the last
     /// set, not after each: SQLite binds the next set into the memory of the one before.
     fn sets(
         &mut self,
         prepared: &mut Prepared,
         sets: &Sets,
-        integers: Integers,
-        token: &Token,
+        write: &Write,
+        before: Option<usize>,
         rows: &mut Vec<Packed>,
     ) -> Result<i64> {
-        let changes = self.each_set(prepared, sets, integers, token, rows);
+        let changes = self.each_set(prepared, sets, write, before, rows);
         prepared.end_run(sets.params.byte_len());
         changes
     }
@@ -168,21 +168,25 @@ impl Writer {
         &mut self,
         prepared: &mut Prepared,
         sets: &Sets,
-        integers: Integers,
-        token: &Token,
+        write: &Write,
+        before: Option<usize>,
         rows: &mut Vec<Packed>,
     ) -> Result<i64> {
         let mut reader = sets.params.reader();
         let counts = !prepared.effects.schema && !prepared.effects.writes.is_empty();
         let mut changes = 0;
         for set in 0..sets.count {
-            if set % SETS_PER_LOOK == SETS_PER_LOOK - 1 && token.is_cancelled() {
+            if set % SETS_PER_LOOK == SETS_PER_LOOK - 1 && write.token.is_cancelled() {
                 return Err(Error::Aborted);
             }
-            let stepped = reader.bind_next(&mut prepared.statement);
-            let stepped = stepped.and_then(|()| {
+            let bound = reader.bind_next(&mut prepared.statement);
+            let bound = bound.map_err(|error| match before {
+                Some(before) => in_set(before + set + 1, error),
+                None => error,
+            });
+            let stepped = bound.and_then(|()| {
                 let stepping = profile::start_stepping();
-                let drained = self.statements.drain(prepared, integers, rows);
+                let drained = self.statements.drain(prepared, write.integers, rows);
                 profile::writer_sqlite(stepping);
                 drained
             });
@@ -203,13 +207,15 @@ impl Writer {
         write: &Write,
         rows: &mut Vec<Packed>,
     ) -> Result<i64> {
-        let mut changes = self.sets(prepared, first, write.integers, &write.token, rows)?;
+        let mut changes = self.sets(prepared, first, write, Some(0), rows)?;
+        let mut before = first.count;
         let Some(chunks) = more else { return Ok(changes) };
         loop {
             match self.next_chunk(chunks)? {
                 Chunk::Abort => return Err(Error::Aborted),
                 Chunk::Sets { sets, last } => {
-                    changes += self.sets(prepared, &sets, write.integers, &write.token, rows)?;
+                    changes += self.sets(prepared, &sets, write, Some(before), rows)?;
+                    before += sets.count;
                     if last {
                         return Ok(changes);
                     }
@@ -287,4 +293,12 @@ impl Writer {
 fn at_script(error: resqlite_sqlite::Error, start: usize) -> resqlite_sqlite::Error {
     let offset = error.offset().map(|offset| start + offset);
     error.at(offset)
+}
+
+/// Says in which set of a batch a parameter is wrong.
+fn in_set(set: usize, error: Error) -> Error {
+    match error {
+        Error::Parameter(message) => Error::Parameter(format!("set {set}, {message}")),
+        other => other,
+    }
 }
