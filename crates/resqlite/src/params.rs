@@ -196,7 +196,8 @@ impl<'a> Reader<'a> {
         let wanted = statement.parameter_count();
         if count != wanted {
             return Err(Error::Parameter(format!(
-                "the statement has {wanted} parameters, {count} were given"
+                "the statement has {}, but {count} were given",
+                counted(wanted)
             )));
         }
         for index in 1..=count {
@@ -311,4 +312,12 @@ fn missing_parameter(statement: &Statement, index: usize) -> Error {
 
 fn malformed() -> Error {
     Error::Parameter("the packed parameters are malformed".into())
+}
+
+fn counted(parameters: usize) -> String {
+    match parameters {
+        0 => "no parameters".into(),
+        1 => "1 parameter".into(),
+        many => format!("{many} parameters"),
+    }
 }

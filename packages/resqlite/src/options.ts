@@ -72,7 +72,7 @@ function limits(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'an object'
   for (const [name, most] of Object.entries(value)) {
     const check = Object.hasOwn(LIMITS, name) ? LIMITS[name] : undefined
-    if (check === undefined) return `an object of ${Object.keys(LIMITS).join(', ')} (not ${show(name)})`
+    if (check === undefined) return `an object of ${Object.keys(LIMITS).join(', ')}, without ${show(name)}`
     const expected = most === undefined ? undefined : check(most)
     if (expected !== undefined) return `an object whose ${name} is ${expected} (not ${show(most)})`
   }

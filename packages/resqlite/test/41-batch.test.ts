@@ -243,3 +243,14 @@ test('an iterator of sets that was exhausted is not closed again, nor is one tha
   await assert.rejects(db.executeBatch(INSERT, broken), /mine/)
   assert.deepEqual(calls, [])
 })
+
+test('a set with too few or too many parameters is named', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(a, b)')
+  const insert = 'INSERT INTO t VALUES (?, ?)'
+  const wrong = (set: number) =>
+    withCode('RESQLITE_PARAMETER', `set ${set}, the statement has 2 parameters, but 1 were`)
+  await assert.rejects(db.executeBatch(insert, [[1, 2], [3]]), wrong(2))
+  const many = Array.from({ length: 50_000 }, (_, i) => (i === 49_998 ? [i] : [i, 'x'.repeat(50)]))
+  await assert.rejects(db.executeBatch(insert, many), wrong(49_999))
+  assert.deepEqual(await db.select('SELECT * FROM t'), [])
+})

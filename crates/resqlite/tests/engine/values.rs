@@ -224,11 +224,11 @@ fn parameters_that_are_missing_too_many_or_unknown_are_named_and_nothing_runs() 
     let failed = [
         (
             block_on(fixture.db.execute(insert, ())),
-            "1 parameters, 0 were given",
+            "1 parameter, but 0 were given",
         ),
         (
             block_on(fixture.db.execute(insert, vec![1.into(), 2.into()])),
-            "1 parameters, 2 were given",
+            "1 parameter, but 2 were given",
         ),
         (
             block_on(
