@@ -349,6 +349,9 @@ impl State {
             action::TRANSACTION | action::SAVEPOINT if reader => {
                 Some("select cannot manage transactions; use transaction() or snapshot()".into())
             }
+            action::SAVEPOINT if action.second.is_some_and(|name| name.starts_with("resqlite_")) => {
+                Some("savepoints whose names begin with resqlite_ are resqlite's own".into())
+            }
             action::TRANSACTION => {
                 Some("a transaction is managed by transaction(), or by a script given to exec".into())
             }

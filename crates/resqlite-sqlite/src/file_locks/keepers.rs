@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    ffi::{CString, c_int},
+    ffi::c_int,
     sync::{LazyLock, Mutex, PoisonError},
 };
 
@@ -74,12 +74,6 @@ impl Keepers {
 
 /// A description of our own of the file that is open as `fd`. Write locks need one that may write.
 fn open_again(fd: c_int, file: FileId) -> Option<c_int> {
-    let path = CString::new(format!("/proc/self/fd/{fd}")).ok()?;
-    [libc::O_RDWR, libc::O_RDONLY].into_iter().find_map(|access| {
-        parked::take(file, access).or_else(|| {
-            // SAFETY: the path is NUL-terminated and lives during the call.
-            let own = unsafe { libc::open(path.as_ptr(), access | libc::O_CLOEXEC) };
-            (own >= 0).then_some(own)
-        })
-    })
+    let again = |access| parked::take(file, access).or_else(|| parked::open_again(fd, access));
+    [libc::O_RDWR, libc::O_RDONLY].into_iter().find_map(again)
 }

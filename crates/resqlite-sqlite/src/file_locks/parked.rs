@@ -1,15 +1,18 @@
 //! Descriptors that are not closed yet, because another copy of SQLite in this process has locks on their file.
 
 use std::{
-    ffi::{c_char, c_int},
-    fs, mem, process,
+    ffi::{CString, c_char, c_int},
+    fs, mem,
+    os::unix::fs::MetadataExt,
+    process,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    thread,
 };
 
-use libc::F_OFD_GETLK;
+use libc::{F_OFD_GETLK, F_OFD_SETLK};
 
 use super::{FileId, identify, whole_file};
 
@@ -19,6 +22,11 @@ struct Parked {
     /// How it was opened: `O_RDONLY` or `O_RDWR`.
     access: c_int,
 }
+
+/// SQLite's byte at the end of a database's first gigabyte.
+const PENDING_BYTE: libc::off_t = 0x4000_0000;
+/// How often a lock is asked for that others hold for a moment.
+const PENDING_ATTEMPTS: usize = 100;
 
 static PARKED: Mutex<Vec<Parked>> = Mutex::new(Vec::new());
 
@@ -34,16 +42,96 @@ fn parked<R>(action: impl FnOnce(&mut Vec<Parked>) -> R) -> R {
 
 /// Closes a descriptor, or parks it.
 pub(super) fn close(fd: c_int) -> c_int {
-    match identify(fd) {
-        Some(file) if is_locked_by_another_copy(fd, file) => {
-            // SAFETY: asks for the flags of an open descriptor.
-            let access = unsafe { libc::fcntl(fd, libc::F_GETFL) } & libc::O_ACCMODE;
-            parked(|parked| parked.push(Parked { fd, file, access }));
+    parked(|parked| match close_unlocked(fd) {
+        Ok(closed) => closed,
+        Err(stay) => {
+            parked.extend(stay);
             0
         }
-        // SAFETY: handed on as it came.
-        _ => unsafe { libc::close(fd) },
+    })
+}
+
+/// Closes a descriptor if no other copy has a lock on the database that it belongs to, and none can get one meanwhile:
+/// another description of the database, the shield, holds the lock that each begins with. Else gives those that stay.
+fn close_unlocked(fd: c_int) -> Result<c_int, Vec<Parked>> {
+    let Some(file) = identify(fd) else {
+        return Ok(close_now(fd));
+    };
+    if is_locked_by_another_copy(fd, file) {
+        return Err(vec![Parked::new(fd, file)]);
     }
+    let Some(database) = database_of(fd) else {
+        return Ok(close_now(fd));
+    };
+    if database.1 != file && is_among_all_locks(database.1) {
+        return Err(vec![Parked::new(fd, file)]);
+    }
+    // Who may not write to the database has no lock on it that matters.
+    let Some(shield) = open_path(&database.0, libc::O_RDWR) else {
+        return Ok(close_now(fd));
+    };
+    let held = set_pending(shield, libc::F_WRLCK);
+    if held && !is_among_all_locks(file) && !is_among_all_locks(database.1) {
+        let closed = close_now(fd);
+        // Its lock goes after those of the process.
+        close_now(shield);
+        return Ok(closed);
+    }
+    if held {
+        set_pending(shield, libc::F_UNLCK);
+    }
+    Err(vec![Parked::new(fd, file), Parked::new(shield, database.1)])
+}
+
+impl Parked {
+    fn new(fd: c_int, file: FileId) -> Self {
+        // SAFETY: asks for the flags of an open descriptor.
+        let access = unsafe { libc::fcntl(fd, libc::F_GETFL) } & libc::O_ACCMODE;
+        Self { fd, file, access }
+    }
+}
+
+/// The database that a descriptor belongs to: its file, or the one beside a `-shm` file. Others are never locked.
+fn database_of(fd: c_int) -> Option<(CString, FileId)> {
+    let path = fs::read_link(format!("/proc/self/fd/{fd}")).ok()?;
+    let path = path.to_str()?;
+    if path.ends_with("-wal") || path.ends_with("-journal") {
+        return None;
+    }
+    let path = path.strip_suffix("-shm").unwrap_or(path);
+    let data = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some((CString::new(path).ok()?, (data.dev(), data.ino())))
+}
+
+/// Takes the lock on the byte that every connection locks before it locks the database, or lets it go. Whoever has it
+/// just now lets it go in a moment.
+fn set_pending(fd: c_int, kind: c_int) -> bool {
+    let mut lock = whole_file();
+    (lock.l_type, lock.l_start, lock.l_len) = (kind as _, PENDING_BYTE, 1);
+    (0..PENDING_ATTEMPTS).any(|_| {
+        // SAFETY: the descriptor is open; the lock lives during the call.
+        let set = unsafe { libc::fcntl(fd, F_OFD_SETLK, &lock) } == 0;
+        if !set {
+            thread::yield_now();
+        }
+        set
+    })
+}
+
+fn close_now(fd: c_int) -> c_int {
+    // SAFETY: SQLite closes it, or it is ours.
+    unsafe { libc::close(fd) }
+}
+
+/// Another description of the file that is open as `fd`.
+pub(super) fn open_again(fd: c_int, access: c_int) -> Option<c_int> {
+    open_path(&CString::new(format!("/proc/self/fd/{fd}")).ok()?, access)
+}
+
+fn open_path(path: &CString, access: c_int) -> Option<c_int> {
+    // SAFETY: the path is NUL-terminated and lives during the call.
+    let own = unsafe { libc::open(path.as_ptr(), access | libc::O_CLOEXEC) };
+    (own >= 0).then_some(own)
 }
 
 /// A parked descriptor of the file at `path` that was opened in this way.
@@ -69,14 +157,12 @@ pub(super) fn take(file: FileId, access: c_int) -> Option<c_int> {
         let wanted = |parked: &Parked| parked.file == file && parked.access == access;
         let found = parked.iter().position(wanted);
         let taken = found.map(|at| parked.swap_remove(at).fd);
-        parked.retain(|Parked { fd, file, .. }| {
-            let stays = is_locked_by_another_copy(*fd, *file);
-            if !stays {
-                // SAFETY: the descriptor is ours alone since SQLite closed it.
-                unsafe { libc::close(*fd) };
-            }
-            stays
-        });
+        let others = mem::take(parked);
+        parked.extend(
+            others
+                .into_iter()
+                .flat_map(|parked| close_unlocked(parked.fd).err().unwrap_or_default()),
+        );
         taken
     })
 }

@@ -90,12 +90,14 @@ impl Writer {
     pub(super) fn note_failed_sync<T>(&mut self, done: &Result<T>) {
         let error = done.as_ref().err().and_then(Error::sqlite);
         let of_sync = |code| matches!(code, codes::IOERR_FSYNC | codes::IOERR_DIR_FSYNC);
-        self.sync_failed |= error.is_some_and(|error| of_sync(error.code()));
+        if error.is_some_and(|error| of_sync(error.code())) {
+            self.parts.counters.sync_failed.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Before a write that must be on disk: what stands before it in the logs must be there, too.
     pub(super) fn restore_doubtful_logs(&mut self) -> Result<()> {
-        if !self.sync_failed || planted("trust_sync") {
+        if !self.parts.counters.sync_failed.load(Ordering::Relaxed) || planted("trust_sync") {
             return Ok(());
         }
         // Nobody writes to a log while this holds the write lock.
@@ -105,7 +107,7 @@ impl Writer {
         let rewritten = schemas.try_for_each(|schema| self.statements.connection.rewrite_log(schema));
         self.roll_back();
         rewritten?;
-        self.sync_failed = false;
+        self.parts.counters.sync_failed.store(false, Ordering::Relaxed);
         Ok(())
     }
 }

@@ -14,9 +14,9 @@ use crate::limits;
 /// each until the database is closed or detached. A database in memory, or in another journal mode, has no log.
 #[derive(Debug)]
 pub(super) struct Files {
-    /// The path of the main database, and which file stood there.
-    main: Option<(String, Identity)>,
-    /// When it was last looked at.
+    /// The paths of the main database's files, and which file stood there.
+    main: Vec<(String, Identity)>,
+    /// When they were last looked at.
     looked: Instant,
     main_log: Option<File>,
     attached_logs: Vec<File>,
@@ -29,7 +29,7 @@ impl Files {
     /// Those of the main database.
     pub(super) fn of(main: Option<&str>) -> Self {
         Self {
-            main: main.and_then(|path| Some((path.to_owned(), identity_at(path)?))),
+            main: main.into_iter().flat_map(of_database).collect(),
             looked: Instant::now(),
             main_log: main.and_then(log_of),
             attached_logs: Vec::new(),
@@ -46,7 +46,7 @@ impl Files {
         self.attached_logs = databases.iter().filter_map(|file| log_of(file)).collect();
     }
 
-    /// Whether all logs have a name still, and the main database is the file that it was. The first takes a fraction of a
+    /// Whether all logs have a name still, and the main database's files are those that they were. The first takes a fraction of a
     /// microsecond; the second takes longer, and is looked at every few milliseconds.
     pub(super) fn are_there(&mut self) -> bool {
         let mut logs = self.main_log.iter().chain(&self.attached_logs);
@@ -54,15 +54,22 @@ impl Files {
     }
 
     fn main_is_there(&mut self) -> bool {
-        let Some((path, identity)) = &self.main else {
-            return true;
-        };
         if self.looked.elapsed() < limits::FILE_LOOK {
             return true;
         }
         self.looked = Instant::now();
-        identity_at(path).as_ref() == Some(identity)
+        let is_there = |(path, identity): &(String, Identity)| identity_at(path).as_ref() == Some(identity);
+        self.main.iter().all(is_there)
     }
+}
+
+/// The database, its log and the index of that, as far as there are such files.
+fn of_database(path: &str) -> impl Iterator<Item = (String, Identity)> {
+    let paths = ["", "-wal", "-shm"].map(|suffix| format!("{path}{suffix}"));
+    paths.into_iter().filter_map(|path| {
+        let identity = identity_at(&path)?;
+        Some((path, identity))
+    })
 }
 
 /// Nobody holds locks on a log, so closing a descriptor of it drops none.

@@ -6,7 +6,7 @@ use std::{
     rc::Rc,
     sync::{
         Arc,
-        atomic::{AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     thread::{self, JoinHandle},
     time::Instant,
@@ -101,6 +101,8 @@ pub(crate) struct Counters {
     /// Checkpoints for which readers were held back.
     pub(crate) reader_gaps: AtomicU64,
     pub(crate) wal_pages: AtomicU32,
+    /// A sync has failed, and the logs have not been written again since. Here, so that a writer that is replaced knows.
+    pub(crate) sync_failed: AtomicBool,
 }
 
 type Waiting = (Write, Replier);
@@ -133,8 +135,6 @@ pub(super) struct Writer {
     /// ANALYZE has run in the open transaction.
     pub(super) statistics_touched: bool,
     files: Files,
-    /// A sync has failed, and the logs have not been written again since.
-    pub(super) sync_failed: bool,
 }
 
 /// Starts the writer thread and waits until the database is open.
@@ -289,7 +289,6 @@ impl Writer {
             schema_touched: false,
             statistics_touched: false,
             files,
-            sync_failed: false,
         })
     }
 

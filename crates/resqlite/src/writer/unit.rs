@@ -10,9 +10,7 @@ use crate::{
     halfway, limits, profile,
     queue::Popped,
     request::{Chunk, Chunks, Packed, Sets, Work, Write, Written},
-    rows::Integers,
     statements::{Effects, Prepared, no_nul},
-    token::Token,
 };
 
 /// What a write did: the rows that it returned, packed, and its numbers. The commit number is set at commit.

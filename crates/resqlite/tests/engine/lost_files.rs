@@ -1,10 +1,10 @@
 //! Nothing is acknowledged that is written to a file which somebody has deleted or replaced.
 
-use std::fs;
+use std::{fs, sync::mpsc};
 
 use resqlite::{Database, Error};
 
-use crate::support::{Fixture, ask, block_on, integers, open};
+use crate::support::{Fixture, ask, block_on, integers, open, tell, write};
 
 /// A database of one row, which stands in the database file, and an open log.
 fn fixture() -> Fixture {
@@ -137,18 +137,35 @@ fn a_reader_that_opens_the_file_later_says_the_same() {
 
 #[cfg(unix)]
 #[test]
-fn a_database_that_is_replaced_is_noticed_within_moments() {
+fn files_that_are_replaced_or_renamed_are_noticed_within_moments() {
+    for name in ["test.db", "test.db-wal", "test.db-shm"] {
+        let fixture = fixture();
+        let file = |name| fixture.folder.path().join(name);
+        fs::rename(file(name), file("elsewhere")).unwrap();
+        fs::write(file(name), "").unwrap();
+        let patience = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        let refused = loop {
+            assert!(std::time::Instant::now() < patience, "{name}");
+            if let Err(error) = insert(&fixture.db) {
+                break error;
+            }
+        };
+        assert!(is_lost::<()>(Err(refused)), "{name}");
+    }
+}
+
+#[test]
+fn a_writer_that_is_replaced_knows_of_it() {
     let fixture = fixture();
-    let other = open(&fixture.file("other.db")).unwrap();
-    block_on(other.exec("CREATE TABLE o(x)")).unwrap();
-    block_on(other.close()).unwrap();
-    fs::rename(fixture.folder.path().join("other.db"), fixture.path()).unwrap();
-    let patience = std::time::Instant::now() + std::time::Duration::from_secs(30);
-    let refused = loop {
-        assert!(std::time::Instant::now() < patience);
-        if let Err(error) = insert(&fixture.db) {
-            break error;
-        }
-    };
-    assert!(is_lost::<()>(Err(refused)));
+    insert(&fixture.db).unwrap();
+    delete_log(&fixture, "test.db");
+    let (ending, is_ending) = mpsc::channel();
+    let reply = tell(move |told| {
+        ending.send(told).unwrap();
+        panic!("on purpose");
+    });
+    let finds_out = write("INSERT INTO t VALUES (1)", false);
+    fixture.db.engine().write(finds_out, reply);
+    assert!(is_lost(is_ending.recv().unwrap()));
+    assert!(is_lost(insert(&fixture.db)));
 }

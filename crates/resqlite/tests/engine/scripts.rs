@@ -132,3 +132,20 @@ fn execute_refuses_more_than_one_statement_and_none() {
     }
     fixture.run("DELETE FROM t; -- and a comment\n ;");
 }
+
+#[test]
+fn the_savepoints_that_keep_writes_apart_are_out_of_reach() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let tx = block_on(fixture.db.begin(None)).unwrap();
+    for sql in [
+        "RELEASE resqlite_1",
+        "ROLLBACK TO resqlite_unit",
+        "SAVEPOINT resqlite_1",
+    ] {
+        let refused = block_on(tx.exec(sql)).unwrap_err();
+        assert_eq!(refused.code(), "RESQLITE_STATEMENT", "{sql}");
+    }
+    block_on(tx.exec("SAVEPOINT mine; INSERT INTO t VALUES (1); RELEASE mine")).unwrap();
+    block_on(tx.commit()).unwrap();
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+}
