@@ -110,9 +110,7 @@ fn column(select: &Statement, column: usize) -> i64 {
 fn live_queries_are_fresh(world: &World) -> Checked {
     let db = world.db();
     let mut lives = world.lives.borrow_mut();
-    lives
-        .iter_mut()
-        .for_each(|live| live.begin_anew_if_over(&db, &world.watch));
+    lives.iter_mut().for_each(|live| live.heal(&db, &world.watch));
     quiet(world);
     lives.iter_mut().try_for_each(|live| live.is_fresh(&db))?;
     if lives.is_empty() {

@@ -31,18 +31,27 @@ impl Live {
         }
     }
 
-    /// Whether it is over: its first run failed.
-    pub fn has_ended(&mut self) -> bool {
-        self.follow();
-        now(pin!(self.query.next())).is_some_and(|next| next.is_none())
+    /// Takes what it was told, and what it is told until it works: begins anew, if it is over since its first run failed,
+    /// and waits for the next attempt, if it met an error that passes.
+    pub fn heal(&mut self, db: &Database, watch: &Watch) {
+        loop {
+            let told = now(pin!(self.query.next()));
+            if let Some(told) = told {
+                self.take(db, told);
+                continue;
+            }
+            if let Some(Ok(_)) = self.latest {
+                return;
+            }
+            let told = watch.wait(self.sql, || pollster::block_on(self.query.next()));
+            self.take(db, told);
+        }
     }
 
-    /// Begins anew, if it is over. Now it must work.
-    pub fn begin_anew_if_over(&mut self, db: &Database, watch: &Watch) {
-        if self.has_ended() {
-            *self = Self::begin(db, self.sql);
-            let first = watch.wait(self.sql, || pollster::block_on(self.query.next()));
-            self.latest = first;
+    fn take(&mut self, db: &Database, told: Option<Result<Emitted>>) {
+        match told {
+            Some(told) => self.latest = Some(told),
+            None => *self = Self::begin(db, self.sql),
         }
     }
 
