@@ -70,14 +70,27 @@ fn a_write_is_one_request_one_run_one_commit_and_one_answer() {
     assert_eq!(counted.writer_sqlite_count, 6);
     assert_eq!(counted.writer_reply_count, 6);
     assert_eq!((counted.writer_dirty_count, counted.writer_dirty_rows), (6, 10));
-    assert_eq!(counted.writer_control_count, 2, "the savepoint of the script");
+    assert_eq!(
+        counted.writer_control_count, 0,
+        "a write alone needs no savepoint"
+    );
+}
+
+#[test]
+fn a_script_in_a_transaction_has_a_savepoint() {
+    let _alone = from_zero();
+    let db = open(1);
+    block_on(db.transaction(async |tx| tx.exec("CREATE TABLE t(a); INSERT INTO t VALUES (1)").await))
+        .unwrap();
+    assert_eq!(closed(db).writer_control_count, 2);
 }
 
 #[test]
 fn the_parts_of_a_writes_time_are_less_than_the_whole() {
     let _alone = from_zero();
     let db = open(1);
-    block_on(db.exec("CREATE TABLE t(a); INSERT INTO t VALUES (1)")).unwrap();
+    block_on(db.transaction(async |tx| tx.exec("CREATE TABLE t(a); INSERT INTO t VALUES (1)").await))
+        .unwrap();
     let counted = closed(db);
     let parts = [
         counted.writer_begin_us,
