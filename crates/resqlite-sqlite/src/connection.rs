@@ -9,11 +9,9 @@ use std::{
 
 use libsqlite3_sys as ffi;
 
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-use crate::file_locks;
 use crate::{
     error::{Error, Result},
-    full_text,
+    file_locks, full_text,
     handle::{self, Handle},
     hooks::{self, Action, Hooks, PreUpdate},
     log_rewrite,
@@ -95,7 +93,6 @@ impl Connection {
                 Access::ReadOnly => ffi::SQLITE_OPEN_READONLY,
                 Access::ReadWriteCreate => ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE,
             };
-        #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
         file_locks::install();
         let mut db = ptr::null_mut();
         // SAFETY: both strings are NUL-terminated and outlive the call; `db` receives a handle even on most

@@ -22,7 +22,10 @@ mod connection;
 mod error;
 #[cfg(feature = "testing")]
 pub mod fault_vfs;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg_attr(
+    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
+    path = "file_locks/system.rs"
+)]
 mod file_locks;
 mod full_text;
 mod handle;
@@ -63,6 +66,7 @@ pub use connection::{
     Access, Checkpoint, Checkpointed, ColumnMetadata, Connection, Memory, Prepared, version,
 };
 pub use error::{Error, Result};
+pub use file_locks::locks_survive_other_copies;
 pub use hooks::{Action, PreUpdate, RowOperation, action};
 pub use statement::Statement;
 pub use value::ValueRef;

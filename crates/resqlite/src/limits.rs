@@ -45,8 +45,8 @@ pub const RETRY_FIRST: Duration = Duration::from_millis(10);
 pub const RETRY_MAX: Duration = Duration::from_secs(5);
 /// How often a foreign writer is looked for while live queries are open.
 pub const FOREIGN_LOOK: Duration = Duration::from_millis(4);
-/// How often the writer looks whether the database file is still the one that it opened.
-pub const FILE_LOOK: Duration = Duration::from_millis(10);
+/// How often the writer looks whether the files that it writes to are still those that it opened.
+pub const FILE_LOOK: Duration = Duration::from_millis(1);
 /// How long a thread that ran out of work looks out for more before it sleeps, when more is likely.
 pub const LOOKOUT: Duration = Duration::from_micros(100);
 /// A thread that could not look for as long as this had to wait for its core.

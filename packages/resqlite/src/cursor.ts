@@ -52,6 +52,10 @@ export class Cursor<T> implements Supply<T>, Session {
     this.#session = handle.channel.newSession()
   }
 
+  get holds(): boolean {
+    return this.#state === 'open'
+  }
+
   ready(): IteratorYieldResult<T> | undefined {
     if (this.#busy !== undefined || this.#next >= this.#rows.length) return undefined
     return { value: this.#rows[this.#next++] as T, done: false }

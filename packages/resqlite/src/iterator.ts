@@ -8,6 +8,8 @@ export type Outcome<T> = { readonly value: T } | Failure | undefined
 export interface Supply<T> {
   /** The statement, for errors. */
   readonly sql: string | undefined
+  /** It holds something natively, which `end` gives back. */
+  readonly holds: boolean
   /** The next value, if it is there already. */
   ready(): IteratorYieldResult<T> | undefined
   next(): Promise<Outcome<T>>
@@ -24,10 +26,10 @@ const collected = new FinalizationRegistry<Supply<unknown>>((supply) => supply.e
  */
 export class Iteration<T> implements AsyncIterableIterator<T> {
   readonly #supply: Supply<T>
+  #registered = false
 
   constructor(supply: Supply<T>) {
     this.#supply = supply
-    collected.register(this, supply)
   }
 
   [Symbol.asyncIterator](): this {
@@ -56,7 +58,14 @@ export class Iteration<T> implements AsyncIterableIterator<T> {
   /** Uses the iterator after the wait, which keeps it from being collected meanwhile. */
   async #wait(): Promise<IteratorResult<T, undefined>> {
     const outcome = await this.#supply.next()
+    // Not sooner: registering costs more than reading a result that comes as one batch.
+    if (!this.#registered && this.#supply.holds) this.#register()
     if (outcome instanceof Failure) throw outcome.toError(this.#supply.sql)
     return outcome === undefined ? { value: undefined, done: true } : { value: outcome.value, done: false }
+  }
+
+  #register(): void {
+    this.#registered = true
+    collected.register(this, this.#supply)
   }
 }

@@ -36,6 +36,10 @@ export class StreamStates<T> implements Supply<T>, Consumer {
     return this.#live.sql
   }
 
+  get holds(): boolean {
+    return this.#state === 'open'
+  }
+
   /** Whatever is there goes through `next`: it may be superseded until it is asked for. */
   ready(): undefined {
     return undefined

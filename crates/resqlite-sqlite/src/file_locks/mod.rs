@@ -20,7 +20,10 @@ use std::{
     env,
     ffi::{c_char, c_int, c_long, c_void},
     mem,
-    sync::Once,
+    sync::{
+        Once,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use libc::{F_GETLK, F_OFD_GETLK, F_OFD_SETLK, F_SETLK, dev_t, flock, ino_t, off_t};
@@ -31,6 +34,14 @@ const SHM_LOCKS_END: off_t = 4096;
 
 /// A file, whatever it is called.
 type FileId = (dev_t, ino_t);
+
+static INSTALLED: AtomicBool = AtomicBool::new(false);
+
+/// Whether another copy of SQLite in the process leaves our locks, and so the write-ahead log, alone. Known once a
+/// connection has been opened.
+pub fn locks_survive_other_copies() -> bool {
+    INSTALLED.load(Ordering::Relaxed)
+}
 
 /// Makes SQLite use these locks from now on, where the system has them. With `RESQLITE_POSIX_LOCKS` set it keeps its
 /// own, for file systems that know no others, and for tests.
@@ -73,6 +84,7 @@ fn replace_calls() {
         set(vfs, c"fcntl".as_ptr(), Some(mem::transmute::<Fcntl, Call>(fcntl)));
         set(vfs, c"open".as_ptr(), Some(mem::transmute::<Open, Call>(open)));
         set(vfs, c"close".as_ptr(), Some(mem::transmute::<Close, Call>(close)));
+        INSTALLED.store(true, Ordering::Relaxed);
     }
 }
 

@@ -13,7 +13,7 @@ use std::{
 };
 
 use resqlite_live::fault::planted;
-use resqlite_sqlite::codes;
+use resqlite_sqlite::{codes, locks_survive_other_copies};
 
 use super::{
     classify,
@@ -493,7 +493,7 @@ impl Writer {
         let ended = self.end_script();
         self.settle_unwrapped()?;
         ended?;
-        self.look_after_files()?;
+        self.look_after_files(true)?;
         let done = done.map_err(|error| guard.explain(error))?;
         if left_open {
             let message = "the SQL left a transaction open, which was rolled back; use transaction()";
@@ -616,14 +616,14 @@ impl Writer {
         }
         let sequence = self.recorder.commit(&self.commits, self.wrote.get());
         if self.wrote.get() {
-            self.look_after_files()?;
+            self.look_after_files(self.synchronous_full || !locks_survive_other_copies())?;
         }
         Ok(sequence)
     }
 
     /// Before anything is acknowledged: whether others can find what was committed.
-    fn look_after_files(&mut self) -> Result<()> {
-        if !self.files.are_there() && !planted("deleted_log") {
+    fn look_after_files(&mut self, always: bool) -> Result<()> {
+        if !self.files.are_there(always) && !planted("deleted_log") {
             self.parts.place.lose_files();
             // What stands in a log that was deleted must not overwrite what others have written since.
             self.statements.connection.keep_log();

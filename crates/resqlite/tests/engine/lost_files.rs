@@ -1,18 +1,27 @@
 //! Nothing is acknowledged that is written to a file which somebody has deleted or replaced.
 
-use std::{fs, sync::mpsc};
+use std::{
+    fs,
+    sync::mpsc,
+    time::{Duration, Instant},
+};
 
-use resqlite::{Database, Error};
+use resqlite::{Database, Durability, Error, Options};
 
-use crate::support::{Fixture, ask, block_on, integers, open, tell, write};
+use crate::support::{Fixture, ask, block_on, integers, open, open_with, tell, write};
 
-/// A database of one row, which stands in the database file, and an open log.
+/// A database of one row, which stands in the database file, and an open log. With full durability the log is looked at
+/// before each answer.
 fn fixture() -> Fixture {
     let fixture = Fixture::new("CREATE TABLE t(x); INSERT INTO t VALUES (0)");
     let Fixture { db, folder } = fixture;
     let path = folder.path().join("test.db");
     block_on(db.close()).unwrap();
-    let db = open(path.to_str().unwrap()).unwrap();
+    let full = Options {
+        durability: Durability::Full,
+        ..Options::default()
+    };
+    let db = open_with(path.to_str().unwrap(), full).unwrap();
     Fixture { db, folder }
 }
 
@@ -135,6 +144,27 @@ fn a_reader_that_opens_the_file_later_says_the_same() {
     assert!(is_lost(insert(&fixture.db)));
 }
 
+/// Inserts until an insert fails, for half a minute at most.
+#[cfg(unix)]
+fn insert_until_refused(db: &Database) -> Error {
+    let end = Instant::now() + Duration::from_secs(30);
+    loop {
+        assert!(Instant::now() < end, "nothing was refused");
+        if let Err(error) = insert(db) {
+            return error;
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn with_normal_durability_a_deleted_log_is_noticed_within_moments() {
+    let fixture = Fixture::new("CREATE TABLE t(x)");
+    insert(&fixture.db).unwrap();
+    delete_log(&fixture, "test.db");
+    assert!(is_lost::<()>(Err(insert_until_refused(&fixture.db))));
+}
+
 #[cfg(unix)]
 #[test]
 fn files_that_are_replaced_or_renamed_are_noticed_within_moments() {
@@ -143,14 +173,7 @@ fn files_that_are_replaced_or_renamed_are_noticed_within_moments() {
         let file = |name| fixture.folder.path().join(name);
         fs::rename(file(name), file("elsewhere")).unwrap();
         fs::write(file(name), "").unwrap();
-        let patience = std::time::Instant::now() + std::time::Duration::from_secs(30);
-        let refused = loop {
-            assert!(std::time::Instant::now() < patience, "{name}");
-            if let Err(error) = insert(&fixture.db) {
-                break error;
-            }
-        };
-        assert!(is_lost::<()>(Err(refused)), "{name}");
+        assert!(is_lost::<()>(Err(insert_until_refused(&fixture.db))), "{name}");
     }
 }
 
@@ -164,7 +187,7 @@ fn a_writer_that_is_replaced_knows_of_it() {
         ending.send(told).unwrap();
         panic!("on purpose");
     });
-    let finds_out = write("INSERT INTO t VALUES (1)", false);
+    let finds_out = write("INSERT INTO t VALUES (1)", true);
     fixture.db.engine().write(finds_out, reply);
     assert!(is_lost(is_ending.recv().unwrap()));
     assert!(is_lost(insert(&fixture.db)));
