@@ -1,0 +1,37 @@
+// Checks that the JavaScript and TypeScript files import each other one way only. A list of the imports:
+// npx depcruise packages/resqlite/src --output-type text (or mermaid)
+
+export const source = 'packages/resqlite/src'
+
+/** Each folder imports only from itself and those before it. The files beside the folders import from all. */
+export const folders = ['core', 'wire', 'decode', 'channel', 'live']
+
+const anyOf = (folders) => `^${source}/(${folders.join('|')})/`
+
+export default {
+  forbidden: [
+    {
+      name: 'cycle',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'unknown-folder',
+      severity: 'error',
+      from: { path: `^${source}/[^/]+/`, pathNot: anyOf(folders) },
+      to: {},
+    },
+    ...folders.map((folder, index) => ({
+      name: `${folder}-uses-later-folder`,
+      severity: 'error',
+      from: { path: anyOf([folder]) },
+      to: { path: `^${source}/`, pathNot: anyOf(folders.slice(0, index + 1)) },
+    })),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    // Imports of types count too.
+    tsPreCompilationDeps: true,
+  },
+}
