@@ -34,6 +34,7 @@ mod log_rewrite;
 pub mod memory_vfs;
 mod platform;
 mod statement;
+mod sync;
 mod value;
 
 /// SQLite's extended result codes.

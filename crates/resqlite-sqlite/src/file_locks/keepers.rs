@@ -1,41 +1,44 @@
-//! The descriptors through which databases are locked: one for each file.
+//! Keepers: the descriptors that hold the locks of databases, one per file.
 
 use std::{
     collections::HashMap,
     ffi::c_int,
-    sync::{LazyLock, Mutex, PoisonError},
+    sync::{LazyLock, Mutex},
 };
 
-use super::{FileId, identify, parked};
+use super::{
+    file::{FileId, identify},
+    parked,
+};
+use crate::sync::lock;
 
 #[derive(Default)]
 struct Keepers {
     of_file: HashMap<FileId, Keeper>,
-    /// The file of each of SQLite's descriptors that a lock was asked for.
+    /// The files of SQLite's descriptors, once a lock has been requested through them.
     known: HashMap<c_int, FileId>,
 }
 
 struct Keeper {
     fd: c_int,
-    /// SQLite's descriptors of the file.
+    /// The number of SQLite's descriptors of the file in `known`.
     users: usize,
 }
 
 static KEEPERS: LazyLock<Mutex<Keepers>> = LazyLock::new(Mutex::default);
 
-fn keepers<R>(action: impl FnOnce(&mut Keepers) -> R) -> R {
-    action(&mut KEEPERS.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// The keeper of the locks of the file that is open as `fd`. A descriptor that is no file keeps its own: what is tried
-/// with it fails with the system's reason.
+/// Returns the keeper of the file that is open as `fd`. If there can be none, this is `fd` itself: the call that follows
+/// then fails with the system's reason.
 pub(super) fn of(fd: c_int) -> c_int {
-    keepers(|keepers| keepers.of(fd))
+    lock(&KEEPERS).of(fd)
 }
 
-/// SQLite closes `fd`. It does so only when it holds no lock on the file.
-pub(super) fn forget(fd: c_int) {
-    keepers(|keepers| keepers.forget(fd));
+/// To be called before `fd` is closed, which SQLite does only when it holds no lock on the file. Returns the keeper if
+/// nothing else uses it; the caller closes it. It does so after the mutex is released, because closing reads
+/// `/proc/locks`, and every lock on every database needs the mutex. If another thread opens the file meanwhile, it gets
+/// a keeper of its own, whose locks do not depend on this one.
+pub(super) fn forget(fd: c_int) -> Option<c_int> {
+    lock(&KEEPERS).forget(fd)
 }
 
 impl Keepers {
@@ -57,22 +60,18 @@ impl Keepers {
         keeper.fd
     }
 
-    fn forget(&mut self, fd: c_int) {
-        let Some(file) = self.known.remove(&fd) else {
-            return;
-        };
-        let Some(keeper) = self.of_file.get_mut(&file) else {
-            return;
-        };
+    fn forget(&mut self, fd: c_int) -> Option<c_int> {
+        let file = self.known.remove(&fd)?;
+        let keeper = self.of_file.get_mut(&file)?;
         keeper.users -= 1;
-        if keeper.users == 0 {
-            parked::close(keeper.fd);
-            self.of_file.remove(&file);
+        if keeper.users > 0 {
+            return None;
         }
+        self.of_file.remove(&file).map(|keeper| keeper.fd)
     }
 }
 
-/// A description of our own of the file that is open as `fd`. Write locks need one that may write.
+/// Opens the file of `fd` again; for writing if possible, because write locks need that.
 fn open_again(fd: c_int, file: FileId) -> Option<c_int> {
     let again = |access| parked::take(file, access).or_else(|| parked::open_again(fd, access));
     [libc::O_RDWR, libc::O_RDONLY].into_iter().find_map(again)

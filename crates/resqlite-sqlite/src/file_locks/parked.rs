@@ -6,7 +6,7 @@ use std::{
     os::unix::fs::MetadataExt,
     process,
     sync::{
-        Mutex, PoisonError,
+        Mutex,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -14,84 +14,89 @@ use std::{
 
 use libc::{F_OFD_GETLK, F_OFD_SETLK};
 
-use super::{FileId, identify, whole_file};
+use super::file::{FileId, identify, whole_file};
+use crate::sync::lock;
 
 struct Parked {
     fd: c_int,
     file: FileId,
-    /// How it was opened: `O_RDONLY` or `O_RDWR`.
+    /// `O_RDONLY` or `O_RDWR`.
     access: c_int,
 }
 
 /// SQLite's byte at the end of a database's first gigabyte.
 const PENDING_BYTE: libc::off_t = 0x4000_0000;
-/// How often a lock is asked for that others hold for a moment.
+/// How often a lock is tried that others hold only for a moment.
 const PENDING_ATTEMPTS: usize = 100;
 
+/// Only for adding and removing: nothing is closed and no lock is looked up while this is locked.
 static PARKED: Mutex<Vec<Parked>> = Mutex::new(Vec::new());
 
-/// Whether there may be any; mostly there are none.
+/// Whether `PARKED` has entries, which is rare.
 static ANY: AtomicBool = AtomicBool::new(false);
 
+/// Closes of one database take turns, or one would find the shield of the other and park its descriptors in vain. The
+/// mutex is chosen by the inode: closes of different databases rarely wait for each other.
+static TURNS: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
+
 fn parked<R>(action: impl FnOnce(&mut Vec<Parked>) -> R) -> R {
-    let mut parked = PARKED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut parked = lock(&PARKED);
     let result = action(&mut parked);
     ANY.store(!parked.is_empty(), Ordering::Release);
     result
 }
 
-/// Closes a descriptor, or parks it.
-pub(super) fn close(fd: c_int) -> c_int {
-    parked(|parked| match close_unlocked(fd) {
-        Ok(closed) => closed,
-        Err(stay) => {
-            parked.extend(stay);
-            0
-        }
+/// Closes descriptors of one file, or parks them. Returns the result of closing the first; 0 if they are parked.
+pub(super) fn close(fds: &[c_int]) -> c_int {
+    close_unlocked(fds).unwrap_or_else(|kept| {
+        parked(|parked| parked.extend(kept));
+        0
     })
 }
 
-/// Closes a descriptor if no other copy has a lock on the database that it belongs to, and none can get one meanwhile:
-/// another description of the database, the shield, holds the lock that each begins with. Else gives those that stay.
-fn close_unlocked(fd: c_int) -> Result<c_int, Vec<Parked>> {
-    let Some(file) = identify(fd) else {
-        return Ok(close_now(fd));
+/// Closes descriptors of one file if no other copy has a lock on the database that they belong to. No copy can get a
+/// lock meanwhile: the *shield*, a descriptor of our own, holds the lock that every connection takes first. Otherwise
+/// returns the descriptors to be parked.
+fn close_unlocked(fds: &[c_int]) -> Result<c_int, Vec<Parked>> {
+    let Some(file) = identify(fds[0]) else {
+        return Ok(close_now(fds));
     };
-    if is_locked_by_another_copy(fd, file) {
-        return Err(vec![Parked::new(fd, file)]);
+    let parked = || fds.iter().map(|fd| Parked::new(*fd, file));
+    // Before the shield is opened, which could not be closed either.
+    if must_stay_open(fds[0], file) {
+        return Err(parked().collect());
     }
-    let Some(database) = database_of(fd) else {
-        return Ok(close_now(fd));
+    let Some((path, database)) = database_of(fds[0]) else {
+        return Ok(close_now(fds));
     };
-    if database.1 != file && is_among_all_locks(database.1) {
-        return Err(vec![Parked::new(fd, file)]);
-    }
-    // Who may not write to the database has no lock on it that matters.
-    let Some(shield) = open_path(&database.0, libc::O_RDWR) else {
-        return Ok(close_now(fd));
+    let _turn = lock(&TURNS[database.1 as usize % TURNS.len()]);
+    // A process that may not write to the database has no lock on it that matters.
+    let Some(shield) = open_path(&path, libc::O_RDWR) else {
+        return Ok(close_now(fds));
     };
-    let held = set_pending(shield, libc::F_WRLCK);
-    if held && !is_among_all_locks(file) && !is_among_all_locks(database.1) {
-        let closed = close_now(fd);
-        // Its lock goes after those of the process.
-        close_now(shield);
-        return Ok(closed);
+    let is_shielded = set_pending(shield, libc::F_WRLCK);
+    if is_shielded && !is_any_locked_by_us([file, database]) {
+        let code = close_now(fds);
+        // Last: closing it drops its lock.
+        close_now(&[shield]);
+        return Ok(code);
     }
-    if held {
+    if is_shielded {
         set_pending(shield, libc::F_UNLCK);
     }
-    Err(vec![Parked::new(fd, file), Parked::new(shield, database.1)])
+    Err(parked().chain([Parked::new(shield, database)]).collect())
 }
 
 impl Parked {
     fn new(fd: c_int, file: FileId) -> Self {
-        // SAFETY: asks for the flags of an open descriptor.
+        // SAFETY: reads the flags of an open descriptor.
         let access = unsafe { libc::fcntl(fd, libc::F_GETFL) } & libc::O_ACCMODE;
         Self { fd, file, access }
     }
 }
 
-/// The database that a descriptor belongs to: its file, or the one beside a `-shm` file. Others are never locked.
+/// Returns the database that a descriptor belongs to: its own file, or the one beside its `-shm` file. SQLite never
+/// locks other files.
 fn database_of(fd: c_int) -> Option<(CString, FileId)> {
     let path = fs::read_link(format!("/proc/self/fd/{fd}")).ok()?;
     let path = path.to_str()?;
@@ -103,13 +108,13 @@ fn database_of(fd: c_int) -> Option<(CString, FileId)> {
     Some((CString::new(path).ok()?, (data.dev(), data.ino())))
 }
 
-/// Takes the lock on the byte that every connection locks before it locks the database, or lets it go. Whoever has it
-/// just now lets it go in a moment.
+/// Locks or unlocks the byte that every connection locks before it locks the database. A connection that has it keeps
+/// it only for a moment.
 fn set_pending(fd: c_int, kind: c_int) -> bool {
     let mut lock = whole_file();
     (lock.l_type, lock.l_start, lock.l_len) = (kind as _, PENDING_BYTE, 1);
     (0..PENDING_ATTEMPTS).any(|_| {
-        // SAFETY: the descriptor is open; the lock lives during the call.
+        // SAFETY: the descriptor is open; the lock structure is valid during the call.
         let set = unsafe { libc::fcntl(fd, F_OFD_SETLK, &lock) } == 0;
         if !set {
             thread::yield_now();
@@ -118,28 +123,31 @@ fn set_pending(fd: c_int, kind: c_int) -> bool {
     })
 }
 
-fn close_now(fd: c_int) -> c_int {
-    // SAFETY: SQLite closes it, or it is ours.
-    unsafe { libc::close(fd) }
+/// Returns the result for the first.
+fn close_now(fds: &[c_int]) -> c_int {
+    // SAFETY: SQLite closes the descriptor, or it is one of ours.
+    let codes = fds.iter().map(|fd| unsafe { libc::close(*fd) });
+    codes.reduce(|first, _| first).unwrap_or(0)
 }
 
-/// Another description of the file that is open as `fd`.
+/// Opens the file again that is open as `fd`.
 pub(super) fn open_again(fd: c_int, access: c_int) -> Option<c_int> {
     open_path(&CString::new(format!("/proc/self/fd/{fd}")).ok()?, access)
 }
 
 fn open_path(path: &CString, access: c_int) -> Option<c_int> {
-    // SAFETY: the path is NUL-terminated and lives during the call.
+    // SAFETY: the path is NUL-terminated and valid during the call.
     let own = unsafe { libc::open(path.as_ptr(), access | libc::O_CLOEXEC) };
     (own >= 0).then_some(own)
 }
 
-/// A parked descriptor of the file at `path` that was opened in this way.
+/// Takes a parked descriptor of the file at `path` that was opened with the same access, and closes the parked
+/// descriptors of files that no other copy has locked any more.
 ///
 /// # Safety
-/// `path` is NUL-terminated and lives during the call.
+/// `path` is NUL-terminated and valid during the call.
 pub(super) unsafe fn take_at(path: *const c_char, flags: c_int) -> Option<c_int> {
-    if !ANY.load(Ordering::Acquire) || flags & (libc::O_EXCL | libc::O_TRUNC) != 0 {
+    if !ANY.load(Ordering::Acquire) {
         return None;
     }
     // SAFETY: promised by the caller; the structure is plain data.
@@ -147,48 +155,65 @@ pub(super) unsafe fn take_at(path: *const c_char, flags: c_int) -> Option<c_int>
         let mut data: libc::stat = mem::zeroed();
         (libc::stat(path, &mut data) == 0).then_some((data.st_dev, data.st_ino))
     };
-    take(file?, flags & libc::O_ACCMODE)
+    let wants_new = flags & (libc::O_EXCL | libc::O_TRUNC) != 0;
+    let taken = file
+        .filter(|_| !wants_new)
+        .and_then(|file| take(file, flags & libc::O_ACCMODE));
+    close_released();
+    taken
 }
 
-/// A parked descriptor of a file that was opened in this way. Those whose file nobody else here has locked any more are
-/// closed.
+/// Closes the parked descriptors whose database no other copy has locked any more. The others are not removed from the
+/// list meanwhile: a thread that opens their file must find them, or descriptors would add up.
+fn close_released() {
+    let candidates: Vec<_> = parked(|parked| parked.iter().map(|parked| (parked.fd, parked.file)).collect());
+    for (fd, file) in candidates {
+        let is_released = identify(fd) == Some(file) && !must_stay_open(fd, file);
+        if is_released && parked(|parked| remove(parked, |parked| parked.fd == fd)).is_some() {
+            close(&[fd]);
+        }
+    }
+}
+
+/// Takes a parked descriptor of a file that was opened with this access.
 pub(super) fn take(file: FileId, access: c_int) -> Option<c_int> {
-    parked(|parked| {
-        let wanted = |parked: &Parked| parked.file == file && parked.access == access;
-        let found = parked.iter().position(wanted);
-        let taken = found.map(|at| parked.swap_remove(at).fd);
-        let others = mem::take(parked);
-        parked.extend(
-            others
-                .into_iter()
-                .flat_map(|parked| close_unlocked(parked.fd).err().unwrap_or_default()),
-        );
-        taken
-    })
+    let fits = |parked: &Parked| parked.file == file && parked.access == access;
+    parked(|parked| remove(parked, fits)).map(|taken| taken.fd)
 }
 
-/// Whether this process has POSIX locks on the file. Ours are of the other kind.
+fn remove(parked: &mut Vec<Parked>, fits: impl FnMut(&Parked) -> bool) -> Option<Parked> {
+    let at = parked.iter().position(fits)?;
+    Some(parked.swap_remove(at))
+}
+
+/// Returns whether another copy has a lock on the file, or on the database beside its `-shm` file.
+fn must_stay_open(fd: c_int, file: FileId) -> bool {
+    is_locked_by_another_copy(fd, file)
+        || database_of(fd).is_some_and(|(_, database)| database != file && is_any_locked_by_us([database]))
+}
+
+/// Returns whether this process has POSIX locks on the file. Our own locks are OFD locks.
 fn is_locked_by_another_copy(fd: c_int, file: FileId) -> bool {
     let mut lock = whole_file();
-    // SAFETY: the structure lives during the call. What is no file gives an error.
+    // SAFETY: the structure is valid during the call, which fails if the descriptor is not that of a file.
     let asked = unsafe { libc::fcntl(fd, F_OFD_GETLK, &mut lock) };
     if asked != 0 || i32::from(lock.l_type) == libc::F_UNLCK {
         return false;
     }
-    lock.l_pid as u32 == process::id() || is_among_all_locks(file)
+    // The kernel names one holder; there may be others.
+    lock.l_pid as u32 == process::id() || is_any_locked_by_us([file])
 }
 
-/// The kernel names one holder only, which may stand before one of this process: look at all.
-fn is_among_all_locks((_, inode): FileId) -> bool {
-    let (process, inode) = (process::id().to_string(), inode.to_string());
-    // `1: POSIX  ADVISORY  READ  4711 fe:01:131 128 128`; the device is not compared, since some file systems have two.
-    let matches = |line: &str| {
-        let mut words = line
-            .split_whitespace()
-            .skip_while(|word| *word != "POSIX")
-            .skip(3);
-        let (holder, place) = (words.next(), words.next());
-        holder == Some(&process) && place.and_then(|place| place.rsplit(':').next()) == Some(&inode)
+/// Returns whether `/proc/locks` has a POSIX lock of this process on one of the files.
+fn is_any_locked_by_us<const N: usize>(files: [FileId; N]) -> bool {
+    // `1: POSIX  ADVISORY  READ  4711 fe:01:131 128 128`: process, device and inode, first and last byte. The device is
+    // not compared, since `stat` reports another one on some file systems.
+    let is_ours = |line: &str| {
+        let mut words = line.split_whitespace().skip_while(|word| *word != "POSIX");
+        let (process, place) = (words.nth(3)?.parse::<u32>().ok()?, words.next()?);
+        let inode = place.rsplit(':').next()?.parse::<libc::ino_t>().ok()?;
+        let of_files = files.iter().any(|file| file.1 == inode);
+        (process == process::id() && of_files).then_some(())
     };
-    fs::read_to_string("/proc/locks").is_ok_and(|locks| locks.lines().any(matches))
+    fs::read_to_string("/proc/locks").is_ok_and(|locks| locks.lines().any(|line| is_ours(line).is_some()))
 }

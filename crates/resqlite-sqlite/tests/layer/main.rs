@@ -1,6 +1,8 @@
 //! The layer over SQLite, tested from outside.
 
 mod connecting;
+#[cfg(target_os = "linux")]
+mod file_locks;
 mod hooks;
 mod statements;
 
