@@ -3,7 +3,7 @@
 use libsqlite3_sys as ffi;
 
 /// The name of an extended result code, as SQLite's documentation writes it: `SQLITE_CONSTRAINT_UNIQUE`.
-/// A code that this build does not know gets the name of its primary code.
+/// An unknown extended code gets the name of its primary code.
 pub fn name(code: i32) -> &'static str {
     match code {
         ffi::SQLITE_OK => "SQLITE_OK",

@@ -1,4 +1,4 @@
-//! What SQLite says when something goes wrong.
+//! SQLite's errors.
 
 use std::{fmt, io};
 
@@ -17,7 +17,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error with an extended result code and SQLite's message for it.
+    /// Makes an error from an extended result code and a message.
     pub fn new(code: i32, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -27,19 +27,19 @@ impl Error {
         }
     }
 
-    /// The same error at another offset.
+    /// Sets the offset.
     pub fn at(mut self, offset: Option<usize>) -> Self {
         self.offset = offset;
         self
     }
 
-    /// The same error with the system's number for its cause; 0 where there is none.
+    /// Sets the system's error number; 0 if there is none.
     pub(crate) fn because(mut self, system: i32) -> Self {
         self.system = system;
         self
     }
 
-    /// What the system said when SQLite could not open a file, or read or write one.
+    /// The system's error when SQLite could not open, read or write a file.
     pub fn system(&self) -> Option<io::Error> {
         (self.system != 0).then(|| io::Error::from_raw_os_error(self.system))
     }
@@ -64,7 +64,7 @@ impl Error {
         &self.message
     }
 
-    /// Where in the SQL text the error is, in bytes, if SQLite knows.
+    /// The position of the error in the SQL text, in bytes, if SQLite knows it.
     pub fn offset(&self) -> Option<usize> {
         self.offset
     }

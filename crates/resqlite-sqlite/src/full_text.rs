@@ -1,7 +1,7 @@
-//! MATCH and the functions of full-text search, for views and triggers.
+//! MATCH and the other functions of full-text search, in views and triggers.
 //!
-//! SQLite declares them before any virtual table implements them, and forgets to say that they do no harm. So a schema
-//! that is not trusted could not search, although the tables that it searches are fine to use.
+//! SQLite registers placeholders for these functions, which virtual tables override, but does not mark the placeholders
+//! as innocuous. Without that mark an untrusted schema may not use them, although full-text tables are allowed there.
 
 use std::{
     ffi::{CStr, c_int},
@@ -12,7 +12,7 @@ use libsqlite3_sys as ffi;
 
 use crate::{error::Result, handle::Handle};
 
-/// Functions and how many arguments they take; -1: any number.
+/// The functions with their number of arguments; -1 means any number.
 const FUNCTIONS: [(&CStr, c_int); 7] = [
     (c"match", 2),
     (c"bm25", -1),
@@ -23,12 +23,12 @@ const FUNCTIONS: [(&CStr, c_int); 7] = [
     (c"matchinfo", 2),
 ];
 
-/// Declares them anew. The virtual tables implement them as before.
+/// Registers the placeholders again, as innocuous. Virtual tables override them as before.
 #[allow(unsafe_code)]
 pub(crate) fn make_innocuous(handle: &Handle) -> Result<()> {
     let flags = ffi::SQLITE_UTF8 | ffi::SQLITE_INNOCUOUS;
     for (name, arguments) in FUNCTIONS {
-        // SAFETY: the handle is open, the name is a static C string, and the function holds on to nothing.
+        // SAFETY: the handle is open, the name is a static C string, and the function has no user data.
         let code = unsafe {
             let (db, name) = (handle.db.as_ptr(), name.as_ptr());
             let nothing = ptr::null_mut();
@@ -38,7 +38,7 @@ pub(crate) fn make_innocuous(handle: &Handle) -> Result<()> {
                 arguments,
                 flags,
                 nothing,
-                Some(without_table),
+                Some(placeholder),
                 None,
                 None,
                 None,
@@ -49,14 +49,14 @@ pub(crate) fn make_innocuous(handle: &Handle) -> Result<()> {
     Ok(())
 }
 
-/// What they do where no full-text table implements them: they say so.
+/// Runs if no full-text table overrides the function: it fails with an explanation.
 #[allow(unsafe_code)]
-unsafe extern "C" fn without_table(
+unsafe extern "C" fn placeholder(
     context: *mut ffi::sqlite3_context,
     _: c_int,
     _: *mut *mut ffi::sqlite3_value,
 ) {
-    let message = c"unable to search here: MATCH and its functions need a full-text table";
-    // SAFETY: SQLite gives a live context and copies the message.
+    let message = c"MATCH and the functions of full-text search need a full-text table";
+    // SAFETY: SQLite passes a valid context and copies the message.
     unsafe { ffi::sqlite3_result_error(context, message.as_ptr(), -1) };
 }

@@ -1,18 +1,22 @@
-//! Callbacks from SQLite into Rust: authorizer, pre-update hook, progress, busy and write-ahead log.
+//! Callbacks from SQLite into Rust: authorizer, pre-update hook, progress handler, busy handler, write-ahead log hook.
 //!
-//! Each C entry point catches panics, keeps the payload in the handle, and answers SQLite with the refusing
-//! value; the call that was under way goes on unwinding when it is back in Rust.
+//! A panic must not unwind through SQLite's C frames. Each C entry point catches it, stores the payload in [`Hooks`]
+//! and gives SQLite the refusing answer; the panic is resumed when the call into SQLite has returned to Rust.
 
 use std::{
+    any::Any,
     cell::RefCell,
-    ffi::{CStr, c_char, c_int, c_void},
-    panic::{AssertUnwindSafe, catch_unwind},
+    ffi::{c_char, c_int, c_void},
+    panic::{self, AssertUnwindSafe},
     ptr::NonNull,
 };
 
 use libsqlite3_sys as ffi;
 
-use crate::{handle::Handle, value, value::ValueRef};
+use crate::{
+    c_text,
+    value::{self, ValueRef},
+};
 
 type Slot<F> = RefCell<Option<Box<F>>>;
 type WalHook = dyn FnMut(&str, u32);
@@ -25,24 +29,47 @@ pub(crate) struct Hooks {
     pub(crate) progress: Slot<dyn FnMut() -> bool>,
     pub(crate) busy: Slot<dyn FnMut(u32) -> bool>,
     pub(crate) wal: Slot<WalHook>,
+    /// The payload of a panic in a callback, until it is resumed.
+    panic: RefCell<Option<Box<dyn Any + Send>>>,
 }
 
-/// One thing that a statement wants to do, as the authorizer is told while the statement is prepared.
+impl Hooks {
+    /// Resumes the panic of a callback, if there was one. To be called whenever SQLite has returned.
+    pub(crate) fn resume_panic(&self) {
+        if let Some(payload) = self.panic.borrow_mut().take() {
+            panic::resume_unwind(payload);
+        }
+    }
+
+    /// Calls the hook in `slot`. An empty slot, a re-entrant call or a panic gives `refusal`.
+    fn call<F: ?Sized, R>(&self, slot: &Slot<F>, refusal: R, call: impl FnOnce(&mut F) -> R) -> R {
+        let guarded = || slot.try_borrow_mut().ok()?.as_mut().map(|hook| call(hook));
+        match panic::catch_unwind(AssertUnwindSafe(guarded)) {
+            Ok(answer) => answer.unwrap_or(refusal),
+            Err(payload) => {
+                *self.panic.borrow_mut() = Some(payload);
+                refusal
+            }
+        }
+    }
+}
+
+/// One thing that a statement would do. The authorizer sees it while SQLite prepares the statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Action<'a> {
-    /// What: see [`action`].
+    /// One of the codes in [`action`].
     pub code: i32,
-    /// First detail; its meaning depends on the code (table, PRAGMA name, …).
+    /// The first argument, whose meaning depends on the code: a table, the name of a PRAGMA, …
     pub first: Option<&'a str>,
-    /// Second detail (column, PRAGMA value, …).
+    /// The second argument: a column, the value of a PRAGMA, …
     pub second: Option<&'a str>,
-    /// Schema (`main`, `temp`, an attached name), if it applies.
+    /// The schema (`main`, `temp`, an attached name), for actions that have one.
     pub schema: Option<&'a str>,
-    /// The trigger or view that causes the action, if any.
+    /// The innermost trigger or view that causes the action, if any.
     pub through: Option<&'a str>,
 }
 
-/// Codes of [`Action`], named as SQLite names them.
+/// The codes of an [`Action`], under SQLite's names.
 pub mod action {
     pub use libsqlite3_sys::{
         SQLITE_ALTER_TABLE as ALTER_TABLE, SQLITE_ANALYZE as ANALYZE, SQLITE_ATTACH as ATTACH,
@@ -61,47 +88,47 @@ pub mod action {
     };
 }
 
-/// What happens to a row, as the pre-update hook names it.
+/// The kind of a row change, as the pre-update hook reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowOperation {
     /// The row is new.
     Insert,
     /// The row gets new values.
     Update,
-    /// The row goes (also: `INSERT OR REPLACE` pushes it out).
+    /// The row is deleted, perhaps because `INSERT OR REPLACE` replaces it.
     Delete,
 }
 
-/// One row about to change, with its old and new values.
+/// A row that is about to change, with its old and new values.
 pub struct PreUpdate<'a> {
     db: NonNull<ffi::sqlite3>,
-    /// What happens.
+    /// The kind of change.
     pub operation: RowOperation,
-    /// Schema of the table: `main`, `temp` or an attached name.
+    /// The schema of the table: `main`, `temp` or an attached name.
     pub schema: &'a str,
-    /// The table. For FTS5 and R-tree these are the shadow tables.
+    /// The table. FTS5 and R-tree report changes of their shadow tables.
     pub table: &'a str,
-    /// Row id before the change; meaningless for an insert and 0 for WITHOUT ROWID tables.
+    /// The row id before the change; meaningless for an insert, 0 for a WITHOUT ROWID table.
     pub old_rowid: i64,
-    /// Row id after the change; meaningless for a delete and 0 for WITHOUT ROWID tables.
+    /// The row id after the change; meaningless for a delete, 0 for a WITHOUT ROWID table.
     pub new_rowid: i64,
 }
 
 #[allow(unsafe_code)]
 impl PreUpdate<'_> {
-    /// How many columns the row has.
+    /// The number of columns of the row.
     pub fn column_count(&self) -> usize {
         // SAFETY: a `PreUpdate` exists only inside the hook, where these calls are allowed.
         unsafe { ffi::sqlite3_preupdate_count(self.db.as_ptr()) as usize }
     }
 
-    /// 0 for a direct change, 1 and more for triggers and foreign-key actions.
+    /// 0 for a direct change, at least 1 for one by a trigger or a foreign-key action.
     pub fn depth(&self) -> usize {
         // SAFETY: as in `column_count`.
         unsafe { ffi::sqlite3_preupdate_depth(self.db.as_ptr()) as usize }
     }
 
-    /// The column written through the incremental BLOB interface, which fires as a delete.
+    /// The column that incremental BLOB I/O writes; SQLite reports such a write as a delete.
     pub fn blob_column(&self) -> Option<usize> {
         // SAFETY: as in `column_count`.
         usize::try_from(unsafe { ffi::sqlite3_preupdate_blobwrite(self.db.as_ptr()) }).ok()
@@ -134,34 +161,12 @@ impl PreUpdate<'_> {
     }
 }
 
-/// Runs a callback; a panic or a re-entrant call gives `refusal`.
-fn guarded<R>(handle: &Handle, refusal: R, run: impl FnOnce() -> Option<R>) -> R {
-    match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(answer) => answer.unwrap_or(refusal),
-        Err(payload) => {
-            *handle.panic.borrow_mut() = Some(payload);
-            refusal
-        }
-    }
-}
-
 /// # Safety
-/// `context` is the address of the live `Handle` that registered the callback.
+/// `context` is the address of the `Hooks` of a live connection.
 #[allow(unsafe_code)]
-unsafe fn handle<'a>(context: *mut c_void) -> &'a Handle {
-    // SAFETY: callbacks run only inside calls made through the handle, on its thread.
-    unsafe { &*context.cast::<Handle>() }
-}
-
-/// # Safety
-/// `text` is null or NUL-terminated and lives during `'a`.
-#[allow(unsafe_code)]
-unsafe fn name<'a>(text: *const c_char) -> Option<&'a str> {
-    if text.is_null() {
-        return None;
-    }
-    // SAFETY: promised by the caller.
-    unsafe { CStr::from_ptr(text) }.to_str().ok()
+unsafe fn hooks<'a>(context: *mut c_void) -> &'a Hooks {
+    // SAFETY: callbacks run only during calls on that connection, on its thread, and nobody borrows `Hooks` mutably.
+    unsafe { &*context.cast::<Hooks>() }
 }
 
 #[allow(unsafe_code)]
@@ -173,29 +178,19 @@ pub(crate) unsafe extern "C" fn authorizer(
     schema: *const c_char,
     through: *const c_char,
 ) -> c_int {
-    // SAFETY: SQLite passes back the registered context and strings that live during the callback.
-    let (handle, action) = unsafe {
-        let [first, second, schema, through] = [first, second, schema, through].map(|text| name(text));
-        (
-            handle(context),
-            Action {
-                code,
-                first,
-                second,
-                schema,
-                through,
-            },
-        )
+    // SAFETY: SQLite passes the registered context, and strings that are valid during the callback.
+    let (hooks, [first, second, schema, through]) = unsafe {
+        let texts = [first, second, schema, through];
+        (hooks(context), texts.map(|text| c_text::borrowed(text)))
     };
-    let allowed = guarded(handle, false, || {
-        handle
-            .hooks
-            .authorizer
-            .try_borrow_mut()
-            .ok()?
-            .as_mut()
-            .map(|hook| hook(action))
-    });
+    let action = Action {
+        code,
+        first,
+        second,
+        schema,
+        through,
+    };
+    let allowed = hooks.call(&hooks.authorizer, false, |hook| hook(action));
     if allowed { ffi::SQLITE_OK } else { ffi::SQLITE_DENY }
 }
 
@@ -209,63 +204,41 @@ pub(crate) unsafe extern "C" fn preupdate(
     old_rowid: i64,
     new_rowid: i64,
 ) {
-    // SAFETY: SQLite passes back the registered context and strings that live during the callback.
-    let (handle, schema, table) = unsafe { (handle(context), name(schema), name(table)) };
+    // SAFETY: SQLite passes the registered context, and strings that are valid during the callback.
+    let (hooks, schema, table) =
+        unsafe { (hooks(context), c_text::borrowed(schema), c_text::borrowed(table)) };
+    let Some(db) = NonNull::new(db) else { return };
     let operation = match operation {
         ffi::SQLITE_INSERT => RowOperation::Insert,
         ffi::SQLITE_UPDATE => RowOperation::Update,
         _ => RowOperation::Delete,
     };
-    guarded(handle, (), || {
-        let event = PreUpdate {
-            db: NonNull::new(db)?,
-            operation,
-            // A name that is no UTF-8 cannot be matched: the empty name stands for "some table".
-            schema: schema.unwrap_or(""),
-            table: table.unwrap_or(""),
-            old_rowid,
-            new_rowid,
-        };
-        handle
-            .hooks
-            .preupdate
-            .try_borrow_mut()
-            .ok()?
-            .as_mut()
-            .map(|hook| hook(&event))
-    });
+    let event = PreUpdate {
+        db,
+        operation,
+        // A name that is not UTF-8 cannot be compared with others: the empty name stands for "some table".
+        schema: schema.unwrap_or(""),
+        table: table.unwrap_or(""),
+        old_rowid,
+        new_rowid,
+    };
+    hooks.call(&hooks.preupdate, (), |hook| hook(&event));
 }
 
 #[allow(unsafe_code)]
 pub(crate) unsafe extern "C" fn progress(context: *mut c_void) -> c_int {
-    // SAFETY: SQLite passes back the registered context.
-    let handle = unsafe { handle(context) };
-    let go_on = guarded(handle, false, || {
-        handle
-            .hooks
-            .progress
-            .try_borrow_mut()
-            .ok()?
-            .as_mut()
-            .map(|hook| hook())
-    });
-    c_int::from(!go_on)
+    // SAFETY: SQLite passes the registered context.
+    let hooks = unsafe { hooks(context) };
+    let goes_on = hooks.call(&hooks.progress, false, |hook| hook());
+    c_int::from(!goes_on)
 }
 
 #[allow(unsafe_code)]
 pub(crate) unsafe extern "C" fn busy(context: *mut c_void, attempt: c_int) -> c_int {
-    // SAFETY: SQLite passes back the registered context.
-    let handle = unsafe { handle(context) };
-    let again = guarded(handle, false, || {
-        handle
-            .hooks
-            .busy
-            .try_borrow_mut()
-            .ok()?
-            .as_mut()
-            .map(|hook| hook(attempt.max(0) as u32))
-    });
-    c_int::from(again)
+    // SAFETY: SQLite passes the registered context.
+    let hooks = unsafe { hooks(context) };
+    let tries_again = hooks.call(&hooks.busy, false, |hook| hook(attempt.max(0) as u32));
+    c_int::from(tries_again)
 }
 
 #[allow(unsafe_code)]
@@ -275,18 +248,10 @@ pub(crate) unsafe extern "C" fn wal(
     schema: *const c_char,
     pages: c_int,
 ) -> c_int {
-    // SAFETY: SQLite passes back the registered context and a string that lives during the callback.
-    let (handle, schema) = unsafe { (handle(context), name(schema)) };
+    // SAFETY: SQLite passes the registered context, and a string that is valid during the callback.
+    let (hooks, schema) = unsafe { (hooks(context), c_text::borrowed(schema)) };
     if let Some(schema) = schema {
-        guarded(handle, (), || {
-            handle
-                .hooks
-                .wal
-                .try_borrow_mut()
-                .ok()?
-                .as_mut()
-                .map(|hook| hook(schema, pages.max(0) as u32))
-        });
+        hooks.call(&hooks.wal, (), |hook| hook(schema, pages.max(0) as u32));
     }
     ffi::SQLITE_OK
 }

@@ -1,9 +1,8 @@
-//! The thin safe layer over SQLite that resqlite stands on.
+//! A thin safe layer over SQLite.
 //!
-//! All `unsafe` of the engine is here. A [`Connection`] and its [`Statement`]s are not `Send`: the thread that
-//! opens a connection is the only one that ever uses it, so SQLite's own mutexes are off. Callbacks are Rust
-//! closures; a panic in one never crosses SQLite's frames. This crate knows nothing of threads, queues, commits
-//! or live queries.
+//! It contains all `unsafe` code of the engine. A [`Connection`] and its [`Statement`]s are not `Send`: only the thread
+//! that opens a connection uses it, so SQLite's mutexes are turned off. Callbacks are Rust closures; a panic in one
+//! never unwinds through SQLite's frames. This crate knows nothing of threads, queues, commits or live queries.
 //!
 //! ```
 //! use resqlite_sqlite::{Access, Connection, ValueRef};
@@ -17,6 +16,7 @@
 //! # Ok(()) }
 //! ```
 
+mod c_text;
 mod code;
 mod connection;
 mod error;
@@ -50,7 +50,7 @@ pub mod codes {
     };
 }
 
-/// What [`Connection::set_limit`] can bound.
+/// The limits that [`Connection::set_limit`] sets.
 pub mod limit {
     pub use libsqlite3_sys::{
         SQLITE_LIMIT_ATTACHED as ATTACHED, SQLITE_LIMIT_COLUMN as COLUMN,

@@ -1,7 +1,7 @@
-//! Writing a write-ahead log once more, so that a sync makes it last.
+//! Rewrites a write-ahead log after a failed sync, so that the next sync makes it durable.
 //!
-//! A system whose sync has failed may take the pages that it was to write for written: they are right in its memory,
-//! and no later sync writes them. Writing the same bytes again makes them due.
+//! After a failed fsync, Linux and other systems mark the pages clean that they could not write: the page cache is right,
+//! but no later fsync writes them to disk. Writing the same bytes again marks the pages dirty.
 #![allow(unsafe_code)]
 
 use std::{
@@ -16,13 +16,13 @@ use crate::{
     handle::Handle,
 };
 
-/// Bytes that are read and written at once. SQLite takes less than 128 KiB.
+/// Bytes per read and write. SQLite allows less than 128 KiB.
 const CHUNK: usize = 1 << 16;
 
-/// Writes the log of a schema again and syncs it. The caller holds the write lock, so that nobody else writes to it.
+/// Rewrites the log of a schema and syncs it. The caller holds the write lock, so nobody else writes to the log.
 pub(crate) fn rewrite(handle: &Handle, schema: &CStr) -> Result<()> {
     let mut log: *mut ffi::sqlite3_file = ptr::null_mut();
-    // SAFETY: the handle is open, the name and the place for the answer live during the call.
+    // SAFETY: the handle is open; the name and the out pointer are valid during the call.
     let code = unsafe {
         let answer: *mut c_void = (&raw mut log).cast();
         ffi::sqlite3_file_control(
@@ -33,8 +33,8 @@ pub(crate) fn rewrite(handle: &Handle, schema: &CStr) -> Result<()> {
         )
     };
     handle.check(code)?;
-    // SAFETY: what SQLite answers with is its own file, or none, which stays open during the transaction that the
-    // caller has open; no method makes one that was never opened.
+    // SAFETY: the answer is null or a file of SQLite, which stays open during the caller's transaction. A file that is
+    // not open has no methods.
     match unsafe { log.as_ref().and_then(|file| file.pMethods.as_ref()) } {
         Some(methods) => Log { file: log, methods }.rewrite(),
         None => Ok(()),
@@ -54,11 +54,10 @@ impl Log<'_> {
             self.methods.xWrite,
             self.methods.xSync,
         ) else {
-            return Err(Error::new(ffi::SQLITE_IOERR, "the file system lacks a method"));
+            return Err(Error::new(ffi::SQLITE_IOERR, "the VFS cannot rewrite files"));
         };
         let mut bytes = 0;
-        // SAFETY: each method gets the file that it is of, and memory that lives during the call and is as long as it
-        // is told.
+        // SAFETY: the methods belong to this file; the buffers are valid during the calls and have the given length.
         unsafe {
             succeeded(size(self.file, &mut bytes))?;
             let mut chunk = vec![0_u8; CHUNK];
@@ -76,5 +75,5 @@ fn succeeded(code: c_int) -> Result<()> {
     if code == ffi::SQLITE_OK {
         return Ok(());
     }
-    Err(Error::new(code, "the write-ahead log could not be written again"))
+    Err(Error::new(code, "the write-ahead log could not be rewritten"))
 }

@@ -9,8 +9,9 @@ use std::{
 use libsqlite3_sys as ffi;
 
 use crate::{
+    c_text,
     error::Result,
-    handle::{self, Handle},
+    handle::Handle,
     value::{self, ValueRef},
 };
 
@@ -26,82 +27,82 @@ impl Statement {
         Self { raw, handle }
     }
 
-    /// Goes to the next row: `true` when there is one, `false` when the statement is done.
+    /// Advances to the next row: `true` if there is one, `false` if the statement has finished.
     ///
     /// # Errors
-    /// What SQLite says; the statement must be [reset](Self::reset) before it is used again.
+    /// SQLite's errors. The statement must be [reset](Self::reset) before it is used again.
     #[inline]
     pub fn step(&mut self) -> Result<bool> {
         // SAFETY: the statement is live and owned by this thread.
         match unsafe { ffi::sqlite3_step(self.raw.as_ptr()) } {
             ffi::SQLITE_ROW => Ok(true),
             ffi::SQLITE_DONE => {
-                self.handle.rethrow();
+                self.handle.hooks.resume_panic();
                 Ok(false)
             }
             code => {
-                self.handle.rethrow();
+                self.handle.hooks.resume_panic();
                 Err(self.handle.error(code))
             }
         }
     }
 
-    /// Ends the run, so that the statement can run again. Bound values stay.
+    /// Ends the execution, so that the statement can run again. Bound values are kept.
     #[inline]
     pub fn reset(&mut self) {
-        // SAFETY: the statement is live. The code repeats what `step` reported already.
+        // SAFETY: the statement is live. The result code repeats an error that `step` has reported.
         unsafe { ffi::sqlite3_reset(self.raw.as_ptr()) };
     }
 
-    /// Sets all parameters to NULL and lets go of the memory of bound values.
+    /// Sets all parameters to NULL and frees the memory of the bound values.
     pub fn clear_bindings(&mut self) {
         // SAFETY: the statement is live.
         unsafe { ffi::sqlite3_clear_bindings(self.raw.as_ptr()) };
     }
 
-    /// Whether the statement leaves the database file alone. Statements that manage transactions count as such.
+    /// Returns whether the statement does not write to the database file itself. BEGIN, COMMIT and the like do not.
     pub fn is_read_only(&self) -> bool {
         // SAFETY: the statement is live.
         unsafe { ffi::sqlite3_stmt_readonly(self.raw.as_ptr()) != 0 }
     }
 
-    /// Whether this is an `EXPLAIN` or `EXPLAIN QUERY PLAN`.
+    /// Returns whether this is an `EXPLAIN` or `EXPLAIN QUERY PLAN`.
     pub fn is_explain(&self) -> bool {
         // SAFETY: the statement is live.
         unsafe { ffi::sqlite3_stmt_isexplain(self.raw.as_ptr()) != 0 }
     }
 
-    /// How often SQLite has prepared the statement anew because the schema changed.
+    /// Returns how often SQLite has re-prepared the statement because the schema had changed.
     pub fn reprepared(&self) -> u32 {
         // SAFETY: the statement is live.
         unsafe { ffi::sqlite3_stmt_status(self.raw.as_ptr(), ffi::SQLITE_STMTSTATUS_REPREPARE, 0) as u32 }
     }
 
-    /// How many columns a row has; 0 for a statement that gives no rows.
+    /// Returns the number of columns; 0 for a statement that returns no rows.
     #[inline]
     pub fn column_count(&self) -> usize {
         // SAFETY: the statement is live.
         unsafe { ffi::sqlite3_column_count(self.raw.as_ptr()) as usize }
     }
 
-    /// The name of a column.
+    /// Returns the name of a column.
     pub fn column_name(&self, column: usize) -> String {
-        // SAFETY: the statement is live; SQLite gives null for a column that does not exist.
-        unsafe { handle::text(ffi::sqlite3_column_name(self.raw.as_ptr(), column as c_int)) }
+        // SAFETY: the statement is live; SQLite returns null if there is no such column.
+        unsafe { c_text::owned(ffi::sqlite3_column_name(self.raw.as_ptr(), column as c_int)) }
     }
 
-    /// The value of a column of the current row; NULL where there is no row or no such column.
+    /// Returns the value of a column of the current row; NULL if there is no row or no such column.
     #[inline]
     pub fn column(&self, column: usize) -> ValueRef<'_> {
-        // SAFETY: the statement is live and this thread alone uses its connection, so an unprotected value may be
-        // read; stepping or resetting needs `&mut self`, so the row stays during the borrow.
+        // SAFETY: the statement is live, and only this thread uses its connection, so it may read an unprotected
+        // value. Stepping and resetting need `&mut self`, so the row does not change during the borrow.
         unsafe {
             let value = ffi::sqlite3_column_value(self.raw.as_ptr(), column as c_int);
             NonNull::new(value).map_or(ValueRef::Null, |value| value::read(value))
         }
     }
 
-    /// A column as text, whatever it holds; `None` for NULL.
+    /// Returns a column of any type as text; `None` for NULL.
     pub fn column_text(&self, column: usize) -> Option<String> {
         match self.column(column) {
             ValueRef::Null => None,
@@ -113,23 +114,23 @@ impl Statement {
         }
     }
 
-    /// How many parameters the statement has: the largest index of a `?NNN`, or their number.
+    /// Returns the largest index of a parameter; without `?NNN` this is the number of parameters.
     #[inline]
     pub fn parameter_count(&self) -> usize {
         // SAFETY: the statement is live.
         unsafe { ffi::sqlite3_bind_parameter_count(self.raw.as_ptr()) as usize }
     }
 
-    /// The name of a parameter with its prefix, counted from 1; `None` for a plain `?`.
+    /// Returns the name of a parameter with its prefix; `None` for a plain `?`. The first index is 1.
     pub fn parameter_name(&self, index: usize) -> Option<String> {
         // SAFETY: the statement is live; null means that the parameter has no name.
         unsafe {
             let name = ffi::sqlite3_bind_parameter_name(self.raw.as_ptr(), index as c_int);
-            (!name.is_null()).then(|| handle::text(name))
+            (!name.is_null()).then(|| c_text::owned(name))
         }
     }
 
-    /// The index of a parameter, counted from 1. The name carries its prefix (`:`, `@`, `$` or `?`).
+    /// Returns the index of a parameter. The name includes the prefix (`:`, `@`, `$` or `?`); the first index is 1.
     pub fn parameter_index(&self, name: &str) -> Option<usize> {
         let name = CString::new(name).ok()?;
         // SAFETY: the statement is live, the name is NUL-terminated and outlives the call.
@@ -137,15 +138,14 @@ impl Statement {
         (index > 0).then_some(index as usize)
     }
 
-    /// Binds a value; the bytes of text and BLOBs are copied. Parameters count from 1.
+    /// Binds a value; SQLite copies the bytes of text and BLOBs. The first parameter is 1.
     ///
     /// # Errors
-    /// `SQLITE_RANGE` for a parameter that does not exist, `SQLITE_TOOBIG`, `SQLITE_NOMEM`.
+    /// `SQLITE_RANGE` if there is no such parameter, `SQLITE_TOOBIG`, `SQLITE_NOMEM`.
     #[inline]
     pub fn bind(&mut self, parameter: usize, value: ValueRef<'_>) -> Result<()> {
         let (raw, index) = (self.raw.as_ptr(), parameter as c_int);
-        // SAFETY: the statement is live; slices are valid for their length, and SQLITE_TRANSIENT makes SQLite copy
-        // them before the call returns.
+        // SAFETY: the statement is live; with SQLITE_TRANSIENT SQLite copies the bytes before the call returns.
         let code = unsafe {
             match value {
                 ValueRef::Null => ffi::sqlite3_bind_null(raw, index),
@@ -156,7 +156,7 @@ impl Statement {
                         (bytes.as_ptr().cast(), bytes.len() as u64, ffi::SQLITE_TRANSIENT());
                     ffi::sqlite3_bind_text64(raw, index, start, length, copy, ffi::SQLITE_UTF8 as u8)
                 }
-                // A null pointer would bind NULL, so an empty BLOB is made of no zero bytes.
+                // A null pointer would bind NULL, hence a BLOB of zero zero bytes.
                 ValueRef::Blob([]) => ffi::sqlite3_bind_zeroblob(raw, index, 0),
                 ValueRef::Blob(bytes) => {
                     let (start, length) = (bytes.as_ptr().cast(), bytes.len() as u64);
@@ -175,7 +175,7 @@ impl Statement {
 impl Drop for Statement {
     #[allow(unsafe_code)]
     fn drop(&mut self) {
-        // SAFETY: the statement is live and nobody can use it afterwards; its connection is still open.
+        // SAFETY: the statement is live and not used afterwards; its connection is still open.
         unsafe { ffi::sqlite3_finalize(self.raw.as_ptr()) };
     }
 }

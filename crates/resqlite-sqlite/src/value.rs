@@ -1,15 +1,15 @@
-//! Values as SQLite stores them.
+//! Values that SQLite owns.
 
 use std::{ptr::NonNull, slice};
 
 use libsqlite3_sys as ffi;
 
-/// A value that SQLite still owns. Text may be invalid UTF-8 and may hold NUL bytes.
+/// A borrowed value. Text may be invalid UTF-8 and may contain NUL bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ValueRef<'a> {
     /// NULL.
     Null,
-    /// INTEGER, 64 bits.
+    /// INTEGER.
     Integer(i64),
     /// REAL. Never NaN: SQLite stores NaN as NULL.
     Real(f64),
@@ -19,17 +19,17 @@ pub enum ValueRef<'a> {
     Blob(&'a [u8]),
 }
 
-/// Reads a value object.
+/// Reads an `sqlite3_value`.
 ///
 /// # Safety
-/// `value` is a live value of a connection that the current thread owns, and neither it nor what made it
-/// (row, pre-update event) changes during `'a`.
+/// `value` belongs to a connection of the current thread, and the row or pre-update event that it is part of lasts
+/// for `'a`.
 #[allow(unsafe_code)]
 #[inline]
 pub(crate) unsafe fn read<'a>(value: NonNull<ffi::sqlite3_value>) -> ValueRef<'a> {
     let raw = value.as_ptr();
-    // SAFETY: the caller promises a live value used by this thread only; the type decides which getter is
-    // called, so none converts the value behind an earlier pointer.
+    // SAFETY: the caller promises a valid value that only this thread uses. Each getter fits the type, so none
+    // converts the value, which would invalidate earlier pointers.
     unsafe {
         match ffi::sqlite3_value_type(raw) {
             ffi::SQLITE_INTEGER => ValueRef::Integer(ffi::sqlite3_value_int64(raw)),
@@ -51,10 +51,10 @@ pub(crate) unsafe fn read<'a>(value: NonNull<ffi::sqlite3_value>) -> ValueRef<'a
 }
 
 /// # Safety
-/// A non-null `start` is followed by `length` bytes that stay unchanged during `'a`.
+/// `start` is null, or points to `length` bytes that do not change during `'a`.
 #[allow(unsafe_code)]
 unsafe fn bytes<'a>(start: *const u8, length: i32) -> &'a [u8] {
-    // SQLite gives no text only when memory ran out: a wrong value must not pass for an empty one.
+    // Null means that SQLite ran out of memory. This must not look like an empty value.
     assert!(!start.is_null(), "SQLite ran out of memory while reading a value");
     // SAFETY: promised by the caller.
     unsafe { slice::from_raw_parts(start, length.max(0) as usize) }

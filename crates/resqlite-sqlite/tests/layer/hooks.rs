@@ -1,4 +1,4 @@
-//! Callbacks: what they are told, and what becomes of a panic in one.
+//! Callbacks: their arguments, and panics in them.
 
 use std::{
     cell::{Cell, RefCell},
@@ -10,10 +10,10 @@ use resqlite_sqlite::{Connection, RowOperation, ValueRef, action, codes};
 
 use crate::{integers, memory, prepare};
 
-/// Operation, table, old rowid, new rowid, depth.
+/// Operation, table, old row id, new row id, depth.
 type Event = (RowOperation, String, i64, i64, usize);
 
-/// A connection with this schema whose row events are kept from here on.
+/// A connection with this schema, and the row events since then.
 fn watched(schema: &str) -> (Connection, Rc<RefCell<Vec<Event>>>) {
     let connection = memory();
     let events: Rc<RefCell<Vec<Event>>> = Rc::default();
@@ -34,14 +34,14 @@ fn watched(schema: &str) -> (Connection, Rc<RefCell<Vec<Event>>>) {
 }
 
 #[test]
-fn a_delete_without_where_tells_every_row() {
+fn a_delete_without_where_reports_every_row() {
     let (connection, events) = watched("CREATE TABLE t(a); INSERT INTO t VALUES (1), (2)");
     connection.execute_script("DELETE FROM t").unwrap();
     assert_eq!(events.borrow().len(), 2);
 }
 
 #[test]
-fn replace_tells_the_delete_and_the_insert() {
+fn replace_reports_the_delete_and_the_insert() {
     let (connection, events) = watched("CREATE TABLE t(a UNIQUE); INSERT INTO t VALUES (1)");
     connection
         .execute_script("REPLACE INTO t(rowid, a) VALUES (9, 1)")
@@ -51,7 +51,7 @@ fn replace_tells_the_delete_and_the_insert() {
 }
 
 #[test]
-fn an_update_of_the_key_tells_both_rowids() {
+fn an_update_of_the_key_reports_both_row_ids() {
     let (connection, events) = watched("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)");
     connection.execute_script("UPDATE t SET id = 5").unwrap();
     assert_eq!(
@@ -61,7 +61,7 @@ fn an_update_of_the_key_tells_both_rowids() {
 }
 
 #[test]
-fn triggers_and_cascades_are_told_with_their_depth() {
+fn changes_by_triggers_and_cascades_are_reported_with_their_depth() {
     let (connection, events) = watched(
         "PRAGMA foreign_keys = ON; CREATE TABLE p(id INTEGER PRIMARY KEY);
          CREATE TABLE c(p REFERENCES p ON DELETE CASCADE); INSERT INTO p VALUES (1); INSERT INTO c VALUES (1)",
@@ -76,7 +76,7 @@ fn triggers_and_cascades_are_told_with_their_depth() {
 }
 
 #[test]
-fn old_and_new_values_are_there_for_an_update_and_one_side_for_the_rest() {
+fn an_update_has_old_and_new_values_an_insert_new_and_a_delete_old_ones() {
     let connection = memory();
     let seen: Rc<RefCell<Vec<String>>> = Rc::default();
     let kept = Rc::clone(&seen);
@@ -112,7 +112,7 @@ fn old_and_new_values_are_there_for_an_update_and_one_side_for_the_rest() {
 }
 
 #[test]
-fn the_authorizer_refuses_and_knows_the_trigger_behind_an_action() {
+fn the_authorizer_can_refuse_and_sees_the_trigger_that_causes_an_action() {
     let connection = memory();
     let seen: Rc<RefCell<Vec<String>>> = Rc::default();
     let kept = Rc::clone(&seen);
@@ -149,7 +149,7 @@ fn the_progress_handler_interrupts_a_statement_and_the_next_one_runs() {
 }
 
 #[test]
-fn the_busy_handler_is_asked_until_it_gives_up() {
+fn the_busy_handler_is_called_until_it_gives_up() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
     let open = || {
@@ -172,14 +172,14 @@ fn the_busy_handler_is_asked_until_it_gives_up() {
 }
 
 #[test]
-fn a_panic_in_a_callback_goes_on_in_rust_and_leaves_the_connection_usable() {
+fn a_panic_in_a_callback_is_resumed_in_rust_and_leaves_the_connection_usable() {
     let connection = memory();
     connection.execute_script("CREATE TABLE t(a)").unwrap();
     let panics = Rc::new(Cell::new(true));
     let panicking = Rc::clone(&panics);
     connection.set_preupdate_hook(move |_| assert!(!panicking.get(), "on purpose"));
     let insert = || connection.execute_script("INSERT INTO t VALUES (1)");
-    let payload = catch_unwind(AssertUnwindSafe(insert)).expect_err("the panic comes through");
+    let payload = catch_unwind(AssertUnwindSafe(insert)).expect_err("the panic is resumed");
     assert!(
         payload
             .downcast_ref::<&str>()

@@ -1,4 +1,4 @@
-//! The layer over SQLite, tested from outside.
+//! The public interface of the crate.
 
 mod connecting;
 #[cfg(target_os = "linux")]
@@ -12,7 +12,7 @@ fn memory() -> Connection {
     Connection::open(":memory:", Access::ReadWriteCreate, None).unwrap()
 }
 
-/// A connection on which this script ran.
+/// A connection that has run this script.
 fn with(script: &str) -> Connection {
     let connection = memory();
     connection.execute_script(script).unwrap();
@@ -27,7 +27,7 @@ fn prepare(connection: &Connection, sql: &str) -> Statement {
         .expect("one statement")
 }
 
-/// The integers of the first column.
+/// The integers in the first column.
 fn integers(connection: &Connection, sql: &str) -> Vec<i64> {
     let mut statement = prepare(connection, sql);
     let mut found = Vec::new();

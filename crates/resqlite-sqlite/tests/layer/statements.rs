@@ -5,7 +5,7 @@ use resqlite_sqlite::ValueRef;
 use crate::{memory, prepare, with};
 
 #[test]
-fn every_kind_of_value_comes_back_as_it_was_bound() {
+fn a_value_of_every_type_is_returned_as_it_was_bound() {
     let connection = memory();
     let mut statement = prepare(&connection, "SELECT ?1");
     for value in [
@@ -36,7 +36,7 @@ fn a_nan_is_null() {
 }
 
 #[test]
-fn bound_values_stay_after_a_reset_until_they_are_cleared() {
+fn bound_values_survive_a_reset_until_they_are_cleared() {
     let connection = memory();
     let mut statement = prepare(&connection, "SELECT ?1");
     statement.bind(1, ValueRef::Integer(7)).unwrap();
@@ -61,7 +61,7 @@ fn a_parameter_that_does_not_exist_is_refused() {
 }
 
 #[test]
-fn parameters_are_known_by_name_and_number() {
+fn parameters_have_names_and_indices() {
     let connection = memory();
     let statement = prepare(&connection, "SELECT :a, @b, ?5, $c");
     assert_eq!(statement.parameter_count(), 6);
@@ -83,7 +83,7 @@ fn parameters_are_known_by_name_and_number() {
 }
 
 #[test]
-fn columns_are_known_by_name_and_those_that_do_not_exist_are_null() {
+fn columns_have_names_and_a_missing_column_is_null() {
     let connection = memory();
     let mut statement = prepare(&connection, "SELECT 1 AS one, 2 AS \"größe\"");
     assert_eq!(
@@ -96,7 +96,7 @@ fn columns_are_known_by_name_and_those_that_do_not_exist_are_null() {
 }
 
 #[test]
-fn what_writes_and_what_explains_is_told() {
+fn a_statement_knows_whether_it_writes_or_explains() {
     let connection = with("CREATE TABLE t(a)");
     let kind = |sql| {
         let statement = prepare(&connection, sql);
@@ -108,7 +108,7 @@ fn what_writes_and_what_explains_is_told() {
 }
 
 #[test]
-fn preparing_anew_after_a_change_of_the_schema_is_counted() {
+fn re_preparing_after_a_schema_change_is_counted() {
     let connection = with("CREATE TABLE t(a)");
     let mut statement = prepare(&connection, "SELECT * FROM t");
     assert!(!statement.step().unwrap());
