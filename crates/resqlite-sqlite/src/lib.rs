@@ -32,10 +32,10 @@ mod handle;
 mod hooks;
 mod log_rewrite;
 pub mod memory_vfs;
-mod platform;
 mod statement;
 mod sync;
 mod value;
+mod vfs;
 
 /// SQLite's extended result codes.
 pub mod codes {

@@ -1,4 +1,4 @@
-//! What SQLite calls to work with an open file. All of it goes on to the platform's file, unless it is to fail.
+//! The methods of an open file. Each calls that of the platform's file, unless it is to fail.
 #![allow(unsafe_code)]
 
 use std::{
@@ -15,24 +15,14 @@ use super::{
     record::{Event, FileId},
     tap::Shared,
 };
+use crate::vfs::file::{self, Slot};
 
-/// `sqlite3_file` as this VFS fills it in. The platform's one stands behind it.
-#[repr(C)]
-struct Shim {
-    base: ffi::sqlite3_file,
-    /// From `Box::into_raw`, until it is closed.
-    opened: *mut Opened,
-}
-
-/// Bytes that come before the platform's part of a file.
-pub(super) const SHIM_SIZE: c_int = size_of::<Shim>() as c_int;
-
-/// A file that is open.
+/// An open file of a tapped folder. In memory, the platform's file follows its slot.
 pub(super) struct Opened {
     tap: Arc<Shared>,
-    /// Which file it is in the record, if there is one.
+    /// The file in the record, if there is a record.
     recorded: Option<FileId>,
-    /// The first sync is one of the folder, too: so SQLite makes new journals and write-ahead logs last.
+    /// Whether the next sync is also one of the folder, as SQLite does once for a new journal or write-ahead log.
     syncs_folder: Cell<bool>,
 }
 
@@ -47,7 +37,7 @@ impl Opened {
         }
     }
 
-    /// Enters what happens to the file in the record.
+    /// Adds an event to the record.
     fn record(&self, event: impl FnOnce(FileId) -> Event) {
         if let Some(file) = self.recorded
             && let Some(record) = &mut self.tap.state().record
@@ -77,7 +67,6 @@ static MAIN_METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
 
 /// For all other files.
 static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
-    iVersion: 1,
     xClose: Some(close),
     xRead: Some(read),
     xWrite: Some(write),
@@ -90,92 +79,76 @@ static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
     xFileControl: Some(file_control),
     xSectorSize: Some(sector_size),
     xDeviceCharacteristics: Some(device_characteristics),
-    xShmMap: None,
-    xShmLock: None,
-    xShmBarrier: None,
-    xShmUnmap: None,
-    xFetch: None,
-    xUnfetch: None,
+    ..file::NO_METHODS
 };
 
-/// Puts an open file into what SQLite has set aside for it, or marks that as not open.
-///
 /// # Safety
-/// `target` has room for our part and the platform's; the platform's file is open if `opened` is some.
-pub(super) unsafe fn install(target: *mut ffi::sqlite3_file, opened: Option<Opened>) {
-    let Some(opened) = opened else {
-        // SAFETY: promised by the caller.
-        unsafe { (*target).pMethods = ptr::null() };
-        return;
-    };
-    // SAFETY: the platform's file is open, so its methods are set.
+/// `target` has room for a slot and the platform's file, which is open.
+pub(super) unsafe fn install(target: *mut ffi::sqlite3_file, opened: Opened) {
+    // SAFETY: promised by the caller.
     let has_shared_memory = unsafe { methods(real(target)) }.xShmMap.is_some();
     let methods = if has_shared_memory {
-        &raw const MAIN_METHODS
+        &MAIN_METHODS
     } else {
-        &raw const METHODS
-    };
-    let shim = Shim {
-        base: ffi::sqlite3_file { pMethods: methods },
-        opened: Box::into_raw(Box::new(opened)),
+        &METHODS
     };
     // SAFETY: promised by the caller.
-    unsafe { target.cast::<Shim>().write(shim) };
+    unsafe { file::install(target, opened, methods) };
 }
 
-/// The platform's part of a file.
+/// Returns the platform's file.
 ///
 /// # Safety
-/// `file` has room for our part and the platform's.
+/// `file` has room for a slot and the platform's file.
 pub(super) unsafe fn real(file: *mut ffi::sqlite3_file) -> *mut ffi::sqlite3_file {
     // SAFETY: promised by the caller.
-    unsafe { file.cast::<Shim>().add(1).cast() }
+    unsafe { file.cast::<Slot<Opened>>().add(1).cast() }
 }
 
 /// # Safety
 /// The platform's file is open.
 unsafe fn methods<'a>(real: *mut ffi::sqlite3_file) -> &'a ffi::sqlite3_io_methods {
-    // SAFETY: promised by the caller; the methods of a file stay while it is open.
+    // SAFETY: promised by the caller; an open file keeps its methods.
     unsafe { &*(*real).pMethods }
 }
 
 /// # Safety
 /// `file` was installed and is not closed.
 unsafe fn opened<'a>(file: *mut ffi::sqlite3_file) -> &'a Opened {
-    // SAFETY: promised by the caller; the box lives until the file is closed.
-    unsafe { &*(*file.cast::<Shim>()).opened }
+    // SAFETY: promised by the caller; only shared references to the value are made.
+    unsafe { &*file::value::<Opened>(file) }
 }
 
 /// Calls a method of the platform's file with SQLite's arguments.
-macro_rules! go_on {
+macro_rules! forward {
     ($file:expr, $method:ident $(, $argument:expr)*) => {{
-        // SAFETY: SQLite calls methods of open files only, and its arguments go on as they are, or are a part of them.
+        // SAFETY: SQLite calls methods of open files only. Its arguments are passed on, at most with a smaller length.
         unsafe {
             let real = real($file);
-            (methods(real).$method.expect("SQLite calls what there is"))(real $(, $argument)*)
+            (methods(real).$method.expect("every file has this method"))(real $(, $argument)*)
         }
     }};
 }
 
-/// Makes a call that is refused, or done (and may be reported as failed all the same).
+/// Forwards a call, unless it is to fail: it is refused, or done but reported as failed.
 macro_rules! call {
     ($call:expr, $file:expr, $method:ident $(, $argument:expr)*) => {{
         // SAFETY: called by SQLite on an open file.
         match unsafe { opened($file) }.tap.meets($call) {
             Some(Failure::Refused(code)) => code,
             Some(Failure::Done(code)) => {
-                let _ = go_on!($file, $method $(, $argument)*);
+                let _ = forward!($file, $method $(, $argument)*);
                 code
             }
-            _ => go_on!($file, $method $(, $argument)*),
+            _ => forward!($file, $method $(, $argument)*),
         }
     }};
 }
 
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
-    let code = go_on!(file, xClose);
-    // SAFETY: SQLite closes a file once, after its last use; the shim holds what `Box::into_raw` gave.
-    drop(unsafe { Box::from_raw((*file.cast::<Shim>()).opened) });
+    let code = forward!(file, xClose);
+    // SAFETY: SQLite closes a file once, after its last use.
+    unsafe { file::close::<Opened>(file) };
     code
 }
 
@@ -189,10 +162,10 @@ unsafe extern "C" fn read(
     match unsafe { opened(file) }.tap.meets(Call::Read) {
         Some(Failure::Refused(code)) => code,
         Some(Failure::Half(code)) => {
-            let _ = go_on!(file, xRead, target, len / 2, offset);
+            let _ = forward!(file, xRead, target, len / 2, offset);
             code
         }
-        _ => go_on!(file, xRead, target, len, offset),
+        _ => forward!(file, xRead, target, len, offset),
     }
 }
 
@@ -216,10 +189,10 @@ unsafe extern "C" fn write(
     opened.record(|file| Event::Write {
         file,
         offset: offset as u64,
-        // SAFETY: SQLite lends at least `len` initialised bytes.
+        // SAFETY: SQLite passes a buffer of at least `len` initialised bytes.
         data: unsafe { slice::from_raw_parts(source.cast::<u8>(), len as usize) }.to_vec(),
     });
-    let code = go_on!(file, xWrite, source, len, offset);
+    let code = forward!(file, xWrite, source, len, offset);
     match failure {
         Some(Failure::Half(code)) => code,
         _ => code,
@@ -237,7 +210,7 @@ unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, len: ffi::sqlite3_in
         len: len as u64,
     };
     opened.record(event);
-    go_on!(file, xTruncate, len)
+    forward!(file, xTruncate, len)
 }
 
 unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
@@ -272,15 +245,15 @@ unsafe extern "C" fn check_reserved_lock(file: *mut ffi::sqlite3_file, result: *
 }
 
 unsafe extern "C" fn file_control(file: *mut ffi::sqlite3_file, op: c_int, arg: *mut c_void) -> c_int {
-    go_on!(file, xFileControl, op, arg)
+    forward!(file, xFileControl, op, arg)
 }
 
 unsafe extern "C" fn sector_size(file: *mut ffi::sqlite3_file) -> c_int {
-    go_on!(file, xSectorSize)
+    forward!(file, xSectorSize)
 }
 
 unsafe extern "C" fn device_characteristics(file: *mut ffi::sqlite3_file) -> c_int {
-    go_on!(file, xDeviceCharacteristics)
+    forward!(file, xDeviceCharacteristics)
 }
 
 unsafe extern "C" fn shm_map(
@@ -305,11 +278,11 @@ unsafe extern "C" fn shm_lock(
 }
 
 unsafe extern "C" fn shm_barrier(file: *mut ffi::sqlite3_file) {
-    go_on!(file, xShmBarrier);
+    forward!(file, xShmBarrier);
 }
 
 unsafe extern "C" fn shm_unmap(file: *mut ffi::sqlite3_file, delete: c_int) -> c_int {
-    go_on!(file, xShmUnmap, delete)
+    forward!(file, xShmUnmap, delete)
 }
 
 unsafe extern "C" fn fetch(
@@ -322,11 +295,11 @@ unsafe extern "C" fn fetch(
     match unsafe { opened(file) }.tap.meets(Call::Fetch) {
         Some(Failure::Refused(code)) => code,
         Some(Failure::Unmapped) => {
-            // SAFETY: SQLite passes where to put the result.
+            // SAFETY: SQLite passes a valid out pointer.
             unsafe { result.write(ptr::null_mut()) };
             ffi::SQLITE_OK
         }
-        _ => go_on!(file, xFetch, offset, len, result),
+        _ => forward!(file, xFetch, offset, len, result),
     }
 }
 
@@ -335,5 +308,5 @@ unsafe extern "C" fn unfetch(
     offset: ffi::sqlite3_int64,
     page: *mut c_void,
 ) -> c_int {
-    go_on!(file, xUnfetch, offset, page)
+    forward!(file, xUnfetch, offset, page)
 }

@@ -1,9 +1,9 @@
-//! A file system for tests: SQLite's own one, which fails when it is told to and remembers what was written.
+//! A VFS for tests: the platform's VFS with injected failures and a record of all changes.
 //!
-//! [`install`] puts it in front of the default VFS of the process, so that whoever opens a file by its path goes
-//! through it. It does nothing by itself. A [`Tap`] on a folder counts the calls on the files in it, lets some of
-//! them fail as a [`Plan`] says, and keeps a record of every change, from which the states can be made in which a
-//! power cut could have left the folder.
+//! [`install`] puts it in front of the default VFS of the process, so that every file that is opened by its path goes
+//! through it. By itself it only forwards calls. A [`Tap`] on a folder counts the calls on the files in that folder,
+//! makes calls fail according to a [`Plan`], and records every change. From the record a test can build each state in
+//! which a power cut could have left the folder.
 //!
 //! ```
 //! use resqlite_sqlite::{
@@ -28,34 +28,27 @@
 
 mod calls;
 mod io;
+mod methods;
 mod plan;
 mod record;
 mod tap;
-mod vfs;
 
 #[cfg(test)]
 mod tests;
 
-use std::{ffi::c_int, sync::OnceLock};
-
-use libsqlite3_sys as ffi;
-
-use crate::error::{Error, Result};
+use crate::{error::Result, vfs::Registration};
 
 pub use calls::{Call, Failure};
 pub use plan::{Plan, What};
 pub use record::{Event, FileId};
 pub use tap::Tap;
 
-/// Makes the file system the default one of the process, in front of that which was. To be called before the files
-/// in question are opened. Calls after the first do nothing.
+/// Makes this VFS the default one of the process, in front of the previous default. Has an effect on files that are
+/// opened afterwards. Calls after the first do nothing.
 ///
 /// # Errors
-/// SQLite could not initialise itself; it stays that way for the process.
+/// SQLite could not be initialised. Later calls return the same error.
 pub fn install() -> Result<()> {
-    static CODE: OnceLock<c_int> = OnceLock::new();
-    match *CODE.get_or_init(vfs::register) {
-        ffi::SQLITE_OK => Ok(()),
-        code => Err(Error::new(code, "the test file system could not be registered")),
-    }
+    static REGISTRATION: Registration = Registration::new(c"resqlite-faults");
+    REGISTRATION.register(true, methods::methods)
 }

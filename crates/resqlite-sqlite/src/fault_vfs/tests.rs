@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use libsqlite3_sys as ffi;
 use tempfile::TempDir;
 
 use super::*;

@@ -1,4 +1,4 @@
-//! What SQLite calls to work with an open file.
+//! The methods of an open file.
 #![allow(unsafe_code)]
 
 use std::{
@@ -18,24 +18,17 @@ use super::{
     regions::NoRegion,
     shm::Slots,
 };
+use crate::vfs::file;
 
-/// What a write never tears apart from its neighbours; also the default page size.
+/// Also the default page size.
 const SECTOR_SIZE: c_int = 4096;
 
-/// A crash leaves nothing at all, so no write is ever seen in part, too early or in another order.
+/// A crash leaves nothing of a file, so every write is atomic and in order.
 const CHARACTERISTICS: c_int = ffi::SQLITE_IOCAP_ATOMIC
     | ffi::SQLITE_IOCAP_SAFE_APPEND
     | ffi::SQLITE_IOCAP_SEQUENTIAL
     | ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE
     | ffi::SQLITE_IOCAP_SUBPAGE_READ;
-
-/// `sqlite3_file` as this file system fills it in.
-#[repr(C)]
-pub(super) struct FileSlot {
-    base: ffi::sqlite3_file,
-    /// From `Box::into_raw`, until it is closed.
-    file: *mut OpenFile,
-}
 
 /// For database files: with locks and shared memory.
 static MAIN_METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
@@ -49,7 +42,6 @@ static MAIN_METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
 
 /// For all other files.
 static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
-    iVersion: 1,
     xClose: Some(close),
     xRead: Some(read),
     xWrite: Some(write),
@@ -62,49 +54,37 @@ static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
     xFileControl: Some(file_control),
     xSectorSize: Some(sector_size),
     xDeviceCharacteristics: Some(device_characteristics),
-    xShmMap: None,
-    xShmLock: None,
-    xShmBarrier: None,
-    xShmUnmap: None,
-    xFetch: None,
-    xUnfetch: None,
+    ..file::NO_METHODS
 };
 
-/// Runs `body`; a panic in it becomes `otherwise`, for it must not unwind into C.
-pub(super) fn caught<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
-    panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or(otherwise)
+/// Runs `body`. A panic must not unwind into C: it becomes `failure`.
+pub(super) fn caught<T>(failure: T, body: impl FnOnce() -> T) -> T {
+    panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or(failure)
 }
 
-/// Puts an open file into what SQLite has set aside for it, or marks that as not open.
-///
 /// # Safety
-/// `target` is valid for writing a [`FileSlot`].
-pub(super) unsafe fn install(target: *mut ffi::sqlite3_file, file: Option<OpenFile>) {
-    let methods = match &file {
-        Some(OpenFile { main: Some(_), .. }) => &raw const MAIN_METHODS,
-        Some(OpenFile { main: None, .. }) => &raw const METHODS,
-        None => ptr::null(),
-    };
-    let file = file.map_or(ptr::null_mut(), |file| Box::into_raw(Box::new(file)));
-    let slot = FileSlot {
-        base: ffi::sqlite3_file { pMethods: methods },
-        file,
+/// `target` has room for a slot.
+pub(super) unsafe fn install(target: *mut ffi::sqlite3_file, opened: OpenFile) {
+    let methods = if opened.main.is_some() {
+        &MAIN_METHODS
+    } else {
+        &METHODS
     };
     // SAFETY: promised by the caller.
-    unsafe { target.cast::<FileSlot>().write(slot) };
+    unsafe { file::install(target, opened, methods) };
 }
 
-/// The open file behind SQLite's pointer.
+/// Returns the open file behind SQLite's pointer.
 ///
 /// # Safety
-/// `file` was installed and is not closed, and nobody else uses it during `'a`. SQLite keeps to that: a file
-/// belongs to one connection, and a connection makes one call at a time.
+/// `file` was installed and is not closed, and nothing else uses it during `'a`. SQLite guarantees this inside a method:
+/// a file belongs to one connection, and a connection makes one call at a time.
 unsafe fn opened<'a>(file: *mut ffi::sqlite3_file) -> &'a mut OpenFile {
-    // SAFETY: promised by the caller; the slot holds a live box that only the slot points to.
-    unsafe { &mut *(*file.cast::<FileSlot>()).file }
+    // SAFETY: promised by the caller.
+    unsafe { &mut *file::value::<OpenFile>(file) }
 }
 
-/// The database file behind SQLite's pointer, if it is one.
+/// Returns the database file behind SQLite's pointer; `None` for other files.
 ///
 /// # Safety
 /// As for [`opened`].
@@ -115,8 +95,8 @@ unsafe fn main_file<'a>(file: *mut ffi::sqlite3_file) -> Option<&'a mut MainFile
 
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     caught(ffi::SQLITE_IOERR_CLOSE, || {
-        // SAFETY: SQLite closes a file once, after its last use; the slot holds what `Box::into_raw` gave.
-        drop(unsafe { Box::from_raw((*file.cast::<FileSlot>()).file) });
+        // SAFETY: SQLite closes a file once, after its last use.
+        unsafe { file::close::<OpenFile>(file) };
         ffi::SQLITE_OK
     })
 }
@@ -133,7 +113,7 @@ unsafe extern "C" fn read(
         };
         // SAFETY: called by SQLite on an open file.
         let contents = unsafe { contents(file) };
-        // SAFETY: SQLite lends `len` bytes to write to, which may not be initialised yet.
+        // SAFETY: SQLite passes a buffer of `len` bytes, which may be uninitialised.
         let target = unsafe { slice::from_raw_parts_mut(target.cast::<MaybeUninit<u8>>(), len) };
         if contents.read(offset, target) < len {
             ffi::SQLITE_IOERR_SHORT_READ
@@ -157,7 +137,7 @@ unsafe extern "C" fn write(
         if unsafe { is_read_only(file) } {
             return ffi::SQLITE_READONLY;
         }
-        // SAFETY: as above, and SQLite lends `len` initialised bytes.
+        // SAFETY: as above; SQLite passes a buffer of `len` initialised bytes.
         let (contents, source) = unsafe { (contents(file), slice::from_raw_parts(source.cast::<u8>(), len)) };
         stored(contents.write(offset, source))
     })
@@ -177,7 +157,7 @@ unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, len: ffi::sqlite3_in
     })
 }
 
-/// There is nothing below memory that could be brought up to date.
+/// Memory has nothing to sync to.
 unsafe extern "C" fn sync(_file: *mut ffi::sqlite3_file, _flags: c_int) -> c_int {
     ffi::SQLITE_OK
 }
@@ -189,13 +169,13 @@ unsafe extern "C" fn file_size(file: *mut ffi::sqlite3_file, size: *mut ffi::sql
         let Ok(len) = len.try_into() else {
             return ffi::SQLITE_IOERR;
         };
-        // SAFETY: SQLite passes where to put the result.
+        // SAFETY: SQLite passes a valid out pointer.
         unsafe { size.write(len) };
         ffi::SQLITE_OK
     })
 }
 
-/// Files other than databases have one user each, so their locks are always free.
+/// A file other than a database has only one user, so it needs no locks.
 unsafe extern "C" fn lock(file: *mut ffi::sqlite3_file, level: c_int) -> c_int {
     caught(ffi::SQLITE_IOERR_LOCK, || {
         // SAFETY: called by SQLite on an open file.
@@ -228,7 +208,7 @@ unsafe extern "C" fn check_reserved_lock(file: *mut ffi::sqlite3_file, result: *
     caught(ffi::SQLITE_IOERR_CHECKRESERVEDLOCK, || {
         // SAFETY: called by SQLite on an open file.
         let reserved = unsafe { main_file(file) }.is_some_and(|main| main.is_reserved());
-        // SAFETY: SQLite passes where to put the result.
+        // SAFETY: SQLite passes a valid out pointer.
         unsafe { result.write(c_int::from(reserved)) };
         ffi::SQLITE_OK
     })
@@ -266,7 +246,7 @@ unsafe extern "C" fn shm_map(
             Err(NoRegion::OutOfMemory) => return ffi::SQLITE_IOERR_NOMEM,
             Err(NoRegion::WrongSize) => return ffi::SQLITE_IOERR_SHMSIZE,
         };
-        // SAFETY: SQLite passes where to put the result.
+        // SAFETY: SQLite passes a valid out pointer.
         unsafe { result.write(region.map_or(ptr::null_mut(), |region| region.as_ptr().cast())) };
         ffi::SQLITE_OK
     })
@@ -292,10 +272,10 @@ unsafe extern "C" fn shm_barrier(_file: *mut ffi::sqlite3_file) {
     atomic::fence(Ordering::SeqCst);
 }
 
-/// Whether the memory is to be deleted makes no difference: it never outlives its last user.
+/// `delete` makes no difference: the shared memory is freed with its last user in any case.
 unsafe extern "C" fn shm_unmap(file: *mut ffi::sqlite3_file, _delete: c_int) -> c_int {
     caught(ffi::SQLITE_IOERR, || {
-        // SAFETY: called by SQLite on an open file, when it will not touch the mapped memory any more.
+        // SAFETY: called by SQLite on an open file; it does not use the mapped memory afterwards.
         if let Some(main) = unsafe { main_file(file) } {
             main.unmap();
         }

@@ -1,5 +1,7 @@
 //! Rollback journals, and what works with them as with a log.
 
+use libsqlite3_sys as ffi;
+
 use super::{
     super::*,
     harness::{Connection, beside, is_sound},

@@ -6,6 +6,8 @@ use std::{
     ptr, slice,
 };
 
+use libsqlite3_sys as ffi;
+
 use super::super::*;
 
 pub(super) const READ_WRITE: c_int = ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE;

@@ -2,6 +2,8 @@
 
 use std::sync::Weak;
 
+use libsqlite3_sys as ffi;
+
 use super::{
     super::*,
     harness::{Connection, READ_WRITE, beside},

@@ -6,6 +6,8 @@ use std::{
     ptr,
 };
 
+use libsqlite3_sys as ffi;
+
 use super::{
     super::*,
     harness::{Connection, READ_WRITE, beside},

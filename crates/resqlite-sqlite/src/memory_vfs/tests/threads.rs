@@ -8,6 +8,8 @@ use std::{
     thread,
 };
 
+use libsqlite3_sys as ffi;
+
 use super::{
     super::*,
     harness::{Connection, is_sound},

@@ -1,6 +1,8 @@
 //! Write-ahead logging: snapshots, checkpoints, writers that collide.
 #![allow(unsafe_code)]
 
+use libsqlite3_sys as ffi;
+
 use super::{
     super::*,
     harness::{Connection, beside, is_sound},
