@@ -1,4 +1,4 @@
-//! The calls that SQLite makes on a file system, and how each can fail.
+//! The calls that SQLite makes on a VFS, and how each can fail.
 
 use std::ffi::c_int;
 
@@ -30,16 +30,16 @@ pub enum Call {
 pub enum Failure {
     /// Nothing is done, and SQLite gets this code.
     Refused(c_int),
-    /// The first half of the bytes is read or written, then SQLite gets this code.
+    /// Half of the bytes are read or written, and SQLite gets this code.
     Half(c_int),
-    /// All is done, and SQLite gets this code all the same.
+    /// The call is carried out, but SQLite gets this code.
     Done(c_int),
-    /// The file cannot be mapped into memory, which SQLite makes good by reading.
+    /// The file cannot be mapped into memory; SQLite reads it instead.
     Unmapped,
 }
 
 impl Failure {
-    /// There is no room for a write.
+    /// The disk has no room for a write.
     pub const DISK_FULL: Self = Self::Refused(ffi::SQLITE_FULL);
 }
 
@@ -65,14 +65,13 @@ impl Call {
         Self::Fetch,
     ];
 
-    /// How calls of this kind fail; the first way is the plainest.
+    /// Returns how calls of this kind fail, the simplest way first.
     ///
-    /// A read is never cut short without an error: SQLite takes that for the end of the file, as it may, since no
-    /// system ends a read early anywhere else. Locks are given back whatever a call says of it, since no system
-    /// keeps them.
+    /// No read is cut short without an error, because systems do that only at the end of a file, and SQLite relies on it.
+    /// Unlocking always succeeds, even if it reports an error, because no system keeps the locks.
     pub fn failures(self) -> &'static [Failure] {
         match self {
-            // What EMFILE, ENFILE and EACCES come to.
+            // SQLite reports EMFILE, ENFILE and EACCES like this.
             Self::Open => &[Refused(ffi::SQLITE_CANTOPEN)],
             Self::Read => &[Refused(ffi::SQLITE_IOERR_READ), Half(ffi::SQLITE_IOERR_READ)],
             Self::Write => &[

@@ -1,29 +1,29 @@
-//! Which calls fail.
+//! Plans: which calls fail.
 
 use super::calls::{Call, Failure};
 
-/// Lets calls fail: those after the first `after` ones, and so many.
+/// Makes `times` calls fail, after `after` calls that succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// What fails.
+    /// The calls that fail, and how.
     pub what: What,
-    /// How many such calls go well first.
+    /// The number of such calls that succeed first.
     pub after: u64,
-    /// How many fail then; `u64::MAX`: all.
+    /// The number of calls that fail then; `u64::MAX` for all.
     pub times: u64,
 }
 
-/// What a plan is about.
+/// The calls that a plan applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
-    /// Calls of one kind, in one way.
+    /// Calls of one kind fail in one way.
     One(Call, Failure),
-    /// Calls of all kinds, each in its plainest way: the device is gone.
+    /// Calls of every kind fail in their simplest way, as if the device were gone.
     Everything,
 }
 
 impl Plan {
-    /// One call fails, after `after` ones of its kind that do not.
+    /// Makes one call fail, after `after` calls of its kind that succeed.
     pub fn once(call: Call, after: u64, failure: Failure) -> Self {
         Self {
             what: What::One(call, failure),
@@ -40,7 +40,7 @@ impl Plan {
     }
 }
 
-/// A plan while it is carried out.
+/// A plan that is being carried out.
 #[derive(Debug)]
 pub(super) struct Progress {
     plan: Plan,
@@ -57,7 +57,7 @@ impl Progress {
         }
     }
 
-    /// How this call is to fail, if it is.
+    /// Counts a call; returns how it is to fail, if it is.
     pub(super) fn meets(&mut self, call: Call) -> Option<Failure> {
         let failure = self.plan.failure(call)?;
         let at = self.met;

@@ -1,57 +1,57 @@
-//! What happened to the files of a folder, in order.
+//! The record of all changes in a folder, in order.
 
 use std::collections::HashMap;
 
-/// A file, whatever its name: one that was deleted and made anew is another.
+/// The identity of a file: a file that is deleted and created again gets a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(pub u64);
 
-/// A change, or the order to make changes last.
+/// A change, or a request to make changes durable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// A new, empty file.
+    /// An empty file was created.
     Create {
         /// Its name in the folder.
         name: String,
-        /// Which it is.
+        /// Its identity.
         file: FileId,
     },
-    /// The name is gone; the file is as long as somebody has it open.
+    /// A name was deleted; the file still exists where it is open.
     Delete {
         /// The name in the folder.
         name: String,
     },
     /// Bytes were written.
     Write {
-        /// To which file.
+        /// The file.
         file: FileId,
-        /// From where on.
+        /// The position of the first byte.
         offset: u64,
-        /// What.
+        /// The bytes.
         data: Vec<u8>,
     },
     /// The length was set.
     Truncate {
-        /// Of which file.
+        /// The file.
         file: FileId,
-        /// To how many bytes.
+        /// The new length in bytes.
         len: u64,
     },
-    /// What was done to the file before outlives a power cut from here on.
+    /// All earlier changes of the file survive a power cut from here on.
     Sync {
-        /// Which file.
+        /// The file.
         file: FileId,
     },
-    /// A sync has failed: what was done to the file since the last one may be lost, even if a later one succeeds.
+    /// A sync failed: changes of the file since the last sync may be lost, even if a later sync succeeds.
     SyncFailed {
-        /// Which file.
+        /// The file.
         file: FileId,
     },
-    /// Names made and deleted before outlive a power cut from here on.
+    /// All earlier creations and deletions survive a power cut from here on.
     SyncFolder,
 }
 
-/// The record of a folder, which was empty at first.
+/// The record of a folder that was empty at first.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) events: Vec<Event>,
@@ -60,7 +60,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// The file of this name, which is new or known.
+    /// Returns the file of this name, which is new or in the record.
     pub(super) fn open(&mut self, name: &str, is_new: bool) -> FileId {
         if !is_new {
             let known = self.names.get(name);

@@ -1,11 +1,11 @@
-//! What is told of, and done to, the files of one folder.
+//! Taps: each observes the files of one folder and makes calls on them fail.
 
 use std::{
     cell::RefCell,
     collections::BTreeMap,
     fmt, io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, Weak},
 };
 
 use super::{
@@ -13,17 +13,18 @@ use super::{
     plan::{Plan, Progress},
     record::{Event, Record},
 };
+use crate::sync::lock;
 
-/// The folders that are tapped.
+/// All taps.
 static TAPS: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
 
 thread_local! {
-    /// The tap of the file that this thread used last.
+    /// The tap of the last file that this thread used.
     static LAST: RefCell<Weak<Shared>> = const { RefCell::new(Weak::new()) };
 }
 
-/// Sees what SQLite does to the files of one folder, and to the temporary files of threads that use it. Once it is
-/// dropped, nothing fails any more.
+/// Observes the files of one folder, and the temporary files of threads that use it. After it is dropped, no call fails
+/// any more.
 pub struct Tap(Arc<Shared>);
 
 pub(super) struct Shared {
@@ -31,7 +32,7 @@ pub(super) struct Shared {
     state: Mutex<State>,
 }
 
-/// What a tap knows.
+/// The state of a tap.
 #[derive(Default)]
 pub(super) struct State {
     calls: BTreeMap<Call, u64>,
@@ -41,10 +42,10 @@ pub(super) struct State {
 }
 
 impl Tap {
-    /// Taps a folder: files that are opened in it from now on, but not in folders in it.
+    /// Taps a folder: the files that are opened in it from now on, without subfolders.
     ///
     /// # Errors
-    /// The folder cannot be found.
+    /// The folder does not exist.
     pub fn on(folder: &Path) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             folder: folder.canonicalize()?,
@@ -56,22 +57,22 @@ impl Tap {
         Ok(Self(shared))
     }
 
-    /// The calls so far, by kind.
+    /// Returns the number of calls so far, by kind.
     pub fn calls(&self) -> BTreeMap<Call, u64> {
         self.0.state().calls.clone()
     }
 
-    /// Lets calls fail from now on, in the place of the plan before.
+    /// Makes calls fail from now on. Replaces the previous plan.
     pub fn inject(&self, plan: Plan) {
         self.0.state().plan = Some(Progress::new(plan));
     }
 
-    /// Lets nothing fail any more; gives how many calls have failed.
+    /// Ends the plan, so that no call fails any more. Returns how many have failed.
     pub fn heal(&self) -> u64 {
         self.0.state().plan.take().map_or(0, |plan| plan.injected)
     }
 
-    /// Files that are open: connections that were closed have none.
+    /// Returns the number of open files; 0 once all connections are closed.
     pub fn open_files(&self) -> usize {
         self.0.state().open_files
     }
@@ -81,7 +82,7 @@ impl Tap {
         self.0.state().record = Some(Record::default());
     }
 
-    /// How many events the record has.
+    /// Returns the number of events in the record.
     pub fn position(&self) -> usize {
         self.0
             .state()
@@ -90,7 +91,7 @@ impl Tap {
             .map_or(0, |record| record.events.len())
     }
 
-    /// Ends the record and gives it.
+    /// Ends the record and returns it.
     pub fn recorded(&self) -> Vec<Event> {
         let record = self.0.state().record.take();
         record.map_or_else(Vec::new, |record| record.events)
@@ -110,7 +111,7 @@ impl fmt::Debug for Tap {
 }
 
 impl Shared {
-    /// Counts a call; says how it is to fail, if it is.
+    /// Counts a call; returns how it is to fail, if it is.
     pub(super) fn meets(self: &Arc<Self>, call: Call) -> Option<Failure> {
         LAST.set(Arc::downgrade(self));
         let mut state = self.state();
@@ -123,7 +124,7 @@ impl Shared {
     }
 }
 
-/// Whose the file of this path is, and its name in the folder.
+/// Returns the tap of the folder of this path, and the name of the file in the folder.
 pub(super) fn tapped(path: &str) -> Option<(Arc<Shared>, &str)> {
     let path = Path::new(path);
     let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
@@ -133,12 +134,7 @@ pub(super) fn tapped(path: &str) -> Option<(Arc<Shared>, &str)> {
     Some((tap, name))
 }
 
-/// Whose temporary file it is that this thread opens: a thread has one database.
+/// Returns the tap for a temporary file of this thread: that of the file it used last, since a thread has one database.
 pub(super) fn tapped_last() -> Option<Arc<Shared>> {
     LAST.with_borrow(Weak::upgrade)
-}
-
-/// A panic cannot leave what these locks guard half changed, so a poisoned lock is as good as any.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

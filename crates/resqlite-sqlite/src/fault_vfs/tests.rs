@@ -51,7 +51,7 @@ fn calls_are_counted_by_kind() {
 }
 
 #[test]
-fn the_call_fails_that_the_plan_names_and_no_other() {
+fn only_the_call_in_the_plan_fails() {
     let fixture = Fixture::new();
     let connection = fixture.open().unwrap();
     let failure = Failure::Refused(ffi::SQLITE_IOERR_FSYNC);
@@ -63,7 +63,7 @@ fn the_call_fails_that_the_plan_names_and_no_other() {
 }
 
 #[test]
-fn a_file_that_cannot_be_opened_is_not_there_and_leaves_nothing_open() {
+fn a_file_that_cannot_be_opened_is_not_created_and_no_file_stays_open() {
     let fixture = Fixture::new();
     let plan = Plan {
         what: What::Everything,
@@ -110,7 +110,7 @@ fn temporary_files_of_a_connection_fail_too() {
 }
 
 #[test]
-fn the_record_tells_names_bytes_and_what_is_to_last() {
+fn the_record_has_names_bytes_and_syncs() {
     let fixture = Fixture::new();
     fixture.tap.record();
     fixture

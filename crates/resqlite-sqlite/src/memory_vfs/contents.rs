@@ -6,19 +6,19 @@ use std::{
     sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
-/// How much memory a file takes at a time, in bytes.
+/// Bytes of memory that a file allocates at once.
 pub(super) const CHUNK: usize = 64 * 1024;
 
-/// The process has no memory left for the file.
+/// The file cannot grow: no memory is left, or its size would overflow.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct OutOfMemory;
 
-/// The bytes of one file, shared by all who have it open. Each call is atomic towards the others.
+/// The bytes of one file, shared by everything that has it open. Each call is atomic.
 #[derive(Default)]
 pub(super) struct Contents(RwLock<Bytes>);
 
-/// Chunks rather than one vector, so that growing never copies. They cover `len`; what they hold past `len` is
-/// zero, so that a file that grows over a gap reads as zero there.
+/// Chunks, because one vector would be copied when it grows. They cover `len` bytes. Bytes past `len` are zero: if a
+/// write leaves a gap, the gap reads as zeros.
 #[derive(Default)]
 struct Bytes {
     chunks: Vec<Box<[u8]>>,
@@ -26,27 +26,28 @@ struct Bytes {
 }
 
 impl Contents {
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub(super) fn len(&self) -> usize {
         self.shared().len
     }
 
-    /// Fills `target` from `offset` on, with zeros past the end of the file. Returns how many bytes the file had.
+    /// Fills `target` with the bytes from `offset` on, and with zeros past the end of the file. Returns the number of
+    /// bytes that came from the file.
     pub(super) fn read(&self, offset: usize, target: &mut [MaybeUninit<u8>]) -> usize {
         let bytes = self.shared();
-        let had = target.len().min(bytes.len.saturating_sub(offset));
-        let (inside, past) = target.split_at_mut(had);
-        for piece in pieces(offset, had) {
+        let count = target.len().min(bytes.len.saturating_sub(offset));
+        let (inside, past) = target.split_at_mut(count);
+        for piece in pieces(offset, count) {
             fill(
                 &mut inside[piece.buffer],
                 &bytes.chunks[piece.chunk][piece.within],
             );
         }
         past.fill(MaybeUninit::new(0));
-        had
+        count
     }
 
-    /// Writes `source` at `offset`; the file grows as needed.
+    /// Writes `source` at `offset`. The file grows if it must.
     pub(super) fn write(&self, offset: usize, source: &[u8]) -> Result<(), OutOfMemory> {
         let end = offset.checked_add(source.len()).ok_or(OutOfMemory)?;
         let mut bytes = self.exclusive();
@@ -58,11 +59,11 @@ impl Contents {
         Ok(())
     }
 
-    /// Cuts or zero-extends the file to `len` bytes and frees the memory it no longer needs.
+    /// Truncates the file to `len` bytes, or extends it with zeros. Frees memory that is no longer needed.
     pub(super) fn resize(&self, len: usize) -> Result<(), OutOfMemory> {
         let mut bytes = self.exclusive();
         bytes.reserve(len)?;
-        bytes.cut(len);
+        bytes.truncate(len);
         bytes.len = len;
         Ok(())
     }
@@ -77,13 +78,13 @@ impl Contents {
 }
 
 impl Bytes {
-    /// Makes the chunks cover `len` bytes.
+    /// Allocates chunks until they cover `len` bytes.
     fn reserve(&mut self, len: usize) -> Result<(), OutOfMemory> {
-        let had = self.chunks.len();
+        let before = self.chunks.len();
         let grown = self.grow(len.div_ceil(CHUNK));
         if grown.is_err() {
-            // What could be had is of no use, and others need it.
-            self.chunks.truncate(had);
+            // Frees the chunks that could be allocated: they are of no use.
+            self.chunks.truncate(before);
         }
         grown
     }
@@ -97,8 +98,8 @@ impl Bytes {
         Ok(())
     }
 
-    /// Frees the chunks past `len` and clears the rest of the last one.
-    fn cut(&mut self, len: usize) {
+    /// Frees the chunks past `len` and zeroes the rest of the last one.
+    fn truncate(&mut self, len: usize) {
         self.chunks.truncate(len.div_ceil(CHUNK));
         self.chunks.shrink_to(2 * self.chunks.len());
         if let Some(last) = self.chunks.get_mut(len / CHUNK) {
@@ -114,14 +115,14 @@ fn zeroed_chunk() -> Result<Box<[u8]>, OutOfMemory> {
     Ok(chunk.into_boxed_slice())
 }
 
-/// A part of a buffer and where the file has it.
+/// A part of a buffer, and its place in the file.
 struct Piece {
     chunk: usize,
     within: Range<usize>,
     buffer: Range<usize>,
 }
 
-/// Splits `len` bytes at `offset` at the borders of chunks. `offset + len` must not overflow.
+/// Splits `len` bytes from `offset` on at chunk boundaries. `offset + len` must not overflow.
 fn pieces(offset: usize, len: usize) -> impl Iterator<Item = Piece> {
     let mut done = 0;
     std::iter::from_fn(move || {
@@ -150,17 +151,16 @@ mod tests {
 
     use super::*;
 
-    /// What a read of `len` bytes gives, and how many of them the file had.
+    /// Reads `len` bytes; also returns how many of them came from the file.
     fn read(contents: &Contents, offset: usize, len: usize) -> (Vec<u8>, usize) {
         let mut target = vec![MaybeUninit::new(0xEE); len];
-        let had = contents.read(offset, &mut target);
-        // Every byte was initialised above, whatever `read` did.
-        (target.iter().map(|byte| read_byte(*byte)).collect(), had)
+        let count = contents.read(offset, &mut target);
+        (target.iter().map(|byte| initialised(*byte)).collect(), count)
     }
 
     #[allow(unsafe_code)]
-    fn read_byte(byte: MaybeUninit<u8>) -> u8 {
-        // SAFETY: the caller's buffer was initialised before it was lent out.
+    fn initialised(byte: MaybeUninit<u8>) -> u8 {
+        // SAFETY: the only caller initialises its buffer.
         unsafe { byte.assume_init() }
     }
 
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_may_cross_the_border_of_chunks() {
+    fn a_write_may_cross_a_chunk_boundary() {
         let contents = Contents::default();
         contents.write(CHUNK - 2, b"abcd").unwrap();
         assert_eq!(contents.len(), CHUNK + 2);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_replaces_what_was_there_and_keeps_the_length() {
+    fn overwriting_keeps_the_length() {
         let contents = Contents::default();
         contents.write(0, b"abcdef").unwrap();
         contents.write(2, b"XY").unwrap();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cut_off_reads_as_zero_when_the_file_grows_again() {
+    fn truncated_bytes_read_as_zero_when_the_file_grows_again() {
         let contents = Contents::default();
         contents.write(0, &[7; 10]).unwrap();
         contents.resize(4).unwrap();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn resizing_frees_and_extends_whole_chunks() {
+    fn resizing_frees_and_allocates_whole_chunks() {
         let contents = Contents::default();
         contents.write(0, &[1; 3 * CHUNK]).unwrap();
         contents.resize(CHUNK).unwrap();

@@ -1,52 +1,53 @@
-//! Databases by name: what belongs to each, and for how long.
+//! The databases by name, with the files and locks of each.
 
 use std::{
     collections::BTreeMap,
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, MutexGuard, Weak,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use super::{contents::Contents, locks::LockTable, regions::Regions, shm::SlotTable};
+use crate::sync::lock;
 
-/// Where the names live. A path, so that SQLite takes it as it is, and nothing of the disk is called so.
+/// The folder in all names. An absolute path, which SQLite leaves unchanged.
 const FOLDER: &str = "/resqlite-memory/";
 
-/// Every live database. Weak, so that a database lives by its guard and its connections alone.
+/// All databases. Weak: only a `MemoryFile` and connections keep a database alive.
 static DATABASES: Mutex<BTreeMap<String, Weak<Database>>> = Mutex::new(BTreeMap::new());
 
 /// A database in memory and the files beside it.
 pub(super) struct Database {
     name: String,
     main: Arc<Contents>,
-    /// Journal and write-ahead log, by what their names add to that of the database.
+    /// Journal and write-ahead log, by suffix.
     beside: Mutex<BTreeMap<String, Arc<Contents>>>,
     locks: Mutex<LockTable>,
     shared: Mutex<SharedMemory>,
 }
 
-/// What connections in WAL mode have in common.
+/// The state that connections in WAL mode share.
 #[derive(Default)]
 pub(super) struct SharedMemory {
     pub(super) slots: SlotTable,
     pub(super) regions: Regions,
-    /// Connections that may know an address in `regions`.
+    /// Number of connections that may know an address in `regions`.
     pub(super) users: usize,
 }
 
-/// How a file beside the database is to be opened.
+/// How to open a file beside the database.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Creation {
-    /// Make it if it is not there.
+    /// Create the file if it is missing.
     pub(super) allowed: bool,
-    /// Refuse it if it is there.
+    /// Fail if the file exists.
     pub(super) required: bool,
 }
 
 impl Database {
-    /// An empty database under a name that was never used before.
+    /// Makes an empty database under a new name.
     pub(super) fn create() -> Arc<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let database = Arc::new(Self {
@@ -60,7 +61,7 @@ impl Database {
         database
     }
 
-    /// The live database of this name.
+    /// Returns the database of this name, if it is alive.
     pub(super) fn find(name: &str) -> Option<Arc<Self>> {
         lock(&DATABASES).get(name)?.upgrade()
     }
@@ -77,17 +78,17 @@ impl Database {
         lock(&self.shared)
     }
 
-    /// The database file itself.
+    /// Returns the database file.
     pub(super) fn main(&self) -> Arc<Contents> {
         Arc::clone(&self.main)
     }
 
-    /// The file beside the database, if there is one.
+    /// Returns a file beside the database, if it exists.
     pub(super) fn beside(&self, suffix: &str) -> Option<Arc<Contents>> {
         lock(&self.beside).get(suffix).cloned()
     }
 
-    /// Opens or makes a file beside the database; `None` if that is not as asked.
+    /// Opens or creates a file beside the database; `None` if `creation` forbids it.
     pub(super) fn open_beside(&self, suffix: &str, creation: Creation) -> Option<Arc<Contents>> {
         let mut beside = lock(&self.beside);
         match beside.get(suffix) {
@@ -98,7 +99,7 @@ impl Database {
         }
     }
 
-    /// Forgets a file beside the database; who has it open keeps it. Returns whether it was there.
+    /// Deletes a file beside the database; it can still be used where it is open. Returns whether it existed.
     pub(super) fn delete_beside(&self, suffix: &str) -> bool {
         lock(&self.beside).remove(suffix).is_some()
     }
@@ -118,17 +119,12 @@ impl fmt::Debug for Database {
     }
 }
 
-/// Splits a file name into that of the database and what it adds to it: `""` for the database itself, `"-wal"`,
-/// `"-journal"` and so on. `None` for names that are not of this file system.
+/// Splits a file name into the name of its database and a suffix: `""` for the database itself, `"-wal"`, `"-journal"`
+/// and so on. `None` for names that do not belong to this VFS.
 pub(super) fn split(name: &str) -> Option<(&str, &str)> {
     let number = name.strip_prefix(FOLDER)?;
     let suffix = number.find('-').map_or("", |at| &number[at..]);
     Some((&name[..name.len() - suffix.len()], suffix))
-}
-
-/// A panic cannot leave what these locks guard half changed, so a poisoned lock is as good as any.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -149,7 +145,7 @@ mod tests {
     };
 
     #[test]
-    fn a_file_name_says_which_database_it_belongs_to() {
+    fn a_file_name_is_that_of_a_database_and_a_suffix() {
         assert_eq!(split("/resqlite-memory/12"), Some(("/resqlite-memory/12", "")));
         assert_eq!(
             split("/resqlite-memory/12-wal"),
@@ -163,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_is_found_until_its_last_owner_is_gone() {
+    fn a_database_is_found_until_its_last_owner_is_dropped() {
         let database = Database::create();
         let name = database.name().to_owned();
         let other = Database::find(&name).unwrap();
@@ -175,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_beside_is_made_only_when_asked_for() {
+    fn a_file_beside_the_database_is_created_only_on_request() {
         let database = Database::create();
         assert!(database.open_beside("-wal", OPEN).is_none());
         let made = database.open_beside("-wal", OPEN_OR_CREATE).unwrap();
@@ -185,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deleted_file_stays_with_those_who_have_it_open() {
+    fn a_deleted_file_can_be_used_where_it_is_open() {
         let database = Database::create();
         let open = database.open_beside("-wal", OPEN_OR_CREATE).unwrap();
         open.write(0, b"abc").unwrap();

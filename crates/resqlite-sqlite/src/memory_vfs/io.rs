@@ -325,13 +325,13 @@ fn level_of(code: c_int) -> Option<Level> {
 }
 
 fn slot_request(first: c_int, count: c_int, flags: c_int) -> Option<SlotRequest> {
-    let run = Slots::run(first.try_into().ok()?, count.try_into().ok()?)?;
+    let range = Slots::range(first.try_into().ok()?, count.try_into().ok()?)?;
     match (
         flags & ffi::SQLITE_SHM_UNLOCK != 0,
         flags & ffi::SQLITE_SHM_EXCLUSIVE != 0,
     ) {
-        (true, _) => Some(SlotRequest::Release(run)),
-        (false, true) => Some(SlotRequest::Exclude(run)),
-        (false, false) => Some(SlotRequest::Share(run)),
+        (true, _) => Some(SlotRequest::Release(range)),
+        (false, true) => Some(SlotRequest::Exclude(range)),
+        (false, false) => Some(SlotRequest::Share(range)),
     }
 }

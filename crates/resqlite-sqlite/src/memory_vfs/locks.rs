@@ -1,39 +1,39 @@
-//! The locks on a database file: many who share, one who writes.
+//! The locks on a database file: many readers, one writer.
 
-/// How strongly one connection holds the file, weakest first.
+/// The lock of one connection, weakest first. These are the five levels of SQLite.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
-    /// Not at all.
+    /// No lock.
     #[default]
     Unlocked,
-    /// It reads.
+    /// The connection reads.
     Shared,
-    /// It reads and will write; others may still come to read.
+    /// It reads and will write; others may still begin to read.
     Reserved,
-    /// It waits for the readers to leave; nobody new comes in.
+    /// It waits until no other connection reads; none may begin to.
     Pending,
-    /// It is alone.
+    /// It writes; no other connection has a lock.
     Exclusive,
 }
 
-/// Another connection is in the way.
+/// Another connection has a conflicting lock.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Busy;
 
-/// The locks that all connections together hold on one file. What each of them holds it keeps itself and passes
-/// in as `held`; at most one holds more than `Shared`.
+/// The locks of all connections on one file. Each connection stores its own level and passes it as `held`. At most one
+/// has more than `Shared`.
 #[derive(Debug, Default)]
 pub(super) struct LockTable {
-    /// Connections that hold anything, the writer among them.
+    /// Number of connections with a lock, including the writer.
     holders: usize,
-    /// What the writer holds; `Unlocked` when there is none.
+    /// The level of the writer; `Unlocked` if there is none.
     writer: Level,
 }
 
 impl LockTable {
-    /// Raises `held` to `wanted`; does nothing if it is there already.
+    /// Raises `held` to `wanted`, unless it is as high already.
     ///
-    /// A writer that has to wait for readers is left at `Pending`, so that they cannot starve it.
+    /// A writer that must wait for readers gets `Pending`, which keeps new readers from starving it.
     pub(super) fn lock(&mut self, held: &mut Level, wanted: Level) -> Result<(), Busy> {
         if wanted >= Level::Shared {
             self.share(held)?;
@@ -57,7 +57,7 @@ impl LockTable {
         }
     }
 
-    /// Whether any connection is about to write.
+    /// Returns whether a connection is going to write.
     pub(super) fn is_reserved(&self) -> bool {
         self.writer >= Level::Reserved
     }
@@ -86,7 +86,8 @@ impl LockTable {
         Ok(())
     }
 
-    /// From `Shared` it is all or nothing; only who has reserved the file may keep newcomers out while it waits.
+    /// Only a connection that has reserved the file may wait at `Pending`. Without a reservation this gives `Exclusive` or
+    /// changes nothing.
     fn exclude(&mut self, held: &mut Level) -> Result<(), Busy> {
         if *held >= Level::Reserved {
             self.claim(held, Level::Pending)?;
@@ -103,7 +104,7 @@ mod tests {
     use super::{Level::*, *};
 
     #[test]
-    fn readers_share() {
+    fn many_connections_may_read() {
         let (mut table, mut a, mut b) = (LockTable::default(), Unlocked, Unlocked);
         assert_eq!(table.lock(&mut a, Shared), Ok(()));
         assert_eq!(table.lock(&mut b, Shared), Ok(()));
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reservation_lets_readers_in_but_no_second_writer() {
+    fn a_reservation_admits_readers_but_no_second_writer() {
         let (mut table, mut a, mut b) = (LockTable::default(), Unlocked, Unlocked);
         table.lock(&mut a, Shared).unwrap();
         table.lock(&mut a, Reserved).unwrap();
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_that_waits_keeps_newcomers_out_until_the_readers_have_left() {
+    fn a_waiting_writer_keeps_new_readers_out_until_the_others_have_finished() {
         let (mut table, mut writer, mut reader, mut late) =
             (LockTable::default(), Unlocked, Unlocked, Unlocked);
         table.lock(&mut reader, Shared).unwrap();
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_cannot_be_alone_stays_a_reader_and_bars_nobody() {
+    fn a_reader_that_cannot_get_an_exclusive_lock_stays_a_reader_and_blocks_no_others() {
         let (mut table, mut a, mut b, mut late) = (LockTable::default(), Unlocked, Unlocked, Unlocked);
         table.lock(&mut a, Shared).unwrap();
         table.lock(&mut b, Shared).unwrap();
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_reads_beside_an_exclusive_lock() {
+    fn an_exclusive_lock_excludes_readers() {
         let (mut table, mut a, mut b) = (LockTable::default(), Unlocked, Unlocked);
         table.lock(&mut a, Shared).unwrap();
         table.lock(&mut a, Exclusive).unwrap();
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn unlocking_leaves_nothing_behind() {
+    fn unlocking_removes_every_level() {
         let (mut table, mut a, mut b) = (LockTable::default(), Unlocked, Unlocked);
         table.lock(&mut a, Shared).unwrap();
         table.lock(&mut a, Exclusive).unwrap();
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn asking_for_less_changes_nothing() {
+    fn requesting_a_lower_level_changes_nothing() {
         let (mut table, mut a) = (LockTable::default(), Unlocked);
         table.lock(&mut a, Exclusive).unwrap();
         table.lock(&mut a, Shared).unwrap();

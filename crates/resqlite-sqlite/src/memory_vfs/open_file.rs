@@ -1,4 +1,4 @@
-//! A file as one connection has it open.
+//! A file that one connection has open.
 
 use std::{ptr::NonNull, sync::Arc};
 
@@ -10,20 +10,20 @@ use super::{
     shm::{Held, Slots},
 };
 
-/// A file that is open. Dropping it closes it.
+/// An open file. Dropping it closes it.
 pub(super) struct OpenFile {
     pub(super) contents: Arc<Contents>,
-    /// What a database file has and others have not.
+    /// The locks and the shared memory, which only a database file has.
     pub(super) main: Option<MainFile>,
 }
 
-/// One connection's part in a database: its locks, and its use of the shared memory.
+/// The locks of one connection on a database, and its use of the shared memory.
 pub(super) struct MainFile {
     database: Arc<Database>,
     pub(super) read_only: bool,
     level: Level,
     held: Held,
-    /// Whether this connection is counted among the users of the shared memory.
+    /// Whether this connection is counted in `users` of the shared memory.
     mapped: bool,
 }
 
@@ -46,13 +46,13 @@ impl MainFile {
         self.database.locks().unlock(&mut self.level, kept);
     }
 
-    /// Whether any connection is about to write.
+    /// Returns whether a connection is going to write.
     pub(super) fn is_reserved(&self) -> bool {
         self.database.locks().is_reserved()
     }
 
-    /// The address of a region of the shared memory, good until [`unmap`](Self::unmap) or drop; `None` if it is
-    /// not there and must not be made.
+    /// Returns the address of a region of the shared memory, valid until [`unmap`](Self::unmap) or drop. `None` if the
+    /// region does not exist and `extend` is false.
     pub(super) fn map(
         &mut self,
         index: usize,
@@ -71,24 +71,24 @@ impl MainFile {
         }
     }
 
-    /// Changes what this connection holds of the shared memory's slots; `None` if it does not use the memory.
+    /// Changes the slot locks of this connection; `None` if it does not use the shared memory.
     pub(super) fn change_slots(&mut self, request: SlotRequest) -> Option<Result<(), Busy>> {
         if !self.mapped {
             return None;
         }
         let slots = &mut self.database.shared().slots;
         Some(match request {
-            SlotRequest::Share(run) => slots.share(&mut self.held, run),
-            SlotRequest::Exclude(run) => slots.exclude(&mut self.held, run),
-            SlotRequest::Release(run) => {
-                slots.release(&mut self.held, run);
+            SlotRequest::Share(range) => slots.share(&mut self.held, range),
+            SlotRequest::Exclude(range) => slots.exclude(&mut self.held, range),
+            SlotRequest::Release(range) => {
+                slots.release(&mut self.held, range);
                 Ok(())
             }
         })
     }
 
-    /// Ends this connection's use of the shared memory. With the last one the memory goes; whoever comes next
-    /// builds it anew from the write-ahead log.
+    /// Ends the use of the shared memory by this connection. The last one frees the memory; the next connection rebuilds
+    /// the WAL index from the log.
     pub(super) fn unmap(&mut self) {
         if !std::mem::take(&mut self.mapped) {
             return;
@@ -109,7 +109,7 @@ impl Drop for MainFile {
     }
 }
 
-/// What a connection wants of the shared memory's slots.
+/// A change of slot locks.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SlotRequest {
     Share(Slots),

@@ -1,4 +1,4 @@
-//! The memory that the connections of a WAL database share.
+//! The memory of the WAL index, which all connections of a database share.
 #![allow(unsafe_code)]
 
 use std::{
@@ -6,39 +6,39 @@ use std::{
     ptr::NonNull,
 };
 
-/// More than any field of the WAL index asks for, and a cache line.
+/// A cache line; more than any field of the WAL index needs.
 const ALIGN: usize = 64;
 
-/// Why a region cannot be had.
+/// Why there is no region.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NoRegion {
-    /// There is no memory left.
+    /// No memory is left.
     OutOfMemory,
-    /// It is to be of another size than those before it.
+    /// The size differs from that of the regions before it, or is invalid.
     WrongSize,
 }
 
-/// Regions of one size that neither move nor go away until [`clear`](Self::clear) or drop.
+/// Regions of one size. Their addresses stay valid until [`clear`](Self::clear) or drop.
 ///
-/// SQLite reads and writes them from several threads by rules of its own, so they are known here by their address
-/// alone: nobody makes a Rust reference to what is in them.
+/// SQLite reads and writes the regions from several threads under its own protocol. Rust code therefore keeps only their
+/// addresses and never makes a reference to their contents.
 #[derive(Debug, Default)]
 pub(super) struct Regions {
     list: Vec<NonNull<u8>>,
-    /// The layout of each; `None` as long as there is none.
+    /// The layout of each region; `None` while there is none.
     layout: Option<Layout>,
 }
 
-// SAFETY: the addresses are of plain heap memory, which any thread may free.
+// SAFETY: the addresses are those of heap memory, which any thread may free.
 unsafe impl Send for Regions {}
 
 impl Regions {
-    /// The address of region `index`, if it is there.
+    /// Returns the address of region `index`, if it exists.
     pub(super) fn get(&self, index: usize) -> Option<NonNull<u8>> {
         self.list.get(index).copied()
     }
 
-    /// The address of region `index`; it and all before it are made, zeroed, if they are not there.
+    /// Returns the address of region `index`. Allocates it and all regions before it, zeroed, if they do not exist.
     pub(super) fn get_or_extend(&mut self, index: usize, size: usize) -> Result<NonNull<u8>, NoRegion> {
         let layout = self.layout_for(size)?;
         while self.list.len() <= index {
@@ -49,11 +49,11 @@ impl Regions {
         Ok(self.list[index])
     }
 
-    /// Frees all regions. Nobody may use their addresses any more.
+    /// Frees all regions. Their addresses must not be used afterwards.
     pub(super) fn clear(&mut self) {
         let Some(layout) = self.layout.take() else { return };
         for region in self.list.drain(..) {
-            // SAFETY: `zeroed` allocated it with this layout, and it is in the list only once.
+            // SAFETY: `zeroed` allocated the region with this layout; it is only once in the list.
             unsafe { alloc::dealloc(region.as_ptr(), layout) };
         }
     }
@@ -75,7 +75,7 @@ impl Drop for Regions {
     }
 }
 
-/// `layout` must not be of size zero; `layout_for` sees to that.
+/// The size of `layout` must not be zero; `layout_for` ensures that.
 fn zeroed(layout: Layout) -> Result<NonNull<u8>, NoRegion> {
     // SAFETY: the size is not zero.
     NonNull::new(unsafe { alloc::alloc_zeroed(layout) }).ok_or(NoRegion::OutOfMemory)
@@ -86,22 +86,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_region_is_zeroed_and_stays_where_it_is_when_others_come() {
+    fn a_region_is_zeroed_and_does_not_move_when_others_are_added() {
         let mut regions = Regions::default();
         let first = regions.get_or_extend(0, 4096).unwrap();
-        // SAFETY: the region is 4096 bytes long and nobody else knows it.
+        // SAFETY: the region is 4096 bytes long, and nothing else uses it.
         unsafe {
             assert_eq!(first.add(4095).read(), 0);
             first.write(7);
         }
         regions.get_or_extend(40, 4096).unwrap();
         assert_eq!(regions.get(0), Some(first));
-        // SAFETY: as above; it was not freed.
+        // SAFETY: as above; the region has not been freed.
         assert_eq!(unsafe { first.read() }, 7);
     }
 
     #[test]
-    fn a_region_that_was_never_made_is_not_there() {
+    fn a_region_that_was_never_allocated_does_not_exist() {
         let mut regions = Regions::default();
         regions.get_or_extend(1, 4096).unwrap();
         assert!(regions.get(1).is_some());
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn all_regions_are_of_one_size_until_they_are_cleared() {
+    fn all_regions_have_one_size_until_they_are_cleared() {
         let mut regions = Regions::default();
         regions.get_or_extend(0, 4096).unwrap();
         assert_eq!(regions.get_or_extend(1, 8192), Err(NoRegion::WrongSize));

@@ -1,17 +1,17 @@
-//! The locks on the shared memory of WAL mode: a row of slots, each shared by many or held by one.
+//! The locks on the shared memory of WAL mode: eight slots, each shared by many connections or exclusive to one.
 
 use super::locks::Busy;
 
-/// How many slots there are.
+/// The number of slots, as in SQLite.
 pub(super) const SLOTS: usize = 8;
 
-/// A run of slots, one bit each.
+/// Consecutive slots, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slots(u8);
 
 impl Slots {
-    /// `count` slots from `first` on; `None` if there are not so many, or none is asked for.
-    pub(super) fn run(first: usize, count: usize) -> Option<Self> {
+    /// Returns `count` slots from `first` on; `None` if there are not that many, or if `count` is 0.
+    pub(super) fn range(first: usize, count: usize) -> Option<Self> {
         let end = first
             .checked_add(count)
             .filter(|end| count > 0 && *end <= SLOTS)?;
@@ -23,14 +23,14 @@ impl Slots {
     }
 }
 
-/// What one connection holds.
+/// The slot locks of one connection, one bit per slot.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Held {
     shared: u8,
     exclusive: u8,
 }
 
-/// What all connections together hold.
+/// The slot locks of all connections.
 #[derive(Debug, Default)]
 pub(super) struct SlotTable([Slot; SLOTS]);
 
@@ -38,13 +38,13 @@ pub(super) struct SlotTable([Slot; SLOTS]);
 enum Slot {
     #[default]
     Free,
-    /// By how many, never zero.
+    /// The number of connections, never zero.
     Shared(usize),
     Exclusive,
 }
 
 impl SlotTable {
-    /// Shares the slots, all or none. Those that `held` shares already stay so.
+    /// Takes shared locks on the slots, on all or none. Does nothing for slots that `held` shares already.
     pub(super) fn share(&mut self, held: &mut Held, slots: Slots) -> Result<(), Busy> {
         let slots = Slots(slots.0 & !held.shared);
         if slots.iter().any(|slot| self.0[slot] == Slot::Exclusive) {
@@ -57,7 +57,7 @@ impl SlotTable {
         Ok(())
     }
 
-    /// Takes the slots for one connection alone, all or none.
+    /// Takes exclusive locks on the slots, on all or none.
     pub(super) fn exclude(&mut self, held: &mut Held, slots: Slots) -> Result<(), Busy> {
         let slots = Slots(slots.0 & !held.exclusive);
         if slots.iter().any(|slot| self.0[slot] != Slot::Free) {
@@ -68,7 +68,7 @@ impl SlotTable {
         Ok(())
     }
 
-    /// Gives back what `held` has of these slots, however it has them.
+    /// Releases the locks of `held` on these slots, shared or exclusive.
     pub(super) fn release(&mut self, held: &mut Held, slots: Slots) {
         for slot in Slots(slots.0 & held.shared).iter() {
             self.0[slot] = self.0[slot].with_one_less();
@@ -80,7 +80,7 @@ impl SlotTable {
         held.exclusive &= !slots.0;
     }
 
-    /// Gives back all that `held` has.
+    /// Releases all locks of `held`.
     pub(super) fn release_all(&mut self, held: &mut Held) {
         self.release(held, Slots(u8::MAX));
     }
@@ -107,20 +107,20 @@ mod tests {
     use super::*;
 
     fn slots(first: usize, count: usize) -> Slots {
-        Slots::run(first, count).unwrap()
+        Slots::range(first, count).unwrap()
     }
 
     #[test]
-    fn a_run_lies_within_the_eight_slots() {
-        assert_eq!(Slots::run(3, 5), Some(Slots(0b1111_1000)));
-        assert_eq!(Slots::run(0, 8), Some(Slots(0xFF)));
-        assert_eq!(Slots::run(4, 5), None);
-        assert_eq!(Slots::run(2, 0), None);
-        assert_eq!(Slots::run(usize::MAX, 2), None);
+    fn a_range_lies_within_the_eight_slots() {
+        assert_eq!(Slots::range(3, 5), Some(Slots(0b1111_1000)));
+        assert_eq!(Slots::range(0, 8), Some(Slots(0xFF)));
+        assert_eq!(Slots::range(4, 5), None);
+        assert_eq!(Slots::range(2, 0), None);
+        assert_eq!(Slots::range(usize::MAX, 2), None);
     }
 
     #[test]
-    fn a_shared_slot_is_free_when_the_last_has_left() {
+    fn a_shared_slot_is_free_when_the_last_connection_has_released_it() {
         let (mut table, mut a, mut b) = (SlotTable::default(), Held::default(), Held::default());
         table.share(&mut a, slots(4, 1)).unwrap();
         table.share(&mut b, slots(4, 1)).unwrap();
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exclusive_slot_is_for_one() {
+    fn an_exclusive_slot_belongs_to_one_connection() {
         let (mut table, mut a, mut b) = (SlotTable::default(), Held::default(), Held::default());
         table.exclude(&mut a, slots(0, 1)).unwrap();
         assert_eq!(table.share(&mut b, slots(0, 1)), Err(Busy));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_taken_whole_or_not_at_all() {
+    fn a_range_is_locked_completely_or_not_at_all() {
         let (mut table, mut a, mut b) = (SlotTable::default(), Held::default(), Held::default());
         table.share(&mut a, slots(5, 1)).unwrap();
         assert_eq!(table.exclude(&mut b, slots(3, 5)), Err(Busy));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn releasing_what_is_not_held_takes_nothing_from_others() {
+    fn releasing_a_slot_of_another_connection_does_nothing() {
         let (mut table, mut a, mut b) = (SlotTable::default(), Held::default(), Held::default());
         table.exclude(&mut a, slots(1, 2)).unwrap();
         table.release(&mut b, slots(0, 8));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn all_can_be_given_back_at_once() {
+    fn all_locks_can_be_released_at_once() {
         let (mut table, mut a, mut b) = (SlotTable::default(), Held::default(), Held::default());
         table.share(&mut a, slots(3, 1)).unwrap();
         table.exclude(&mut a, slots(0, 2)).unwrap();

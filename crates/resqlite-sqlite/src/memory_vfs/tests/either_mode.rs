@@ -1,4 +1,4 @@
-//! Rollback journals, and what works with them as with a log.
+//! Rollback journals, and behaviour that is the same with a journal and with a log.
 
 use libsqlite3_sys as ffi;
 
@@ -8,7 +8,7 @@ use super::{
 };
 
 #[test]
-fn a_second_writer_is_told_that_the_database_is_busy() {
+fn a_second_writer_gets_busy() {
     for mode in ["WAL", "DELETE"] {
         let file = MemoryFile::create();
         let (a, b) = (Connection::to(&file), Connection::to(&file));
@@ -26,7 +26,7 @@ fn a_second_writer_is_told_that_the_database_is_busy() {
 }
 
 #[test]
-fn without_a_log_a_writer_waits_for_readers_and_keeps_new_ones_out() {
+fn without_a_log_a_writer_waits_for_readers_and_excludes_new_ones() {
     let file = MemoryFile::create();
     let (writer, reader, late) = (
         Connection::to(&file),
@@ -81,7 +81,7 @@ fn a_transaction_larger_than_the_page_cache_can_be_rolled_back() {
 }
 
 #[test]
-fn a_transaction_over_two_databases_is_one() {
+fn a_transaction_on_two_databases_commits_in_both() {
     let (a, b) = (MemoryFile::create(), MemoryFile::create());
     let connection = Connection::to(&a);
     connection.run(&format!(
@@ -110,7 +110,7 @@ fn temporary_tables_and_sorts_work() {
 }
 
 #[test]
-fn a_big_blob_comes_back_as_it_was() {
+fn a_large_blob_is_read_as_it_was_written() {
     let file = MemoryFile::create();
     let writer = Connection::wal(&file);
     let blob: Vec<u8> = (0..5_000_000_u32)
@@ -125,7 +125,7 @@ fn a_big_blob_comes_back_as_it_was() {
 }
 
 #[test]
-fn vacuum_gives_memory_back() {
+fn vacuum_frees_memory() {
     for mode in ["WAL", "DELETE"] {
         let file = MemoryFile::create();
         let connection = Connection::to(&file);

@@ -1,4 +1,4 @@
-//! A plain connection through the VFS.
+//! A bare connection through the VFS.
 #![allow(unsafe_code)]
 
 use std::{
@@ -12,7 +12,7 @@ use super::super::*;
 
 pub(super) const READ_WRITE: c_int = ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE;
 
-/// A connection that stays on its thread.
+/// A connection that is used by one thread.
 pub(super) struct Connection(pub(super) *mut ffi::sqlite3);
 
 impl Connection {
@@ -21,7 +21,7 @@ impl Connection {
         let name = CString::new(name).unwrap();
         let vfs = CString::new(VFS_NAME).unwrap();
         let mut db = ptr::null_mut();
-        // SAFETY: the strings live during the call, and `db` takes the result.
+        // SAFETY: the strings are valid during the call; `db` receives the handle.
         let code = unsafe {
             ffi::sqlite3_open_v2(
                 name.as_ptr(),
@@ -42,24 +42,24 @@ impl Connection {
         Self::open(file.name(), READ_WRITE).unwrap()
     }
 
-    /// A connection in WAL mode that waits for others when it must.
+    /// A connection in WAL mode that waits for locks.
     pub(super) fn wal(file: &MemoryFile) -> Self {
         let connection = Self::to(file);
-        connection.wait_for_others();
+        connection.wait_for_locks();
         assert_eq!(connection.texts("PRAGMA journal_mode = WAL"), ["wal"]);
         connection
     }
 
-    pub(super) fn wait_for_others(&self) {
+    pub(super) fn wait_for_locks(&self) {
         // SAFETY: the connection is open.
         unsafe { ffi::sqlite3_busy_timeout(self.0, 60_000) };
     }
 
-    /// Runs statements; returns the first columns of all rows, as text.
+    /// Runs statements; returns the first column of all rows as text.
     pub(super) fn query(&self, sql: &str) -> Result<Vec<String>, c_int> {
         let sql = CString::new(sql).unwrap();
         let mut rows: Vec<String> = Vec::new();
-        // SAFETY: the connection is open, the string lives during the call, and `first_column` takes what it says.
+        // SAFETY: the connection is open, the string is valid during the call, and `first_column` gets a `Vec<String>`.
         let code = unsafe {
             ffi::sqlite3_exec(
                 self.0,
@@ -94,7 +94,7 @@ impl Connection {
 
     pub(super) fn insert_blob(&self, sql: &str, blob: &[u8]) {
         let statement = self.prepare(sql);
-        // SAFETY: the statement is live, and the blob lives until it is finalized.
+        // SAFETY: the statement is live; the blob is valid until it is finalized.
         unsafe {
             ffi::sqlite3_bind_blob64(statement, 1, blob.as_ptr().cast(), blob.len() as u64, None);
             assert_eq!(ffi::sqlite3_step(statement), ffi::SQLITE_DONE);
@@ -104,7 +104,7 @@ impl Connection {
 
     pub(super) fn blob(&self, sql: &str) -> Vec<u8> {
         let statement = self.prepare(sql);
-        // SAFETY: the statement is live, and the bytes are copied before it moves on.
+        // SAFETY: the statement is live; the bytes are copied before the next call.
         unsafe {
             assert_eq!(ffi::sqlite3_step(statement), ffi::SQLITE_ROW);
             let start = ffi::sqlite3_column_blob(statement, 0).cast::<u8>();
@@ -118,7 +118,7 @@ impl Connection {
     fn prepare(&self, sql: &str) -> *mut ffi::sqlite3_stmt {
         let sql = CString::new(sql).unwrap();
         let mut statement = ptr::null_mut();
-        // SAFETY: the connection is open, and the string lives during the call.
+        // SAFETY: the connection is open; the string is valid during the call.
         let code =
             unsafe { ffi::sqlite3_prepare_v2(self.0, sql.as_ptr(), -1, &mut statement, ptr::null_mut()) };
         assert_eq!(code, ffi::SQLITE_OK);
@@ -128,14 +128,14 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // SAFETY: the connection is open and all its statements are finalized.
+        // SAFETY: the connection is open; all its statements are finalized.
         let code = unsafe { ffi::sqlite3_close(self.0) };
         assert_eq!(code, ffi::SQLITE_OK);
     }
 }
 
 /// # Safety
-/// `rows` points to a `Vec<String>`, `values` to as many strings or nulls as there are columns.
+/// `rows` points to a `Vec<String>`, `values` to one string or null per column.
 unsafe extern "C" fn first_column(
     rows: *mut c_void,
     _columns: c_int,
@@ -154,7 +154,7 @@ unsafe extern "C" fn first_column(
     ffi::SQLITE_OK
 }
 
-/// The length of a file beside the database; `None` if there is none.
+/// The length of a file beside the database; `None` if it does not exist.
 pub(super) fn beside(file: &MemoryFile, suffix: &str) -> Option<usize> {
     file.database.beside(suffix).map(|contents| contents.len())
 }

@@ -1,4 +1,4 @@
-//! How long a database and its memory live.
+//! The lifetime of a database and its memory.
 
 use std::sync::Weak;
 
@@ -9,7 +9,7 @@ use super::{
     harness::{Connection, READ_WRITE, beside},
 };
 
-/// What tells whether the memory of a file is still held: the database with its shared memory, and its contents.
+/// Weak references to the memory of a file: the database with its shared memory, and the contents of its files.
 fn memory(file: &MemoryFile) -> (Weak<Database>, Vec<Weak<contents::Contents>>) {
     let log = file.database.beside("-wal").unwrap();
     (
@@ -19,7 +19,7 @@ fn memory(file: &MemoryFile) -> (Weak<Database>, Vec<Weak<contents::Contents>>) 
 }
 
 #[test]
-fn a_database_outlives_its_connections_as_long_as_its_file_is_kept() {
+fn a_database_outlives_its_connections_while_its_memory_file_lives() {
     let file = MemoryFile::create();
     Connection::wal(&file).run("CREATE TABLE t(x); INSERT INTO t VALUES (5)");
     assert_eq!(
@@ -33,7 +33,7 @@ fn a_database_outlives_its_connections_as_long_as_its_file_is_kept() {
 }
 
 #[test]
-fn all_memory_is_freed_when_file_and_connections_are_gone_in_either_order() {
+fn dropping_the_memory_file_and_all_connections_in_any_order_frees_the_memory() {
     for file_first in [true, false] {
         let file = MemoryFile::create();
         let (a, b) = (Connection::wal(&file), Connection::to(&file));
@@ -59,7 +59,7 @@ fn all_memory_is_freed_when_file_and_connections_are_gone_in_either_order() {
 }
 
 #[test]
-fn connections_go_on_working_when_the_file_is_dropped_before_they_write() {
+fn connections_still_work_when_the_memory_file_is_dropped_first() {
     let file = MemoryFile::create();
     let connection = Connection::to(&file);
     drop(file);
@@ -68,7 +68,7 @@ fn connections_go_on_working_when_the_file_is_dropped_before_they_write() {
 }
 
 #[test]
-fn shared_memory_is_there_only_while_somebody_uses_it() {
+fn shared_memory_exists_only_while_a_connection_uses_it() {
     let file = MemoryFile::create();
     let (a, b) = (Connection::wal(&file), Connection::to(&file));
     a.run("CREATE TABLE t(x)");

@@ -1,4 +1,4 @@
-//! Names, registration and what SQLite asks about files.
+//! Names, registration, and whether a file exists.
 #![allow(unsafe_code)]
 
 use std::{
@@ -13,12 +13,12 @@ use super::{
     harness::{Connection, READ_WRITE, beside},
 };
 
-/// What SQLite is told when it asks whether the database has such a file beside it.
+/// The answer to the question whether the database has a file with this suffix.
 fn access(file: &MemoryFile, suffix: &str, question: c_int) -> c_int {
     let vfs = CString::new(VFS_NAME).unwrap();
     let name = CString::new(format!("{}{suffix}", file.name())).unwrap();
     let mut answer = -1;
-    // SAFETY: the VFS lives as long as the process, the strings during the calls; `answer` takes the result.
+    // SAFETY: a VFS is never freed, the strings are valid during the calls; `answer` receives the result.
     unsafe {
         let vfs = ffi::sqlite3_vfs_find(vfs.as_ptr());
         assert_eq!(
@@ -30,24 +30,24 @@ fn access(file: &MemoryFile, suffix: &str, question: c_int) -> c_int {
 }
 
 #[test]
-fn registering_twice_does_nothing_and_does_not_make_it_the_default() {
+fn registering_works_twice_and_does_not_change_the_default_vfs() {
     register().unwrap();
     register().unwrap();
-    // SAFETY: the default VFS and its name live as long as the process.
+    // SAFETY: a VFS and its name are never freed.
     let default = unsafe { CStr::from_ptr((*ffi::sqlite3_vfs_find(ptr::null())).zName) };
     assert_ne!(default.to_str(), Ok(VFS_NAME));
 }
 
 #[test]
-fn the_name_for_rust_is_the_name_for_sqlite() {
+fn sqlite_knows_the_vfs_by_its_name() {
     register().unwrap();
     let name = CString::new(VFS_NAME).unwrap();
-    // SAFETY: the name lives during the call.
+    // SAFETY: the name is valid during the call.
     assert!(!unsafe { ffi::sqlite3_vfs_find(name.as_ptr()) }.is_null());
 }
 
 #[test]
-fn every_file_is_a_database_of_its_own() {
+fn each_memory_file_is_a_separate_database() {
     let (a, b) = (MemoryFile::create(), MemoryFile::create());
     assert_ne!(a.name(), b.name());
     Connection::to(&a).run("CREATE TABLE t(x)");
@@ -55,7 +55,7 @@ fn every_file_is_a_database_of_its_own() {
 }
 
 #[test]
-fn a_name_without_a_file_cannot_be_opened() {
+fn a_name_without_a_database_cannot_be_opened() {
     for name in [
         "/resqlite-memory/0",
         "/resqlite-memory/1-wal",
@@ -71,7 +71,7 @@ fn a_name_without_a_file_cannot_be_opened() {
 }
 
 #[test]
-fn a_file_without_contents_does_not_count_as_existing() {
+fn an_empty_file_does_not_count_as_existing() {
     let file = MemoryFile::create();
     Connection::to(&file).run("PRAGMA journal_mode = TRUNCATE; CREATE TABLE t(x)");
     assert_eq!(beside(&file, "-journal"), Some(0));

@@ -19,7 +19,7 @@ const ACCOUNTS: u64 = 50;
 const TRANSFERS: u64 = 2_000;
 const TOTAL: i64 = 50 * 100;
 
-/// Moves money from one account to another, which of them `random` decides.
+/// Moves money between two random accounts.
 fn transfer(writer: &Connection, random: &mut u64) {
     let mut next = || {
         *random = random
@@ -37,7 +37,7 @@ fn transfer(writer: &Connection, random: &mut u64) {
     ));
 }
 
-/// Adds up the two halves of the accounts in statements of their own; returns the sum and how many transfers it saw.
+/// Adds up the accounts in two statements; returns the sum and the number of transfers that are visible.
 fn audit(reader: &Connection) -> (i64, i64) {
     reader.run("BEGIN");
     let done = reader.number("SELECT done FROM transfers");
@@ -49,7 +49,7 @@ fn audit(reader: &Connection) -> (i64, i64) {
 
 fn audit_until_finished(name: &str, start: &Barrier, finished: &AtomicBool) {
     let reader = Connection::open(name, ffi::SQLITE_OPEN_READONLY).unwrap();
-    reader.wait_for_others();
+    reader.wait_for_locks();
     start.wait();
     let mut seen = 0;
     loop {
@@ -72,7 +72,7 @@ fn readers_on_four_threads_always_see_a_state_between_two_transfers() {
     writer.run("CREATE TABLE transfers(done); INSERT INTO transfers VALUES (0)");
     writer.run("CREATE TABLE account(id INTEGER PRIMARY KEY, balance)");
     (0..ACCOUNTS).for_each(|id| writer.run(&format!("INSERT INTO account VALUES ({id}, 100)")));
-    // Often enough that checkpoints and restarts of the log happen under the readers' feet.
+    // Small, so that checkpoints and resets of the log happen while the others read.
     writer.run("PRAGMA wal_autocheckpoint = 50");
     let (start, finished) = (Barrier::new(5), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -89,7 +89,7 @@ fn readers_on_four_threads_always_see_a_state_between_two_transfers() {
 }
 
 #[test]
-fn writers_on_two_threads_lose_no_update() {
+fn two_writers_on_two_threads_lose_no_update() {
     for mode in ["WAL", "DELETE"] {
         let file = MemoryFile::create();
         let keeper = Connection::to(&file);
@@ -100,7 +100,7 @@ fn writers_on_two_threads_lose_no_update() {
             for _ in 0..2 {
                 scope.spawn(|| {
                     let writer = Connection::to(&file);
-                    writer.wait_for_others();
+                    writer.wait_for_locks();
                     (0..200).for_each(|_| writer.run("BEGIN IMMEDIATE; UPDATE t SET n = n + 1; COMMIT"));
                 });
             }
@@ -111,7 +111,7 @@ fn writers_on_two_threads_lose_no_update() {
 }
 
 #[test]
-fn connections_may_come_and_go_on_many_threads() {
+fn connections_may_be_opened_and_closed_on_many_threads() {
     let file = MemoryFile::create();
     Connection::wal(&file).run("CREATE TABLE t(x)");
     thread::scope(|scope| {
@@ -119,7 +119,7 @@ fn connections_may_come_and_go_on_many_threads() {
             scope.spawn(|| {
                 for _ in 0..50 {
                     let connection = Connection::to(&file);
-                    connection.wait_for_others();
+                    connection.wait_for_locks();
                     connection.run("INSERT INTO t VALUES (1)");
                 }
             });

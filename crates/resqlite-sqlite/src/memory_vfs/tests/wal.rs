@@ -1,4 +1,4 @@
-//! Write-ahead logging: snapshots, checkpoints, writers that collide.
+//! Write-ahead logging: snapshots, checkpoints, conflicting writers.
 #![allow(unsafe_code)]
 
 use libsqlite3_sys as ffi;
@@ -34,7 +34,7 @@ fn a_reader_keeps_its_snapshot_while_a_writer_commits() {
 }
 
 #[test]
-fn a_reader_is_not_in_the_way_of_a_writer_nor_a_writer_in_that_of_a_reader() {
+fn readers_and_a_writer_do_not_block_each_other() {
     let file = MemoryFile::create();
     let (writer, reader) = (Connection::wal(&file), Connection::to(&file));
     writer.run("CREATE TABLE t(x); BEGIN IMMEDIATE; INSERT INTO t VALUES (1)");
@@ -44,7 +44,7 @@ fn a_reader_is_not_in_the_way_of_a_writer_nor_a_writer_in_that_of_a_reader() {
 }
 
 #[test]
-fn a_snapshot_that_is_too_old_cannot_be_written_to() {
+fn a_transaction_on_an_old_snapshot_cannot_write() {
     let file = MemoryFile::create();
     let (a, b) = (Connection::wal(&file), Connection::to(&file));
     a.run("CREATE TABLE t(x)");
@@ -57,7 +57,7 @@ fn a_snapshot_that_is_too_old_cannot_be_written_to() {
 }
 
 #[test]
-fn a_read_only_connection_reads_and_does_not_write() {
+fn a_read_only_connection_reads_but_cannot_write() {
     let file = MemoryFile::create();
     let writer = Connection::wal(&file);
     writer.run("CREATE TABLE t(x); INSERT INTO t VALUES (1)");
@@ -71,7 +71,7 @@ fn a_read_only_connection_reads_and_does_not_write() {
     drop(reader);
     assert!(
         beside(&file, "-wal").unwrap() > 0,
-        "who may only read does not checkpoint on its way out"
+        "a read-only connection does not checkpoint when it closes"
     );
     assert_eq!(Connection::to(&file).number("SELECT x FROM t"), 1);
 }
@@ -103,7 +103,7 @@ fn a_truncating_checkpoint_is_busy_while_a_reader_needs_the_log() {
 }
 
 #[test]
-fn a_log_longer_than_one_region_of_the_index_is_read_right() {
+fn a_log_whose_index_needs_several_regions_is_read_correctly() {
     let file = MemoryFile::create();
     let (writer, reader) = (Connection::wal(&file), Connection::to(&file));
     writer.run("PRAGMA wal_autocheckpoint = 0; CREATE TABLE t(id INTEGER PRIMARY KEY, x)");
