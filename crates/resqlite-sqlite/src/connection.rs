@@ -95,8 +95,8 @@ impl Connection {
             };
         file_locks::install();
         let mut db = ptr::null_mut();
-        // SAFETY: both strings are NUL-terminated and outlive the call. Most failures give a handle, too; `Handle`
-        // owns and closes it.
+        // SAFETY: both strings are NUL-terminated and outlive the call. Even most failures create a handle; `Handle` owns
+        // and closes it.
         let code = unsafe {
             let vfs = vfs.as_ref().map_or(ptr::null(), |name| name.as_ptr());
             ffi::sqlite3_open_v2(path.as_ptr(), &mut db, flags, vfs)
@@ -114,7 +114,7 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Prepares the first statement of `sql`. `keep` tells SQLite that the statement will be used many times.
+    /// Prepares the first statement of `sql`. Set `keep` for a statement that will be used many times.
     ///
     /// # Errors
     /// Syntax and schema errors, with their offset if SQLite knows it.
@@ -392,7 +392,7 @@ impl Connection {
     }
 }
 
-/// The version of the bundled SQLite, such as `3.54.1`.
+/// Returns the version of the bundled SQLite, such as `3.54.1`.
 #[allow(unsafe_code)]
 pub fn version() -> String {
     // SAFETY: SQLite returns a static string.

@@ -28,7 +28,7 @@ impl Handle {
         }
     }
 
-    /// The error that SQLite keeps for this connection; only the text of `code` if SQLite keeps another error.
+    /// Returns the error that SQLite has stored for this connection. If that is not `code`, returns the text of `code`.
     #[allow(unsafe_code)]
     pub(crate) fn error(&self, code: i32) -> Error {
         let db = self.db.as_ptr();

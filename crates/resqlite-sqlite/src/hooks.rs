@@ -34,7 +34,7 @@ pub(crate) struct Hooks {
 }
 
 impl Hooks {
-    /// Resumes the panic of a callback, if there was one. To be called whenever SQLite has returned.
+    /// Resumes the panic of a callback, if there was one. To be called after each call that can run callbacks.
     pub(crate) fn resume_panic(&self) {
         if let Some(payload) = self.panic.borrow_mut().take() {
             panic::resume_unwind(payload);
@@ -116,30 +116,30 @@ pub struct PreUpdate<'a> {
 
 #[allow(unsafe_code)]
 impl PreUpdate<'_> {
-    /// The number of columns of the row.
+    /// Returns the number of columns of the row.
     pub fn column_count(&self) -> usize {
         // SAFETY: a `PreUpdate` exists only inside the hook, where these calls are allowed.
         unsafe { ffi::sqlite3_preupdate_count(self.db.as_ptr()) as usize }
     }
 
-    /// 0 for a direct change, at least 1 for one by a trigger or a foreign-key action.
+    /// Returns 0 for a direct change, at least 1 for one by a trigger or a foreign-key action.
     pub fn depth(&self) -> usize {
         // SAFETY: as in `column_count`.
         unsafe { ffi::sqlite3_preupdate_depth(self.db.as_ptr()) as usize }
     }
 
-    /// The column that incremental BLOB I/O writes; SQLite reports such a write as a delete.
+    /// Returns the column that incremental BLOB I/O writes; SQLite reports such a write as a delete.
     pub fn blob_column(&self) -> Option<usize> {
         // SAFETY: as in `column_count`.
         usize::try_from(unsafe { ffi::sqlite3_preupdate_blobwrite(self.db.as_ptr()) }).ok()
     }
 
-    /// The value of a column before the change; `None` for an insert or a column that does not exist.
+    /// Returns the value of a column before the change; `None` for an insert, or if there is no such column.
     pub fn old_value(&self, column: usize) -> Option<ValueRef<'_>> {
         self.value(ffi::sqlite3_preupdate_old, column)
     }
 
-    /// The value of a column after the change; `None` for a delete or a column that does not exist.
+    /// Returns the value of a column after the change; `None` for a delete, or if there is no such column.
     pub fn new_value(&self, column: usize) -> Option<ValueRef<'_>> {
         self.value(ffi::sqlite3_preupdate_new, column)
     }
@@ -150,8 +150,8 @@ impl PreUpdate<'_> {
         column: usize,
     ) -> Option<ValueRef<'_>> {
         let mut raw = std::ptr::null_mut();
-        // SAFETY: called inside the hook; SQLite checks operation and column range and returns a value that
-        // stays valid until the hook returns, which outlives the borrow of `self`.
+        // SAFETY: called inside the hook. SQLite checks the operation and the column, and the value is valid until the
+        // hook returns, which is longer than the borrow of `self`.
         unsafe {
             if get(self.db.as_ptr(), column as c_int, &mut raw) != ffi::SQLITE_OK {
                 return None;
@@ -165,7 +165,7 @@ impl PreUpdate<'_> {
 /// `context` is the address of the `Hooks` of a live connection.
 #[allow(unsafe_code)]
 unsafe fn hooks<'a>(context: *mut c_void) -> &'a Hooks {
-    // SAFETY: callbacks run only during calls on that connection, on its thread, and nobody borrows `Hooks` mutably.
+    // SAFETY: callbacks run only during calls on that connection, on its thread, and `Hooks` is never borrowed mutably.
     unsafe { &*context.cast::<Hooks>() }
 }
 

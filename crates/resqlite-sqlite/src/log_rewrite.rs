@@ -19,7 +19,7 @@ use crate::{
 /// Bytes per read and write. SQLite allows less than 128 KiB.
 const CHUNK: usize = 1 << 16;
 
-/// Rewrites the log of a schema and syncs it. The caller holds the write lock, so nobody else writes to the log.
+/// Rewrites the log of a schema and syncs it. The caller holds the write lock, so no other connection writes to the log.
 pub(crate) fn rewrite(handle: &Handle, schema: &CStr) -> Result<()> {
     let mut log: *mut ffi::sqlite3_file = ptr::null_mut();
     // SAFETY: the handle is open; the name and the out pointer are valid during the call.

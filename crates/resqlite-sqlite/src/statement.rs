@@ -156,7 +156,7 @@ impl Statement {
                         (bytes.as_ptr().cast(), bytes.len() as u64, ffi::SQLITE_TRANSIENT());
                     ffi::sqlite3_bind_text64(raw, index, start, length, copy, ffi::SQLITE_UTF8 as u8)
                 }
-                // A null pointer would bind NULL, hence a BLOB of zero zero bytes.
+                // A null pointer would bind NULL; a `zeroblob` of length 0 is an empty BLOB.
                 ValueRef::Blob([]) => ffi::sqlite3_bind_zeroblob(raw, index, 0),
                 ValueRef::Blob(bytes) => {
                     let (start, length) = (bytes.as_ptr().cast(), bytes.len() as u64);

@@ -134,7 +134,7 @@ macro_rules! forward {
 macro_rules! call {
     ($call:expr, $file:expr, $method:ident $(, $argument:expr)*) => {{
         // SAFETY: called by SQLite on an open file.
-        match unsafe { opened($file) }.tap.meets($call) {
+        match unsafe { opened($file) }.tap.begin($call) {
             Some(Failure::Refused(code)) => code,
             Some(Failure::Done(code)) => {
                 let _ = forward!($file, $method $(, $argument)*);
@@ -159,7 +159,7 @@ unsafe extern "C" fn read(
     offset: ffi::sqlite3_int64,
 ) -> c_int {
     // SAFETY: called by SQLite on an open file.
-    match unsafe { opened(file) }.tap.meets(Call::Read) {
+    match unsafe { opened(file) }.tap.begin(Call::Read) {
         Some(Failure::Refused(code)) => code,
         Some(Failure::Half(code)) => {
             let _ = forward!(file, xRead, target, len / 2, offset);
@@ -177,7 +177,7 @@ unsafe extern "C" fn write(
 ) -> c_int {
     // SAFETY: called by SQLite on an open file.
     let opened = unsafe { opened(file) };
-    let failure = opened.tap.meets(Call::Write);
+    let failure = opened.tap.begin(Call::Write);
     if let Some(Failure::Refused(code)) = failure {
         return code;
     }
@@ -202,7 +202,7 @@ unsafe extern "C" fn write(
 unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, len: ffi::sqlite3_int64) -> c_int {
     // SAFETY: called by SQLite on an open file.
     let opened = unsafe { opened(file) };
-    if let Some(Failure::Refused(code)) = opened.tap.meets(Call::Truncate) {
+    if let Some(Failure::Refused(code)) = opened.tap.begin(Call::Truncate) {
         return code;
     }
     let event = |file| Event::Truncate {
@@ -292,7 +292,7 @@ unsafe extern "C" fn fetch(
     result: *mut *mut c_void,
 ) -> c_int {
     // SAFETY: called by SQLite on an open file.
-    match unsafe { opened(file) }.tap.meets(Call::Fetch) {
+    match unsafe { opened(file) }.tap.begin(Call::Fetch) {
         Some(Failure::Refused(code)) => code,
         Some(Failure::Unmapped) => {
             // SAFETY: SQLite passes a valid out pointer.

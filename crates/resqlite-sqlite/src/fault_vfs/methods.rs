@@ -48,7 +48,7 @@ unsafe extern "C" fn open(
         // SAFETY: the arguments are passed on unchanged; `target` is larger than the platform's file.
         return unsafe { real_open(real, name, target, flags, out_flags) };
     };
-    if let Some(Failure::Refused(code)) = tap.meets(Call::Open) {
+    if let Some(Failure::Refused(code)) = tap.begin(Call::Open) {
         // SAFETY: SQLite allocates `file_size` bytes.
         unsafe { vfs::file::install_none(target) };
         return code;
@@ -86,7 +86,7 @@ unsafe extern "C" fn delete(vfs: *mut ffi::sqlite3_vfs, name: *const c_char, syn
     let Some((tap, name_in_folder)) = path.and_then(tapped) else {
         return real_delete();
     };
-    let failure = tap.meets(Call::Delete);
+    let failure = tap.begin(Call::Delete);
     if let Some(Failure::Refused(code)) = failure {
         return code;
     }
@@ -112,7 +112,7 @@ unsafe extern "C" fn access(
     // SAFETY: SQLite passes this VFS and a string that is valid during the call.
     let (real, path) = unsafe { (platform::of(vfs), c_text::borrowed(name)) };
     if let Some((tap, _)) = path.and_then(tapped)
-        && let Some(Failure::Refused(code)) = tap.meets(Call::Access)
+        && let Some(Failure::Refused(code)) = tap.begin(Call::Access)
     {
         return code;
     }

@@ -44,7 +44,7 @@ impl Plan {
 #[derive(Debug)]
 pub(super) struct Progress {
     plan: Plan,
-    met: u64,
+    counted: u64,
     pub(super) injected: u64,
 }
 
@@ -52,16 +52,16 @@ impl Progress {
     pub(super) fn new(plan: Plan) -> Self {
         Self {
             plan,
-            met: 0,
+            counted: 0,
             injected: 0,
         }
     }
 
     /// Counts a call; returns how it is to fail, if it is.
-    pub(super) fn meets(&mut self, call: Call) -> Option<Failure> {
+    pub(super) fn begin(&mut self, call: Call) -> Option<Failure> {
         let failure = self.plan.failure(call)?;
-        let at = self.met;
-        self.met += 1;
+        let at = self.counted;
+        self.counted += 1;
         let fails = at >= self.plan.after && at - self.plan.after < self.plan.times;
         self.injected += u64::from(fails);
         fails.then_some(failure)

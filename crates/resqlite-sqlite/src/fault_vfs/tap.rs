@@ -112,11 +112,11 @@ impl fmt::Debug for Tap {
 
 impl Shared {
     /// Counts a call; returns how it is to fail, if it is.
-    pub(super) fn meets(self: &Arc<Self>, call: Call) -> Option<Failure> {
+    pub(super) fn begin(self: &Arc<Self>, call: Call) -> Option<Failure> {
         LAST.set(Arc::downgrade(self));
         let mut state = self.state();
         *state.calls.entry(call).or_default() += 1;
-        state.plan.as_mut()?.meets(call)
+        state.plan.as_mut()?.begin(call)
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {

@@ -7,8 +7,8 @@ use std::{
 };
 
 use super::{
+    deferred,
     file::{FileId, identify},
-    parked,
 };
 use crate::sync::lock;
 
@@ -33,10 +33,10 @@ pub(super) fn of(fd: c_int) -> c_int {
     lock(&KEEPERS).of(fd)
 }
 
-/// To be called before `fd` is closed, which SQLite does only when it holds no lock on the file. Returns the keeper if
-/// nothing else uses it; the caller closes it. It does so after the mutex is released, because closing reads
-/// `/proc/locks`, and every lock on every database needs the mutex. If another thread opens the file meanwhile, it gets
-/// a keeper of its own, whose locks do not depend on this one.
+/// To be called before `fd` is closed, which SQLite does only when it holds no lock on the file. If `fd` was the last
+/// user of its keeper, returns the keeper, which the caller must close. It is not closed here, because closing reads
+/// `/proc/locks`, and every lock on every database would wait for this mutex meanwhile. If another thread opens the file
+/// in between, it gets a new keeper, whose locks do not depend on the old one.
 pub(super) fn forget(fd: c_int) -> Option<c_int> {
     lock(&KEEPERS).forget(fd)
 }
@@ -73,6 +73,6 @@ impl Keepers {
 
 /// Opens the file of `fd` again; for writing if possible, because write locks need that.
 fn open_again(fd: c_int, file: FileId) -> Option<c_int> {
-    let again = |access| parked::take(file, access).or_else(|| parked::open_again(fd, access));
+    let again = |access| deferred::take(file, access).or_else(|| deferred::open_again(fd, access));
     [libc::O_RDWR, libc::O_RDONLY].into_iter().find_map(again)
 }

@@ -10,13 +10,13 @@
 //! - **Locks** become OFD locks. SQLite locks and unlocks a database through any of its descriptors of the file, because
 //!   POSIX locks belong to the process. All calls for one file are therefore redirected to one descriptor of our own,
 //!   its *keeper* ([`keepers`]). SQLite opens a `-shm` file only once per process, so that file needs no keeper.
-//! - **Closing** a descriptor would drop the POSIX locks of another copy on the file. While there are such locks the
-//!   descriptor is *parked*, and used again when SQLite opens the file again ([`parked`]).
+//! - **Closing** a descriptor would drop the POSIX locks of another copy on the file. While there are such locks, the
+//!   close is *deferred*, and the descriptor is used again if SQLite opens the file again ([`deferred`]).
 #![allow(unsafe_code)]
 
+mod deferred;
 mod file;
 mod keepers;
-mod parked;
 
 use std::{
     env,
@@ -107,14 +107,14 @@ unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: *mut c_void) -> 
 }
 
 unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: c_int) -> c_int {
-    // SAFETY: SQLite passes a path that is valid during the call; if no descriptor is parked, it is opened as asked.
-    unsafe { parked::take_at(path, flags).unwrap_or_else(|| libc::open(path, flags, mode)) }
+    // SAFETY: SQLite passes a path that is valid during the call; if no descriptor of it can be used again, it is opened as asked.
+    unsafe { deferred::take_at(path, flags).unwrap_or_else(|| libc::open(path, flags, mode)) }
 }
 
 unsafe extern "C" fn close(fd: c_int) -> c_int {
     // First: as soon as `fd` is closed, another thread may open a file under the same number.
     match keepers::forget(fd) {
-        Some(keeper) => parked::close(&[fd, keeper]),
-        None => parked::close(&[fd]),
+        Some(keeper) => deferred::close(&[fd, keeper]),
+        None => deferred::close(&[fd]),
     }
 }

@@ -86,8 +86,8 @@ impl LockTable {
         Ok(())
     }
 
-    /// Only a connection that has reserved the file may wait at `Pending`. Without a reservation this gives `Exclusive` or
-    /// changes nothing.
+    /// Only a connection with at least `Reserved` may wait at `Pending`. From `Shared`, this either succeeds or changes
+    /// nothing.
     fn exclude(&mut self, held: &mut Level) -> Result<(), Busy> {
         if *held >= Level::Reserved {
             self.claim(held, Level::Pending)?;

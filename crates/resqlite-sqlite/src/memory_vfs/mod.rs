@@ -5,9 +5,9 @@
 //! connection, and the connections of a shared in-memory database have no WAL, so that readers and the writer would
 //! block each other.
 //!
-//! A temporary file with `synchronous = OFF` would need far less code. It makes opening and closing 2 to 9 times as
-//! slow, and single statements and live queries by 10 to 60 % (experiment 029); it also needs a writable folder, and
-//! leaves files behind when the process crashes.
+//! A temporary file with `synchronous = OFF` would need far less code. But opening and closing it takes 2 to 9 times as
+//! long, and single statements and live queries take 10 to 60 % longer (experiment 029). It also needs a writable folder
+//! and leaves files behind when the process crashes.
 //!
 //! A [`MemoryFile`] makes a database and names it. Connections open that name through [`VFS_NAME`]:
 //!

@@ -17,7 +17,7 @@ impl<T> Slot<T> {
     pub(crate) const SIZE: c_int = size_of::<Self>() as c_int;
 }
 
-/// The start of a method table: version 1, with nothing implemented.
+/// A method table of version 1 without methods, to be completed.
 pub(crate) const NO_METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
     iVersion: 1,
     xClose: None,

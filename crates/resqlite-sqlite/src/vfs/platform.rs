@@ -20,7 +20,8 @@ pub(crate) unsafe fn of(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
     unsafe { (*vfs).pAppData.cast() }
 }
 
-/// Defines methods that call those of the platform with the same arguments; the last value stands for a missing one.
+/// Defines methods that call those of the platform with the same arguments. `else` gives the result if the platform has
+/// no such method.
 macro_rules! forward {
     ($($name:ident => $method:ident($($argument:ident: $type:ty),*) -> $result:ty, else $missing:expr;)*) => {$(
         pub(crate) unsafe extern "C" fn $name(vfs: *mut ffi::sqlite3_vfs $(, $argument: $type)*) -> $result {

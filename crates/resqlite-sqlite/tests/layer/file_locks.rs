@@ -44,7 +44,7 @@ fn shared_lock(file: &File, command: c_int, kind: c_int) -> libc::flock {
 }
 
 #[test]
-fn closing_keeps_the_locks_of_another_copy_and_its_descriptors_are_closed_at_a_later_open() {
+fn a_close_is_deferred_while_another_copy_has_a_lock_and_made_at_a_later_open() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("shared.db");
     let connection = open(&path);
@@ -67,16 +67,16 @@ fn closing_keeps_the_locks_of_another_copy_and_its_descriptors_are_closed_at_a_l
 }
 
 #[test]
-fn descriptors_do_not_add_up_while_another_copy_holds_its_lock() {
+fn repeated_closes_beside_a_lock_of_another_copy_do_not_add_up_descriptors() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("shared.db");
     drop(open(&path));
     let other = File::open(&path).unwrap();
     shared_lock(&other, libc::F_SETLK, libc::F_RDLCK);
     drop(open(&path));
-    let parked = open_descriptors(folder.path());
+    let deferred = open_descriptors(folder.path());
     (0..10).for_each(|_| drop(open(&path)));
-    assert_eq!(open_descriptors(folder.path()), parked);
+    assert_eq!(open_descriptors(folder.path()), deferred);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Descriptors that are not closed yet, because another copy of SQLite in this process has locks on their file.
+//! Deferred closes: descriptors that stay open because another copy of SQLite in this process has locks on their file.
 
 use std::{
     ffi::{CString, c_char, c_int},
@@ -17,7 +17,7 @@ use libc::{F_OFD_GETLK, F_OFD_SETLK};
 use super::file::{FileId, identify, whole_file};
 use crate::sync::lock;
 
-struct Parked {
+struct Deferred {
     fd: c_int,
     file: FileId,
     /// `O_RDONLY` or `O_RDWR`.
@@ -30,41 +30,42 @@ const PENDING_BYTE: libc::off_t = 0x4000_0000;
 const PENDING_ATTEMPTS: usize = 100;
 
 /// Only for adding and removing: nothing is closed and no lock is looked up while this is locked.
-static PARKED: Mutex<Vec<Parked>> = Mutex::new(Vec::new());
+static DEFERRED: Mutex<Vec<Deferred>> = Mutex::new(Vec::new());
 
-/// Whether `PARKED` has entries, which is rare.
+/// Whether `DEFERRED` has entries, which is rare.
 static ANY: AtomicBool = AtomicBool::new(false);
 
-/// Closes of one database take turns, or one would find the shield of the other and park its descriptors in vain. The
-/// mutex is chosen by the inode: closes of different databases rarely wait for each other.
+/// Closes of one database take turns. Otherwise the shield of one could keep the other from getting its own, and the
+/// other would keep descriptors open for no reason. The inode of the database selects the mutex, so that closes of
+/// different databases rarely wait for each other.
 static TURNS: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
 
-fn parked<R>(action: impl FnOnce(&mut Vec<Parked>) -> R) -> R {
-    let mut parked = lock(&PARKED);
-    let result = action(&mut parked);
-    ANY.store(!parked.is_empty(), Ordering::Release);
+fn with_deferred<R>(action: impl FnOnce(&mut Vec<Deferred>) -> R) -> R {
+    let mut deferred = lock(&DEFERRED);
+    let result = action(&mut deferred);
+    ANY.store(!deferred.is_empty(), Ordering::Release);
     result
 }
 
-/// Closes descriptors of one file, or parks them. Returns the result of closing the first; 0 if they are parked.
+/// Closes descriptors of one file, now or later. Returns the result of closing the first; 0 if it is deferred.
 pub(super) fn close(fds: &[c_int]) -> c_int {
     close_unlocked(fds).unwrap_or_else(|kept| {
-        parked(|parked| parked.extend(kept));
+        with_deferred(|deferred| deferred.extend(kept));
         0
     })
 }
 
 /// Closes descriptors of one file if no other copy has a lock on the database that they belong to. No copy can get a
 /// lock meanwhile: the *shield*, a descriptor of our own, holds the lock that every connection takes first. Otherwise
-/// returns the descriptors to be parked.
-fn close_unlocked(fds: &[c_int]) -> Result<c_int, Vec<Parked>> {
+/// returns the descriptors that must stay open.
+fn close_unlocked(fds: &[c_int]) -> Result<c_int, Vec<Deferred>> {
     let Some(file) = identify(fds[0]) else {
         return Ok(close_now(fds));
     };
-    let parked = || fds.iter().map(|fd| Parked::new(*fd, file));
-    // Before the shield is opened, which could not be closed either.
+    let kept = || fds.iter().map(|fd| Deferred::new(*fd, file));
+    // Checked before the shield is opened, because the shield could not be closed either.
     if must_stay_open(fds[0], file) {
-        return Err(parked().collect());
+        return Err(kept().collect());
     }
     let Some((path, database)) = database_of(fds[0]) else {
         return Ok(close_now(fds));
@@ -75,7 +76,7 @@ fn close_unlocked(fds: &[c_int]) -> Result<c_int, Vec<Parked>> {
         return Ok(close_now(fds));
     };
     let is_shielded = set_pending(shield, libc::F_WRLCK);
-    if is_shielded && !is_any_locked_by_us([file, database]) {
+    if is_shielded && !have_posix_locks([file, database]) {
         let code = close_now(fds);
         // Last: closing it drops its lock.
         close_now(&[shield]);
@@ -84,10 +85,10 @@ fn close_unlocked(fds: &[c_int]) -> Result<c_int, Vec<Parked>> {
     if is_shielded {
         set_pending(shield, libc::F_UNLCK);
     }
-    Err(parked().chain([Parked::new(shield, database)]).collect())
+    Err(kept().chain([Deferred::new(shield, database)]).collect())
 }
 
-impl Parked {
+impl Deferred {
     fn new(fd: c_int, file: FileId) -> Self {
         // SAFETY: reads the flags of an open descriptor.
         let access = unsafe { libc::fcntl(fd, libc::F_GETFL) } & libc::O_ACCMODE;
@@ -123,7 +124,7 @@ fn set_pending(fd: c_int, kind: c_int) -> bool {
     })
 }
 
-/// Returns the result for the first.
+/// Closes all of them; returns the result for the first.
 fn close_now(fds: &[c_int]) -> c_int {
     // SAFETY: SQLite closes the descriptor, or it is one of ours.
     let codes = fds.iter().map(|fd| unsafe { libc::close(*fd) });
@@ -141,8 +142,8 @@ fn open_path(path: &CString, access: c_int) -> Option<c_int> {
     (own >= 0).then_some(own)
 }
 
-/// Takes a parked descriptor of the file at `path` that was opened with the same access, and closes the parked
-/// descriptors of files that no other copy has locked any more.
+/// Takes a descriptor of the file at `path` whose close is deferred and that was opened with the same access. Then makes
+/// the deferred closes that need not wait any longer.
 ///
 /// # Safety
 /// `path` is NUL-terminated and valid during the call.
@@ -163,36 +164,41 @@ pub(super) unsafe fn take_at(path: *const c_char, flags: c_int) -> Option<c_int>
     taken
 }
 
-/// Closes the parked descriptors whose database no other copy has locked any more. The others are not removed from the
+/// Closes the descriptors whose database no other copy has locked any more. The others are not removed from the
 /// list meanwhile: a thread that opens their file must find them, or descriptors would add up.
 fn close_released() {
-    let candidates: Vec<_> = parked(|parked| parked.iter().map(|parked| (parked.fd, parked.file)).collect());
+    let candidates: Vec<_> = with_deferred(|deferred| {
+        deferred
+            .iter()
+            .map(|deferred| (deferred.fd, deferred.file))
+            .collect()
+    });
     for (fd, file) in candidates {
         let is_released = identify(fd) == Some(file) && !must_stay_open(fd, file);
-        if is_released && parked(|parked| remove(parked, |parked| parked.fd == fd)).is_some() {
+        if is_released && with_deferred(|deferred| remove(deferred, |kept| kept.fd == fd)).is_some() {
             close(&[fd]);
         }
     }
 }
 
-/// Takes a parked descriptor of a file that was opened with this access.
+/// Takes a descriptor of the file whose close is deferred and that was opened with this access.
 pub(super) fn take(file: FileId, access: c_int) -> Option<c_int> {
-    let fits = |parked: &Parked| parked.file == file && parked.access == access;
-    parked(|parked| remove(parked, fits)).map(|taken| taken.fd)
+    let fits = |kept: &Deferred| kept.file == file && kept.access == access;
+    with_deferred(|deferred| remove(deferred, fits)).map(|taken| taken.fd)
 }
 
-fn remove(parked: &mut Vec<Parked>, fits: impl FnMut(&Parked) -> bool) -> Option<Parked> {
-    let at = parked.iter().position(fits)?;
-    Some(parked.swap_remove(at))
+fn remove(deferred: &mut Vec<Deferred>, fits: impl FnMut(&Deferred) -> bool) -> Option<Deferred> {
+    let at = deferred.iter().position(fits)?;
+    Some(deferred.swap_remove(at))
 }
 
 /// Returns whether another copy has a lock on the file, or on the database beside its `-shm` file.
 fn must_stay_open(fd: c_int, file: FileId) -> bool {
     is_locked_by_another_copy(fd, file)
-        || database_of(fd).is_some_and(|(_, database)| database != file && is_any_locked_by_us([database]))
+        || database_of(fd).is_some_and(|(_, database)| database != file && have_posix_locks([database]))
 }
 
-/// Returns whether this process has POSIX locks on the file. Our own locks are OFD locks.
+/// Returns whether this process has POSIX locks on the file. They are those of another copy, since ours are OFD locks.
 fn is_locked_by_another_copy(fd: c_int, file: FileId) -> bool {
     let mut lock = whole_file();
     // SAFETY: the structure is valid during the call, which fails if the descriptor is not that of a file.
@@ -201,11 +207,11 @@ fn is_locked_by_another_copy(fd: c_int, file: FileId) -> bool {
         return false;
     }
     // The kernel names one holder; there may be others.
-    lock.l_pid as u32 == process::id() || is_any_locked_by_us([file])
+    lock.l_pid as u32 == process::id() || have_posix_locks([file])
 }
 
-/// Returns whether `/proc/locks` has a POSIX lock of this process on one of the files.
-fn is_any_locked_by_us<const N: usize>(files: [FileId; N]) -> bool {
+/// Returns whether this process has a POSIX lock on one of the files, according to `/proc/locks`.
+fn have_posix_locks<const N: usize>(files: [FileId; N]) -> bool {
     // `1: POSIX  ADVISORY  READ  4711 fe:01:131 128 128`: process, device and inode, first and last byte. The device is
     // not compared, since `stat` reports another one on some file systems.
     let is_ours = |line: &str| {
