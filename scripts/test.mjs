@@ -2,6 +2,7 @@
 
 import { rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { checkApiDocs } from './api-docs.mjs'
 import { checkExperiments } from './experiment.mjs'
 import { checkGuarantees } from './guarantees.mjs'
 import { buildNative, buildTestProfile, buildTypeScript } from './lib/build.mjs'
@@ -9,6 +10,7 @@ import { install } from './lib/install.mjs'
 import { filesBelow, packageFolder, root } from './lib/paths.mjs'
 import { cargo, run, runTool } from './lib/process.mjs'
 import { printTimes, runSteps } from './lib/steps.mjs'
+import { checkLinks } from './links.mjs'
 import { packTest } from './pack-test.mjs'
 
 const builtTests = join(packageFolder, 'build')
@@ -30,6 +32,8 @@ printTimes(
     ['cargo test with counters', testCounters],
     ['biome', () => runTool('@biomejs/biome', 'biome', ['check', '--error-on-warnings', '.'])],
     ['guarantees', checkGuarantees],
+    ['links between the documents', checkLinks],
+    ['docs/api.md', checkApiDocs],
     ['experiments', () => checkExperiments()],
     ['types of the tests', compileTests],
     ['types of the native module', () => tsc('scripts/declarations')],

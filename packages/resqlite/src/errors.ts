@@ -1,5 +1,30 @@
-/** Base of all errors of this library. `code` tells them apart; messages may change. */
+/**
+ * The base class of the errors of this library. Programs tell errors apart by `code`; messages may change. Where an
+ * argument is wrong, a `TypeError` or `RangeError` with a `code` is thrown instead, and a native module that cannot be
+ * loaded is a plain `Error`. Codes that begin with `SQLITE_` are those of SQLite.
+ *
+ * | code | error | meaning |
+ * | --- | --- | --- |
+ * | `RESQLITE_ABORTED` | `AbortError` | The signal of the call fired. |
+ * | `RESQLITE_CLOSED` | `ResqliteError` | The database is closed. |
+ * | `RESQLITE_FILES_LOST` | `ResqliteError` | A file of the open database was deleted or replaced. Close it and open it again. |
+ * | `RESQLITE_INTEGER` | `RangeError` | With `integers: 'number'`: a number cannot hold this INTEGER. |
+ * | `RESQLITE_KEY` | `ResqliteError` | The key of `changes` is not a column of the result, or two rows have the same key. |
+ * | `RESQLITE_LEASES` | `ResqliteError` | 256 snapshots and iterators are open, all wait for their callers, and none ended within 5 s. |
+ * | `RESQLITE_LIMIT` | `LimitError` | The query exceeded one of its `limits`. |
+ * | `RESQLITE_OPEN` | `ResqliteError` | The database cannot be opened. Where SQLite gives a reason, the code is SQLite's. |
+ * | `RESQLITE_OPTION` | `TypeError` | An option or an argument is unknown or has a wrong value, or `open` contradicts the engine that is shared. |
+ * | `RESQLITE_PARAMETER` | `TypeError`, `RangeError` | A parameter is missing, unknown, too many, or cannot be bound. Nothing ran. |
+ * | `RESQLITE_PROFILE` | `ResqliteError` | This native module has no counters (`resqlite/profile`). |
+ * | `RESQLITE_QUEUE_FULL` | `ResqliteError` | Too many requests wait already. |
+ * | `RESQLITE_READ_ONLY` | `ResqliteError` | The database is read-only, or a read was given a statement that writes. |
+ * | `RESQLITE_STATEMENT` | `TypeError`, `ResqliteError` | The SQL is not a string, is not exactly one statement, or is not allowed here. |
+ * | `RESQLITE_TIMEOUT` | `ResqliteError` | A transaction or snapshot took longer than its `timeout`. |
+ * | `RESQLITE_TRANSACTION` | `TransactionError`, `ResqliteError` | The state of the transaction or snapshot does not allow the call. |
+ * | `RESQLITE_WORKER` | `ResqliteError` | A native thread failed and was replaced. The request may not have run. |
+ */
 export class ResqliteError extends Error {
+  /** Names the error for programs. */
   readonly code: string
 
   constructor(message: string, code: string, options?: { cause?: unknown }) {

@@ -1,0 +1,85 @@
+// Checks that every relative link of a Markdown file leads to a file that exists and, with a #fragment, to one of its
+// headings. Runs in npm test, or alone: node scripts/links.mjs
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { filesBelow, root } from './lib/paths.mjs'
+import { CommandFailed } from './lib/process.mjs'
+
+const skipped = ['.git', 'node_modules', 'target']
+
+/** Throws a CommandFailed that lists every link that leads nowhere. */
+export function checkLinks() {
+  const files = readdirSync(root, { withFileTypes: true })
+    .filter(({ name }) => !skipped.includes(name))
+    .flatMap((entry) =>
+      entry.isDirectory() ? filesBelow(join(root, entry.name), /\.md$/) : join(root, entry.name),
+    )
+    .filter((file) => file.endsWith('.md'))
+  const links = files.flatMap(linksOf)
+  const broken = links.filter((link) => !leadsSomewhere(link))
+  if (broken.length > 0) throw new CommandFailed(broken.map(report).join('\n'))
+  console.log(`${files.length} files, ${links.length} links`)
+}
+
+/** The relative links of a file: `[text](target)`, outside of code. */
+function linksOf(file) {
+  return linesOutsideCode(file).flatMap(({ text, number }) =>
+    [...text.replace(/`[^`]*`/g, '').matchAll(/\]\((?!\w+:)([^)\s]+)\)/g)].map(([, target]) => ({
+      file,
+      number,
+      target,
+    })),
+  )
+}
+
+function linesOutsideCode(file) {
+  let code = false
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((text, index) => {
+      const fence = /^\s*```/.test(text)
+      if (fence) code = !code
+      return fence || code ? [] : [{ text, number: index + 1 }]
+    })
+}
+
+function leadsSomewhere({ file, target }) {
+  const [path, anchor] = target.split('#')
+  const destination = path ? join(dirname(file), decodeURI(path)) : file
+  if (!existsSync(destination)) return false
+  return !anchor || !destination.endsWith('.md') || anchorsOf(destination).has(anchor)
+}
+
+/** The anchors that GitHub gives to headings. */
+function anchorsOf(file) {
+  const anchors = new Set()
+  for (const { text } of linesOutsideCode(file)) {
+    const [, title] = /^#{1,6} (.+)$/.exec(text) ?? []
+    if (!title) continue
+    const slug = title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replace(/\s/g, '-')
+    let anchor = slug
+    for (let copy = 1; anchors.has(anchor); copy++) anchor = `${slug}-${copy}`
+    anchors.add(anchor)
+  }
+  return anchors
+}
+
+function report({ file, number, target }) {
+  return `${relative(root, file)}:${number}: ${target} leads nowhere`
+}
+
+if (resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  try {
+    checkLinks()
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error
+    console.error(error.message)
+    process.exitCode = 1
+  }
+}
