@@ -1,0 +1,78 @@
+// The programs in README and in the guides run. Blocks of a page that are plain `js` or `ts` are one program; a block
+// `js server` is a program of its own behind the plain ones before it; blocks whose packages are not installed here
+// (`js orm`, `jsx react`) are only parsed.
+
+import { equal } from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import ts from 'typescript'
+import { packageFolder, root } from '../lib/paths.mjs'
+
+let folder
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'resqlite-docs-'))
+  mkdirSync(join(folder, 'node_modules'))
+  symlinkSync(packageFolder, join(folder, 'node_modules', 'resqlite'), 'junction')
+})
+
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+for (const page of ['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md']) {
+  const blocks = blocksOf(page)
+
+  test(`the program of ${page} runs`, () => {
+    for (const { kind, code } of blocks) if (kind.endsWith('.mjs')) writeFileSync(join(folder, kind), code)
+    run(plain(blocks))
+  })
+
+  for (const [index, { kind, code }] of blocks.entries()) {
+    if (kind === 'server')
+      test(`server ${index} of ${page} listens`, () => {
+        const server = code.replace('.listen(3000)', '.listen(0, () => process.exit(0))')
+        run(`${plain(blocks.slice(0, index))}\n${server}`)
+      })
+    if (kind === 'orm' || kind === 'react')
+      test(`block ${index} of ${page} is valid`, () => equal(syntaxErrors(code), ''))
+  }
+}
+
+/** The blocks of JavaScript and TypeScript; `kind` is the word behind the language. */
+function blocksOf(page) {
+  const text = readFileSync(join(root, page), 'utf8')
+  return [...text.matchAll(/^```(?:js|ts|jsx) ?(\S*)\n(.*?)^```$/gms)].map(([, kind, code]) => ({
+    kind,
+    code,
+  }))
+}
+
+function plain(blocks) {
+  return blocks.flatMap(({ kind, code }) => (kind === '' ? code : [])).join('\n')
+}
+
+function run(code) {
+  writeFileSync(join(folder, 'program.mjs'), code)
+  const { status, stderr } = spawnSync(process.execPath, ['program.mjs'], {
+    cwd: folder,
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
+  equal(status, 0, stderr)
+}
+
+function syntaxErrors(code) {
+  const options = { jsx: ts.JsxEmit.Preserve, target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ES2022 }
+  const { diagnostics } = ts.transpileModule(code, {
+    compilerOptions: options,
+    fileName: 'block.tsx',
+    reportDiagnostics: true,
+  })
+  return ts.formatDiagnostics(diagnostics, {
+    getCurrentDirectory: () => '',
+    getCanonicalFileName: (name) => name,
+    getNewLine: () => '\n',
+  })
+}
