@@ -1,5 +1,5 @@
-// Checks docs/GUARANTEES.md and SECURITY.md: the promises are numbered without a gap, each names at least one test that
-// holds it, and every test that is named exists in the file that is named. Runs in npm test, or alone:
+// Checks docs/GUARANTEES.md and SECURITY.md: the guarantees are numbered without a gap, each names at least one test that
+// verifies it, and every named test exists in the named file. Runs in npm test, or alone:
 // node scripts/guarantees.mjs
 
 import { existsSync, readFileSync } from 'node:fs'
@@ -8,16 +8,16 @@ import { fileURLToPath } from 'node:url'
 import { root } from './lib/paths.mjs'
 import { CommandFailed } from './lib/process.mjs'
 
-/** The documents with promises, and the letter of their numbers. */
+/** The documents with guarantees, and the letter of their numbers. */
 const documents = [
   { file: join('docs', 'GUARANTEES.md'), letter: 'G' },
   { file: 'SECURITY.md', letter: 'S' },
 ]
 
-/** `- **G12** A promise.` */
-const promiseLine = /^- \*\*([A-Z])(\d+)\*\* \S/
+/** `- **G12** A guarantee.` */
+const guaranteeLine = /^- \*\*([A-Z])(\d+)\*\* \S/
 
-/** The line of a promise with its tests: nothing but references in backticks, with commas between them. */
+/** The line of a guarantee with its tests: nothing but references in backticks, with commas between them. */
 const testsLine = /^ {2}- `[^`]+`(, `[^`]+`)*$/
 
 /** `path/to/file.rs::test_name`, `path/to/file.test.ts::"test name"` */
@@ -28,20 +28,20 @@ export function checkGuarantees() {
   const errors = documents.flatMap(wrongIn)
   if (errors.length > 0) throw new CommandFailed(errors.join('\n'))
   for (const document of documents) {
-    const promises = readPromises(linesOf(document))
-    const tests = new Set(promises.flatMap(({ tests }) => tests.map(({ text }) => text)))
-    console.log(`${document.file}: ${promises.length} promises, held by ${tests.size} tests`)
+    const guarantees = readGuarantees(linesOf(document))
+    const tests = new Set(guarantees.flatMap(({ tests }) => tests.map(({ text }) => text)))
+    console.log(`${document.file}: ${guarantees.length} guarantees, verified by ${tests.size} tests`)
   }
 }
 
 function wrongIn(document) {
   const lines = linesOf(document)
-  const promises = readPromises(lines)
-  if (promises.length === 0) return [`${document.file} has no promises`]
+  const guarantees = readGuarantees(lines)
+  if (guarantees.length === 0) return [`${document.file} has no guarantees`]
   const errors = [
-    ...wrongNumbers(document, promises),
+    ...wrongNumbers(document, guarantees),
     ...strayTests(lines),
-    ...promises.flatMap((promise) => wrongTests(promise)),
+    ...guarantees.flatMap((guarantee) => wrongTests(guarantee)),
   ]
   return errors.map(({ line, text }) => `${document.file}:${line}: ${text}`)
 }
@@ -50,23 +50,23 @@ function linesOf({ file }) {
   return source(file).split('\n')
 }
 
-/** The promises with their numbers and the references below each, all with the lines where they stand. */
-function readPromises(lines) {
-  const promises = []
+/** The guarantees with their numbers and the references below each, all with their lines. */
+function readGuarantees(lines) {
+  const guarantees = []
   for (const [index, text] of lines.entries()) {
-    const [, letter, number] = promiseLine.exec(text) ?? []
-    if (number) promises.push({ name: `${letter}${number}`, line: index + 1, tests: [] })
-    else if (testsLine.test(text)) promises.at(-1)?.tests.push(...referencesIn(text, index + 1))
+    const [, letter, number] = guaranteeLine.exec(text) ?? []
+    if (number) guarantees.push({ name: `${letter}${number}`, line: index + 1, tests: [] })
+    else if (testsLine.test(text)) guarantees.at(-1)?.tests.push(...referencesIn(text, index + 1))
   }
-  return promises
+  return guarantees
 }
 
 function referencesIn(text, line) {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, inner]) => ({ text: inner, line }))
 }
 
-function wrongNumbers({ letter }, promises) {
-  return promises.flatMap(({ name, line }, index) => {
+function wrongNumbers({ letter }, guarantees) {
+  return guarantees.flatMap(({ name, line }, index) => {
     const due = `${letter}${index + 1}`
     return name === due ? [] : [{ line, text: `${name} stands where ${due} is due` }]
   })
