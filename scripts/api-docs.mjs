@@ -1,10 +1,11 @@
 // npm run docs:api: writes docs/api.md from the doc comments of everything that packages/resqlite/src/index.ts exports.
-// npm test compares: checkApiDocs() fails where the page is not what the comments say now.
+// npm test calls checkApiDocs(), which fails if the page differs from the comments.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Application, Converter, ReflectionKind } from 'typedoc'
+import { Application, Converter } from 'typedoc'
+import { ApiPage } from './lib/api-page.mjs'
 import { filesBelow, packageFolder, root } from './lib/paths.mjs'
 import { CommandFailed } from './lib/process.mjs'
 
@@ -12,27 +13,22 @@ const file = join(root, 'docs', 'api.md')
 const rust = join(root, 'crates', 'resqlite', 'src')
 const source = join(packageFolder, 'src')
 
-/** The classes and interfaces with a section each, and the name that an object of theirs has on the page. */
-const objects = { Database: 'db', Transaction: 'tx', Snapshot: 'snap', LiveQuery: 'live' }
+const typedocOptions = {
+  entryPoints: [join(source, 'index.ts')],
+  tsconfig: join(packageFolder, 'tsconfig.json'),
+  excludeInternal: true,
+  excludePrivate: true,
+  excludeProtected: true,
+  excludeExternals: true,
+  disableSources: true,
+  sort: ['source-order'],
+  kindSortOrder: [],
+  logLevel: 'Warn',
+}
 
-const head = `# API
-
-Everything that the package \`resqlite\` exports: methods, options with their defaults, results, errors. Made from the doc
-comments by \`npm run docs:api\`; [using.md](using.md) and [live-queries.md](live-queries.md) explain by examples.
-`
-
-/** The page, what the comments lack, and what is wrong with the table of codes. */
+/** The text of the page, gaps in the comments, and errors. */
 async function render() {
-  const options = { entryPoints: [join(source, 'index.ts')], tsconfig: join(packageFolder, 'tsconfig.json') }
-  const excluded = {
-    excludeInternal: true,
-    excludePrivate: true,
-    excludeProtected: true,
-    excludeExternals: true,
-  }
-  const quiet = { disableSources: true, sort: ['source-order'], kindSortOrder: [], logLevel: 'Warn' }
-  const app = await Application.bootstrap({ ...options, ...excluded, ...quiet })
-  /** The source of an item: TypeDoc's own text of a type or a signature is shortened. */
+  const app = await Application.bootstrap(typedocOptions)
   let declarations
   app.converter.on(Converter.EVENT_RESOLVE_END, (context) => {
     declarations = (item) => context.getSymbolFromReflection(item)?.declarations ?? []
@@ -40,191 +36,35 @@ async function render() {
   const project = await app.convert()
   if (!project) throw new CommandFailed('TypeDoc cannot read the sources of the package')
   app.validate(project)
-  const page = new Page(project, declarations)
+  const page = new ApiPage(project, declarations)
   const text = page.text()
-  return { text, gaps: page.gaps, errors: wrongCodes(text) }
+  const errors = [...page.lost.map((name) => `no section of the page shows ${name}`), ...wrongCodes(text)]
+  if (app.logger.hasWarnings()) errors.push('TypeDoc warns about the doc comments: see above')
+  return { text, gaps: page.gaps, errors }
 }
 
-class Page {
-  /** Public items whose comments lack something. */
-  gaps = []
-
-  constructor(project, declarations) {
-    this.declarations = declarations
-    const all = project.children.toSorted((a, b) => a.name.localeCompare(b.name))
-    const errors = all.filter((item) => item.kind === ReflectionKind.Class && /Error$/.test(item.name))
-    const tables = all.filter((item) => item.kind === ReflectionKind.Interface && !(item.name in objects))
-    const isOptions = (item) => /(Options|Limits)$/.test(item.name)
-    this.sections = {
-      ...Object.fromEntries(Object.keys(objects).map((name) => [name, project.getChildByName([name])])),
-      Options: tables.filter(isOptions),
-      Results: tables.filter((item) => !isOptions(item)),
-      Types: all.filter((item) => item.kind === ReflectionKind.TypeAlias),
-      Errors: errors,
-      Functions: all.filter((item) => item.kind === ReflectionKind.Function),
-    }
-  }
-
-  text() {
-    const names = Object.keys(this.sections)
-    const contents = names.map((name) => `- [${name}](#${name.toLowerCase()})${this.index(name)}`).join('\n')
-    return `${[head, contents, ...names.map((name) => this.section(name))].join('\n').trimEnd()}\n`
-  }
-
-  index(name) {
-    const items = this.sections[name]
-    const links = Array.isArray(items) ? items : items.children.filter(isMethod)
-    return `: ${links.map((item) => this.link(item)).join(', ')}`
-  }
-
-  section(name) {
-    const items = this.sections[name]
-    if (!Array.isArray(items)) return this.object(items)
-    return `\n## ${name}\n${items.map((item) => this.item(item, name)).join('')}`
-  }
-
-  /** A class or interface with methods. */
-  object(item) {
-    const properties = item.children.filter((child) => !isMethod(child) && !child.inheritedFrom)
-    const methods = item.children.filter(isMethod)
-    const table = properties.filter(({ kind }) => kind !== ReflectionKind.Constructor)
-    return `\n## ${item.name}\n\n${this.comment(item)}\n${this.table(table)}${methods.map((method) => this.item(method)).join('')}`
-  }
-
-  item(item, section) {
-    const title = `\n### ${heading(item)}\n`
-    if (item.signatures && section !== 'Results') {
-      const written = this.code(item)
-      return `${title}\n${written}\n${this.comment(item.signatures[0])}\n${this.mentioned(written)}`
-    }
-    if (section === 'Types') return `${title}\n${this.code(item)}\n${this.comment(item)}\n`
-    const fields = item.children?.filter(
-      ({ name, kind, inheritedFrom }) =>
-        kind === ReflectionKind.Property && !name.startsWith('[') && !(inheritedFrom && section === 'Errors'),
-    )
-    return `${title}\n${this.comment(item.signatures?.[0] ?? item)}\n${this.table(fields ?? [], section === 'Options')}`
-  }
-
-  /** The signatures, or the type, as they are written in the source. */
-  code(item) {
-    const nodes = this.declarations(item)
-    const shown = nodes.length > 1 ? nodes.filter(({ body }) => !body) : nodes
-    return `\`\`\`ts\n${shown.map((node) => (node.parameters ? signature(node) : node.getText().replace(/^export /, ''))).join('\n')}\n\`\`\`\n`
-  }
-
-  /** Links to the options and results of a signature, which is not a place for links. */
-  mentioned(text) {
-    const items = [...this.sections.Options, ...this.sections.Results].filter(({ name }) =>
-      new RegExp(`\\b${name}\\b`).test(text),
-    )
-    return items.length === 0 ? '' : `\nSee ${items.map((item) => this.link(item)).join(', ')}.\n`
-  }
-
-  table(fields, withDefaults = false) {
-    if (fields.length === 0) return ''
-    const rows = fields.flatMap((field) => this.rows(field, '', withDefaults))
-    const columns = withDefaults ? ['option', 'type', 'default', ''] : ['property', 'type', '']
-    const lines = [columns, columns.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
-    return `\n${lines.join('\n')}\n`
-  }
-
-  /** A type in a table: a link if it is one of this page. */
-  type(text) {
-    const known = Object.values(this.sections)
-      .flat()
-      .find(({ name }) => name === String(text))
-    return known ? this.link(known) : code(text)
-  }
-
-  /** One row, and one for each part of a property that is an object. */
-  rows(field, prefix, withDefaults) {
-    const name = `\`${prefix}${field.name}\``
-    const [node] = this.declarations(field)
-    const parts = field.type?.declaration?.children
-    const type = parts ? 'object' : this.type(node?.type?.getText() ?? field.type ?? field.getSignature.type)
-    const told = this.comment(field.getSignature ?? field, parts === undefined)
-      .replace(/\s*\n\s*/g, ' ')
-      .replaceAll('|', '\\|')
-    const [text, standard] = withDefaults ? splitDefault(told) : [told]
-    if (withDefaults && field.flags.isOptional && !standard)
-      this.gaps.push(`${field.getFullName()} names no default`)
-    const row = withDefaults ? [name, type, standard, text] : [name, type, text]
-    return [row, ...(parts ?? []).flatMap((part) => this.rows(part, `${prefix}${field.name}.`, withDefaults))]
-  }
-
-  comment(item, required = true) {
-    const { comment } = item
-    if (!comment && required) this.gaps.push(`${item.getFullName()} has no doc comment`)
-    return [comment?.summary ?? [], ...(comment?.blockTags ?? []).map(({ content }) => content)]
-      .map((parts) =>
-        parts.map((part) => (part.tag === '@link' ? this.link(part.target, part.text) : part.text)).join(''),
-      )
-      .join('\n\n')
-      .trim()
-  }
-
-  /** A link to where something stands: itself if it has a heading, else what it belongs to. */
-  link(target, text) {
-    const owner =
-      target?.kind === ReflectionKind.Property || target?.kind === ReflectionKind.Accessor
-        ? target.parent
-        : target
-    if (!owner?.kindOf) return `\`${text}\``
-    return `[\`${owner === target ? heading(target) : text}\`](#${heading(owner)
-      .replace(/[^\w-]/g, '')
-      .toLowerCase()})`
-  }
-}
-
-const isMethod = ({ kind }) => kind === ReflectionKind.Method
-
-/** `db.select`, `Database.open`, `SelectOptions` */
-function heading(item) {
-  if (!isMethod(item)) return item.name
-  const name = item.name.startsWith('[') ? item.name : `.${item.name}`
-  return `${item.flags.isStatic ? item.parent.name : objects[item.parent.name]}${name}`
-}
-
-/** In one line where it fits, else with a line for each parameter; without `this`, which callers do not write. */
-function signature(node) {
-  const parameters = node.parameters
-    .filter(({ name }) => name.text !== 'this')
-    .map((parameter) => parameter.getText())
-  const types = node.typeParameters ? `<${node.typeParameters.map((type) => type.getText()).join(', ')}>` : ''
-  const write = (list) => `${node.name.getText()}${types}(${list}): ${node.type.getText()}`
-  const line = write(parameters.join(', '))
-  return line.length <= 100 ? line : write(`\n${parameters.map((parameter) => `  ${parameter},\n`).join('')}`)
-}
-
-function code(type) {
-  return `\`${String(type).replace(/\s+/g, ' ').replaceAll('|', '\\|')}\``
-}
-
-/** The description and the default, which the comment says in a sentence ("Default: 5000.") or at a value. */
-function splitDefault(text) {
-  const [sentence, value] = /\s*Default: (.+?)\.(?=\s|$)/.exec(text) ?? []
-  if (sentence) return [text.replace(sentence, '').trim(), value]
-  return [text, /(`[^`]+`) \(default\)/.exec(text)?.[1] ?? '']
-}
-
-/** Codes that the sources have and the page has not, or the other way round. */
+/** Codes that are in the sources and not on the page, or on the page and not in the sources. */
 function wrongCodes(text) {
   const files = [...filesBelow(source, /\.ts$/), ...filesBelow(rust, /^error\.rs$/)]
-  const used = new Set(
-    files.flatMap((path) => readFileSync(path, 'utf8').match(/(?<=['"])RESQLITE_\w+(?=['"])/g) ?? []),
+  const used = files.flatMap(
+    (path) => readFileSync(path, 'utf8').match(/(?<=['"])RESQLITE_\w+(?=['"])/g) ?? [],
   )
-  const listed = new Set(text.match(/(?<=^\| `)RESQLITE_\w+/gm) ?? [])
-  const lacking = [...used]
-    .filter((name) => !listed.has(name))
-    .map((name) => `the table of codes lacks ${name}`)
-  return [...lacking, ...[...listed].filter((name) => !used.has(name)).map((name) => `no source has ${name}`)]
+  const listed = text.match(/(?<=^\| `)RESQLITE_\w+/gm) ?? []
+  return [
+    ...without(used, listed).map((code) => `the table of codes lacks ${code}`),
+    ...without(listed, used).map((code) => `no source has the code ${code}`),
+  ]
 }
 
-/** Throws a CommandFailed where the page is not what the comments say. */
+function without(codes, others) {
+  return [...new Set(codes)].filter((code) => !others.includes(code))
+}
+
+/** Throws a CommandFailed if the page differs from the doc comments. */
 export async function checkApiDocs() {
   const { text, errors } = await render()
   if (readFileSync(file, 'utf8') !== text)
-    errors.push(`${relative(root, file)} is not what the doc comments say: run npm run docs:api`)
+    errors.push(`${relative(root, file)} differs from the doc comments: run npm run docs:api`)
   if (errors.length > 0) throw new CommandFailed(errors.join('\n'))
 }
 
@@ -232,4 +72,5 @@ if (resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const { text, gaps, errors } = await render()
   writeFileSync(file, text)
   for (const line of [...gaps, ...errors]) console.error(line)
+  if (errors.length > 0) process.exitCode = 1
 }

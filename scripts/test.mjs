@@ -2,7 +2,6 @@
 
 import { rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { checkApiDocs } from './api-docs.mjs'
 import { checkExperiments } from './experiment.mjs'
 import { checkGuarantees } from './guarantees.mjs'
 import { buildNative, buildTestProfile, buildTypeScript } from './lib/build.mjs'
@@ -46,6 +45,11 @@ printTimes(
 function testCounters() {
   cargo(['test', ...withCounters, '--locked', '--test', 'profile'])
   cargo(['test', ...withCounters, '--locked', '--doc', 'profile'])
+}
+
+/** Imported here, because it needs a package that the first step installs. */
+async function checkApiDocs() {
+  await (await import('./api-docs.mjs')).checkApiDocs()
 }
 
 /** From nothing, so that no test outlives its source. */
