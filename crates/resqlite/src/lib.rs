@@ -21,57 +21,44 @@
 //! # }
 //! ```
 
-mod attachments;
-mod budget;
-mod changes;
-mod connect;
-mod database;
-mod diagnostics;
-mod engine;
-mod error;
+mod api;
+mod commits;
+mod connection;
+mod core;
+mod dependencies;
 mod guard;
-mod halfway;
-mod holders;
-pub mod limits;
-mod live_query;
-mod lookout;
-mod options;
-pub mod params;
-mod pragmas;
-#[cfg(feature = "profile")]
-pub mod profile;
-#[cfg(not(feature = "profile"))]
-mod profile;
-mod queue;
+pub mod live;
 mod reader;
-mod reads;
-mod request;
+mod requests;
 mod rows;
-mod schemas;
-mod session;
-mod statements;
-mod streams;
-mod sync;
-mod token;
-mod unfit;
-mod value;
 mod writer;
 
-pub use budget::QueryLimits;
-pub use database::{Cursor, Database, Execution, Snapshot, Transaction};
-pub use diagnostics::Diagnostics;
-pub use engine::{Engine, Handle};
-pub use error::{Error, Result};
-pub use holders::Holder;
-pub use live_query::{Emitted, LiveQuery, LiveRows};
-pub use options::{Durability, Options};
-pub use params::Params;
-pub use reads::{Explanation, Precision, TableExplanation};
-pub use request::{Chunk, Chunks, Format, Outcome, Query, Reply, Sets, Work, Write, Written};
-pub use resqlite_live as live;
+pub use crate::{
+    api::{
+        database::{Cursor, Database, Execution, Snapshot, Transaction},
+        diagnostics::Diagnostics,
+        engine::{Engine, Handle},
+        live_query::{Emitted, LiveQuery, LiveRows},
+    },
+    core::{
+        error::{Error, Result},
+        limits,
+        options::{Durability, Options},
+        params::{self, Params},
+        token::{Scope, Token, TokenSlot},
+        value::Value,
+    },
+    dependencies::{Explanation, Precision, TableExplanation},
+    guard::budget::QueryLimits,
+    live::{Delivery, Emission, Listener, LiveQueryRequest, LiveTotals, StreamStats, Subscription},
+    requests::{
+        holders::Holder,
+        request::{Chunk, Chunks, Format, Outcome, Query, Reply, Sets, Work, Write, Written},
+        session::Session,
+    },
+    rows::{Integers, Row, Rows, Shape, Slice},
+};
 pub use resqlite_sqlite::version as sqlite_version;
-pub use rows::{Integers, Row, Rows, Shape, Slice};
-pub use session::Session;
-pub use streams::{Delivery, Emission, Listener, LiveQueryRequest, LiveTotals, StreamStats, Subscription};
-pub use token::{Scope, Token, TokenSlot};
-pub use value::Value;
+
+#[cfg(feature = "profile")]
+pub use crate::core::profile;

@@ -9,9 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{
-    lookout::{Lookout, Rhythm, Watch},
+use crate::core::{
     profile,
+    spin::{Lookout, Rhythm, Watch},
     sync::{Condvar, Mutex, lock, wait, wait_for},
 };
 

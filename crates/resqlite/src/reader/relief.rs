@@ -4,7 +4,7 @@
 use std::thread;
 
 use super::thread::{Job, Readers};
-use crate::{error::Error, limits};
+use crate::core::{error::Error, limits};
 
 /// Starts the thread.
 pub(super) fn start(readers: &Readers) {

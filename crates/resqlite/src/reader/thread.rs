@@ -16,22 +16,28 @@ use super::{
     relief,
 };
 use crate::{
-    attachments::{Attachments, Seen},
-    changes::Commits,
-    connect::{self, Place},
-    error::{Error, Result},
+    commits::recorder::Commits,
+    connection::{
+        attachments::{Attachments, Seen},
+        engine_connection::{Prepared, Statements},
+        open::{self, Place},
+        schemas,
+    },
+    core::{
+        error::{Error, Result},
+        limits,
+        options::Settings,
+        profile,
+        queue::Popped,
+        token::Token,
+    },
     guard::Role,
-    holders::Holders,
-    limits,
-    options::Settings,
-    profile,
-    queue::Popped,
-    request::{Outcome, Query, Replier, Step},
-    schemas,
-    session::{EndOnPanic, Inbox},
-    statements::{Prepared, Statements},
-    streams::LiveJob,
-    token::Token,
+    live::LiveJob,
+    requests::{
+        holders::Holders,
+        request::{Outcome, Query, Replier, Step},
+        session::{EndOnPanic, Inbox},
+    },
 };
 
 /// What a reader thread can be asked.
@@ -282,7 +288,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     fn open(shared: &Shared) -> Result<Self> {
-        let statements = connect::open(&shared.place, &shared.settings, Role::Reader, |_| ())
+        let statements = open::open(&shared.place, &shared.settings, Role::Reader, |_| ())
             .map_err(|error| shared.place.explain(error))?;
         Ok(Self {
             statements,

@@ -1,14 +1,14 @@
 //! Rows on their way from SQLite to the caller: packed by column in slices, or written as JSON.
 
+mod batch;
 mod fingerprint;
 mod json;
-mod pack;
+mod layout;
 mod read;
-mod shape;
 
+pub use batch::{Integers, Slice};
+pub(crate) use batch::{Kind, Packer};
 pub(crate) use fingerprint::fingerprint;
 pub(crate) use json::JsonWriter;
-pub use pack::{Integers, Slice};
-pub(crate) use pack::{Kind, Packer};
+pub use layout::Shape;
 pub use read::{Row, Rows};
-pub use shape::Shape;

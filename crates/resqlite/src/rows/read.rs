@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{
     Shape,
-    pack::{Kind, cell, padded},
+    batch::{Kind, cell, padded},
 };
-use crate::{profile, value::Value};
+use crate::core::{profile, value::Value};
 
 /// The rows of a query.
 ///

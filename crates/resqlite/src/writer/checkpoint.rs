@@ -6,7 +6,7 @@ use resqlite_live::fault::planted;
 use resqlite_sqlite::{Checkpoint, codes};
 
 use super::thread::Writer;
-use crate::{
+use crate::core::{
     error::{Error, Result},
     limits,
 };

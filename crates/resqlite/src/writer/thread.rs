@@ -22,22 +22,28 @@ use super::{
     unit::{Company, Done},
 };
 use crate::{
-    attachments::{Attachments, Seen},
-    changes::{Commits, Recorder},
-    connect::{self, Place},
-    error::{Error, Result},
+    commits::recorder::{Commits, Recorder},
+    connection::{
+        attachments::{Attachments, Seen},
+        engine_connection::Statements,
+        open::{self, Place},
+        schemas,
+    },
+    core::{
+        error::{Error, Result},
+        limits,
+        options::Settings,
+        pragmas::Asker,
+        profile,
+        queue::{Popped, Queue},
+    },
     guard::Role,
-    holders::Holders,
-    limits,
-    options::Settings,
-    pragmas::Asker,
-    profile,
-    queue::{Popped, Queue},
+    live::{self, ForeignLook, Hub, Versions, cannot_run_here, run_here},
     reader::{Reader, Readers},
-    request::{Outcome, Replier, Work, Write, Written},
-    schemas,
-    statements::Statements,
-    streams::{self, ForeignLook, Hub, Versions, cannot_run_here, run_here},
+    requests::{
+        holders::Holders,
+        request::{Outcome, Replier, Work, Write, Written},
+    },
 };
 
 /// What the writer can be asked.
@@ -249,7 +255,7 @@ impl Writer {
         let writes = Rc::clone(&wrote);
         let attached_logs = Rc::new(RefCell::new(Vec::new()));
         let logs = Rc::clone(&attached_logs);
-        let statements = connect::open(&parts.place, &parts.settings, Role::Writer, |connection| {
+        let statements = open::open(&parts.place, &parts.settings, Role::Writer, |connection| {
             recorder.install(connection);
             connection.set_wal_hook(move |schema, in_log| {
                 writes.set(true);
@@ -266,7 +272,7 @@ impl Writer {
         parts
             .attachments
             .bring_up_to_date(&mut statements, &mut Seen::default())?;
-        let versions = streams::versions(&mut statements, &parts.attachments)?;
+        let versions = live::versions(&mut statements, &parts.attachments)?;
         let files = Files::of(parts.place.identity());
         files
             .main_log()
@@ -334,7 +340,7 @@ impl Writer {
     /// Looks whether anybody but this connection has committed.
     fn look_for_foreign(&mut self, look: ForeignLook) {
         // If it cannot be found out, it may be so.
-        let versions = streams::versions(&mut self.statements, &self.parts.attachments).unwrap_or_default();
+        let versions = live::versions(&mut self.statements, &self.parts.attachments).unwrap_or_default();
         let foreign = versions != self.versions || versions.is_empty();
         self.versions = versions;
         if foreign {
@@ -506,7 +512,7 @@ impl Writer {
     fn end_script(&self) -> Result<()> {
         let guard = &self.statements.guard;
         if guard.script_has_set() && !planted("script_settings_stay") {
-            guard.internally(|| connect::end_script(&self.statements.connection, &self.parts.settings))?;
+            guard.internally(|| open::end_script(&self.statements.connection, &self.parts.settings))?;
         }
         Ok(())
     }

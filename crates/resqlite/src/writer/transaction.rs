@@ -12,11 +12,15 @@ use super::{
     unit::Company,
 };
 use crate::{
-    error::{Error, Result},
-    profile,
-    queue::Popped,
-    request::{Outcome, Replier, Step, Write, Written},
-    session::{EndOnPanic, Inbox},
+    core::{
+        error::{Error, Result},
+        profile,
+        queue::Popped,
+    },
+    requests::{
+        request::{Outcome, Replier, Step, Write, Written},
+        session::{EndOnPanic, Inbox},
+    },
 };
 
 /// A transaction that waits for the writer.

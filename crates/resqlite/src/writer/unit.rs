@@ -6,11 +6,16 @@ use resqlite_live::fault::planted;
 
 use super::thread::Writer;
 use crate::{
-    error::{Error, Result},
-    halfway, limits, profile,
-    queue::Popped,
-    request::{Chunk, Chunks, Packed, Sets, Work, Write, Written},
-    statements::{Effects, Prepared, no_nul},
+    connection::{
+        engine_connection::{Effects, Prepared, no_nul},
+        halfway,
+    },
+    core::{
+        error::{Error, Result},
+        limits, profile,
+        queue::Popped,
+    },
+    requests::request::{Chunk, Chunks, Packed, Sets, Work, Write, Written},
 };
 
 /// What a write did: the rows that it returned, packed, and its numbers. The commit number is set at commit.

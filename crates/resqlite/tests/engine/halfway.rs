@@ -6,7 +6,7 @@ use crate::support::{Fixture, ask, block_on, integers};
 
 // The table is shared with the tests that derive it.
 #[allow(dead_code)]
-#[path = "../../src/halfway/cases.rs"]
+#[path = "../../src/connection/halfway/cases.rs"]
 mod cases;
 
 use cases::{FAILING, LENGTH_MAX, SCHEMA, TABLES};

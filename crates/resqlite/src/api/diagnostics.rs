@@ -1,0 +1,57 @@
+//! Numbers about what an engine is doing, for people who operate it.
+
+use crate::{live::LiveTotals, requests::holders::Holder};
+
+/// A moment in the life of an engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Diagnostics {
+    /// The path as it was given to `open`.
+    pub path: String,
+    /// The version of SQLite.
+    pub sqlite_version: String,
+    /// Whether it was opened for reading only.
+    pub read_only: bool,
+    /// How many `Database` objects of this process share the engine.
+    pub handles: usize,
+    /// Size of the database file, in bytes; 0 in memory.
+    pub file_bytes: u64,
+    /// Size of the write-ahead log file, in bytes; 0 in memory.
+    pub wal_bytes: u64,
+    /// Pages in the write-ahead log after the last commit.
+    pub wal_pages: u32,
+    /// Checkpoints made so far.
+    pub checkpoints: u64,
+    /// Checkpoints for which reads were held back for a moment, so that the log could start anew.
+    pub reader_gaps: u64,
+    /// Reader threads at most.
+    pub readers_max: usize,
+    /// Reader threads started.
+    pub readers: usize,
+    /// Readers at work now.
+    pub readers_busy: usize,
+    /// Reads that wait for a reader.
+    pub reads_queued: usize,
+    /// The most reads that ever waited at once.
+    pub reads_queued_most: usize,
+    /// Snapshots and cursors open now.
+    pub leases: usize,
+    /// Snapshots and cursors that wait for a thread.
+    pub leases_queued: usize,
+    /// Who holds a thread for a snapshot or cursor, the oldest first.
+    pub lease_holders: Vec<Holder>,
+    /// Writes and transactions that wait for the writer.
+    pub writes_queued: usize,
+    /// The transaction that holds the writer, if one does.
+    pub transaction: Option<Holder>,
+    /// Number of the newest commit.
+    pub commits: u64,
+    /// SQLite transactions that held more than one write.
+    pub groups: u64,
+    /// The most writes that one of them held.
+    pub largest_group: u64,
+    /// Groups that could not commit as a whole, so that each write ran alone.
+    pub split_groups: u64,
+    /// Live queries.
+    pub streams: LiveTotals,
+}

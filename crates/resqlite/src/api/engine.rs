@@ -1,0 +1,452 @@
+//! One open database file: its writer, its readers, its commit log. Shared by everybody in the process who opens
+//! the file.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, LazyLock, Weak,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use resqlite_live::{Columns, Commit, Overflow, TableName, fault::planted};
+
+use crate::{
+    api::diagnostics::Diagnostics,
+    commits::recorder::Commits,
+    connection::{
+        attachments::Attachments,
+        open::{self, Place},
+    },
+    core::{
+        error::{Error, Result},
+        limits,
+        options::{Options, Settings},
+        params::Params,
+        profile::{self, Dispatcher},
+        queue::{Queue, Refused},
+        sync::{Condvar, Mutex, lock, wait},
+        token::Token,
+    },
+    dependencies::Explanation,
+    guard::Role,
+    live::{Hub, Listener, LiveJob, LiveQueryRequest, Subscription, Watcher},
+    reader::{Cursor, Job, Lease, Pool, Readers},
+    requests::{
+        request::{Format, Query, Replier, Reply, Write},
+        session::{Inbox, Session},
+    },
+    rows::Integers,
+    writer::{self, Counters, WriteJob, WriterParts},
+};
+
+/// The engine of one database file. Requests never wait here: they are queued and answered on engine threads.
+///
+/// [`Database`](crate::Database) is the comfortable way to use it; bindings to other languages use it directly.
+pub struct Engine {
+    id: u64,
+    parts: WriterParts,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    sessions: Mutex<Sessions>,
+    /// How many handles share the engine.
+    handles: AtomicUsize,
+    /// Whether all threads have ended, and the news of it.
+    closed: Mutex<bool>,
+    closing: Condvar,
+}
+
+/// Open transactions, snapshots and cursors.
+#[derive(Default)]
+struct Sessions {
+    open: Vec<Weak<Inbox>>,
+    /// How many there may be before those that have ended are looked for.
+    crowded: usize,
+    closed: bool,
+}
+
+/// Which engine serves which file. Read-only engines stand apart: they have no writer.
+type Key = (String, bool);
+
+static ENGINES: LazyLock<Mutex<HashMap<Key, Weak<Engine>>>> = LazyLock::new(Mutex::default);
+
+static LAST_ID: AtomicU64 = AtomicU64::new(0);
+
+/// One use of an engine. The last one to go closes it.
+pub struct Handle {
+    engine: Arc<Engine>,
+    read_only: bool,
+}
+
+impl Handle {
+    /// Opens a database, or joins the engine that has the file open in this process already. Blocks while the file
+    /// is opened.
+    ///
+    /// # Errors
+    /// [`Error::Open`] says which file and why; [`Error::Option`] which option.
+    pub fn open(path: &str, options: &Options) -> Result<Self> {
+        let settings = Settings::decide(options)?;
+        let place = Place::find(path, options.read_only)?;
+        let key = place.identity().map(|file| (file.to_owned(), options.read_only));
+        // Held while opening, so that two callers never make two engines for one file.
+        let mut engines = lock(&ENGINES);
+        while let Some(engine) = key
+            .as_ref()
+            .and_then(|key| engines.get(key))
+            .and_then(Weak::upgrade)
+        {
+            engine.parts.settings.check_same(options, &settings)?;
+            if engine.enter() {
+                let read_only = options.read_only;
+                return Ok(Self { engine, read_only });
+            }
+            // The last handle is just being given back: two engines on one file would get in each other's way.
+            engines.retain(|_, known| !std::ptr::eq(known.as_ptr(), Arc::as_ptr(&engine)));
+            drop(engines);
+            engine.wait_until_closed();
+            engines = lock(&ENGINES);
+        }
+        let engine = Arc::new(Engine::start(place, settings)?);
+        if let Some(key) = key {
+            engines.retain(|_, engine| engine.strong_count() > 0);
+            engines.insert(key, Arc::downgrade(&engine));
+        }
+        Ok(Self {
+            engine,
+            read_only: options.read_only,
+        })
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    /// Whether this handle refuses writes.
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Gives the handle back. If it was the last one, what is queued is still done, sessions end, and this blocks
+    /// until all threads have ended.
+    pub fn close(self) {
+        // Dropping does it; see `Drop`.
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if self.engine.leave() {
+            self.engine.shut_down();
+        }
+    }
+}
+
+impl Engine {
+    fn start(place: Place, settings: Settings) -> Result<Self> {
+        if settings.untrusted {
+            open::check_file(&place, &settings)?;
+        }
+        let attachments = Arc::new(Attachments::default());
+        let commits = Arc::<Commits>::default();
+        let readers = |name, pool| {
+            Arc::new(Readers::new(
+                name,
+                pool,
+                place.clone(),
+                settings.clone(),
+                Arc::clone(&attachments),
+                Arc::clone(&commits),
+            ))
+        };
+        let queue = Queue::new(limits::QUEUED_WRITES_MAX).counted(profile::Depth::writer());
+        let queue = Arc::new(queue);
+        let watcher = Watcher::new(
+            place.clone(),
+            settings.clone(),
+            Arc::clone(&attachments),
+            (!settings.read_only).then(|| Arc::clone(&queue)),
+        );
+        let (count, idle) = (settings.readers, Some(limits::THREAD_IDLE));
+        let pool = |threads, idle| Pool::new(threads, limits::QUEUED_READS_MAX, idle);
+        let selects = pool(count, None).looking_out().counted(Dispatcher::readers());
+        let selects = readers("resqlite-reader", selects);
+        let leases = pool(limits::LEASES_AT_WORK, idle).relieved(limits::LEASES_MAX);
+        let leases = readers("resqlite-lease", leases);
+        let reruns = pool(count, idle).looking_out().counted(Dispatcher::reruns());
+        let reruns = readers("resqlite-live", reruns);
+        let hub = Hub::new(
+            Arc::clone(&commits),
+            Arc::clone(&selects),
+            Arc::clone(&reruns),
+            settings.readers,
+            Arc::new(watcher),
+        );
+        let parts = WriterParts {
+            queue,
+            commits,
+            hub: Arc::new(hub),
+            readers: selects,
+            reruns,
+            counters: Arc::default(),
+            transaction: Arc::default(),
+            leases,
+            attachments,
+            place,
+            settings,
+        };
+        let writer = if parts.settings.read_only {
+            // Nobody else would notice a file that is no database before the first read.
+            open::open(&parts.place, &parts.settings, Role::Reader, |_| ())?;
+            None
+        } else {
+            Some(writer::start(parts.clone())?)
+        };
+        Ok(Self {
+            id: LAST_ID.fetch_add(1, Ordering::Relaxed) + 1,
+            parts,
+            writer: Mutex::new(writer),
+            sessions: Mutex::default(),
+            handles: AtomicUsize::new(1),
+            closed: Mutex::new(false),
+            closing: Condvar::new(),
+        })
+    }
+
+    /// A number that no other engine of the process has or had.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Counts one more handle, unless the last one has gone already.
+    fn enter(&self) -> bool {
+        let one_more = |handles: usize| (handles > 0).then_some(handles + 1);
+        self.handles
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more)
+            .is_ok()
+    }
+
+    /// Counts one handle less; `true` for the last.
+    fn leave(&self) -> bool {
+        self.handles.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    fn wait_until_closed(&self) {
+        let mut closed = lock(&self.closed);
+        while !*closed {
+            closed = wait(&self.closing, closed);
+        }
+    }
+
+    fn shut_down(&self) {
+        let open = {
+            let mut sessions = lock(&self.sessions);
+            sessions.closed = true;
+            std::mem::take(&mut sessions.open)
+        };
+        for session in open.iter().filter_map(Weak::upgrade) {
+            if !planted("close_forgets_sessions") {
+                session.interrupt(Error::Closed);
+            }
+        }
+        self.parts.hub.close();
+        self.parts.readers.close();
+        self.parts.reruns.close();
+        self.parts.leases.close();
+        self.parts.leases.join();
+        self.parts.queue.close();
+        if let Some(writer) = lock(&self.writer).take() {
+            // A panic in it was answered to its caller already.
+            let _ = writer.join();
+        }
+        self.parts.readers.join();
+        self.parts.reruns.join();
+        *lock(&self.closed) = true;
+        self.closing.notify_all();
+    }
+
+    /// Reads on a reader thread.
+    pub fn select(&self, query: Query, reply: Box<dyn Reply>) {
+        self.parts.readers.submit(Job::Read(query, Replier::new(reply)));
+    }
+
+    /// Writes on the writer thread, together with the writes that wait already.
+    pub fn write(&self, write: Write, reply: Box<dyn Reply>) {
+        self.push(WriteJob::Write(write, Replier::new(reply)));
+    }
+
+    /// Begins a transaction; `reply` is answered when it holds the writer. It is rolled back after `timeout`.
+    pub fn begin(&self, timeout: Option<Duration>, full: bool, reply: Box<dyn Reply>) -> Session {
+        let (session, opened) = (self.session(), Replier::new(reply));
+        let inbox = Arc::clone(&session.inbox);
+        self.push(WriteJob::Begin(writer::Begin {
+            inbox,
+            timeout,
+            full,
+            opened,
+        }));
+        session
+    }
+
+    /// Opens a snapshot: all its reads see one committed state.
+    pub fn snapshot(&self, reply: Box<dyn Reply>) -> Session {
+        self.lease(None, reply)
+    }
+
+    /// Opens a cursor and answers with its first batch of at most `batch_rows` rows.
+    pub fn cursor(&self, query: Query, batch_rows: usize, reply: Box<dyn Reply>) -> Session {
+        self.lease(
+            Some(Cursor {
+                query,
+                batch_rows: batch_rows.max(1),
+            }),
+            reply,
+        )
+    }
+
+    fn lease(&self, cursor: Option<Cursor>, reply: Box<dyn Reply>) -> Session {
+        let (session, opened) = (self.session(), Replier::new(reply));
+        let inbox = Arc::clone(&session.inbox);
+        self.parts.leases.submit(Job::Lease(Lease {
+            inbox,
+            cursor,
+            opened,
+            asked: Instant::now(),
+        }));
+        session
+    }
+
+    fn session(&self) -> Session {
+        let session = Session::new();
+        let mut sessions = lock(&self.sessions);
+        if sessions.closed {
+            session.inbox.interrupt(Error::Closed);
+        }
+        if sessions.open.len() >= sessions.crowded {
+            sessions.open.retain(|session| session.strong_count() > 0);
+            sessions.crowded = 2 * sessions.open.len() + 64;
+        }
+        sessions.open.push(Arc::downgrade(&session.inbox));
+        drop(sessions);
+        session
+    }
+
+    fn push(&self, job: WriteJob) {
+        if self.parts.settings.read_only {
+            return job.fail(Error::ReadOnly(format!(
+                "{:?} is open for reading only",
+                self.parts.place.given
+            )));
+        }
+        match self.parts.queue.push(job) {
+            Ok(()) => {}
+            Err(Refused::Full(job)) => job.fail(Error::QueueFull),
+            Err(Refused::Closed(job)) => job.fail(Error::Closed),
+        }
+    }
+
+    /// Answers requests that were cancelled while they wait; they never run.
+    pub fn drop_cancelled(&self) {
+        self.parts.readers.drop_cancelled();
+        if !planted("cancel_forgets_leases") {
+            self.parts.leases.drop_cancelled();
+        }
+        while let Some(job) = self.parts.queue.remove(WriteJob::is_cancelled) {
+            job.fail(Error::Aborted);
+        }
+    }
+
+    /// The number of the newest commit made through this engine; 0 before the first.
+    pub fn last_commit(&self) -> u64 {
+        self.parts.commits.last()
+    }
+
+    /// What was committed after number `sequence`.
+    ///
+    /// # Errors
+    /// [`Overflow`] when the log no longer reaches back that far.
+    pub fn commits_since(&self, sequence: u64) -> Result<Vec<Commit>, Overflow> {
+        self.parts.commits.since(sequence)
+    }
+
+    /// Asks, from the next commit on and until [`unwatch`](Self::unwatch), that changes of a table tell which of
+    /// `columns` an UPDATE changed and which values the columns `images` had before and have after.
+    pub fn watch(&self, table: &TableName, columns: &Columns, images: &[u16]) {
+        let commits = &self.parts.commits;
+        commits.change_interest(|interest| interest.add(table, columns, images));
+    }
+
+    /// Takes one [`watch`](Self::watch) of the same table, columns and images back.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn unwatch(&self, table: &TableName, columns: &Columns, images: &[u16]) {
+        let commits = &self.parts.commits;
+        commits.change_interest(|interest| interest.remove(table, columns, images));
+    }
+
+    /// Begins a live query: `listener` is told its result, and every other result that commits give it, until the
+    /// subscription is dropped.
+    pub fn subscribe(&self, request: LiveQueryRequest, listener: Box<dyn Listener>) -> Subscription {
+        self.parts.hub.subscribe(request, listener)
+    }
+
+    /// Tells what a live query of this statement would depend on.
+    pub fn explain_stream(
+        &self,
+        sql: Arc<str>,
+        params: Params,
+        done: Box<dyn FnOnce(Result<Explanation>) + Send>,
+    ) {
+        let query = Query {
+            sql,
+            params,
+            format: Format::Rows,
+            integers: Integers::Auto,
+            token: Token::default(),
+            limits: None,
+        };
+        self.parts
+            .readers
+            .submit(Job::Live(LiveJob::Explain(query, done)));
+    }
+
+    /// Calls `tell` as soon as no live query runs, waits to be run, or has something that was not taken yet.
+    pub fn when_quiet(&self, tell: Box<dyn FnOnce() + Send>) {
+        self.parts.hub.when_quiet(tell);
+    }
+
+    /// Numbers about what the engine is doing.
+    pub fn diagnostics(&self) -> Diagnostics {
+        let (counters, (file_bytes, wal_bytes)): (&Counters, _) =
+            (&self.parts.counters, self.parts.place.sizes());
+        let (readers, leases) = (self.parts.readers.status(), self.parts.leases.status());
+        Diagnostics {
+            path: self.parts.place.given.clone(),
+            sqlite_version: resqlite_sqlite::version(),
+            read_only: self.parts.settings.read_only,
+            handles: self.handles.load(Ordering::Relaxed),
+            file_bytes,
+            wal_bytes,
+            wal_pages: counters.wal_pages.load(Ordering::Relaxed),
+            checkpoints: counters.checkpoints.load(Ordering::Relaxed),
+            reader_gaps: counters.reader_gaps.load(Ordering::Relaxed),
+            readers_max: self.parts.settings.readers,
+            readers: readers.threads,
+            readers_busy: readers.busy,
+            reads_queued: readers.queued,
+            reads_queued_most: readers.queued_most,
+            leases: leases.busy,
+            leases_queued: leases.queued,
+            lease_holders: self.parts.leases.holders().list(),
+            transaction: self.parts.transaction.list().pop(),
+            writes_queued: self.parts.queue.len(),
+            commits: self.parts.commits.last(),
+            groups: counters.groups.load(Ordering::Relaxed),
+            largest_group: counters.largest_group.load(Ordering::Relaxed),
+            split_groups: counters.split_groups.load(Ordering::Relaxed),
+            streams: self.parts.hub.totals(),
+        }
+    }
+}

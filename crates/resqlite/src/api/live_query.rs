@@ -1,0 +1,282 @@
+//! Live queries for Rust: the latest result, whenever there is a new one.
+
+use std::{
+    collections::HashMap,
+    future::poll_fn,
+    sync::{Arc, OnceLock, Weak},
+    task::{Poll, Waker},
+};
+
+use resqlite_live::{Reason, Run};
+
+use crate::{
+    api::engine::Handle,
+    core::{
+        error::{Error, Result},
+        params::Params,
+        sync::{Mutex, lock},
+        value::Value,
+    },
+    live::{Delivery, Emission, Listener, LiveQueryRequest, StreamStats, Subscription},
+    rows::{Integers, Row, Rows, Shape, Slice},
+};
+
+/// A query whose result is kept up to date. Dropping it ends it.
+///
+/// ```
+/// use resqlite::{Database, Options};
+///
+/// # pollster::block_on(async {
+/// let db = Database::open(":memory:", Options::default()).await?;
+/// db.exec("CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT)").await?;
+/// let mut names = db.stream("SELECT name FROM users ORDER BY id", ());
+/// assert_eq!(names.next().await.unwrap()?.rows().len(), 0);
+///
+/// db.execute("INSERT INTO users(name) VALUES (?)", ["Ada".into()]).await?;
+/// let emitted = names.next().await.unwrap()?;
+/// assert_eq!(emitted.rows().iter().next().unwrap().get("name"), Some(&"Ada".into()));
+/// # db.close().await
+/// # }).unwrap();
+/// ```
+pub struct LiveQuery {
+    shared: Arc<Shared>,
+    /// Which of those who share it.
+    id: u64,
+    /// The version of the result that was given last.
+    seen: u64,
+    _handle: Arc<Handle>,
+}
+
+/// A result of a live query: of one committed state, as all its parts are.
+#[derive(Debug, Clone)]
+pub struct Emitted {
+    /// One result per statement, in order.
+    pub parts: Vec<LiveRows>,
+    /// The state holds this commit and all before it.
+    pub commit: u64,
+    /// Why the query ran; `None` for the first time.
+    pub reason: Option<Reason>,
+}
+
+/// The rows of one statement of a live query. Rows that did not change are shared with the results before.
+#[derive(Debug, Clone, Default)]
+pub struct LiveRows {
+    shape: Option<Arc<Shape>>,
+    rows: Vec<Arc<[Value]>>,
+}
+
+impl LiveQuery {
+    /// Waits for a result that was not given yet, and gives the latest. `None`: the query has ended.
+    ///
+    /// # Errors
+    /// Those of the query. It lives on, and heals when it works again, unless it never worked.
+    pub async fn next(&mut self) -> Option<Result<Emitted>> {
+        poll_fn(|context| {
+            let mut inbox = lock(&self.shared.inbox);
+            if inbox.version != self.seen {
+                self.seen = inbox.version;
+                return Poll::Ready(inbox.latest.clone());
+            }
+            if inbox.ended {
+                return Poll::Ready(None);
+            }
+            inbox.wakers.insert(self.id, context.waker().clone());
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Numbers about the query.
+    pub fn stats(&self) -> StreamStats {
+        self.shared
+            .subscription
+            .get()
+            .map_or_else(StreamStats::default, Subscription::stats)
+    }
+}
+
+impl Drop for LiveQuery {
+    fn drop(&mut self) {
+        lock(&self.shared.inbox).wakers.remove(&self.id);
+    }
+}
+
+impl Emitted {
+    /// The rows of the first statement, which is the only one mostly.
+    pub fn rows(&self) -> &LiveRows {
+        &self.parts[0]
+    }
+}
+
+impl LiveRows {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The column names.
+    pub fn columns(&self) -> &[String] {
+        self.shape.as_ref().map_or(&[], |shape| shape.names())
+    }
+
+    /// The rows, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
+        self.rows.iter().map(|values| Row::new(self.columns(), values))
+    }
+}
+
+/// The live queries of a database that are open: equal ones share their runs.
+#[derive(Default)]
+pub(crate) struct LiveQueries {
+    open: Mutex<HashMap<Question, Weak<Shared>>>,
+}
+
+/// Statements with their packed parameters.
+type Question = Vec<(Arc<str>, Vec<u8>)>;
+
+impl LiveQueries {
+    pub(crate) fn open(&self, handle: &Arc<Handle>, queries: Vec<(Arc<str>, Params)>) -> LiveQuery {
+        let key = queries
+            .iter()
+            .map(|(sql, params)| (Arc::clone(sql), params.as_bytes().to_vec()))
+            .collect();
+        let mut open = lock(&self.open);
+        open.retain(|_, shared| shared.strong_count() > 0);
+        let shared = match open.get(&key).and_then(Weak::upgrade) {
+            // One that has ended is begun anew.
+            Some(shared) if !lock(&shared.inbox).ended => shared,
+            _ => {
+                let shared = Shared::begin(handle, queries);
+                open.insert(key, Arc::downgrade(&shared));
+                shared
+            }
+        };
+        let id = {
+            let mut inbox = lock(&shared.inbox);
+            inbox.users += 1;
+            inbox.users
+        };
+        LiveQuery {
+            shared,
+            id,
+            seen: 0,
+            _handle: Arc::clone(handle),
+        }
+    }
+}
+
+/// What all `LiveQuery`s of the same statements and parameters share.
+struct Shared {
+    inbox: Mutex<Inbox>,
+    subscription: OnceLock<Subscription>,
+}
+
+#[derive(Default)]
+struct Inbox {
+    latest: Option<Result<Emitted>>,
+    /// How many there have been.
+    version: u64,
+    ended: bool,
+    users: u64,
+    /// Of those who wait, by their ids.
+    wakers: HashMap<u64, Waker>,
+}
+
+impl Shared {
+    fn begin(handle: &Handle, queries: Vec<(Arc<str>, Params)>) -> Arc<Self> {
+        let shared = Arc::new(Self {
+            inbox: Mutex::default(),
+            subscription: OnceLock::new(),
+        });
+        let folder = Folder {
+            parts: queries.iter().map(|_| LiveRows::default()).collect(),
+            changed: Vec::new(),
+            rows: Vec::new(),
+            shared: Arc::downgrade(&shared),
+        };
+        let request = LiveQueryRequest {
+            queries,
+            integers: Integers::Auto,
+            verify: 0.0,
+        };
+        let subscription = handle.engine().subscribe(request, Box::new(folder));
+        let _ = shared.subscription.set(subscription);
+        shared
+    }
+
+    fn tell(&self, latest: Result<Emitted>, ended: bool) {
+        let wakers = {
+            let mut inbox = lock(&self.inbox);
+            inbox.latest = Some(latest);
+            inbox.version += 1;
+            inbox.ended |= ended;
+            std::mem::take(&mut inbox.wakers)
+        };
+        wakers.into_values().for_each(Waker::wake);
+    }
+}
+
+/// Applies patches.
+struct Folder {
+    parts: Vec<LiveRows>,
+    /// Patched parts of an emission that is not complete.
+    changed: Vec<(usize, LiveRows)>,
+    /// New rows for the next patch.
+    rows: Vec<Arc<[Value]>>,
+    shared: Weak<Shared>,
+}
+
+impl Listener for Folder {
+    fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool {
+        let mut rows = Rows::default();
+        rows.extend(shape, &slice.to_bytes());
+        self.rows.extend(rows.iter().map(|row| row.values().into()));
+        self.shared.strong_count() > 0
+    }
+
+    fn patch(&mut self, part: usize, shape: &Arc<Shape>, runs: &[Run]) {
+        let before = &self.parts[part].rows;
+        let mut fresh = self.rows.drain(..);
+        let mut rows = Vec::new();
+        for run in runs {
+            match *run {
+                Run::Keep { start, count } => {
+                    rows.extend_from_slice(&before[start as usize..][..count as usize]);
+                }
+                Run::New { count } => rows.extend(fresh.by_ref().take(count as usize)),
+            }
+        }
+        let shape = Some(Arc::clone(shape));
+        drop(fresh);
+        self.changed.push((part, LiveRows { shape, rows }));
+    }
+
+    fn emit(&mut self, emission: Emission) -> Delivery {
+        for (part, rows) in self.changed.drain(..) {
+            self.parts[part] = rows;
+        }
+        if let Some(shared) = self.shared.upgrade() {
+            let emitted = Emitted {
+                parts: self.parts.clone(),
+                commit: emission.commit,
+                reason: emission.reason,
+            };
+            shared.tell(Ok(emitted), false);
+        }
+        Delivery::Taken
+    }
+
+    fn fail(&mut self, error: &Error, ended: bool) -> Delivery {
+        self.changed.clear();
+        self.rows.clear();
+        if let Some(shared) = self.shared.upgrade() {
+            shared.tell(Err(error.clone()), ended);
+        }
+        Delivery::Taken
+    }
+}

@@ -1,0 +1,6 @@
+//! The public API: the engine of one file, and the futures on top of it.
+
+pub(crate) mod database;
+pub(crate) mod diagnostics;
+pub(crate) mod engine;
+pub(crate) mod live_query;

@@ -1,0 +1,5 @@
+//! What commits change: recorded while it happens, decoded as far as somebody asked, kept in the commit log.
+
+mod decode;
+pub(crate) mod recorder;
+mod tables;

@@ -1,0 +1,273 @@
+//! From SQLite's pre-update hook to the commit log: what the open unit changes, decoded as far as somebody asked.
+
+use std::{
+    cell::RefCell,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use resqlite_live::{
+    ChangeSet, Columns, Commit, CommitLog, Interest, Mark, Overflow, RowChange, Watched, fault::planted,
+};
+use resqlite_sqlite::{Connection, PreUpdate};
+
+use super::{
+    decode::{compares_all, decode},
+    tables::{Facts, Tables, read_tables},
+};
+use crate::core::{
+    error::Result,
+    profile,
+    sync::{Mutex, lock},
+};
+
+/// The commit log of an engine, and what is asked of each table.
+pub(crate) struct Commits {
+    log: Mutex<CommitLog>,
+    last: AtomicU64,
+    /// Odd from before a commit until all who must know of it have been told.
+    generation: AtomicU64,
+    interest: Mutex<Arc<Interest>>,
+}
+
+impl Default for Commits {
+    fn default() -> Self {
+        Self {
+            log: Mutex::new(CommitLog::new()),
+            last: AtomicU64::new(0),
+            generation: AtomicU64::new(0),
+            interest: Mutex::default(),
+        }
+    }
+}
+
+impl Commits {
+    /// The number of the newest commit; 0 before the first.
+    pub(crate) fn last(&self) -> u64 {
+        self.last.load(Ordering::Acquire)
+    }
+
+    /// The writer is about to commit.
+    pub(crate) fn begins(&self) {
+        self.generation.fetch_or(1, Ordering::SeqCst);
+    }
+
+    /// The writer is at rest, and all who must know of what it committed have been told.
+    pub(crate) fn ended(&self) {
+        let odd = |generation: u64| (generation & 1 == 1).then(|| generation + 1);
+        // Only the writer changes it.
+        let _ = self
+            .generation
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, odd);
+    }
+
+    /// The number of the present state, unless the writer is changing it.
+    pub(crate) fn settled(&self) -> Option<u64> {
+        let generation = self.generation.load(Ordering::SeqCst);
+        (generation & 1 == 0).then_some(generation)
+    }
+
+    /// The commits after number `sequence`.
+    pub(crate) fn since(&self, sequence: u64) -> Result<Vec<Commit>, Overflow> {
+        lock(&self.log)
+            .since(sequence)
+            .map(|commits| commits.cloned().collect())
+    }
+
+    /// Changes what is asked for; commits that begin later are decoded accordingly.
+    pub(crate) fn change_interest(&self, change: impl FnOnce(&mut Interest)) {
+        change(Arc::make_mut(&mut lock(&self.interest)));
+    }
+
+    fn interest(&self) -> Arc<Interest> {
+        Arc::clone(&lock(&self.interest))
+    }
+
+    /// The writer's connection was lost in the middle of something: anything may have been committed.
+    pub(crate) fn record_unknown(&self) {
+        let mut changes = ChangeSet::new();
+        changes.record_everything_changed();
+        self.append(&mut changes, true);
+    }
+
+    /// `wrote`: SQLite has written something, which need not be rows of which the hook tells.
+    fn append(&self, changes: &mut ChangeSet, wrote: bool) -> u64 {
+        if changes.is_empty() && !wrote {
+            changes.clear();
+            return self.last();
+        }
+        let sequence = lock(&self.log).append(changes.finish());
+        self.last.store(sequence, Ordering::Release);
+        sequence
+    }
+}
+
+/// Records what happens on the writer's connection. Shared with the hook; one thread only.
+#[derive(Clone, Default)]
+pub(crate) struct Recorder(Rc<RefCell<State>>);
+
+#[derive(Default)]
+struct State {
+    changes: ChangeSet,
+    interest: Arc<Interest>,
+    /// Empty: to be read before the next write.
+    tables: Tables,
+    /// The open transaction has changed the schema, so undoing part of it may bring other tables back.
+    schema_touched: bool,
+    /// The table of the last event; rows of one table mostly come in a row.
+    latest: Option<Latest>,
+}
+
+struct Latest {
+    schema: String,
+    table: String,
+    facts: Rc<Facts>,
+    watched: Arc<Watched>,
+    /// Every column is compared, so an UPDATE without a changed one changed nothing.
+    all_compared: bool,
+}
+
+impl Recorder {
+    /// Installs the hook. Nothing may have been prepared on the connection.
+    pub(crate) fn install(&self, connection: &Connection) {
+        let state = Rc::clone(&self.0);
+        connection.set_preupdate_hook(move |event| {
+            let timer = profile::start();
+            state.borrow_mut().record(event);
+            profile::writer_dirty_row(timer);
+        });
+    }
+
+    /// A commit begins: from now on changes are decoded as far as is asked now.
+    pub(crate) fn begin(&self, commits: &Commits) {
+        let mut state = self.0.borrow_mut();
+        state.changes.clear();
+        state.schema_touched = false;
+        let interest = commits.interest();
+        if !Arc::ptr_eq(&interest, &state.interest) {
+            state.interest = interest;
+            state.latest = None;
+        }
+    }
+
+    /// A point that [`rollback_to`](Self::rollback_to) goes back to.
+    pub(crate) fn mark(&self) -> Mark {
+        self.0.borrow_mut().changes.mark()
+    }
+
+    /// SQLite undid what came after the mark.
+    pub(crate) fn rollback_to(&self, mark: Mark) {
+        let mut state = self.0.borrow_mut();
+        state.changes.rollback_to(mark);
+        if planted("savepoint_rollback") {
+            state.changes.clear();
+        }
+        state.forget_if_touched();
+    }
+
+    /// SQLite undid everything.
+    pub(crate) fn discard(&self) {
+        let mut state = self.0.borrow_mut();
+        state.changes.clear();
+        state.forget_if_touched();
+    }
+
+    /// Somebody else changed the schema; tables may mean something else now.
+    pub(crate) fn forget_tables(&self) {
+        self.0.borrow_mut().forget_tables();
+    }
+
+    /// SQLite has committed: the number under which the log has it. `wrote`: it has written to the file, if only to
+    /// tables of its own.
+    pub(crate) fn commit(&self, commits: &Commits, wrote: bool) -> u64 {
+        let timer = profile::start();
+        let sequence = commits.append(&mut self.0.borrow_mut().changes, wrote);
+        profile::writer_dirty(timer);
+        sequence
+    }
+
+    /// A statement changed the schema; tables may mean something else now.
+    pub(crate) fn schema_changed(&self) {
+        let mut state = self.0.borrow_mut();
+        if !planted("no_schema_change") {
+            state.changes.record_schema_changed();
+        }
+        state.schema_touched = true;
+        state.forget_tables();
+    }
+
+    /// Anything may have changed.
+    pub(crate) fn everything_changed(&self) {
+        let mut state = self.0.borrow_mut();
+        state.changes.record_everything_changed();
+        state.schema_touched = true;
+        state.forget_tables();
+    }
+
+    /// Reads the tables of the database, if they are not known. Call it before a statement writes: inside the hook
+    /// it would be too late.
+    pub(crate) fn know_tables(&self, connection: &Connection) -> Result<()> {
+        if self.0.borrow().tables.is_empty() {
+            let tables = read_tables(connection)?;
+            self.0.borrow_mut().tables = tables;
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn forget_if_touched(&mut self) {
+        if self.schema_touched {
+            self.forget_tables();
+        }
+    }
+
+    fn forget_tables(&mut self) {
+        self.tables.clear();
+        self.latest = None;
+    }
+
+    fn record(&mut self, event: &PreUpdate<'_>) {
+        if event.table.is_empty() {
+            // A name that is no UTF-8 cannot be told from others.
+            return self.changes.record_everything_changed();
+        }
+        let known = self
+            .latest
+            .as_ref()
+            .is_some_and(|latest| latest.table == event.table && latest.schema == event.schema);
+        if !known {
+            self.latest = Some(self.look_up(event));
+        }
+        let Some(latest) = &self.latest else {
+            return;
+        };
+        let Latest { facts, watched, .. } = latest;
+        if let Some(change) = decode(event, &facts.keys, watched, latest.all_compared) {
+            self.changes.record(&facts.name, watched, change);
+        }
+        if let Some(table) = &facts.perhaps_of {
+            let unknown = RowChange::Update {
+                columns: Columns::Any,
+                old: None,
+                new: None,
+            };
+            self.changes.record(table, Watched::nothing(), unknown);
+        }
+    }
+
+    fn look_up(&self, event: &PreUpdate<'_>) -> Latest {
+        let facts = self.tables.facts(event.schema, event.table);
+        let watched = self.interest.watched(&facts.name);
+        Latest {
+            schema: event.schema.into(),
+            table: event.table.into(),
+            all_compared: compares_all(event, &watched),
+            facts,
+            watched,
+        }
+    }
+}

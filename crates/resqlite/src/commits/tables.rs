@@ -1,0 +1,153 @@
+//! The tables of a connection, as far as their changes need it.
+
+use std::{collections::HashMap, rc::Rc};
+
+use resqlite_live::{TableName, fault::planted};
+use resqlite_sqlite::{Connection, ValueRef};
+
+use crate::core::error::Result;
+
+/// What is known about all tables, by schema, then table.
+#[derive(Default)]
+pub(super) struct Tables(HashMap<String, HashMap<String, Rc<Facts>>>);
+
+/// What is known about a table.
+pub(super) struct Facts {
+    /// Whose change it is: for a shadow table, of its virtual table.
+    pub(super) name: TableName,
+    /// A virtual table to which the table may belong all the same: while there is a table of the same name in another
+    /// schema, SQLite does not tell shadow tables from others.
+    pub(super) perhaps_of: Option<TableName>,
+    pub(super) keys: Keys,
+}
+
+/// What decides the order in which queries meet the rows of a table.
+pub(super) enum Keys {
+    Rowid,
+    /// Primary-key columns, of a table without rowids.
+    Columns(Vec<usize>),
+    /// Not known. Neither is what the columns are: those of a shadow table are not those of its virtual table.
+    Unknown,
+}
+
+impl Tables {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// What is known about a table; little, where it was not among those that were read.
+    pub(super) fn facts(&self, schema: &str, table: &str) -> Rc<Facts> {
+        let known = self.0.get(schema).and_then(|tables| tables.get(table));
+        known.cloned().unwrap_or_else(|| {
+            Rc::new(Facts {
+                name: TableName::new(schema, table),
+                perhaps_of: None,
+                keys: Keys::Unknown,
+            })
+        })
+    }
+}
+
+/// One line of `PRAGMA table_list`.
+struct Listed {
+    schema: String,
+    table: String,
+    kind: String,
+    without_rowid: bool,
+}
+
+/// Reads the tables of all schemas.
+pub(super) fn read_tables(connection: &Connection) -> Result<Tables> {
+    let listed = list_tables(connection)?;
+    let mut tables = Tables::default();
+    for entry in &listed {
+        let owner = owner(entry, &listed).filter(|_| !planted("shadow_is_ordinary"));
+        let facts = match entry.kind.as_str() {
+            "shadow" => Facts {
+                name: owner.unwrap_or_else(|| entry.name()),
+                perhaps_of: None,
+                keys: Keys::Unknown,
+            },
+            _ => Facts {
+                name: entry.name(),
+                perhaps_of: owner,
+                keys: entry.keys(connection)?,
+            },
+        };
+        let schema = tables.0.entry(entry.schema.clone()).or_default();
+        schema.insert(entry.table.clone(), Rc::new(facts));
+    }
+    Ok(tables)
+}
+
+impl Listed {
+    fn name(&self) -> TableName {
+        TableName::new(self.schema.as_str(), self.table.as_str())
+    }
+
+    fn keys(&self, connection: &Connection) -> Result<Keys> {
+        if self.without_rowid {
+            primary_key(connection, self)
+        } else {
+            Ok(Keys::Rowid)
+        }
+    }
+}
+
+fn list_tables(connection: &Connection) -> Result<Vec<Listed>> {
+    let mut listed = Vec::new();
+    let Some(mut list) = connection.prepare("PRAGMA table_list", false)?.statement else {
+        return Ok(listed);
+    };
+    while list.step()? {
+        let text = |column| list.column_text(column).unwrap_or_default();
+        listed.push(Listed {
+            schema: text(0),
+            table: text(1),
+            kind: text(2),
+            without_rowid: list.column(4) == ValueRef::Integer(1),
+        });
+    }
+    Ok(listed)
+}
+
+/// The virtual table that a shadow table of this name belongs to: the longest name that it extends with an underscore.
+fn owner(shadow: &Listed, listed: &[Listed]) -> Option<TableName> {
+    let extends = |owner: &&Listed| {
+        owner.kind == "virtual"
+            && owner.schema == shadow.schema
+            && shadow
+                .table
+                .strip_prefix(&owner.table)
+                .is_some_and(|rest| rest.starts_with('_'))
+    };
+    listed
+        .iter()
+        .filter(extends)
+        .max_by_key(|owner| owner.table.len())
+        .map(Listed::name)
+}
+
+fn primary_key(connection: &Connection, table: &Listed) -> Result<Keys> {
+    let sql = "SELECT cid, pk FROM pragma_table_xinfo(?1, ?2) WHERE pk > 0 ORDER BY pk";
+    let Some(mut columns) = connection.prepare(sql, false)?.statement else {
+        return Ok(Keys::Unknown);
+    };
+    columns.bind(1, ValueRef::Text(table.table.as_bytes()))?;
+    columns.bind(2, ValueRef::Text(table.schema.as_bytes()))?;
+    let mut key = Vec::new();
+    while columns.step()? {
+        if let ValueRef::Integer(column) = columns.column(0) {
+            key.push(column as usize);
+        }
+    }
+    Ok(if key.is_empty() {
+        Keys::Unknown
+    } else {
+        Keys::Columns(key)
+    })
+}

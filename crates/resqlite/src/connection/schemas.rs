@@ -1,0 +1,56 @@
+//! The databases that a connection has.
+
+use resqlite_sqlite::Connection;
+
+use crate::core::error::Result;
+
+/// All databases that a connection has: name and path.
+pub(crate) fn databases(connection: &Connection) -> Result<Vec<(String, String)>> {
+    let Some(mut list) = connection.prepare("PRAGMA database_list", false)?.statement else {
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    while list.step()? {
+        let text = |column| list.column_text(column).unwrap_or_default();
+        found.push((text(1), text(2)));
+    }
+    Ok(found)
+}
+
+/// The attached databases: name and path, which is empty where there is no file.
+pub(crate) fn attached(connection: &Connection) -> Result<Vec<(String, String)>> {
+    let mut all = databases(connection)?;
+    all.retain(|(name, _)| name != "main" && name != "temp");
+    Ok(all)
+}
+
+/// The main database and those that are attached.
+fn schemas(connection: &Connection) -> Result<impl Iterator<Item = String>> {
+    let attached = attached(connection)?.into_iter().map(|(name, _)| name);
+    Ok(std::iter::once("main".to_owned()).chain(attached))
+}
+
+/// SQLite's counts of schema changes, of all databases that a connection has.
+pub(crate) fn schema_versions(connection: &Connection) -> Result<Vec<(String, Option<String>)>> {
+    let mut versions = Vec::new();
+    for schema in schemas(connection)? {
+        let sql = format!("PRAGMA {}.schema_version", quoted(&schema, '"'));
+        versions.push((schema, connection.query_text(&sql)?));
+    }
+    Ok(versions)
+}
+
+/// Reads from all databases that a connection has.
+pub(crate) fn touch_all(connection: &Connection) -> Result<()> {
+    for schema in schemas(connection)? {
+        let sql = format!("SELECT 1 FROM {}.sqlite_schema", quoted(&schema, '"'));
+        connection.query_text(&sql)?;
+    }
+    Ok(())
+}
+
+/// Text in quotes, as SQL has them.
+pub(crate) fn quoted(text: &str, quote: char) -> String {
+    let doubled = text.replace(quote, &format!("{quote}{quote}"));
+    format!("{quote}{doubled}{quote}")
+}

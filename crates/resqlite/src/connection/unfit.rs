@@ -1,0 +1,65 @@
+//! Which databases cannot be attached.
+
+use std::fs;
+
+use resqlite_sqlite::Connection;
+
+use crate::{
+    connection::schemas::{databases, quoted},
+    core::error::Result,
+};
+
+/// Detaches databases that have no file, as readers would not find them, and files that are open already under another
+/// name, as the writer would wait for its own lock. `attached` (names and paths) keeps the others. Gives the reason of
+/// the last one.
+///
+/// # Errors
+/// What SQLite says.
+pub(crate) fn detach(writer: &Connection, attached: &mut Vec<(String, String)>) -> Result<Option<String>> {
+    if attached.is_empty() {
+        return Ok(None);
+    }
+    let mut known = databases(writer)?;
+    known.retain(|(name, _)| name == "main");
+    let mut reason = None;
+    for (name, file) in std::mem::take(attached) {
+        match why(&known, &file) {
+            None => {
+                known.push((name.clone(), file.clone()));
+                attached.push((name, file));
+            }
+            Some(why) => {
+                writer.execute_script(&format!("DETACH {}", quoted(&name, '"')))?;
+                reason = Some(format!("{name:?} was not attached: {why}"));
+            }
+        }
+    }
+    Ok(reason)
+}
+
+fn why(known: &[(String, String)], file: &str) -> Option<String> {
+    if file.is_empty() {
+        let why = "a database in memory would be there for the connection that writes alone; attach a file";
+        return Some(why.into());
+    }
+    let same =
+        |other: &str| other == file || identity(other).is_some_and(|other| Some(other) == identity(file));
+    let (other, _) = known.iter().find(|(_, known)| same(known))?;
+    Some(format!(
+        "it is the file of {other:?}, and would wait for its own lock"
+    ))
+}
+
+/// The same for all paths of a file. The file is not opened: closing it would take SQLite's locks away.
+#[cfg(unix)]
+fn identity(file: &str) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let data = fs::metadata(file).ok()?;
+    Some((data.dev(), data.ino()))
+}
+
+/// The same for all paths of a file.
+#[cfg(not(unix))]
+fn identity(file: &str) -> Option<std::path::PathBuf> {
+    fs::canonicalize(file).ok()
+}

@@ -1,0 +1,170 @@
+//! Everything that can go wrong, in the words that users read.
+
+use std::fmt;
+
+use resqlite_sqlite::{self as sqlite, codes};
+
+use crate::core::limits;
+
+/// The result of a call into resqlite.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of resqlite. [`code`](Error::code) names it for programs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// SQLite refused the statement.
+    Sqlite(sqlite::Error),
+    /// The database could not be opened.
+    Open {
+        /// The file, as the caller named it.
+        path: String,
+        /// Why, for people.
+        reason: String,
+        /// What SQLite said, if it was SQLite that refused.
+        source: Option<sqlite::Error>,
+    },
+    /// An option has a value that cannot be used.
+    Option(String),
+    /// A parameter is missing, too many, misnamed or out of range. Nothing ran.
+    Parameter(String),
+    /// An INTEGER that no JavaScript number can hold exactly, where only numbers are wanted.
+    Integer(String),
+    /// The SQL text is no single statement, or a statement that is not allowed in this place.
+    Statement(String),
+    /// A write where only reading is allowed.
+    ReadOnly(String),
+    /// A transaction (or snapshot, or cursor) cannot do what it was asked to.
+    Transaction {
+        /// What was asked for.
+        operation: &'static str,
+        /// Why not.
+        message: String,
+    },
+    /// The database is closed.
+    Closed,
+    /// The caller cancelled the request.
+    Aborted,
+    /// A transaction took longer than its timeout and was rolled back.
+    TimedOut,
+    /// A query exceeded one of its [limits](crate::QueryLimits).
+    Limit {
+        /// Which: `time`, `steps` or `bytes`.
+        limit: &'static str,
+        /// How, for people.
+        message: String,
+    },
+    /// Too many requests wait already.
+    QueueFull,
+    /// Somebody deleted or replaced a file of the database while it was in use: nothing committed to it would last.
+    FilesLost {
+        /// The database, as the caller named it.
+        path: String,
+    },
+    /// As many snapshots and cursors as there may be are open, and wait for their callers.
+    TooManyLeases,
+    /// The native thread that ran the request failed. It was replaced; the request may not have run.
+    WorkerDied,
+}
+
+impl Error {
+    /// The name of the error for programs: SQLite's extended name (`SQLITE_CONSTRAINT_UNIQUE`) or one of
+    /// resqlite's own (`RESQLITE_CLOSED`).
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Sqlite(error)
+            | Self::Open {
+                source: Some(error), ..
+            } => error.name(),
+            Self::Open { .. } => "RESQLITE_OPEN",
+            Self::Option(_) => "RESQLITE_OPTION",
+            Self::Parameter(_) => "RESQLITE_PARAMETER",
+            Self::Integer(_) => "RESQLITE_INTEGER",
+            Self::Statement(_) => "RESQLITE_STATEMENT",
+            Self::ReadOnly(_) => "RESQLITE_READ_ONLY",
+            Self::Transaction { .. } => "RESQLITE_TRANSACTION",
+            Self::Closed => "RESQLITE_CLOSED",
+            Self::Aborted => "RESQLITE_ABORTED",
+            Self::TimedOut => "RESQLITE_TIMEOUT",
+            Self::Limit { .. } => "RESQLITE_LIMIT",
+            Self::QueueFull => "RESQLITE_QUEUE_FULL",
+            Self::FilesLost { .. } => "RESQLITE_FILES_LOST",
+            Self::TooManyLeases => "RESQLITE_LEASES",
+            Self::WorkerDied => "RESQLITE_WORKER",
+        }
+    }
+
+    /// What SQLite said, if the error comes from SQLite.
+    pub fn sqlite(&self) -> Option<&sqlite::Error> {
+        match self {
+            Self::Sqlite(error)
+            | Self::Open {
+                source: Some(error), ..
+            } => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Whether the same may well work a moment later, although nothing has been committed.
+    pub(crate) fn is_passing(&self) -> bool {
+        const PASSING: [i32; 6] = [
+            codes::BUSY,
+            codes::LOCKED,
+            codes::CANTOPEN,
+            codes::IOERR,
+            codes::NOMEM,
+            codes::PROTOCOL,
+        ];
+        let of_sqlite = self.sqlite().map(sqlite::Error::primary);
+        of_sqlite.is_some_and(|primary| PASSING.contains(&primary)) || matches!(self, Self::QueueFull)
+    }
+
+    pub(crate) fn transaction(operation: &'static str, message: impl Into<String>) -> Self {
+        Self::Transaction {
+            operation,
+            message: message.into(),
+        }
+    }
+}
+
+impl From<sqlite::Error> for Error {
+    fn from(error: sqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(error) => f.write_str(error.message()),
+            Self::Open { path, reason, .. } => write!(f, "cannot open {path:?}: {reason}"),
+            Self::Option(message)
+            | Self::Parameter(message)
+            | Self::Integer(message)
+            | Self::Statement(message)
+            | Self::ReadOnly(message)
+            | Self::Transaction { message, .. }
+            | Self::Limit { message, .. } => f.write_str(message),
+            Self::Closed => f.write_str("the database is closed"),
+            Self::Aborted => f.write_str("the operation was aborted"),
+            Self::TimedOut => f.write_str("the transaction took longer than its timeout and was rolled back"),
+            Self::QueueFull => f.write_str("too many requests are waiting for this database"),
+            Self::FilesLost { path } => write!(
+                f,
+                "files of {path:?} were deleted or replaced while they were in use (its write-ahead log, that of an attached \
+                 database, or the database itself), by another program or another copy of SQLite in this process; \
+                 nothing is read or written any more: close everything that has the file open, and open it again"
+            ),
+            Self::TooManyLeases => write!(
+                f,
+                "{} snapshots and iterators are open and wait for their callers; diagnostics() tells which",
+                limits::LEASES_MAX
+            ),
+            Self::WorkerDied => {
+                f.write_str("the native thread that ran this request failed and was replaced")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}

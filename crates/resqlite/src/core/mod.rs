@@ -1,0 +1,16 @@
+//! What every room uses: errors, bounds, locks, queues, spinning, cancellation tokens, values, parameters, options.
+
+pub(crate) mod error;
+pub mod limits;
+pub(crate) mod options;
+pub mod params;
+pub(crate) mod pragmas;
+#[cfg(feature = "profile")]
+pub mod profile;
+#[cfg(not(feature = "profile"))]
+pub(crate) mod profile;
+pub(crate) mod queue;
+pub(crate) mod spin;
+pub(crate) mod sync;
+pub(crate) mod token;
+pub(crate) mod value;

@@ -1,0 +1,201 @@
+//! How a database is opened.
+
+use std::{thread, time::Duration};
+
+use crate::core::{
+    error::{Error, Result},
+    limits, pragmas,
+};
+
+/// How a database is opened. Everything has a sensible default.
+///
+/// ```
+/// use resqlite::{Durability, Options};
+///
+/// let options = Options { durability: Durability::Full, readers: Some(3), ..Options::default() };
+/// # let _ = options;
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Refuse every write. The file must exist.
+    pub read_only: bool,
+    /// Reader threads; default: one less than the cores, at least 2, at most 4.
+    pub readers: Option<usize>,
+    /// When a write is acknowledged.
+    pub durability: Durability,
+    /// How long to wait for locks of other processes; default 5 s.
+    pub busy_timeout: Option<Duration>,
+    /// Whether foreign keys are enforced; default true.
+    pub foreign_keys: Option<bool>,
+    /// Prepared statements kept per connection; default 128.
+    pub statement_cache_size: Option<usize>,
+    /// PRAGMAs set on every connection after it is opened, in order: name and value.
+    pub pragmas: Vec<(String, String)>,
+    /// Whether live queries see what other processes, or other libraries in this one, commit to the file; default
+    /// true.
+    pub watch_external: Option<bool>,
+    /// Whether views, triggers, CHECKs and the like may use functions and virtual tables that can do harm; default
+    /// false.
+    pub trusted_schema: Option<bool>,
+    /// Whether SQL is kept from what can damage the file: writing to shadow tables, changing the schema by hand;
+    /// default true.
+    pub defensive: Option<bool>,
+    /// Whether the file, or the SQL, comes from strangers: the file is checked before it is used, SQL has bounds (see
+    /// [`limits::UNTRUSTED`]), and nothing can be attached; default false.
+    pub untrusted: Option<bool>,
+}
+
+/// When a write is acknowledged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// When it is committed: it survives a crash of the process; a power cut may undo the last commits, never part
+    /// of one.
+    #[default]
+    Normal,
+    /// When it is on disk: it survives a power cut.
+    Full,
+}
+
+/// The options of an open engine, every one decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Settings {
+    pub(crate) read_only: bool,
+    pub(crate) readers: usize,
+    pub(crate) busy_timeout: Duration,
+    pub(crate) foreign_keys: bool,
+    pub(crate) statement_cache_size: usize,
+    pub(crate) pragmas: Vec<(String, String)>,
+    pub(crate) watch_external: bool,
+    pub(crate) trusted_schema: bool,
+    pub(crate) defensive: bool,
+    pub(crate) untrusted: bool,
+}
+
+impl Settings {
+    pub(crate) fn decide(options: &Options) -> Result<Self> {
+        let cores = thread::available_parallelism().map_or(2, usize::from);
+        let (least, most) = limits::READERS_DEFAULT;
+        let readers = options
+            .readers
+            .unwrap_or(cores.saturating_sub(1).clamp(least, most));
+        if !(1..=limits::READERS_MAX).contains(&readers) {
+            let most = limits::READERS_MAX;
+            return Err(Error::Option(format!(
+                "readers must be between 1 and {most}, not {readers}"
+            )));
+        }
+        let statement_cache_size = options
+            .statement_cache_size
+            .unwrap_or(limits::STATEMENT_CACHE_DEFAULT);
+        if statement_cache_size == 0 {
+            return Err(Error::Option("statementCacheSize must be at least 1".into()));
+        }
+        options
+            .pragmas
+            .iter()
+            .try_for_each(|(name, value)| check_pragma(name, value))?;
+        let untrusted = options.untrusted.unwrap_or(false);
+        if untrusted {
+            check_untrusted(options)?;
+        }
+        Ok(Self {
+            read_only: options.read_only,
+            readers,
+            busy_timeout: options.busy_timeout.unwrap_or(limits::BUSY_TIMEOUT_DEFAULT),
+            foreign_keys: options.foreign_keys.unwrap_or(true),
+            statement_cache_size,
+            pragmas: options.pragmas.clone(),
+            watch_external: options.watch_external.unwrap_or(true),
+            trusted_schema: options.trusted_schema.unwrap_or(false),
+            defensive: options.defensive.unwrap_or(true),
+            untrusted,
+        })
+    }
+
+    /// Refuses options that contradict those an engine was opened with, because another `Database` shares it.
+    /// `wanted` is what `options` were decided to mean.
+    pub(crate) fn check_same(&self, options: &Options, wanted: &Self) -> Result<()> {
+        let differs = |given: bool, same: bool| given && !same;
+        let different = if differs(options.readers.is_some(), wanted.readers == self.readers) {
+            "readers"
+        } else if differs(
+            options.busy_timeout.is_some(),
+            wanted.busy_timeout == self.busy_timeout,
+        ) {
+            "busyTimeout"
+        } else if differs(
+            options.foreign_keys.is_some(),
+            wanted.foreign_keys == self.foreign_keys,
+        ) {
+            "foreignKeys"
+        } else if differs(
+            options.statement_cache_size.is_some(),
+            wanted.statement_cache_size == self.statement_cache_size,
+        ) {
+            "statementCacheSize"
+        } else if differs(!options.pragmas.is_empty(), wanted.pragmas == self.pragmas) {
+            "pragmas"
+        } else if differs(
+            options.watch_external.is_some(),
+            wanted.watch_external == self.watch_external,
+        ) {
+            "watchExternal"
+        } else if differs(
+            options.trusted_schema.is_some(),
+            wanted.trusted_schema == self.trusted_schema,
+        ) {
+            "trustedSchema"
+        } else if differs(options.defensive.is_some(), wanted.defensive == self.defensive) {
+            "defensive"
+        } else if differs(options.untrusted.is_some(), wanted.untrusted == self.untrusted) {
+            "untrusted"
+        } else {
+            return Ok(());
+        };
+        Err(Error::Option(format!(
+            "{different}: this file is open in this process already, with another value; they must agree"
+        )))
+    }
+}
+
+fn check_pragma(name: &str, value: &str) -> Result<()> {
+    let word = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if !word(name) {
+        return Err(Error::Option(format!("pragmas: {name:?} is no name of a PRAGMA")));
+    }
+    if let Err(advice) = pragmas::as_option(name) {
+        return Err(Error::Option(format!(
+            "pragmas: {name} cannot be set here: {advice}"
+        )));
+    }
+    if !word(value.trim_start_matches(['-', '+'])) && value.parse::<f64>().is_err() {
+        return Err(Error::Option(format!(
+            "pragmas: {name}: {value:?} is neither a word nor a number"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses what would take back what `untrusted` stands for.
+fn check_untrusted(options: &Options) -> Result<()> {
+    let own = |name: &str| {
+        UNTRUSTED_PRAGMAS
+            .iter()
+            .any(|(own, _)| own.eq_ignore_ascii_case(name))
+    };
+    let contradiction = if options.trusted_schema == Some(true) {
+        "trustedSchema: true"
+    } else if options.defensive == Some(false) {
+        "defensive: false"
+    } else if let Some((name, _)) = options.pragmas.iter().find(|(name, _)| own(name)) {
+        name
+    } else {
+        return Ok(());
+    };
+    Err(Error::Option(format!(
+        "untrusted: it cannot go with {contradiction}"
+    )))
+}
+
+/// What `untrusted` sets on every connection.
+pub(crate) const UNTRUSTED_PRAGMAS: [(&str, &str); 2] = [("cell_size_check", "ON"), ("mmap_size", "0")];

@@ -1,0 +1,323 @@
+//! Parameters of a statement, packed into bytes: the same form whether they come from Rust or from JavaScript.
+//!
+//! `u16 count · u8 named · u8 0`, then the values. A named value starts with `u16 length · UTF-8 name`. A value is
+//! `u8 tag` and its content; see [`tag`]. Numbers are little-endian and not aligned.
+
+use std::{ops::Range, sync::Arc};
+
+use resqlite_sqlite::{Statement, ValueRef};
+
+use crate::core::{
+    error::{Error, Result},
+    value::Value,
+};
+
+/// Tags of packed values.
+pub mod tag {
+    /// Nothing follows.
+    pub const NULL: u8 = 0;
+    /// An `i32` follows.
+    pub const INT32: u8 = 1;
+    /// An `f64` that holds a safe integer follows.
+    pub const INTEGER: u8 = 2;
+    /// An `i64` follows.
+    pub const INT64: u8 = 3;
+    /// An `f64` follows.
+    pub const REAL: u8 = 4;
+    /// A `u32` length and UTF-8 text follow.
+    pub const TEXT: u8 = 5;
+    /// A `u32` length and bytes follow.
+    pub const BLOB: u8 = 6;
+}
+
+/// One packed set of parameters, or several back to back. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Params {
+    bytes: Arc<[u8]>,
+    range: Range<usize>,
+}
+
+impl Params {
+    /// Parameters that stand packed in a part of a shared buffer. They are checked when they are bound.
+    pub fn packed(bytes: Arc<[u8]>, range: Range<usize>) -> Self {
+        let end = range.end.min(bytes.len());
+        Self {
+            range: range.start.min(end)..end,
+            bytes,
+        }
+    }
+
+    /// The same parameters in a buffer of their own, if the one they stand in holds much else.
+    pub(crate) fn compact(self) -> Self {
+        if self.bytes.len() <= 2 * self.range.len() + 64 {
+            return self;
+        }
+        let range = 0..self.range.len();
+        Self {
+            bytes: self.bytes[self.range].into(),
+            range,
+        }
+    }
+
+    /// The packed sets.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes[self.range.clone()]
+    }
+
+    /// How many bytes they take, packed.
+    pub(crate) fn byte_len(&self) -> usize {
+        self.range.len()
+    }
+
+    /// A reader over the sets.
+    pub(crate) fn reader(&self) -> Reader<'_> {
+        Reader {
+            bytes: &self.bytes[self.range.clone()],
+        }
+    }
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self::from(&[][..])
+    }
+}
+
+impl From<&[Value]> for Params {
+    fn from(values: &[Value]) -> Self {
+        let mut out = Vec::new();
+        pack(&mut out, values);
+        let range = 0..out.len();
+        Self {
+            bytes: out.into(),
+            range,
+        }
+    }
+}
+
+impl<const N: usize> From<[Value; N]> for Params {
+    fn from(values: [Value; N]) -> Self {
+        Self::from(&values[..])
+    }
+}
+
+impl From<Vec<Value>> for Params {
+    fn from(values: Vec<Value>) -> Self {
+        Self::from(&values[..])
+    }
+}
+
+impl From<()> for Params {
+    fn from((): ()) -> Self {
+        Self::default()
+    }
+}
+
+impl Params {
+    /// Named parameters; a name may carry its prefix (`:name`) or not (`name`).
+    ///
+    /// ```
+    /// # use resqlite::{Database, Options, Params};
+    /// # pollster::block_on(async {
+    /// # let db = Database::open(":memory:", Options::default()).await?;
+    /// db.select("SELECT :a + :b", Params::named([("a", 1.into()), ("b", 2.into())])).await?;
+    /// # db.close().await
+    /// # }).unwrap();
+    /// ```
+    pub fn named<const N: usize>(values: [(&str, Value); N]) -> Self {
+        let mut out = Vec::new();
+        out.extend((N as u16).to_le_bytes());
+        out.extend([1, 0]);
+        for (name, value) in &values {
+            out.extend((name.len() as u16).to_le_bytes());
+            out.extend(name.as_bytes());
+            pack_value(&mut out, value);
+        }
+        let range = 0..out.len();
+        Self {
+            bytes: out.into(),
+            range,
+        }
+    }
+}
+
+/// Packs one positional set behind what `out` holds.
+pub(crate) fn pack(out: &mut Vec<u8>, values: &[Value]) {
+    // More than SQLite can take are refused for their number, which is told as the largest there is.
+    let count = u16::try_from(values.len()).unwrap_or(u16::MAX);
+    out.extend(count.to_le_bytes());
+    out.extend([0, 0]);
+    values.iter().for_each(|value| pack_value(out, value));
+}
+
+fn pack_value(out: &mut Vec<u8>, value: &Value) {
+    match value {
+        Value::Null => out.push(tag::NULL),
+        Value::Integer(value) => {
+            out.push(tag::INT64);
+            out.extend(value.to_le_bytes());
+        }
+        Value::Real(value) => {
+            out.push(tag::REAL);
+            out.extend(value.to_le_bytes());
+        }
+        Value::Text(text) => pack_bytes(out, tag::TEXT, text.as_bytes()),
+        Value::Blob(bytes) => pack_bytes(out, tag::BLOB, bytes),
+    }
+}
+
+fn pack_bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
+    out.push(tag);
+    out.extend((bytes.len() as u32).to_le_bytes());
+    out.extend(bytes);
+}
+
+/// Reads packed sets and binds them.
+pub(crate) struct Reader<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    /// Binds the next set to a statement, all parameters of which must be given.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] names what is missing or too much.
+    pub(crate) fn bind_next(&mut self, statement: &mut Statement) -> Result<()> {
+        let count = usize::from(u16::from_le_bytes(self.array()?));
+        let [named, _] = self.array()?;
+        if named == 0 {
+            self.bind_positional(statement, count)
+        } else {
+            self.bind_named(statement, count)
+        }
+    }
+
+    fn bind_positional(&mut self, statement: &mut Statement, count: usize) -> Result<()> {
+        let wanted = statement.parameter_count();
+        if count != wanted {
+            return Err(Error::Parameter(format!(
+                "the statement has {}, but {count} were given",
+                counted(wanted)
+            )));
+        }
+        for index in 1..=count {
+            let value = self.value()?;
+            bind(statement, index, value)?;
+        }
+        Ok(())
+    }
+
+    fn bind_named(&mut self, statement: &mut Statement, count: usize) -> Result<()> {
+        let wanted = statement.parameter_count();
+        let mut bound = vec![false; wanted];
+        for _ in 0..count {
+            let (name, value) = self.named_value()?;
+            let indexes = indexes(statement, name);
+            if indexes.is_empty() {
+                return Err(Error::Parameter(format!(
+                    "the statement has no parameter named {name:?}"
+                )));
+            }
+            for index in indexes {
+                bind(statement, index, value)?;
+                bound[index - 1] = true;
+            }
+        }
+        match bound.iter().position(|bound| !bound) {
+            None => Ok(()),
+            Some(missing) => Err(missing_parameter(statement, missing + 1)),
+        }
+    }
+
+    /// The values of the next set by the number of their parameter, as [`bind_next`](Self::bind_next) would bind them
+    /// to the statement. A parameter that is not given is NULL.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for bytes that are malformed.
+    pub(crate) fn values(&mut self, statement: &Statement) -> Result<Vec<ValueRef<'a>>> {
+        let count = usize::from(u16::from_le_bytes(self.array()?));
+        let [named, _] = self.array()?;
+        if named == 0 {
+            return (0..count).map(|_| self.value()).collect();
+        }
+        let mut values = vec![ValueRef::Null; statement.parameter_count()];
+        for _ in 0..count {
+            let (name, value) = self.named_value()?;
+            for index in indexes(statement, name) {
+                values[index - 1] = value;
+            }
+        }
+        Ok(values)
+    }
+
+    fn named_value(&mut self) -> Result<(&'a str, ValueRef<'a>)> {
+        let length = u16::from_le_bytes(self.array()?);
+        let name = std::str::from_utf8(self.take(usize::from(length))?).map_err(|_| malformed())?;
+        Ok((name, self.value()?))
+    }
+
+    fn value(&mut self) -> Result<ValueRef<'a>> {
+        let [tag] = self.array()?;
+        Ok(match tag {
+            tag::NULL => ValueRef::Null,
+            tag::INT32 => ValueRef::Integer(i32::from_le_bytes(self.array()?).into()),
+            tag::INTEGER => ValueRef::Integer(f64::from_le_bytes(self.array()?) as i64),
+            tag::INT64 => ValueRef::Integer(i64::from_le_bytes(self.array()?)),
+            tag::REAL => ValueRef::Real(f64::from_le_bytes(self.array()?)),
+            tag::TEXT => ValueRef::Text(self.bytes()?),
+            tag::BLOB => ValueRef::Blob(self.bytes()?),
+            _ => return Err(malformed()),
+        })
+    }
+
+    fn bytes(&mut self) -> Result<&'a [u8]> {
+        let length = u32::from_le_bytes(self.array()?);
+        self.take(length as usize)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let (head, rest) = self.bytes.split_first_chunk::<N>().ok_or_else(malformed)?;
+        self.bytes = rest;
+        Ok(*head)
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'a [u8]> {
+        let (head, rest) = self.bytes.split_at_checked(length).ok_or_else(malformed)?;
+        self.bytes = rest;
+        Ok(head)
+    }
+}
+
+fn bind(statement: &mut Statement, index: usize, value: ValueRef<'_>) -> Result<()> {
+    statement.bind(index, value).map_err(Error::from)
+}
+
+/// The parameters that a name means: a bare name stands for `:name`, `@name` and `$name` alike.
+fn indexes(statement: &Statement, name: &str) -> Vec<usize> {
+    if name.starts_with([':', '@', '$', '?']) {
+        return statement.parameter_index(name).into_iter().collect();
+    }
+    [':', '@', '$']
+        .iter()
+        .filter_map(|prefix| statement.parameter_index(&format!("{prefix}{name}")))
+        .collect()
+}
+
+fn missing_parameter(statement: &Statement, index: usize) -> Error {
+    Error::Parameter(match statement.parameter_name(index) {
+        Some(name) => format!("no value was given for parameter {name}"),
+        None => format!("no value was given for parameter {index}, which has no name"),
+    })
+}
+
+fn malformed() -> Error {
+    Error::Parameter("the packed parameters are malformed".into())
+}
+
+fn counted(parameters: usize) -> String {
+    match parameters {
+        0 => "no parameters".into(),
+        1 => "1 parameter".into(),
+        many => format!("{many} parameters"),
+    }
+}

@@ -1,0 +1,175 @@
+//! A bounded first-in-first-out queue with one reader: the writer's inbox, a transaction's, a cursor's. Its reader looks
+//! out for more before it sleeps, where more is likely to come at once.
+
+use std::{collections::VecDeque, time::Instant};
+
+use crate::core::{
+    profile,
+    spin::{Lookout, Rhythm},
+    sync::{Condvar, Mutex, lock, wait, wait_for},
+};
+
+/// See the module's description. Pushing never waits.
+pub(crate) struct Queue<T> {
+    state: Mutex<State<T>>,
+    ready: Condvar,
+    lookout: Lookout,
+    capacity: usize,
+    depth: profile::Depth,
+}
+
+struct State<T> {
+    items: VecDeque<T>,
+    /// The reader sleeps. Waking nobody costs a system call, too, so it is only done when this is set.
+    waiting: bool,
+    rhythm: Rhythm,
+    closed: bool,
+}
+
+/// Why an item was not taken; it comes back.
+pub(crate) enum Refused<T> {
+    /// The queue is at its bound.
+    Full(T),
+    /// The reader is gone or going.
+    Closed(T),
+}
+
+/// What waiting for an item gave.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Popped<T> {
+    /// The oldest item.
+    Item(T),
+    /// The deadline passed.
+    TimedOut,
+    /// The queue is closed and empty.
+    Closed,
+}
+
+impl<T> Queue<T> {
+    pub(crate) fn new(capacity: usize) -> Self {
+        let state = State {
+            items: VecDeque::new(),
+            waiting: false,
+            rhythm: Rhythm::default(),
+            closed: false,
+        };
+        Self {
+            state: Mutex::new(state),
+            ready: Condvar::new(),
+            lookout: Lookout::new(),
+            capacity,
+            depth: profile::Depth::none(),
+        }
+    }
+
+    /// Its first item is likely to come at once.
+    pub(crate) fn expecting(self) -> Self {
+        lock(&self.state).rhythm.expect();
+        self
+    }
+
+    /// Counts how long it gets.
+    pub(crate) fn counted(self, depth: profile::Depth) -> Self {
+        Self { depth, ..self }
+    }
+
+    /// Adds an item and wakes the reader.
+    pub(crate) fn push(&self, item: T) -> Result<(), Refused<T>> {
+        let mut state = lock(&self.state);
+        if state.closed {
+            return Err(Refused::Closed(item));
+        }
+        if state.items.len() >= self.capacity {
+            return Err(Refused::Full(item));
+        }
+        state.rhythm.came();
+        state.items.push_back(item);
+        self.depth.reached(state.items.len());
+        let wake = std::mem::take(&mut state.waiting);
+        drop(state);
+        self.lookout.arrived();
+        if wake {
+            self.ready.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Waits for the oldest item, at most until `deadline`.
+    pub(crate) fn pop(&self, deadline: Option<Instant>) -> Popped<T> {
+        let mut state = lock(&self.state);
+        let mut looked = false;
+        loop {
+            if let Some(item) = state.items.pop_front() {
+                return Popped::Item(item);
+            }
+            if state.closed {
+                return Popped::Closed;
+            }
+            let rest = deadline.map(|end| end.saturating_duration_since(Instant::now()));
+            if rest.is_some_and(|rest| rest.is_zero()) {
+                return Popped::TimedOut;
+            }
+            if !std::mem::replace(&mut looked, true)
+                && let Some(watch) = self.lookout.begin(&mut state.rhythm)
+            {
+                drop(state);
+                self.lookout.look(&watch);
+                state = lock(&self.state);
+                self.lookout.end(watch, &mut state.rhythm);
+                continue;
+            }
+            state.waiting = true;
+            state = match rest {
+                None => wait(&self.ready, state),
+                Some(rest) => wait_for(&self.ready, state, rest),
+            };
+            state.waiting = false;
+        }
+    }
+
+    /// Moves the items that wait already, at most `most`, as long as `wanted` says yes.
+    pub(crate) fn drain_while(&self, into: &mut Vec<T>, most: usize, wanted: impl Fn(&T) -> bool) {
+        let mut state = lock(&self.state);
+        while into.len() < most && state.items.front().is_some_and(&wanted) {
+            into.extend(state.items.pop_front());
+        }
+    }
+
+    /// Takes out the first item that matches.
+    pub(crate) fn remove(&self, matches: impl Fn(&T) -> bool) -> Option<T> {
+        let mut state = lock(&self.state);
+        let at = state.items.iter().position(matches)?;
+        state.items.remove(at)
+    }
+
+    /// Accepts nothing more; what waits is still served.
+    pub(crate) fn close(&self) {
+        lock(&self.state).closed = true;
+        self.ready.notify_all();
+    }
+
+    /// Accepts nothing more and hands back what waits.
+    pub(crate) fn close_and_take(&self) -> VecDeque<T> {
+        let mut state = lock(&self.state);
+        state.closed = true;
+        let items = std::mem::take(&mut state.items);
+        drop(state);
+        self.ready.notify_all();
+        items
+    }
+
+    /// Whether the reader sleeps until something comes.
+    pub(crate) fn is_awaited(&self) -> bool {
+        lock(&self.state).waiting
+    }
+
+    /// How many items wait.
+    pub(crate) fn len(&self) -> usize {
+        lock(&self.state).items.len()
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -1,0 +1,48 @@
+//! Which b-trees and virtual tables a statement opens, by its bytecode.
+
+use std::collections::BTreeSet;
+
+use resqlite_sqlite::{Connection, Statement, ValueRef};
+
+use crate::core::error::Result;
+
+/// What the program of a statement opens. Other than the authorizer, the bytecode leaves no table out.
+#[derive(Debug, Default)]
+pub(super) struct Opened {
+    /// Number of the database (as `PRAGMA database_list` counts) and root page of the table or index.
+    pub(super) roots: BTreeSet<(i64, i64)>,
+    /// How many different virtual tables.
+    pub(super) virtual_tables: usize,
+}
+
+impl Opened {
+    /// Reads the program of `sql`, which must be a plain query: to explain some PRAGMAs runs them.
+    pub(super) fn read(connection: &Connection, sql: &str) -> Result<Self> {
+        let mut opened = Self::default();
+        let mut virtual_tables = BTreeSet::new();
+        let explain = format!("EXPLAIN {sql}");
+        let Some(mut program) = connection.prepare(&explain, false)?.statement else {
+            return Ok(opened);
+        };
+        while program.step()? {
+            match program.column_text(1).as_deref() {
+                Some("OpenRead" | "ReopenIdx" | "OpenWrite") => {
+                    opened.roots.insert((integer(&program, 4), integer(&program, 3)));
+                }
+                Some("VOpen") => {
+                    virtual_tables.insert(program.column_text(5));
+                }
+                _ => {}
+            }
+        }
+        opened.virtual_tables = virtual_tables.len();
+        Ok(opened)
+    }
+}
+
+fn integer(row: &Statement, column: usize) -> i64 {
+    match row.column(column) {
+        ValueRef::Integer(value) => value,
+        _ => -1,
+    }
+}

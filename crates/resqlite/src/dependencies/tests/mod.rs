@@ -1,0 +1,115 @@
+//! What statements of many shapes are found to read, on a connection as the engine opens it.
+
+mod filters;
+mod parse;
+mod sound;
+mod tables;
+
+use super::{Explanation, Reads, analyse};
+use crate::{
+    connection::{
+        engine_connection::Statements,
+        open::{self, Place},
+    },
+    core::{
+        options::{Options, Settings},
+        params::Params,
+        value::Value,
+    },
+    guard::Role,
+};
+
+struct Db {
+    statements: Statements,
+    /// Keeps the memory.
+    _place: Place,
+}
+
+/// A database on which this script ran.
+fn db(script: &str) -> Db {
+    with_pragmas(&[], script)
+}
+
+fn with_pragmas(pragmas: &[(&str, &str)], script: &str) -> Db {
+    let options = Options {
+        pragmas: pragmas
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect(),
+        ..Options::default()
+    };
+    let place = Place::find(":memory:", false).unwrap();
+    let settings = Settings::decide(&options).unwrap();
+    let statements = open::open(&place, &settings, Role::Writer, |_| {}).unwrap();
+    let db = Db {
+        statements,
+        _place: place,
+    };
+    db.run(script);
+    db
+}
+
+impl Db {
+    fn run(&self, script: &str) {
+        let connection = &self.statements.connection;
+        let run = || connection.execute_script(script);
+        self.statements
+            .guard
+            .unwrapped(crate::core::pragmas::Asker::Script, run)
+            .unwrap();
+    }
+
+    fn analyse(&self, sql: &str) -> Reads {
+        let reads = analyse(&self.statements.connection, &self.statements.guard, sql);
+        reads.unwrap_or_else(|error| panic!("{sql}: {error}"))
+    }
+
+    fn explain(&self, sql: &str, params: impl Into<Params>) -> Explanation {
+        let prepared = self.statements.connection.prepare(sql, false).unwrap();
+        let (statement, params) = (prepared.statement.unwrap(), params.into());
+        let reads = self.analyse(sql);
+        let dependencies = reads.resolve(&statement, &params);
+        let explanation = reads.explain(&statement, &params);
+        assert_eq!(dependencies.everything, explanation.everything.is_some());
+        assert_eq!(dependencies.tables.len(), explanation.tables.len());
+        explanation
+    }
+
+    /// All of an explanation in a line: `main.t(a, b) WHERE a = 1; main.u(*)`, or `everything`.
+    fn reads(&self, sql: &str, params: impl Into<Params>) -> String {
+        let explanation = self.explain(sql, params);
+        if explanation.everything.is_some() {
+            return "everything".into();
+        }
+        let tables = explanation.tables.iter().map(|table| {
+            let columns = table
+                .columns
+                .as_ref()
+                .map_or("*".into(), |names| names.join(", "));
+            let condition = match &table.conjuncts[..] {
+                [] => String::new(),
+                all => format!(" WHERE {}", all.join(" AND ")),
+            };
+            format!("{}.{}({columns}){condition}", table.schema, table.table)
+        });
+        tables.collect::<Vec<_>>().join("; ")
+    }
+
+    /// The same of a statement without parameters.
+    fn plain(&self, sql: &str) -> String {
+        self.reads(sql, ())
+    }
+
+    /// Why the only table of a statement is not known more precisely.
+    fn why(&self, sql: &str, params: impl Into<Params>) -> String {
+        let explanation = self.explain(sql, params);
+        let [table] = &explanation.tables[..] else {
+            panic!("{explanation:?}");
+        };
+        table.why.clone().unwrap_or_default()
+    }
+}
+
+fn text(text: &str) -> Value {
+    Value::from(text)
+}

@@ -1,0 +1,463 @@
+//! What matters most: a commit that changes the result of a query always concerns it. Random queries meet random
+//! changes, which go the way of real ones: hook, recorder, commit log.
+
+use std::fmt::Write as _;
+
+use resqlite_live::{Columns, Dependencies};
+
+use super::Db;
+use crate::{
+    commits::recorder::{Commits, Recorder},
+    connection::open::{self, Place},
+    core::{
+        options::{Options, Settings},
+        params::Params,
+        value::Value,
+    },
+    dependencies::analyse,
+    guard::Role,
+};
+
+/// Queries; each meets several commits.
+const QUERIES: u64 = 2000;
+const COMMITS: usize = 6;
+
+/// SplitMix64: the same numbers from the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+
+    fn one_in(&mut self, chances: usize) -> bool {
+        self.below(chances) == 0
+    }
+
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
+    }
+}
+
+const SCHEMA: &str = "
+    CREATE TABLE t(id INTEGER PRIMARY KEY, i INTEGER, r REAL, s TEXT, n NUMERIC, k TEXT COLLATE NOCASE, x, y BLOB,
+        g AS (i || s), h AS (i + 1) STORED);
+    CREATE TABLE u(id INTEGER PRIMARY KEY, i INT, s TEXT, m);
+    CREATE TABLE p(s TEXT, i INT, m, PRIMARY KEY (s, i)) WITHOUT ROWID;
+    CREATE VIEW v AS SELECT i, s, m FROM u WHERE m IS NOT 2;
+    CREATE VIEW w AS SELECT t.x, u.m AS i FROM t JOIN u USING (i);
+";
+const INDEXES: [&str; 8] = [
+    "CREATE INDEX t_i ON t(i)",
+    "CREATE INDEX t_sr ON t(s, r DESC)",
+    "CREATE INDEX t_r ON t(r)",
+    "CREATE INDEX t_n ON t(n) WHERE x IS NOT NULL",
+    "CREATE INDEX t_x ON t(x, i)",
+    "CREATE INDEX t_k ON t(lower(k))",
+    "CREATE INDEX u_is ON u(i, s)",
+    "CREATE INDEX p_m ON p(m)",
+];
+const OF_T: [&str; 10] = ["id", "i", "r", "s", "n", "k", "x", "y", "g", "h"];
+const OF_U: [&str; 4] = ["id", "i", "s", "m"];
+const OF_P: [&str; 3] = ["s", "i", "m"];
+const VALUES: [&str; 29] = [
+    "NULL",
+    "0",
+    "1",
+    "2",
+    "3",
+    "-1",
+    "7",
+    "1.0",
+    "0.5",
+    "2.5",
+    "-0.0",
+    "1e300",
+    "9007199254740992",
+    "9007199254740993",
+    "9007199254740992.0",
+    "9223372036854775807",
+    "9223372036854775808.0",
+    "0x02",
+    "''",
+    "'a'",
+    "'A'",
+    "'b'",
+    "'1'",
+    "'1.0'",
+    "' 2'",
+    "'ä'",
+    "x''",
+    "x'31'",
+    "x'61'",
+];
+
+/// What most values are, so that rows find partners and conditions find rows.
+const COMMON: [&str; 5] = ["0", "1", "2", "'a'", "'b'"];
+
+fn literal(dice: &mut Dice) -> &'static str {
+    if dice.one_in(3) {
+        dice.pick(&VALUES)
+    } else {
+        dice.pick(&COMMON)
+    }
+}
+
+/// A query that is being put together.
+struct Query<'a> {
+    dice: &'a mut Dice,
+}
+
+impl Query<'_> {
+    fn value(&mut self) -> String {
+        match self.dice.below(8) {
+            0..4 => literal(self.dice).into(),
+            4..7 => "?".into(),
+            _ => self.dice.pick(&["?1", "?3", ":a", "@b"]).into(),
+        }
+    }
+
+    fn comparison(&mut self, columns: &[&str], of: &str) -> String {
+        let column = format!("{of}{}", self.dice.pick(columns));
+        match self.dice.below(12) {
+            0..5 => {
+                let operator = self.dice.pick(&["=", "==", "IS", "<", "<=", ">", ">=", "=", "="]);
+                format!("{column} {operator} {}", self.value())
+            }
+            5 => {
+                let operator = self.dice.pick(&["=", "<", "<=", ">", ">=", "IS"]);
+                format!("{} {operator} ({column})", self.value())
+            }
+            6 | 7 => {
+                let values: Vec<_> = (0..=self.dice.below(3)).map(|_| self.value()).collect();
+                let not = self.dice.pick(&["", "", "", "NOT "]);
+                format!("{column} {not}IN ({})", values.join(", "))
+            }
+            8 => format!("{column} BETWEEN {} AND {}", self.value(), self.value()),
+            9 => format!("{column} <> {}", self.value()),
+            10 => {
+                let collation = self.dice.pick(&["NOCASE", "RTRIM", "BINARY"]);
+                format!("{column} COLLATE {collation} = {}", self.value())
+            }
+            _ => format!("+{column} = {}", self.value()),
+        }
+    }
+
+    fn condition(&mut self, columns: &[&str], of: &str) -> String {
+        let first = self.comparison(columns, of);
+        match self.dice.below(8) {
+            0..3 => first,
+            3..6 => format!("{first} AND {}", self.comparison(columns, of)),
+            6 => format!("({first} OR {})", self.comparison(columns, of)),
+            _ => format!("NOT ({first})"),
+        }
+    }
+
+    fn tail(&mut self, columns: &[&str], of: &str) -> String {
+        let mut tail = String::new();
+        if self.dice.one_in(2) {
+            let _ = write!(tail, " ORDER BY {of}{}", self.dice.pick(columns));
+        }
+        if self.dice.one_in(3) {
+            let _ = write!(tail, " LIMIT {}", 1 + self.dice.below(3));
+        }
+        tail
+    }
+
+    fn sql(&mut self) -> String {
+        match self.dice.below(18) {
+            0..4 => {
+                let (one, other) = (self.dice.pick(&OF_T), self.dice.pick(&OF_T));
+                let condition = self.condition(&OF_T, "");
+                format!(
+                    "SELECT {one}, {other} FROM t WHERE {condition}{}",
+                    self.tail(&OF_T, "")
+                )
+            }
+            4 => format!(
+                "SELECT count(*), max(x), min(i) FROM t WHERE {}",
+                self.condition(&OF_T, "t.")
+            ),
+            5 => format!(
+                "SELECT count(*) FROM {}",
+                self.dice.pick(&["t", "u", "p", "v", "w"])
+            ),
+            6 => {
+                let condition = self.condition(&OF_P, "p.");
+                format!("SELECT m FROM p WHERE {condition}{}", self.tail(&OF_P, ""))
+            }
+            7 | 8 => {
+                let join = self.dice.pick(&["JOIN", "LEFT JOIN", "CROSS JOIN"]);
+                let on = self.condition(&OF_U, "u.");
+                let condition = self.condition(&OF_T, "a.");
+                let more = self.condition(&OF_U, "u.");
+                let tail = self.tail(&OF_U, "u.");
+                format!(
+                    "SELECT a.x, u.m FROM t a {join} u ON a.i = u.i AND {on} WHERE {condition} AND {more}{tail}"
+                )
+            }
+            9 => {
+                let on = self.comparison(&OF_U, "u.");
+                let condition = self.condition(&["s", "i", "m"], "u.");
+                format!("SELECT t.s, u.s FROM u LEFT JOIN t ON t.i = u.i AND {on} WHERE {condition}")
+            }
+            10 => {
+                let condition = self.condition(&OF_U, "a.");
+                format!("SELECT a.m, b.m FROM u a JOIN u b ON a.i = b.id WHERE {condition}")
+            }
+            11 => format!(
+                "SELECT t.x FROM t JOIN u USING (i) WHERE {}",
+                self.condition(&["x", "r", "n"], "")
+            ),
+            12 => format!(
+                "SELECT 1 FROM u NATURAL JOIN p WHERE {}",
+                self.condition(&["m"], "")
+            ),
+            13 => {
+                let inner = self.condition(&OF_U, "u.");
+                format!(
+                    "SELECT x FROM t WHERE {} AND i IN (SELECT i FROM u WHERE {inner})",
+                    self.condition(&OF_T, "")
+                )
+            }
+            16 => format!("SELECT id, x FROM t WHERE x >= {}", self.value()),
+            17 => format!(
+                "SELECT id FROM u WHERE i = {}{}",
+                self.value(),
+                self.tail(&["i"], "")
+            ),
+            14 => format!(
+                "SELECT * FROM {} WHERE {}",
+                self.dice.pick(&["v", "w"]),
+                self.condition(&["i"], "")
+            ),
+            _ => format!(
+                "SELECT i, s FROM u WHERE {} UNION ALL SELECT i, m FROM p WHERE {}",
+                self.condition(&OF_U, ""),
+                self.condition(&OF_P, "")
+            ),
+        }
+    }
+}
+
+/// A random change of a row or a few.
+fn change(dice: &mut Dice) -> String {
+    let kind = dice.below(8);
+    change_of(dice, kind)
+}
+
+/// A change of this kind; 0 is an INSERT.
+fn change_of(dice: &mut Dice, kind: usize) -> String {
+    let value = literal;
+    let (table, columns) = match dice.below(4) {
+        0 | 1 => ("t", &OF_T[..8]),
+        2 => ("u", &OF_U[..]),
+        _ => ("p", &OF_P[..]),
+    };
+    let column = dice.pick(columns);
+    match kind {
+        0 | 1 => {
+            let names: Vec<_> = columns.iter().filter(|&&name| name != "id").copied().collect();
+            let values: Vec<_> = names.iter().map(|_| value(dice)).collect();
+            format!(
+                "INSERT OR REPLACE INTO {table}({}) VALUES ({})",
+                names.join(", "),
+                values.join(", ")
+            )
+        }
+        2 => format!("DELETE FROM {table} WHERE {column} = {}", value(dice)),
+        3 if table != "p" => format!(
+            "UPDATE OR REPLACE {table} SET id = id + {} WHERE id % 3 = 1",
+            dice.below(5)
+        ),
+        _ => {
+            let filter = dice.pick(columns);
+            format!(
+                "UPDATE OR REPLACE {table} SET {column} = {} WHERE {filter} IS {}",
+                value(dice),
+                value(dice)
+            )
+        }
+    }
+}
+
+struct World {
+    db: Db,
+    recorder: Recorder,
+    commits: Commits,
+}
+
+impl World {
+    fn new(dice: &mut Dice) -> Self {
+        let place = Place::find(":memory:", false).unwrap();
+        let settings = Settings::decide(&Options::default()).unwrap();
+        let recorder = Recorder::default();
+        let statements = open::open(&place, &settings, Role::Writer, |connection| {
+            recorder.install(connection)
+        });
+        let db = Db {
+            statements: statements.unwrap(),
+            _place: place,
+        };
+        db.run(SCHEMA);
+        INDEXES
+            .iter()
+            .filter(|_| dice.one_in(2))
+            .for_each(|index| db.run(index));
+        let world = Self {
+            db,
+            recorder,
+            commits: Commits::default(),
+        };
+        (0..40).for_each(|_| world.try_run(&change_of(dice, 0)));
+        world
+    }
+
+    /// Runs a statement that may violate a constraint.
+    fn try_run(&self, sql: &str) {
+        let statements = &self.db.statements;
+        let run = || statements.connection.execute_script(sql);
+        let mark = self.recorder.mark();
+        if statements
+            .guard
+            .unwrapped(crate::core::pragmas::Asker::Script, run)
+            .is_err()
+        {
+            self.recorder.rollback_to(mark);
+        }
+    }
+
+    fn rows(&self, sql: &str, params: &Params) -> Vec<String> {
+        let prepared = self.db.statements.connection.prepare(sql, false);
+        let mut statement = prepared
+            .unwrap_or_else(|error| panic!("{sql}: {error:?}"))
+            .statement
+            .unwrap();
+        params.reader().bind_next(&mut statement).unwrap();
+        let mut rows = Vec::new();
+        while statement.step().unwrap() {
+            let cells: Vec<_> = (0..statement.column_count())
+                .map(|cell| format!("{:?}", statement.column(cell)))
+                .collect();
+            rows.push(cells.join("|"));
+        }
+        rows
+    }
+
+    fn dependencies(&self, sql: &str, params: &Params) -> Dependencies {
+        let statements = &self.db.statements;
+        let reads = analyse(&statements.connection, &statements.guard, sql).unwrap();
+        let statement = statements
+            .connection
+            .prepare(sql, false)
+            .unwrap()
+            .statement
+            .unwrap();
+        reads.resolve(&statement, params)
+    }
+
+    fn watch(&self, dependencies: &Dependencies) {
+        self.commits.change_interest(|interest| {
+            for dependency in &dependencies.tables {
+                let images: Vec<u16> = dependency
+                    .filter
+                    .iter()
+                    .flat_map(|filter| filter.columns())
+                    .collect();
+                interest.add(&dependency.table, &dependency.columns, &images);
+            }
+        });
+    }
+
+    /// The values of literals.
+    fn params(&self, literals: &[&str]) -> Params {
+        let values: Vec<Value> = literals.iter().map(|literal| self.literal(literal)).collect();
+        Params::from(values)
+    }
+
+    fn literal(&self, literal: &str) -> Value {
+        use resqlite_sqlite::ValueRef;
+        let sql = format!("SELECT {literal}");
+        let mut row = self
+            .db
+            .statements
+            .connection
+            .prepare(&sql, false)
+            .unwrap()
+            .statement
+            .unwrap();
+        assert!(row.step().unwrap());
+        match row.column(0) {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(value) => Value::Integer(value),
+            ValueRef::Real(value) => Value::Real(value),
+            ValueRef::Text(bytes) => Value::Text(String::from_utf8(bytes.to_vec()).unwrap()),
+            ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
+        }
+    }
+}
+
+#[test]
+fn a_commit_that_changes_a_result_always_concerns_its_query() {
+    let (mut skipped, mut filtered, mut by_column, mut changed) = (0, 0, 0, 0);
+    for seed in 0..QUERIES {
+        let mut dice = Dice(seed);
+        let world = World::new(&mut dice);
+        let sql = Query { dice: &mut dice }.sql();
+        let prepared = world.db.statements.connection.prepare(&sql, false);
+        let statement = prepared
+            .unwrap_or_else(|error| panic!("{sql}: {error:?}"))
+            .statement
+            .unwrap();
+        let literals: Vec<_> = (0..statement.parameter_count())
+            .map(|_| literal(&mut dice))
+            .collect();
+        let params = world.params(&literals);
+        let dependencies = world.dependencies(&sql, &params);
+        filtered += usize::from(dependencies.tables.iter().any(|table| table.filter.is_some()));
+        by_column += usize::from(
+            dependencies
+                .tables
+                .iter()
+                .all(|table| table.columns != Columns::Any),
+        );
+        world.watch(&dependencies);
+        let mut before = world.rows(&sql, &params);
+        for _ in 0..COMMITS {
+            let script: Vec<_> = (0..=dice.below(2)).map(|_| change(&mut dice)).collect();
+            world
+                .recorder
+                .know_tables(&world.db.statements.connection)
+                .unwrap();
+            world.recorder.begin(&world.commits);
+            let last = world.commits.last();
+            script.iter().for_each(|sql| world.try_run(sql));
+            world.recorder.commit(&world.commits, true);
+            let after = world.rows(&sql, &params);
+            let commits = world.commits.since(last).unwrap();
+            let heard = commits
+                .iter()
+                .any(|commit| dependencies.concerned(&commit.summary).is_ok());
+            assert!(
+                heard || before == after,
+                "seed {seed}: {sql} {literals:?}\n{script:?}\n{before:?}\n{after:?}\n{dependencies:?}"
+            );
+            skipped += usize::from(!heard && !commits.is_empty());
+            changed += usize::from(before != after);
+            before = after;
+        }
+    }
+    // Otherwise the test shows nothing.
+    let seen = (skipped, filtered, by_column, changed);
+    assert!(
+        skipped > 1000 && filtered > 300 && by_column > 700 && changed > 1000,
+        "{seen:?}"
+    );
+}

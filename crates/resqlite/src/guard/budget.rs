@@ -1,0 +1,123 @@
+//! What a query may cost, for SQL that users write.
+
+use std::time::{Duration, Instant};
+
+use crate::core::{
+    error::{Error, Result},
+    limits::PROGRESS_OPERATIONS,
+};
+
+/// What one query may cost. What is not given has no bound.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct QueryLimits {
+    /// How long its statement may run. Waiting for a reader, or for the caller between two batches, does not count.
+    pub time: Option<Duration>,
+    /// Steps of SQLite's virtual machine; looked at every 1,000.
+    pub steps: Option<u64>,
+    /// Bytes of the result, packed or as JSON; looked at for each slice of rows (about 100 KiB).
+    pub bytes: Option<u64>,
+}
+
+/// What a query has left of its limits.
+pub(crate) struct Budget {
+    limits: QueryLimits,
+    /// When it began to run, or went on, and how long it had run before.
+    since: Instant,
+    ran: Duration,
+    steps: u64,
+    bytes: u64,
+}
+
+impl Budget {
+    pub(crate) fn new(limits: QueryLimits) -> Self {
+        Self {
+            limits,
+            since: Instant::now(),
+            ran: Duration::ZERO,
+            steps: 0,
+            bytes: 0,
+        }
+    }
+
+    /// The query waits for its caller.
+    pub(crate) fn pause(&mut self) {
+        self.ran += self.since.elapsed();
+    }
+
+    /// The query goes on.
+    pub(crate) fn resume(&mut self) {
+        self.since = Instant::now();
+    }
+
+    /// An error, if the query has run too long.
+    pub(crate) fn check_time(&self) -> Result<()> {
+        match self.limits.time {
+            Some(most) if self.ran + self.since.elapsed() > most => Err(exceeded(
+                "time",
+                format!("took longer than {} ms", most.as_secs_f64() * 1000.0),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The progress handler was called once more.
+    pub(crate) fn spend_steps(&mut self) -> Result<()> {
+        self.steps += u64::from(PROGRESS_OPERATIONS);
+        match self.limits.steps {
+            Some(most) if self.steps > most => Err(exceeded("steps", format!("took more than {most} steps"))),
+            _ => Ok(()),
+        }
+    }
+
+    /// So many bytes more are to be handed over.
+    pub(crate) fn spend_bytes(&mut self, bytes: usize) -> Result<()> {
+        self.bytes += bytes as u64;
+        match self.limits.bytes {
+            Some(most) if self.bytes > most => Err(exceeded("bytes", format!("gave more than {most} bytes"))),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn exceeded(limit: &'static str, how: String) -> Error {
+    let message = format!("the query {how}, which is its limit (limits.{limit})");
+    Error::Limit { limit, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Budget, QueryLimits};
+
+    /// Short, as some clocks begin when the machine starts and cannot be set back further.
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    fn a_minute() -> Budget {
+        Budget::new(QueryLimits {
+            time: Some(MINUTE),
+            ..QueryLimits::default()
+        })
+    }
+
+    #[test]
+    fn the_time_of_a_query_adds_up() {
+        let mut budget = a_minute();
+        for _ in 0..2 {
+            budget.check_time().unwrap();
+            budget.since -= MINUTE * 2 / 3;
+            budget.pause();
+            budget.resume();
+        }
+        budget.check_time().unwrap_err();
+    }
+
+    #[test]
+    fn time_that_passes_between_pause_and_resume_does_not_count() {
+        let mut budget = a_minute();
+        budget.pause();
+        budget.since -= MINUTE * 2;
+        budget.resume();
+        budget.check_time().unwrap();
+    }
+}

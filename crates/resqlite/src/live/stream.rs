@@ -1,0 +1,128 @@
+//! One live query.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use resqlite_live::{Dependencies, StreamId, TableDependency};
+
+use super::{Listener, stats::Counters};
+use crate::{
+    core::{
+        sync::{Mutex, lock},
+        token::Scope,
+    },
+    dependencies::Reads,
+    requests::request::Query,
+    rows::Shape,
+};
+
+/// One for each query of a stream. Mostly there is one, which needs no memory of its own: where streams are many, each
+/// piece of memory that a run has to look at is a wait for it.
+pub(super) type PerQuery<T> = SmallVec<[T; 1]>;
+
+/// One live query: what it asks, and what is known about its last result.
+pub(crate) struct Stream {
+    pub(super) id: StreamId,
+    ids: Arc<Ids>,
+    pub(super) queries: PerQuery<Query>,
+    pub(super) verify: f64,
+    /// Ends a run that is under way.
+    pub(super) scope: Scope,
+    pub(super) counters: Counters,
+    /// For the one thread that runs it.
+    pub(super) state: Mutex<State>,
+}
+
+/// What the thread needs that runs a stream.
+pub(super) struct State {
+    pub(super) listener: Box<dyn Listener>,
+    pub(super) parts: PerQuery<Part>,
+    /// It has had a result.
+    pub(super) worked: bool,
+    /// The error that its listener was told last, if nothing good came since.
+    pub(super) error: Option<String>,
+    /// The last run gave its listener rows.
+    pub(super) handed_over: bool,
+    /// How often in a row it met an error that may pass.
+    pub(super) passing: u32,
+    /// It runs again after a pause, whatever is committed.
+    pub(super) retry_planned: bool,
+}
+
+/// The last result of one query.
+#[derive(Default)]
+pub(super) struct Part {
+    pub(super) fingerprints: Vec<u64>,
+    pub(super) shape: Option<Arc<Shape>>,
+    pub(super) reads: Option<Arc<Reads>>,
+    pub(super) dependencies: Arc<Dependencies>,
+}
+
+impl Stream {
+    pub(super) fn new(
+        ids: &Arc<Ids>,
+        queries: PerQuery<Query>,
+        verify: f64,
+        scope: Scope,
+        listener: Box<dyn Listener>,
+    ) -> Self {
+        let parts = queries.iter().map(|_| Part::default()).collect();
+        Self {
+            id: ids.take(),
+            ids: Arc::clone(ids),
+            queries,
+            verify,
+            scope,
+            counters: Counters::default(),
+            state: Mutex::new(State {
+                listener,
+                parts,
+                worked: false,
+                error: None,
+                handed_over: false,
+                passing: 0,
+                retry_planned: false,
+            }),
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.ids.give_back(self.id);
+    }
+}
+
+/// The numbers of streams. One is used again when nothing holds the stream any more that had it: so whatever is still
+/// said about that stream cannot be taken for another.
+#[derive(Default)]
+pub(super) struct Ids(Mutex<Numbers>);
+
+#[derive(Default)]
+struct Numbers {
+    next: u32,
+    free: Vec<StreamId>,
+}
+
+impl Ids {
+    fn take(&self) -> StreamId {
+        let mut numbers = lock(&self.0);
+        if let Some(id) = numbers.free.pop() {
+            return id;
+        }
+        let id = StreamId(numbers.next);
+        numbers.next += 1;
+        id
+    }
+
+    fn give_back(&self, id: StreamId) {
+        lock(&self.0).free.push(id);
+    }
+}
+
+/// The columns of which values must be kept for a dependency.
+pub(super) fn images(dependency: &TableDependency) -> Vec<u16> {
+    let filter = dependency.filter.as_ref();
+    filter.map_or_else(Vec::new, |filter| filter.columns().collect())
+}

@@ -1,0 +1,268 @@
+//! What callers ask for and how they are answered.
+
+use std::sync::Arc;
+
+use crate::{
+    core::{
+        error::{Error, Result},
+        params::Params,
+        queue::Queue,
+        token::Token,
+    },
+    guard::budget::QueryLimits,
+    rows::{Integers, Shape, Slice},
+};
+
+/// What a read gives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Format {
+    /// All rows, packed.
+    #[default]
+    Rows,
+    /// The first row, packed.
+    FirstRow,
+    /// All rows as one JSON text.
+    Json,
+}
+
+/// One statement to read with.
+#[derive(Debug, Clone)]
+pub struct Query {
+    /// The SQL text: one statement.
+    pub sql: Arc<str>,
+    /// Its parameters.
+    pub params: Params,
+    /// What to give.
+    pub format: Format,
+    /// How INTEGERs are packed.
+    pub integers: Integers,
+    /// Ends the run early.
+    pub token: Token,
+    /// What the run may cost.
+    pub limits: Option<Box<QueryLimits>>,
+}
+
+/// One write: succeeds or fails as a whole.
+#[derive(Debug, Clone)]
+pub struct Write {
+    /// What to do.
+    pub work: Work,
+    /// Whether it must be on disk before it is acknowledged.
+    pub full: bool,
+    /// How INTEGERs of returned rows are packed.
+    pub integers: Integers,
+    /// Ends the run early, as long as it is not committed.
+    pub token: Token,
+}
+
+/// The kinds of writes.
+#[derive(Debug, Clone)]
+pub enum Work {
+    /// One statement.
+    Execute {
+        /// The SQL text.
+        sql: Arc<str>,
+        /// Its parameters.
+        params: Params,
+    },
+    /// One statement, once per set of parameters.
+    Batch {
+        /// The SQL text.
+        sql: Arc<str>,
+        /// The first sets.
+        first: Sets,
+        /// Where more sets come from, if they do not all stand in `first`.
+        more: Option<Chunks>,
+    },
+    /// Many statements.
+    Script(Arc<str>),
+}
+
+/// Some packed sets of parameters.
+#[derive(Debug, Clone)]
+pub struct Sets {
+    /// How many.
+    pub count: usize,
+    /// The sets, back to back.
+    pub params: Params,
+}
+
+/// A further part of a batch.
+#[derive(Debug)]
+pub enum Chunk {
+    /// More sets.
+    Sets {
+        /// The sets.
+        sets: Sets,
+        /// Whether these are the last.
+        last: bool,
+    },
+    /// The caller gave up: nothing of the batch may stay.
+    Abort,
+}
+
+/// The way that later parts of a batch take to the writer, while it works on earlier ones.
+#[derive(Clone)]
+pub struct Chunks(pub(crate) Arc<Queue<Chunk>>);
+
+impl Default for Chunks {
+    fn default() -> Self {
+        Self(Arc::new(Queue::new(usize::MAX)))
+    }
+}
+
+impl Chunks {
+    /// Hands over a part.
+    pub fn push(&self, chunk: Chunk) {
+        // A closed queue means that the batch has failed already, which its reply tells.
+        let _ = self.0.push(chunk);
+    }
+}
+
+impl std::fmt::Debug for Chunks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Chunks")
+    }
+}
+
+/// What a write did.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Written {
+    /// Rows inserted, updated or deleted by the statements themselves (not by triggers or cascades).
+    pub changes: i64,
+    /// Row id of the last row inserted on this database; 0 where none was.
+    pub last_insert_rowid: i64,
+    /// Number of the commit that made the write visible. In a transaction: of the last commit before it.
+    pub commit: u64,
+}
+
+/// Packed rows with their column list.
+pub(crate) type Packed = (Arc<Shape>, Box<[u8]>);
+
+/// How a request ended well.
+#[derive(Debug)]
+pub enum Outcome<'a> {
+    /// A read is done. `last` holds the rows that were not handed over yet; `end` says that no more can follow
+    /// (always so, but for a cursor's batches).
+    Rows {
+        /// The column list.
+        shape: &'a Arc<Shape>,
+        /// The last slice, which may be empty.
+        last: Slice<'a>,
+        /// Whether the query has no further rows.
+        end: bool,
+    },
+    /// JSON text.
+    Bytes(Vec<u8>),
+    /// A write is done: the rows that `RETURNING` gave, packed, and the numbers.
+    Written(&'a [(Arc<Shape>, Box<[u8]>)], Written),
+    /// A step of a transaction, snapshot or cursor is done.
+    Done,
+}
+
+impl std::fmt::Debug for Slice<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Slice of {} rows", self.rows())
+    }
+}
+
+/// Whoever waits for a request. Called on engine threads; must not block for long, but for [`Reply::rows`], which
+/// may wait for room.
+pub trait Reply: Send {
+    /// Takes a slice of rows that is not the last. `false`: nobody listens any more.
+    fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool;
+    /// Takes the end of the request; called exactly once.
+    fn finish(self: Box<Self>, outcome: Result<Outcome<'_>>);
+}
+
+/// A reply that cannot be forgotten: when it is dropped unanswered, because a thread died, the caller is told.
+pub(crate) struct Replier(Option<Box<dyn Reply>>);
+
+impl Replier {
+    pub(crate) fn new(reply: Box<dyn Reply>) -> Self {
+        Self(Some(reply))
+    }
+
+    pub(crate) fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool {
+        self.0.as_mut().is_some_and(|reply| reply.rows(shape, slice))
+    }
+
+    pub(crate) fn finish(mut self, outcome: Result<Outcome<'_>>) {
+        if let Some(reply) = self.0.take() {
+            reply.finish(outcome);
+        }
+    }
+
+    pub(crate) fn fail(self, error: Error) {
+        self.finish(Err(error));
+    }
+}
+
+impl Drop for Replier {
+    fn drop(&mut self) {
+        if let Some(reply) = self.0.take() {
+            reply.finish(Err(Error::WorkerDied));
+        }
+    }
+}
+
+/// Something asked of an open transaction, snapshot or cursor.
+pub(crate) enum Step {
+    Select(Query, Replier),
+    Write(Write, Replier),
+    Savepoint(u32, Replier),
+    Release(u32, Replier),
+    RollbackTo(u32, Replier),
+    Commit(Replier),
+    End(Replier),
+    /// Answered when the session ends: with the reason, if it ended by itself.
+    Ended(Replier),
+    Fetch(Replier),
+}
+
+impl Step {
+    pub(crate) fn into_reply(self) -> Replier {
+        match self {
+            Self::Select(_, reply)
+            | Self::Write(_, reply)
+            | Self::Savepoint(_, reply)
+            | Self::Release(_, reply)
+            | Self::RollbackTo(_, reply)
+            | Self::Commit(reply)
+            | Self::End(reply)
+            | Self::Ended(reply)
+            | Self::Fetch(reply) => reply,
+        }
+    }
+
+    pub(crate) fn operation(&self) -> &'static str {
+        match self {
+            Self::Select(..) => "select",
+            Self::Write(
+                Write {
+                    work: Work::Execute { .. },
+                    ..
+                },
+                _,
+            ) => "execute",
+            Self::Write(
+                Write {
+                    work: Work::Batch { .. },
+                    ..
+                },
+                _,
+            ) => "executeBatch",
+            Self::Write(
+                Write {
+                    work: Work::Script(_),
+                    ..
+                },
+                _,
+            ) => "exec",
+            Self::Savepoint(..) | Self::Release(..) | Self::RollbackTo(..) => "transaction",
+            Self::Commit(_) => "commit",
+            Self::End(_) | Self::Ended(_) => "end",
+            Self::Fetch(_) => "iterate",
+        }
+    }
+}

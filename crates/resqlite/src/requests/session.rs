@@ -1,0 +1,158 @@
+//! A transaction, snapshot or cursor from its caller's side: an inbox that one engine thread serves until the end.
+
+use std::sync::Arc;
+
+use crate::{
+    core::{
+        error::Error,
+        limits,
+        queue::{Queue, Refused},
+        sync::{Mutex, lock},
+        token::Scope,
+    },
+    requests::request::{Outcome, Query, Replier, Reply, Step, Write},
+};
+
+/// The caller's end of an open transaction, snapshot or cursor. Steps run in the order they are asked for.
+/// Dropping it ends the session: a transaction is rolled back.
+pub struct Session {
+    pub(crate) inbox: Arc<Inbox>,
+}
+
+/// What both ends of a session share.
+pub(crate) struct Inbox {
+    pub(crate) steps: Queue<Step>,
+    pub(crate) scope: Scope,
+    /// Why the session ended, if it was not by its caller's wish.
+    reason: Mutex<Option<Error>>,
+}
+
+impl Session {
+    pub(crate) fn new() -> Self {
+        let steps = Queue::new(limits::QUEUED_IN_SESSION_MAX).expecting();
+        Self {
+            inbox: Arc::new(Inbox {
+                steps,
+                scope: Scope::default(),
+                reason: Mutex::new(None),
+            }),
+        }
+    }
+
+    /// Reads inside the session.
+    pub fn select(&self, query: Query, reply: Box<dyn Reply>) {
+        self.push(Step::Select(query, Replier::new(reply)));
+    }
+
+    /// Writes inside the transaction.
+    pub fn write(&self, write: Write, reply: Box<dyn Reply>) {
+        self.push(Step::Write(write, Replier::new(reply)));
+    }
+
+    /// Opens the savepoint of a nested transaction; levels count from 1.
+    pub fn savepoint(&self, level: u32, reply: Box<dyn Reply>) {
+        self.push(Step::Savepoint(level, Replier::new(reply)));
+    }
+
+    /// Keeps what the nested transaction did.
+    pub fn release(&self, level: u32, reply: Box<dyn Reply>) {
+        self.push(Step::Release(level, Replier::new(reply)));
+    }
+
+    /// Undoes what the nested transaction did, and closes it.
+    pub fn rollback_to(&self, level: u32, reply: Box<dyn Reply>) {
+        self.push(Step::RollbackTo(level, Replier::new(reply)));
+    }
+
+    /// Commits the transaction.
+    pub fn commit(&self, reply: Box<dyn Reply>) {
+        self.push(Step::Commit(Replier::new(reply)));
+    }
+
+    /// Rolls the transaction back, or closes the snapshot or cursor.
+    pub fn end(&self, reply: Box<dyn Reply>) {
+        self.push(Step::End(Replier::new(reply)));
+    }
+
+    /// Is answered when the session ends; with an error, if it ended by itself.
+    pub fn ended(&self, reply: Box<dyn Reply>) {
+        self.push(Step::Ended(Replier::new(reply)));
+    }
+
+    /// The next batch of a cursor.
+    pub fn fetch(&self, reply: Box<dyn Reply>) {
+        self.push(Step::Fetch(Replier::new(reply)));
+    }
+
+    /// Interrupts what runs in the session and ends it.
+    pub fn cancel(&self) {
+        self.inbox.interrupt(Error::Aborted);
+    }
+
+    fn push(&self, step: Step) {
+        match self.inbox.steps.push(step) {
+            Ok(()) => {}
+            Err(Refused::Full(step)) => step.into_reply().fail(Error::QueueFull),
+            Err(Refused::Closed(step)) => self.inbox.refuse(step),
+        }
+    }
+}
+
+/// Ends a session whose serving thread panics, so that nobody waits for it for ever.
+pub(crate) struct EndOnPanic<'a>(pub(crate) &'a Inbox);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.end(Some(Error::WorkerDied));
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.inbox.steps.close();
+    }
+}
+
+impl Inbox {
+    /// Interrupts what runs and makes the serving thread end the session.
+    pub(crate) fn interrupt(&self, reason: Error) {
+        lock(&self.reason).get_or_insert(reason);
+        self.scope.cancel();
+        self.steps.close();
+    }
+
+    /// Whether the thread that serves it waits for its caller.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.steps.is_awaited()
+    }
+
+    /// Why the session ended, if it was not by its caller's wish.
+    pub(crate) fn reason(&self) -> Option<Error> {
+        lock(&self.reason).clone()
+    }
+
+    /// Ends the session: what waits and what comes later is refused, with `reason` or as used after the end.
+    pub(crate) fn end(&self, reason: Option<Error>) {
+        if let Some(reason) = reason {
+            lock(&self.reason).get_or_insert(reason);
+        }
+        for step in self.steps.close_and_take() {
+            self.refuse(step);
+        }
+    }
+
+    fn refuse(&self, step: Step) {
+        let reason = lock(&self.reason).clone();
+        match (step, reason) {
+            (Step::Ended(reply) | Step::End(reply), None) => reply.finish(Ok(Outcome::Done)),
+            (step, Some(reason)) => step.into_reply().fail(reason),
+            (step, None) => {
+                let operation = step.operation();
+                let message = format!("{operation}: the transaction, snapshot or cursor has ended already");
+                step.into_reply().fail(Error::transaction(operation, message));
+            }
+        }
+    }
+}

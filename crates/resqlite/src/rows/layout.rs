@@ -1,0 +1,83 @@
+//! Column lists, each known by a number.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock, Mutex, PoisonError, Weak},
+};
+
+use resqlite_sqlite::Statement;
+
+use crate::core::limits;
+
+/// The column list of a statement. Statements with the same list share one, whichever thread prepared them.
+#[derive(Debug)]
+pub struct Shape {
+    id: u32,
+    names: Vec<String>,
+    /// For each column the JSON text `"name":`, or `None` where a later column has the same name.
+    json_keys: Vec<Option<String>>,
+}
+
+#[derive(Default)]
+struct Registry {
+    by_names: HashMap<Vec<String>, Weak<Shape>>,
+    last_id: u32,
+}
+
+static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
+
+impl Shape {
+    pub(crate) fn of(statement: &Statement) -> Arc<Self> {
+        let names = (0..statement.column_count())
+            .map(|column| statement.column_name(column))
+            .collect();
+        REGISTRY
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .intern(names)
+    }
+
+    /// A number that no other column list of this process has.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// The column names, in order. Names may repeat.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub(crate) fn json_keys(&self) -> &[Option<String>] {
+        &self.json_keys
+    }
+}
+
+impl Registry {
+    fn intern(&mut self, names: Vec<String>) -> Arc<Shape> {
+        if let Some(shape) = self.by_names.get(&names).and_then(Weak::upgrade) {
+            return shape;
+        }
+        if self.by_names.len() >= limits::SHAPES_MAX {
+            self.by_names.retain(|_, shape| shape.strong_count() > 0);
+        }
+        self.last_id += 1;
+        let json_keys = json_keys(&names);
+        let shape = Arc::new(Shape {
+            id: self.last_id,
+            names: names.clone(),
+            json_keys,
+        });
+        self.by_names.insert(names, Arc::downgrade(&shape));
+        shape
+    }
+}
+
+fn json_keys(names: &[String]) -> Vec<Option<String>> {
+    let last: HashMap<&str, usize> = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| (name.as_str(), at))
+        .collect();
+    let key = |(at, name): (usize, &String)| (last[name.as_str()] == at).then(|| super::json::key(name));
+    names.iter().enumerate().map(key).collect()
+}
