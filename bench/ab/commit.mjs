@@ -49,9 +49,15 @@ function buildWorktree(worktree) {
   npm(['run', 'build', '--silent'], { cwd: folder })
   const env = { CARGO_TARGET_DIR: cargoTarget }
   run('cargo', ['build', '--release', '--locked', '--package', 'resqlite-node'], { cwd: worktree, env })
-  const { nativeTriple } = createRequire(import.meta.url)(join(folder, 'dist', 'native.js'))
+  const { nativeTriple } = createRequire(import.meta.url)(loaderOf(folder))
   mkdirSync(join(folder, 'native'), { recursive: true })
   const module = join(folder, 'native', `resqlite.${nativeTriple()}.node`)
   copyFileSync(join(cargoTarget, 'release', libraries[process.platform]), module)
   return folder
+}
+
+/** The module that names the native module. Commits before the source had folders keep it at the top of `dist`. */
+function loaderOf(folder) {
+  const places = [join(folder, 'dist', 'wire', 'native.js'), join(folder, 'dist', 'native.js')]
+  return places.find((file) => existsSync(file))
 }

@@ -35,7 +35,7 @@ before(() => {
   folder = mkdtempSync(join(tmpdir(), 'resqlite-ab-'))
   planted = join(folder, 'planted')
   copyBuild(built, planted)
-  const decoder = join(planted, 'dist', 'rows.js')
+  const decoder = join(planted, 'dist', 'decode', 'row-batch.js')
   assert.match(readFileSync(decoder, 'utf8'), /exports\.decodeSlice = /)
   appendFileSync(decoder, plant)
 })
@@ -95,7 +95,7 @@ test('a build that fails at a workload is reported, and the exit code is that of
   const broken = join(folder, 'broken')
   copyBuild(built, broken)
   appendFileSync(
-    join(broken, 'dist', 'rows.js'),
+    join(broken, 'dist', 'decode', 'row-batch.js'),
     "\nexports.decodeSlice = () => { throw new Error('planted') }\n",
   )
   const few = { ...select, quick: true, rounds: 1, processes: 1, sampleMs: 1 }

@@ -2,7 +2,7 @@
 // TypeScript code takes it to be (written by hand) are the same.
 
 import type * as Generated from '../../packages/resqlite/native/generated.js'
-import type { NativeBinding, NativePort } from '../../packages/resqlite/src/native.js'
+import type { NativeBinding, NativePort } from '../../packages/resqlite/src/wire/native.js'
 
 type Exports = typeof Generated
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false

@@ -1,33 +1,14 @@
 import { runBatch } from './batch'
-import { innermost } from './context'
-import { Cursor } from './cursor'
-import { asyncDispose } from './dispose'
-import { ResqliteError } from './errors'
-import { Handle } from './handle'
-import { Iteration } from './iterator'
-import { Live } from './live-query'
-import type { LiveQuery, Query, StreamExplanation, StreamOptions, StreamRows } from './live-types'
-import { type NativeBinding, nativeBinding } from './native'
-import { checkOptions, checkPath, checkSql } from './options'
-import { writeParams } from './params'
-import { Answer, type Pending } from './pending'
-import { Channel } from './port'
-import { countEmissions } from './profiled'
-import { Flag, INTEGER_FLAGS, Op } from './protocol'
-import type { Scope } from './scope'
-import { SharedStream } from './shared-stream'
-import { runSnapshot, type Snapshot } from './snapshot'
-import {
-  startExec,
-  startExecute,
-  startSelect,
-  startSelectBytes,
-  startSelectOne,
-  type Target,
-  unwrap,
-} from './statements'
-import { planStream } from './stream-plan'
-import { nestedTransaction, type Transaction, topTransaction } from './transaction'
+import { Channel } from './channel/channel'
+import { Handle } from './channel/database-handle'
+import { Answer, type Pending } from './channel/pending'
+import { countEmissions } from './channel/profile-binding'
+import { checkOptions, checkPath, checkSql } from './core/checks'
+import { asyncDispose } from './core/dispose'
+import { ResqliteError } from './core/errors'
+import { Iteration } from './core/iteration'
+import type { LiveQuery, Query, StreamExplanation, StreamOptions, StreamRows } from './core/live-types'
+import { innermost } from './core/transaction-context'
 import type {
   AbortOptions,
   Diagnostics,
@@ -42,7 +23,26 @@ import type {
   SqlParams,
   TransactionOptions,
   WriteResult,
-} from './types'
+} from './core/types'
+import { Cursor } from './cursor'
+import { Live } from './live/live-query'
+import { SharedStream } from './live/shared-query'
+import { planStream } from './live/stream-plan'
+import {
+  startExec,
+  startExecute,
+  startSelect,
+  startSelectBytes,
+  startSelectOne,
+  type Target,
+  unwrap,
+} from './requests'
+import { runSnapshot, type Snapshot } from './snapshot'
+import { nestedTransaction, type Transaction, topTransaction } from './transaction'
+import type { Scope } from './transaction-scope'
+import { type NativeBinding, nativeBinding } from './wire/native'
+import { writeParams } from './wire/params'
+import { Flag, INTEGER_FLAGS, Op } from './wire/protocol'
 
 let shared: Channel | undefined
 

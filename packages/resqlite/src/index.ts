@@ -1,8 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { nativeBinding } from './native'
+import { nativeBinding } from './wire/native'
 
-export { Database } from './database'
-export { AbortError, LimitError, ResqliteError, SqliteError, TransactionError } from './errors'
+export { AbortError, LimitError, ResqliteError, SqliteError, TransactionError } from './core/errors'
 export type {
   AddedRow,
   ChangesOptions,
@@ -24,9 +23,7 @@ export type {
   StreamStats,
   Unsubscribe,
   UpdatedRow,
-} from './live-types'
-export type { Snapshot } from './snapshot'
-export type { Transaction } from './transaction'
+} from './core/live-types'
 export type {
   AbortOptions,
   ColumnValue,
@@ -48,7 +45,10 @@ export type {
   SqlValue,
   TransactionOptions,
   WriteResult,
-} from './types'
+} from './core/types'
+export { Database } from './database'
+export type { Snapshot } from './snapshot'
+export type { Transaction } from './transaction'
 
 /** The version of the SQLite that is built in, for example `'3.54.1'`. */
 export function sqliteVersion(): string {

@@ -1,6 +1,6 @@
-import { ResqliteError } from './errors'
-import { nativeBinding } from './native'
-import { type ProfileBinding, profileBinding } from './profiled'
+import { type ProfileBinding, profileBinding } from './channel/profile-binding'
+import { ResqliteError } from './core/errors'
+import { nativeBinding } from './wire/native'
 
 /**
  * Counters of the whole process: all databases, all threads, all worker_threads. Those that end in `Us` are

@@ -1,12 +1,12 @@
-import { onAbort, throwIfAborted } from './abort'
-import { aborted, closedError, Failure, ResqliteError, TransactionError } from './errors'
-import type { Handle, Session } from './handle'
-import { checkBody, checkOptions } from './options'
-import type { Pending } from './pending'
-import { Flag, Op } from './protocol'
-import type { BodyOutcome, Work } from './scope'
-import { startSelect, startSelectBytes, startSelectOne, type Target, unwrap } from './statements'
-import type { ReadOptions, Row, RowArray, SelectOptions, SnapshotOptions, SqlParams } from './types'
+import type { Handle, Session } from './channel/database-handle'
+import type { Pending } from './channel/pending'
+import { onAbort, throwIfAborted } from './core/abort'
+import { checkBody, checkOptions } from './core/checks'
+import { aborted, closedError, Failure, ResqliteError, TransactionError } from './core/errors'
+import type { ReadOptions, Row, RowArray, SelectOptions, SnapshotOptions, SqlParams } from './core/types'
+import { startSelect, startSelectBytes, startSelectOne, type Target, unwrap } from './requests'
+import type { BodyOutcome, Work } from './transaction-scope'
+import { Flag, Op } from './wire/protocol'
 
 /** The handle that the body of {@link Database.snapshot} reads with. It ends with the body. */
 export class Snapshot {

@@ -1,5 +1,5 @@
-import type { StreamStats } from './live-types'
-import { REASONS } from './protocol'
+import type { StreamStats } from './core/live-types'
+import { REASONS } from './wire/protocol'
 
 /** How many numbers the native side gives for a live query. */
 const NUMBERS = 17

@@ -1,11 +1,8 @@
-import { onAbort, throwIfAborted } from './abort'
 import { runBatch } from './batch'
-import { aborted, Failure, ResqliteError } from './errors'
-import type { Handle } from './handle'
-import { checkBody, checkOptions } from './options'
-import { Op } from './protocol'
-import { Scope } from './scope'
-import { startExec, startExecute, startSelect, startSelectBytes, startSelectOne, unwrap } from './statements'
+import type { Handle } from './channel/database-handle'
+import { onAbort, throwIfAborted } from './core/abort'
+import { checkBody, checkOptions } from './core/checks'
+import { aborted, Failure, ResqliteError } from './core/errors'
 import type {
   AbortOptions,
   ExecuteOptions,
@@ -16,7 +13,10 @@ import type {
   SqlParams,
   TransactionOptions,
   WriteResult,
-} from './types'
+} from './core/types'
+import { startExec, startExecute, startSelect, startSelectBytes, startSelectOne, unwrap } from './requests'
+import { Scope } from './transaction-scope'
+import { Op } from './wire/protocol'
 
 /**
  * The handle that the body of a transaction works with. It takes statements until the body has returned or

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runInNewContext } from 'node:vm'
-import { writeParams } from '../src/params'
-import { FRAME_HEADER } from '../src/protocol'
-import { FrameWriter } from '../src/requests'
+import { FrameWriter } from '../src/wire/frame-writer'
+import { writeParams } from '../src/wire/params'
+import { FRAME_HEADER } from '../src/wire/protocol'
 import { type Param, readParams } from './support/params-reader'
 
 function encode(params: unknown, set = 0): Param[] {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
-import { genericDecoder, plainRowMaker } from '../src/generic'
-import { GENERATED_DECODERS } from '../src/limits'
-import { Memory } from '../src/memory'
-import { Kind } from '../src/protocol'
-import { decodeSlice } from '../src/rows'
-import { Shape } from '../src/shape'
+import { GENERATED_DECODERS } from '../src/core/limits'
+import { genericDecoder, plainRowMaker } from '../src/decode/interpreted-decoder'
+import { Shape } from '../src/decode/layout'
+import { Memory } from '../src/decode/memory'
+import { decodeSlice } from '../src/decode/row-batch'
+import { Kind } from '../src/wire/protocol'
 import { type Column, packSlice } from './support/slices'
 
 function memoryOf(slice: Buffer): Memory {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { AbortError, type ResqliteError, TransactionError } from '../src/core/errors'
 import { Database } from '../src/database'
-import { AbortError, type ResqliteError, TransactionError } from '../src/errors'
-import { Flag, Op, Reply, ReplyFlag } from '../src/protocol'
+import { Flag, Op, Reply, ReplyFlag } from '../src/wire/protocol'
 import { type FakePort, type Frame, fakeChannel } from './support/fake-port'
 import { packSlice } from './support/slices'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { copyFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { nativeTriple } from '../src/native'
+import { nativeTriple } from '../src/wire/native'
 import { runChild } from './support/child'
 import { tempFolder } from './support/temp'
 

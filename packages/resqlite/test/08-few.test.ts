@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { eachMember, type Few, isAmong, sizeOf, withMember, withoutMember } from '../src/few'
+import { eachMember, type Few, isAmong, sizeOf, withMember, withoutMember } from '../src/live/small-set'
 
 const [a, b, c] = [{ name: 'a' }, { name: 'b' }, { name: 'c' }]
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Awake } from '../src/awake'
-import { LOOKOUT_PAUSE, LOOKOUT_TURNS } from '../src/limits'
-import type { LiveRequest } from '../src/live-request'
-import { Lookout } from '../src/lookout'
-import { Answer, Pending, type Replied } from '../src/pending'
-import { Op, Reply } from '../src/protocol'
+import { Answer, Pending, type Replied } from '../src/channel/pending'
+import { Lookout } from '../src/channel/poll-backoff'
+import { Awake } from '../src/channel/reply-poller'
+import { LOOKOUT_PAUSE, LOOKOUT_TURNS } from '../src/core/limits'
+import type { LiveRequest } from '../src/live/live-request'
+import { Op, Reply } from '../src/wire/protocol'
 
 /** A call of a lookout that is in vain, or let go by; whether it looked. */
 function inVain(lookout: Lookout): boolean {

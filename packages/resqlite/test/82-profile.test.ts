@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { ResqliteError } from 'resqlite'
 import * as profile from 'resqlite/profile'
-import { nativeTriple } from '../src/native'
+import { nativeTriple } from '../src/wire/native'
 import { runChild } from './support/child'
 
 /** All counters; that these are the declared ones is checked by the compiler. */

@@ -1,7 +1,7 @@
-import type { StreamStats } from '../../src/live-types'
-import type { NativeBinding, NativePort } from '../../src/native'
-import { Channel } from '../../src/port'
-import { FRAME_HEADER, REASONS, Reply, ReplyFlag } from '../../src/protocol'
+import { Channel } from '../../src/channel/channel'
+import type { StreamStats } from '../../src/core/live-types'
+import type { NativeBinding, NativePort } from '../../src/wire/native'
+import { FRAME_HEADER, REASONS, Reply, ReplyFlag } from '../../src/wire/protocol'
 import { padded } from './slices'
 
 /** A request frame as the native side would see it. */

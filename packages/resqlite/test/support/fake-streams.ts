@@ -1,6 +1,6 @@
+import type { OpenOptions } from '../../src/core/types'
 import { Database } from '../../src/database'
-import { Op } from '../../src/protocol'
-import type { OpenOptions } from '../../src/types'
+import { Op } from '../../src/wire/protocol'
 import { type FakePort, type Frame, fakeChannel } from './fake-port'
 import { type Param, readParams } from './params-reader'
 import { packSlice } from './slices'

@@ -1,4 +1,4 @@
-import { Tag } from '../../src/protocol'
+import { Tag } from '../../src/wire/protocol'
 
 /** A parameter as the native side would read it. */
 export interface Param {

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import * as v8 from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { Database, type LiveQuery } from 'resqlite'
-import type { NativePort } from '../../src/native'
+import type { NativePort } from '../../src/wire/native'
 import { scriptText, type Tools } from './process-tools'
 import { random } from './random'
 import { whoWaits } from './watchdog'
@@ -354,7 +354,9 @@ let slots = 0
 
 /** Counts the slots that requests name from here on. */
 function countSlots(): void {
-  const { nativeBinding } = require(join(insidePackage, 'native')) as typeof import('../../src/native')
+  const { nativeBinding } = require(
+    join(insidePackage, 'wire', 'native'),
+  ) as typeof import('../../src/wire/native')
   const prototype: NativePort = nativeBinding().Port.prototype
   const { submit } = prototype
   prototype.submit = function (requests, length, staysAwake) {
@@ -388,14 +390,14 @@ function threads(): string[] {
 
 /** The classes of what calls leave behind while they are under way. */
 const inside: Record<string, string> = {
-  Pending: 'pending',
-  Handle: 'handle',
+  Pending: 'channel/pending',
+  Handle: 'channel/database-handle',
   Cursor: 'cursor',
-  Scope: 'scope',
-  SharedStream: 'shared-stream',
-  Live: 'live-query',
-  StreamStates: 'stream-states',
-  Iteration: 'iterator',
+  Scope: 'transaction-scope',
+  SharedStream: 'live/shared-query',
+  Live: 'live/live-query',
+  StreamStates: 'live/iterator-subscriber',
+  Iteration: 'core/iteration',
 }
 
 /** How many objects of them there still are, where the runtime tells. */

@@ -1,4 +1,4 @@
-import { Cell, Kind, NULL_INT32, NULL_INT64, SLICE_HEADER } from '../../src/protocol'
+import { Cell, Kind, NULL_INT32, NULL_INT64, SLICE_HEADER } from '../../src/wire/protocol'
 
 /** A column of a slice: the name of its kind and its values. */
 export interface Column {

@@ -1,11 +1,11 @@
-import { type Failure, type FailureReport, reported } from './errors'
-import type { Emission } from './live-types'
-import type { Memory } from './memory'
+import { Answer, Replied } from '../channel/pending'
+import { type Failure, type FailureReport, reported } from '../core/errors'
+import type { Emission } from '../core/live-types'
+import type { Shape } from '../decode/layout'
+import type { Memory } from '../decode/memory'
+import { decodeSlice } from '../decode/row-batch'
+import { REASONS, Reply } from '../wire/protocol'
 import type { RowPatch } from './patches'
-import { Answer, Replied } from './pending'
-import { REASONS, Reply } from './protocol'
-import { decodeSlice } from './rows'
-import type { Shape } from './shape'
 
 /** The request that a live query is, from its start to the frame that ends it. */
 export abstract class LiveRequest extends Replied {

@@ -1,4 +1,4 @@
-import type { Part, SharedStream } from './shared-stream'
+import type { Part, SharedStream } from './shared-query'
 
 /**
  * The value of a shared stream for one of its users: arrays of its own, made once per emission. What users do to their

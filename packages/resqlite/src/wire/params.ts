@@ -1,9 +1,9 @@
 import { types } from 'node:util'
-import { rangeError, typeError } from './errors'
-import { MAX_PARAMETERS, VALUE_BYTES } from './limits'
-import type { Channel } from './port'
+import type { Channel } from '../channel/channel'
+import { rangeError, typeError } from '../core/errors'
+import { MAX_PARAMETERS, VALUE_BYTES } from '../core/limits'
+import type { FrameWriter, RawBuffer } from './frame-writer'
 import { Tag } from './protocol'
-import type { FrameWriter, RawBuffer } from './requests'
 
 const CODE = 'RESQLITE_PARAMETER'
 const MIN_INT64 = -(2n ** 63n)

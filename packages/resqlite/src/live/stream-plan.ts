@@ -1,7 +1,7 @@
-import { checkOptions, checkQueries, checkSql } from './options'
-import { packParams } from './params'
-import type { Channel } from './port'
-import type { FrameWriter } from './requests'
+import type { Channel } from '../channel/channel'
+import { checkOptions, checkQueries, checkSql } from '../core/checks'
+import type { FrameWriter } from '../wire/frame-writer'
+import { packParams } from '../wire/params'
 
 /** One query of a stream. */
 interface PlannedQuery {

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os'
-import { KNOWN_TEXTS } from './limits'
-import type { LiveRequest } from './live-request'
-import { Lookout } from './lookout'
-import { Outside } from './next-turn'
+import { KNOWN_TEXTS } from '../core/limits'
+import type { LiveRequest } from '../live/live-request'
+import { Reply } from '../wire/protocol'
+import { Outside } from './event-loop'
 import { Answer, type Replied } from './pending'
-import { Reply } from './protocol'
+import { Lookout } from './poll-backoff'
 
 /** Operations, as kinds of calls; statements are kinds of their own, counted from here. */
 const OPERATIONS = 32

@@ -1,5 +1,5 @@
+import { Cell, Kind, NULL_INT32, NULL_INT64 } from '../wire/protocol'
 import type { Memory } from './memory'
-import { Cell, Kind, NULL_INT32, NULL_INT64 } from './protocol'
 
 /**
  * Puts `rows` rows into `out`, the first at index `base`. `at` is where the sections of the columns begin, `heap` holds all strings of the

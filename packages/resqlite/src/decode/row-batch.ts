@@ -1,6 +1,6 @@
+import { SLICE_HEADER } from '../wire/protocol'
+import type { Shape } from './layout'
 import type { Memory } from './memory'
-import { SLICE_HEADER } from './protocol'
-import type { Shape } from './shape'
 
 /** Places for the rows of the largest slice that the native side makes. */
 const places = nulls(1024)

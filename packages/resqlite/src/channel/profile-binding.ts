@@ -1,5 +1,5 @@
-import type { NativeBinding } from './native'
-import type { RowPatch } from './patches'
+import type { RowPatch } from '../live/patches'
+import type { NativeBinding } from '../wire/native'
 
 /** What the native module exports besides, if it was built with the feature `profile`. */
 export interface ProfileBinding extends NativeBinding {

@@ -1,4 +1,4 @@
-import type { Failure } from './errors'
+import type { Failure } from '../core/errors'
 
 /** What a request resolves with. */
 export const Answer = {

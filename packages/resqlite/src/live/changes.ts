@@ -1,10 +1,10 @@
-import { type KeptRun, movedRuns } from './kept-runs'
-import type { AddedRow, Patch, RemovedRow, UpdatedRow } from './live-types'
+import type { AddedRow, Patch, RemovedRow, UpdatedRow } from '../core/live-types'
+import type { Row } from '../core/types'
+import type { Source } from './iterator-subscriber'
 import { applyPatch, changesNothing, NEW_ROWS, patchBetween, type RowPatch } from './patches'
 import { KeyColumns, type RowKey } from './row-keys'
-import type { Part, SharedStream } from './shared-stream'
-import type { Source } from './stream-states'
-import type { Row } from './types'
+import { type KeptRun, movedRuns } from './row-moves'
+import type { Part, SharedStream } from './shared-query'
 
 /** A row and where it stands. */
 type Placed = AddedRow<Row>

@@ -1,3 +1,4 @@
+import { GENERATED_DECODERS } from '../core/limits'
 import {
   codegenAllowed,
   type Decoder,
@@ -7,8 +8,7 @@ import {
   type RowConstructor,
   type RowMaker,
 } from './codegen'
-import { genericDecoder, plainRowMaker } from './generic'
-import { GENERATED_DECODERS } from './limits'
+import { genericDecoder, plainRowMaker } from './interpreted-decoder'
 
 /** Decoders for one combination of column kinds, made when first needed. */
 interface Generated {

@@ -51,7 +51,7 @@ function loadFrom(path: string): NativeBinding {
 }
 
 function loadFor(triple: string): NativeBinding {
-  const candidates = [join(__dirname, '..', 'native', `resqlite.${triple}.node`), `@resqlite/${triple}`]
+  const candidates = [join(__dirname, '..', '..', 'native', `resqlite.${triple}.node`), `@resqlite/${triple}`]
   const tried: string[] = []
   for (const candidate of candidates) {
     try {

@@ -1,6 +1,6 @@
+import { Cell, Kind, NULL_INT32, NULL_INT64 } from '../wire/protocol'
 import type { Decoder, RowMaker } from './codegen'
 import type { Memory } from './memory'
-import { Cell, Kind, NULL_INT32, NULL_INT64 } from './protocol'
 
 /** Running positions in the strings and blob bytes of a slice. */
 interface Cursor {

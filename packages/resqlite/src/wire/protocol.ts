@@ -1,4 +1,4 @@
-import type { EmissionReason } from './live-types'
+import type { EmissionReason } from '../core/live-types'
 
 /** The numbers of the binary protocol between JavaScript and the native module. */
 

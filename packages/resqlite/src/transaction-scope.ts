@@ -1,9 +1,9 @@
-import { bodyBegins, bodyEnded, innermost, type Joinable, runInside } from './context'
-import { Failure, TransactionError } from './errors'
-import type { Handle, Session } from './handle'
-import type { Pending } from './pending'
-import { Flag, Op } from './protocol'
-import { type Target, unwrap } from './statements'
+import type { Handle, Session } from './channel/database-handle'
+import type { Pending } from './channel/pending'
+import { Failure, TransactionError } from './core/errors'
+import { bodyBegins, bodyEnded, innermost, type Joinable, runInside } from './core/transaction-context'
+import { type Target, unwrap } from './requests'
+import { Flag, Op } from './wire/protocol'
 
 /** A call on a transaction that has not settled yet. */
 export interface Work {

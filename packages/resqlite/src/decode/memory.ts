@@ -1,4 +1,4 @@
-import type { RawBuffer } from './requests'
+import type { RawBuffer } from '../wire/frame-writer'
 
 /** One stretch of native or JavaScript memory, seen as all the types that a reply contains. Starts 8-aligned. */
 export class Memory {

@@ -1,8 +1,8 @@
 import { AsyncResource } from 'node:async_hooks'
-import { runOutside } from './context'
-import { CLOSED, type Failure } from './errors'
+import { CLOSED, type Failure } from '../core/errors'
+import type { Emission } from '../core/live-types'
+import { runOutside } from '../core/transaction-context'
 import type { Consumer, Live } from './live-query'
-import type { Emission } from './live-types'
 
 /** Nothing to be told when it is collected, which would cost more than the rest. */
 const CONTEXT = { requireManualDestroy: true }

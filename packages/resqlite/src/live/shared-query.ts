@@ -1,10 +1,10 @@
-import { Failure, ResqliteError } from './errors'
-import { eachMember, type Few, sizeOf, withMember, withoutMember } from './few'
-import type { Handle, Session } from './handle'
+import type { Handle, Session } from '../channel/database-handle'
+import { Failure, ResqliteError } from '../core/errors'
+import type { Emission, StreamStats } from '../core/live-types'
+import { INTEGERS_MASK } from '../wire/protocol'
 import { LiveRequest } from './live-request'
-import type { Emission, StreamStats } from './live-types'
 import { applyPatch, type RowPatch } from './patches'
-import { INTEGERS_MASK } from './protocol'
+import { eachMember, type Few, sizeOf, withMember, withoutMember } from './small-set'
 import { openingFill, type StreamPlan } from './stream-plan'
 
 /** Whoever uses a shared stream. */

@@ -1,5 +1,5 @@
-import { ResqliteError } from './errors'
-import type { ColumnValue, Row } from './types'
+import { ResqliteError } from '../core/errors'
+import type { ColumnValue, Row } from '../core/types'
 
 /** What tells rows apart: values of `===` for equal keys. */
 export type RowKey = string | number | bigint | null

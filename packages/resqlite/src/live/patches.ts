@@ -1,4 +1,4 @@
-import { JOINED_RUNS } from './limits'
+import { JOINED_RUNS } from '../core/limits'
 
 /** The start of a run of new rows. */
 export const NEW_ROWS = -1

@@ -1,9 +1,9 @@
-import { throwIfAborted } from './abort'
-import { Failure } from './errors'
-import type { Outcome, Supply } from './iterator'
+import { throwIfAborted } from '../core/abort'
+import { Failure } from '../core/errors'
+import type { Outcome, Supply } from '../core/iteration'
 import type { Consumer, Live } from './live-query'
 import type { RowPatch } from './patches'
-import type { SharedStream } from './shared-stream'
+import type { SharedStream } from './shared-query'
 
 /** What an iterator makes of a stream. */
 export interface Source<T> {

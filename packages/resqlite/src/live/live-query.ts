@@ -1,10 +1,9 @@
-import { onAbort } from './abort'
-import { Changes } from './changes'
-import { dispose } from './dispose'
-import { aborted, type Failure, typeError } from './errors'
-import { eachMember, type Few, isAmong, sizeOf, withMember, withoutMember } from './few'
-import type { Handle } from './handle'
-import { Iteration } from './iterator'
+import type { Handle } from '../channel/database-handle'
+import { onAbort } from '../core/abort'
+import { checkCallbacks, checkKey } from '../core/checks'
+import { dispose } from '../core/dispose'
+import { aborted, type Failure, typeError } from '../core/errors'
+import { Iteration } from '../core/iteration'
 import type {
   ChangesOptions,
   Emission,
@@ -13,15 +12,16 @@ import type {
   RowIn,
   StreamStats,
   Unsubscribe,
-} from './live-types'
+} from '../core/live-types'
+import { noStats } from '../stream-stats'
+import { Subscriber } from './callback-subscriber'
+import { Changes } from './changes'
+import { StreamStates } from './iterator-subscriber'
 import { LiveValue } from './live-value'
-import { checkCallbacks, checkKey } from './options'
 import type { RowPatch } from './patches'
-import { type Member, SharedStream } from './shared-stream'
+import { type Member, SharedStream } from './shared-query'
+import { eachMember, type Few, isAmong, sizeOf, withMember, withoutMember } from './small-set'
 import type { StreamPlan } from './stream-plan'
-import { StreamStates } from './stream-states'
-import { noStats } from './stream-stats'
-import { Subscriber } from './subscriber'
 
 /** One use of a live query: a subscription or an iterator. */
 export interface Consumer {

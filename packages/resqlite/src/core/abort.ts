@@ -1,6 +1,6 @@
+import type { Channel } from '../channel/channel'
+import type { Pending } from '../channel/pending'
 import { AbortError, aborted } from './errors'
-import type { Pending } from './pending'
-import type { Channel } from './port'
 
 /** Refuses a call whose signal has fired before it began. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {

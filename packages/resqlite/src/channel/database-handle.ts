@@ -1,8 +1,8 @@
-import { closed, closedError, type Failure, ResqliteError } from './errors'
-import type { Channel } from './port'
-import { Op } from './protocol'
-import type { SharedStream } from './shared-stream'
-import { type Target, unwrap } from './statements'
+import { closed, closedError, type Failure, ResqliteError } from '../core/errors'
+import type { SharedStream } from '../live/shared-query'
+import { type Target, unwrap } from '../requests'
+import { Op } from '../wire/protocol'
+import type { Channel } from './channel'
 
 /** Something that a closing database ends. */
 export interface Session {

@@ -1,4 +1,4 @@
-import { LOOKOUT_PAUSE, LOOKOUT_TURNS } from './limits'
+import { LOOKOUT_PAUSE, LOOKOUT_TURNS } from '../core/limits'
 
 /**
  * Whether the event loop is to stay awake for something that is awaited. To put a thread to sleep and wake it costs more

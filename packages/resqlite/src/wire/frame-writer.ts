@@ -1,0 +1,223 @@
+import { KEEP_BYTES, REQUEST_BYTES, SHORT_TEXT, VALUE_BYTES } from '../core/limits'
+import { FRAME_HEADER } from './protocol'
+
+/** Prototype methods that Node, Bun and Deno give every Buffer, faster than `write` and `toString`. */
+export interface RawBuffer extends Buffer {
+  utf8Write(text: string, offset?: number, length?: number): number
+  latin1Slice(start: number, end: number): string
+  ucs2Slice(start: number, end: number): string
+}
+
+/**
+ * Writes request frames into one growing buffer, back to back, each 8-aligned.
+ * A frame is begun, filled and ended (or dropped) before the next one begins.
+ */
+export class FrameWriter {
+  bytes!: RawBuffer
+  /** Where the next byte goes. */
+  position = 0
+  #view!: DataView
+  /** Start of the open frame, -1 when there is none. */
+  #frame = -1
+
+  constructor() {
+    this.#allocate(REQUEST_BYTES)
+  }
+
+  /** Starts a frame and returns where it stands. */
+  begin(op: number, flags: number, target: number): number {
+    // Only a getter in a parameter object can get here: it calls the database while its own call is encoded.
+    if (this.#frame !== -1) throw new Error('Parameters must not use the database while they are read')
+    const start = this.position
+    this.reserve(FRAME_HEADER)
+    this.#view.setUint32(start + 4, op | (flags << 8), true)
+    this.#view.setUint32(start + 12, target, true)
+    this.position = start + FRAME_HEADER
+    this.#frame = start
+    return start
+  }
+
+  /** Completes the open frame. */
+  end(request: number): void {
+    const start = this.#frame
+    const size = (this.position - start + 7) & ~7
+    this.reserve(8)
+    this.#view.setUint32(start, size, true)
+    this.#view.setUint32(start + 8, request, true)
+    this.position = start + size
+    this.#frame = -1
+  }
+
+  /** Drops the open frame. */
+  drop(): void {
+    if (this.#frame !== -1) this.position = this.#frame
+    this.#frame = -1
+  }
+
+  /** Bytes of the open frame so far. */
+  get frameBytes(): number {
+    return this.position - this.#frame
+  }
+
+  /** Adds flags to the open frame. */
+  addFlags(flags: number): void {
+    const at = this.#frame + 5
+    this.bytes[at] = (this.bytes[at] as number) | flags
+  }
+
+  /** Starts over; a buffer that grew large is given back. */
+  clear(): void {
+    this.position = 0
+    this.#frame = -1
+    if (this.bytes.length > KEEP_BYTES) this.#allocate(REQUEST_BYTES)
+  }
+
+  /** Takes over all frames of another writer. */
+  append(other: FrameWriter): void {
+    this.reserve(other.position)
+    other.bytes.copy(this.bytes, this.position, 0, other.position)
+    this.position += other.position
+  }
+
+  u8(value: number): void {
+    this.reserve(1)
+    this.bytes[this.position++] = value
+  }
+
+  u16(value: number): void {
+    this.reserve(2)
+    this.#view.setUint16(this.position, value, true)
+    this.position += 2
+  }
+
+  u32(value: number): void {
+    this.reserve(4)
+    this.#view.setUint32(this.position, value, true)
+    this.position += 4
+  }
+
+  /** Overwrites a u32 that was written before. */
+  patchU32(at: number, value: number): void {
+    this.#view.setUint32(at, value, true)
+  }
+
+  f64(value: number): void {
+    this.reserve(8)
+    this.#view.setFloat64(this.position, value, true)
+    this.position += 8
+  }
+
+  taggedI32(tag: number, value: number): void {
+    this.reserve(5)
+    const at = this.position
+    this.bytes[at] = tag
+    this.#view.setInt32(at + 1, value, true)
+    this.position = at + 5
+  }
+
+  taggedF64(tag: number, value: number): void {
+    this.reserve(9)
+    const at = this.position
+    this.bytes[at] = tag
+    this.#view.setFloat64(at + 1, value, true)
+    this.position = at + 9
+  }
+
+  taggedI64(tag: number, value: bigint): void {
+    this.reserve(9)
+    const at = this.position
+    this.bytes[at] = tag
+    this.#view.setBigInt64(at + 1, value, true)
+    this.position = at + 9
+  }
+
+  /** A u32 byte length and the bytes. */
+  blob(value: Uint8Array): void {
+    this.reserve(4 + value.length)
+    this.#view.setUint32(this.position, value.length, true)
+    this.bytes.set(value, this.position + 4)
+    this.position += 4 + value.length
+  }
+
+  /** Bytes as they are. */
+  raw(value: Uint8Array): void {
+    this.reserve(value.length)
+    this.bytes.set(value, this.position)
+    this.position += value.length
+  }
+
+  /** Zeros up to the next multiple of 4. */
+  pad4(): void {
+    while ((this.position & 3) !== 0) this.u8(0)
+  }
+
+  /** A u32 byte length and the text in UTF-8. */
+  text(value: string): void {
+    const at = this.position
+    this.reserve(4)
+    this.position = at + 4
+    const length = this.#utf8(value)
+    this.#view.setUint32(at, length, true)
+  }
+
+  /** A u16 byte length and the text in UTF-8; false if it is too long for that. */
+  shortText(value: string): boolean {
+    const at = this.position
+    this.reserve(2)
+    this.position = at + 2
+    const length = this.#utf8(value)
+    if (length > 0xffff) return false
+    this.#view.setUint16(at, length, true)
+    return true
+  }
+
+  /** Makes room for this many more bytes. */
+  reserve(count: number): void {
+    const wanted = this.position + count
+    if (wanted > this.bytes.length) this.#grow(wanted)
+  }
+
+  /** Writes text and returns how many bytes it took. */
+  #utf8(value: string): number {
+    const units = value.length
+    if (units <= SHORT_TEXT) {
+      this.reserve(units * 3)
+      if (this.#ascii(value)) return units
+    } else {
+      // An exact count is worth one more pass only where a guess would waste megabytes.
+      this.reserve(units <= REQUEST_BYTES ? units * 3 : Buffer.byteLength(value, 'utf8'))
+    }
+    const written = this.bytes.utf8Write(value, this.position, this.bytes.length - this.position)
+    this.position += written
+    return written
+  }
+
+  #ascii(value: string): boolean {
+    const { bytes, position } = this
+    const units = value.length
+    for (let i = 0; i < units; i++) {
+      const unit = value.charCodeAt(i)
+      if (unit > 127) return false
+      bytes[position + i] = unit
+    }
+    this.position = position + units
+    return true
+  }
+
+  #grow(wanted: number): void {
+    if (wanted > 2 * VALUE_BYTES) {
+      throw Object.assign(new RangeError('The parameters of one call are larger than 2 GB'), {
+        code: 'RESQLITE_PARAMETER',
+      })
+    }
+    const old = this.bytes
+    this.#allocate(Math.max(wanted + 8, Math.min(old.length * 2, 2 * VALUE_BYTES)))
+    old.copy(this.bytes, 0, 0, this.position)
+  }
+
+  #allocate(size: number): void {
+    const memory = new ArrayBuffer((size + 7) & ~7)
+    this.bytes = Buffer.from(memory) as RawBuffer
+    this.#view = new DataView(memory)
+  }
+}
