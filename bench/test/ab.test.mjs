@@ -18,8 +18,8 @@ const variable = 'RESQLITE_PLANT_SLOW_DECODE'
 const plant = `
 if (process.env.${variable}) {
   const share = Number(process.env.${variable})
-  const decode = exports.decodeSlice
-  exports.decodeSlice = (...args) => {
+  const decode = exports.decodeRows
+  exports.decodeRows = (...args) => {
     const start = performance.now()
     decode(...args)
     const end = performance.now()
@@ -36,7 +36,7 @@ before(() => {
   planted = join(folder, 'planted')
   copyBuild(built, planted)
   const decoder = join(planted, 'dist', 'decode', 'row-batch.js')
-  assert.match(readFileSync(decoder, 'utf8'), /exports\.decodeSlice = /)
+  assert.match(readFileSync(decoder, 'utf8'), /exports\.decodeRows = /)
   appendFileSync(decoder, plant)
 })
 
@@ -96,7 +96,7 @@ test('a build that fails at a workload is reported, and the exit code is that of
   copyBuild(built, broken)
   appendFileSync(
     join(broken, 'dist', 'decode', 'row-batch.js'),
-    "\nexports.decodeSlice = () => { throw new Error('planted') }\n",
+    "\nexports.decodeRows = () => { throw new Error('planted') }\n",
   )
   const few = { ...select, quick: true, rounds: 1, processes: 1, sampleMs: 1 }
   const outcome = await compareBuilds({ baseline: built, candidate: broken }, few)

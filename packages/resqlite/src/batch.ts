@@ -1,20 +1,22 @@
 import type { Channel } from './channel/channel'
+import type { Target } from './channel/database-handle'
 import { nextTurn } from './channel/event-loop'
 import { Answer, Pending } from './channel/pending'
-import { cancelOnAbort, throwIfAborted } from './core/abort'
+import { throwIfAborted } from './core/abort'
 import { checkOptions, checkSql } from './core/checks'
 import { typeError } from './core/errors'
+import { unwrap } from './core/failure'
 import { BATCH_FRAME_BYTES, TURN_MILLISECONDS } from './core/limits'
 import type { AbortOptions, SqlParams, WriteResult } from './core/types'
-import { type Target, unwrap } from './requests'
+import { cancelOnAbort } from './requests'
 import type { FrameWriter } from './wire/frame-writer'
 import { writeParams } from './wire/params'
 import { Flag, FRAME_HEADER, INTEGER_FLAGS, INTEGERS_MASK, Op } from './wire/protocol'
 
 /**
- * Sends a batch. A small one is checked as a whole before anything is sent. A large one goes out in frames while
- * it is still being encoded, a few milliseconds per turn of the event loop; a wrong parameter in the middle takes
- * all of it back. `onStart` learns the request as soon as there is one.
+ * Sends a batch. A small one is checked as a whole before anything is sent. A large one is sent in frames while it is
+ * still being encoded, for about a millisecond per turn of the event loop; a wrong parameter in the middle undoes all of
+ * it. `onStart` is called as soon as the request exists.
  */
 export async function runBatch(
   target: Target,
@@ -33,7 +35,7 @@ export async function runBatch(
   try {
     await batch.encode(paramSets)
   } catch (error) {
-    await batch.takeBack()
+    await batch.undo()
     throw error
   } finally {
     channel.returnWriter(frames)
@@ -57,7 +59,7 @@ class Batch {
     this.pending = new Pending(Answer.REPLY, false, (target.flags & INTEGERS_MASK) === INTEGER_FLAGS.bigint)
   }
 
-  /** Encodes and sends all sets. Stops early, which closes their iterator, when the batch failed or was cancelled. */
+  /** Encodes and sends all parameter sets. Stops, and closes their iterator, when the batch fails or is cancelled. */
   async encode(sets: Iterable<SqlParams>): Promise<void> {
     let turn = performance.now()
     let set = 0
@@ -75,13 +77,13 @@ class Batch {
       writeParams(this.frames, params, ++set)
       this.#setsInFrame++
     }
-    if (this.#isOver) return this.takeBack()
+    if (this.#isOver) return this.undo()
     this.#sendFrame(0)
     this.#channel.release(this.pending)
   }
 
-  /** Stops a batch of which a part was sent, and waits until it is undone. */
-  async takeBack(): Promise<void> {
+  /** Drops the open frame. If frames were sent, aborts the batch and waits until it is undone. */
+  async undo(): Promise<void> {
     this.frames.drop()
     if (!this.#started) return
     this.#channel.notify(Op.BATCH_ABORT, this.pending.slot)
@@ -90,7 +92,7 @@ class Batch {
     this.#channel.release(this.pending)
   }
 
-  /** It failed or was cancelled while its sets were still being sent. */
+  /** The batch failed or was cancelled before all parameter sets were sent. */
   get #isOver(): boolean {
     return this.pending.settled || this.pending.cancelled !== undefined
   }
@@ -103,8 +105,8 @@ class Batch {
     const { frames, target, pending } = this
     if (this.#started) frames.begin(Op.CHUNK, target.flags, pending.slot)
     else frames.begin(Op.BATCH, target.flags, target.id)
-    frames.u32(0) // the id of the statement, known when the frame is sent
-    frames.u32(0) // the number of sets, likewise
+    frames.u32(0) // the number of the SQL text, written when the frame is sent
+    frames.u32(0) // the number of parameter sets, likewise
     this.#setsInFrame = 0
   }
 

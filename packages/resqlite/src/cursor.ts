@@ -1,50 +1,50 @@
-import type { Handle, Session } from './channel/database-handle'
+import type { Closeable, DatabaseHandle } from './channel/database-handle'
 import { Answer, type Pending } from './channel/pending'
 import { onAbort } from './core/abort'
-import { AbortError, aborted, Failure } from './core/errors'
-import type { Outcome, Supply } from './core/iteration'
+import { AbortError } from './core/errors'
+import { abortFailure, Failure } from './core/failure'
+import type { IterationSource, Outcome } from './core/iteration'
 import { DEFAULT_BATCH_ROWS } from './core/limits'
 import type { IterateOptions, QueryLimits, SqlParams } from './core/types'
 import { writeLimits } from './requests'
 import type { FrameWriter } from './wire/frame-writer'
-import { packParams } from './wire/params'
 import { Flag, Op } from './wire/protocol'
 
 /**
- * What the iterator of `iterate` reads with. It starts at the first `next`, reads one committed state, and holds at most
- * two batches: the one that is handed out and the one that is fetched meanwhile.
+ * The source of the iterator that `iterate` returns: a session on a reader thread. It opens at the first `next`, reads one
+ * committed state, and holds at most two batches of rows: one that is handed out, and one that is fetched meanwhile.
  */
-export class Cursor<T> implements Supply<T>, Session {
-  readonly #handle: Handle
-  /** What the caller gave, packed at the call. */
+export class Cursor<T> implements IterationSource<T>, Closeable {
+  readonly #handle: DatabaseHandle
+  /** The encoded parameters, as they were when `iterate` was called. */
   readonly #params: Uint8Array
   readonly #batchSize: number
   readonly #limits: QueryLimits | undefined
   readonly #signal: AbortSignal | undefined
   readonly #session: number
   #state: 'new' | 'open' | 'ended' = 'new'
-  /** Rows of the current batch, and which is next. */
+  /** The rows of the current batch, and the index of the next one. */
   #rows: T[] = []
   #next = 0
-  /** The batch that is being fetched. */
+  /** The request for the next batch. */
   #fetch: Pending | undefined
-  /** What gives the reader back. */
+  /** The request that releases the thread. */
   #end: Pending | undefined
-  /** Why it was ended from outside; told once. */
+  /** Why the cursor was interrupted, until a `next` has rejected with it. */
   #failure: Failure | undefined
   #unwatch: (() => void) | undefined
-  /** Calls of `next` wait for each other. */
+  /** The last call of `next` that has not settled; the next one waits for it. */
   #busy: Promise<unknown> | undefined
 
   constructor(
-    handle: Handle,
+    handle: DatabaseHandle,
     readonly sql: string,
     params: SqlParams | undefined,
     options: IterateOptions | undefined,
   ) {
     this.#handle = handle
-    this.#params = packParams(handle.channel, params, (block, length) =>
-      Buffer.from(block.subarray(0, length)),
+    this.#params = handle.channel.packParams(params, (bytes, length) =>
+      Buffer.from(bytes.subarray(0, length)),
     )
     this.#batchSize = options?.batchSize ?? DEFAULT_BATCH_ROWS
     this.#limits = options?.limits && { ...options.limits }
@@ -52,7 +52,7 @@ export class Cursor<T> implements Supply<T>, Session {
     this.#session = handle.channel.newSession()
   }
 
-  get holds(): boolean {
+  get holdsResources(): boolean {
     return this.#state === 'open'
   }
 
@@ -74,14 +74,14 @@ export class Cursor<T> implements Supply<T>, Session {
   }
 
   async end(): Promise<void> {
-    if (this.#state === 'open') this.#stop(aborted(undefined))
+    if (this.#state === 'open') this.#stop(abortFailure(undefined))
     this.#state = 'ended'
     this.#failure = undefined
     this.#drop()
     await this.#end?.promise
   }
 
-  /** Ends it from outside: whoever waits, or asks next, gets the failure. */
+  /** Ends the cursor from outside. The `next` that waits, or else the following one, rejects with the failure. */
   interrupt(failure: Failure): void {
     if (this.#state !== 'open') return
     this.#failure = failure
@@ -111,12 +111,13 @@ export class Cursor<T> implements Supply<T>, Session {
     const handle = this.#handle.usable()
     this.#fetch = this.#request(handle)
     this.#state = 'open'
-    handle.sessionBegins(this)
+    handle.add(this)
     const signal = this.#signal
-    if (signal !== undefined) this.#unwatch = onAbort(signal, () => this.interrupt(aborted(signal.reason)))
+    if (signal !== undefined)
+      this.#unwatch = onAbort(signal, () => this.interrupt(abortFailure(signal.reason)))
   }
 
-  #request(handle: Handle): Pending {
+  #request(handle: DatabaseHandle): Pending {
     const { channel } = handle
     const text = channel.textId(this.sql)
     const limits = this.#limits
@@ -131,7 +132,7 @@ export class Cursor<T> implements Supply<T>, Session {
     return channel.request(Op.CURSOR, flags, handle.id, fill, Answer.ROWS)
   }
 
-  /** Waits for a batch, and asks for the next one before the rows of this one are handed out. */
+  /** Waits for a batch, and requests the next one before the rows of this one are handed out. */
   async #takeBatch(fetch: Pending): Promise<void> {
     const outcome = await fetch.promise
     if (this.#fetch !== fetch) return // ended meanwhile
@@ -146,13 +147,13 @@ export class Cursor<T> implements Supply<T>, Session {
     else this.#fetch = this.#sessionRequest(Op.FETCH, Answer.ROWS)
   }
 
-  /** Forgets the rows that were not handed out. */
+  /** Drops the rows that have not been handed out. */
   #drop(): void {
     this.#rows = []
     this.#next = 0
   }
 
-  /** Interrupts what runs and gives the reader back. */
+  /** Interrupts the query and releases the thread. */
   #stop(failure: Failure): void {
     if (this.#fetch !== undefined) this.#handle.channel.abandon(this.#fetch, failure)
     this.#ended()
@@ -163,7 +164,7 @@ export class Cursor<T> implements Supply<T>, Session {
     this.#state = 'ended'
     this.#fetch = undefined
     this.#unwatch?.()
-    this.#handle.sessionEnded(this)
+    this.#handle.remove(this)
   }
 
   #sessionRequest(op: number, answer: number): Pending {

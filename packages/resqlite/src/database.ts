@@ -1,11 +1,11 @@
 import { runBatch } from './batch'
 import { Channel } from './channel/channel'
-import { Handle } from './channel/database-handle'
+import { DatabaseHandle, type Target } from './channel/database-handle'
 import { Answer, type Pending } from './channel/pending'
-import { countEmissions } from './channel/profile-binding'
 import { checkOptions, checkPath, checkSql } from './core/checks'
 import { asyncDispose } from './core/dispose'
 import { ResqliteError } from './core/errors'
+import { unwrap } from './core/failure'
 import { Iteration } from './core/iteration'
 import type { LiveQuery, Query, StreamExplanation, StreamOptions, StreamRows } from './core/live-types'
 import { innermost } from './core/transaction-context'
@@ -25,50 +25,40 @@ import type {
   WriteResult,
 } from './core/types'
 import { Cursor } from './cursor'
-import { Live } from './live/live-query'
-import { SharedStream } from './live/shared-query'
+import { LiveQueryObject } from './live/live-query'
 import { planStream } from './live/stream-plan'
-import {
-  startExec,
-  startExecute,
-  startSelect,
-  startSelectBytes,
-  startSelectOne,
-  type Target,
-  unwrap,
-} from './requests'
+import { startExec, startExecute, startSelect, startSelectBytes, startSelectOne } from './requests'
 import { runSnapshot, type Snapshot } from './snapshot'
 import { nestedTransaction, type Transaction, topTransaction } from './transaction'
-import type { Scope } from './transaction-scope'
-import { type NativeBinding, nativeBinding } from './wire/native'
+import type { TransactionScope } from './transaction-scope'
+import { nativeBinding } from './wire/native'
 import { writeParams } from './wire/params'
 import { Flag, INTEGER_FLAGS, Op } from './wire/protocol'
 
 let shared: Channel | undefined
 
-/** The channel of this realm. */
+/** Returns the channel of this realm. */
 function sharedChannel(): Channel {
-  shared ??= openChannel(nativeBinding())
+  shared ??= new Channel(nativeBinding())
   return shared
 }
 
-function openChannel(binding: NativeBinding): Channel {
-  countEmissions(binding, SharedStream.prototype)
-  return new Channel(binding)
-}
-
-async function openHandle(channel: Channel, path: string, options: OpenOptions = {}): Promise<Handle> {
-  // Options that are undefined vanish in JSON, which is what "not given" means.
+async function openHandle(
+  channel: Channel,
+  path: string,
+  options: OpenOptions = {},
+): Promise<DatabaseHandle> {
+  // JSON leaves out options that are undefined, so they count as not given.
   const request = JSON.stringify({ path, ...options, integers: undefined })
   const pending = channel.request(Op.OPEN, 0, 0, (writer) => writer.text(request))
   const { handle, engine } = unwrap<{ handle: number; engine: number }>(await pending.promise)
   const durability = options.durability === 'full' ? Flag.FULL : 0
   const flags = INTEGER_FLAGS[options.integers ?? 'auto'] | durability
-  return new Handle(channel, handle, engine, flags, path, options.readOnly === true)
+  return new DatabaseHandle(channel, handle, engine, flags, path, options.readOnly === true)
 }
 
 /**
- * A SQLite database whose queries and writes run on native threads.
+ * A SQLite database whose queries and writes run on native threads, so that no call blocks the event loop.
  *
  * ```ts
  * const db = await Database.open('app.db')
@@ -77,23 +67,31 @@ async function openHandle(channel: Channel, path: string, options: OpenOptions =
  * await db.close()
  * ```
  *
- * Inside the body of {@link Database.transaction}, calls on the database, or on another object that has the same file
- * open, join that transaction; once the body has returned or thrown, calls that it left behind run on their own.
+ * Calls made inside the body of {@link Database.transaction} join that transaction, whether they are made on this object or
+ * on another `Database` of the same file. Once the body has returned or thrown, calls that it left behind run on their
+ * own.
+ *
+ * A wrong argument is a `TypeError` or `RangeError` with a `code`. Errors of SQLite and of the engine are
+ * {@link ResqliteError}s.
  */
 export class Database implements AsyncDisposable {
-  readonly #handle: Handle
+  readonly #handle: DatabaseHandle
 
-  /** Databases are made by {@link Database.open}. The constructor of a subclass hands on what it is given. */
-  protected constructor(handle: Handle) {
+  /** Use {@link Database.open}. The constructor of a subclass must pass its arguments on. */
+  protected constructor(handle: DatabaseHandle) {
     this.#handle = handle
   }
 
   /**
-   * Opens a database file, or creates it. `':memory:'` makes a new database in memory. Fails with an error that
-   * names the file and the reason. A subclass opens databases of its own class.
+   * Opens a database file, and creates it if it does not exist. The path `':memory:'` opens a new database in memory.
+   * Rejects with an error that names the file and the reason. On a subclass, it returns an object of that class.
+   *
+   * ```ts
+   * const db = await Database.open('app.db', { durability: 'full' })
+   * ```
    */
   static async open<D extends Database = Database>(
-    // biome-ignore lint/suspicious/noConfusingVoidType: nothing where it is called without a class
+    // biome-ignore lint/suspicious/noConfusingVoidType: `this` is undefined where `open` is called without a class
     this: { readonly prototype: D } | void,
     path: string,
     options?: OpenOptions,
@@ -102,7 +100,7 @@ export class Database implements AsyncDisposable {
     checkOptions('open', options)
     const handle = await openHandle(sharedChannel(), path, options)
     // biome-ignore lint/complexity/noThisInStatic: it is the subclass, or undefined where it is called without a class
-    const Class = (this ?? Database) as unknown as new (handle: Handle) => D
+    const Class = (this ?? Database) as unknown as new (handle: DatabaseHandle) => D
     return new Class(handle)
   }
 
@@ -111,23 +109,24 @@ export class Database implements AsyncDisposable {
     return new Database(await openHandle(channel, path, options))
   }
 
-  /** The path as it was given to `open`. */
+  /** The path as it was passed to `open`. */
   get path(): string {
     return this.#handle.path
   }
 
-  /** False from the moment `close` is called. */
+  /** Whether the database is open: false from the moment `close` is called. */
   get open(): boolean {
     return this.#handle.isOpen
   }
 
-  /** Opened without the right to write. */
+  /** Whether the database was opened with `readOnly: true`. */
   get readOnly(): boolean {
     return this.#handle.readOnly
   }
 
   /**
-   * All rows of a query.
+   * Returns all rows of a query. It runs on a reader thread and sees the latest commit; inside a transaction it runs in
+   * the transaction. A statement that would write is refused with the code `RESQLITE_READ_ONLY`.
    *
    * ```ts
    * const users = await db.select<{ id: number; name: string }>('SELECT id, name FROM users WHERE age > ?', [30])
@@ -151,7 +150,7 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * The first row of a query, or undefined if there is none.
+   * Returns the first row of a query, or undefined if there is none. Further rows are not computed.
    *
    * ```ts
    * const user = await db.selectOne('SELECT * FROM users WHERE id = :id', { id: 7 })
@@ -174,8 +173,8 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * The rows as a JSON array of objects in UTF-8, made on a native thread: ready to be sent. BLOBs are base64,
-   * 64-bit integers have all their digits.
+   * Returns the rows of a query as a JSON array of objects in UTF-8, encoded on a native thread and ready to be sent.
+   * BLOBs become base64 strings; 64-bit integers keep all their digits.
    *
    * ```ts
    * response.end(await db.selectBytes('SELECT * FROM users'))
@@ -192,9 +191,11 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * The rows of a query one by one, all from one committed state, with at most two batches in memory. It starts with
-   * the first `next()` and occupies a thread until it ends; leaving the loop ends it. `return()` interrupts the query at
-   * once; a `next()` under way is told that it is over. Not inside a transaction.
+   * Iterates over the rows of a query, which all belong to one committed state. At most two batches of rows are in memory.
+   *
+   * The query starts with the first `next()` and occupies a native thread until the iteration ends. Leaving the loop ends
+   * it: `return()` interrupts the query at once, and a `next()` that waits gets `{ done: true }`. Not available inside a
+   * transaction.
    *
    * ```ts
    * for await (const row of db.iterate('SELECT * FROM log', [], { batchSize: 500 })) write(row)
@@ -208,7 +209,8 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * Runs one statement that writes. It is committed when the promise resolves.
+   * Runs one statement that writes. When the promise resolves, it is committed (inside a transaction: executed). Writes
+   * that wait at the same time share one commit, and each still succeeds or fails by itself.
    *
    * ```ts
    * const { lastInsertRowid } = await db.execute('INSERT INTO users(name) VALUES (?)', ['Ada'])
@@ -232,8 +234,8 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * Runs one statement with many sets of parameters, all or nothing. The sets must not be changed before the
-   * promise settles. `changes` is the sum over all sets.
+   * Runs one statement once per parameter set, all or nothing. `changes` is the sum over all sets. The sets must not be
+   * modified before the promise settles.
    *
    * ```ts
    * await db.executeBatch('INSERT INTO points(x, y) VALUES (?, ?)', [[1, 2], [3, 4]])
@@ -251,7 +253,7 @@ export class Database implements AsyncDisposable {
       return await scope.task('executeBatch', run, this.#handle)
     }
     const handle = this.#handle.writable('executeBatch')
-    handle.batchBegins()
+    handle.batchBegan()
     try {
       return await runBatch(handle, sql, paramSets, options)
     } finally {
@@ -260,7 +262,8 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * Runs a script of statements without parameters, all or nothing unless it controls transactions itself.
+   * Runs a script of statements without parameters. It is all or nothing, unless the script controls transactions itself
+   * with `BEGIN`, `COMMIT` and the like.
    *
    * ```ts
    * await db.exec('CREATE TABLE a(x); CREATE TABLE b(y);')
@@ -277,11 +280,12 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * Runs `body` in a transaction: committed when the body's promise resolves, rolled back when it rejects, and then
-   * the body's error is what the caller gets. The write lock is held from before the body starts to the end.
+   * Runs `body` in a transaction. It is committed when the body's promise resolves. When the body's promise rejects, it is
+   * rolled back, and the call rejects with the body's error. The transaction holds the write lock from before the body
+   * starts until it ends.
    *
-   * A statement that the body did not await is waited for before the commit; if it fails, the transaction fails with
-   * its error. Inside a transaction this is a nested one, see {@link Transaction.transaction}.
+   * Calls that the body did not await are finished before the commit; if one of them fails, the transaction is rolled back
+   * and fails with its error. Inside a transaction, this runs a nested one: see {@link Transaction.transaction}.
    *
    * ```ts
    * await db.transaction(async (tx) => {
@@ -300,8 +304,9 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * Several selects on one committed state, whatever is written meanwhile. Snapshots and iterators may be opened inside
-   * of each other. Not inside a transaction.
+   * Runs `body` with a snapshot: all its selects see the same committed state, whatever is written meanwhile. It occupies
+   * a native thread until the body has ended. Snapshots and iterators may be opened inside each other. Not available
+   * inside a transaction.
    *
    * ```ts
    * const [orders, total] = await db.snapshot(async (snap) => [
@@ -316,8 +321,9 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * A query whose result is kept up to date, or several of them whose results are always of one and the same state.
-   * Nothing runs until it is used: see {@link LiveQuery}. It shows what is committed, also inside a transaction.
+   * Returns a live query: a query whose result is kept up to date. With several queries, their results always belong to
+   * the same committed state. Nothing runs until the live query is used: see {@link LiveQuery}. It shows committed data
+   * only, inside a transaction too.
    *
    * ```ts
    * const live = db.stream('SELECT * FROM users WHERE active = ?', [1])
@@ -347,12 +353,12 @@ export class Database implements AsyncDisposable {
   ): LiveQuery<StreamRows<Q>>
   stream(first: unknown, second?: unknown, third?: unknown): LiveQuery<unknown> {
     const handle = this.#handle.usable()
-    return new Live(handle, planStream(handle.channel, first, second, third))
+    return new LiveQueryObject(handle, planStream(handle.channel, first, second, third))
   }
 
   /**
-   * When a live query would be run again: what it reads, and how closely commits that do not concern it are told
-   * apart. To find out why a stream runs more often than it should.
+   * Explains when a live query of this SQL would be re-run: what it reads, and how precisely commits that do not affect it
+   * are recognised. Use it to find out why a live query is re-run more often than expected.
    *
    * ```ts
    * const { tables } = await db.explainStream('SELECT * FROM users WHERE id = ?', [7])
@@ -376,16 +382,16 @@ export class Database implements AsyncDisposable {
     return unwrap(await pending.promise, sql)
   }
 
-  /** Counters of the engine behind this database. */
+  /** Returns the counters of the engine behind this database. */
   async diagnostics(): Promise<Diagnostics> {
     const handle = this.#handle.usable()
     return unwrap(await handle.channel.request(Op.DIAGNOSTICS, handle.flags, handle.id).promise)
   }
 
   /**
-   * Closes the database. Requests in flight are finished; open transactions are rolled back at once, and they and
-   * open iterators and live queries fail with the code `RESQLITE_CLOSED`, as does every later call. Closing twice is
-   * fine.
+   * Closes the database. Calls that have been made are finished. Open transactions are rolled back at once; they, and open
+   * snapshots, iterators and live queries, fail with the code `RESQLITE_CLOSED`, like every later call. Further calls of
+   * `close` return the same promise.
    */
   close(): Promise<void> {
     return this.#handle.close()
@@ -396,16 +402,16 @@ export class Database implements AsyncDisposable {
     return this.close()
   }
 
-  /** The transaction on this file in whose body the caller runs; another object on the file may have begun it. */
-  #joined(): Scope | undefined {
-    const scope = innermost(this.#handle.engine) as Scope | undefined
+  /** Returns the transaction in whose body the caller runs. Another `Database` of the same file may have begun it. */
+  #joined(): TransactionScope | undefined {
+    const scope = innermost(this.#handle.engine) as TransactionScope | undefined
     if (scope !== undefined && scope.owner !== this.#handle) this.#handle.usable()
     return scope
   }
 
   #refuseInTransaction(operation: string): void {
     if (this.#joined() === undefined) return
-    const message = `${operation} would not see what the transaction has written; use tx.select`
+    const message = `${operation} is not available inside a transaction, whose changes it would not see; use tx.select`
     throw new ResqliteError(message, 'RESQLITE_TRANSACTION')
   }
 }

@@ -50,7 +50,7 @@ export { Database } from './database'
 export type { Snapshot } from './snapshot'
 export type { Transaction } from './transaction'
 
-/** The version of the SQLite that is built in, for example `'3.54.1'`. */
+/** Returns the version of the built-in SQLite, for example `'3.54.1'`. */
 export function sqliteVersion(): string {
   return nativeBinding().sqliteVersion()
 }

@@ -3,98 +3,105 @@ import { ResqliteError } from './core/errors'
 import { nativeBinding } from './wire/native'
 
 /**
- * Counters of the whole process: all databases, all threads, all worker_threads. Those that end in `Us` are
- * microseconds with fractions; those with `Max` in their name are the most that ever were at once.
+ * The counters of the whole process: all databases, native threads and worker_threads. Names that end in `Us` are times in
+ * microseconds, with fractions; names that contain `Max` are the largest numbers that ever were at once; the others count
+ * events.
  */
 export interface ProfileCounters {
-  /** Main threads in handing requests over to the native threads, waking them included. */
+  /** Time of the main threads for handing requests over to the native threads, including waking them. */
   submitUs: number
-  /** Main threads in the callback that hands replies over: decoding, settling promises, subscribers. Not what waits for the promises. */
+  /**
+   * Time of the main threads for handling replies: decoding, settling promises, calling subscribers; without the code that
+   * waits for the promises.
+   */
   completionHandlerUs: number
-  /** Telling subscribers of new results; part of `completionHandlerUs`. */
+  /** Time for calling subscribers; part of `completionHandlerUs`. */
   streamEmitUs: number
-  /** Readers with `select`, `selectOne` and `selectBytes`, waking the main thread included. */
+  /** Time of the readers for `select`, `selectOne` and `selectBytes`, including waking the main thread. */
   readerRequestUs: number
-  /** Looking through new commits for live queries, and calling threads for those that must run. */
+  /** Time for examining new commits for live queries, and calling threads for the re-runs. */
   invalidateUs: number
-  /** Looking up whom commits concern; part of `invalidateUs`. */
+  /** Time for finding the live queries that commits affect; part of `invalidateUs`. */
   intersectionUs: number
-  /** The writer thread with requests, from taking them to the last answer. */
+  /** Time of the writer thread for requests, from taking them to the last reply. */
   writerRequestUs: number
-  /** `BEGIN IMMEDIATE`, with the look for foreign changes of the schema; part of `writerRequestUs`, like all `writer…Us` that follow. */
+  /**
+   * Time for `BEGIN IMMEDIATE`, including the check for external changes of the schema. Part of `writerRequestUs`, like the
+   * following `writer…Us`.
+   */
   writerBeginUs: number
-  /** Stepping statements, without `writerDirtyUs`. */
+  /** Time for stepping statements, without `writerDirtyUs`. */
   writerSqliteUs: number
-  /** `COMMIT`. */
+  /** Time for `COMMIT`. */
   writerCommitUs: number
-  /** Savepoints, `ROLLBACK`, `PRAGMA synchronous`. */
+  /** Time for savepoints, `ROLLBACK` and `PRAGMA synchronous`. */
   writerControlUs: number
-  /** Recording what changes: changed rows, the summary of a commit, the commit log. */
+  /** Time for recording changes: changed rows, the change summary of a commit, the commit log. */
   writerDirtyUs: number
-  /** Answering callers. */
+  /** Time for replying to callers. */
   writerReplyUs: number
-  /** Calls behind `submitUs`: one for all requests of a turn of the event loop. */
+  /** Calls that `submitUs` measures: one for all requests of a turn of the event loop. */
   submitCount: number
-  /** Calls of the callback behind `completionHandlerUs` that found replies. */
+  /** Calls that `completionHandlerUs` measures, without those that found no replies. */
   completionHandlerCount: number
-  /** Replies handled in them: requests that ended, and emissions and errors of live queries. */
+  /** Replies that were handled: ends of requests, and emissions and errors of live queries. */
   completions: number
-  /** New results that subscribers were told. */
+  /** Emissions of live queries. */
   streamEmitCount: number
-  /** Reads behind `readerRequestUs`. */
+  /** Reads that `readerRequestUs` measures. */
   readerRequestCount: number
-  /** How often the live queries caught up with new commits. */
+  /** Times that new commits were examined for live queries. */
   invalidateCount: number
-  /** Commits that were looked up. */
+  /** Commits for which affected live queries were looked up. */
   intersectionCount: number
-  /** Entries of indexes that were looked at for it. */
+  /** Index entries that were examined for this. */
   intersectionEntries: number
-  /** Reads that found no free reader and had to wait. */
+  /** Reads that had to wait for a free reader. */
   dispatcherParkedTotal: number
-  /** Times that a reader was woken, found nothing to do, and slept again. */
+  /** Times that a reader was woken, found no job, and parked again. */
   dispatcherWakeRetryTotal: number
-  /** Calls for runs of live queries that found no free thread and had to wait. */
+  /** Re-runs that had to wait for a free thread. */
   rerunParkedTotal: number
-  /** Times that a thread of the live queries was woken, found nothing to do, and slept again. */
+  /** Times that a thread for re-runs was woken, found no job, and parked again. */
   rerunWakeRetryTotal: number
-  /** Requests: writes, the steps of transactions, and their beginnings. */
+  /** Requests to the writer: writes, and the beginnings and steps of transactions. */
   writerRequestCount: number
-  /** Transactions begun. */
+  /** Transactions that were begun. */
   writerBeginCount: number
-  /** Runs of statements; of a batch, one per set of parameters. */
+  /** Runs of statements; in a batch, one per parameter set. */
   writerSqliteCount: number
-  /** Transactions committed. */
+  /** Transactions that were committed. */
   writerCommitCount: number
-  /** Statements behind `writerControlUs`. */
+  /** Statements that `writerControlUs` measures. */
   writerControlCount: number
   /** Commits whose changes were recorded. */
   writerDirtyCount: number
   /** Changed rows that were recorded. */
   writerDirtyRows: number
-  /** Answers of the writer. */
+  /** Replies of the writer. */
   writerReplyCount: number
-  /** Rows handed to JavaScript. */
+  /** Rows that were sent to JavaScript. */
   rowsDecoded: number
-  /** The cells of these rows. */
+  /** The values of these rows. */
   cellsDecoded: number
-  /** Reads that waited for a free reader at once. */
+  /** Largest number of reads that waited for a free reader. */
   dispatcherMaxParkedConcurrent: number
-  /** Calls for runs of live queries that waited for a free thread at once. */
+  /** Largest number of re-runs that waited for a free thread. */
   rerunMaxParkedConcurrent: number
-  /** Requests in the writer's queue. */
+  /** Largest number of requests in the writer's queue. */
   writerQueueMax: number
-  /** Reads in the readers' queue. */
+  /** Largest number of reads in the readers' queue. */
   readerQueueMax: number
-  /** Calls for runs of live queries in their threads' queue. */
+  /** Largest number of re-runs in the queue of their threads. */
   rerunQueueMax: number
 }
 
-/** Whether the native module that is loaded counts: see docs/profiling.md. */
+/** Whether the loaded native module has counters. See docs/profiling.md for how to build one. */
 export const available: boolean = profileBinding(nativeBinding()) !== undefined
 
 /**
- * The counters now. Native threads count a piece of work when they are done with it, which may be a moment after its
- * promise was settled.
+ * Returns the present counters. Native threads count a piece of work when it is done, which may be a moment after its promise
+ * was settled.
  *
  * ```ts
  * import { diff, snapshot } from 'resqlite/profile'
@@ -104,19 +111,22 @@ export const available: boolean = profileBinding(nativeBinding()) !== undefined
  * const { completionHandlerUs, rowsDecoded } = diff(before, snapshot())
  * ```
  *
- * Throws a {@link ResqliteError} `RESQLITE_PROFILE` where nothing is counted.
+ * Throws a {@link ResqliteError} with the code `RESQLITE_PROFILE` if the native module has no counters.
  */
 export function snapshot(): ProfileCounters {
   return JSON.parse(counting('snapshot').profileSnapshot()) as ProfileCounters
 }
 
 /**
- * What was counted between two snapshots; 0 where the second is less, because of a {@link reset} between them. Of the
- * highest values those of the second are given.
+ * Returns what was counted between two snapshots: the differences, or 0 where a {@link reset} in between made the second
+ * smaller. For the largest numbers (`Max`), it returns those of the second snapshot.
  */
 export function diff(before: ProfileCounters, after: ProfileCounters): ProfileCounters {
   const names = Object.keys(after) as (keyof ProfileCounters)[]
-  const since = names.map((name) => [name, isHighest(name) ? after[name] : less(after[name], before[name])])
+  const since = names.map((name) => [
+    name,
+    isMaximum(name) ? after[name] : difference(after[name], before[name]),
+  ])
   return Object.fromEntries(since) as ProfileCounters
 }
 
@@ -125,12 +135,12 @@ export function reset(): void {
   counting('reset').profileReset()
 }
 
-function isHighest(name: string): boolean {
+function isMaximum(name: string): boolean {
   return /Max(?![a-z])/.test(name)
 }
 
-/** Times are whole nanoseconds. */
-function less(after: number, before: number): number {
+/** Subtracts. Times are whole nanoseconds, so further digits are rounding errors. */
+function difference(after: number, before: number): number {
   return Math.max(0, Math.round((after - before) * 1000) / 1000)
 }
 
@@ -138,8 +148,8 @@ function counting(operation: string): ProfileBinding {
   const binding = profileBinding(nativeBinding())
   if (binding !== undefined) return binding
   throw new ResqliteError(
-    `${operation}: this native module has no counters. Build one that has with "npm run build -- --profile" in a ` +
-      'clone of the repository, and name its file in the environment variable RESQLITE_NATIVE_PATH.',
+    `${operation}: this native module has no counters. Build one with "npm run build -- --profile" in a clone of the ` +
+      'repository, and set the environment variable RESQLITE_NATIVE_PATH to its file.',
     'RESQLITE_PROFILE',
   )
 }

@@ -1,21 +1,16 @@
 import type { Channel } from './channel/channel'
+import type { Target } from './channel/database-handle'
 import { Answer, type Pending } from './channel/pending'
-import { abandonOnAbort, cancelOnAbort, throwIfAborted } from './core/abort'
+import { onAbort, throwIfAborted } from './core/abort'
 import { checkOptions, checkSql } from './core/checks'
-import { Failure } from './core/errors'
+import { abortFailure } from './core/failure'
 import type { ExecuteOptions, QueryLimits, ReadOptions, SelectOptions } from './core/types'
 import type { FrameWriter } from './wire/frame-writer'
 import { writeParams } from './wire/params'
 import { Flag, Op } from './wire/protocol'
 
-/** Where a statement runs: on a database, or in the session of a transaction or snapshot. */
-export interface Target {
-  readonly channel: Channel
-  /** Database handle or session id. */
-  readonly id: number
-  /** The integer rule, and SESSION if `id` is a session. */
-  readonly flags: number
-}
+// Each function checks the arguments of a public method and sends its request. Databases, transactions and snapshots use
+// them alike, with themselves as the target.
 
 export function startSelect(target: Target, sql: string, params: unknown, options?: SelectOptions): Pending {
   if (options !== undefined) checkOptions('select', options)
@@ -64,24 +59,16 @@ export function startExec(target: Target, script: string): Pending {
   return target.channel.request(Op.EXEC, target.flags, target.id, (writer) => writer.text(script))
 }
 
-/** The answer of a request, or the error it failed with, made here so that its stack leads to the caller. */
-export function unwrap<T>(outcome: unknown, sql?: string): T {
-  if (outcome instanceof Failure) throw outcome.toError(sql, unwrap)
-  return outcome as T
+/** Cancels a write when the signal fires. Its reply says whether the write was undone. */
+export function cancelOnAbort(channel: Channel, signal: AbortSignal, pending: Pending): void {
+  pending.onSettled = onAbort(signal, () => channel.cancel(pending, abortFailure(signal.reason)))
 }
 
-/** Writes the limits of a query, which stand before its parameters. */
+/** Writes the limits of a query, which precede its parameters. */
 export function writeLimits(writer: FrameWriter, limits: QueryLimits): void {
   writer.f64(limits.time ?? 0)
   writer.f64(limits.steps ?? 0)
   writer.f64(limits.bytes ?? 0)
-}
-
-function limited(limits: QueryLimits) {
-  return (writer: FrameWriter, params: unknown) => {
-    writeLimits(writer, limits)
-    writeParams(writer, params)
-  }
 }
 
 function startRead(
@@ -101,7 +88,28 @@ function startRead(
   const pending =
     limits === undefined
       ? channel.statement(Op.SELECT, flags, id, sql, writeParams, params, answer, arrays)
-      : channel.statement(Op.SELECT, flags | Flag.LIMITS, id, sql, limited(limits), params, answer, arrays)
+      : channel.statement(
+          Op.SELECT,
+          flags | Flag.LIMITS,
+          id,
+          sql,
+          writeLimitsBefore(limits),
+          params,
+          answer,
+          arrays,
+        )
   if (signal !== undefined) abandonOnAbort(channel, signal, pending)
   return pending
+}
+
+function writeLimitsBefore(limits: QueryLimits) {
+  return (writer: FrameWriter, params: unknown) => {
+    writeLimits(writer, limits)
+    writeParams(writer, params)
+  }
+}
+
+/** Cancels a read when the signal fires: it fails at once. */
+function abandonOnAbort(channel: Channel, signal: AbortSignal, pending: Pending): void {
+  pending.onSettled = onAbort(signal, () => channel.abandon(pending, abortFailure(signal.reason)))
 }

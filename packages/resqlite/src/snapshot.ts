@@ -1,14 +1,18 @@
-import type { Handle, Session } from './channel/database-handle'
+import type { Closeable, DatabaseHandle, Target } from './channel/database-handle'
 import type { Pending } from './channel/pending'
 import { onAbort, throwIfAborted } from './core/abort'
 import { checkBody, checkOptions } from './core/checks'
-import { aborted, closedError, Failure, ResqliteError, TransactionError } from './core/errors'
+import { closedError, ResqliteError, TransactionError } from './core/errors'
+import { abortFailure, Failure, unwrap } from './core/failure'
 import type { ReadOptions, Row, RowArray, SelectOptions, SnapshotOptions, SqlParams } from './core/types'
-import { startSelect, startSelectBytes, startSelectOne, type Target, unwrap } from './requests'
-import type { BodyOutcome, Work } from './transaction-scope'
+import { startSelect, startSelectBytes, startSelectOne } from './requests'
+import type { BodyOutcome, RunningCall } from './transaction-scope'
 import { Flag, Op } from './wire/protocol'
 
-/** The handle that the body of {@link Database.snapshot} reads with. It ends with the body. */
+/**
+ * The snapshot that the body of {@link Database.snapshot} gets. Its methods work until the body has ended; after that they
+ * reject with a {@link TransactionError}.
+ */
 export class Snapshot {
   readonly #session: SnapshotSession
 
@@ -18,7 +22,7 @@ export class Snapshot {
     collected.register(this, session)
   }
 
-  /** All rows of a query. */
+  /** Returns all rows of a query. See {@link Database.select}. */
   select<T = RowArray>(
     sql: string,
     params: SqlParams | undefined,
@@ -29,7 +33,7 @@ export class Snapshot {
     return this.#session.statement('select', sql, (target) => startSelect(target, sql, params, options))
   }
 
-  /** The first row of a query, or undefined. */
+  /** Returns the first row of a query, or undefined if there is none. See {@link Database.selectOne}. */
   selectOne<T = RowArray>(
     sql: string,
     params: SqlParams | undefined,
@@ -40,7 +44,7 @@ export class Snapshot {
     return this.#session.statement('selectOne', sql, (target) => startSelectOne(target, sql, params, options))
   }
 
-  /** The rows as a JSON array of objects, in UTF-8. See {@link Database.selectBytes}. */
+  /** Returns the rows of a query as JSON in UTF-8. See {@link Database.selectBytes}. */
   selectBytes(sql: string, params?: SqlParams, options?: ReadOptions): Promise<Uint8Array> {
     return this.#session.statement('selectBytes', sql, (target) =>
       startSelectBytes(target, sql, params, options),
@@ -50,7 +54,7 @@ export class Snapshot {
 
 /** Runs a body on one committed state. */
 export async function runSnapshot<T>(
-  handle: Handle,
+  handle: DatabaseHandle,
   body: (snapshot: Snapshot) => T | PromiseLike<T>,
   options?: SnapshotOptions,
 ): Promise<T> {
@@ -59,10 +63,10 @@ export async function runSnapshot<T>(
   throwIfAborted(options?.signal)
   const session = new SnapshotSession(handle)
   const unwatch = watch(session, options)
-  handle.sessionBegins(session)
+  handle.add(session)
   try {
     unwrap(await session.begin().promise)
-    // `any` and not `race`: neither side rejects, and only through `any` do stack traces lead on to the caller.
+    // `any` instead of `race`: neither side rejects, and only `any` keeps the caller in the stack traces of errors.
     const outcome = await Promise.any([perform(session, body), session.interruption])
     if ('error' in outcome) session.abandon(bodyFailed)
     await session.end()
@@ -70,16 +74,16 @@ export async function runSnapshot<T>(
     if ('error' in outcome) throw outcome.error
     return outcome.value
   } finally {
-    handle.sessionEnded(session)
+    handle.remove(session)
     unwatch()
   }
 }
 
-/** Interrupts a snapshot when its signal fires or its time is over; returns what takes that back. */
+/** Interrupts a snapshot when its signal fires or its time is over. Returns a function that cancels both. */
 function watch(session: SnapshotSession, { signal, timeout }: SnapshotOptions = {}): () => void {
-  const unwatch = signal && onAbort(signal, () => session.interrupt(aborted(signal.reason)))
+  const unwatch = signal && onAbort(signal, () => session.interrupt(abortFailure(signal.reason)))
   const timer =
-    timeout === undefined ? undefined : setTimeout(() => session.interrupt(late(timeout)), timeout)
+    timeout === undefined ? undefined : setTimeout(() => session.interrupt(timeoutFailure(timeout)), timeout)
   return () => {
     unwatch?.()
     clearTimeout(timer)
@@ -88,13 +92,16 @@ function watch(session: SnapshotSession, { signal, timeout }: SnapshotOptions = 
 
 const bodyFailed = new Failure(() => new TransactionError('The body of the snapshot has failed', 'snapshot'))
 
-function late(timeout: number): Failure {
+function timeoutFailure(timeout: number): Failure {
   return new Failure(
     () => new ResqliteError(`The snapshot took longer than ${timeout} ms`, 'RESQLITE_TIMEOUT'),
   )
 }
 
-/** Nothing here refers to the snapshot but its body. An interruption that came before it is still to be told. */
+/**
+ * Runs the body, unless the snapshot was interrupted before. Only the body refers to the `Snapshot`, so that it is
+ * collected when the body can never end.
+ */
 async function perform<T>(
   session: SnapshotSession,
   body: (snapshot: Snapshot) => T | PromiseLike<T>,
@@ -107,7 +114,7 @@ async function perform<T>(
   }
 }
 
-class SnapshotSession implements Target, Session {
+class SnapshotSession implements Target, Closeable {
   readonly channel
   readonly id: number
   readonly flags: number
@@ -117,9 +124,9 @@ class SnapshotSession implements Target, Session {
   #begin: Pending | undefined
   #end: Promise<unknown> | undefined
   #isInterrupted = false
-  readonly #running = new Set<Work>()
+  readonly #running = new Set<RunningCall>()
 
-  constructor(readonly handle: Handle) {
+  constructor(readonly handle: DatabaseHandle) {
     this.channel = handle.channel
     this.id = this.channel.newSession()
     this.flags = handle.flags | Flag.SESSION
@@ -138,13 +145,13 @@ class SnapshotSession implements Target, Session {
     return this.#begin
   }
 
-  /** Frees the reader. Selects that still run are finished first. */
+  /** Releases the thread, after the selects that still run. */
   async end(): Promise<void> {
     this.#end ??= this.channel.request(Op.END, this.flags, this.id).promise
     await this.#end
   }
 
-  /** Ends it from outside: what runs is interrupted, what comes is refused. */
+  /** Ends the snapshot from outside: running selects are interrupted, further ones fail. */
   interrupt(failure: Failure): void {
     if (this.#isInterrupted) return
     this.#isInterrupted = true
@@ -153,7 +160,7 @@ class SnapshotSession implements Target, Session {
     this.#interrupt(failure)
   }
 
-  /** Interrupts what runs. The snapshot itself fails, so nobody has to catch these. */
+  /** Interrupts the running selects. The snapshot itself reports the failure, so their rejections count as handled. */
   abandon(failure: Failure): void {
     for (const { promise, request } of this.#running) {
       promise.catch(() => {})
@@ -163,20 +170,25 @@ class SnapshotSession implements Target, Session {
 
   /** Runs one select. */
   statement<T>(operation: string, sql: string, start: (target: Target) => Pending): Promise<T> {
-    const work: Work = { promise: Promise.resolve(), request: undefined }
-    const promise = this.#run<T>(work, operation, sql, start)
-    work.promise = promise
+    const call: RunningCall = { promise: Promise.resolve(), request: undefined }
+    const promise = this.#run<T>(call, operation, sql, start)
+    call.promise = promise
     return promise
   }
 
-  async #run<T>(work: Work, operation: string, sql: string, start: (target: Target) => Pending): Promise<T> {
+  async #run<T>(
+    call: RunningCall,
+    operation: string,
+    sql: string,
+    start: (target: Target) => Pending,
+  ): Promise<T> {
     const request = start(this.#usable(operation))
-    work.request = request
-    this.#running.add(work)
+    call.request = request
+    this.#running.add(call)
     try {
       return unwrap<T>(await request.promise, sql)
     } finally {
-      this.#running.delete(work)
+      this.#running.delete(call)
     }
   }
 
@@ -187,5 +199,5 @@ class SnapshotSession implements Target, Session {
   }
 }
 
-/** Frees the readers of snapshots that nobody can use any more, such as those whose bodies never end. */
+/** Releases the threads of snapshots that were garbage-collected, such as those whose bodies never end. */
 const collected = new FinalizationRegistry<SnapshotSession>((session) => session.end())

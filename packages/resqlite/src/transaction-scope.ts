@@ -1,27 +1,27 @@
-import type { Handle, Session } from './channel/database-handle'
+import type { Closeable, DatabaseHandle, Target } from './channel/database-handle'
 import type { Pending } from './channel/pending'
-import { Failure, TransactionError } from './core/errors'
-import { bodyBegins, bodyEnded, innermost, type Joinable, runInside } from './core/transaction-context'
-import { type Target, unwrap } from './requests'
+import { TransactionError } from './core/errors'
+import { Failure, unwrap } from './core/failure'
+import { bodyBegan, bodyEnded, innermost, type Joinable, runInside } from './core/transaction-context'
 import { Flag, Op } from './wire/protocol'
 
-/** A call on a transaction that has not settled yet. */
-export interface Work {
+/** A call in a transaction or snapshot that has not settled. */
+export interface RunningCall {
   promise: Promise<unknown>
   request: Pending | undefined
 }
 
-/** How a body ended: with a value or with an error. */
+/** The value that a body returned, or the error that it threw. */
 export type BodyOutcome<T> = { readonly value: T } | { readonly error: unknown }
 
 /**
- * The state of one transaction (level 0) or nested transaction (a savepoint, level 1 and up).
+ * One transaction (level 0), or one nested transaction, which is a savepoint (level 1 and up). Its states are:
  *
- * - open: the body runs; statements are taken.
- * - finishing: the body has returned; what it did not await is waited for; nothing new is taken.
+ * - open: the body runs, and may run statements;
+ * - finishing: the body has returned, and the calls that it did not await are waited for; new calls fail;
  * - ended: committed, rolled back or interrupted.
  */
-export class Scope implements Joinable, Target, Session {
+export class TransactionScope implements Joinable, Target, Closeable {
   readonly channel
   readonly flags: number
   readonly level: number
@@ -29,22 +29,25 @@ export class Scope implements Joinable, Target, Session {
   readonly interruption: Promise<Failure>
   #interrupted: Failure | undefined
   #resolveInterruption!: (failure: Failure) => void
+  /** Resolves when an interruption has undone everything. */
   #undone: Promise<unknown> = Promise.resolve()
   #state: 'open' | 'finishing' | 'ended' = 'open'
   #bodyRuns = false
-  readonly #running = new Set<Work>()
-  /** Nested transactions that run or wait for their turn. */
+  readonly #running = new Set<RunningCall>()
+  /** The number of nested transactions that run, or wait for those before them. */
   #nested = 0
   #lastNested: Promise<void> = Promise.resolve()
-  #child: Scope | undefined
+  /** The nested transaction that runs. */
+  #child: TransactionScope | undefined
+  /** The request for the write lock. */
   #begin: Pending | undefined
 
   constructor(
-    /** The database whose options hold for the handle that the body gets. */
-    readonly owner: Handle,
-    /** The session, which all levels share. */
+    /** The database that was called; its options hold for the handle that the body gets. */
+    readonly owner: DatabaseHandle,
+    /** The id of the session, which all levels share. */
     readonly id: number,
-    readonly parent: Scope | undefined,
+    readonly parent: TransactionScope | undefined,
   ) {
     this.channel = owner.channel
     this.flags = owner.flags | Flag.SESSION
@@ -62,36 +65,36 @@ export class Scope implements Joinable, Target, Session {
     return this.#state === 'open' || (this.#bodyRuns && this.#interrupted !== undefined)
   }
 
-  /** Why it was interrupted, if it was. */
+  /** Why the transaction was interrupted, if it was. */
   get interrupted(): Failure | undefined {
     return this.#interrupted
   }
 
-  /** Runs one statement of the transaction, with the options of the database that was called. */
+  /** Runs one statement in the transaction, with the options of the database that was called. */
   statement<T>(
     operation: string,
     sql: string,
     start: (target: Target) => Pending,
     called = this.owner,
   ): Promise<T> {
-    return this.#track((work) => this.#runStatement<T>(work, operation, sql, start, called))
+    return this.#track((call) => this.#runStatement<T>(call, operation, sql, start, called))
   }
 
-  /** Runs something of the transaction that makes its own requests, and tells about them. */
+  /** Runs a call that makes its own requests, and reports each through `onStart`. */
   task<T>(
     operation: string,
     run: (target: Target, onStart: (request: Pending) => void) => Promise<T>,
     called = this.owner,
   ): Promise<T> {
-    return this.#track((work) => this.#runTask(work, operation, run, called))
+    return this.#track((call) => this.#runTask(call, operation, run, called))
   }
 
-  /** Runs a nested transaction when those before it have ended. */
-  nest<T>(run: (scope: Scope) => Promise<T>, called = this.owner): Promise<T> {
-    return this.#track((work) => this.#takeTurn(work, run, called))
+  /** Runs a nested transaction after those before it have ended. */
+  nest<T>(run: (scope: TransactionScope) => Promise<T>, called = this.owner): Promise<T> {
+    return this.#track((call) => this.#runNested(call, run, called))
   }
 
-  /** Runs the body in the context of this transaction and waits for what it left running. Never rejects. */
+  /** Runs the body in the context of this transaction, and waits for the calls that it did not await. Never rejects. */
   async perform<T>(body: () => T | PromiseLike<T>): Promise<BodyOutcome<T>> {
     try {
       const value = await this.#runBody(body)
@@ -103,10 +106,10 @@ export class Scope implements Joinable, Target, Session {
     }
   }
 
-  /** The body may run on long after an interruption. */
+  /** After an interruption, the body may continue to run for any time. */
   async #runBody<T>(body: () => T | PromiseLike<T>): Promise<T> {
     this.#bodyRuns = true
-    bodyBegins()
+    bodyBegan()
     try {
       return await runInside(this, body)
     } finally {
@@ -115,13 +118,13 @@ export class Scope implements Joinable, Target, Session {
     }
   }
 
-  /** Commits (or, nested, releases the savepoint). From now on it cannot be interrupted. */
+  /** Commits, or releases the savepoint. From now on the transaction cannot be interrupted. */
   commit(): Pending {
     this.#end()
     return this.level === 0 ? this.#request(Op.COMMIT) : this.#request(Op.RELEASE)
   }
 
-  /** Undoes everything that the transaction did. */
+  /** Rolls back to before the transaction. */
   undo(): Pending {
     this.#end()
     this.#abandonRunning(
@@ -130,24 +133,24 @@ export class Scope implements Joinable, Target, Session {
     return this.level === 0 ? this.#request(Op.END) : this.#request(Op.ROLLBACK_TO)
   }
 
-  /** The request for the write lock: as long as it is open, an interruption only takes it back. */
-  beginsWith(request: Pending): void {
+  /** Sets the request for the write lock. While it is open, an interruption only cancels it. */
+  beganWith(request: Pending): void {
     this.#begin = request
   }
 
-  /** Waits until an interruption has undone everything. */
+  /** Waits until an interruption has rolled everything back. */
   async undone(): Promise<void> {
     await this.#undone
   }
 
-  /** Ends the transaction from outside. `sessionOver`: there is nothing left to roll back. */
-  interrupt(failure: Failure, sessionOver = false): void {
+  /** Ends the transaction from outside. `sessionEnded`: the native side has rolled it back already. */
+  interrupt(failure: Failure, sessionEnded = false): void {
     if (this.#state === 'ended') return
     this.#end()
     this.#interrupted = failure
     this.#abandonRunning(failure)
     if (this.#begin !== undefined && !this.#begin.settled) this.channel.cancel(this.#begin, failure)
-    else if (!sessionOver) this.#undone = this.#request(this.level === 0 ? Op.END : Op.ROLLBACK_TO).promise
+    else if (!sessionEnded) this.#undone = this.#request(this.level === 0 ? Op.END : Op.ROLLBACK_TO).promise
     this.#resolveInterruption(failure)
   }
 
@@ -155,12 +158,12 @@ export class Scope implements Joinable, Target, Session {
     this.#state = 'ended'
   }
 
-  /** Cancels what still runs. Whoever ends the transaction reports the failure, so nobody has to catch these. */
+  /** Cancels the running calls. The transaction itself reports the failure, so their rejections count as handled. */
   #abandonRunning(failure: Failure): void {
     this.#child?.interrupt(failure, true)
-    for (const work of this.#running) {
-      work.promise.catch(() => {})
-      if (work.request !== undefined) this.channel.cancel(work.request, failure)
+    for (const { promise, request } of this.#running) {
+      promise.catch(() => {})
+      if (request !== undefined) this.channel.cancel(request, failure)
     }
   }
 
@@ -174,7 +177,7 @@ export class Scope implements Joinable, Target, Session {
     )
   }
 
-  #usable(operation: string, called: Handle): Target {
+  #usable(operation: string, called: DatabaseHandle): Target {
     this.#checkOpen(operation)
     if (this.#nested > 0) {
       const message = `${operation}: a nested transaction is open; use its handle, or await it first`
@@ -191,56 +194,60 @@ export class Scope implements Joinable, Target, Session {
   }
 
   async #runStatement<T>(
-    work: Work,
+    call: RunningCall,
     operation: string,
     sql: string,
     start: (target: Target) => Pending,
-    called: Handle,
+    called: DatabaseHandle,
   ): Promise<T> {
     const request = start(this.#usable(operation, called))
-    work.request = request
-    this.#running.add(work)
+    call.request = request
+    this.#running.add(call)
     try {
       return unwrap<T>(await request.promise, sql)
     } finally {
-      this.#running.delete(work)
+      this.#running.delete(call)
     }
   }
 
   async #runTask<T>(
-    work: Work,
+    call: RunningCall,
     operation: string,
     run: (target: Target, onStart: (request: Pending) => void) => Promise<T>,
-    called: Handle,
+    called: DatabaseHandle,
   ): Promise<T> {
     const target = this.#usable(operation, called)
-    this.#running.add(work)
+    this.#running.add(call)
     try {
       return await run(target, (request) => {
-        work.request = request
+        call.request = request
       })
     } finally {
-      this.#running.delete(work)
+      this.#running.delete(call)
     }
   }
 
-  /** Nothing is awaited here: every await on the way would be one more frame between an error and its caller. */
-  #track<T>(run: (work: Work) => Promise<T>): Promise<T> {
-    const work: Work = { promise: settled, request: undefined }
-    const promise = run(work)
-    work.promise = promise
+  /** Awaits nothing: every await on the way would be one more stack frame between an error and its caller. */
+  #track<T>(run: (call: RunningCall) => Promise<T>): Promise<T> {
+    const call: RunningCall = { promise: resolved, request: undefined }
+    const promise = run(call)
+    call.promise = promise
     return promise
   }
 
-  /** Waits for statements that the body did not await. The first failure among them fails the transaction. */
+  /** Waits for the calls that the body did not await. The first failure among them fails the transaction. */
   async #finishRunning(): Promise<void> {
     while (this.#running.size > 0) {
-      const outcomes = await Promise.allSettled(Array.from(this.#running, (work) => work.promise))
+      const outcomes = await Promise.allSettled(Array.from(this.#running, ({ promise }) => promise))
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
     }
   }
 
-  async #takeTurn<T>(work: Work, run: (scope: Scope) => Promise<T>, called: Handle): Promise<T> {
+  async #runNested<T>(
+    call: RunningCall,
+    run: (scope: TransactionScope) => Promise<T>,
+    called: DatabaseHandle,
+  ): Promise<T> {
     this.#checkOpen('transaction')
     this.#refuseInsideNested()
     const before = this.#lastNested
@@ -249,24 +256,24 @@ export class Scope implements Joinable, Target, Session {
       release = resolve
     })
     this.#nested++
-    this.#running.add(work)
+    this.#running.add(call)
     try {
       if (this.#nested > 1) await before
       if (this.#state === 'ended') this.#checkOpen('transaction')
-      const scope = new Scope(called, this.id, this)
+      const scope = new TransactionScope(called, this.id, this)
       this.#child = scope
       return await run(scope)
     } finally {
       this.#child = undefined
       this.#nested--
-      this.#running.delete(work)
+      this.#running.delete(call)
       release()
     }
   }
 
-  /** Waiting for one's own end would never end. */
+  /** Throws if a nested transaction would wait for the end of the one that its caller runs in: a deadlock. */
   #refuseInsideNested(): void {
-    let inner = innermost(this.engine) as Scope | undefined
+    let inner = innermost(this.engine) as TransactionScope | undefined
     if (inner === this) return
     while (inner !== undefined && inner !== this) inner = inner.parent
     if (inner === this) {
@@ -277,4 +284,4 @@ export class Scope implements Joinable, Target, Session {
   }
 }
 
-const settled = Promise.resolve()
+const resolved = Promise.resolve()

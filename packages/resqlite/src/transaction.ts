@@ -1,8 +1,9 @@
 import { runBatch } from './batch'
-import type { Handle } from './channel/database-handle'
+import type { DatabaseHandle } from './channel/database-handle'
 import { onAbort, throwIfAborted } from './core/abort'
 import { checkBody, checkOptions } from './core/checks'
-import { aborted, Failure, ResqliteError } from './core/errors'
+import { ResqliteError } from './core/errors'
+import { abortFailure, Failure, unwrap } from './core/failure'
 import type {
   AbortOptions,
   ExecuteOptions,
@@ -14,26 +15,29 @@ import type {
   TransactionOptions,
   WriteResult,
 } from './core/types'
-import { startExec, startExecute, startSelect, startSelectBytes, startSelectOne, unwrap } from './requests'
-import { Scope } from './transaction-scope'
+import { startExec, startExecute, startSelect, startSelectBytes, startSelectOne } from './requests'
+import { TransactionScope } from './transaction-scope'
 import { Op } from './wire/protocol'
 
 /**
- * The handle that the body of a transaction works with. It takes statements until the body has returned or
- * thrown, or the transaction was ended from outside; after that they reject with a {@link TransactionError}.
+ * The transaction that the body of {@link Database.transaction} gets. Its methods work until the body has returned or
+ * thrown, or until the transaction is ended from outside; after that they reject with a {@link TransactionError}.
  *
- * A statement that the body did not await is waited for before the commit, and if it fails, the transaction fails
- * with its error and is rolled back.
+ * Calls that the body did not await are finished before the commit. If one of them fails, the transaction is rolled back
+ * and fails with its error.
  */
 export class Transaction {
-  readonly #scope: Scope
+  readonly #scope: TransactionScope
 
   /** @internal */
-  constructor(scope: Scope) {
+  constructor(scope: TransactionScope) {
     this.#scope = scope
   }
 
-  /** All rows of a query. It sees what the transaction has written so far. */
+  /**
+   * Returns all rows of a query, which sees what the transaction has written so far. Otherwise like
+   * {@link Database.select}.
+   */
   select<T = RowArray>(
     sql: string,
     params: SqlParams | undefined,
@@ -44,7 +48,7 @@ export class Transaction {
     return this.#scope.statement('select', sql, (target) => startSelect(target, sql, params, options))
   }
 
-  /** The first row of a query, or undefined. */
+  /** Returns the first row of a query, or undefined if there is none. See {@link Database.selectOne}. */
   selectOne<T = RowArray>(
     sql: string,
     params: SqlParams | undefined,
@@ -55,14 +59,14 @@ export class Transaction {
     return this.#scope.statement('selectOne', sql, (target) => startSelectOne(target, sql, params, options))
   }
 
-  /** The rows as a JSON array of objects, in UTF-8. See {@link Database.selectBytes}. */
+  /** Returns the rows of a query as JSON in UTF-8. See {@link Database.selectBytes}. */
   selectBytes(sql: string, params?: SqlParams, options?: ReadOptions): Promise<Uint8Array> {
     return this.#scope.statement('selectBytes', sql, (target) =>
       startSelectBytes(target, sql, params, options),
     )
   }
 
-  /** Runs one statement that writes. */
+  /** Runs one statement that writes. If it fails, only the statement is undone. See {@link Database.execute}. */
   execute<T = RowArray>(
     sql: string,
     params: SqlParams | undefined,
@@ -73,21 +77,25 @@ export class Transaction {
     return this.#scope.statement('execute', sql, (target) => startExecute(target, sql, params, options))
   }
 
-  /** Runs one statement with many sets of parameters; if one fails, none has happened. */
+  /**
+   * Runs one statement once per parameter set. If one run fails, all of the batch is undone, and the transaction can
+   * continue. See {@link Database.executeBatch}.
+   */
   executeBatch(sql: string, paramSets: Iterable<SqlParams>, options?: AbortOptions): Promise<WriteResult> {
     return this.#scope.task('executeBatch', (target, onStart) =>
       runBatch(target, sql, paramSets, options, onStart),
     )
   }
 
-  /** Runs a script of statements without parameters. */
+  /** Runs a script of statements without parameters. See {@link Database.exec}. */
   async exec(script: string): Promise<void> {
     await this.#scope.statement('exec', script, (target) => startExec(target, script))
   }
 
   /**
-   * A nested transaction: if its body throws, what it did is undone, and the outer one goes on. While it is open,
-   * this handle takes no statements. Several nested ones run one after another.
+   * Runs `body` in a nested transaction (a savepoint). If the body throws, its changes are undone, and the outer
+   * transaction can continue. While it is open, the outer transaction takes no statements. Nested transactions that are
+   * started together run one after another.
    *
    * ```ts
    * await tx.transaction(async (inner) => { await inner.execute('DELETE FROM drafts') }).catch(report)
@@ -102,29 +110,29 @@ export type Body<T> = (tx: Transaction) => T | PromiseLike<T>
 
 /** Runs a transaction from BEGIN to its end. */
 export async function topTransaction<T>(
-  handle: Handle,
+  handle: DatabaseHandle,
   body: Body<T>,
   options?: TransactionOptions,
 ): Promise<T> {
   checkArguments(body, options)
-  const scope = new Scope(handle, handle.channel.newSession(), undefined)
+  const scope = new TransactionScope(handle, handle.channel.newSession(), undefined)
   const unwatch = watchSignal(scope, options)
-  handle.sessionBegins(scope)
+  handle.add(scope)
   try {
     await begin(scope, options?.timeout)
     return await conduct(scope, body)
   } finally {
-    handle.sessionEnded(scope)
+    handle.remove(scope)
     unwatch?.()
   }
 }
 
 /** Runs a transaction inside another one. */
 export function nestedTransaction<T>(
-  parent: Scope,
+  parent: TransactionScope,
   body: Body<T>,
   options?: TransactionOptions,
-  called?: Handle,
+  called?: DatabaseHandle,
 ): Promise<T> {
   return parent.nest(async (scope) => {
     checkArguments(body, options)
@@ -147,36 +155,39 @@ function checkArguments(body: unknown, options: TransactionOptions | undefined):
   throwIfAborted(options?.signal)
 }
 
-function watchSignal(scope: Scope, options: TransactionOptions | undefined): (() => void) | undefined {
+function watchSignal(
+  scope: TransactionScope,
+  options: TransactionOptions | undefined,
+): (() => void) | undefined {
   const signal = options?.signal
-  return signal && onAbort(signal, () => scope.interrupt(aborted(signal.reason)))
+  return signal && onAbort(signal, () => scope.interrupt(abortFailure(signal.reason)))
 }
 
 /** Waits for the write lock. */
-async function begin(scope: Scope, timeout = 0): Promise<void> {
+async function begin(scope: TransactionScope, timeout = 0): Promise<void> {
   const { channel, owner, id } = scope
   const request = channel.request(Op.BEGIN, owner.flags, owner.id, (writer) => {
     writer.u32(id)
     writer.u32(0)
     writer.f64(timeout)
   })
-  scope.beginsWith(request)
+  scope.beganWith(request)
   unwrap(await request.promise)
   if (scope.interrupted !== undefined) {
-    await scope.undo().promise // the interruption came too late to take the request back
+    await scope.undo().promise // the interruption came too late to cancel the request
     throw scope.interrupted.toError()
   }
   if (timeout > 0) watchTimeout(scope)
 }
 
-/** The native side keeps the time, so that a transaction ends even when the event loop is blocked. */
-async function watchTimeout(scope: Scope): Promise<void> {
+/** Waits for the native side to report the timeout. It keeps the time, and so can end a transaction while the event loop is blocked. */
+async function watchTimeout(scope: TransactionScope): Promise<void> {
   const outcome = await scope.channel.request(Op.ENDED, scope.flags, scope.id).promise
   if (outcome instanceof Failure) scope.interrupt(outcome, true)
 }
 
-/** A nested transaction is timed here: ending it leaves the session alive. */
-function startTimer(scope: Scope, timeout: number | undefined): NodeJS.Timeout | undefined {
+/** Times a nested transaction. The native side cannot: it times the session, which outlives this transaction. */
+function startTimer(scope: TransactionScope, timeout: number | undefined): NodeJS.Timeout | undefined {
   if (timeout === undefined) return undefined
   const failure = new Failure(
     () => new ResqliteError(`The transaction took longer than ${timeout} ms`, 'RESQLITE_TIMEOUT'),
@@ -184,14 +195,14 @@ function startTimer(scope: Scope, timeout: number | undefined): NodeJS.Timeout |
   return setTimeout(() => scope.interrupt(failure), timeout)
 }
 
-/** Runs the body, then commits or undoes. */
-async function conduct<T>(scope: Scope, body: Body<T>): Promise<T> {
+/** Runs the body, then commits or rolls back. */
+async function conduct<T>(scope: TransactionScope, body: Body<T>): Promise<T> {
   if (scope.interrupted !== undefined) {
     await scope.undone()
     throw scope.interrupted.toError()
   }
   const tx = new Transaction(scope)
-  // `any` and not `race`: neither side rejects, and only through `any` do stack traces lead on to the caller.
+  // `any` instead of `race`: neither side rejects, and only `any` keeps the caller in the stack traces of errors.
   const outcome = await Promise.any([scope.perform(() => body(tx)), scope.interruption])
   if (outcome instanceof Failure) {
     await scope.undone()

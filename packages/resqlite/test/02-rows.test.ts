@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { GENERATED_DECODERS } from '../src/core/limits'
-import { genericDecoder, plainRowMaker } from '../src/decode/interpreted-decoder'
-import { Shape } from '../src/decode/layout'
+import { interpretedDecoder, plainRowMaker } from '../src/decode/interpreted-decoder'
+import { Layout } from '../src/decode/layout'
 import { Memory } from '../src/decode/memory'
-import { decodeSlice } from '../src/decode/row-batch'
+import { decodeRows } from '../src/decode/row-batch'
 import { Kind } from '../src/wire/protocol'
-import { type Column, packSlice } from './support/slices'
+import { type Column, packRowBatch } from './support/row-batches'
 
-function memoryOf(slice: Buffer): Memory {
-  return Memory.owning(new Uint8Array(slice))
+function memoryOf(batch: Buffer): Memory {
+  return Memory.owning(new Uint8Array(batch))
 }
 
-function decode(shape: Shape, columns: Column[], { arrays = false, wide = false } = {}): unknown[] {
-  return decodeSlice(shape, memoryOf(packSlice(columns, wide)), 0, arrays)
+function decode(shape: Layout, columns: Column[], { arrays = false, wide = false } = {}): unknown[] {
+  return decodeRows(shape, memoryOf(packRowBatch(columns, wide)), 0, arrays)
 }
 
 /** One column of every kind, with a NULL in each; an odd number of rows, so that every section is padded. */
@@ -38,64 +38,72 @@ function asObjects(rows: unknown[][]): unknown[] {
 }
 
 test('every kind of column is decoded, as objects and as arrays', () => {
-  const shape = new Shape(names)
+  const shape = new Layout(names)
   assert.deepEqual(decode(shape, everyKind), asObjects(expectedRows()))
   assert.deepEqual(decode(shape, everyKind, { arrays: true }), expectedRows())
 })
 
 test('minus zero survives', () => {
-  const [row] = decode(new Shape(['x']), [{ kind: 'FLOAT64', values: [-0] }]) as { x: number }[]
+  const [row] = decode(new Layout(['x']), [{ kind: 'FLOAT64', values: [-0] }]) as { x: number }[]
   assert.ok(Object.is(row?.x, -0))
 })
 
 test('text beyond latin-1 comes as UTF-16', () => {
   const values = ['日本', '😀', 'a\0b', null]
-  const rows = decode(new Shape(['x']), [{ kind: 'TEXT', values }], { wide: true, arrays: true })
+  const rows = decode(new Layout(['x']), [{ kind: 'TEXT', values }], { wide: true, arrays: true })
   assert.deepEqual(
     rows,
     values.map((value) => [value]),
   )
 })
 
-test('the generic decoder gives what the generated one gives', () => {
-  const slice = memoryOf(packSlice(everyKind))
+test('the interpreted decoder returns the same as the generated one', () => {
+  const batch = memoryOf(packRowBatch(everyKind))
   const kinds = Uint8Array.from(everyKind, (column) => Kind[column.kind])
-  const heap = 'añb' + 'text' + 'zwölf'
+  const characters = 'añb' + 'text' + 'zwölf'
   for (const arrays of [false, true]) {
     const out: unknown[] = []
     const sections = 32 + 8
-    const blobs = slice.bytes.readUInt32LE(20)
-    genericDecoder(kinds, arrays ? undefined : plainRowMaker(names))(slice, sections, 3, heap, blobs, out, 0)
+    const blobs = batch.bytes.readUInt32LE(20)
+    interpretedDecoder(kinds, arrays ? undefined : plainRowMaker(names))(
+      batch,
+      sections,
+      3,
+      characters,
+      blobs,
+      out,
+      0,
+    )
     assert.deepEqual(out, arrays ? expectedRows() : asObjects(expectedRows()))
   }
 })
 
-test('rows are appended to those of the slices before, whatever their number', () => {
-  const shape = new Shape(['n'])
-  const slices = [1, 0, 1024, 3, 2000].map((rows) => Array.from({ length: rows }, (_, i) => i))
+test('rows are appended to those of the batches before, whatever their number', () => {
+  const shape = new Layout(['n'])
+  const batches = [1, 0, 1024, 3, 2000].map((rows) => Array.from({ length: rows }, (_, i) => i))
   let out: unknown[] | undefined
-  for (const values of slices)
-    out = decodeSlice(shape, memoryOf(packSlice([{ kind: 'INT32', values }])), 0, false, out)
+  for (const values of batches)
+    out = decodeRows(shape, memoryOf(packRowBatch([{ kind: 'INT32', values }])), 0, false, out)
   assert.deepEqual(
     out,
-    slices.flat().map((n) => ({ n })),
+    batches.flat().map((n) => ({ n })),
   )
 })
 
-test('the first slice may be larger than those of the native side', () => {
+test('the first row batch may be larger than those of the native side', () => {
   const values = Array.from({ length: 3000 }, (_, i) => i)
-  assert.equal(decode(new Shape(['n']), [{ kind: 'INT32', values }]).length, 3000)
+  assert.equal(decode(new Layout(['n']), [{ kind: 'INT32', values }]).length, 3000)
 })
 
 test('the array of the rows has no holes for V8', () => {
   setFlagsFromString('--allow-natives-syntax')
   const holey = new Function('array', 'return %HasHoleyElements(array)') as (array: unknown[]) => boolean
   assert.ok(holey(new Array(3)))
-  assert.ok(!holey(decode(new Shape(['n']), [{ kind: 'INT32', values: [1, 2, 3] }])))
+  assert.ok(!holey(decode(new Layout(['n']), [{ kind: 'INT32', values: [1, 2, 3] }])))
 })
 
-test('an empty slice has no rows', () => {
-  assert.deepEqual(decode(new Shape(['a']), [{ kind: 'INT32', values: [] }]), [])
+test('an empty row batch has no rows', () => {
+  assert.deepEqual(decode(new Layout(['a']), [{ kind: 'INT32', values: [] }]), [])
 })
 
 for (const maker of ['generated', 'plain'] as const) {
@@ -106,7 +114,7 @@ for (const maker of ['generated', 'plain'] as const) {
       maker === 'plain'
         ? plainRowMaker(columns)(cells)
         : decode(
-            new Shape(columns),
+            new Layout(columns),
             cells.map((value) => ({ kind: 'INT32', values: [value] })),
           )[0]
     assert.equal(Object.getPrototypeOf(row), Object.prototype)
@@ -115,13 +123,13 @@ for (const maker of ['generated', 'plain'] as const) {
     }
   })
 
-  test(`of columns with one name the last wins (${maker})`, () => {
+  test(`of columns with the same name the last one wins (${maker})`, () => {
     const values = [1, 'x', 2, 'yz']
     const columns = ['a', 'b', 'a', 'b']
     const row =
       maker === 'plain'
         ? plainRowMaker(columns)(values)
-        : decode(new Shape(columns), [
+        : decode(new Layout(columns), [
             { kind: 'INT32', values: [1] },
             { kind: 'TEXT', values: ['x'] },
             { kind: 'INT32', values: [2] },
@@ -131,10 +139,10 @@ for (const maker of ['generated', 'plain'] as const) {
   })
 }
 
-test('rows stay right and of one hidden class when more kinds come than decoders are generated', () => {
+test('rows stay correct and of one hidden class when there are more combinations of kinds than generated decoders', () => {
   setFlagsFromString('--allow-natives-syntax')
   const sameMap = new Function('a', 'b', 'return %HaveSameMap(a, b)') as (a: unknown, b: unknown) => boolean
-  const shape = new Shape(['a', 'b'])
+  const shape = new Layout(['a', 'b'])
   const cells: Column[] = [
     { kind: 'INT32', values: [7] },
     { kind: 'FLOAT64', values: [0.5] },
@@ -155,9 +163,9 @@ test('rows stay right and of one hidden class when more kinds come than decoders
   for (const row of settled) assert.ok(sameMap(row, settled[0]))
 })
 
-test('a blob is a copy that the caller owns', () => {
-  const memory = memoryOf(packSlice([{ kind: 'BLOB', values: [Buffer.from([1, 2, 3])] }]))
-  const [row] = decodeSlice(new Shape(['x']), memory, 0, false) as [{ x: Buffer }]
+test('a BLOB is a copy that belongs to the caller', () => {
+  const memory = memoryOf(packRowBatch([{ kind: 'BLOB', values: [Buffer.from([1, 2, 3])] }]))
+  const [row] = decodeRows(new Layout(['x']), memory, 0, false) as [{ x: Buffer }]
   memory.bytes.fill(0)
   assert.deepEqual(row.x, Buffer.from([1, 2, 3]))
 })
@@ -165,7 +173,7 @@ test('a blob is a copy that the caller owns', () => {
 test('a table of 2000 columns is decoded', () => {
   const columns = Array.from({ length: 2000 }, (_, c) => `c${c}`)
   const [row] = decode(
-    new Shape(columns),
+    new Layout(columns),
     columns.map((_, c) => ({ kind: 'INT32', values: [c] })),
   ) as Record<string, number>[]
   assert.equal(row?.c1999, 1999)

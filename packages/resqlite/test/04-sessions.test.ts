@@ -4,7 +4,7 @@ import { AbortError, type ResqliteError, TransactionError } from '../src/core/er
 import { Database } from '../src/database'
 import { Flag, Op, Reply, ReplyFlag } from '../src/wire/protocol'
 import { type FakePort, type Frame, fakeChannel } from './support/fake-port'
-import { packSlice } from './support/slices'
+import { packRowBatch } from './support/row-batches'
 
 const names = Object.fromEntries(Object.entries(Op).map(([name, op]) => [op, name]))
 
@@ -38,24 +38,24 @@ class FakeNative {
     if (frame.op === Op.OPEN) port.json(frame.request, { handle: 1, engine: 1 })
     else if (frame.op === Op.EXECUTE || frame.op === Op.COMMIT || frame.op === Op.EXEC) {
       port.written(frame.request, 1, 1n, 1)
-    } else if (frame.op === Op.SELECT) port.rows(frame.request, this.shape(), this.slice(1))
+    } else if (frame.op === Op.SELECT) port.rows(frame.request, this.layout(), this.batchOf(1))
     else if (frame.op === Op.CURSOR || frame.op === Op.FETCH) this.sendBatch(frame)
     else port.ok(frame.request)
   }
 
-  shape(): number {
-    this.port.shape(0, ['n'])
+  layout(): number {
+    this.port.layout(0, ['n'])
     return 0
   }
 
-  slice(rows: number): Buffer {
-    return packSlice([{ kind: 'INT32', values: Array.from({ length: rows }, (_, i) => i) }])
+  batchOf(rows: number): Buffer {
+    return packRowBatch([{ kind: 'INT32', values: Array.from({ length: rows }, (_, i) => i) }])
   }
 
   sendBatch(frame: Frame): void {
     const rows = this.rows.shift() as number
     const end = this.rows.length === 0 ? ReplyFlag.END : 0
-    this.port.rows(frame.request, this.shape(), this.slice(rows), ReplyFlag.LAST | end)
+    this.port.rows(frame.request, this.layout(), this.batchOf(rows), ReplyFlag.LAST | end)
   }
 
   cancel(frame: Frame): void {
@@ -150,7 +150,7 @@ test('nested transactions of one parent run one after another', async () => {
   assert.deepEqual(native.log, ['BEGIN', ...once, ...once, 'COMMIT'])
 })
 
-test('statements not awaited are waited for before the commit', async () => {
+test('calls that were not awaited are finished before the commit', async () => {
   const { db, native } = await openFake()
   native.silent = ['EXECUTE']
   const run = db.transaction(async (tx) => {
@@ -163,7 +163,7 @@ test('statements not awaited are waited for before the commit', async () => {
   assert.deepEqual(native.log, ['BEGIN', 'EXECUTE', 'COMMIT'])
 })
 
-test('a statement not awaited that fails rolls the transaction back', async () => {
+test('a call that was not awaited and fails rolls the transaction back', async () => {
   const { db, native } = await openFake()
   native.failing = ['EXECUTE']
   const run = db.transaction(async (tx) => {
@@ -173,7 +173,7 @@ test('a statement not awaited that fails rolls the transaction back', async () =
   assert.deepEqual(native.log, ['BEGIN', 'EXECUTE', 'END'])
 })
 
-test('an abort while waiting for the write lock takes the request back', async () => {
+test('an abort while waiting for the write lock cancels the request', async () => {
   const { db, native } = await openFake()
   native.silent = ['BEGIN']
   const controller = new AbortController()
@@ -274,7 +274,7 @@ test('leaving the loop cancels what is being fetched and ends the session', asyn
   assert.deepEqual(native.log, ['CURSOR', 'FETCH', 'CANCEL FETCH', 'END'])
 })
 
-test('calls of next that do not wait for each other get the rows in order', async () => {
+test('concurrent calls of next get the rows in order', async () => {
   const { db } = await openFake()
   const iterator = db.iterate<{ n: number }>('SELECT')
   const results = await Promise.all(Array.from({ length: 8 }, () => iterator.next()))
@@ -284,7 +284,7 @@ test('calls of next that do not wait for each other get the rows in order', asyn
   )
 })
 
-test('replies of kinds that nobody waits for are ignored', async () => {
+test('replies of unexpected kinds are ignored', async () => {
   const { db, native } = await openFake()
   native.port.reply(Reply.OK, 77, Buffer.alloc(0))
   assert.equal((await db.select('SELECT')).length, 1)

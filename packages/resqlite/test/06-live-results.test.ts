@@ -4,28 +4,28 @@ import type { Row } from '../src/core/types'
 import { KeyedResult } from '../src/live/changes'
 import { applyPatch, changesNothing, NEW_ROWS, patchBetween, type RowPatch } from '../src/live/patches'
 import { KeyColumns } from '../src/live/row-keys'
-import { type KeptRun, movedRuns } from '../src/live/row-moves'
+import { type KeptSegment, movedSegments } from '../src/live/row-moves'
 import { withCode } from './support/errors'
 import { fold } from './support/fold'
 import { random } from './support/random'
 
-function patch(runs: number[], fresh: unknown[] = [], columns = ['id', 'v']): RowPatch {
-  return { part: 0, columns, runs, fresh }
+function patch(segments: number[], newRows: unknown[] = [], columns = ['id', 'v']): RowPatch {
+  return { query: 0, columns, segments, newRows }
 }
 
-/** What a patch means, as plainly as possible. */
-function expected(rows: readonly unknown[], { runs, fresh }: RowPatch): unknown[] {
+/** Applies a patch in the most obvious way. */
+function expected(rows: readonly unknown[], { segments, newRows }: RowPatch): unknown[] {
   const result: unknown[] = []
   let next = 0
-  for (let r = 0; r < runs.length; r += 2) {
-    for (let i = 0; i < (runs[r + 1] as number); i++) {
-      result.push(runs[r] === NEW_ROWS ? fresh[next++] : rows[(runs[r] as number) + i])
+  for (let s = 0; s < segments.length; s += 2) {
+    for (let i = 0; i < (segments[s + 1] as number); i++) {
+      result.push(segments[s] === NEW_ROWS ? newRows[next++] : rows[(segments[s] as number) + i])
     }
   }
   return result
 }
 
-test('rows that change in their places are overwritten, and the array stays', () => {
+test('rows that change in place are overwritten, and the array stays', () => {
   const rows = ['a', 'b', 'c', 'd']
   const next = applyPatch(rows, patch([0, 1, NEW_ROWS, 2, 3, 1], ['B', 'C']))
   assert.deepEqual(next, ['a', 'B', 'C', 'd'])
@@ -40,32 +40,32 @@ test('rows are appended to and cut off in place', () => {
   assert.deepEqual(rows, ['a'])
 })
 
-test('a patch of no runs empties the result', () => {
+test('a patch without segments empties the result', () => {
   assert.deepEqual(applyPatch(['a', 'b'], patch([])), [])
 })
 
-test('a result of new rows only is an array of its own', () => {
-  const fresh = ['x', 'y']
-  const next = applyPatch(['a'], patch([NEW_ROWS, 2], fresh))
-  assert.deepEqual(next, fresh)
-  assert.notEqual(next, fresh)
+test('a result of new rows only is a new array', () => {
+  const newRows = ['x', 'y']
+  const next = applyPatch(['a'], patch([NEW_ROWS, 2], newRows))
+  assert.deepEqual(next, newRows)
+  assert.notEqual(next, newRows)
 })
 
-test('any patch gives what its runs say', () => {
+test('every patch produces the result that its segments describe', () => {
   const { seed, int } = random()
   for (let round = 0; round < 500; round++) {
     const rows = Array.from({ length: int(round % 10 === 0 ? 3000 : 12) }, (_, i) => `old ${i}`)
-    const runs: number[] = []
-    let fresh = 0
+    const segments: number[] = []
+    let newRows = 0
     for (let r = int(round % 10 === 0 ? 2000 : 6); r > 0; r--) {
       const start = int(rows.length + 1) - 1
       const count = 1 + int(start === NEW_ROWS ? 3 : Math.min(3, rows.length - start))
-      runs.push(start, count)
-      if (start === NEW_ROWS) fresh += count
+      segments.push(start, count)
+      if (start === NEW_ROWS) newRows += count
     }
     const some = patch(
-      runs,
-      Array.from({ length: fresh }, (_, i) => `new ${i}`),
+      segments,
+      Array.from({ length: newRows }, (_, i) => `new ${i}`),
     )
     const right = expected(rows, some)
     assert.deepEqual(applyPatch(rows, some), right, `seed ${seed}, round ${round}`)
@@ -75,40 +75,42 @@ test('any patch gives what its runs say', () => {
 test('a patch between two results finds rows that are the same object', () => {
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((v) => ({ v }))
   const between = patchBetween([a, b, c], [c, a, b, d], ['v'])
-  assert.deepEqual([...between.runs], [2, 1, 0, 2, NEW_ROWS, 1])
-  assert.deepEqual(between.fresh, [d])
+  assert.deepEqual([...between.segments], [2, 1, 0, 2, NEW_ROWS, 1])
+  assert.deepEqual(between.newRows, [d])
   assert.ok(changesNothing(patchBetween([a, b], [a, b], ['v']), 2))
   assert.ok(changesNothing(patchBetween([], [], ['v']), 0))
   assert.ok(!changesNothing(patchBetween([a, b], [a], ['v']), 2))
   assert.ok(!changesNothing(patchBetween([a], [], ['v']), 1))
 })
 
-test('the fewest rows move: those outside of the heaviest ascending sequence', () => {
-  const run = (start: number, count: number, index: number): KeptRun => ({ start, count, index })
-  assert.deepEqual(movedRuns([]), [])
-  assert.deepEqual(movedRuns([run(0, 3, 0), run(5, 1, 3)]), [])
-  const last = run(9, 1, 0)
-  assert.deepEqual(movedRuns([last, run(0, 9, 1)]), [last])
-  const first = run(0, 1, 9)
-  assert.deepEqual(movedRuns([run(1, 9, 0), first]), [first])
+test('as few rows as possible move: those outside of the heaviest ascending sequence', () => {
+  const segment = (start: number, count: number, index: number): KeptSegment => ({ start, count, index })
+  assert.deepEqual(movedSegments([]), [])
+  assert.deepEqual(movedSegments([segment(0, 3, 0), segment(5, 1, 3)]), [])
+  const last = segment(9, 1, 0)
+  assert.deepEqual(movedSegments([last, segment(0, 9, 1)]), [last])
+  const first = segment(0, 1, 9)
+  assert.deepEqual(movedSegments([segment(1, 9, 0), first]), [first])
 })
 
 test('no other choice of moved rows would be smaller', () => {
   const { seed, int } = random()
   for (let round = 0; round < 300; round++) {
     const starts = Array.from({ length: int(9) }, (_, i) => i * 10).sort(() => int(3) - 1)
-    const runs = starts.map((start, index) => ({ start, count: 1 + int(9), index }))
-    const weight = (some: readonly KeptRun[]) => some.reduce((sum, { count }) => sum + count, 0)
+    const segments = starts.map((start, index) => ({ start, count: 1 + int(9), index }))
+    const weight = (some: readonly KeptSegment[]) => some.reduce((sum, { count }) => sum + count, 0)
     let heaviest = 0
-    for (let subset = 0; subset < 1 << runs.length; subset++) {
-      const some = runs.filter((_, i) => (subset >> i) & 1)
-      const ascending = some.every((run, i) => i === 0 || run.start > (some[i - 1] as KeptRun).start)
+    for (let subset = 0; subset < 1 << segments.length; subset++) {
+      const some = segments.filter((_, i) => (subset >> i) & 1)
+      const ascending = some.every(
+        (segment, i) => i === 0 || segment.start > (some[i - 1] as KeptSegment).start,
+      )
       if (ascending) heaviest = Math.max(heaviest, weight(some))
     }
-    const moved = movedRuns(runs)
-    const stay = runs.filter((run) => !moved.includes(run))
+    const moved = movedSegments(segments)
+    const stay = segments.filter((segment) => !moved.includes(segment))
     assert.ok(
-      stay.every((run, i) => i === 0 || run.start > (stay[i - 1] as KeptRun).start),
+      stay.every((segment, i) => i === 0 || segment.start > (stay[i - 1] as KeptSegment).start),
       `seed ${seed}`,
     )
     assert.equal(weight(stay), heaviest, `seed ${seed}, round ${round}`)
@@ -140,7 +142,7 @@ test('the first patch adds everything', () => {
   })
 })
 
-test('a new row with the key of one that went is an update', () => {
+test('a new row with the key of a removed one is an update', () => {
   const [one, two, three] = [row(1), row(2), row(3)]
   const result = keyed([one, two, three])
   const [changed, four] = [row(1, 9), row(4)]
@@ -156,14 +158,14 @@ test('a new row with the key of one that went is an update', () => {
   assert.deepEqual(moved, [])
 })
 
-test('a row that only stands elsewhere is moved', () => {
+test('a row that only changes its position is moved', () => {
   const rows = [row(1), row(2), row(3), row(4)]
   const { added, removed, updated, moved } = keyed(rows).advance(patch([3, 1, 0, 3]), 2, false)
   assert.deepEqual([added, removed, updated], [[], [], []])
   assert.deepEqual(moved, [{ from: 3, index: 0, row: rows[3] }])
 })
 
-test('what users do to the rows of a patch does not disturb the next one', () => {
+test('a patch is correct after users have modified the rows of the one before', () => {
   const rows = [row(1), row(2), row(3)]
   const result = new KeyedResult(new KeyColumns(['id']))
   const first = result.advance(patch([NEW_ROWS, 3], rows), 1, true)
@@ -184,12 +186,12 @@ test('two rows with one key are refused, with the key', () => {
   assert.throws(() => keyed([row(1, 2), row(1, 2)], ['id', 'v']), withCode('RESQLITE_KEY', 'id = 1, v = 2'))
 })
 
-test('a row that joins one with its key is refused', () => {
+test('a new row with the key of another one is refused', () => {
   const result = keyed([row(1), row(2)])
   assert.throws(() => result.advance(patch([0, 2, NEW_ROWS, 1], [row(2, 5)]), 2, false), duplicate)
 })
 
-test('a row that stands twice in the new result is refused', () => {
+test('a row that occurs twice in the new result is refused', () => {
   const result = keyed([row(1), row(2)])
   assert.throws(() => result.advance(patch([0, 2, 1, 1]), 2, false), withCode('RESQLITE_KEY', 'id = 2'))
 })
@@ -207,12 +209,12 @@ test('a key column that the result lacks is refused even when there are no rows'
   assert.throws(() => result.advance(patch([]), 1, true), withCode('RESQLITE_KEY', '"name"', '"id", "v"'))
 })
 
-test('a key column that goes away later is refused', () => {
+test('a key column that disappears later is refused', () => {
   const result = keyed([row(1)])
   assert.throws(() => result.advance(patch([NEW_ROWS, 1], [{ v: 1 }], ['v']), 2, false), /no column "id"/)
 })
 
-test('the lists of any patch lead from the result before to the new one', () => {
+test('the lists of every patch lead from the result before to the new one', () => {
   const { seed, int, pick } = random()
   const ids = Array.from({ length: 14 }, (_, i) => i)
   const result = new KeyedResult(new KeyColumns(['id']))

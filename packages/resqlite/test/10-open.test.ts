@@ -74,7 +74,7 @@ test('a failed open names the file', async (t) => {
   }
 })
 
-test('a failed open tells the reason that the system gave', async (t) => {
+test('a failed open contains the reason that the system gave', async (t) => {
   const folder = tempFolder(t)
   const file = join(folder, 'file')
   writeFileSync(file, '')
@@ -178,7 +178,7 @@ for (const [options, message] of wrongOptions) {
   })
 }
 
-test('options that are undefined are not given', async (t) => {
+test('options that are undefined count as not given', async (t) => {
   const db = await openDatabase(t, tempFile(t), {
     readers: undefined,
     integers: undefined,

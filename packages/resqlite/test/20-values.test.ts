@@ -103,7 +103,7 @@ test('invalid UTF-8 is decoded with U+FFFD', async (t) => {
   assert.deepEqual(row, { a: 'a\ufffdb', b: '\ufffd' })
 })
 
-test('of columns with one name the last one wins', async (t) => {
+test('of columns with the same name the last one wins', async (t) => {
   const db = await tempDatabase(t)
   assert.deepEqual(await db.select("SELECT 1 AS a, 'x' AS b, 2 AS a"), [{ a: 2, b: 'x' }])
 })
@@ -115,7 +115,7 @@ test('a column called __proto__ is an ordinary one', async (t) => {
   assert.equal(Object.getOwnPropertyDescriptor(row, '__proto__')?.value, 5)
 })
 
-test('a blob belongs to the caller', async (t) => {
+test('a BLOB belongs to the caller', async (t) => {
   const db = await tempDatabase(t)
   const sql = "SELECT x'010203' AS b"
   const first = await db.selectOne<{ b: Buffer }>(sql)

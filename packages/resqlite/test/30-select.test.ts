@@ -85,7 +85,7 @@ test('a column may change its type from row to row', async (t) => {
   assert.deepEqual(await db.select('SELECT * FROM t ORDER BY id', [], { arrays: true }), rows, `seed ${seed}`)
 })
 
-test('values of many megabytes arrive whole', async (t) => {
+test('values of many megabytes arrive complete', async (t) => {
   const db = await tempDatabase(t)
   const text = 'mégabyte '.repeat(500_000)
   const blob = Buffer.alloc(5_000_000, 'blob')
@@ -94,7 +94,7 @@ test('values of many megabytes arrive whole', async (t) => {
   assert.ok(blob.equals(row.b))
 })
 
-test('many selects at once get their own answers', async (t) => {
+test('many concurrent selects each get their own result', async (t) => {
   const db = await tempDatabase(t)
   const answers = await Promise.all(
     Array.from({ length: 2_000 }, (_, i) => db.select(`SELECT ? AS x, ${i % 50} AS y`, [i])),

@@ -47,7 +47,7 @@ test('it starts with the first next', async (t) => {
   assert.deepEqual(await iterator.next(), { value: { x: 1 }, done: false })
 })
 
-test('leaving the loop frees the reader', async (t) => {
+test('leaving the loop releases the thread', async (t) => {
   const db = await tempDatabase(t, '', { readers: 2 })
   for (let i = 0; i < 10; i++) {
     for await (const _ of db.iterate(COUNT, [1_000_000], { batchSize: 5 })) break
@@ -55,7 +55,7 @@ test('leaving the loop frees the reader', async (t) => {
   assert.deepEqual(await db.select('SELECT 1 AS x'), [{ x: 1 }])
 })
 
-test('an error in the loop frees the reader and reaches the caller', async (t) => {
+test('an error in the loop releases the thread and reaches the caller', async (t) => {
   const db = await tempDatabase(t, '', { readers: 1 })
   const loop = async () => {
     for await (const _ of db.iterate(COUNT, [1_000_000])) throw new Error('mine')
@@ -79,7 +79,7 @@ test('throw ends it and rejects with the error', async (t) => {
   assert.deepEqual(await iterator.next(), { value: undefined, done: true })
 })
 
-test('a wrong statement rejects the first next, and then it is over', async (t) => {
+test('a wrong statement rejects the first next, and the iteration is over', async (t) => {
   const db = await tempDatabase(t)
   const iterator = db.iterate('SELECT nope')
   await assert.rejects(iterator.next(), withCode('SQLITE_ERROR', 'nope'))
@@ -150,7 +150,7 @@ test('several iterators run side by side', async (t) => {
   )
 })
 
-test('parameters are those of the call, whatever becomes of them before the first next', async (t) => {
+test('parameters are read at the call, and may be modified before the first next', async (t) => {
   const db = await tempDatabase(t)
   const bytes = Buffer.from('before')
   const list: unknown[] = [1, bytes]
@@ -192,7 +192,7 @@ async function noLeases(db: Database): Promise<void> {
   }
 }
 
-test('return interrupts the query that a next waits for, and that next is told that it is over', async (t) => {
+test('return interrupts the query that a next waits for, and that next is done', async (t) => {
   const db = await tempDatabase(t)
   const iterator = db.iterate(SLOW, LONG)
   const pending = [iterator.next(), iterator.next()]
@@ -224,7 +224,7 @@ for (const error of [undefined, new Error('mine')]) {
   })
 }
 
-test('return after return waits until the thread is given back', async (t) => {
+test('a second return waits until the thread is released', async (t) => {
   const db = await tempDatabase(t)
   const iterator = db.iterate(COUNT, [1_000_000])
   await iterator.next()

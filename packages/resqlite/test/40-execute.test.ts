@@ -6,7 +6,7 @@ import { tempDatabase } from './support/temp'
 
 const USERS = 'CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT UNIQUE)'
 
-test('execute tells what changed, the rowid and the commit', async (t) => {
+test('execute returns the number of changes, the rowid and the commit', async (t) => {
   const db = await tempDatabase(t, USERS)
   const first = await db.execute('INSERT INTO users(name) VALUES (?)', ['Ada'])
   assert.deepEqual({ ...first, commit: 0 }, { changes: 1, lastInsertRowid: 1, rows: [], commit: 0 })
@@ -70,7 +70,7 @@ test('a constraint violation has the extended code', async (t) => {
   })
 })
 
-test('of many writes at once each gets its own result, and a failure is only its own', async (t) => {
+test('of many concurrent writes each gets its own result, and a failure affects no other', async (t) => {
   const db = await tempDatabase(t, USERS)
   const results = await Promise.allSettled(
     Array.from({ length: 500 }, (_, i) =>

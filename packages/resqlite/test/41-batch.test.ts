@@ -45,7 +45,7 @@ test('a batch of many frames is complete', async (t) => {
   assert.deepEqual(await db.selectOne(check), { n: 50_000, s: (50_000 * 49_999) / 2, d: 50_000 })
 })
 
-test('if one set fails none has happened', async (t) => {
+test('if one set fails all are undone', async (t) => {
   const db = await tempDatabase(t, TABLE)
   for (const count of [3, 20_000]) {
     const sets = [...manySets(count), [0, 'again']]
@@ -63,7 +63,7 @@ test('a set that fails early stops a large batch', async (t) => {
   assert.equal((await db.executeBatch(INSERT, manySets(10))).changes, 10)
 })
 
-test('a wrong parameter is named with its set, and nothing has happened', async (t) => {
+test('a wrong parameter is named with its set, and nothing was written', async (t) => {
   const db = await tempDatabase(t, TABLE)
   for (const count of [17, 20_000]) {
     const sets: unknown[][] = manySets(count)
@@ -82,7 +82,7 @@ test('a set with the wrong number of parameters fails the batch', async (t) => {
   assert.deepEqual(await db.select('SELECT * FROM t'), [])
 })
 
-test('params that are no list of sets are refused', async (t) => {
+test('paramSets that are not iterable are refused', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await assert.rejects(
     db.executeBatch(INSERT, { a: 1 } as never),
@@ -94,7 +94,7 @@ test('params that are no list of sets are refused', async (t) => {
   )
 })
 
-test('other calls go on while a large batch is under way', async (t) => {
+test('other calls run while a large batch is under way', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const batch = db.executeBatch(INSERT, manySets(50_000))
   const reads = await Promise.all(
@@ -123,7 +123,7 @@ test('large batches at the same time are each complete', async (t) => {
   assert.deepEqual(await db.selectOne('SELECT count(*) AS n FROM t'), { n: 80_000 })
 })
 
-test('an aborted batch has not happened', async (t) => {
+test('an aborted batch is undone', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const controller = new AbortController()
   function* sets() {

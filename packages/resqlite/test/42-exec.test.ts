@@ -16,7 +16,7 @@ test('an empty script is fine', async (t) => {
   await db.exec(' -- nothing')
 })
 
-test('a script that fails has not happened', async (t) => {
+test('a script that fails is undone', async (t) => {
   const db = await tempDatabase(t)
   await assert.rejects(
     db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (1); SELECT nope'),

@@ -193,7 +193,7 @@ test('a statement that was not awaited and fails rolls back', async (t) => {
   assert.deepEqual(await values(db), [])
 })
 
-test('a handle is of no use after the end', async (t) => {
+test('a handle rejects all calls after the end', async (t) => {
   const db = await tempDatabase(t, TABLE)
   let kept!: Transaction
   await db.transaction(async (tx) => {
@@ -304,7 +304,7 @@ test('a signal rolls back and interrupts the running statement', async (t) => {
   assert.deepEqual(await values(db), [])
 })
 
-test('a signal gives up waiting for the write lock', async (t) => {
+test('a signal cancels waiting for the write lock', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const inside = gate()
   const goOn = gate()

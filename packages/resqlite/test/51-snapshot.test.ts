@@ -51,7 +51,7 @@ test('a snapshot cannot write', async (t) => {
   })
 })
 
-test('a handle is of no use after the end', async (t) => {
+test('a handle rejects all calls after the end', async (t) => {
   const db = await tempDatabase(t, TABLE)
   let kept!: Snapshot
   await db.snapshot(async (snap) => {
@@ -159,7 +159,7 @@ test('a signal ends a snapshot, also what the body did not await', async (t) => 
   await noLeases(db)
 })
 
-test('a signal takes back a snapshot that waits for a thread, and its body never runs', async (t) => {
+test('a signal cancels a snapshot that waits for a thread, and its body never runs', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const end = new AbortController()
   const busy = Array.from({ length: 32 }, () =>

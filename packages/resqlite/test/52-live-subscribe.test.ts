@@ -58,7 +58,7 @@ const irrelevant: Record<string, string> = {
   'that leaves all values as they are': 'UPDATE tasks SET title = title',
 }
 for (const [which, sql] of Object.entries(irrelevant)) {
-  test(`a commit ${which} is followed by nothing`, async (t) => {
+  test(`a commit ${which} causes no emission`, async (t) => {
     const db = await database(t)
     const live = db.stream(LIST, [1])
     const watching = await watch(live)
@@ -71,7 +71,7 @@ for (const [which, sql] of Object.entries(irrelevant)) {
   })
 }
 
-test('a result that is the same after all is not told again', async (t) => {
+test('an unchanged result is not emitted again', async (t) => {
   const db = await database(t)
   const live = db.stream('SELECT count(*) AS n FROM tasks WHERE id < 3')
   const watching = await watch(live)
@@ -81,7 +81,7 @@ test('a result that is the same after all is not told again', async (t) => {
   assert.equal(watching.values.length, 2)
 })
 
-test('rows come, go and change their places', async (t) => {
+test('rows are added, removed and moved', async (t) => {
   const db = await database(t)
   const watching = await watch(db.stream('SELECT title FROM tasks ORDER BY title'))
   const titles = async () => (await watching.value()).map(({ title }) => title)
@@ -146,7 +146,7 @@ test('integers arrive as the database is opened for', async (t) => {
   assert.deepEqual(await watching.value(), [{ id: 1n }])
 })
 
-test('rows come as arrays if that is asked for', async (t) => {
+test('rows are arrays with the option arrays', async (t) => {
   const db = await database(t)
   const watching = new Watch(db.stream(LIST, [1], { arrays: true }))
   assert.deepEqual(await watching.value(), [
@@ -157,7 +157,7 @@ test('rows come as arrays if that is asked for', async (t) => {
   assert.deepEqual(await watching.value(), [[2, 'b']])
 })
 
-test('a large result arrives whole, and then only what changed', async (t) => {
+test('a large result arrives complete, and then only what changed', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE big(id INTEGER PRIMARY KEY, text)')
   await db.executeBatch(
     'INSERT INTO big(text) VALUES (?)',
@@ -174,7 +174,7 @@ test('a large result arrives whole, and then only what changed', async (t) => {
   assert.deepEqual(await watching.value(), await db.select(sql))
 })
 
-test('a transaction is told once, and one that is rolled back never', async (t) => {
+test('a transaction causes one emission, and one that is rolled back none', async (t) => {
   const db = await database(t)
   const watching = await watch(db.stream(LIST, [1]))
   await db
@@ -198,7 +198,7 @@ test('a transaction is told once, and one that is rolled back never', async (t) 
   assert.equal(watching.values.length, 2)
 })
 
-test('a stream shows what is committed, also to the body of a transaction', async (t) => {
+test('a live query shows what is committed, also to the body of a transaction', async (t) => {
   const db = await database(t)
   await db.transaction(async (tx) => {
     await tx.execute('DELETE FROM tasks')
@@ -206,7 +206,7 @@ test('a stream shows what is committed, also to the body of a transaction', asyn
   })
 })
 
-test('who joins late is told the value there is', async (t) => {
+test('a late subscriber gets the present value', async (t) => {
   const db = await database(t)
   await watch(db.stream(LIST, [1]))
   const told: Row[][] = []
@@ -217,7 +217,7 @@ test('who joins late is told the value there is', async (t) => {
   assert.equal((await db.diagnostics()).streams.open, 1)
 })
 
-test('the last one out frees the stream', async (t) => {
+test('the last subscriber to leave ends the native live query', async (t) => {
   const db = await database(t)
   const live = db.stream(LIST, [1])
   const one = await watch(live)
@@ -229,7 +229,7 @@ test('the last one out frees the stream', async (t) => {
   assert.equal(live.current, undefined)
 })
 
-test('after unsubscribe nothing is told', async (t) => {
+test('after unsubscribe no callback is called', async (t) => {
   const db = await database(t)
   const gone = await watch(db.stream(LIST, [1]))
   const watching = await watch(db.stream(LIST, [1]))
@@ -240,7 +240,7 @@ test('after unsubscribe nothing is told', async (t) => {
   assert.equal(gone.values.length, 1)
 })
 
-test('streams of two databases on one file see the commits of both', async (t) => {
+test('live queries of two databases on one file see the commits of both', async (t) => {
   const path = tempFile(t)
   const one = await openDatabase(t, path)
   await one.exec(SCHEMA)
@@ -252,7 +252,7 @@ test('streams of two databases on one file see the commits of both', async (t) =
   for (const each of watching) assert.deepEqual(await each.value(), [])
 })
 
-test('a stream of a read-only database sees what others commit', async (t) => {
+test('a live query of a read-only database sees the commits of others', async (t) => {
   const path = tempFile(t)
   const writer = await openDatabase(t, path)
   await writer.exec(SCHEMA)
@@ -262,7 +262,7 @@ test('a stream of a read-only database sees what others commit', async (t) => {
   assert.deepEqual(await watching.value(), [{ id: 3, title: 'c' }])
 })
 
-test('many streams with different parameters each hear only of their own rows', async (t) => {
+test('many live queries with different parameters each emit only for their own rows', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE kv(k INTEGER PRIMARY KEY, v)')
   await db.executeBatch(
     'INSERT INTO kv VALUES (?, 0)',
@@ -280,7 +280,7 @@ test('many streams with different parameters each hear only of their own rows', 
   assert.equal((await db.diagnostics()).streams.requeries, 3)
 })
 
-test('commits in quick succession end in the last state, and commit numbers never fall', async (t) => {
+test('commits in quick succession end with the last state, and commit numbers never decrease', async (t) => {
   const db = await database(t)
   const commits: number[] = []
   const live = db.stream('SELECT count(*) AS n FROM other')
@@ -292,7 +292,7 @@ test('commits in quick succession end in the last state, and commit numbers neve
   assert.ok(ascending, String(commits))
 })
 
-test('the value that a write leads to is told with its commit or a later one', async (t) => {
+test('the value that a write causes comes with its commit number or a later one', async (t) => {
   const db = await database(t)
   const watching = await watch(db.stream('SELECT count(*) AS n FROM other'))
   for (let i = 1; i <= 20; i++) {
@@ -301,7 +301,7 @@ test('the value that a write leads to is told with its commit or a later one', a
   }
 })
 
-test('a subscriber is told outside of the asynchronous context of the call that wrote', async (t) => {
+test('callbacks do not run in the asynchronous context of the call that wrote', async (t) => {
   const db = await database(t)
   const context = new AsyncLocalStorage<string>()
   const seen = new Set<unknown>()
@@ -345,7 +345,7 @@ test('callbacks run in the asynchronous context in which subscribe was called', 
   assert.deepEqual(seen, ['one', 'one', 'two', 'two'])
 })
 
-test('callbacks of what was subscribed to in a transaction run outside of it', async (t) => {
+test('callbacks of a subscription made in a transaction run outside of it', async (t) => {
   const db = await database(t)
   const live = db.stream('SELECT count(*) AS n FROM other')
   await db.transaction(async () => {

@@ -7,7 +7,7 @@ import { tempDatabase } from './support/temp'
 const SCHEMA = 'CREATE TABLE t(x); INSERT INTO t VALUES (0)'
 const SQL = 'SELECT x FROM t'
 
-test('a loop gets the result now and each one that follows', async (t) => {
+test('a loop gets the present result and each following one', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const seen: unknown[] = []
   for await (const [row] of db.stream<{ x: number }>(SQL)) {
@@ -19,7 +19,7 @@ test('a loop gets the result now and each one that follows', async (t) => {
   assert.equal((await db.diagnostics()).streams.open, 0)
 })
 
-test('who takes long gets the latest state and not the ones before', async (t) => {
+test('a slow loop gets the latest result only', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream<{ x: number }>(SQL)
   const iterator = live[Symbol.asyncIterator]()
@@ -50,7 +50,7 @@ test('several iterators of one live query are independent', async (t) => {
   await two.return?.()
 })
 
-test('return answers a next that waits', async (t) => {
+test('return settles a waiting next', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const iterator = db.stream(SQL)[Symbol.asyncIterator]()
   await iterator.next()
@@ -60,7 +60,7 @@ test('return answers a next that waits', async (t) => {
   assert.equal((await db.diagnostics()).streams.open, 0)
 })
 
-test('an error in the loop reaches the caller and frees the stream', async (t) => {
+test('an error in the loop reaches the caller and ends the live query', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const loop = async () => {
     for await (const _ of db.stream(SQL)) throw new Error('mine')
@@ -69,7 +69,7 @@ test('an error in the loop reaches the caller and frees the stream', async (t) =
   assert.equal((await db.diagnostics()).streams.open, 0)
 })
 
-test('an error of the query rejects once, and then it is over', async (t) => {
+test('an error of the query rejects once, and the iteration is over', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const iterator = db.stream(SQL)[Symbol.asyncIterator]()
   await iterator.next()
@@ -80,7 +80,7 @@ test('an error of the query rejects once, and then it is over', async (t) => {
   assert.equal((await db.diagnostics()).streams.open, 0)
 })
 
-test('the error of a query that never worked leads to the caller', async (t) => {
+test('the error of a failed first run leads to the caller', async (t) => {
   const db = await tempDatabase(t)
   async function whereItIsAwaited() {
     for await (const _ of db.stream('SELECT nope')) break

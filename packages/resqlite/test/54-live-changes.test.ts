@@ -45,7 +45,7 @@ test('changes names the rows that were added, removed, updated and moved', async
   await changes.return?.()
 })
 
-test('a row that changes its place and nothing that is read is moved', async (t) => {
+test('a row that changes its position and no selected value is moved', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const changes = db.stream('SELECT id, v FROM t ORDER BY place').changes({ key: 'id' })
   await changes.next()
@@ -71,7 +71,7 @@ test('several columns together can be the key', async (t) => {
   await changes.return?.()
 })
 
-test('changes that nobody took are told as one', async (t) => {
+test('changes that were not consumed become one patch', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
   const changes = live.changes({ key: 'id' })
@@ -104,7 +104,7 @@ test('a key that is not unique ends it with an error that names the key', async 
   assert.equal((await db.diagnostics()).streams.open, 0)
 })
 
-test('equal rows are no unique key', async (t) => {
+test('equal rows have no unique key', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const changes = db.stream('SELECT 1 AS one FROM t').changes({ key: 'one' })
   await assert.rejects(changes.next(), withCode('RESQLITE_KEY', 'one = 1'))

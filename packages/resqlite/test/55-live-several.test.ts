@@ -20,7 +20,7 @@ test('several queries give one value with all results', async (t) => {
   assert.deepEqual(value, { one: [{ balance: 100 }], two: [{ balance: 0 }], notes: [] })
 })
 
-test('a commit that changes several results is told once', async (t) => {
+test('a commit that changes several results causes one emission', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watching = new Watch(db.stream({ one: ONE, two: TWO }))
   await watching.next()
@@ -41,7 +41,7 @@ test('a result that did not change keeps its array', async (t) => {
   assert.deepEqual([before.notes, after.notes], [[], [{ text: 'n' }]])
 })
 
-test('all results are of one state, whatever is written meanwhile', async (t) => {
+test('all results belong to one state, whatever is written meanwhile', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream<Record<'one' | 'two', typeof ONE>>({ one: ONE, two: TWO })
   const sums = new Set<number>()
@@ -57,7 +57,7 @@ test('all results are of one state, whatever is written meanwhile', async (t) =>
   assert.deepEqual([...sums], [100])
 })
 
-test('the rows of all queries come as arrays if that is asked for', async (t) => {
+test('the rows of all queries are arrays with the option arrays', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watching = new Watch(db.stream({ one: ONE, notes: NOTES }, { arrays: true }))
   assert.deepEqual(await watching.value(), { one: [[100]], notes: [] })
@@ -76,7 +76,7 @@ test('names may be anything', async (t) => {
   ])
 })
 
-test('one query that does not work ends all of them', async (t) => {
+test('one query that fails at first ends all of them', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watching = new Watch(db.stream({ one: ONE, wrong: { sql: 'SELECT nope' } }))
   assert.match((await watching.error()).message, /no such column: nope/)
@@ -99,7 +99,7 @@ test('an error of one query while others change leaves nothing behind', async (t
   assert.deepEqual(await watching.value(), { one: [{ balance: 100 }], notes: [{ text: 'back' }] })
 })
 
-test('several queries have no changes', async (t) => {
+test('changes is not available for several queries', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream({ one: ONE }) as unknown as ReturnType<typeof db.stream>
   assert.throws(() => live.changes({ key: 'id' as never }), withCode('RESQLITE_OPTION', 'several queries'))

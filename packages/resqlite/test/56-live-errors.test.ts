@@ -8,7 +8,7 @@ import { tempDatabase } from './support/temp'
 const SCHEMA = 'CREATE TABLE t(x); INSERT INTO t VALUES (1)'
 const SQL = 'SELECT * FROM t'
 
-test('a query that never worked ends with its error', async (t) => {
+test('a live query whose first run fails ends with its error', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream('SELECT nope FROM t')
   const error = (await new Watch(live).error()) as SqliteError
@@ -35,7 +35,7 @@ const never: Record<string, [sql: string, params: number[], code: string]> = {
   'of no statement': ['-- nothing', [], 'RESQLITE_STATEMENT'],
 }
 for (const [which, [sql, params, code]] of Object.entries(never)) {
-  test(`a stream ${which} ends with an error`, async (t) => {
+  test(`a live query ${which} ends with an error`, async (t) => {
     const db = await tempDatabase(t, SCHEMA)
     const error = (await new Watch(db.stream(sql, params)).error()) as SqliteError
     assert.equal(error.code, code)
@@ -43,7 +43,7 @@ for (const [which, [sql, params, code]] of Object.entries(never)) {
   })
 }
 
-test('dropping a table is an error, and the stream heals when the table is back', async (t) => {
+test('dropping a table is an error, and the live query recovers when the table is back', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
   const watching = new Watch(live)
@@ -58,7 +58,7 @@ test('dropping a table is an error, and the stream heals when the table is back'
   assert.equal(live.stats.errors, 1)
 })
 
-test('healing is told even when the result is the one before the error', async (t) => {
+test('recovery causes an emission even when the result is the one before the error', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watching = new Watch(db.stream(SQL))
   const before = await watching.value()
@@ -70,7 +70,7 @@ test('healing is told even when the result is the one before the error', async (
   assert.equal(after[0], before[0])
 })
 
-test('who joins while it fails is told the last value and the error', async (t) => {
+test('a subscriber that joins after a failure gets the last value and the error', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watching = new Watch(db.stream(SQL))
   await watching.next()
@@ -121,7 +121,7 @@ test('an integer that a number cannot hold is an error that names the column', a
   assert.deepEqual(await watching.value(), [{ x: 1 }])
 })
 
-test('closing the database is told to who asked for errors, and to nobody else', async (t) => {
+test('closing the database calls error callbacks and nothing else', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
   live.subscribe(() => {})
@@ -135,7 +135,7 @@ test('closing the database is told to who asked for errors, and to nobody else',
   assert.equal(live.current, undefined)
 })
 
-test('an error callback that subscribes again when it is told of the closing is refused, and close resolves', async (t) => {
+test('an error callback that subscribes again during the closing is refused, and close resolves', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
   const refusals: unknown[] = []
@@ -158,7 +158,7 @@ test('an error callback that subscribes again when it is told of the closing is 
   assert.deepEqual(refusals, ['RESQLITE_CLOSED', 'RESQLITE_CLOSED'])
 })
 
-test('who is told of the closing gets nothing more from any method', async (t) => {
+test('inside the error callback of a closing every method is refused', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const codes: unknown[] = []
   const attempt = (call: () => unknown) => {

@@ -13,7 +13,7 @@ const SCHEMA = `
 `
 const ONE = 'SELECT name FROM users WHERE id = ?'
 
-test('the counters say what became of each commit', async (t) => {
+test('the counters say what each commit caused', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(ONE, [1])
   assert.deepEqual([live.stats.emitted, live.stats.lastReason], [0, 'first'])
@@ -40,7 +40,7 @@ test('the counters say what became of each commit', async (t) => {
   assert.deepEqual(live.stats, stats, 'still known after the end')
 })
 
-test('an open stream and its end are seen in the diagnostics', async (t) => {
+test('an open live query and its end are seen in the diagnostics', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watching = new Watch(db.stream(ONE, [1]))
   await watching.next()
@@ -59,7 +59,7 @@ test('a query that uses the time or chance is volatile', async (t) => {
   }
 })
 
-test('explainStream tells how closely commits are told apart', async (t) => {
+test('explainStream says how precisely affecting commits are recognised', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   assert.deepEqual(await db.explainStream(ONE, [1]), {
     precision: 'key',
@@ -82,7 +82,7 @@ test('explainStream tells how closely commits are told apart', async (t) => {
   assert.equal(await precision('SELECT * FROM sqlite_schema'), 'everything')
 })
 
-test('explainStream tells why it is not closer', async (t) => {
+test('explainStream says why the precision is not higher', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { tables } = await db.explainStream('SELECT name FROM users WHERE id + 0 = 1')
   assert.equal(typeof tables[0]?.why, 'string')
@@ -133,7 +133,7 @@ async function randomWrite(db: Database, { int }: ReturnType<typeof random>): Pr
   }
 }
 
-test('whatever is written, no stream misses anything, and verifying finds nothing', async (t) => {
+test('whatever is written, no live query misses an update, and audits find nothing', async (t) => {
   const choices = random()
   const db = await tempDatabase(t, SCHEMA)
   const lives = queries.map(([sql, params]) => db.stream(sql, params, { verify: 0.3 }))

@@ -31,7 +31,7 @@ const reads: Record<string, (db: Database, options: AbortOptions) => Promise<unk
 }
 
 for (const [method, read] of Object.entries(reads)) {
-  test(`${method} is interrupted, and its reader works on`, async (t) => {
+  test(`${method} is interrupted, and its reader continues`, async (t) => {
     const db = await tempDatabase(t, '', { readers: 1 })
     const controller = new AbortController()
     const endless = read(db, { signal: controller.signal })
@@ -82,7 +82,7 @@ test('a running write is interrupted and undone', async (t) => {
   assert.equal((await db.execute('INSERT INTO t VALUES (1)')).changes, 1)
 })
 
-test('a signal that fires after the end changes nothing, and no listener stays', async (t) => {
+test('a signal that fires after the end changes nothing, and no listener is left', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const controller = new AbortController()
   const { signal } = controller
@@ -97,7 +97,7 @@ test('a signal that fires after the end changes nothing, and no listener stays',
   assert.deepEqual(await db.selectOne('SELECT count(*) AS n FROM t'), { n: 2 })
 })
 
-test('one signal gives up many calls', async (t) => {
+test('one signal cancels many calls', async (t) => {
   const db = await tempDatabase(t)
   const controller = new AbortController()
   const calls = Array.from({ length: 50 }, () => db.select(ENDLESS, [], { signal: controller.signal }))

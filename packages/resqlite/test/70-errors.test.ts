@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { AbortError, type Database, ResqliteError, SqliteError, TransactionError } from 'resqlite'
 import { tempDatabase } from './support/temp'
 
-test('the classes form a family, and each instance knows its name', () => {
+test('all error classes extend ResqliteError, and each instance has the name of its class', () => {
   const errors = [
     new SqliteError('m', 'SQLITE_ERROR', 1),
     new TransactionError('m', 'execute'),

@@ -113,7 +113,7 @@ test('a transaction may close the database it runs on', async (t) => {
   await db.close()
 })
 
-test('closing one object leaves the other on the same file alone', async (t) => {
+test('closing one object does not affect another on the same file', async (t) => {
   const path = tempFile(t)
   const one = await openDatabase(t, path)
   const two = await openDatabase(t, path)

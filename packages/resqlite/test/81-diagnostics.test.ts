@@ -4,7 +4,7 @@ import { type Database, type Diagnostics, sqliteVersion } from 'resqlite'
 import { ENDLESS } from './support/errors'
 import { openDatabase, tempFile } from './support/temp'
 
-test('diagnostics tells about the engine', async (t) => {
+test('diagnostics returns the counters of the engine', async (t) => {
   const path = tempFile(t)
   const db = await openDatabase(t, path, { readers: 2 })
   const other = await openDatabase(t, path)
@@ -23,7 +23,7 @@ test('diagnostics tells about the engine', async (t) => {
   assert.equal((await db.diagnostics()).handles, 1)
 })
 
-test('an open iterator is a lease, and it is given back', async (t) => {
+test('an open iterator is a lease, and releases it', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   const count =
     'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 100000) SELECT x FROM c'

@@ -108,7 +108,7 @@ test('both module systems give the same profile', () => {
   assert.equal(module, commonjs)
 })
 
-test('a difference is what came between, but for the highest values', () => {
+test('a difference is what was counted in between, except for the maxima', () => {
   const zero = Object.fromEntries(NAMES.map((name) => [name, 0])) as unknown as profile.ProfileCounters
   const before = { ...zero, completions: 5, completionHandlerUs: 0.1, writerQueueMax: 9, streamEmitCount: 4 }
   const after = { ...zero, completions: 7, completionHandlerUs: 0.3, writerQueueMax: 9, streamEmitCount: 1 }

@@ -47,7 +47,7 @@ const forgotten: Record<string, (db: Database, count: string) => unknown> = {
 }
 
 for (const [what, forget] of Object.entries(forgotten)) {
-  test(`${what} that is forgotten gives back what it held once it is collected`, async (t) => {
+  test(`${what} that is dropped releases its resources once it is collected`, async (t) => {
     await inProcess(t, `(${forget})`, async ({ Database, say, count, turn }, file, script) => {
       const db = await Database.open(file)
       await db.exec('CREATE TABLE t(x PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3)')

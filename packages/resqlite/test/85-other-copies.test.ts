@@ -117,7 +117,7 @@ test(
   },
 )
 
-test('another library that closes the file in between takes nothing from us', onLinux, async (t) => {
+test('another library that closes the file in between takes no lock away', onLinux, async (t) => {
   const file = tempFile(t)
   const db = await openDatabase(t, file)
   await db.exec('CREATE TABLE t(x)')

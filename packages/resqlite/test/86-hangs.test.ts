@@ -10,7 +10,7 @@ import { whoWaits } from './support/watchdog'
 const ROUNDS = 6
 
 for (const part of ['first', 'second']) {
-  test(`whatever is dropped, destroyed, aborted, closed and terminated, all of it comes back (${part} part)`, async (t) => {
+  test(`whatever is dropped, destroyed, aborted, closed or terminated, all resources are released (${part} part)`, async (t) => {
     const { seed } = random()
     t.diagnostic(`RESQLITE_SEED=${seed}`)
     const main = async (_: unknown, module: string, folder: string, seed: number, rounds: number) => {
@@ -23,7 +23,7 @@ for (const part of ['first', 'second']) {
   })
 }
 
-test('of a test that is stuck it is told who waits for whom', async (t) => {
+test('the report of a stuck test says what waits for what', async (t) => {
   const path = tempFile(t)
   const [db, other] = [await openDatabase(t, path), await openDatabase(t, path)]
   const closed = await tempDatabase(t)

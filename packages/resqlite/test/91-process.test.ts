@@ -119,7 +119,7 @@ test('an uncaught exception with work in flight ends the process with code 1 and
   assert.deepEqual(await stateAfter(file), [{ x: 0 }])
 })
 
-test('an uncaught exception in the body of a transaction that nobody awaits ends the process', async (t) => {
+test('an uncaught exception in the body of a transaction that is not awaited ends the process', async (t) => {
   async function main({ Database }: Tools, file: string) {
     const db = await Database.open(file)
     await db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (0)')

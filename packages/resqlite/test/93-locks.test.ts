@@ -39,7 +39,7 @@ async function lockedDatabase(t: TestContext, options = {}) {
   return { db, other }
 }
 
-test('a write waits for another process and succeeds when that lets go', async (t) => {
+test('a write waits for a lock of another process and succeeds when it is released', async (t) => {
   const { db, other } = await lockedDatabase(t)
   const write = db.execute(insert, [1])
   const done = settled(write)
@@ -102,7 +102,7 @@ test('writes queued behind a lock keep their order', async (t) => {
   )
 })
 
-test('a write that waits for another process can be given up', async (t) => {
+test('a write that waits for another process can be cancelled', async (t) => {
   const { db, other } = await lockedDatabase(t, { busyTimeout: 3000 })
   const controller = new AbortController()
   const { signal } = controller

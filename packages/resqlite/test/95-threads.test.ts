@@ -142,7 +142,7 @@ const activities: Record<string, Script<[string]>> = {
 }
 
 for (const [activity, script] of Object.entries(activities)) {
-  test(`a thread that is terminated in ${activity} leaves nothing behind, and others work on`, async (t) => {
+  test(`a thread that is terminated in ${activity} leaves nothing behind, and others continue`, async (t) => {
     async function main({ Database, thread, posted, turn, say }: Tools, file: string, script: string) {
       const db = await Database.open(file)
       await db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (0)')
@@ -167,7 +167,7 @@ for (const [activity, script] of Object.entries(activities)) {
     assert.deepEqual(await run(t, main, tempFile(t), `(${script})`), ['[{"x":7}]'])
   })
 
-  test(`a thread that is terminated in ${activity} gives the file back if nobody else has it open`, async (t) => {
+  test(`a thread that is terminated in ${activity} closes the file if nothing else has it open`, async (t) => {
     async function main({ Database, thread, posted, say }: Tools, file: string, script: string) {
       async function create({ Database }: Tools, file: string) {
         const db = await Database.open(file)
@@ -213,7 +213,7 @@ test('30 threads that exit by themselves with work in flight', async (t) => {
   assert.deepEqual(await run(t, main, tempFile(t)), ['30'])
 })
 
-test('a thread that dies of an error with work in flight takes nobody along', async (t) => {
+test('a thread that dies of an error with work in flight affects no other', async (t) => {
   async function main({ Database, thread, say }: Tools, file: string) {
     async function worker({ Database, count }: Tools, file: string) {
       const db = await Database.open(file)

@@ -130,7 +130,7 @@ const ways: Record<string, (rows: AsyncIterableIterator<unknown>) => Promise<unk
 }
 
 for (const [way, leave] of Object.entries(ways)) {
-  test(`${way} gives the thread of an iterator back`, async (t) => {
+  test(`${way} releases the thread of an iterator`, async (t) => {
     const db = await tempDatabase(t, 'CREATE TABLE t(x)')
     const million =
       'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 1000000) SELECT x FROM c'

@@ -32,7 +32,7 @@ test('a column that changes its type between large results is decoded right', as
   }
 })
 
-test('what the body of an aborted transaction still asks for is refused, not done outside of it', async (t) => {
+test('calls that the body of an aborted transaction still makes are refused, not run outside of it', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const controller = new AbortController()
   const late: Promise<PromiseSettledResult<unknown>[]>[] = []
@@ -55,7 +55,7 @@ test('what the body of an aborted transaction still asks for is refused, not don
   assert.deepEqual(await db.select('SELECT * FROM t'), [])
 })
 
-test('what the body of a nested transaction still asks for after the end of all is refused', async (t) => {
+test('calls that the body of a nested transaction still makes after the end of all are refused', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const controller = new AbortController()
   const over = gate()
@@ -76,7 +76,7 @@ test('what the body of a nested transaction still asks for after the end of all 
   assert.deepEqual(await db.select('SELECT * FROM t'), [])
 })
 
-test('giving transactions up at every moment never leaves one open', async (t) => {
+test('cancelling transactions at any moment never leaves one open', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   for (let round = 0; round < 2000; round++) {
     const controller = new AbortController()

@@ -5,7 +5,7 @@ import { run, start, startWith } from './support/process'
 import type { Tools } from './support/process-tools'
 import { openDatabase, tempFile } from './support/temp'
 
-test('a subscription keeps the process alive, and its end lets it go', async (t) => {
+test('a subscription keeps the process alive until it ends', async (t) => {
   async function main({ Database, say }: Tools, file: string) {
     const db = await Database.open(file)
     process.once('beforeExit', () => say('nothing left to do'))
@@ -23,7 +23,7 @@ test('a subscription keeps the process alive, and its end lets it go', async (t)
   assert.deepEqual(await child.output(), ['0', '1', 'nothing left to do'])
 })
 
-test('a live query that nobody uses keeps nothing alive', async (t) => {
+test('a live query without subscribers keeps nothing alive', async (t) => {
   async function main({ Database, say }: Tools, file: string) {
     const db = await Database.open(file)
     const live = db.stream('SELECT 1 AS x')
@@ -38,7 +38,7 @@ test('a live query that nobody uses keeps nothing alive', async (t) => {
 })
 
 for (const how of ['at once', 'in a callback']) {
-  test(`process.exit ${how} with open streams ends with its code`, async (t) => {
+  test(`process.exit ${how} with open live queries ends with its code`, async (t) => {
     async function main({ Database, say }: Tools, file: string, how: string) {
       const db = await Database.open(file)
       await db.exec('CREATE TABLE t(x)')
@@ -55,7 +55,7 @@ for (const how of ['at once', 'in a callback']) {
   })
 }
 
-test('what a callback throws ends the process as any uncaught exception does', async (t) => {
+test('an error that a callback throws ends the process like any uncaught exception', async (t) => {
   async function main({ Database }: Tools, file: string) {
     const db = await Database.open(file)
     db.stream('SELECT 1').subscribe(() => {
@@ -67,7 +67,7 @@ test('what a callback throws ends the process as any uncaught exception does', a
   assert.match(errors, /Error: the end of it/)
 })
 
-test('an error that no callback takes ends the process and says where the subscription was made', async (t) => {
+test('an error without an error callback ends the process and says where the subscription was made', async (t) => {
   async function main({ Database }: Tools, file: string) {
     const db = await Database.open(file)
     function whereItIsSubscribed() {
@@ -81,7 +81,7 @@ test('an error that no callback takes ends the process and says where the subscr
   assert.match(errors, /whereItIsSubscribed/)
 })
 
-test('an uncaught exception that is handled leaves the other subscribers alone', async (t) => {
+test('an uncaught exception that is handled does not affect the other subscribers', async (t) => {
   async function main({ Database, say }: Tools, file: string) {
     const db = await Database.open(file)
     await db.exec('CREATE TABLE t(x)')
@@ -101,7 +101,7 @@ test('an uncaught exception that is handled leaves the other subscribers alone',
   assert.deepEqual(await run(t, main, tempFile(t)), ['0', 'mine', '1', 'mine'])
 })
 
-test('threads that are terminated with open streams leave nothing behind, and others go on', async (t) => {
+test('threads that are terminated with open live queries leave nothing behind, and others continue', async (t) => {
   async function main({ Database, thread, posted, turn, say }: Tools, file: string) {
     async function worker({ Database, post }: Tools, file: string) {
       const db = await Database.open(file)
@@ -136,7 +136,7 @@ test('threads that are terminated with open streams leave nothing behind, and ot
   assert.deepEqual(await run(t, main, tempFile(t)), ['2000', '0'])
 })
 
-test('the main thread exits while threads have open streams', async (t) => {
+test('the main thread exits while threads have open live queries', async (t) => {
   async function main({ thread, posted, say }: Tools, file: string) {
     async function worker({ Database, post }: Tools, file: string) {
       const db = await Database.open(file)
@@ -153,7 +153,7 @@ test('the main thread exits while threads have open streams', async (t) => {
   assert.deepEqual(await run(t, main, tempFile(t)), ['bye'])
 })
 
-test('databases and streams that are dropped while in use are no danger to the collector', async (t) => {
+test('databases and live queries that are dropped while in use are collected without a crash', async (t) => {
   async function main({ Database, say, turn }: Tools) {
     const gc = globalThis.gc as () => void
     for (let round = 0; round < 20; round++) {
@@ -202,7 +202,7 @@ async function otherWriter({ Database, say, hear }: Tools, file: string) {
   await db.close()
 }
 
-test('what another process commits is seen', async (t) => {
+test('commits of another process are seen', async (t) => {
   const file = tempFile(t)
   const db = await openDatabase(t, file)
   await db.exec('CREATE TABLE t(x)')
@@ -219,7 +219,7 @@ test('what another process commits is seen', async (t) => {
   assert.ok((await db.diagnostics()).streams.foreignCommits > 0)
 })
 
-test('with watchExternal off, what another process commits is seen with the next re-query', async (t) => {
+test('with watchExternal off, commits of another process are seen at the next re-run', async (t) => {
   const file = tempFile(t)
   const db = await openDatabase(t, file, { watchExternal: false })
   await db.exec('CREATE TABLE t(x)')
@@ -233,7 +233,7 @@ test('with watchExternal off, what another process commits is seen with the next
   assert.equal((await db.diagnostics()).streams.foreignCommits, 0)
 })
 
-test('a stalled iterator of a stream that changes all the time holds one result', async (t) => {
+test('a stalled iterator of a live query that changes all the time holds one result', async (t) => {
   async function main({ Database, say }: Tools) {
     const gc = globalThis.gc as () => void
     const db = await Database.open(':memory:')

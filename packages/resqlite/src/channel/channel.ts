@@ -1,53 +1,66 @@
-import { Failure, type FailureReport, reported } from '../core/errors'
-import { FLUSH_BYTES, INBOX_BYTES, KNOWN_TEXT_UNITS, KNOWN_TEXTS, TURN_MILLISECONDS } from '../core/limits'
+import { Failure } from '../core/failure'
+import { FLUSH_BYTES, INBOX_BYTES, TURN_MILLISECONDS } from '../core/limits'
 import type { StreamStats } from '../core/live-types'
-import { Shape } from '../decode/layout'
+import { Layout } from '../decode/layout'
 import { Memory } from '../decode/memory'
-import { decodeSlice } from '../decode/row-batch'
-import type { LiveRequest } from '../live/live-request'
+import { decodeRows } from '../decode/row-batch'
 import { statsNumbers, statsOf } from '../stream-stats'
-import { FrameWriter } from '../wire/frame-writer'
+import { FrameWriter, type RawBuffer } from '../wire/frame-writer'
 import type { NativeBinding, NativePort } from '../wire/native'
+import { writeParams } from '../wire/params'
 import { Carrier, FRAME_HEADER, INTEGER_FLAGS, INTEGERS_MASK, Op, Reply, ReplyFlag } from '../wire/protocol'
-import { Answer, Pending, type Replied } from './pending'
-import { countedTurn } from './profile-binding'
-import { Awake, kindOfText } from './reply-poller'
+import { PlannedTurn } from './event-loop'
+import { Answer, type OpenRequest, Pending, type StreamRequest } from './pending'
+import { type ProfileBinding, profileBinding } from './profile-binding'
+import { outcomeOf } from './reply-payload'
+import { kindOfText, ReplyPoller } from './reply-poller'
+import { SqlTexts } from './sql-texts'
 
-const settled = Promise.resolve()
+const resolved = Promise.resolve()
 
-/** Small frames between two looks at the clock. */
-const FRAMES_PER_LOOK = 16
+/** Small frames that are handled between two readings of the clock. */
+const FRAMES_PER_CLOCK_READING = 16
 
 /**
- * The line to the native threads, shared by all databases of a realm. Requests of one tick go out in one call;
- * replies are handled for a few milliseconds per turn of the event loop.
+ * The JavaScript end of the connection between a realm and the engine, shared by all databases of the realm.
+ *
+ * Requests are encoded when they are made and handed over together at the end of the tick. Replies are handled when the
+ * native side wakes the realm or a polling turn finds some, for about a millisecond per turn of the event loop.
  */
 export class Channel {
+  /** The native module if it has counters, else undefined. */
+  readonly profile: ProfileBinding | undefined
   readonly #port: NativePort
   readonly #writer = new FrameWriter()
   readonly #inbox = new Memory(new ArrayBuffer(INBOX_BYTES), 0, INBOX_BYTES)
+  /** Where the next frame of the inbox begins, and where the last one ends. */
   #at = 0
   #filled = 0
   readonly #slabs: (Memory | undefined)[] = []
-  readonly #shapes: (Shape | undefined)[] = []
-  readonly #waiting: (Replied | undefined)[] = []
+  readonly #layouts: (Layout | undefined)[] = []
+  /** The requests that wait for replies, by slot. */
+  readonly #open: (OpenRequest | undefined)[] = []
   readonly #freeSlots: number[] = []
-  readonly #texts = new Map<string, number>()
-  #textUnits = 0
+  readonly #texts = new SqlTexts()
   #flushScheduled = false
   #session = 0
   #spareWriter: FrameWriter | undefined
   readonly #flush = () => this.flush()
-  readonly #turn: () => void
-  readonly #awake: Awake
+  readonly #onReplies: () => void
+  readonly #nextTurn = new PlannedTurn(() => this.#onTurn())
+  readonly #poller = new ReplyPoller(this.#nextTurn)
+  /** Some frames were left for the next turn. */
+  #hasLeftover = false
 
   constructor(binding: NativeBinding) {
-    this.#turn = countedTurn(binding, () => this.#handleReplies())
-    this.#awake = new Awake(this.#turn)
-    this.#port = new binding.Port(this.#inbox.bytes, this.#turn)
+    const profile = profileBinding(binding)
+    const handler = () => this.#handleReplies()
+    this.profile = profile
+    this.#onReplies = profile === undefined ? handler : () => profile.profileTurn(handler)
+    this.#port = new binding.Port(this.#inbox.bytes, this.#onReplies)
   }
 
-  /** A session id that no open session has. */
+  /** Returns a session id that no open session has. */
   newSession(): number {
     this.#session = (this.#session + 1) >>> 0
     return this.#session
@@ -67,33 +80,33 @@ export class Channel {
   }
 
   /** Opens a live query. */
-  stream(flags: number, target: number, fill: (writer: FrameWriter) => void, request: LiveRequest): void {
+  stream(flags: number, target: number, fill: (writer: FrameWriter) => void, request: StreamRequest): void {
     this.#send(Op.STREAM, flags, target, fill, request)
   }
 
-  /** Ends a live query: its sink is told nothing more. */
-  unsubscribe(request: LiveRequest): void {
+  /** Ends a live query, which gets no further frame. */
+  unsubscribe(request: StreamRequest): void {
     if (request.settled) return
     request.settled = true
     this.notify(Op.UNSUBSCRIBE, request.slot)
   }
 
-  /** The counters of a live query; undefined before its first frame, and after its end. */
-  streamStats({ slot, heard }: LiveRequest): StreamStats | undefined {
-    const known = slot !== -1 && heard && this.#port.streamStats(slot, statsNumbers)
-    return known ? statsOf(statsNumbers) : undefined
+  /** Returns the counters of a live query; undefined before its first frame and after its end. */
+  streamStats({ slot, hasReceivedFrame }: StreamRequest): StreamStats | undefined {
+    const isOpen = slot !== -1 && hasReceivedFrame && this.#port.streamStats(slot, statsNumbers)
+    return isOpen ? statsOf(statsNumbers) : undefined
   }
 
   /**
-   * Sends a statement with its parameters. `writeParams` and `params` are separate arguments so that the hot path
-   * makes no closure.
+   * Sends a statement with its parameters. The function that writes `params` is an argument of its own so that this hot
+   * path creates no closure.
    */
   statement(
     op: number,
     flags: number,
     target: number,
     sql: string,
-    writeParams: (writer: FrameWriter, params: unknown) => void,
+    write: (writer: FrameWriter, params: unknown) => void,
     params: unknown,
     answer: number,
     arrays: boolean,
@@ -103,7 +116,7 @@ export class Channel {
     writer.begin(op, flags, target)
     try {
       writer.u32(id)
-      writeParams(writer, params)
+      write(writer, params)
     } catch (error) {
       writer.drop()
       throw error
@@ -114,90 +127,100 @@ export class Channel {
     return pending
   }
 
-  /** Sends a frame that gets no reply. `request` is the reply slot it speaks about, if any. */
-  notify(op: number, target: number, request = 0): void {
+  /** Sends a frame that gets no reply. `slot` is that of the request it refers to, if any. */
+  notify(op: number, target: number, slot = 0): void {
     this.#writer.begin(op, 0, target)
-    this.#writer.end(request)
+    this.#writer.end(slot)
     this.schedule()
   }
 
-  /** Asks the native side to give a request up. If it can, the request fails with `failure`. */
+  /** Asks the native side to cancel a request. If it still can, the request fails with `failure`. */
   cancel(pending: Pending, failure: Failure): void {
     if (pending.settled || pending.slot === -1) return
     pending.cancelled ??= failure
     this.notify(Op.CANCEL, pending.slot)
   }
 
-  /** Gives a read up: it fails at once, and its late reply is ignored. */
+  /** Cancels a read: it fails at once, and its late reply is ignored. */
   abandon(pending: Pending, failure: Failure): void {
     if (pending.settled) return
     this.cancel(pending, failure)
     pending.settle(failure)
   }
 
-  /** Takes over the frames of another writer. */
+  /** Sends all frames of another writer. */
   append(frames: FrameWriter): void {
     this.#writer.append(frames)
     this.schedule()
   }
 
-  /** A reply slot for a request. `kind`: what has taken as long before; see `Awake`. */
-  reserve(request: Replied, kind: number): number {
-    const slot = this.#freeSlots.pop() ?? this.#waiting.length
-    this.#waiting[slot] = request
+  /** Gives a request a slot. `kind` is what the {@link ReplyPoller} knows it by. */
+  reserve(request: OpenRequest, kind: number): number {
+    const slot = this.#freeSlots.pop() ?? this.#open.length
+    this.#open[slot] = request
     request.slot = slot
-    this.#awake.awaits(request, kind)
+    this.#poller.request(request, kind)
     return slot
   }
 
-  /** Lets a slot go that was held back. */
+  /** Frees a slot that was held, at once or when its last reply has arrived. */
   release(pending: Pending): void {
     pending.held = false
-    if (pending.slot !== -1 && this.#waiting[pending.slot] !== pending) this.#free(pending)
+    if (pending.slot !== -1 && this.#open[pending.slot] !== pending) this.#free(pending)
   }
 
-  /** A writer for frames that take more than one turn to make. */
+  /** Lends a writer for frames that take more than one turn to encode. */
   borrowWriter(): FrameWriter {
     const writer = this.#spareWriter ?? new FrameWriter()
     this.#spareWriter = undefined
     return writer
   }
 
-  /** Takes a borrowed writer back. */
   returnWriter(writer: FrameWriter): void {
     writer.clear()
     this.#spareWriter = writer
   }
 
-  /** The id of an SQL text, which the native side learns if it is new. */
+  /** Encodes parameters for later. `copy` takes them from the memory they were written to. Throws like `writeParams`. */
+  packParams<T>(params: unknown, copy: (bytes: RawBuffer, length: number) => T): T {
+    const writer = this.borrowWriter()
+    try {
+      writeParams(writer, params)
+      return copy(writer.bytes, writer.position)
+    } finally {
+      this.returnWriter(writer)
+    }
+  }
+
+  /** Returns the number of an SQL text, and sends the text if it is new. */
   textId(sql: string): number {
-    const known = this.#texts.get(sql)
+    const known = this.#texts.id(sql)
     if (known !== undefined) return known
     this.#makeRoomForTexts(1)
     return this.#define(sql)
   }
 
-  /** The ids of several SQL texts, all of which the native side knows from here on. */
+  /** Returns the numbers of several SQL texts, all of which the native side knows at the same time. */
   textIds(texts: readonly string[]): number[] {
     this.#makeRoomForTexts(texts.length)
-    return texts.map((sql) => this.#texts.get(sql) ?? this.#define(sql))
+    return texts.map((sql) => this.#texts.id(sql) ?? this.#define(sql))
   }
 
-  /** Sees to it that everything written in this tick goes out at its end. */
+  /** Hands over everything written in this tick at its end, or now if it is much. */
   schedule(): void {
     if (this.#writer.position > FLUSH_BYTES) this.flush()
     else if (!this.#flushScheduled) {
       this.#flushScheduled = true
-      settled.then(this.#flush)
+      resolved.then(this.#flush)
     }
   }
 
-  /** Hands all written frames over now. */
+  /** Hands over all written frames now. */
   flush(): void {
     this.#flushScheduled = false
     const writer = this.#writer
     if (writer.position === 0) return
-    this.#port.submit(writer.bytes, writer.position, this.#awake.submits())
+    this.#port.submit(writer.bytes, writer.position, this.#poller.flush())
     writer.clear()
   }
 
@@ -206,7 +229,7 @@ export class Channel {
     flags: number,
     target: number,
     fill: ((writer: FrameWriter) => void) | undefined,
-    request: Replied,
+    request: OpenRequest,
   ): void {
     const writer = this.#writer
     writer.begin(op, flags, target)
@@ -225,33 +248,45 @@ export class Channel {
   }
 
   #define(sql: string): number {
-    const id = this.#texts.size
+    const id = this.#texts.nextId
     this.#writer.begin(Op.DEFINE, 0, id)
     this.#fill((writer) => writer.text(sql))
     this.#writer.end(0)
-    this.#texts.set(sql, id)
-    this.#textUnits += sql.length
+    this.#texts.add(sql)
     return id
   }
 
-  /** Makes the native side forget all texts, if that many more would be too many. */
+  /** Makes both sides forget all texts if so many more would be too many. */
   #makeRoomForTexts(more: number): void {
-    if (this.#texts.size + more <= KNOWN_TEXTS && this.#textUnits <= KNOWN_TEXT_UNITS) return
+    if (this.#texts.hasRoomFor(more)) return
     this.notify(Op.FORGET, 0)
-    this.#awake.forgetsTexts()
+    this.#poller.forgetTexts()
     this.#texts.clear()
-    this.#textUnits = 0
   }
 
-  /** Handles the replies that are there, as far as one turn of the event loop may take; whether there were any. */
+  /** A turn that was planned for polling, or for the frames that the one before left over. */
+  #onTurn(): void {
+    const polls = this.#poller.turn()
+    const hasReplies = polls || this.#hasLeftover
+    this.#hasLeftover = false
+    if (hasReplies) this.#onReplies()
+  }
+
+  /** Handles the rest of the replies in the next turn of the event loop. */
+  #continueNextTurn(): void {
+    this.#hasLeftover = true
+    this.#nextTurn.plan()
+  }
+
+  /** Handles replies for as long as one turn of the event loop may take. Returns whether there were any. */
   #handleReplies(): boolean {
     if (!this.#hasReplies()) return false
     const started = performance.now()
     let frames = 0
     do {
-      if (this.#handleFrame() || ++frames % FRAMES_PER_LOOK === 0) {
+      if (this.#handleFrame() || ++frames % FRAMES_PER_CLOCK_READING === 0) {
         if (performance.now() - started > TURN_MILLISECONDS) {
-          this.#awake.goesOn()
+          this.#continueNextTurn()
           break
         }
       }
@@ -259,21 +294,21 @@ export class Channel {
     return true
   }
 
-  /** Whether a frame stands in the inbox, if need be a new one. */
+  /** Whether there is a frame in the inbox, which is filled again when it is used up. */
   #hasReplies(): boolean {
     if (this.#at < this.#filled) return true
     this.#at = 0
     this.#filled = 0 // stays so if drain throws
-    this.#filled = this.#port.drain(this.#awake.drains())
+    this.#filled = this.#port.drain(this.#poller.drain())
     return this.#filled > 0
   }
 
-  /** Handles the next frame; true if it was a large one. An error in it must not keep those behind it from being handled. */
+  /** Handles the next frame. Returns true if that may have taken long. If it throws, the frames behind it are still handled. */
   #handleFrame(): boolean {
     try {
       return this.#handle()
     } catch (error) {
-      this.#awake.goesOn()
+      this.#continueNextTurn()
       throw error
     }
   }
@@ -284,7 +319,7 @@ export class Channel {
     const word = at >>> 2
     const info = i32[word + 1] as number
     const slot = i32[word + 2] as number
-    const aux = (i32[word + 3] as number) >>> 0
+    const argument = (i32[word + 3] as number) >>> 0
     this.#at = at + ((i32[word] as number) >>> 0)
     const flags = (info >>> 8) & 0xff
     const carrier = (flags >>> 2) & 3
@@ -295,9 +330,9 @@ export class Channel {
       payload = 0
     }
     const kind = info & 0xff
-    if (kind === Reply.SHAPE) this.#learnShape(aux, flags, memory, payload)
-    else this.#answer(this.#waiting[slot], kind, flags, aux, memory, payload)
-    // After an emission nobody knows how long the subscribers took.
+    if (kind === Reply.SHAPE) this.#learnLayout(argument, flags, memory, payload)
+    else this.#dispatch(this.#open[slot], kind, flags, argument, memory, payload)
+    // The subscribers of an emission may have taken any time.
     return carrier !== Carrier.INLINE || kind === Reply.EMIT
   }
 
@@ -312,111 +347,80 @@ export class Channel {
     return slab
   }
 
-  #learnShape(id: number, flags: number, memory: Memory, at: number): void {
-    // The native side has forgotten what it told, so it will tell again what is still used.
-    if ((flags & ReplyFlag.END) !== 0) this.#shapes.length = 0
+  #learnLayout(id: number, flags: number, memory: Memory, at: number): void {
+    // The native side has forgotten which layouts it has sent, and sends those still in use again.
+    if ((flags & ReplyFlag.END) !== 0) this.#layouts.length = 0
     const length = (memory.i32[at >>> 2] as number) >>> 0
-    const columns = JSON.parse(memory.bytes.toString('utf8', at + 4, at + 4 + length)) as string[]
-    this.#shapes[id] = new Shape(columns)
+    this.#layouts[id] = new Layout(JSON.parse(memory.text(at + 4, length)) as string[])
   }
 
-  #answer(
-    request: Replied | undefined,
+  #dispatch(
+    request: OpenRequest | undefined,
     kind: number,
     flags: number,
-    aux: number,
+    argument: number,
     memory: Memory,
     at: number,
   ): void {
     if (request === undefined) return
     const last = (flags & ReplyFlag.LAST) !== 0
+    this.#poller.reply(request, kind, last)
     if (request.answer === Answer.STREAM) {
-      this.#feed(request as LiveRequest, kind, last, aux, memory, at)
+      this.#feed(request as StreamRequest, kind, last, argument, memory, at)
       return
     }
     const pending = request as Pending
-    if (last) {
-      this.#awake.answered(kind)
-      this.#retire(pending)
-    }
+    if (last) this.#retire(pending)
     if (pending.settled) return
     try {
-      if (kind === Reply.ROWS) this.#takeRows(pending, flags, aux, memory, at)
-      else if (last) pending.settle(this.#outcome(pending, kind, aux, memory, at))
+      if (kind === Reply.ROWS) this.#takeRows(pending, flags, argument, memory, at)
+      else if (last) pending.settle(outcomeOf(pending, kind, argument, memory, at))
     } catch (error) {
-      // For example a text that is longer than a string can be. It fails its own request and no other.
+      // For example a text that is longer than a string can be. It fails this request and no other.
       pending.settle(new Failure(() => error as Error))
     }
   }
 
-  #feed(request: LiveRequest, kind: number, last: boolean, aux: number, memory: Memory, at: number): void {
-    this.#awake.hears(request, kind, last)
+  #feed(
+    request: StreamRequest,
+    kind: number,
+    last: boolean,
+    argument: number,
+    memory: Memory,
+    at: number,
+  ): void {
     try {
       if (!request.settled) {
         if (last) request.settled = true
-        request.take(kind, last, aux, this.#shapes[aux], memory, at)
+        request.take(kind, last, argument, this.#layouts[argument], memory, at)
       }
     } catch (error) {
-      // Such as a text that is longer than a string can be. What follows would be of no use.
+      // For example a text that is longer than a string can be. The patches that follow could not be applied.
       this.unsubscribe(request)
       request.failed(new Failure(() => error as Error), true)
     }
-    // Not before its sink was told, which may still ask for its counters.
+    // Only now, because subscribers may read the counters of the slot while they are called.
     if (last) this.#retire(request)
   }
 
-  #takeRows(pending: Pending, flags: number, shapeId: number, memory: Memory, at: number): void {
-    const shape = this.#shapes[shapeId]
-    if (shape === undefined) throw new Error(`rows of unknown shape ${shapeId}`)
-    const rows = decodeSlice(shape, memory, at, pending.arrays, pending.rows)
+  #takeRows(pending: Pending, flags: number, layoutId: number, memory: Memory, at: number): void {
+    const layout = this.#layouts[layoutId]
+    if (layout === undefined) throw new Error(`resqlite: rows of an unknown column layout ${layoutId}`)
+    const rows = decodeRows(layout, memory, at, pending.arrays, pending.rows)
     pending.rows = rows
     if ((flags & ReplyFlag.LAST) === 0) return
     pending.end = (flags & ReplyFlag.END) !== 0
     pending.settle(pending.answer === Answer.FIRST ? rows[0] : rows)
   }
 
-  #outcome(pending: Pending, kind: number, aux: number, memory: Memory, at: number): unknown {
-    switch (kind) {
-      case Reply.WRITTEN:
-        return {
-          changes: memory.f64[at >>> 3] as number,
-          lastInsertRowid: rowid(memory, at + 8, pending.bigints),
-          rows: pending.rows ?? [],
-          commit: memory.f64[(at >>> 3) + 2] as number,
-        }
-      case Reply.BYTES:
-        return memory.owned ? memory.bytes.subarray(at, at + aux) : memory.copy(at, at + aux)
-      case Reply.ERROR: {
-        const report = JSON.parse(memory.bytes.toString('utf8', at, at + aux)) as FailureReport
-        if (report.code === 'RESQLITE_ABORTED' && pending.cancelled !== undefined) return pending.cancelled
-        return reported(report)
-      }
-      case Reply.JSON:
-        return JSON.parse(memory.bytes.toString('utf8', at, at + aux))
-      default:
-        return undefined
-    }
-  }
-
-  /** Its last frame has come: the slot is free again, unless it is held. */
-  #retire(request: Replied): void {
-    this.#waiting[request.slot] = undefined
+  /** Handles the last frame of a request: its slot becomes free, unless it is held. */
+  #retire(request: OpenRequest): void {
+    this.#open[request.slot] = undefined
     if (!request.held) this.#free(request)
   }
 
-  #free(request: Replied): void {
+  #free(request: OpenRequest): void {
     this.#freeSlots.push(request.slot)
     request.slot = -1
   }
-}
-
-/** A rowid as a number where that is exact. */
-function rowid(memory: Memory, at: number, bigints: boolean): number | bigint {
-  if (!bigints) {
-    const low = (memory.i32[at >>> 2] as number) >>> 0
-    const high = memory.i32[(at >>> 2) + 1] as number
-    const value = high * 4294967296 + low
-    if (Number.isSafeInteger(value)) return value
-  }
-  return memory.i64[at >>> 3] as bigint
 }

@@ -1,20 +1,26 @@
-import { closed, closedError, type Failure, ResqliteError } from '../core/errors'
-import type { SharedStream } from '../live/shared-query'
-import { type Target, unwrap } from '../requests'
+import { closedError, ResqliteError } from '../core/errors'
+import { closedFailure, type Failure, unwrap } from '../core/failure'
 import { Op } from '../wire/protocol'
 import type { Channel } from './channel'
 
-/** Something that a closing database ends. */
-export interface Session {
+/** Where a request goes: to a database, or to the session of a transaction or snapshot. */
+export interface Target {
+  readonly channel: Channel
+  /** The id of a database handle or of a session. */
+  readonly id: number
+  /** The integer rule, and `Flag.SESSION` if `id` is that of a session. */
+  readonly flags: number
+}
+
+/** What closing a database ends: a session or a live query. */
+export interface Closeable {
   interrupt(failure: Failure): void
 }
 
-/** An open database: what all its parts share. */
-export class Handle implements Target {
-  /** Live queries in use, by what makes them the same. */
-  readonly streams = new Map<string, SharedStream>()
+/** An open database, shared by everything that uses it. */
+export class DatabaseHandle implements Target {
   /** Open transactions, snapshots, iterators and live queries. */
-  readonly #sessions = new Set<Session>()
+  readonly #closeables = new Set<Closeable>()
   /** Batches whose frames have not all been sent. */
   #batches = 0
   #onIdle: (() => void) | undefined
@@ -24,7 +30,7 @@ export class Handle implements Target {
   constructor(
     readonly channel: Channel,
     readonly id: number,
-    /** The number of the native engine, which all databases of this process on one file share. */
+    /** The number of the engine, which all databases of this process on one file share. */
     readonly engine: number,
     readonly flags: number,
     readonly path: string,
@@ -35,13 +41,13 @@ export class Handle implements Target {
     return this.#isOpen
   }
 
-  /** This handle as a target; throws if it is closed. */
+  /** Returns this handle; throws if it is closed. */
   usable(): this {
     if (!this.#isOpen) throw closedError(this.path)
     return this
   }
 
-  /** This handle as a target of writes; throws if it is closed or read-only. */
+  /** Returns this handle; throws if it is closed or read-only. */
   writable(operation: string): this {
     if (this.readOnly) {
       this.usable()
@@ -51,16 +57,17 @@ export class Handle implements Target {
     return this.usable()
   }
 
-  sessionBegins(session: Session): void {
-    this.#sessions.add(session)
+  /** Adds something that `close` interrupts and waits for. */
+  add(closeable: Closeable): void {
+    this.#closeables.add(closeable)
   }
 
-  sessionEnded(session: Session): void {
-    this.#sessions.delete(session)
+  remove(closeable: Closeable): void {
+    this.#closeables.delete(closeable)
     this.#checkIdle()
   }
 
-  batchBegins(): void {
+  batchBegan(): void {
     this.#batches++
   }
 
@@ -75,9 +82,9 @@ export class Handle implements Target {
   }
 
   async #close(): Promise<void> {
-    this.#isOpen = false // before anybody is told, as whoever hears of it may ask for more
-    const failure = closed(this.path)
-    for (const session of [...this.#sessions]) session.interrupt(failure)
+    this.#isOpen = false // first, because an interrupted caller may make another call at once
+    const failure = closedFailure(this.path)
+    for (const closeable of [...this.#closeables]) closeable.interrupt(failure)
     if (!this.#isIdle) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve
@@ -87,7 +94,7 @@ export class Handle implements Target {
   }
 
   get #isIdle(): boolean {
-    return this.#sessions.size === 0 && this.#batches === 0
+    return this.#closeables.size === 0 && this.#batches === 0
   }
 
   #checkIdle(): void {

@@ -1,24 +1,26 @@
-import type { Failure } from '../core/errors'
+import type { Failure } from '../core/failure'
+import type { Layout } from '../decode/layout'
+import type { Memory } from '../decode/memory'
 
 /** What a request resolves with. */
 export const Answer = {
   /** All rows. */
   ROWS: 0,
-  /** The first row or undefined. */
+  /** The first row, or undefined. */
   FIRST: 1,
-  /** Whatever the reply is: bytes, a write result, JSON, or nothing. */
+  /** The content of the reply: bytes, a write result, JSON, or nothing. */
   REPLY: 2,
-  /** What a live query sends, frame by frame: see LiveRequest. */
+  /** Nothing; the frames go to a {@link StreamRequest} one by one. */
   STREAM: 3,
 } as const
 
-/** A request to which something is replied. */
-export abstract class Replied {
-  /** Its reply slot, fixed until its last frame has come. */
+/** A request that has not got its last reply frame. */
+export abstract class OpenRequest {
+  /** The number by which reply frames name it, fixed until the last one has arrived; -1 when it has none. */
   slot = -1
-  /** Nobody is interested in its frames any more. */
+  /** Further frames are ignored. */
   settled = false
-  /** The slot stays taken although the last frame came: frames that name it are still being made. */
+  /** Keeps the slot taken after the last reply: frames that name it are still being encoded. */
   held = false
 
   constructor(
@@ -28,15 +30,15 @@ export abstract class Replied {
   ) {}
 }
 
-/** A request whose reply is awaited. `promise` never rejects: it resolves with the answer or with a Failure. */
-export class Pending extends Replied {
-  /** Rows so far; undefined until the first ones come. */
+/** A request with one outcome. `promise` never rejects: it resolves with the answer or with a {@link Failure}. */
+export class Pending extends OpenRequest {
+  /** The rows so far; undefined until the first ones arrive. */
   rows: unknown[] | undefined
-  /** For cursors: nothing follows. */
+  /** For cursors: no batch follows. */
   end = false
-  /** Why it was cancelled, if it was: what an interrupted request fails with. */
+  /** Why it was cancelled, if it was. It fails with this if it is interrupted. */
   cancelled: Failure | undefined
-  /** Called once when it settles. */
+  /** Called once, when it settles. */
   onSettled: (() => void) | undefined
   readonly promise: Promise<unknown>
   #resolve!: (outcome: unknown) => void
@@ -60,4 +62,27 @@ export class Pending extends Replied {
     this.#resolve(outcome)
     if (this.onSettled !== undefined) this.onSettled()
   }
+}
+
+/** A request that opens a live query. It takes reply frames until it ends. */
+export abstract class StreamRequest extends OpenRequest {
+  /** A frame has arrived. Before that, the native side may know another request by the same slot. */
+  hasReceivedFrame = false
+
+  constructor(arrays: boolean) {
+    super(Answer.STREAM, arrays)
+  }
+
+  /** Takes a frame. `argument` is the number in its header, `layout` the column layout of that number. */
+  abstract take(
+    kind: number,
+    last: boolean,
+    argument: number,
+    layout: Layout | undefined,
+    memory: Memory,
+    at: number,
+  ): void
+
+  /** The queries failed. `ended`: nothing follows. */
+  abstract failed(failure: Failure, ended: boolean): void
 }

@@ -1,124 +1,165 @@
 import { availableParallelism } from 'node:os'
-import { KNOWN_TEXTS } from '../core/limits'
-import type { LiveRequest } from '../live/live-request'
+import { KNOWN_TEXTS, MAX_POLL_BACKOFF, POLL_TURNS } from '../core/limits'
 import { Reply } from '../wire/protocol'
-import { Outside } from './event-loop'
-import { Answer, type Replied } from './pending'
-import { Lookout } from './poll-backoff'
+import type { PlannedTurn } from './event-loop'
+import { Answer, type OpenRequest, type StreamRequest } from './pending'
 
-/** Operations, as kinds of calls; statements are kinds of their own, counted from here. */
+/** The kinds of requests below this number are operations; the others are statements. */
 const OPERATIONS = 32
 
-/** The kind of a call that runs a statement, by the number of its text. */
+/** The kind of a request that runs a statement, by the id of its SQL text. */
 export function kindOfText(id: number): number {
   return OPERATIONS + id
 }
 
 /**
- * Keeps the event loop awake for a few turns, in which it looks for replies, where what it would sleep for is likely to
- * come at once: the answer to the only call that is awaited, and what a write brings to a live query.
+ * Decides when the event loop polls for replies instead of sleeping until a native thread wakes it.
  *
- * The native side is told, as it need not wake this realm then. From that on until it is told otherwise a turn is
- * planned, whatever happens.
+ * To sleep and be woken costs more time, on both threads, than a quick query takes. While something is likely to arrive
+ * at once, the event loop therefore plans one turn after another, up to `POLL_TURNS` of them, and looks for replies in
+ * each. That is so for two things, each with a back-off of its own:
+ * - the reply to the only outstanding call, or the first result of a live query if that is the only thing awaited;
+ * - the emissions that follow a write, while a live query is open.
+ *
+ * `flush` and `drain` tell the native side whether this realm polls; if it does, no native thread wakes it. From then on
+ * a turn must be planned at all times until `drain` has returned false, or a wake-up would be lost: `#told` remembers
+ * this, because polling may end before the native side knows.
  */
-export class Awake {
-  readonly #turn: () => void
-  readonly #everLooks: boolean
-  readonly #answer = new Lookout(OPERATIONS + KNOWN_TEXTS)
-  readonly #news = new Lookout()
-  /** Calls that are not answered yet, and live queries that have not given their first result. */
-  #calls = 0
-  #streams = 0
-  /** The kind of the only call, until it goes out; else -1. */
-  #only = -1
+export class ReplyPoller {
+  readonly #nextTurn: PlannedTurn
+  /** With a single core there is no point in polling: the thread that makes the reply needs the core. */
+  readonly #isEnabled: boolean
+  readonly #reply = new PollBackoff(OPERATIONS + KNOWN_TEXTS)
+  readonly #emission = new PollBackoff(1)
+  /** Calls without their last reply, and live queries without their first frame. */
+  #outstanding = 0
+  #liveQueries = 0
+  /** The kind of the only outstanding request until it is flushed, else -1. */
+  #onlyKind = -1
+  /** The native side was told that this realm polls. */
   #told = false
-  #planned = false
-  /** Replies are left over for the next turn. */
-  #goesOn = false
-  /** A turn was planned and came, which the timers of a test that were there before this module never do. */
-  #turnsCome = false
-  readonly #outside = new Outside()
-  readonly #look = () => this.#lookAgain()
 
-  /**
-   * `turn` handles what replies there are; it asks `drains`. With a single core there is nothing to look for: whoever
-   * answers needs it.
-   */
-  constructor(turn: () => void, cores: number = availableParallelism()) {
-    this.#turn = turn
-    this.#everLooks = cores > 1
+  /** `nextTurn` must call {@link ReplyPoller.turn}. */
+  constructor(nextTurn: PlannedTurn, cores: number = availableParallelism()) {
+    this.#nextTurn = nextTurn
+    this.#isEnabled = cores > 1
   }
 
-  /** A request is made; `kind`: its operation, or that of its text. */
-  awaits(request: Replied, kind: number): void {
-    if (request.answer === Answer.STREAM) this.#streams++
-    if (++this.#calls > 1) this.#answer.stop()
-    else this.#only = kind
+  /** A request was made. `kind` is its operation, or the kind of its text. */
+  request(request: OpenRequest, kind: number): void {
+    if (request.answer === Answer.STREAM) this.#liveQueries++
+    if (++this.#outstanding > 1) this.#reply.stop()
+    else this.#onlyKind = kind
   }
 
-  /** The last frame of a call has come. */
-  answered(kind: number): void {
-    if (--this.#calls > 0) return
-    this.#answer.came()
-    if (this.#streams > 0 && kind === Reply.WRITTEN) this.#news.begin()
+  /** A reply frame has arrived. `kind` is that of the frame; `last`: no frame follows for this request. */
+  reply(request: OpenRequest, kind: number, last: boolean): void {
+    if (request.answer === Answer.STREAM) this.#streamReply(request as StreamRequest, kind, last)
+    else if (last) this.#completed(kind)
   }
 
-  /** A frame of a live query has come: its first is what was awaited. */
-  hears(stream: LiveRequest, kind: number, last: boolean): void {
-    if (last) this.#streams--
-    if (kind === Reply.EMIT) this.#news.came()
-    if (stream.heard) return
-    stream.heard = true
-    this.answered(kind)
+  /** Requests are handed over. Returns whether this realm polls. */
+  flush(): boolean {
+    if (this.#outstanding === 1 && this.#onlyKind !== -1) this.#reply.begin(this.#onlyKind)
+    this.#onlyKind = -1
+    const polls = this.#poll()
+    this.#told ||= polls
+    return polls
   }
 
-  /** Texts get new numbers. */
-  forgetsTexts(): void {
-    this.#answer.forget()
-  }
-
-  /** Requests go out; whether nobody need wake this realm. */
-  submits(): boolean {
-    if (this.#calls === 1 && this.#only !== -1) this.#answer.begin(this.#only)
-    this.#only = -1
-    const stays = this.#stays()
-    this.#told ||= stays
-    return stays
-  }
-
-  /** Replies are asked for; whether nobody need wake this realm for further ones. */
-  drains(): boolean {
-    this.#told = this.#stays()
+  /** Replies are fetched. Returns whether this realm goes on polling. */
+  drain(): boolean {
+    this.#told = this.#poll()
     return this.#told
   }
 
-  /** The next turn of the event loop handles the replies that are left. */
-  goesOn(): void {
-    this.#goesOn = true
-    this.#plan()
+  /** A planned turn has begun. Returns whether it is one for polling. */
+  turn(): boolean {
+    const polls = this.#told
+    this.#reply.turn()
+    this.#emission.turn()
+    return polls
   }
 
-  /** If the event loop stays awake, its next turn looks for replies. */
-  #stays(): boolean {
-    const stays = this.#everLooks && (this.#answer.looks || this.#news.looks)
-    if (stays) this.#plan()
-    return stays && this.#turnsCome
+  /** The ids of SQL texts get new meanings. */
+  forgetTexts(): void {
+    this.#reply.reset()
   }
 
-  #plan(): void {
-    if (this.#planned) return
-    this.#planned = true
-    // Subscribers may be told in it.
-    this.#outside.nextTurn(this.#look)
+  #streamReply(request: StreamRequest, kind: number, last: boolean): void {
+    if (last) this.#liveQueries--
+    if (kind === Reply.EMIT) this.#emission.arrived()
+    if (request.hasReceivedFrame) return
+    request.hasReceivedFrame = true
+    this.#completed(kind)
   }
 
-  #lookAgain(): void {
-    const looks = this.#told || this.#goesOn
-    this.#turnsCome = true
-    this.#planned = false
-    this.#goesOn = false
-    this.#answer.turn()
-    this.#news.turn()
-    if (looks) this.#turn()
+  #completed(kind: number): void {
+    if (--this.#outstanding > 0) return
+    this.#reply.arrived()
+    if (this.#liveQueries > 0 && kind === Reply.WRITTEN) this.#emission.begin(0)
+  }
+
+  /** Plans the next turn if there is something to poll for. The native side may rely on it only once a turn has run. */
+  #poll(): boolean {
+    const polls = this.#isEnabled && (this.#reply.isPolling || this.#emission.isPolling)
+    if (polls) this.#nextTurn.plan()
+    return polls && this.#nextTurn.hasRun
+  }
+}
+
+/**
+ * Counts the turns that are spent on polling, and backs off where polling was fruitless. After `POLL_TURNS` fruitless
+ * turns the next attempt of the same kind is skipped, then the next 3, 7 and so on up to `MAX_POLL_BACKOFF`. An arrival
+ * while polling halves the next back-off.
+ */
+export class PollBackoff {
+  #turnsLeft = 0
+  /** The kind that is polled for, or was last. */
+  #kind = 0
+  /** By kind: the length of the last back-off, and the attempts that are still to be skipped. */
+  readonly #length: Uint8Array
+  readonly #skips: Uint8Array
+
+  constructor(kinds: number) {
+    this.#length = new Uint8Array(kinds)
+    this.#skips = new Uint8Array(kinds)
+  }
+
+  get isPolling(): boolean {
+    return this.#turnsLeft > 0
+  }
+
+  /** Begins an attempt, or skips it. */
+  begin(kind: number): void {
+    this.#kind = kind
+    const skips = this.#skips[kind] as number
+    if (skips > 0) this.#skips[kind] = skips - 1
+    else this.#turnsLeft = POLL_TURNS
+  }
+
+  /** A turn of the event loop has begun. The last one makes the attempt a fruitless one. */
+  turn(): void {
+    if (this.#turnsLeft === 0 || --this.#turnsLeft > 0) return
+    const length = Math.min(2 * (this.#length[this.#kind] as number) + 1, MAX_POLL_BACKOFF)
+    this.#length[this.#kind] = length
+    this.#skips[this.#kind] = length
+  }
+
+  /** What is polled for has arrived. */
+  arrived(): void {
+    if (this.#turnsLeft > 0) this.#length[this.#kind] = (this.#length[this.#kind] as number) >> 1
+    this.#turnsLeft = 0
+  }
+
+  /** Ends the attempt; it counts neither as fruitless nor as successful. */
+  stop(): void {
+    this.#turnsLeft = 0
+  }
+
+  /** Forgets all back-offs. */
+  reset(): void {
+    this.#length.fill(0)
+    this.#skips.fill(0)
   }
 }

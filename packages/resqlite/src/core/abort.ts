@@ -1,49 +1,40 @@
-import type { Channel } from '../channel/channel'
-import type { Pending } from '../channel/pending'
-import { AbortError, aborted } from './errors'
+import { AbortError } from './errors'
 
-/** Refuses a call whose signal has fired before it began. */
+/** Throws when the signal has fired before the call began. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new AbortError(signal.reason)
 }
 
-/** Gives a read up when the signal fires: it fails at once. */
-export function abandonOnAbort(channel: Channel, signal: AbortSignal, pending: Pending): void {
-  pending.onSettled = onAbort(signal, () => channel.abandon(pending, aborted(signal.reason)))
-}
-
-/** Cancels a write when the signal fires. Its reply tells what became of it. */
-export function cancelOnAbort(channel: Channel, signal: AbortSignal, pending: Pending): void {
-  pending.onSettled = onAbort(signal, () => channel.cancel(pending, aborted(signal.reason)))
-}
-
-/** The calls that wait for one signal. They share one listener: a signal warns when it has more than ten. */
-interface Waiting {
-  readonly calls: Set<() => void>
+/**
+ * The callbacks of one signal. They share one event listener, because Node.js prints a warning when a signal has more
+ * than ten.
+ */
+interface SharedListener {
+  readonly callbacks: Set<() => void>
   readonly fire: () => void
 }
 
-const waitingFor = new WeakMap<AbortSignal, Waiting>()
+const listeners = new WeakMap<AbortSignal, SharedListener>()
 
-/** Calls `listener` when the signal fires; returns what takes that back. */
-export function onAbort(signal: AbortSignal, listener: () => void): () => void {
-  const { calls, fire } = waitingFor.get(signal) ?? startWaiting(signal)
-  calls.add(listener)
+/** Calls `callback` when the signal fires. Returns a function that cancels that. */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const { callbacks, fire } = listeners.get(signal) ?? addListener(signal)
+  callbacks.add(callback)
   return () => {
-    calls.delete(listener)
-    if (calls.size > 0 || waitingFor.get(signal)?.calls !== calls) return
-    waitingFor.delete(signal)
+    callbacks.delete(callback)
+    if (callbacks.size > 0 || listeners.get(signal)?.callbacks !== callbacks) return
+    listeners.delete(signal)
     signal.removeEventListener('abort', fire)
   }
 }
 
-function startWaiting(signal: AbortSignal): Waiting {
-  const calls = new Set<() => void>()
+function addListener(signal: AbortSignal): SharedListener {
+  const callbacks = new Set<() => void>()
   const fire = () => {
-    for (const call of [...calls]) call()
+    for (const callback of [...callbacks]) callback()
   }
-  const waiting = { calls, fire }
-  waitingFor.set(signal, waiting)
+  const shared = { callbacks, fire }
+  listeners.set(signal, shared)
   signal.addEventListener('abort', fire)
-  return waiting
+  return shared
 }

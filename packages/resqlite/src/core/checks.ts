@@ -12,7 +12,7 @@ import type {
   TransactionOptions,
 } from './types'
 
-/** Tells what a value should have been, or nothing if it is fine. */
+/** Returns what a value should be, or undefined if it is valid. */
 type Check = (value: unknown) => string | undefined
 type Checks = Readonly<Record<string, Check>>
 
@@ -107,7 +107,7 @@ const CHANGES: Checks = {
   key: (value) => (isKey(value) ? undefined : 'the name of a column, or an array of at least one'),
 } satisfies Record<keyof ChangesOptions, Check>
 
-/** The options that each method knows. */
+/** The options of each method. */
 const METHODS = {
   open: OPEN,
   select: ROWS,
@@ -132,7 +132,9 @@ export function checkOptions(method: keyof typeof METHODS, options: unknown): vo
   for (const [name, value] of Object.entries(options)) {
     const check = Object.hasOwn(checks, name) ? checks[name] : undefined
     if (check === undefined) {
-      throw refused(`${method}: unknown option ${show(name)}; known are ${Object.keys(checks).join(', ')}`)
+      throw refused(
+        `${method}: unknown option ${show(name)}; known options are ${Object.keys(checks).join(', ')}`,
+      )
     }
     const expected = value === undefined ? undefined : check(value)
     if (expected !== undefined)
@@ -140,40 +142,40 @@ export function checkOptions(method: keyof typeof METHODS, options: unknown): vo
   }
 }
 
-/** Refuses a path that is no path. */
+/** Throws if `path` cannot be a path. */
 export function checkPath(path: unknown): asserts path is string {
   if (typeof path !== 'string') throw refused(`open: path must be a string, not ${show(path)}`)
   if (path === '') throw refused("open: path must not be empty; ':memory:' opens a database in memory")
   if (path.includes('\0')) throw refused('open: path must not contain a NUL character')
   if (/\p{Surrogate}/u.test(path)) {
     throw refused(
-      `open: path must not contain half of a surrogate pair, as ${show(path)} does; no file has such a name`,
+      `open: path must not contain a lone surrogate, as ${show(path)} does; no file has such a name`,
     )
   }
 }
 
-/** Refuses SQL that is no text. */
+/** Throws if `sql` is not a string. */
 export function checkSql(sql: unknown): asserts sql is string {
   if (typeof sql !== 'string') throw typeError(`sql must be a string, not ${show(sql)}`, 'RESQLITE_STATEMENT')
 }
 
-/** Refuses a body that cannot be called. */
+/** Throws if `body` is not a function. */
 export function checkBody(method: string, body: unknown): void {
   if (typeof body !== 'function') {
     throw refused(`${method}: the first argument must be a function, not ${show(body)}`)
   }
 }
 
-/** The columns of `changes({ key })`. */
+/** Returns the columns of `changes({ key })`. */
 export function checkKey(options: unknown): readonly string[] {
   checkOptions('changes', options ?? {})
   const key = (options as { key?: string | readonly string[] } | undefined)?.key
   if (key === undefined)
-    throw refused("changes: option key is missing; it names a column, as in { key: 'id' }")
+    throw refused("changes: option key is missing; it must name a column, as in { key: 'id' }")
   return typeof key === 'string' ? [key] : [...key]
 }
 
-/** The named queries of a stream of several. */
+/** Returns the queries of `stream({ … })` with their names. */
 export function checkQueries(queries: unknown): [string, Query][] {
   if (typeof queries !== 'object' || queries === null || Array.isArray(queries)) {
     const expected = 'a string, or an object of queries like { users: { sql } }'
@@ -184,7 +186,7 @@ export function checkQueries(queries: unknown): [string, Query][] {
   }
   const entries = Object.entries(queries)
   if (entries.length === 0 || entries.length > STREAM_QUERIES) {
-    throw refused(`stream: from 1 to ${STREAM_QUERIES} queries are possible, not ${entries.length}`)
+    throw refused(`stream: the number of queries must be from 1 to ${STREAM_QUERIES}, not ${entries.length}`)
   }
   for (const [name, query] of entries) checkQuery(name, query)
   return entries
@@ -197,14 +199,14 @@ function checkQuery(name: string, query: unknown): void {
   }
   const unknown = Object.keys(query).find((key) => key !== 'sql' && key !== 'params')
   if (unknown !== undefined)
-    throw refused(`${label} has an unknown part ${show(unknown)}; known are sql, params`)
+    throw refused(`${label} has an unknown property ${show(unknown)}; known properties are sql, params`)
   const { sql } = query as { sql?: unknown }
   if (typeof sql !== 'string') {
     throw typeError(`${label}: sql must be a string, not ${show(sql)}`, 'RESQLITE_STATEMENT')
   }
 }
 
-/** Refuses what a subscriber may not be. */
+/** Throws if the arguments of `subscribe` are not functions. */
 export function checkCallbacks(next: unknown, error: unknown): void {
   if (typeof next !== 'function') {
     throw refused(`subscribe: the first argument must be a function, not ${show(next)}`)

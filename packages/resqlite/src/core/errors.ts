@@ -1,5 +1,5 @@
 /**
- * The base class of the errors of this library. Programs tell errors apart by `code`; messages may change. Where an
+ * The base class of the errors of this library. Tell errors apart by `code`, which is stable; messages may change. Where an
  * argument is wrong, a `TypeError` or `RangeError` with a `code` is thrown instead, and a native module that cannot be
  * loaded is a plain `Error`. Codes that begin with `SQLITE_` are those of SQLite.
  *
@@ -24,7 +24,7 @@
  * | `RESQLITE_WORKER` | `ResqliteError` | A native thread failed and was replaced. The request may not have run. |
  */
 export class ResqliteError extends Error {
-  /** Names the error for programs. */
+  /** For example `'SQLITE_BUSY'` or `'RESQLITE_CLOSED'`. */
   readonly code: string
 
   constructor(message: string, code: string, options?: { cause?: unknown }) {
@@ -34,7 +34,7 @@ export class ResqliteError extends Error {
 }
 
 /**
- * SQLite refused a statement.
+ * A statement failed in SQLite. `code` is the name of SQLite's extended result code.
  *
  * ```ts
  * try {
@@ -48,9 +48,9 @@ export class ResqliteError extends Error {
 export class SqliteError extends ResqliteError {
   /** SQLite's extended result code, for example 2067. */
   readonly errno: number
-  /** The statement, as it was given. */
+  /** The SQL text as it was passed. */
   readonly sql: string | undefined
-  /** Where in `sql` SQLite saw the error (a string index), if it said so. */
+  /** The string index in `sql` at which SQLite found the error, if known. */
   readonly offset: number | undefined
 
   constructor(message: string, code: string, errno: number, sql?: string, offset?: number) {
@@ -61,9 +61,9 @@ export class SqliteError extends ResqliteError {
   }
 }
 
-/** A transaction (or snapshot) was used in a way that its state does not allow. */
+/** A transaction or snapshot was used in a state that does not allow it, for example after it had ended. */
 export class TransactionError extends ResqliteError {
-  /** What was tried: `'execute'`, `'select'`, … */
+  /** The method that was called: `'execute'`, `'select'`, … */
   readonly operation: string
 
   constructor(
@@ -77,7 +77,7 @@ export class TransactionError extends ResqliteError {
   }
 }
 
-/** The call was given up through its signal. `cause` is the signal's reason. */
+/** The call was cancelled through its signal. `cause` is the signal's reason. */
 export class AbortError extends ResqliteError {
   constructor(reason: unknown) {
     super('The operation was aborted', 'RESQLITE_ABORTED', { cause: reason })
@@ -86,7 +86,7 @@ export class AbortError extends ResqliteError {
 
 /** A query exceeded one of its limits, see {@link QueryLimits}. */
 export class LimitError extends ResqliteError {
-  /** The limit that it exceeded. */
+  /** The limit that was exceeded. */
   readonly limit: 'time' | 'steps' | 'bytes'
 
   constructor(message: string, limit: LimitError['limit']) {
@@ -95,93 +95,25 @@ export class LimitError extends ResqliteError {
   }
 }
 
-// On the prototypes, as in the language itself: no own property, nothing to pay per error.
+// On the prototypes, like the names of the built-in errors: creating an error costs nothing extra.
 for (const type of [ResqliteError, SqliteError, TransactionError, AbortError, LimitError]) {
   Object.defineProperty(type.prototype, 'name', { value: type.name, writable: true, configurable: true })
 }
 
-/** A TypeError with a code. */
+/** Creates a TypeError with a code. */
 export function typeError(message: string, code: string): TypeError {
   return Object.assign(new TypeError(message), { code })
 }
 
-/** A RangeError with a code. */
+/** Creates a RangeError with a code. */
 export function rangeError(message: string, code: string): RangeError {
   return Object.assign(new RangeError(message), { code })
 }
 
-/** The code of what a closed database refuses. */
+/** The code of calls on a closed database. */
 export const CLOSED = 'RESQLITE_CLOSED'
 
-/** The error of a database that was closed. */
+/** Creates the error of calls on a closed database. */
 export function closedError(path: string): ResqliteError {
   return new ResqliteError(`The database ${JSON.stringify(path)} is closed`, CLOSED)
-}
-
-/** How the native side describes an error. */
-export interface FailureReport {
-  kind: string
-  code: string
-  message: string
-  errno?: number
-  /** Byte offset into the UTF-8 text of the statement. */
-  offset?: number
-  operation?: string
-  limit?: LimitError['limit']
-}
-
-/**
- * A request that failed. It travels through promises as a value, and the error is made where the caller waits,
- * so that its stack leads there.
- */
-export class Failure {
-  constructor(private readonly make: (sql: string | undefined) => Error) {}
-
-  /** The error; `sql` is the statement, if there was one. Its stack begins at the caller of `at`. */
-  toError(sql?: string, at: (...args: never[]) => unknown = this.toError): Error {
-    const error = this.make(sql)
-    // Ten frames are all that a stack has; those of making the error would only push the caller out.
-    Error.captureStackTrace?.(error, at)
-    return error
-  }
-}
-
-/** The failure that the native side reported. */
-export function reported(report: FailureReport): Failure {
-  return new Failure((sql) => fromReport(report, sql))
-}
-
-/** The failure of a request that was given up through a signal. */
-export function aborted(reason: unknown): Failure {
-  return new Failure(() => new AbortError(reason))
-}
-
-/** The failure of a request that a closing database does not wait for. */
-export function closed(path: string): Failure {
-  return new Failure(() => closedError(path))
-}
-
-function fromReport(report: FailureReport, sql: string | undefined): Error {
-  const { kind, code, message } = report
-  switch (kind) {
-    case 'sqlite':
-      return new SqliteError(message, code, report.errno ?? 1, sql, stringIndex(sql, report.offset))
-    case 'transaction':
-      return new TransactionError(message, report.operation ?? '', code)
-    case 'limit':
-      return new LimitError(message, report.limit ?? 'time')
-    case 'type':
-      return typeError(message, code)
-    case 'range':
-    case 'parameter':
-      return rangeError(message, code)
-    default:
-      return code === 'RESQLITE_ABORTED' ? new AbortError(undefined) : new ResqliteError(message, code)
-  }
-}
-
-/** The index in a string that stands at a byte offset of its UTF-8 form. */
-function stringIndex(text: string | undefined, bytes: number | undefined): number | undefined {
-  if (text === undefined || bytes === undefined || bytes < 0) return undefined
-  return Buffer.from(text, 'utf8').toString('utf8', 0, bytes).length
 }

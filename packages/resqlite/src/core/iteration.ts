@@ -1,35 +1,38 @@
 import { asyncDispose } from './dispose'
-import { Failure } from './errors'
+import { Failure } from './failure'
 
-/** How a `next` ends: with a value, an error, or (undefined) the end. */
+/** The outcome of a `next`: a value, an error, or (undefined) the end. */
 export type Outcome<T> = { readonly value: T } | Failure | undefined
 
-/** Where an iterator gets its values from, and what holds on to native threads. It must not refer to the iterator. */
-export interface Supply<T> {
-  /** The statement, for errors. */
+/**
+ * Where an iterator gets its values from. It may hold native resources, such as a thread. It must not refer to the
+ * iterator, which could never be collected then.
+ */
+export interface IterationSource<T> {
+  /** The SQL text, for errors. */
   readonly sql: string | undefined
-  /** It holds something natively, which `end` gives back. */
-  readonly holds: boolean
-  /** The next value, if it is there already. */
+  /** It holds native resources, which `end` releases. */
+  readonly holdsResources: boolean
+  /** Returns the next value if it is available at once. */
   ready(): IteratorYieldResult<T> | undefined
   next(): Promise<Outcome<T>>
-  /** Ends it at once, also while a `next` is under way, which then is told so. Settles when nothing is held any more. */
+  /** Ends the source, and any `next` that is under way. Settles when all resources are released. */
   end(): Promise<void>
 }
 
-/** Ends what the iterators held that nobody can reach any more. */
-const collected = new FinalizationRegistry<Supply<unknown>>((supply) => supply.end())
+/** Releases the resources of iterators that were garbage-collected before they ended. */
+const collected = new FinalizationRegistry<IterationSource<unknown>>((source) => source.end())
 
 /**
- * The iterator that a caller holds. Nothing here refers to it except a `next` that is under way: so when its caller has
- * forgotten it, it is collected, and what it held is given back.
+ * The iterator that the caller gets. Nothing but a `next` that is under way refers to it. If the caller drops it without
+ * ending it, it is therefore collected, and its resources are released.
  */
 export class Iteration<T> implements AsyncIterableIterator<T> {
-  readonly #supply: Supply<T>
+  readonly #source: IterationSource<T>
   #registered = false
 
-  constructor(supply: Supply<T>) {
-    this.#supply = supply
+  constructor(source: IterationSource<T>) {
+    this.#source = source
   }
 
   [Symbol.asyncIterator](): this {
@@ -37,35 +40,35 @@ export class Iteration<T> implements AsyncIterableIterator<T> {
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
-    const ready = this.#supply.ready()
+    const ready = this.#source.ready()
     return ready === undefined ? this.#wait() : Promise.resolve(ready)
   }
 
   async return(): Promise<IteratorResult<T, undefined>> {
-    await this.#supply.end()
+    await this.#source.end()
     return { value: undefined, done: true }
   }
 
   async throw(error?: unknown): Promise<IteratorResult<T, undefined>> {
-    await this.#supply.end()
+    await this.#source.end()
     throw error
   }
 
   async [asyncDispose](): Promise<void> {
-    await this.#supply.end()
+    await this.#source.end()
   }
 
-  /** Uses the iterator after the wait, which keeps it from being collected meanwhile. */
+  /** Uses `this` after the wait, which keeps the iterator from being collected meanwhile. */
   async #wait(): Promise<IteratorResult<T, undefined>> {
-    const outcome = await this.#supply.next()
-    // Not sooner: registering costs more than reading a result that comes as one batch.
-    if (!this.#registered && this.#supply.holds) this.#register()
-    if (outcome instanceof Failure) throw outcome.toError(this.#supply.sql)
+    const outcome = await this.#source.next()
+    // Not earlier: to register costs more than to read a result that fits in one batch.
+    if (!this.#registered && this.#source.holdsResources) this.#register()
+    if (outcome instanceof Failure) throw outcome.toError(this.#source.sql)
     return outcome === undefined ? { value: undefined, done: true } : { value: outcome.value, done: false }
   }
 
   #register(): void {
     this.#registered = true
-    collected.register(this, this.#supply)
+    collected.register(this, this.#source)
   }
 }

@@ -1,58 +1,58 @@
-/** Every bound of the JavaScript side in one place. Sizes are bytes unless the name says otherwise. */
+/** All bounds of the JavaScript side. Sizes are in bytes unless the name says otherwise. */
 
 /** Memory into which the native module copies small replies. */
 export const INBOX_BYTES = 256 * 1024
 
-/** Size with which a request buffer starts, and to which it returns after something large. */
+/** Initial size of a request buffer, to which it returns after a large request. */
 export const REQUEST_BYTES = 64 * 1024
 
-/** A tick that has encoded this much hands it over before it encodes more. */
+/** Encoded requests of one tick beyond which they are handed over before more are encoded. */
 export const FLUSH_BYTES = 256 * 1024
 
-/** A request buffer larger than this is let go after it was handed over. */
+/** A request buffer that has grown larger than this is released once it was handed over. */
 export const KEEP_BYTES = 1024 * 1024
 
-/** Longest single TEXT or BLOB parameter: what SQLite itself accepts by default. */
+/** Longest single TEXT or BLOB parameter, which is SQLite's own default limit. */
 export const VALUE_BYTES = 1_000_000_000
 
-/** Parameters of one statement; the frame counts them in 16 bits. */
+/** Parameters of one statement. The frame counts them in 16 bits. */
 export const MAX_PARAMETERS = 65_535
 
-/** SQL texts known to the native side at one time. */
+/** SQL texts that the native side knows by number at one time. */
 export const KNOWN_TEXTS = 1_000
 
-/** Length of all known SQL texts together, in UTF-16 units. */
+/** Total length of these texts, in UTF-16 units. */
 export const KNOWN_TEXT_UNITS = 4 * 1024 * 1024
 
-/** Longest part of one event-loop turn that is spent on decoding replies, or on encoding a batch. */
+/** Longest time that one turn of the event loop spends on decoding replies, or on encoding a batch. */
 export const TURN_MILLISECONDS = 1
 
-/** Turns of an event loop that has nothing to do for which it stays awake for an answer: 20 to 30 microseconds. */
-export const LOOKOUT_TURNS = 24
+/** Turns of the event loop that are spent on polling for a reply: 20 to 30 microseconds when nothing else happens. */
+export const POLL_TURNS = 24
 
-/** Calls, at most, that go by without that after it was in vain. */
-export const LOOKOUT_PAUSE = 127
+/** Upper limit of the back-off: calls that skip polling after fruitless attempts. */
+export const MAX_POLL_BACKOFF = 127
 
-/** Payload after which a batch goes on in a new frame. */
+/** Payload beyond which a batch continues in a new frame. */
 export const BATCH_FRAME_BYTES = 64 * 1024
 
-/** Text up to this length (UTF-16 units) is first tried as ASCII, unit by unit. */
+/** Text up to this length (in UTF-16 units) is first tried as ASCII, unit by unit. */
 export const SHORT_TEXT = 40
 
-/** Decoders generated per column list before the generic one takes over. */
+/** Decoders that are generated per column layout; further combinations of kinds are interpreted. */
 export const GENERATED_DECODERS = 8
 
-/** Rows per batch of `iterate` when the caller gives no `batchSize`. */
+/** Default `batchSize` of `iterate`, in rows. */
 export const DEFAULT_BATCH_ROWS = 1_000
 
-/** Queries of one stream at most. */
+/** Most queries of one live query. */
 export const STREAM_QUERIES = 100
 
-/** Runs of a patch up to which the new result is joined from pieces of the old one, instead of row by row. */
-export const JOINED_RUNS = 512
+/** Segments of a patch up to which the new result is concatenated from pieces of the old one, instead of row by row. */
+export const JOINED_SEGMENTS = 512
 
 /** Largest `batchSize` of `iterate`. */
 export const MAX_BATCH_ROWS = 1_000_000
 
-/** Largest number of milliseconds that a timeout may have (what a 32-bit timer can hold). */
+/** Longest timeout in milliseconds, which is what a 32-bit timer can hold. */
 export const MAX_MILLISECONDS = 2_147_483_647

@@ -3,7 +3,7 @@ import type { AbortOptions, Row, SqlParams } from './types'
 declare const rowType: unique symbol
 
 /**
- * One of the queries of a stream that has several. The type of its rows is that of the type argument.
+ * One query of a live query that has several. The type argument is the type of its rows.
  *
  * ```ts
  * const open: Query<{ id: number; title: string }> = { sql: 'SELECT id, title FROM tasks WHERE NOT done' }
@@ -11,207 +11,216 @@ declare const rowType: unique symbol
  * ```
  */
 export interface Query<T = unknown> {
+  /** The SQL text: one `SELECT`. */
   readonly sql: string
+  /** Its parameters. Default: none. */
   readonly params?: SqlParams
-  /** Never there: it only carries the type of the rows. */
+  /** Does not exist: it only carries the type of the rows. */
   readonly [rowType]?: T
 }
 
-/** The rows of one query of several; `Other` where the query does not say what they are. */
+/** The type of the rows of a {@link Query}; `Other` if the query does not give one. */
 export type QueryRows<Q, Other> = Q extends { readonly [rowType]?: infer T }
   ? unknown extends T
     ? Other[]
     : T[]
   : Other[]
 
-/** What a stream of several queries gives: their results by name. */
+/** The type of the value of a live query of several queries: their results by name. */
 export type StreamRows<Q, Other = Row> = { [K in keyof Q]: QueryRows<Q[K], Other> }
 
 /** Options of {@link Database.stream}. */
 export interface StreamOptions extends AbortOptions {
   /**
-   * Ends everything that was started on the stream: iterators reject with an {@link AbortError}, callbacks are
-   * just not called any more.
+   * Ends all subscriptions of the live query: iterators reject with an {@link AbortError}, and callbacks are not called any
+   * more.
    */
   signal?: AbortSignal
-  /** Rows as arrays instead of objects. */
+  /** Returns rows as arrays of values instead of objects. Default: `false`. */
   arrays?: boolean
   /**
-   * Of the re-queries that are skipped because a commit cannot concern the stream, run this share (0 to 1) anyway
-   * and count in `stats.missed` those that would have changed it. For tests and for peace of mind. Default: 0.
+   * The share (0 to 1) of skipped re-runs that are run all the same, as audits: the live query skips a re-run if a commit
+   * cannot affect it, and `stats.missed` counts the audits that found a new result nevertheless. For tests. Default: 0.
    */
   verify?: number
 }
 
 /**
- * Why a stream ran its queries again.
+ * Why the queries of a live query ran.
  *
- * - `'first'`: it had no result yet.
- * - `'everything'`: what the queries read, or what the commit changed, is not known well enough.
- * - `'schema'`: the schema was changed.
- * - `'table'`: a table that is read was changed.
- * - `'columns'`: columns that are read were changed.
- * - `'rows'`: rows that the conditions of a query let through were changed.
+ * - `'first'`: there was no result yet.
+ * - `'everything'`: what the queries read, or what the commit changed, is not known, so the commit may affect them.
+ * - `'schema'`: the schema changed.
+ * - `'table'`: a table that the queries read changed.
+ * - `'columns'`: columns that the queries read changed.
+ * - `'rows'`: rows that fulfil the conditions of a query changed.
  */
 export type EmissionReason = 'first' | 'everything' | 'schema' | 'table' | 'columns' | 'rows'
 
-/** What a stream tells about a value. */
+/** Information about a value of a live query. */
 export interface Emission {
-  /** The commit whose state the value is, or a later one's; compares with {@link WriteResult.commit}. It never falls. */
+  /** The value contains this commit and all before it: compare with {@link WriteResult.commit}. It never decreases. */
   readonly commit: number
+  /** Why the queries ran. */
   readonly reason: EmissionReason
   /** How long the queries took on the native thread, in microseconds. */
   readonly micros: number
 }
 
-/** A row that came to a result. */
+/** A row that is new in a result. */
 export interface AddedRow<T> {
-  /** Where it stands in the new result. */
+  /** Its index in the new result. */
   index: number
   row: T
 }
 
-/** A row that left a result. */
+/** A row that is no longer in a result. */
 export interface RemovedRow<T> {
-  /** Where it stood in the result before. */
+  /** Its index in the result before. */
   index: number
   row: T
 }
 
-/** A row with the same key and other content. */
+/** A row with the same key and different values. */
 export interface UpdatedRow<T> {
-  /** Where it stood in the result before. */
+  /** Its index in the result before. */
   from: number
-  /** Where it stands in the new result. */
+  /** Its index in the new result. */
   index: number
   previous: T
   row: T
 }
 
-/** A row that is the same but stands elsewhere among its neighbours. */
+/** An unchanged row that has a different place among the other unchanged rows. */
 export interface MovedRow<T> {
-  /** Where it stood in the result before. */
+  /** Its index in the result before. */
   from: number
-  /** Where it stands in the new result. */
+  /** Its index in the new result. */
   index: number
   row: T
 }
 
 /**
- * What changed from one result of {@link LiveQuery.changes} to the next. Rows that are in none of the lists kept
- * their order among themselves.
+ * The difference between two results, as {@link LiveQuery.changes} returns it. Rows that are in none of the lists have kept
+ * their relative order.
  */
 export interface Patch<T = Row> {
-  /** The first one: all rows are `added`. */
+  /** Whether this is the first patch, in which all rows are `added`. */
   initial: boolean
   /** The whole new result. */
   rows: T[]
+  /** Rows whose key is new. */
   added: AddedRow<T>[]
+  /** Rows whose key is gone. */
   removed: RemovedRow<T>[]
+  /** Rows with a known key and different values. They may also have moved. */
   updated: UpdatedRow<T>[]
+  /** Unchanged rows that moved. */
   moved: MovedRow<T>[]
   /** As in {@link Emission.commit}. */
   commit: number
 }
 
-/** The row of a result that is a list of rows; `never` for results of several queries. */
+/** The type of the rows of a value; `never` for values of several queries. */
 export type RowIn<V> = V extends readonly (infer T)[] ? T : never
 
-/** The columns that can be (a part of) the key of a result; none where it has several queries. */
+/** The names of the columns that can be in the key of a result; none for values of several queries. */
 export type KeyColumn<V> = [RowIn<V>] extends [never] ? never : Extract<keyof RowIn<V>, string>
 
 /** Options of {@link LiveQuery.changes}. */
 export interface ChangesOptions<V = Row[]> {
-  /** The column, or the columns, whose values no two rows have in common. */
+  /** The column, or the columns together, whose values are different in each row. Like a primary key. */
   key: KeyColumn<V> | readonly KeyColumn<V>[]
 }
 
-/** Ends a subscription; more than once is fine. */
+/** Ends a subscription. Further calls do nothing. */
 export interface Unsubscribe extends Disposable {
   (): void
 }
 
-/** Counters of a live query, see {@link LiveQuery.stats}. Those who share a query share its counters. */
+/** The counters of a live query: see {@link LiveQuery.stats}. Live queries that share a native one share its counters. */
 export interface StreamStats {
-  /** Commits that were looked at. */
+  /** Commits that were examined. */
   commits: number
-  /** Of them: those that changed none of the tables that are read. */
+  /** Commits that caused no re-run because they changed none of the tables that the queries read. */
   skippedByTable: number
-  /** Those that changed none of the columns that are read. */
+  /** Commits that caused no re-run because they changed none of the columns that the queries read. */
   skippedByColumn: number
-  /** Those that changed no row that the conditions of the queries let through. */
+  /** Commits that caused no re-run because they changed no row that fulfils the conditions of the queries. */
   skippedByKey: number
-  /** Times the queries ran again. */
+  /** Re-runs of the queries. */
   requeries: number
-  /** Of them: those whose result was the one before, so that nothing was sent. */
+  /** Re-runs that had the same result as before, so that nothing was emitted. */
   unchanged: number
-  /** Values sent, the first one included. */
+  /** Values emitted, including the first. */
   emitted: number
-  /** Commits that needed no run of their own, because one was due anyway. */
+  /** Commits that needed no re-run of their own, because the queries were to be re-run anyway. */
   coalesced: number
-  /** Rows sent, all in all. */
+  /** New rows sent to JavaScript in total. */
   rowsPatched: number
-  /** Re-queries that failed. */
+  /** Re-runs that failed. */
   errors: number
-  /** Skipped re-queries that were run all the same: see {@link StreamOptions.verify}. */
+  /** Audits: skipped re-runs that were run all the same, see {@link StreamOptions.verify}. */
   verified: number
-  /** Of them: those that had a new result. Anything but 0 is a bug of this library. */
+  /** Audits that found a new result. Anything but 0 is a bug in this library. */
   missed: number
   /** Why the queries ran last. */
   lastReason: EmissionReason
-  /** How long they took then, in microseconds. */
+  /** How long the last run took, in microseconds. */
   lastMicros: number
-  /** How long they took all in all, in microseconds. */
+  /** How long all runs took together, in microseconds. */
   totalMicros: number
-  /** Rows of the result, or of all results together. */
+  /** The number of rows of the result, or of all results together. */
   rows: number
-  /** A query uses something that changes by itself, such as the time: it is not run again for that. */
+  /** Whether a query uses something that changes by itself, such as the time. This causes no re-run. */
   volatile: boolean
 }
 
 /**
- * How closely it is told whether a commit concerns a table of a query.
+ * How precisely it is known whether a commit affects a query through one of its tables.
  *
  * - `'key'`: by the values that a column must have.
  * - `'range'`: by the range that a column must be in.
- * - `'columns'`: by the columns that are read.
+ * - `'columns'`: by the columns that the query reads.
  * - `'table'`: by the table.
- * - `'everything'`: not at all, every commit does.
+ * - `'everything'`: it is not known, so every commit counts as affecting the query.
  */
 export type StreamPrecision = 'key' | 'range' | 'columns' | 'table' | 'everything'
 
-/** What {@link Database.explainStream} tells about one table of a query. */
+/** A table that a query reads, as {@link Database.explainStream} describes it. */
 export interface ExplainedTable {
-  /** `main`, `temp`, or the name under which its file is attached. */
+  /** `main`, `temp`, or the name of the attached database. */
   schema: string
   table: string
-  /** The columns whose change concerns the query: those that it reads, and those that can change the order of rows. */
+  /** The columns whose changes affect the query: those that it reads, and those that can change the order of its rows. */
   columns: string[] | 'all'
+  /** How precisely it is known whether a commit affects the query through this table. */
   precision: StreamPrecision
-  /** The conditions that a changed row must meet, with their values. */
+  /** The conditions that a changed row must fulfil to affect the query, with their values. */
   conditions: string[]
-  /** Why it is not more precise; null where it could not be. */
+  /** Why the precision is not higher; null if it is the highest. */
   why: string | null
 }
 
-/** When a live query would run again, see {@link Database.explainStream}. */
+/** When a live query would be re-run: see {@link Database.explainStream}. */
 export interface StreamExplanation {
-  /** Of the least precise table. */
+  /** The precision of the least precise table. */
   precision: StreamPrecision
-  /** Why every commit concerns the query; null where that is not so. */
+  /** Why every commit counts as affecting the query; null if that is not so. */
   everything: string | null
+  /** The tables that the query reads. */
   tables: ExplainedTable[]
-  /** Functions that change by themselves, such as `random`. */
+  /** Functions in the query whose value changes by itself, such as `random`. */
   volatile: string[]
 }
 
 /**
- * A query whose result is kept up to date. Nothing runs until it is used: by {@link LiveQuery.subscribe}, by
- * iterating, or by {@link LiveQuery.changes}; nor after the last use has ended. All uses of the same queries with the
- * same parameters on one `Database` share one live query on the native side.
+ * A query whose result is kept up to date. It runs only while it has subscribers: through {@link LiveQuery.subscribe},
+ * iteration, or {@link LiveQuery.changes}. Live queries with the same SQL and parameters on one `Database` share one native
+ * live query.
  *
- * A value is the result at one committed state. The arrays belong to whoever gets them; the rows in them are shared:
- * a row that did not change is the same object in the next value, so treat rows as read-only.
+ * A value is the result at one committed state. The array belongs to whoever gets it. The rows in it are shared: a row that
+ * did not change is the same object in the next value, so treat rows as read-only.
  *
  * ```ts
  * const tasks = db.stream('SELECT * FROM tasks WHERE list = ? ORDER BY position', [7])
@@ -220,16 +229,19 @@ export interface StreamExplanation {
  */
 export interface LiveQuery<V> extends AsyncIterable<V> {
   /**
-   * Calls `next` with the result now, and again whenever it has changed. `error` is told when the queries fail; they
-   * are run again when something changes, and `next` is called once they succeed. Queries that never worked end with
-   * their error, and closing the database ends everything with the code `RESQLITE_CLOSED`.
+   * Calls `next` with the present result, and again whenever it has changed.
    *
-   * An error of the queries that has no `error` to go to, and whatever a callback throws, is thrown as an uncaught
-   * exception and disturbs no other subscriber. (Closing the database is no such error, and neither is that a callback
-   * which subscribes again is refused then.) Callbacks run in the asynchronous context of this call, outside of
+   * Calls `error` when the queries fail. They are re-run when something changes, and `next` is called again once they
+   * succeed. If their first run fails, the subscription ends. Closing the database ends it too, with the code
+   * `RESQLITE_CLOSED`.
+   *
+   * Without an `error` callback, an error of the queries is thrown as an uncaught exception, and so is whatever a callback
+   * throws. Other subscribers are not affected. (The closing of the database is not such an error, and neither is the error
+   * of a callback that tries to subscribe again then.) Callbacks run in the asynchronous context of this call, outside of
    * transactions.
    *
-   * Returns what ends it; nothing is called after that. While it lasts, it keeps the process alive.
+   * Returns a function that ends the subscription; no callback is called after that. A subscription keeps the process
+   * alive.
    *
    * ```ts
    * const stop = live.subscribe((rows, { commit }) => show(rows, commit), (error) => complain(error))
@@ -239,16 +251,18 @@ export interface LiveQuery<V> extends AsyncIterable<V> {
   subscribe(next: (value: V, info: Emission) => void, error?: (error: Error) => void): Unsubscribe
 
   /**
-   * The latest result, and the next one whenever it has changed. Who takes long gets the latest state and not what
-   * was in between. An error rejects once, and then it is over. Leaving the loop ends it.
+   * Iterates over the results: the present one, then a new one whenever it has changed. A slow consumer gets the latest
+   * result and skips those in between. If the queries fail, `next` rejects once, and the iteration is over. Leaving the loop
+   * ends it.
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<V>
 
   /**
-   * What changed from one result to the next, by the columns that tell rows apart. Who takes long gets the changes
-   * of several commits as one. Not for streams of several queries, nor with `arrays`.
+   * Iterates over what changed from one result to the next. `key` names the columns that identify a row. A slow consumer
+   * gets the changes of several commits as one patch. Not available for several queries, nor with `arrays`.
    *
-   * A column that the result does not have, or two rows with the same key, end it with the code `RESQLITE_KEY`.
+   * If the result lacks a key column, or two rows have the same key, `next` rejects with the code `RESQLITE_KEY`, and the
+   * iteration is over.
    *
    * ```ts
    * for await (const { added, removed, updated, moved } of live.changes({ key: 'id' })) {
@@ -259,9 +273,9 @@ export interface LiveQuery<V> extends AsyncIterable<V> {
    */
   changes(options: ChangesOptions<V>): AsyncIterableIterator<Patch<RowIn<V>>>
 
-  /** The latest value while it is in use and there is one. The same one until there is a next one. */
+  /** The latest value; undefined before the first and while there is no subscriber. The same array until the next value. */
   readonly current: V | undefined
 
-  /** The counters so far; after its end what they were last. */
+  /** The counters so far; after the last subscription has ended, those at its end. */
   readonly stats: StreamStats
 }

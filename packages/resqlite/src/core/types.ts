@@ -1,9 +1,9 @@
-/** A value that can be bound as a parameter. */
+/** A value that can be passed as a parameter. Booleans are stored as 1 and 0. */
 export type SqlValue = null | number | bigint | string | boolean | Uint8Array
 
 /**
- * Parameters of one statement: an array for `?` and `?1`, a plain object for `:name`, `@name` and `$name`.
- * The keys of the object may carry the prefix or leave it out.
+ * The parameters of one statement: an array for `?` and `?1`, or a plain object for `:name`, `@name` and `$name`. The keys of
+ * the object may have the prefix or leave it out.
  *
  * ```ts
  * await db.select('SELECT * FROM users WHERE id = ?', [7])
@@ -12,240 +12,260 @@ export type SqlValue = null | number | bigint | string | boolean | Uint8Array
  */
 export type SqlParams = readonly SqlValue[] | Readonly<Record<string, SqlValue>>
 
-/** A value in a result row. BLOBs are Buffers that belong to the caller. */
+/** A value of a result row. A BLOB is a `Buffer` that belongs to the caller. */
 export type ColumnValue = null | number | bigint | string | Uint8Array
 
-/** A result row with the column names as keys. Of two columns with one name the last one wins. */
+/** A result row with the column names as keys. If two columns have the same name, the last one wins. */
 export type Row = Record<string, ColumnValue>
 
-/** A result row as an array, in the order of the columns. */
+/** A result row as an array of its values, in the order of the columns. */
 export type RowArray = ColumnValue[]
 
-/** How INTEGER columns arrive: see {@link OpenOptions.integers}. */
+/** How integers are returned: see {@link OpenOptions.integers}. */
 export type Integers = 'auto' | 'number' | 'bigint'
 
-/** A value that a pragma can be set to. */
+/** A value of a pragma. */
 export type PragmaValue = string | number | boolean
 
 /** Options of {@link Database.open}. */
 export interface OpenOptions {
-  /** Open without the right to write. The file must exist. Default: `false`. */
+  /** Opens the file read-only. It must exist. Default: `false`. */
   readOnly?: boolean
-  /** Reader threads. Default: the number of cores − 1, but at least 2 and at most 4. */
+  /** The largest number of reader threads, from 1 to 64. Default: the number of cores − 1, but at least 2 and at most 4. */
   readers?: number
   /**
-   * `'normal'` (default): a commit survives a crash of the process; the last ones may be lost when the
-   * machine loses power. `'full'`: every commit is on the disk before it is acknowledged.
+   * `'normal'` (default): a commit survives a crash of the process; the last commits may be lost when the machine loses
+   * power. `'full'`: every commit is on the disk before its promise resolves.
    */
   durability?: 'normal' | 'full'
-  /** How long a write waits for another process that holds the file, in milliseconds. Default: 5000. */
+  /** How long a write waits for a lock of another process, in milliseconds. Default: 5000. */
   busyTimeout?: number
-  /** Enforce foreign keys. Default: `true`. */
+  /** Whether foreign keys are enforced. Default: `true`. */
   foreignKeys?: boolean
   /**
-   * `'auto'` (default): a number where it is exact, else a bigint. `'number'`: always a number; an integer that
-   * a number cannot hold is an error that names the column. `'bigint'`: always a bigint.
+   * How integers are returned. `'auto'` (default): as a number if that is exact, else as a bigint. `'number'`: always as a
+   * number; one that a number cannot represent exactly is an error that names the column. `'bigint'`: always as a bigint.
    */
   integers?: Integers
-  /** Prepared statements kept per connection. Default: 128. */
+  /** The number of prepared statements that each connection keeps, from 1 to 65,535. Default: 128. */
   statementCacheSize?: number
-  /** Pragmas to set on every connection, for example `{ cache_size: -8000 }`. */
+  /** Pragmas that are set on every connection, for example `{ cache_size: -8000 }`. Default: none. */
   pragmas?: Readonly<Record<string, PragmaValue>>
   /**
-   * While there are live queries, look for commits that other processes make to the file, and run the queries again.
-   * Default: `true`.
+   * Whether live queries are re-run after commits by other processes. While there are live queries, the engine then looks
+   * for such commits. Default: `true`.
    */
   watchExternal?: boolean
   /**
-   * Views, triggers, CHECKs and the like may use functions and virtual tables that can do harm. Default: `false`.
+   * Whether views, triggers, CHECK constraints and the like may use functions and virtual tables that can do harm.
+   * Default: `false`.
    */
   trustedSchema?: boolean
   /**
-   * SQL is kept from what can damage the file: writing to the shadow tables of virtual tables, changing the schema by
-   * hand. Default: `true`.
+   * Whether SQL that can damage the file is refused: writes to the shadow tables of virtual tables, and to the schema table.
+   * Default: `true`.
    */
   defensive?: boolean
   /**
-   * The file, or the SQL, comes from strangers: the file is looked through for damage before it is used (`PRAGMA
-   * quick_check`, which reads all of it), what SQL may ask has bounds, and nothing can be attached. See SECURITY.md.
-   * Default: `false`.
+   * For files or SQL that you do not trust. The file is checked for damage before it is used (`PRAGMA quick_check`, which
+   * reads all of it), the size and complexity of SQL are limited, and no file can be attached. See SECURITY.md. Default:
+   * `false`.
    */
   untrusted?: boolean
 }
 
-/** Options of calls that can be given up. */
+/** Options of calls that can be cancelled. */
 export interface AbortOptions {
   /**
-   * Gives the call up. A read rejects at once with an {@link AbortError}. A write is interrupted, and the promise
-   * tells what happened: it rejects with an AbortError if the write was undone, and resolves if it was too late.
+   * Cancels the call. A read rejects at once with an {@link AbortError}. A write is interrupted, and its promise says what
+   * happened: it rejects with an {@link AbortError} if the write was undone, and resolves if it was too late for that.
    */
   signal?: AbortSignal
 }
 
 /**
- * What a query may cost, for SQL that users write. One that exceeds a limit ends with a {@link LimitError}; queries
- * before and after it are unharmed.
+ * Limits of what one query may cost, for SQL that users write. A query that exceeds a limit rejects with a
+ * {@link LimitError}; other queries are not affected. Default: no limits.
+ *
+ * ```ts
+ * await db.select(sqlOfUser, [], { limits: { time: 200, bytes: 10_000_000 } })
+ * ```
  */
 export interface QueryLimits {
   /**
-   * Milliseconds that its statement may run. Waiting for a reader, or for you between two batches of `iterate`, does not
-   * count.
+   * The time that the statement may run, in milliseconds. Waiting for a thread, or for the caller between two batches of
+   * `iterate`, does not count.
    */
   time?: number
-  /** Steps of SQLite's virtual machine, looked at every 1,000. On the same data a query takes the same number. */
+  /**
+   * The number of steps of SQLite's virtual machine, checked every 1,000. The same query takes the same number of steps on
+   * the same data.
+   */
   steps?: number
-  /** Bytes of the result: of its text and BLOBs, and some for each value. Looked at every 100 KiB or so. */
+  /** The size of the result in bytes: its text and BLOBs, and a few bytes per value. Checked about every 100 KiB. */
   bytes?: number
 }
 
 /** Options of reads. */
 export interface ReadOptions extends AbortOptions {
+  /** What the query may cost. Default: no limits. */
   limits?: QueryLimits
 }
 
-/** Options of `execute`. */
+/** Options of {@link Database.execute}. */
 export interface ExecuteOptions extends AbortOptions {
-  /** Rows as arrays instead of objects. */
+  /** Returns rows as arrays of values instead of objects. Default: `false`. */
   arrays?: boolean
 }
 
-/** Options of `select` and `selectOne`. */
+/** Options of {@link Database.select} and {@link Database.selectOne}. */
 export interface SelectOptions extends ReadOptions {
-  /** Rows as arrays instead of objects. */
+  /** Returns rows as arrays of values instead of objects. Default: `false`. */
   arrays?: boolean
 }
 
-/** Options of `iterate`. */
+/** Options of {@link Database.iterate}. */
 export interface IterateOptions extends ReadOptions {
-  /** Rows fetched at a time. Default: 1000. At most two batches are in memory. */
+  /** The number of rows that are fetched at a time, from 1 to 1,000,000. Default: 1000. */
   batchSize?: number
 }
 
-/** Options of `transaction`. */
+/** Options of {@link Database.transaction}. */
 export interface TransactionOptions {
-  /** Rolls the transaction back; the promise rejects with an {@link AbortError}. */
+  /** Rolls the transaction back. The promise rejects with an {@link AbortError}. */
   signal?: AbortSignal
   /**
-   * Milliseconds after which the transaction is rolled back; the promise rejects with the code `RESQLITE_TIMEOUT`.
-   * It counts from the moment at which the transaction holds the write lock.
+   * The time in milliseconds after which the transaction is rolled back. The promise rejects with the code
+   * `RESQLITE_TIMEOUT`. It counts from the moment when the transaction gets the write lock. Default: no timeout.
    */
   timeout?: number
 }
 
-/** Options of `snapshot`. */
+/** Options of {@link Database.snapshot}. */
 export interface SnapshotOptions {
-  /** Ends the snapshot; the promise rejects with an {@link AbortError}. */
+  /** Ends the snapshot. The promise rejects with an {@link AbortError}. */
   signal?: AbortSignal
   /**
-   * Milliseconds after which the snapshot is ended; the promise rejects with the code `RESQLITE_TIMEOUT`. It counts from
-   * the call, and so limits the wait for a thread as well.
+   * The time in milliseconds after which the snapshot is ended. The promise rejects with the code `RESQLITE_TIMEOUT`. It
+   * counts from the call, so it includes the wait for a thread. Default: no timeout.
    */
   timeout?: number
 }
 
-/** What a write did. */
+/** The result of a write. */
 export interface WriteResult<T = Row> {
-  /** Rows inserted, updated or deleted by the statement itself (not by its triggers). */
+  /** The number of rows that the statement inserted, updated or deleted, without those of its triggers. */
   changes: number
   /**
-   * The rowid of the last row that this write inserted (inside a transaction: that it or an earlier write of the
-   * transaction inserted); 0 where none was. A number where that is exact, else a bigint; always a bigint with `integers: 'bigint'`.
+   * The rowid of the last row that this write inserted, or 0 if it inserted none. Inside a transaction: of the last row that
+   * the transaction has inserted so far. A number if that is exact, else a bigint; always a bigint with
+   * `integers: 'bigint'`.
    */
   lastInsertRowid: number | bigint
-  /** What a RETURNING clause gave; otherwise empty. */
+  /** The rows of a `RETURNING` clause; empty without one. */
   rows: T[]
   /**
-   * Number of the commit that made the write visible; it only grows. Inside a transaction: of the last commit before
-   * it.
+   * The number of the commit that made the write visible. Commit numbers only grow. Inside a transaction: the number of the
+   * last commit before the transaction.
    */
   commit: number
 }
 
-/** An open transaction, snapshot or iterator, see {@link Diagnostics}. */
+/** An open transaction, snapshot or iterator: see {@link Diagnostics}. */
 export interface SessionHolder {
-  /** When it got its thread, as `Date.now()` counts. */
+  /** When it got its thread, in milliseconds like `Date.now()`. */
   since: number
-  /** Nothing runs in it: it waits for its caller. */
+  /** Whether it is idle: nothing runs in it, and its thread waits for the caller. */
   idle: boolean
 }
 
-/** A snapshot or iterator that holds a thread, see {@link Diagnostics}. */
+/** A snapshot or iterator that holds a thread: see {@link Diagnostics}. */
 export interface LeaseHolder extends SessionHolder {
   kind: 'snapshot' | 'iterate'
-  /** The query of an iterator. */
+  /** The SQL text of an iterator. */
   sql?: string
 }
 
 /**
- * Counters of the engine behind a database, see {@link Database.diagnostics}. All `Database` objects of a process on
- * one file share an engine.
+ * The counters of the engine behind a database: see {@link Database.diagnostics}. All `Database` objects of a process on the
+ * same file share an engine.
  */
 export interface Diagnostics {
-  /** The path as it was given to `open`. */
+  /** The path as it was passed to `open`. */
   path: string
+  /** The version of the built-in SQLite. */
   sqliteVersion: string
+  /** Whether the database was opened read-only. */
   readOnly: boolean
-  /** `Database` objects of this process that share the engine. */
+  /** The number of open `Database` objects that share the engine. */
   handles: number
-  /** Size of the database file in bytes; 0 in memory. */
+  /** The size of the database file in bytes; 0 in memory. */
   fileBytes: number
-  /** Number of the newest commit. */
+  /** The number of the newest commit; see {@link WriteResult.commit}. */
   commits: number
   /** The write-ahead log. */
   wal: {
-    /** Size of its file in bytes; 0 in memory. */
+    /** The size of its file in bytes; 0 in memory. */
     bytes: number
-    /** Pages in it after the last commit. */
+    /** The number of pages in it after the last commit. */
     pages: number
-    /** Checkpoints made so far. */
+    /** The number of checkpoints so far. */
     checkpoints: number
-    /** Checkpoints for which reads were held back for a moment, so that the log could start anew. */
+    /**
+     * The number of checkpoints for which new reads were paused for a moment, so that the log could be reset. Otherwise
+     * readers that overlap would make it grow (checkpoint starvation).
+     */
     readerGaps: number
   }
+  /** The reader threads. */
   readers: {
-    /** Reader threads at most. */
+    /** The largest number of reader threads. */
     max: number
-    /** Reader threads started so far. */
+    /** The number of reader threads started so far. */
     started: number
-    /** Readers at work now. */
+    /** The number of reader threads that are running a job now. */
     busy: number
-    /** Reads that wait for a reader. */
+    /** The number of reads that wait for a reader thread. */
     queued: number
-    /** The most reads that ever waited at once. */
+    /** The largest number of reads that ever waited at once. */
     queuedMost: number
   }
-  /** Snapshots and iterators, each of which holds a thread. */
+  /** Snapshots and iterators, each of which holds a reader thread. */
   leases: {
-    /** Open now. */
+    /** The number of them that are open. */
     open: number
-    /** Waiting for a thread. */
+    /** The number of them that wait for a thread. */
     queued: number
-    /** Who holds a thread, the oldest first. */
+    /** Those that hold a thread, the oldest first. */
     holders: LeaseHolder[]
   }
+  /** The writer thread. */
   writer: {
-    /** Writes and transactions that wait. */
+    /** The number of writes and transactions that wait. */
     queued: number
-    /** The transaction that holds the writer, if one does. */
+    /** The transaction that holds the writer, or null. */
     transaction: SessionHolder | null
-    /** Commits that held more than one write. */
+    /** The number of group commits: commits of more than one write. */
     groups: number
-    /** The most writes that one of them held. */
+    /** The largest number of writes in one of them. */
     largestGroup: number
-    /** Groups that could not commit as a whole, so that each write ran alone. */
+    /** The number of groups that could not commit as a whole, so that each write was retried singly. */
     splitGroups: number
   }
-  /** Live queries: how many there are now, and the sums over all that there ever were; see {@link StreamStats}. */
+  /**
+   * Live queries: the present state, and the sums over all live queries that there ever were. The sums have the names and
+   * meanings of {@link StreamStats}.
+   */
   streams: {
-    /** Live queries now. Uses that share one count as one. */
+    /** The number of live queries. Those that share a native one count as one. */
     open: number
-    /** Re-queries at work now. */
+    /** The number of re-runs at work now. */
     running: number
-    /** Re-queries that wait for a reader. */
+    /** The number of re-runs that wait for a thread. */
     queued: number
-    /** The most re-queries that ever waited at once. */
+    /** The largest number of re-runs that ever waited at once. */
     queuedMost: number
-    /** Commits by other processes that were noticed. */
+    /** The number of external commits that were noticed: by other processes, or other libraries in this one. */
     foreignCommits: number
     commits: number
     skippedByTable: number
@@ -259,7 +279,7 @@ export interface Diagnostics {
     errors: number
     verified: number
     missed: number
-    /** How long the queries took all in all, in microseconds. */
+    /** The time that the queries took in total, in microseconds. */
     totalMicros: number
   }
 }

@@ -2,25 +2,25 @@ import { Cell, Kind, NULL_INT32, NULL_INT64 } from '../wire/protocol'
 import type { Memory } from './memory'
 
 /**
- * Puts `rows` rows into `out`, the first at index `base`. `at` is where the sections of the columns begin, `heap` holds all strings of the
- * slice, `blobs` is where its blob bytes begin.
+ * Writes `rows` rows to `out`, the first at index `base`. The sections of the columns begin at `at`, the bytes of the BLOBs
+ * at `blobs`; `characters` holds all strings of the row batch.
  */
 export type Decoder = (
   memory: Memory,
   at: number,
   rows: number,
-  heap: string,
+  characters: string,
   blobs: number,
   out: unknown[],
   base: number,
 ) => void
 
-/** Makes a row object from the cells of a row. */
+/** Creates a row object from the cells of a row. */
 export type RowMaker = (cells: unknown[]) => object
 
 let allowed: boolean | undefined
 
-/** Whether code may be generated (`--disallow-code-generation-from-strings` and content policies forbid it). */
+/** Whether code may be generated. `--disallow-code-generation-from-strings` and content policies forbid it. */
 export function codegenAllowed(): boolean {
   if (allowed === undefined) {
     try {
@@ -32,13 +32,17 @@ export function codegenAllowed(): boolean {
   return allowed
 }
 
-/** Makes a row of the values of its columns. */
+/** Constructs a row object from the cells of a row. */
 export type RowConstructor = new (...cells: unknown[]) => object
 
 /**
- * The constructor of the rows of a column list: plain objects. Not a literal, because V8 watches how long what a
- * literal makes survives, and may come to allocate rows in its old generation, where making them takes several times as long.
- * None where a column is called `__proto__`, which only a literal can make an ordinary property.
+ * Generates the constructor of the rows of a column layout, which are plain objects.
+ *
+ * Object literals would be simpler. But V8 records for each literal in the code how long its objects survive, and may
+ * decide to allocate all of them in the old generation, where creating a row takes several times as long. It does so for
+ * literals only, not for constructors.
+ *
+ * Returns undefined if a column is called `__proto__`, which only a literal can define as an ordinary property.
  */
 export function generateRowConstructor(columns: readonly string[]): RowConstructor | undefined {
   if (columns.includes('__proto__')) return undefined
@@ -50,8 +54,9 @@ export function generateRowConstructor(columns: readonly string[]): RowConstruct
 }
 
 /**
- * A decoder for rows of exactly these columns and kinds: a loop around one row, without a decision per cell
- * except for NULL. Every decoder of a column list makes its rows alike, so all rows share one hidden class.
+ * Generates a decoder for rows of exactly these columns and kinds: a loop around one row, in which the only decision per
+ * cell is whether it is NULL. All decoders of a column layout use the same constructor, so their rows share one hidden
+ * class.
  */
 export function generateDecoder(
   columns: readonly string[],
@@ -61,11 +66,11 @@ export function generateDecoder(
 ): Decoder {
   const sections = Array.from(kinds, section)
   const cells = Array.from(kinds, cell)
-  const row = arrays ? `[${cells.join(', ')}]` : made(columns, cells, Row)
+  const row = arrays ? `[${cells.join(', ')}]` : rowExpression(columns, cells, Row)
   const make = new Function(
     'Row',
     `'use strict'
-return function decode(memory, at, rows, heap, blobs, out, base) {
+return function decode(memory, at, rows, characters, blobs, out, base) {
 const i32 = memory.i32, f64 = memory.f64, i64 = memory.i64, bytes = memory.bytes
 const half = (rows * 4 + 7) & ~7, full = rows * 8, tags = (rows + 7) & ~7
 ${sections.join('\n')}
@@ -76,18 +81,22 @@ for (let i = 0; i < rows; i++) out[base + i] = ${row}
   return make(Row) as Decoder
 }
 
-/** A function that makes a row of the same hidden class as the generated decoders do. */
+/** Generates a function that creates rows of the same hidden class as those of the generated decoders. */
 export function generateRowMaker(columns: readonly string[], Row: RowConstructor | undefined): RowMaker {
   const cells = columns.map((_, c) => `cells[${c}]`)
-  const make = new Function('Row', `'use strict'; return (cells) => (${made(columns, cells, Row)})`)
+  const make = new Function('Row', `'use strict'; return (cells) => (${rowExpression(columns, cells, Row)})`)
   return make(Row) as RowMaker
 }
 
-function made(columns: readonly string[], cells: readonly string[], Row: RowConstructor | undefined): string {
+function rowExpression(
+  columns: readonly string[],
+  cells: readonly string[],
+  Row: RowConstructor | undefined,
+): string {
   return Row === undefined ? objectLiteral(columns, cells) : `new Row(${cells.join(', ')})`
 }
 
-/** `__proto__` as a plain key would set the prototype; a computed one is an ordinary property. */
+/** A plain `__proto__` key would set the prototype; a computed one is an ordinary property. */
 function objectLiteral(columns: readonly string[], cells: readonly string[]): string {
   const properties = columns.map((name, c) => {
     const key = JSON.stringify(name)
@@ -96,7 +105,7 @@ function objectLiteral(columns: readonly string[], cells: readonly string[]): st
   return `{ ${properties.join(', ')} }`
 }
 
-/** Code that remembers where column `c` begins and steps over it. */
+/** Returns code that stores where column `c` begins and skips its section. */
 function section(kind: number, c: number): string {
   switch (kind) {
     case Kind.INT32:
@@ -113,7 +122,9 @@ function section(kind: number, c: number): string {
   }
 }
 
-/** Code for the value of column `c` in row `i`. `p` and `b` run through the strings and the blob bytes. */
+/**
+ * Returns code for the value of column `c` in row `i`. `p` and `b` are the positions of the next string and the next BLOB.
+ */
 function cell(kind: number, c: number): string {
   switch (kind) {
     case Kind.INT32:
@@ -121,7 +132,7 @@ function cell(kind: number, c: number): string {
     case Kind.FLOAT64:
       return `(x = f64[o${c} + i]) === x ? x : null`
     case Kind.TEXT:
-      return `(n = i32[o${c} + i]) < 0 ? null : heap.substring(p, p += n)`
+      return `(n = i32[o${c} + i]) < 0 ? null : characters.substring(p, p += n)`
     case Kind.BLOB:
       return `(n = i32[o${c} + i]) < 0 ? null : memory.copy(b, b += n)`
     case Kind.INT64:
@@ -129,7 +140,7 @@ function cell(kind: number, c: number): string {
     case Kind.MIXED:
       return (
         `(t = bytes[t${c} + i]) === ${Cell.NUMBER} ? f64[o${c} + i]` +
-        ` : t === ${Cell.TEXT} ? heap.substring(p, p += f64[o${c} + i])` +
+        ` : t === ${Cell.TEXT} ? characters.substring(p, p += f64[o${c} + i])` +
         ` : t === ${Cell.BLOB} ? memory.copy(b, b += f64[o${c} + i])` +
         ` : t === ${Cell.INT64} ? i64[o${c} + i] : null`
       )

@@ -2,29 +2,31 @@ import { Cell, Kind, NULL_INT32, NULL_INT64 } from '../wire/protocol'
 import type { Decoder, RowMaker } from './codegen'
 import type { Memory } from './memory'
 
-/** Running positions in the strings and blob bytes of a slice. */
-interface Cursor {
-  readonly heap: string
+/** The positions of the next string and the next BLOB in a row batch. */
+interface Positions {
+  readonly characters: string
   text: number
   blob: number
 }
 
-/** A decoder that looks at the kind of every cell. Without `makeRow` the rows are arrays. */
-export function genericDecoder(kinds: Uint8Array, makeRow: RowMaker | undefined): Decoder {
-  return (memory, at, rows, heap, blobs, out, base) => {
+/**
+ * Creates a decoder without generated code, which looks up the kind of every cell. Without `makeRow` the rows are arrays.
+ */
+export function interpretedDecoder(kinds: Uint8Array, makeRow: RowMaker | undefined): Decoder {
+  return (memory, at, rows, characters, blobs, out, base) => {
     const starts = sectionStarts(kinds, at, rows)
-    const cursor = { heap, text: 0, blob: blobs }
+    const positions = { characters, text: 0, blob: blobs }
     for (let i = 0; i < rows; i++) {
       const cells: unknown[] = []
       for (let c = 0; c < kinds.length; c++) {
-        cells.push(readCell(memory, kinds[c] as number, starts[c] as number, i, rows, cursor))
+        cells.push(readCell(memory, kinds[c] as number, starts[c] as number, i, rows, positions))
       }
       out[base + i] = makeRow === undefined ? cells : makeRow(cells)
     }
   }
 }
 
-/** Makes rows without generated code. */
+/** Creates a function that makes row objects without generated code. */
 export function plainRowMaker(columns: readonly string[]): RowMaker {
   return (cells) => {
     const row: Record<string, unknown> = {}
@@ -59,7 +61,7 @@ function readCell(
   at: number,
   i: number,
   rows: number,
-  cursor: Cursor,
+  positions: Positions,
 ): unknown {
   const { i32, f64, i64, bytes } = memory
   switch (kind) {
@@ -76,15 +78,15 @@ function readCell(
       return value === NULL_INT64 ? null : value
     }
     case Kind.TEXT:
-      return readText(cursor, i32[(at >>> 2) + i] as number)
+      return readText(positions, i32[(at >>> 2) + i] as number)
     case Kind.BLOB:
-      return readBlob(memory, cursor, i32[(at >>> 2) + i] as number)
+      return readBlob(memory, positions, i32[(at >>> 2) + i] as number)
     case Kind.MIXED: {
       const slot = (at >>> 3) + i
       const tag = bytes[at + rows * 8 + i]
       if (tag === Cell.NUMBER) return f64[slot]
-      if (tag === Cell.TEXT) return readText(cursor, f64[slot] as number)
-      if (tag === Cell.BLOB) return readBlob(memory, cursor, f64[slot] as number)
+      if (tag === Cell.TEXT) return readText(positions, f64[slot] as number)
+      if (tag === Cell.BLOB) return readBlob(memory, positions, f64[slot] as number)
       return tag === Cell.INT64 ? i64[slot] : null
     }
     default:
@@ -92,16 +94,16 @@ function readCell(
   }
 }
 
-function readText(cursor: Cursor, units: number): string | null {
+function readText(positions: Positions, units: number): string | null {
   if (units < 0) return null
-  const start = cursor.text
-  cursor.text += units
-  return cursor.heap.substring(start, cursor.text)
+  const start = positions.text
+  positions.text += units
+  return positions.characters.substring(start, positions.text)
 }
 
-function readBlob(memory: Memory, cursor: Cursor, length: number): Buffer | null {
+function readBlob(memory: Memory, positions: Positions, length: number): Buffer | null {
   if (length < 0) return null
-  const start = cursor.blob
-  cursor.blob += length
-  return memory.copy(start, cursor.blob)
+  const start = positions.blob
+  positions.blob += length
+  return memory.copy(start, positions.blob)
 }

@@ -8,63 +8,65 @@ import {
   type RowConstructor,
   type RowMaker,
 } from './codegen'
-import { genericDecoder, plainRowMaker } from './interpreted-decoder'
+import { interpretedDecoder, plainRowMaker } from './interpreted-decoder'
 
-/** Decoders for one combination of column kinds, made when first needed. */
-interface Generated {
+/** The generated decoders for one combination of column kinds, made when first needed. */
+interface GeneratedDecoders {
   readonly kinds: Uint8Array
   objects: Decoder | undefined
   arrays: Decoder | undefined
 }
 
-/** A column list and its decoders. */
-export class Shape {
-  readonly #generated: Generated[] = []
-  #last: Generated | undefined
+/** A column layout: the names of the columns, and the decoders for each combination of kinds that has occurred. */
+export class Layout {
+  readonly #generated: GeneratedDecoders[] = []
+  /** Those of the last row batch. */
+  #last: GeneratedDecoders | undefined
   #makeRow: RowMaker | undefined
-  #constructorOfRows: RowConstructor | undefined
+  #rowConstructor: RowConstructor | undefined
 
   constructor(readonly columns: readonly string[]) {}
 
-  /** The decoder for a slice whose column kinds stand at `bytes[at]`. */
+  /** Returns the decoder for a row batch whose column kinds begin at `bytes[at]`. */
   decoder(bytes: Uint8Array, at: number, arrays: boolean): Decoder {
-    if (this.columns.length === 0 || !codegenAllowed()) return this.#generic(bytes, at, arrays)
-    let entry = this.#last
-    if (entry === undefined || !sameKinds(entry.kinds, bytes, at)) {
-      entry = this.#entry(bytes, at)
-      if (entry === undefined) return this.#generic(bytes, at, arrays)
-      this.#last = entry
+    if (this.columns.length === 0 || !codegenAllowed()) return this.#interpreted(bytes, at, arrays)
+    let generated = this.#last
+    if (generated === undefined || !sameKinds(generated.kinds, bytes, at)) {
+      generated = this.#generatedFor(bytes, at)
+      if (generated === undefined) return this.#interpreted(bytes, at, arrays)
+      this.#last = generated
     }
     if (arrays) {
-      entry.arrays ??= generateDecoder(this.columns, entry.kinds, true, undefined)
-      return entry.arrays
+      generated.arrays ??= generateDecoder(this.columns, generated.kinds, true, undefined)
+      return generated.arrays
     }
-    entry.objects ??= generateDecoder(this.columns, entry.kinds, false, this.#rowConstructor())
-    return entry.objects
+    generated.objects ??= generateDecoder(this.columns, generated.kinds, false, this.#constructorOfRows())
+    return generated.objects
   }
 
-  #rowConstructor(): RowConstructor | undefined {
-    this.#constructorOfRows ??= generateRowConstructor(this.columns)
-    return this.#constructorOfRows
+  #constructorOfRows(): RowConstructor | undefined {
+    this.#rowConstructor ??= generateRowConstructor(this.columns)
+    return this.#rowConstructor
   }
 
-  #entry(bytes: Uint8Array, at: number): Generated | undefined {
-    const known = this.#generated.find((entry) => sameKinds(entry.kinds, bytes, at))
+  /** Undefined when the layout has as many generated decoders as it may have. */
+  #generatedFor(bytes: Uint8Array, at: number): GeneratedDecoders | undefined {
+    const known = this.#generated.find(({ kinds }) => sameKinds(kinds, bytes, at))
     if (known !== undefined || this.#generated.length >= GENERATED_DECODERS) return known
-    // A copy: `slice` of a Buffer would be a view of memory that is about to change.
+    // A copy: `slice` of a Buffer would be a view of memory that will be overwritten.
     const kinds = Uint8Array.from(bytes.subarray(at, at + this.columns.length))
-    const entry = { kinds, objects: undefined, arrays: undefined }
-    this.#generated.push(entry)
-    return entry
+    const generated = { kinds, objects: undefined, arrays: undefined }
+    this.#generated.push(generated)
+    return generated
   }
 
-  #generic(bytes: Uint8Array, at: number, arrays: boolean): Decoder {
+  #interpreted(bytes: Uint8Array, at: number, arrays: boolean): Decoder {
     const kinds = Uint8Array.from(bytes.subarray(at, at + this.columns.length))
-    if (arrays) return genericDecoder(kinds, undefined)
+    if (arrays) return interpretedDecoder(kinds, undefined)
     this.#makeRow ??= codegenAllowed()
-      ? generateRowMaker(this.columns, this.#rowConstructor())
+      ? generateRowMaker(this.columns, this.#constructorOfRows())
       : plainRowMaker(this.columns)
-    return genericDecoder(kinds, this.#makeRow)
+    return interpretedDecoder(kinds, this.#makeRow)
   }
 }
 

@@ -1,13 +1,13 @@
 import type { RawBuffer } from '../wire/frame-writer'
 
-/** One stretch of native or JavaScript memory, seen as all the types that a reply contains. Starts 8-aligned. */
+/** Native or JavaScript memory, as views of all element types that replies contain. Its start is aligned to 8 bytes. */
 export class Memory {
   readonly bytes: RawBuffer
   readonly i32: Int32Array
   readonly f64: Float64Array
   readonly i64: BigInt64Array
 
-  /** `owned`: the memory belongs to nobody else, so parts of it can be given away without a copy. */
+  /** `owned`: nothing else uses the memory, so parts of it can be handed to the caller without a copy. */
   constructor(
     buffer: ArrayBufferLike,
     offset: number,
@@ -20,22 +20,27 @@ export class Memory {
     this.i64 = new BigInt64Array(buffer, offset, length >>> 3)
   }
 
-  /** Memory over bytes that nobody else uses; copied if they are not aligned. */
+  /** Returns memory over bytes that nothing else uses; copies them if they are not aligned. */
   static owning(bytes: Uint8Array): Memory {
     if ((bytes.byteOffset & 7) === 0) return new Memory(bytes.buffer, bytes.byteOffset, bytes.length, true)
     const copy = new Uint8Array(bytes)
     return new Memory(copy.buffer, 0, copy.length, true)
   }
 
-  /** Bytes that the caller owns. */
+  /** Returns a copy that belongs to the caller. */
   copy(start: number, end: number): Buffer {
     const copy = Buffer.allocUnsafe(end - start)
     this.bytes.copy(copy, 0, start, end)
     return copy
   }
 
-  /** The characters of a slice: all strings of its rows, end to end. */
-  heap(start: number, units: number, wide: boolean): string {
+  /** Decodes UTF-8. */
+  text(start: number, length: number): string {
+    return this.bytes.toString('utf8', start, start + length)
+  }
+
+  /** Reads the strings of a row batch, which stand end to end, as one string of Latin-1 or UTF-16 (`wide`). */
+  characters(start: number, units: number, wide: boolean): string {
     if (units === 0) return ''
     return wide
       ? this.bytes.ucs2Slice(start, start + units * 2)

@@ -1,11 +1,11 @@
 import { SLICE_HEADER } from '../wire/protocol'
-import type { Shape } from './layout'
+import type { Layout } from './layout'
 import type { Memory } from './memory'
 
-/** Places for the rows of the largest slice that the native side makes. */
-const places = nulls(1024)
+/** An array as long as the largest row batch, from which result arrays are sliced. */
+const template = nulls(1024)
 
-/** Pushed one by one: an array that is made with a length has holes for V8, and so has all that is sliced from it. */
+/** Pushes one by one: V8 treats an array that is created with a length, and every slice of it, as one with holes. */
 function nulls(count: number): null[] {
   const array: null[] = []
   while (array.length < count) array.push(null)
@@ -13,12 +13,14 @@ function nulls(count: number): null[] {
 }
 
 /**
- * Appends the rows of a slice to `out`, or makes an array of them; gives that array. A slice is a bundle of rows stored
- * by column: its header, the kind of every column, one section per column, then the characters and the blob bytes of
- * all cells in row order.
+ * Decodes a row batch. Appends its rows to `out`, or to a new array, and returns that array.
+ *
+ * A row batch holds up to 1,024 rows by column: a header, the kind of each column, one section per column, then the
+ * characters of all strings and the bytes of all BLOBs in row order. The native side draws the layout where it writes
+ * it, in the module for row batches of the engine.
  */
-export function decodeSlice(
-  shape: Shape,
+export function decodeRows(
+  layout: Layout,
   memory: Memory,
   at: number,
   arrays: boolean,
@@ -30,13 +32,13 @@ export function decodeSlice(
   if (rows === 0) return out ?? []
   const units = i32[header + 2] as number
   const wide = ((i32[header + 3] as number) & 1) === 1
-  const heap = memory.heap(at + (i32[header + 4] as number), units, wide)
+  const characters = memory.characters(at + (i32[header + 4] as number), units, wide)
   const blobs = at + (i32[header + 5] as number)
   const kinds = at + SLICE_HEADER
-  const sections = kinds + ((shape.columns.length + 7) & ~7)
-  const decode = shape.decoder(memory.bytes, kinds, arrays)
-  // As large as it must be and without holes, which costs a fraction of letting an array grow.
-  const result: unknown[] = out ?? (rows === 1 ? [out] : places.slice(0, rows))
-  decode(memory, sections, rows, heap, blobs, result, out === undefined ? 0 : out.length)
+  const sections = kinds + ((layout.columns.length + 7) & ~7)
+  const decode = layout.decoder(memory.bytes, kinds, arrays)
+  // An array of the final length and without holes, at a fraction of the cost of one that grows.
+  const result: unknown[] = out ?? (rows === 1 ? [out] : template.slice(0, rows))
+  decode(memory, sections, rows, characters, blobs, result, out === undefined ? 0 : out.length)
   return result
 }

@@ -1,32 +1,35 @@
 import { AsyncResource } from 'node:async_hooks'
-import { CLOSED, type Failure } from '../core/errors'
+import { CLOSED } from '../core/errors'
+import type { Failure } from '../core/failure'
 import type { Emission } from '../core/live-types'
 import { runOutside } from '../core/transaction-context'
-import type { Consumer, Live } from './live-query'
+import type { Subscribable, Subscriber } from './subscriber'
 
-/** Nothing to be told when it is collected, which would cost more than the rest. */
-const CONTEXT = { requireManualDestroy: true }
+/** Without this, Node.js registers every subscription for a callback on garbage collection, which costs more than the rest. */
+const RESOURCE_OPTIONS = { requireManualDestroy: true }
 
-/** The callbacks of one subscription. They run in the asynchronous context in which `subscribe` was called. */
-export class Subscriber<V> extends AsyncResource implements Consumer {
+/** The callbacks of one call of `subscribe`. They run in the asynchronous context of that call. */
+export class CallbackSubscriber<V> extends AsyncResource implements Subscriber {
   late = false
   unwatch: (() => void) | undefined
-  readonly #live: Live<V>
+  readonly #live: Subscribable<V>
   readonly #next: (value: V, info: Emission) => void
   readonly #error: ((error: Error) => void) | undefined
-  /** Where `subscribe` was called: one stack trace, the only costly thing here. */
+  /** The stack trace of the call of `subscribe`, which is the most expensive part of a subscription. */
   readonly #origin: { stack?: string }
 
+  /** `entryPoint`: the method that the user called. Stack traces begin at its caller. */
   constructor(
-    live: Live<V>,
+    live: Subscribable<V>,
     next: (value: V, info: Emission) => void,
     error: ((error: Error) => void) | undefined,
+    entryPoint: (...args: never[]) => unknown,
   ) {
-    super('resqlite.subscribe', CONTEXT)
+    super('resqlite.subscribe', RESOURCE_OPTIONS)
     this.#live = live
     this.#next = next
     this.#error = error
-    this.#origin = origin(live.subscribe)
+    this.#origin = stackOfCaller(entryPoint)
   }
 
   emitted(): void {
@@ -38,12 +41,12 @@ export class Subscriber<V> extends AsyncResource implements Consumer {
     this.#fail(failure, false)
   }
 
-  /** Closing the database is nobody's mistake, and neither is it to subscribe again when told, which is refused. */
+  /** Closing the database is not an error that must be handled: without an error callback it is ignored. */
   ended(failure: Failure, closed: boolean): void {
     if (!closed || this.#error !== undefined) this.#fail(failure, closed)
   }
 
-  /** Whoever gives a subscription up knows that it is over. */
+  /** The callbacks are not told, because whoever fired the signal knows. */
   aborted(): void {}
 
   #fail(failure: Failure, closed: boolean): void {
@@ -56,8 +59,9 @@ export class Subscriber<V> extends AsyncResource implements Consumer {
   }
 
   /**
-   * Calls the user, outside of transactions, in which `subscribe` may have been called. What is thrown becomes an
-   * uncaught exception and disturbs nobody here; `closed`: unless it is the refusal of a closed database.
+   * Calls the user's callback, outside of any transaction in which `subscribe` may have been called. If it throws, the
+   * error becomes an uncaught exception, and the other subscribers are not affected. `closed`: an error callback may try
+   * to subscribe again; that the closed database refuses this is ignored.
    */
   #call(callback: () => void, closed = false): void {
     try {
@@ -71,10 +75,10 @@ export class Subscriber<V> extends AsyncResource implements Consumer {
   }
 }
 
-/** A stack trace that begins with the caller of `called`, where the engine can leave frames out. */
-function origin(called: (...args: never[]) => unknown): { stack?: string } {
+/** Captures a stack trace that begins at the caller of `entryPoint`, if the JavaScript engine can leave frames out. */
+function stackOfCaller(entryPoint: (...args: never[]) => unknown): { stack?: string } {
   if (Error.captureStackTrace === undefined) return new Error()
   const target = {}
-  Error.captureStackTrace(target, called)
+  Error.captureStackTrace(target, entryPoint)
   return target
 }

@@ -1,19 +1,19 @@
 import type { AddedRow, Patch, RemovedRow, UpdatedRow } from '../core/live-types'
 import type { Row } from '../core/types'
-import type { Source } from './iterator-subscriber'
+import type { IteratorValues } from './iterator-subscriber'
 import { applyPatch, changesNothing, NEW_ROWS, patchBetween, type RowPatch } from './patches'
 import { KeyColumns, type RowKey } from './row-keys'
-import { type KeptRun, movedRuns } from './row-moves'
-import type { Part, SharedStream } from './shared-query'
+import { type KeptSegment, movedSegments } from './row-moves'
+import type { QueryResult, SharedQuery } from './shared-query'
 
-/** A row and where it stands. */
-type Placed = AddedRow<Row>
+/** A row and its position. */
+type PlacedRow = AddedRow<Row>
 
-/** Makes an iterator tell what changed since it was last asked. */
-export class Changes implements Source<Patch> {
+/** The values of the iterator that `changes` returns: what changed since the last one. */
+export class Changes implements IteratorValues<Patch> {
   readonly #result: KeyedResult
-  #begun = false
-  /** Emissions since the result that was told last. */
+  #hasBegun = false
+  /** The number of emissions since the last value, and the patches of the latest. */
   #emissions = 0
   #patches: readonly RowPatch[] | undefined
 
@@ -26,18 +26,18 @@ export class Changes implements Source<Patch> {
     this.#patches = patches
   }
 
-  take(stream: SharedStream): Patch | undefined {
-    const initial = !this.#begun
-    const patch = this.#patch(stream.part(0), initial)
-    this.#begun = true
+  take(shared: SharedQuery): Patch | undefined {
+    const initial = !this.#hasBegun
+    const patch = this.#patch(shared.result(0), initial)
+    this.#hasBegun = true
     this.#emissions = 0
     this.#patches = undefined
     if (patch === undefined) return undefined
-    return this.#result.advance(patch, stream.emission?.commit ?? 0, initial)
+    return this.#result.advance(patch, shared.emission?.commit ?? 0, initial)
   }
 
-  /** What came, if that is all since the last time; else what can be seen by comparing. */
-  #patch({ rows, columns }: Part, initial: boolean): RowPatch | undefined {
+  /** Returns the patch of the only emission since the last value; else compares the results. */
+  #patch({ rows, columns }: QueryResult, initial: boolean): RowPatch | undefined {
     if (!initial && this.#emissions === 1 && this.#patches !== undefined) return this.#patches[0]
     const before = this.#result.rows
     const patch = patchBetween(before, rows, columns)
@@ -45,7 +45,7 @@ export class Changes implements Source<Patch> {
   }
 }
 
-/** A result whose rows are told apart by their keys, and how it changes. */
+/** A result whose rows are identified by keys. It computes what a patch adds, removes, updates and moves. */
 export class KeyedResult {
   readonly #columns: KeyColumns
   #rows: unknown[] = []
@@ -55,29 +55,29 @@ export class KeyedResult {
     this.#columns = columns
   }
 
-  /** The rows now; only to be looked at. */
+  /** The present rows. They must not be modified. */
   get rows(): readonly unknown[] {
     return this.#rows
   }
 
-  /** Goes on to the next result and tells how they differ. Looks only at rows that changed. */
+  /** Applies a patch and returns what it changed. Looks only at the rows that changed. */
   advance(patch: RowPatch, commit: number, initial: boolean): Patch {
     this.#columns.check(patch.columns)
     const { kept, arrived } = split(patch)
     const gone = this.#gone(kept)
     for (const { row } of gone) this.#keys.delete(this.#columns.of(row))
     const lists = this.#pair(gone, arrived)
-    const moved = movedRuns(kept).flatMap((run) => this.#rowsOf(run))
+    const moved = movedSegments(kept).flatMap((segment) => this.#rowsOf(segment))
     this.#rows = applyPatch(this.#rows, patch)
     return { initial, rows: this.#rows.slice() as Row[], ...lists, moved, commit }
   }
 
-  /** The rows that are in no run that is kept, in their order. */
-  #gone(kept: readonly KeptRun[]): Placed[] {
-    const gone: Placed[] = []
+  /** Returns the rows that are in no kept segment, in order. */
+  #gone(kept: readonly KeptSegment[]): PlacedRow[] {
+    const gone: PlacedRow[] = []
     let index = 0
     for (const { start, count } of inOldOrder(kept)) {
-      // Equal rows may be one and the same for the native side.
+      // Segments overlap when the native side has mapped two equal rows to the same old one.
       if (start < index) throw this.#columns.notUnique(this.#rows[start] as Row)
       for (; index < start; index++) gone.push(this.#placed(index))
       index = start + count
@@ -86,8 +86,8 @@ export class KeyedResult {
     return gone
   }
 
-  /** A row that went and one that came with the same key are one row that was updated. */
-  #pair(gone: readonly Placed[], arrived: readonly Placed[]) {
+  /** Pairs rows that left with rows that arrived by their keys: such a pair is one row that was updated. */
+  #pair(gone: readonly PlacedRow[], arrived: readonly PlacedRow[]) {
     const before = new Map(gone.map((placed) => [this.#columns.of(placed.row), placed]))
     const added: AddedRow<Row>[] = []
     const updated: UpdatedRow<Row>[] = []
@@ -104,29 +104,30 @@ export class KeyedResult {
     return { added, removed, updated }
   }
 
-  #rowsOf({ start, count, index }: KeptRun) {
+  #rowsOf({ start, count, index }: KeptSegment) {
     return Array.from({ length: count }, (_, i) => {
       const row = this.#rows[start + i] as Row
       return { from: start + i, index: index + i, row }
     })
   }
 
-  #placed(index: number): Placed {
+  #placed(index: number): PlacedRow {
     return { index, row: this.#rows[index] as Row }
   }
 }
 
-function split({ runs, fresh }: RowPatch): { kept: KeptRun[]; arrived: Placed[] } {
-  const kept: KeptRun[] = []
-  const arrived: Placed[] = []
+/** Splits a patch into kept segments and new rows. */
+function split({ segments, newRows }: RowPatch): { kept: KeptSegment[]; arrived: PlacedRow[] } {
+  const kept: KeptSegment[] = []
+  const arrived: PlacedRow[] = []
   let index = 0
-  for (let r = 0; r < runs.length; r += 2) {
-    const start = runs[r] as number
-    const count = runs[r + 1] as number
+  for (let s = 0; s < segments.length; s += 2) {
+    const start = segments[s] as number
+    const count = segments[s + 1] as number
     if (start !== NEW_ROWS) kept.push({ start, count, index })
     else {
       for (let i = 0; i < count; i++) {
-        arrived.push({ index: index + i, row: fresh[arrived.length] as Row })
+        arrived.push({ index: index + i, row: newRows[arrived.length] as Row })
       }
     }
     index += count
@@ -134,6 +135,6 @@ function split({ runs, fresh }: RowPatch): { kept: KeptRun[]; arrived: Placed[] 
   return { kept, arrived }
 }
 
-function inOldOrder(kept: readonly KeptRun[]): KeptRun[] {
+function inOldOrder(kept: readonly KeptSegment[]): KeptSegment[] {
   return [...kept].sort((a, b) => a.start - b.start)
 }

@@ -1,46 +1,46 @@
 import { throwIfAborted } from '../core/abort'
-import { Failure } from '../core/errors'
-import type { Outcome, Supply } from '../core/iteration'
-import type { Consumer, Live } from './live-query'
+import { Failure } from '../core/failure'
+import type { IterationSource, Outcome } from '../core/iteration'
 import type { RowPatch } from './patches'
-import type { SharedStream } from './shared-query'
+import type { SharedQuery } from './shared-query'
+import type { Subscribable, Subscriber } from './subscriber'
 
-/** What an iterator makes of a stream. */
-export interface Source<T> {
-  /** There is a new result. More of them may come before the next `take`. */
+/** Makes the values that an iterator hands out: whole results, or what changed between them. */
+export interface IteratorValues<T> {
+  /** There is a new result. Further ones may follow before the next `take`. */
   emitted(patches: readonly RowPatch[] | undefined): void
-  /** What is handed out for the result now; undefined when it would say nothing new. */
-  take(stream: SharedStream): T | undefined
+  /** Returns the value for the latest result; undefined if nothing has changed since the last one. */
+  take(shared: SharedQuery): T | undefined
 }
 
-/** The states of a live query, one after another. Who asks late gets the latest one: at most one is kept. */
-export class StreamStates<T> implements Supply<T>, Consumer {
+/** An iterator over the results of a live query. It keeps at most one: a slow consumer gets the latest result only. */
+export class IteratorSubscriber<T> implements IterationSource<T>, Subscriber {
   late = false
   unwatch: (() => void) | undefined
-  readonly #live: Live<unknown>
-  readonly #source: Source<T>
+  readonly #live: Subscribable<unknown>
+  readonly #values: IteratorValues<T>
   #state: 'new' | 'open' | 'ended' = 'new'
-  /** There is a result that was not handed out. */
-  #fresh = false
-  /** The latest state is an error; told once. */
+  /** There is a result that has not been handed out. */
+  #hasNew = false
+  /** The queries failed, and no `next` has rejected with it yet. */
   #failure: Failure | undefined
-  /** Calls of `next` that wait, in their order. */
+  /** Calls of `next` that wait, in order. */
   readonly #waiting: ((outcome: Outcome<T>) => void)[] = []
 
-  constructor(live: Live<unknown>, source: Source<T>) {
+  constructor(live: Subscribable<unknown>, values: IteratorValues<T>) {
     this.#live = live
-    this.#source = source
+    this.#values = values
   }
 
   get sql(): string | undefined {
     return this.#live.sql
   }
 
-  get holds(): boolean {
+  get holdsResources(): boolean {
     return this.#state === 'open'
   }
 
-  /** Whatever is there goes through `next`: it may be superseded until it is asked for. */
+  /** Never has a value at once: a result may be superseded until it is asked for, so `next` decides. */
   ready(): undefined {
     return undefined
   }
@@ -59,8 +59,8 @@ export class StreamStates<T> implements Supply<T>, Consumer {
   }
 
   emitted(patches: readonly RowPatch[] | undefined): void {
-    this.#source.emitted(patches)
-    this.#fresh = true
+    this.#values.emitted(patches)
+    this.#hasNew = true
     this.#failure = undefined
     this.#serve()
   }
@@ -91,14 +91,13 @@ export class StreamStates<T> implements Supply<T>, Consumer {
     this.#serve()
   }
 
-  /** Uses the stream no longer. */
   #leave(): void {
     if (this.#state === 'open') this.#live.leave(this)
     this.#state = 'ended'
-    this.#fresh = false
+    this.#hasNew = false
   }
 
-  /** Answers those who wait, as far as there is something to say. */
+  /** Settles waiting calls of `next` for as long as there is an outcome for them. */
   #serve(): void {
     while (this.#waiting.length > 0) {
       const outcome = this.#outcome()
@@ -116,10 +115,10 @@ export class StreamStates<T> implements Supply<T>, Consumer {
   }
 
   #take(): Outcome<T> {
-    if (!this.#fresh) return undefined
-    this.#fresh = false
+    if (!this.#hasNew) return undefined
+    this.#hasNew = false
     try {
-      const value = this.#source.take(this.#live.stream as SharedStream)
+      const value = this.#values.take(this.#live.shared as SharedQuery)
       return value === undefined ? undefined : { value }
     } catch (error) {
       return new Failure(() => error as Error)

@@ -1,8 +1,9 @@
-import type { Handle } from '../channel/database-handle'
+import type { DatabaseHandle } from '../channel/database-handle'
 import { onAbort } from '../core/abort'
 import { checkCallbacks, checkKey } from '../core/checks'
 import { dispose } from '../core/dispose'
-import { aborted, type Failure, typeError } from '../core/errors'
+import { typeError } from '../core/errors'
+import { abortFailure, type Failure } from '../core/failure'
 import { Iteration } from '../core/iteration'
 import type {
   ChangesOptions,
@@ -14,38 +15,26 @@ import type {
   Unsubscribe,
 } from '../core/live-types'
 import { noStats } from '../stream-stats'
-import { Subscriber } from './callback-subscriber'
+import { CallbackSubscriber } from './callback-subscriber'
 import { Changes } from './changes'
-import { StreamStates } from './iterator-subscriber'
+import { IteratorSubscriber } from './iterator-subscriber'
 import { LiveValue } from './live-value'
 import type { RowPatch } from './patches'
-import { type Member, SharedStream } from './shared-query'
-import { eachMember, type Few, isAmong, sizeOf, withMember, withoutMember } from './small-set'
+import { SharedQuery, type SharedQueryUser } from './shared-query'
+import { forEachMember, hasMember, type SmallSet, sizeOf, withMember, withoutMember } from './small-set'
 import type { StreamPlan } from './stream-plan'
+import type { Subscribable, Subscriber } from './subscriber'
 
-/** One use of a live query: a subscription or an iterator. */
-export interface Consumer {
-  /** It joined when there was a result already and has not been told yet. Set by the live query. */
-  late: boolean
-  /** Stops watching the signal for it. Set by the live query. */
-  unwatch: (() => void) | undefined
-  /** There is a result; `patches` led to it, if the consumer knows the one before. */
-  emitted(patches: readonly RowPatch[] | undefined): void
-  failed(failure: Failure): void
-  ended(failure: Failure, closed: boolean): void
-  aborted(failure: Failure): void
-}
-
-/** What `stream` returns. It holds a shared stream as long as it has consumers. */
-export class Live<V> implements LiveQuery<V>, Member {
-  readonly #handle: Handle
+/** The object that `stream` returns. It uses a {@link SharedQuery} for as long as it has subscribers. */
+export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, SharedQueryUser {
+  readonly #handle: DatabaseHandle
   readonly #plan: StreamPlan
-  #stream: SharedStream | undefined
-  #consumers: Few<Consumer>
+  #shared: SharedQuery | undefined
+  #subscribers: SmallSet<Subscriber>
   #value: LiveValue<V>
   #lastStats: StreamStats | undefined
 
-  constructor(handle: Handle, plan: StreamPlan) {
+  constructor(handle: DatabaseHandle, plan: StreamPlan) {
     this.#handle = handle
     this.#plan = plan
     this.#value = new LiveValue(plan.names)
@@ -53,42 +42,42 @@ export class Live<V> implements LiveQuery<V>, Member {
 
   subscribe(next: (value: V, info: Emission) => void, error?: (error: Error) => void): Unsubscribe {
     checkCallbacks(next, error)
-    const subscriber = new Subscriber<V>(this, next, error)
+    const subscriber = new CallbackSubscriber<V>(this, next, error, this.subscribe)
     if (!this.signal?.aborted) this.join(subscriber)
     const unsubscribe = () => this.leave(subscriber)
     return Object.assign(unsubscribe, { [dispose]: unsubscribe })
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<V> {
-    return new Iteration(new StreamStates<V>(this, { emitted: () => {}, take: () => this.current }))
+    return new Iteration(new IteratorSubscriber<V>(this, { emitted: () => {}, take: () => this.current }))
   }
 
   changes(options: ChangesOptions<V>): AsyncIterableIterator<Patch<RowIn<V>>> {
     const key = checkKey(options)
     const { names, arrays } = this.#plan
-    const impossible =
-      names !== undefined ? 'a stream of several queries' : arrays ? 'rows as arrays' : undefined
-    if (impossible !== undefined)
-      throw typeError(`changes: not possible for ${impossible}`, 'RESQLITE_OPTION')
-    return new Iteration(new StreamStates(this, new Changes(key))) as AsyncIterableIterator<Patch<never>>
+    const unsupported =
+      names !== undefined ? 'a live query of several queries' : arrays ? 'rows as arrays' : undefined
+    if (unsupported !== undefined)
+      throw typeError(`changes is not available for ${unsupported}`, 'RESQLITE_OPTION')
+    return new Iteration(new IteratorSubscriber(this, new Changes(key))) as AsyncIterableIterator<
+      Patch<never>
+    >
   }
 
   get current(): V | undefined {
-    const stream = this.#stream
-    return stream === undefined || stream.version === 0 ? undefined : this.#value.of(stream)
+    const shared = this.#shared
+    return shared === undefined || shared.version === 0 ? undefined : this.#value.of(shared)
   }
 
   get stats(): StreamStats {
-    this.#lastStats = this.#stream?.stats ?? this.#lastStats
+    this.#lastStats = this.#shared?.stats ?? this.#lastStats
     return this.#lastStats === undefined ? noStats() : { ...this.#lastStats }
   }
 
-  /** What is told with `current`. */
   get emission(): Emission | undefined {
-    return this.#stream?.emission
+    return this.#shared?.emission
   }
 
-  /** The statement, where there is only one. */
   get sql(): string | undefined {
     const { names, queries } = this.#plan
     return names === undefined ? queries[0]?.sql : undefined
@@ -98,90 +87,89 @@ export class Live<V> implements LiveQuery<V>, Member {
     return this.#plan.signal
   }
 
-  get stream(): SharedStream | undefined {
-    return this.#stream
+  get shared(): SharedQuery | undefined {
+    return this.#shared
   }
 
-  /** Adds a consumer, who gets what there is in a microtask. Throws when the database is closed. */
-  join(consumer: Consumer): void {
+  join(subscriber: Subscriber): void {
     this.#handle.usable()
-    const stream = this.#stream ?? this.#enter()
+    const shared = this.#shared ?? this.#enter()
     const { signal } = this
-    consumer.unwatch = signal && onAbort(signal, () => this.#abort(consumer, aborted(signal.reason)))
-    this.#consumers = withMember(this.#consumers, consumer)
-    if (stream.version === 0 && stream.failure === undefined) return
-    consumer.late = true
-    queueMicrotask(() => this.#catchUp(consumer))
+    subscriber.unwatch = signal && onAbort(signal, () => this.#abort(subscriber, abortFailure(signal.reason)))
+    this.#subscribers = withMember(this.#subscribers, subscriber)
+    if (shared.version === 0 && shared.failure === undefined) return
+    subscriber.late = true
+    queueMicrotask(() => this.#catchUp(subscriber))
   }
 
-  /** Takes a consumer out: it is told nothing more. */
-  leave(consumer: Consumer): void {
-    if (!isAmong(this.#consumers, consumer)) return
-    this.#remove(consumer)
+  leave(subscriber: Subscriber): void {
+    if (!hasMember(this.#subscribers, subscriber)) return
+    this.#remove(subscriber)
     this.#exitIfUnused()
   }
 
   emitted(patches: readonly RowPatch[]): void {
-    eachMember(this.#consumers, (consumer) => {
-      const { late } = consumer
-      consumer.late = false
-      consumer.emitted(late ? undefined : patches)
+    forEachMember(this.#subscribers, (subscriber) => {
+      const { late } = subscriber
+      subscriber.late = false
+      subscriber.emitted(late ? undefined : patches)
     })
   }
 
   failed(failure: Failure): void {
-    // Who joined late hears of it when it catches up.
-    eachMember(this.#consumers, (consumer) => {
-      if (!consumer.late) consumer.failed(failure)
+    // Late subscribers get the failure when they catch up.
+    forEachMember(this.#subscribers, (subscriber) => {
+      if (!subscriber.late) subscriber.failed(failure)
     })
   }
 
   ended(failure: Failure, closed: boolean): void {
     this.#exit()
-    eachMember(this.#consumers, (consumer) => {
-      this.#remove(consumer)
-      consumer.ended(failure, closed)
+    forEachMember(this.#subscribers, (subscriber) => {
+      this.#remove(subscriber)
+      subscriber.ended(failure, closed)
     })
-    this.#exitIfUnused() // meanwhile one may have come and gone
+    this.#exitIfUnused() // a callback may have subscribed and unsubscribed
   }
 
-  #enter(): SharedStream {
-    const stream = SharedStream.of(this.#handle, this.#plan)
-    stream.join(this)
-    this.#stream = stream
+  #enter(): SharedQuery {
+    const shared = SharedQuery.of(this.#handle, this.#plan)
+    shared.join(this)
+    this.#shared = shared
     this.#value = new LiveValue(this.#plan.names)
-    return stream
+    return shared
   }
 
   #exitIfUnused(): void {
-    if (sizeOf(this.#consumers) === 0) this.#exit()
+    if (sizeOf(this.#subscribers) === 0) this.#exit()
   }
 
   #exit(): void {
-    const stream = this.#stream
-    if (stream === undefined) return
-    this.#stream = undefined
-    stream.leave(this)
-    this.#lastStats = stream.stats ?? this.#lastStats
+    const shared = this.#shared
+    if (shared === undefined) return
+    this.#shared = undefined
+    shared.leave(this)
+    this.#lastStats = shared.stats ?? this.#lastStats
   }
 
-  #remove(consumer: Consumer): void {
-    consumer.unwatch?.()
-    consumer.late = false
-    this.#consumers = withoutMember(this.#consumers, consumer)
+  #remove(subscriber: Subscriber): void {
+    subscriber.unwatch?.()
+    subscriber.late = false
+    this.#subscribers = withoutMember(this.#subscribers, subscriber)
   }
 
-  #abort(consumer: Consumer, failure: Failure): void {
-    this.leave(consumer)
-    consumer.aborted(failure)
+  #abort(subscriber: Subscriber, failure: Failure): void {
+    this.leave(subscriber)
+    subscriber.aborted(failure)
   }
 
-  #catchUp(consumer: Consumer): void {
-    if (!consumer.late) return
-    consumer.late = false
-    const stream = this.#stream as SharedStream
-    if (stream.version > 0) consumer.emitted(undefined)
-    const { failure } = stream
-    if (failure !== undefined && isAmong(this.#consumers, consumer)) consumer.failed(failure)
+  /** Gives a late subscriber the present state, unless an emission has done so meanwhile. */
+  #catchUp(subscriber: Subscriber): void {
+    if (!subscriber.late) return
+    subscriber.late = false
+    const shared = this.#shared as SharedQuery
+    if (shared.version > 0) subscriber.emitted(undefined)
+    const { failure } = shared
+    if (failure !== undefined && hasMember(this.#subscribers, subscriber)) subscriber.failed(failure)
   }
 }

@@ -1,48 +1,46 @@
-import { Answer, Replied } from '../channel/pending'
-import { type Failure, type FailureReport, reported } from '../core/errors'
+import { StreamRequest } from '../channel/pending'
+import { type FailureReport, reportedFailure } from '../core/failure'
 import type { Emission } from '../core/live-types'
-import type { Shape } from '../decode/layout'
+import type { Layout } from '../decode/layout'
 import type { Memory } from '../decode/memory'
-import { decodeSlice } from '../decode/row-batch'
+import { decodeRows } from '../decode/row-batch'
 import { REASONS, Reply } from '../wire/protocol'
 import type { RowPatch } from './patches'
 
-/** The request that a live query is, from its start to the frame that ends it. */
-export abstract class LiveRequest extends Replied {
-  /** New rows of the next patch, and patches of the next emission, if there are any: mostly there are none. */
-  #fresh: unknown[] | undefined
+/** Decodes the reply frames of a live query, from its first result to the frame that ends it. */
+export abstract class LiveRequest extends StreamRequest {
+  /** The new rows of the next patch, and the patches of the next emission; undefined while there are none. */
+  #newRows: unknown[] | undefined
   #patches: RowPatch[] | undefined
-  /** The error that was told last, if no emission came since. */
+  /** The last error, as JSON; empty after an emission. */
   #error = ''
-  /** A frame has come for it. Until then its slot may mean another to the native side. */
-  heard = false
 
-  constructor(arrays: boolean) {
-    super(Answer.STREAM, arrays)
-  }
-
-  /** The patches lead to a new result. */
+  /** The queries have a new result, to which the patches lead. */
   abstract emitted(emission: Emission, patches: RowPatch[]): void
-  /** The queries failed. `ended`: nothing follows. */
-  abstract failed(failure: Failure, ended: boolean): void
-  /** The native side has ended it without a reason. */
+  /** The native side has ended the live query without an error. */
   abstract dropped(): void
 
-  /** Takes a frame. */
-  take(kind: number, last: boolean, aux: number, shape: Shape | undefined, memory: Memory, at: number): void {
+  take(
+    kind: number,
+    last: boolean,
+    argument: number,
+    layout: Layout | undefined,
+    memory: Memory,
+    at: number,
+  ): void {
     switch (kind) {
       case Reply.ROWS:
-        this.#fresh = decodeSlice(known(shape, aux), memory, at, this.arrays, this.#fresh)
+        this.#newRows = decodeRows(known(layout, argument), memory, at, this.arrays, this.#newRows)
         break
       case Reply.PATCH:
         this.#patches ??= []
-        this.#patches.push(this.#patch(known(shape, aux), memory, at))
+        this.#patches.push(this.#patch(known(layout, argument), memory, at))
         break
       case Reply.EMIT:
         this.#emit(emission(memory, at))
         break
       case Reply.ERROR:
-        this.#fail(memory.bytes.toString('utf8', at, at + aux), last)
+        this.#fail(memory.text(at, argument), last)
         break
       default:
         this.dropped()
@@ -56,24 +54,27 @@ export abstract class LiveRequest extends Replied {
     this.emitted(emission, patches)
   }
 
-  /** What came since the last emission is void; that may be all that an error tells that was told before. */
+  /**
+   * Discards what has arrived since the last emission. The native side reports an error again to say just that, so a
+   * repeated error is not passed on.
+   */
   #fail(error: string, last: boolean): void {
-    this.#fresh = undefined
+    this.#newRows = undefined
     this.#patches = undefined
     if (error === this.#error && !last) return
     this.#error = error
-    this.failed(reported(JSON.parse(error) as FailureReport), last)
+    this.failed(reportedFailure(JSON.parse(error) as FailureReport), last)
   }
 
-  #patch(shape: Shape, { i32 }: Memory, at: number): RowPatch {
+  #patch(layout: Layout, { i32 }: Memory, at: number): RowPatch {
     const word = at >>> 2
     const count = i32[word + 1] as number
-    const fresh = this.#fresh ?? []
-    this.#fresh = undefined
-    // A copy, as the memory is about to change.
-    const runs: number[] = []
-    for (let at = word + 2; at < word + 2 + 2 * count; at++) runs.push(i32[at] as number)
-    return { part: i32[word] as number, columns: shape.columns, runs, fresh }
+    const newRows = this.#newRows ?? []
+    this.#newRows = undefined
+    // A copy, because the memory will be overwritten.
+    const segments: number[] = []
+    for (let at = word + 2; at < word + 2 + 2 * count; at++) segments.push(i32[at] as number)
+    return { query: i32[word] as number, columns: layout.columns, segments, newRows }
   }
 }
 
@@ -83,7 +84,7 @@ function emission({ i32, f64 }: Memory, at: number): Emission {
   return { commit: f64[word] as number, reason, micros: f64[word + 1] as number }
 }
 
-function known(shape: Shape | undefined, id: number): Shape {
-  if (shape === undefined) throw new Error(`rows of unknown shape ${id}`)
-  return shape
+function known(layout: Layout | undefined, id: number): Layout {
+  if (layout === undefined) throw new Error(`resqlite: rows of an unknown column layout ${id}`)
+  return layout
 }

@@ -1,43 +1,43 @@
-import type { Part, SharedStream } from './shared-query'
+import type { QueryResult, SharedQuery } from './shared-query'
 
 /**
- * The value of a shared stream for one of its users: arrays of its own, made once per emission. What users do to their
- * arrays must not reach other users, nor the result that the next patch is applied to.
+ * The value of a shared live query for one of its users: arrays of the user's own, created once per emission. Whatever users
+ * do to their arrays must reach neither other users nor the result to which the next patch is applied.
  */
 export class LiveValue<V> {
-  /** The emission of which it is. */
+  /** The emission that the value belongs to. */
   #version = 0
   #value: V | undefined
-  /** Of several queries, the array of each. */
+  /** With several queries: the array of each. */
   #arrays: unknown[][] | undefined
 
   constructor(readonly names: readonly string[] | undefined) {}
 
-  /** The value of the last emission; a result that it left alone keeps its array. */
-  of(stream: SharedStream): V {
-    if (this.#version !== stream.version) {
-      this.#value = (this.names === undefined ? this.#only(stream) : this.#named(this.names, stream)) as V
-      this.#version = stream.version
+  /** Returns the value of the last emission. A result that the emission did not change keeps its array. */
+  of(shared: SharedQuery): V {
+    if (this.#version !== shared.version) {
+      this.#value = (this.names === undefined ? this.#only(shared) : this.#named(this.names, shared)) as V
+      this.#version = shared.version
     }
     return this.#value as V
   }
 
-  #only(stream: SharedStream): unknown {
-    const part = stream.part(0)
-    return this.#isNew(part) ? part.rows.slice() : this.#value
+  #only(shared: SharedQuery): unknown {
+    const result = shared.result(0)
+    return this.#isNew(result) ? result.rows.slice() : this.#value
   }
 
-  #named(names: readonly string[], stream: SharedStream): unknown {
+  #named(names: readonly string[], shared: SharedQuery): unknown {
     const before = this.#arrays ?? []
     const now = names.map((_, i) => {
-      const part = stream.part(i)
-      return this.#isNew(part) ? part.rows.slice() : (before[i] as unknown[])
+      const result = shared.result(i)
+      return this.#isNew(result) ? result.rows.slice() : (before[i] as unknown[])
     })
     this.#arrays = now
     return Object.fromEntries(names.map((name, i) => [name, now[i]]))
   }
 
-  #isNew({ version }: Part): boolean {
+  #isNew({ version }: QueryResult): boolean {
     return this.#value === undefined || version > this.#version
   }
 }

@@ -1,45 +1,47 @@
-import { JOINED_RUNS } from '../core/limits'
+import { JOINED_SEGMENTS } from '../core/limits'
 
-/** The start of a run of new rows. */
+/** The start of a segment of new rows. */
 export const NEW_ROWS = -1
 
-/** How one result becomes the next. */
+/** How the next result of a query is made from the one before. */
 export interface RowPatch {
-  /** Which of the queries of the stream. */
-  readonly part: number
+  /** The index of the query, if the live query has several. */
+  readonly query: number
   readonly columns: readonly string[]
-  /** Pairs: where the rows of a run stood before (or NEW_ROWS), and how many there are. */
-  readonly runs: readonly number[]
-  /** The new rows, in order. */
-  readonly fresh: unknown[]
+  /** The segments of the new result, in order, as pairs: where its rows stood before (or NEW_ROWS), and their number. */
+  readonly segments: readonly number[]
+  /** The rows of all segments of new rows, in order. */
+  readonly newRows: unknown[]
 }
 
-/** The next result. `rows`, the one before, is used up: it may be changed and become the result. */
-export function applyPatch(rows: unknown[], { runs, fresh }: RowPatch): unknown[] {
-  if (nothingMoves(runs)) return overwrite(rows, runs, fresh)
-  return runs.length <= 2 * JOINED_RUNS ? join(rows, runs, fresh) : collect(rows, runs, fresh)
+/** Returns the next result. `rows`, the one before, must not be used any more: it may be modified and returned. */
+export function applyPatch(rows: unknown[], { segments, newRows }: RowPatch): unknown[] {
+  if (keepsPositions(segments)) return overwrite(rows, segments, newRows)
+  return segments.length <= 2 * JOINED_SEGMENTS
+    ? concatenate(rows, segments, newRows)
+    : collect(rows, segments, newRows)
 }
 
-/** Whether all rows that stay keep their place. */
-function nothingMoves(runs: readonly number[]): boolean {
+/** Whether every kept row keeps its position. */
+function keepsPositions(segments: readonly number[]): boolean {
   let index = 0
-  for (let r = 0; r < runs.length; r += 2) {
-    const start = runs[r] as number
+  for (let s = 0; s < segments.length; s += 2) {
+    const start = segments[s] as number
     if (start !== NEW_ROWS && start !== index) return false
-    index += runs[r + 1] as number
+    index += segments[s + 1] as number
   }
   return true
 }
 
-function overwrite(rows: unknown[], runs: readonly number[], fresh: unknown[]): unknown[] {
-  // A copy, because the patch may be applied elsewhere too.
-  if (runs.length === 2 && runs[0] === NEW_ROWS) return fresh.slice()
+function overwrite(rows: unknown[], segments: readonly number[], newRows: unknown[]): unknown[] {
+  // A copy, because the same patch may be applied elsewhere too.
+  if (segments.length === 2 && segments[0] === NEW_ROWS) return newRows.slice()
   let index = 0
   let next = 0
-  for (let r = 0; r < runs.length; r += 2) {
-    const end = index + (runs[r + 1] as number)
-    if (runs[r] === NEW_ROWS) {
-      while (index < end) rows[index++] = fresh[next++]
+  for (let s = 0; s < segments.length; s += 2) {
+    const end = index + (segments[s + 1] as number)
+    if (segments[s] === NEW_ROWS) {
+      while (index < end) rows[index++] = newRows[next++]
     }
     index = end
   }
@@ -47,56 +49,57 @@ function overwrite(rows: unknown[], runs: readonly number[], fresh: unknown[]): 
   return rows
 }
 
-/** By few large pieces, which the engine copies as blocks of memory. */
-function join(rows: unknown[], runs: readonly number[], fresh: unknown[]): unknown[] {
+/** For few large segments, which V8 copies as blocks of memory. */
+function concatenate(rows: unknown[], segments: readonly number[], newRows: unknown[]): unknown[] {
   const pieces: unknown[][] = []
   let next = 0
-  for (let r = 0; r < runs.length; r += 2) {
-    const start = runs[r] as number
-    const count = runs[r + 1] as number
+  for (let s = 0; s < segments.length; s += 2) {
+    const start = segments[s] as number
+    const count = segments[s + 1] as number
     if (start === NEW_ROWS) {
-      pieces.push(fresh.slice(next, next + count))
+      pieces.push(newRows.slice(next, next + count))
       next += count
     } else pieces.push(rows.slice(start, start + count))
   }
   return ([] as unknown[]).concat(...pieces)
 }
 
-function collect(rows: unknown[], runs: readonly number[], fresh: unknown[]): unknown[] {
+/** For many small segments. */
+function collect(rows: unknown[], segments: readonly number[], newRows: unknown[]): unknown[] {
   const result: unknown[] = []
   let next = 0
-  for (let r = 0; r < runs.length; r += 2) {
-    const start = runs[r] as number
-    const count = runs[r + 1] as number
-    if (start === NEW_ROWS) for (let i = 0; i < count; i++) result.push(fresh[next++])
+  for (let s = 0; s < segments.length; s += 2) {
+    const start = segments[s] as number
+    const count = segments[s + 1] as number
+    if (start === NEW_ROWS) for (let i = 0; i < count; i++) result.push(newRows[next++])
     else for (let i = start; i < start + count; i++) result.push(rows[i])
   }
   return result
 }
 
-/** The patch from one result to another, by the identity of the rows. */
+/** Returns the patch from one result to another. Rows are the same if they are the same object. */
 export function patchBetween(
   before: readonly unknown[],
   now: readonly unknown[],
   columns: readonly string[],
 ): RowPatch {
-  const places = new Map(before.map((row, index) => [row, index]))
-  const runs: number[] = []
-  const fresh: unknown[] = []
+  const positions = new Map(before.map((row, index) => [row, index]))
+  const segments: number[] = []
+  const newRows: unknown[] = []
   let expected = Number.NaN
   for (const row of now) {
-    const place = places.get(row)
-    if (place === undefined) fresh.push(row)
-    const start = place ?? NEW_ROWS
-    if (start === expected) runs[runs.length - 1] = (runs.at(-1) as number) + 1
-    else runs.push(start, 1)
+    const position = positions.get(row)
+    if (position === undefined) newRows.push(row)
+    const start = position ?? NEW_ROWS
+    if (start === expected) segments[segments.length - 1] = (segments.at(-1) as number) + 1
+    else segments.push(start, 1)
     expected = start === NEW_ROWS ? NEW_ROWS : start + 1
   }
-  return { part: 0, columns, runs, fresh }
+  return { query: 0, columns, segments, newRows }
 }
 
-/** Whether a patch leaves `rows` rows as they are. */
-export function changesNothing({ runs }: RowPatch, rows: number): boolean {
-  if (runs.length === 0) return rows === 0
-  return runs.length === 2 && runs[0] === 0 && runs[1] === rows
+/** Whether a patch leaves a result of `rows` rows as it is. */
+export function changesNothing({ segments }: RowPatch, rows: number): boolean {
+  if (segments.length === 0) return rows === 0
+  return segments.length === 2 && segments[0] === 0 && segments[1] === rows
 }

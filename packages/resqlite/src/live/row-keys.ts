@@ -1,20 +1,20 @@
 import { ResqliteError } from '../core/errors'
 import type { ColumnValue, Row } from '../core/types'
 
-/** What tells rows apart: values of `===` for equal keys. */
+/** The key of a row. Equal keys are equal by `===`. */
 export type RowKey = string | number | bigint | null
 
-/** The columns that tell the rows of a result apart. */
+/** The columns whose values identify a row of a result. */
 export class KeyColumns {
   readonly #columns: readonly string[]
-  /** The column list that was last found to have them all. */
+  /** The last column list that was found to contain them all. */
   #checked: readonly string[] | undefined
 
   constructor(columns: readonly string[]) {
     this.#columns = columns
   }
 
-  /** Refuses a result that lacks one of the columns. */
+  /** Throws if the result lacks one of the columns. */
   check(columns: readonly string[]): void {
     if (columns === this.#checked) return
     const missing = this.#columns.find((column) => !columns.includes(column))
@@ -25,28 +25,28 @@ export class KeyColumns {
     this.#checked = columns
   }
 
-  /** The key of a row. */
+  /** Returns the key of a row. */
   of(row: Row): RowKey {
     const [first, ...others] = this.#columns
     if (others.length === 0) return single(row[first as string] as ColumnValue)
-    return JSON.stringify(this.#columns.map((column) => part(row[column] as ColumnValue)))
+    return JSON.stringify(this.#columns.map((column) => element(row[column] as ColumnValue)))
   }
 
-  /** The error for two rows with one key. */
+  /** Returns the error for two rows with the same key. */
   notUnique(row: Row): ResqliteError {
     const values = this.#columns.map((column) => `${column} = ${show(row[column] as ColumnValue)}`)
     return keyError(`the key is not unique: several rows have ${values.join(', ')}`)
   }
 }
 
-/** Text and blobs are marked, so that no text is taken for a blob. */
+/** Text and BLOBs get a prefix, so that no text equals a BLOB. */
 function single(value: ColumnValue): RowKey {
   if (typeof value === 'string') return `t${value}`
   return value instanceof Uint8Array ? `b${hex(value)}` : value
 }
 
-/** The same for what stands in JSON, which knows neither bigints nor infinity. */
-function part(value: ColumnValue): string | number | null {
+/** The same for a key of several columns, which becomes JSON, where bigints and infinities do not exist. */
+function element(value: ColumnValue): string | number | null {
   if (typeof value === 'bigint') return `i${value}`
   if (typeof value === 'number' && !Number.isFinite(value)) return `r${value}`
   return single(value) as string | number | null

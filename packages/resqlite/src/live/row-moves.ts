@@ -1,79 +1,80 @@
-/** Rows that are in the result before and in the new one, next to each other in both. */
-export interface KeptRun {
-  /** Where they stood. */
+/** A segment of kept rows: adjacent in the result before, and adjacent in the new one. */
+export interface KeptSegment {
+  /** The position of its first row in the result before. */
   readonly start: number
   readonly count: number
-  /** Where they stand. */
+  /** The position of its first row in the new result. */
   readonly index: number
 }
 
 /**
- * Those of the runs (in their new order) that have to move, so that all others keep their order: the heaviest
- * ascending sequence of starts stays. Takes n log n steps.
+ * Returns the segments that have to move so that all others keep their relative order. The segments are given in their
+ * new order. Those that stay are the ascending sequence of starts with the most rows. Takes n log n steps.
  */
-export function movedRuns(runs: readonly KeptRun[]): KeptRun[] {
-  if (isAscending(runs)) return []
-  const ranks = ranksByStart(runs)
-  const best = new BestBelow(runs.length)
-  const before: number[] = []
+export function movedSegments(segments: readonly KeptSegment[]): KeptSegment[] {
+  if (isAscending(segments)) return []
+  const ranks = ranksByStart(segments)
+  const best = new HeaviestBelow(segments.length)
+  const predecessors: number[] = []
   let last = -1
-  let most = 0
-  runs.forEach((run, r) => {
-    const rank = ranks[r] as number
-    const { weight, run: previous } = best.below(rank)
-    before.push(previous)
-    const total = weight + run.count
-    best.add(rank, total, r)
-    if (total > most) {
-      most = total
-      last = r
+  let heaviest = 0
+  segments.forEach((segment, s) => {
+    const rank = ranks[s] as number
+    const { weight, segment: predecessor } = best.below(rank)
+    predecessors.push(predecessor)
+    const total = weight + segment.count
+    best.add(rank, total, s)
+    if (total > heaviest) {
+      heaviest = total
+      last = s
     }
   })
-  const stays = new Set<number>()
-  for (let r = last; r !== -1; r = before[r] as number) stays.add(r)
-  return runs.filter((_, r) => !stays.has(r))
+  const staying = new Set<number>()
+  for (let s = last; s !== -1; s = predecessors[s] as number) staying.add(s)
+  return segments.filter((_, s) => !staying.has(s))
 }
 
-function isAscending(runs: readonly KeptRun[]): boolean {
-  return runs.every((run, r) => r === 0 || run.start > (runs[r - 1] as KeptRun).start)
+function isAscending(segments: readonly KeptSegment[]): boolean {
+  return segments.every((segment, s) => s === 0 || segment.start > (segments[s - 1] as KeptSegment).start)
 }
 
-function ranksByStart(runs: readonly KeptRun[]): number[] {
-  const order = runs.map((_, r) => r)
-  order.sort((a, b) => (runs[a] as KeptRun).start - (runs[b] as KeptRun).start)
-  const ranks: number[] = new Array(runs.length)
-  order.forEach((r, rank) => {
-    ranks[r] = rank
+function ranksByStart(segments: readonly KeptSegment[]): number[] {
+  const order = segments.map((_, s) => s)
+  order.sort((a, b) => (segments[a] as KeptSegment).start - (segments[b] as KeptSegment).start)
+  const ranks: number[] = new Array(segments.length)
+  order.forEach((s, rank) => {
+    ranks[s] = rank
   })
   return ranks
 }
 
-/** A Fenwick tree: the heaviest sequence that ends below a rank. */
-class BestBelow {
+/** A Fenwick tree that finds the heaviest sequence among those that end below a rank. */
+class HeaviestBelow {
   readonly #weights: Float64Array
-  readonly #runs: Int32Array
+  /** The last segment of the sequence with that weight, or -1. */
+  readonly #segments: Int32Array
 
   constructor(ranks: number) {
     this.#weights = new Float64Array(ranks + 1)
-    this.#runs = new Int32Array(ranks + 1).fill(-1)
+    this.#segments = new Int32Array(ranks + 1).fill(-1)
   }
 
-  add(rank: number, weight: number, run: number): void {
+  add(rank: number, weight: number, segment: number): void {
     for (let i = rank + 1; i < this.#weights.length; i += i & -i) {
       if (weight <= (this.#weights[i] as number)) continue
       this.#weights[i] = weight
-      this.#runs[i] = run
+      this.#segments[i] = segment
     }
   }
 
-  below(rank: number): { weight: number; run: number } {
+  below(rank: number): { weight: number; segment: number } {
     let weight = 0
-    let run = -1
+    let segment = -1
     for (let i = rank; i > 0; i -= i & -i) {
       if ((this.#weights[i] as number) <= weight) continue
       weight = this.#weights[i] as number
-      run = this.#runs[i] as number
+      segment = this.#segments[i] as number
     }
-    return { weight, run }
+    return { weight, segment }
   }
 }

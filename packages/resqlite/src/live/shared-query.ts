@@ -1,86 +1,87 @@
-import type { Handle, Session } from '../channel/database-handle'
-import { Failure, ResqliteError } from '../core/errors'
+import type { Closeable, DatabaseHandle } from '../channel/database-handle'
+import { ResqliteError } from '../core/errors'
+import { Failure } from '../core/failure'
 import type { Emission, StreamStats } from '../core/live-types'
 import { INTEGERS_MASK } from '../wire/protocol'
 import { LiveRequest } from './live-request'
 import { applyPatch, type RowPatch } from './patches'
-import { eachMember, type Few, sizeOf, withMember, withoutMember } from './small-set'
+import { forEachMember, type SmallSet, sizeOf, withMember, withoutMember } from './small-set'
 import { openingFill, type StreamPlan } from './stream-plan'
 
-/** Whoever uses a shared stream. */
-export interface Member {
-  /** There is a new result; `patches` led to it from the one before. */
+/** A user of a shared live query. */
+export interface SharedQueryUser {
+  /** There is a new result; `patches` lead to it from the one before. */
   emitted(patches: readonly RowPatch[]): void
-  /** The queries failed; the stream goes on. */
+  /** The queries failed; the live query continues. */
   failed(failure: Failure): void
-  /** The stream is over. `closed`: because the database was closed. */
+  /** The live query has ended. `closed`: because the database was closed. */
   ended(failure: Failure, closed: boolean): void
 }
 
 /** The result of one of the queries. */
-export interface Part {
+export interface QueryResult {
   readonly rows: readonly unknown[]
   readonly columns: readonly string[]
-  /** The emission that brought it. */
+  /** The number of the emission that brought it. */
   readonly version: number
 }
 
-/** The same for its stream. */
-interface OwnPart extends Part {
+interface MutableResult extends QueryResult {
   rows: unknown[]
   columns: readonly string[]
   version: number
 }
 
-const NONE: readonly OwnPart[] = []
+const NO_RESULTS: readonly MutableResult[] = []
 
-function nothing(): OwnPart {
-  return { rows: [], columns: [], version: 0 }
-}
+/** The live queries in use of each database, by the keys of their plans. */
+const inUse = new WeakMap<DatabaseHandle, Map<string, SharedQuery>>()
 
 /**
- * A live query of the native side, for all who want the same of one database. It lasts as long as it has members.
+ * A native live query, shared by all objects that `stream` returned for the same plan on one database. It ends when it has
+ * no user left.
  *
- * There may be very many, of which each emission uses another one, whose objects the processor has long forgotten: so they
- * are few.
+ * A process may have 100,000 of these, and an emission touches one that no cache holds any more. So it consists of few
+ * objects: a set with one member is that member, and the result of the first query has a field of its own.
  */
-export class SharedStream extends LiveRequest implements Session {
-  readonly #handle: Handle
+export class SharedQuery extends LiveRequest implements Closeable {
+  readonly #handle: DatabaseHandle
   readonly #plan: StreamPlan
-  #members: Few<Member>
-  /** The result of the first query, mostly the only one, and those of the others. */
-  readonly #first = nothing()
-  readonly #others: readonly OwnPart[]
+  #users: SmallSet<SharedQueryUser>
+  readonly #first = emptyResult()
+  /** The results of the other queries; mostly there is only one query. */
+  readonly #others: readonly MutableResult[]
   #version = 0
   #emission: Emission | undefined
   #failure: Failure | undefined
   #lastStats: StreamStats | undefined
-  #over = false
+  #isOver = false
 
-  private constructor(handle: Handle, plan: StreamPlan) {
+  private constructor(handle: DatabaseHandle, plan: StreamPlan) {
     super(plan.arrays)
     this.#handle = handle
     this.#plan = plan
-    this.#others = plan.queries.length === 1 ? NONE : plan.queries.slice(1).map(nothing)
+    this.#others = plan.queries.length === 1 ? NO_RESULTS : plan.queries.slice(1).map(emptyResult)
   }
 
-  /** The stream of a plan, new if nobody uses it yet. Whoever takes it must join. */
-  static of(handle: Handle, plan: StreamPlan): SharedStream {
-    return handle.usable().streams.get(plan.key) ?? SharedStream.#start(handle, plan)
+  /** Returns the live query of a plan, a new one if it is not in use. The caller must join it. */
+  static of(handle: DatabaseHandle, plan: StreamPlan): SharedQuery {
+    const queries = queriesOf(handle.usable())
+    return queries.get(plan.key) ?? SharedQuery.#open(handle, plan, queries)
   }
 
-  static #start(handle: Handle, plan: StreamPlan): SharedStream {
-    const stream = new SharedStream(handle, plan)
+  static #open(handle: DatabaseHandle, plan: StreamPlan, queries: Map<string, SharedQuery>): SharedQuery {
+    const query = new SharedQuery(handle, plan)
     const { channel, flags, id } = handle
-    channel.stream(flags & INTEGERS_MASK, id, openingFill(channel, plan), stream)
-    handle.streams.set(plan.key, stream)
-    handle.sessionBegins(stream)
-    return stream
+    channel.stream(flags & INTEGERS_MASK, id, openingFill(channel, plan), query)
+    queries.set(plan.key, query)
+    handle.add(query)
+    return query
   }
 
-  /** The result of a query. Only to be looked at; it does not outlive the next emission. */
-  part(number: number): Part {
-    return number === 0 ? this.#first : (this.#others[number - 1] as Part)
+  /** Returns the result of a query. It must not be modified, and is valid until the next emission. */
+  result(query: number): QueryResult {
+    return query === 0 ? this.#first : (this.#others[query - 1] as QueryResult)
   }
 
   /** The number of the last emission; 0 before the first. */
@@ -92,23 +93,23 @@ export class SharedStream extends LiveRequest implements Session {
     return this.#emission
   }
 
-  /** Why the last re-query failed, if it did. */
+  /** Why the last execution failed, if it did. */
   get failure(): Failure | undefined {
     return this.#failure
   }
 
   get stats(): StreamStats | undefined {
-    if (!this.#over) this.#lastStats = this.#handle.channel.streamStats(this) ?? this.#lastStats
+    if (!this.#isOver) this.#lastStats = this.#handle.channel.streamStats(this) ?? this.#lastStats
     return this.#lastStats
   }
 
-  join(member: Member): void {
-    this.#members = withMember(this.#members, member)
+  join(user: SharedQueryUser): void {
+    this.#users = withMember(this.#users, user)
   }
 
-  leave(member: Member): void {
-    this.#members = withoutMember(this.#members, member)
-    if (sizeOf(this.#members) === 0 && !this.#over) this.#finish()
+  leave(user: SharedQueryUser): void {
+    this.#users = withoutMember(this.#users, user)
+    if (sizeOf(this.#users) === 0 && !this.#isOver) this.#finish()
   }
 
   emitted(emission: Emission, patches: RowPatch[]): void {
@@ -116,56 +117,74 @@ export class SharedStream extends LiveRequest implements Session {
     for (const patch of patches) this.#apply(patch)
     this.#emission = emission
     this.#failure = undefined
-    this.tellEmitted(patches)
-  }
-
-  /** A method of its own so that a profile build can put one that counts in its place. */
-  tellEmitted(patches: readonly RowPatch[]): void {
-    eachMember(this.#members, (member) => member.emitted(patches))
+    const { profile } = this.#handle.channel
+    if (profile === undefined) this.#notify(patches)
+    else {
+      const started = performance.now()
+      this.#notify(patches)
+      profile.profileEmission(performance.now() - started)
+    }
   }
 
   failed(failure: Failure, ended: boolean): void {
     if (ended) this.#end(failure, false)
     else {
       this.#failure = failure
-      eachMember(this.#members, (member) => member.failed(failure))
+      forEachMember(this.#users, (user) => user.failed(failure))
     }
   }
 
   dropped(): void {
     const failure = new Failure(
-      () => new ResqliteError('The native side of the stream has died', 'RESQLITE_WORKER'),
+      () => new ResqliteError('The native side ended the live query without an error', 'RESQLITE_WORKER'),
     )
     this.#end(failure, false)
   }
 
-  /** The database is closed. */
+  /** The database is being closed. */
   interrupt(failure: Failure): void {
     this.#end(failure, true)
   }
 
+  #notify(patches: readonly RowPatch[]): void {
+    forEachMember(this.#users, (user) => user.emitted(patches))
+  }
+
   #apply(patch: RowPatch): void {
-    const part = this.part(patch.part) as OwnPart
-    part.rows = applyPatch(part.rows, patch)
-    part.columns = patch.columns
-    part.version = this.#version
+    const result = this.result(patch.query) as MutableResult
+    result.rows = applyPatch(result.rows, patch)
+    result.columns = patch.columns
+    result.version = this.#version
   }
 
   #end(failure: Failure, closed: boolean): void {
     this.#finish()
-    eachMember(this.#members, (member) => {
-      this.#members = withoutMember(this.#members, member)
-      member.ended(failure, closed)
+    forEachMember(this.#users, (user) => {
+      this.#users = withoutMember(this.#users, user)
+      user.ended(failure, closed)
     })
   }
 
-  /** No further frame is wanted, and whoever wants the same from now on gets a new stream. */
+  /** No frame is handled any more, and the next user of the same plan gets a new live query. */
   #finish(): void {
-    if (this.#over) return
-    void this.stats // remembered
-    this.#over = true
+    if (this.#isOver) return
+    void this.stats // reads the counters a last time
+    this.#isOver = true
     this.#handle.channel.unsubscribe(this)
-    this.#handle.streams.delete(this.#plan.key)
-    this.#handle.sessionEnded(this)
+    queriesOf(this.#handle).delete(this.#plan.key)
+    this.#handle.remove(this)
   }
+}
+
+function queriesOf(handle: DatabaseHandle): Map<string, SharedQuery> {
+  let queries = inUse.get(handle)
+  if (queries === undefined) {
+    queries = new Map()
+    inUse.set(handle, queries)
+  }
+  return queries
+}
+
+function emptyResult(): MutableResult {
+  return { rows: [], columns: [], version: 0 }
 }

@@ -1,37 +1,38 @@
 /**
- * A set that mostly has at most one member, and then is that member. Members are no sets themselves. They keep the order
- * in which they came.
+ * A set that mostly has at most one member, and then is that member. Hash tables with one member took a considerable part of
+ * the memory of a live query (experiment 017). Members must not be sets themselves, and keep the order in which they were
+ * added.
  */
-export type Few<T extends object> = undefined | T | Set<T>
+export type SmallSet<T extends object> = undefined | T | Set<T>
 
-export function sizeOf<T extends object>(few: Few<T>): number {
-  if (few instanceof Set) return few.size
-  return few === undefined ? 0 : 1
+export function sizeOf<T extends object>(set: SmallSet<T>): number {
+  if (set instanceof Set) return set.size
+  return set === undefined ? 0 : 1
 }
 
-export function isAmong<T extends object>(few: Few<T>, member: T): boolean {
-  return few instanceof Set ? few.has(member) : few === member
+export function hasMember<T extends object>(set: SmallSet<T>, member: T): boolean {
+  return set instanceof Set ? set.has(member) : set === member
 }
 
-/** The set with a member more; it may be the same, changed. */
-export function withMember<T extends object>(few: Few<T>, member: T): Few<T> {
-  if (few instanceof Set) return few.add(member)
-  return few === undefined || few === member ? member : new Set([few, member])
+/** Returns the set with one more member. It may be the same set, modified. */
+export function withMember<T extends object>(set: SmallSet<T>, member: T): SmallSet<T> {
+  if (set instanceof Set) return set.add(member)
+  return set === undefined || set === member ? member : new Set([set, member])
 }
 
-/** The set without a member; it may be the same, changed. */
-export function withoutMember<T extends object>(few: Few<T>, member: T): Few<T> {
-  if (few instanceof Set) few.delete(member)
-  return few === member ? undefined : few
+/** Returns the set without a member. It may be the same set, modified. */
+export function withoutMember<T extends object>(set: SmallSet<T>, member: T): SmallSet<T> {
+  if (set instanceof Set) set.delete(member)
+  return set === member ? undefined : set
 }
 
-/** Visits those who are members now, except who has left by its turn. */
-export function eachMember<T extends object>(few: Few<T>, visit: (member: T) => void): void {
-  if (!(few instanceof Set)) {
-    if (few !== undefined) visit(few)
+/** Calls `visit` for all present members, except those that are removed before their turn. */
+export function forEachMember<T extends object>(set: SmallSet<T>, visit: (member: T) => void): void {
+  if (!(set instanceof Set)) {
+    if (set !== undefined) visit(set)
     return
   }
-  for (const member of [...few]) {
-    if (few.has(member)) visit(member)
+  for (const member of [...set]) {
+    if (set.has(member)) visit(member)
   }
 }

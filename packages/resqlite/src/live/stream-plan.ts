@@ -1,28 +1,27 @@
 import type { Channel } from '../channel/channel'
 import { checkOptions, checkQueries, checkSql } from '../core/checks'
 import type { FrameWriter } from '../wire/frame-writer'
-import { packParams } from '../wire/params'
 
-/** One query of a stream. */
+/** One query of a live query. */
 interface PlannedQuery {
   readonly sql: string
-  /** The parameters as they go over the line, a byte per character. */
+  /** The encoded parameters, as a string of one character per byte. */
   readonly params: string
 }
 
-/** What a live query is to run. The caller's objects were read once and for all. */
+/** The checked arguments of `stream`. The caller may change his objects afterwards. */
 export interface StreamPlan {
   readonly queries: readonly PlannedQuery[]
-  /** The names of the results; undefined where there is one result without a name. */
+  /** The names of the results; undefined if the live query has one result without a name. */
   readonly names: readonly string[] | undefined
   readonly arrays: boolean
   readonly verify: number
   readonly signal: AbortSignal | undefined
-  /** Plans with the same key do the same. */
+  /** Equal for plans that can share one native live query. */
   readonly key: string
 }
 
-/** Checks the arguments of `stream` and makes a plan of them. */
+/** Checks the arguments of `stream`. */
 export function planStream(channel: Channel, first: unknown, second: unknown, third: unknown): StreamPlan {
   return typeof first === 'object' && first !== null
     ? planSeveral(channel, first, second)
@@ -61,10 +60,10 @@ function plan(queries: PlannedQuery[], names: string[] | undefined, options: unk
 }
 
 function encoded(channel: Channel, params: unknown): string {
-  return packParams(channel, params, (block, length) => block.latin1Slice(0, length))
+  return channel.packParams(params, (bytes, length) => bytes.latin1Slice(0, length))
 }
 
-/** What writes the payload of the frame that opens the live query. */
+/** Returns the function that writes the payload of the frame that opens the live query. */
 export function openingFill(
   channel: Channel,
   { queries, verify }: StreamPlan,

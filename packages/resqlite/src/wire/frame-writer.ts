@@ -1,7 +1,7 @@
 import { KEEP_BYTES, REQUEST_BYTES, SHORT_TEXT, VALUE_BYTES } from '../core/limits'
 import { FRAME_HEADER } from './protocol'
 
-/** Prototype methods that Node, Bun and Deno give every Buffer, faster than `write` and `toString`. */
+/** Methods that every Buffer has in Node.js, Bun and Deno. They are faster than `write` and `toString`. */
 export interface RawBuffer extends Buffer {
   utf8Write(text: string, offset?: number, length?: number): number
   latin1Slice(start: number, end: number): string
@@ -9,25 +9,25 @@ export interface RawBuffer extends Buffer {
 }
 
 /**
- * Writes request frames into one growing buffer, back to back, each 8-aligned.
- * A frame is begun, filled and ended (or dropped) before the next one begins.
+ * Writes request frames to one growing buffer, one after another, each aligned to 8 bytes. A frame is begun, filled, and
+ * ended or dropped before the next one begins.
  */
 export class FrameWriter {
   bytes!: RawBuffer
-  /** Where the next byte goes. */
+  /** The position of the next byte. */
   position = 0
   #view!: DataView
-  /** Start of the open frame, -1 when there is none. */
+  /** The start of the open frame, or -1 if there is none. */
   #frame = -1
 
   constructor() {
     this.#allocate(REQUEST_BYTES)
   }
 
-  /** Starts a frame and returns where it stands. */
+  /** Begins a frame and returns its position. */
   begin(op: number, flags: number, target: number): number {
-    // Only a getter in a parameter object can get here: it calls the database while its own call is encoded.
-    if (this.#frame !== -1) throw new Error('Parameters must not use the database while they are read')
+    // Only a getter of a parameter object can cause this: it calls the database while its own call is being encoded.
+    if (this.#frame !== -1) throw new Error('A getter of a parameter object must not use the database')
     const start = this.position
     this.reserve(FRAME_HEADER)
     this.#view.setUint32(start + 4, op | (flags << 8), true)
@@ -37,13 +37,13 @@ export class FrameWriter {
     return start
   }
 
-  /** Completes the open frame. */
-  end(request: number): void {
+  /** Completes the open frame. `slot` is that of the request, or of the one it refers to. */
+  end(slot: number): void {
     const start = this.#frame
     const size = (this.position - start + 7) & ~7
     this.reserve(8)
     this.#view.setUint32(start, size, true)
-    this.#view.setUint32(start + 8, request, true)
+    this.#view.setUint32(start + 8, slot, true)
     this.position = start + size
     this.#frame = -1
   }
@@ -54,7 +54,7 @@ export class FrameWriter {
     this.#frame = -1
   }
 
-  /** Bytes of the open frame so far. */
+  /** The size of the open frame so far, in bytes. */
   get frameBytes(): number {
     return this.position - this.#frame
   }
@@ -65,14 +65,14 @@ export class FrameWriter {
     this.bytes[at] = (this.bytes[at] as number) | flags
   }
 
-  /** Starts over; a buffer that grew large is given back. */
+  /** Removes all frames, and releases a buffer that has grown large. */
   clear(): void {
     this.position = 0
     this.#frame = -1
     if (this.bytes.length > KEEP_BYTES) this.#allocate(REQUEST_BYTES)
   }
 
-  /** Takes over all frames of another writer. */
+  /** Copies all frames of another writer. */
   append(other: FrameWriter): void {
     this.reserve(other.position)
     other.bytes.copy(this.bytes, this.position, 0, other.position)
@@ -96,7 +96,7 @@ export class FrameWriter {
     this.position += 4
   }
 
-  /** Overwrites a u32 that was written before. */
+  /** Overwrites a u32 at an earlier position. */
   patchU32(at: number, value: number): void {
     this.#view.setUint32(at, value, true)
   }
@@ -139,7 +139,7 @@ export class FrameWriter {
     this.position += 4 + value.length
   }
 
-  /** Bytes as they are. */
+  /** Bytes without a length. */
   raw(value: Uint8Array): void {
     this.reserve(value.length)
     this.bytes.set(value, this.position)
@@ -160,7 +160,7 @@ export class FrameWriter {
     this.#view.setUint32(at, length, true)
   }
 
-  /** A u16 byte length and the text in UTF-8; false if it is too long for that. */
+  /** A u16 byte length and the text in UTF-8. Returns false if the text is too long for that. */
   shortText(value: string): boolean {
     const at = this.position
     this.reserve(2)
@@ -171,20 +171,20 @@ export class FrameWriter {
     return true
   }
 
-  /** Makes room for this many more bytes. */
+  /** Makes room for so many more bytes. */
   reserve(count: number): void {
     const wanted = this.position + count
     if (wanted > this.bytes.length) this.#grow(wanted)
   }
 
-  /** Writes text and returns how many bytes it took. */
+  /** Writes text and returns its length in bytes. */
   #utf8(value: string): number {
     const units = value.length
     if (units <= SHORT_TEXT) {
       this.reserve(units * 3)
       if (this.#ascii(value)) return units
     } else {
-      // An exact count is worth one more pass only where a guess would waste megabytes.
+      // To count exactly takes one more pass, which is worth it only where an estimate would waste megabytes.
       this.reserve(units <= REQUEST_BYTES ? units * 3 : Buffer.byteLength(value, 'utf8'))
     }
     const written = this.bytes.utf8Write(value, this.position, this.bytes.length - this.position)

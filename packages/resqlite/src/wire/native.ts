@@ -1,26 +1,26 @@
 import { join, resolve } from 'node:path'
 
-/** The way to the native threads. One per JavaScript realm (main thread or worker_thread). */
+/** The native end of the connection between a realm (the main thread or a worker_thread) and the engine. */
 export interface NativePort {
   /**
-   * Hands over the request frames in `requests[0..length)`, which are copied before it returns. `staysAwake`: `drain`
-   * will be called although nobody wakes this realm, until a call of it says otherwise.
+   * Hands over the request frames in `requests[0..length)`, which are copied before it returns. `isPolling`: this realm
+   * calls `drain` without being woken, until it passes false to it.
    */
-  submit(requests: Uint8Array, length: number, staysAwake: boolean): void
+  submit(requests: Uint8Array, length: number, isPolling: boolean): void
   /**
-   * Copies whole reply frames into the inbox and returns the bytes written; 0 when nothing waits.
-   * Calling it says that everything the previous call gave has been consumed.
+   * Copies whole reply frames into the inbox and returns the number of bytes; 0 if there are none. The frames and slabs
+   * of the previous call may be overwritten from now on. `isPolling` as in `submit`.
    */
-  drain(staysAwake: boolean): number
-  /** The memory of a slab, stable for the life of the port. */
+  drain(isPolling: boolean): number
+  /** Returns the memory of a slab, which is the same for the life of the port. */
   slab(id: number): ArrayBuffer
-  /** An owned payload. Each can be taken once. */
+  /** Returns an owned payload. Each can be taken once. */
   take(id: number): Buffer
-  /** Puts the counters of the live query that a request opened into `numbers`; false when there is none. */
+  /** Writes the counters of the live query of a request to `numbers`. Returns false if there is none. */
   streamStats(request: number, numbers: Float64Array): boolean
 }
 
-/** What the native module exports. */
+/** The exports of the native module. */
 export interface NativeBinding {
   Port: new (inbox: Uint8Array, onWake: () => void) => NativePort
   sqliteVersion(): string
@@ -28,7 +28,7 @@ export interface NativeBinding {
 
 let loaded: NativeBinding | undefined
 
-/** The native module: the one that `RESQLITE_NATIVE_PATH` names, or that of this platform. Loaded on first use. */
+/** Returns the native module that `RESQLITE_NATIVE_PATH` names, or that of this platform. Loads it on first use. */
 export function nativeBinding(): NativeBinding {
   loaded ??= load()
   return loaded
@@ -39,7 +39,7 @@ function load(): NativeBinding {
   return path ? loadFrom(resolve(path)) : loadFor(nativeTriple())
 }
 
-/** Somebody has chosen a native module, so no other is tried. */
+/** Loads the native module that the environment variable names; no other is tried. */
 function loadFrom(path: string): NativeBinding {
   try {
     return require(path) as NativeBinding
@@ -71,19 +71,19 @@ function firstLine(error: unknown): string {
   return message.split('\n', 1)[0] as string
 }
 
-/** Platform, architecture and C library by the names that napi-rs uses: `linux-x64-gnu`, `win32-x64-msvc`. */
+/** Returns platform, architecture and C library in the notation of napi-rs: `linux-x64-gnu`, `win32-x64-msvc`. */
 export function nativeTriple(platform: string = process.platform, arch: string = process.arch): string {
   if (platform === 'linux') return `linux-${arch}-${usesMusl() ? 'musl' : 'gnu'}`
   if (platform === 'win32') return `win32-${arch}-msvc`
   return `${platform}-${arch}`
 }
 
-/** The report names a glibc version only where the process runs on glibc. */
+/** The diagnostic report contains a glibc version only if the process runs on glibc. */
 function usesMusl(): boolean {
   const report = process.report as (NodeJS.ProcessReport & { excludeNetwork?: boolean }) | undefined
   if (typeof report?.getReport !== 'function') return false
   const before = report.excludeNetwork
-  report.excludeNetwork = true // else the report looks up host names, which can take seconds
+  report.excludeNetwork = true // otherwise the report resolves host names, which can take seconds
   try {
     const { header } = report.getReport() as { header?: { glibcVersionRuntime?: string } }
     return header !== undefined && header.glibcVersionRuntime === undefined

@@ -1,8 +1,7 @@
 import { types } from 'node:util'
-import type { Channel } from '../channel/channel'
 import { rangeError, typeError } from '../core/errors'
 import { MAX_PARAMETERS, VALUE_BYTES } from '../core/limits'
-import type { FrameWriter, RawBuffer } from './frame-writer'
+import type { FrameWriter } from './frame-writer'
 import { Tag } from './protocol'
 
 const CODE = 'RESQLITE_PARAMETER'
@@ -10,29 +9,14 @@ const MIN_INT64 = -(2n ** 63n)
 const MAX_INT64 = 2n ** 63n - 1n
 
 /**
- * Writes a block of parameters. Throws a TypeError or RangeError that names the parameter; the caller drops
- * the frame, so nothing runs. In a batch `set` counts the parameter sets from 1, and errors name it.
+ * Writes the parameters of a statement. Throws a TypeError or RangeError that names the parameter; the caller drops the
+ * frame, so nothing runs. In a batch, `set` counts the parameter sets from 1, and errors name it.
  */
 export function writeParams(writer: FrameWriter, params: unknown, set = 0): void {
   if (params === undefined && set === 0) writer.u32(0)
   else if (Array.isArray(params)) writePositional(writer, params, set)
   else if (isPlainObject(params)) writeNamed(writer, params, set)
   else throw typeError(`${inSet(set)}${misuse(params)}`, CODE)
-}
-
-/** A block of parameters for later, which `copy` takes from the memory it is written to. Throws what {@link writeParams} throws. */
-export function packParams<T>(
-  channel: Channel,
-  params: unknown,
-  copy: (block: RawBuffer, length: number) => T,
-): T {
-  const writer = channel.borrowWriter()
-  try {
-    writeParams(writer, params)
-    return copy(writer.bytes, writer.position)
-  } finally {
-    channel.returnWriter(writer)
-  }
 }
 
 function writePositional(writer: FrameWriter, params: readonly unknown[], set: number): void {
@@ -105,7 +89,7 @@ function writeBlob(writer: FrameWriter, value: Uint8Array, set: number, label: s
   writer.blob(value)
 }
 
-/** Whether the memory of an array that seems to be empty is gone. */
+/** Whether the buffer of an array of length 0 is detached. */
 function isDetached(value: Uint8Array): boolean {
   try {
     new Uint8Array(0).set(value)
@@ -115,7 +99,7 @@ function isDetached(value: Uint8Array): boolean {
   }
 }
 
-/** Objects made by `{}` or `Object.create(null)`, of this realm or another. */
+/** Whether a value was made by `{}` or `Object.create(null)`, in this realm or another. */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false
   const prototype = Object.getPrototypeOf(value)

@@ -2,7 +2,7 @@ import { Channel } from '../../src/channel/channel'
 import type { StreamStats } from '../../src/core/live-types'
 import type { NativeBinding, NativePort } from '../../src/wire/native'
 import { FRAME_HEADER, REASONS, Reply, ReplyFlag } from '../../src/wire/protocol'
-import { padded } from './slices'
+import { padded } from './row-batches'
 
 /** A request frame as the native side would see it. */
 export interface Frame {
@@ -24,7 +24,7 @@ export class FakePort implements NativePort {
   /** Answers every frame; by default nothing is answered. */
   onFrame: (frame: Frame) => void = () => {}
   #replies: Buffer[] = []
-  #awake = false
+  #isPolling = false
 
   constructor(
     readonly inbox: Uint8Array,
@@ -36,21 +36,21 @@ export class FakePort implements NativePort {
     return this.submits.flat()
   }
 
-  submit(requests: Uint8Array, length: number, staysAwake: boolean): void {
-    this.#awake ||= staysAwake
+  submit(requests: Uint8Array, length: number, isPolling: boolean): void {
+    this.#isPolling ||= isPolling
     const frames = parseFrames(Buffer.from(requests.slice(0, length)))
     this.submits.push(frames)
     for (const frame of frames) this.onFrame(frame)
   }
 
-  drain(staysAwake: boolean): number {
+  drain(isPolling: boolean): number {
     let at = 0
     while (this.#replies.length > 0 && at + (this.#replies[0] as Buffer).length <= this.inbox.length) {
       const reply = this.#replies.shift() as Buffer
       this.inbox.set(reply, at)
       at += reply.length
     }
-    this.#awake = staysAwake || at > 0
+    this.#isPolling = isPolling || at > 0
     return at
   }
 
@@ -82,18 +82,18 @@ export class FakePort implements NativePort {
     kind: number,
     request: number,
     payload: Buffer,
-    { flags = ReplyFlag.LAST as number, aux = 0 } = {},
+    { flags = ReplyFlag.LAST as number, argument = 0 } = {},
   ): void {
     const frame = Buffer.alloc(FRAME_HEADER)
     frame[4] = kind
     frame[5] = flags
     frame.writeUInt32LE(request, 8)
-    frame.writeUInt32LE(aux, 12)
+    frame.writeUInt32LE(argument, 12)
     const whole = padded(Buffer.concat([frame, payload]))
     whole.writeUInt32LE(whole.length, 0)
     this.#replies.push(whole)
-    if (this.#awake) return
-    this.#awake = true
+    if (this.#isPolling) return
+    this.#isPolling = true
     setImmediate(this.onWake)
   }
 
@@ -103,7 +103,7 @@ export class FakePort implements NativePort {
 
   json(request: number, value: unknown): void {
     const text = Buffer.from(JSON.stringify(value))
-    this.reply(Reply.JSON, request, text, { aux: text.length })
+    this.reply(Reply.JSON, request, text, { argument: text.length })
   }
 
   error(
@@ -112,25 +112,25 @@ export class FakePort implements NativePort {
     flags: number = ReplyFlag.LAST,
   ): void {
     const text = Buffer.from(JSON.stringify(report))
-    this.reply(Reply.ERROR, request, text, { aux: text.length, flags })
+    this.reply(Reply.ERROR, request, text, { argument: text.length, flags })
   }
 
-  shape(id: number, columns: string[]): void {
+  layout(id: number, columns: string[]): void {
     const text = Buffer.from(JSON.stringify(columns))
     const payload = Buffer.alloc(4 + text.length)
     payload.writeUInt32LE(text.length, 0)
     text.copy(payload, 4)
-    this.reply(Reply.SHAPE, 0, payload, { aux: id, flags: 0 })
+    this.reply(Reply.SHAPE, 0, payload, { argument: id, flags: 0 })
   }
 
-  rows(request: number, shape: number, slice: Buffer, flags: number = ReplyFlag.LAST): void {
-    this.reply(Reply.ROWS, request, slice, { aux: shape, flags })
+  rows(request: number, layout: number, batch: Buffer, flags: number = ReplyFlag.LAST): void {
+    this.reply(Reply.ROWS, request, batch, { argument: layout, flags })
   }
 
-  /** Queues how the rows sent before become the result of a query; `runs` are pairs of start and count. */
-  patch(request: number, shape: number, runs: number[], part = 0): void {
-    const payload = u32s(part, runs.length / 2, ...runs.map((number) => number >>> 0))
-    this.reply(Reply.PATCH, request, payload, { flags: 0, aux: shape })
+  /** Queues a patch: how the rows sent before it, and those of the last result, become the next result. */
+  patch(request: number, layout: number, segments: number[], query = 0): void {
+    const payload = u32s(query, segments.length / 2, ...segments.map((number) => number >>> 0))
+    this.reply(Reply.PATCH, request, payload, { flags: 0, argument: layout })
   }
 
   emit(request: number, commit: number, reason = 0, micros = 10): void {

@@ -3,7 +3,7 @@ import { Database } from '../../src/database'
 import { Op } from '../../src/wire/protocol'
 import { type FakePort, type Frame, fakeChannel } from './fake-port'
 import { type Param, readParams } from './params-reader'
-import { packSlice } from './slices'
+import { packRowBatch } from './row-batches'
 
 /** A live query as the native side sees it. Its rows have one column, `n`, unless said otherwise. */
 export class FakeStream {
@@ -32,11 +32,11 @@ export class FakeStream {
   }
 
   /** Sends new rows and how they become the result of a part. */
-  patch(fresh: number[], runs: number[], part = 0): this {
+  patch(fresh: number[], segments: number[], query = 0): this {
     if (fresh.length > 0) {
-      this.port.rows(this.request, 0, packSlice([{ kind: 'INT32', values: fresh }]), 0)
+      this.port.rows(this.request, 0, packRowBatch([{ kind: 'INT32', values: fresh }]), 0)
     }
-    this.port.patch(this.request, 0, runs, part)
+    this.port.patch(this.request, 0, segments, query)
     return this
   }
 
@@ -67,7 +67,7 @@ export class FakeStreams {
     const { port } = this
     switch (frame.op) {
       case Op.OPEN:
-        port.shape(0, ['n'])
+        port.layout(0, ['n'])
         port.json(frame.request, { handle: 5, engine: 5 })
         break
       case Op.DEFINE:

@@ -359,12 +359,12 @@ function countSlots(): void {
   ) as typeof import('../../src/wire/native')
   const prototype: NativePort = nativeBinding().Port.prototype
   const { submit } = prototype
-  prototype.submit = function (requests, length, staysAwake) {
+  prototype.submit = function (requests, length, isPolling) {
     const view = new DataView(requests.buffer, requests.byteOffset, length)
     for (let at = 0; at < length; at += view.getUint32(at, true)) {
       slots = Math.max(slots, view.getUint32(at + 8, true) + 1)
     }
-    submit.call(this, requests, length, staysAwake)
+    submit.call(this, requests, length, isPolling)
   }
 }
 
@@ -391,12 +391,12 @@ function threads(): string[] {
 /** The classes of what calls leave behind while they are under way. */
 const inside: Record<string, string> = {
   Pending: 'channel/pending',
-  Handle: 'channel/database-handle',
+  DatabaseHandle: 'channel/database-handle',
   Cursor: 'cursor',
-  Scope: 'transaction-scope',
-  SharedStream: 'live/shared-query',
-  Live: 'live/live-query',
-  StreamStates: 'live/iterator-subscriber',
+  TransactionScope: 'transaction-scope',
+  SharedQuery: 'live/shared-query',
+  LiveQueryObject: 'live/live-query',
+  IteratorSubscriber: 'live/iterator-subscriber',
   Iteration: 'core/iteration',
 }
 

@@ -53,7 +53,7 @@ test('nothing runs until it is used', async () => {
   assert.equal(native.opened.length, 1)
 })
 
-test('the request carries what was asked for, as it was when it was asked', async () => {
+test('the request contains the queries, parameters and options as they were at the call', async () => {
   const { db, native } = await openFakeStreams({ integers: 'bigint' })
   const params = { a: 'x', b: 2 }
   const live = db.stream(
@@ -88,7 +88,7 @@ test('the native side knows all texts of a stream, also when it has to forget ot
   )
 })
 
-test('a subscriber is told every emission, with what is known about it', async () => {
+test('a subscriber gets every emission, with its information', async () => {
   const { db, native } = await openFakeStreams()
   const { log, infos } = listen(db.stream('SELECT n'))
   await arrived()
@@ -132,7 +132,7 @@ test('rows that did not change are the same objects, in a new array', async () =
   assert.equal(first[2], second[2])
 })
 
-test('what a subscriber does to its array reaches nobody else', async () => {
+test('a subscriber that modifies its array affects no other', async () => {
   const { db, native } = await openFakeStreams()
   db.stream('SELECT n').subscribe((rows) => rows.reverse().pop())
   const { log } = listen(db.stream('SELECT n'))
@@ -199,7 +199,7 @@ test('who joins late is told the value there is, in a microtask', async () => {
   assert.deepEqual(log, [[1, 2], [3]])
 })
 
-test('who stops before that microtask is told nothing', async () => {
+test('a late subscriber that stops before that microtask gets nothing', async () => {
   const { db, native } = await openFakeStreams()
   const live = db.stream('SELECT n')
   listen(live)
@@ -212,7 +212,7 @@ test('who stops before that microtask is told nothing', async () => {
   assert.deepEqual(log, [])
 })
 
-test('who joins from a callback is told each value once', async () => {
+test('a subscriber that joins from a callback gets each value once', async () => {
   const { db, native } = await openFakeStreams()
   const live = db.stream('SELECT n')
   const late: unknown[] = []
@@ -228,7 +228,7 @@ test('who joins from a callback is told each value once', async () => {
   assert.deepEqual(late, [[2]], 'the second emission came before the microtask')
 })
 
-test('the last one out ends the stream, once', async () => {
+test('the native live query ends with its last subscriber, once', async () => {
   const { db, native } = await openFakeStreams()
   const one = listen(db.stream('SELECT n'))
   const two = listen(db.stream('SELECT n'))
@@ -261,7 +261,7 @@ test('after the last one out, the next one begins anew', async () => {
   assert.deepEqual(second.log, [[2]])
 })
 
-test('what is on its way when a stream ends is for nobody', async () => {
+test('frames that arrive after the end of a live query are ignored', async () => {
   const { db, native } = await openFakeStreams()
   const { log, stop } = listen(db.stream('SELECT n'))
   await arrived()
@@ -300,7 +300,7 @@ test('unsubscribe works as a disposable', async () => {
   assert.deepEqual(native.ended, [native.last.request])
 })
 
-test('a callback that throws disturbs nobody, and its error is uncaught', async () => {
+test('a callback that throws affects no other, and its error is uncaught', async () => {
   const { db, native } = await openFakeStreams()
   const live = db.stream('SELECT n')
   const error = new Error('mine')
@@ -333,7 +333,7 @@ test('an error reaches the subscriber, and the stream lives on', async () => {
   assert.deepEqual(log, [[1], 'no such table: t', [1], []])
 })
 
-test('rows and patches from before an error are void', async () => {
+test('rows and patches from before an error are discarded', async () => {
   const { db, native } = await openFakeStreams()
   const { log } = listen(db.stream('SELECT n'))
   await arrived()
@@ -346,7 +346,7 @@ test('rows and patches from before an error are void', async () => {
   assert.deepEqual(log, [[1, 2], 'interrupted', [1, 2, 3]])
 })
 
-test('an error that comes again is told once, until there was a value', async () => {
+test('a repeated error is reported once, until there was a value', async () => {
   const { db, native } = await openFakeStreams()
   const { log } = listen(db.stream('SELECT n'))
   await arrived()
@@ -360,7 +360,7 @@ test('an error that comes again is told once, until there was a value', async ()
   assert.deepEqual(log, [[1], 'broken', 'broken otherwise', [1], 'broken otherwise'])
 })
 
-test('who joins while it fails is told the last value and the error', async () => {
+test('a subscriber that joins after a failure gets the last value and the error', async () => {
   const { db, native } = await openFakeStreams()
   listen(db.stream('SELECT n'))
   await arrived()
@@ -372,7 +372,7 @@ test('who joins while it fails is told the last value and the error', async () =
   assert.deepEqual(log, [[1], 'broken'])
 })
 
-test('an error that nobody takes is uncaught', async () => {
+test('an error without an error callback is uncaught', async () => {
   const { db, native } = await openFakeStreams()
   db.stream('SELECT n').subscribe(() => {})
   const errors = await uncaught(async () => {
@@ -419,26 +419,26 @@ test('the error names the statement and the place in it', async () => {
   assert.deepEqual([error.sql, error.offset, error.code], ["SELECT 'é' FRM t", 11, 'SQLITE_ERROR'])
 })
 
-test('a stream that the native side drops ends with an error', async () => {
+test('a live query that the native side drops ends with an error', async () => {
   const { db, native } = await openFakeStreams()
   const { log } = listen(db.stream('SELECT n'))
   await arrived()
   native.port.ok(native.last.request)
   await arrived()
-  assert.deepEqual(log, ['The native side of the stream has died'])
+  assert.deepEqual(log, ['The native side ended the live query without an error'])
 })
 
-test('a stream whose rows cannot be decoded ends with an error', async () => {
+test('a live query whose rows cannot be decoded ends with an error', async () => {
   const { db, native } = await openFakeStreams()
   const { log } = listen(db.stream('SELECT n'))
   await arrived()
   native.port.rows(native.last.request, 99, Buffer.alloc(64), 0)
   await arrived()
-  assert.deepEqual(log, ['rows of unknown shape 99'])
+  assert.deepEqual(log, ['resqlite: rows of an unknown column layout 99'])
   assert.deepEqual(native.ended, [native.last.request])
 })
 
-test('closing the database ends everything: callbacks for errors and iterators are told', async () => {
+test('closing the database ends everything: error callbacks are called, and iterators reject', async () => {
   const { db, native } = await openFakeStreams()
   const quiet = db.stream('SELECT n')
   quiet.subscribe(() => {})
@@ -461,7 +461,7 @@ test('closing the database ends everything: callbacks for errors and iterators a
   assert.throws(() => db.stream('SELECT n'), withCode('RESQLITE_CLOSED'))
 })
 
-test('a callback that uses the stream anew when it ends does not keep what ended', async () => {
+test('a callback that subscribes again at the end does not keep the ended live query open', async () => {
   const { db, native } = await openFakeStreams()
   const live = db.stream('SELECT n')
   live.subscribe(
@@ -477,7 +477,7 @@ test('a callback that uses the stream anew when it ends does not keep what ended
   assert.equal(live.current, undefined)
 })
 
-test('an iterator gives each state to who keeps up', async () => {
+test('an iterator returns every result to a fast consumer', async () => {
   const { db, native } = await openFakeStreams()
   const iterator = db.stream('SELECT n')[Symbol.asyncIterator]()
   const next = async () => numbers((await iterator.next()).value)
@@ -490,7 +490,7 @@ test('an iterator gives each state to who keeps up', async () => {
   assert.deepEqual(await second, [2])
 })
 
-test('who asks late gets the latest state and not those before', async () => {
+test('a slow consumer gets the latest result only', async () => {
   const { db, native } = await openFakeStreams()
   const iterator = db.stream('SELECT n')[Symbol.asyncIterator]()
   const first = iterator.next()
@@ -504,7 +504,7 @@ test('who asks late gets the latest state and not those before', async () => {
   assert.deepEqual((await waiting).value, [{ n: 10 }])
 })
 
-test('calls of next that wait are answered in their order, by one emission each', async () => {
+test('waiting calls of next are settled in order, by one emission each', async () => {
   const { db, native } = await openFakeStreams()
   const iterator = db.stream('SELECT n')[Symbol.asyncIterator]()
   const calls = [iterator.next(), iterator.next(), iterator.next()]
@@ -565,7 +565,7 @@ test('an error rejects once, and then the iterator is over', async () => {
   assert.deepEqual(native.ended, [native.last.request])
 })
 
-test('an error that healed before anyone asked is not told', async () => {
+test('an error that is over before next is called is not reported', async () => {
   const { db, native } = await openFakeStreams()
   const iterator = db.stream('SELECT n')[Symbol.asyncIterator]()
   const first = iterator.next()
@@ -578,7 +578,7 @@ test('an error that healed before anyone asked is not told', async () => {
   assert.deepEqual((await iterator.next()).value, [{ n: 2 }])
 })
 
-test('a signal ends iterators with an AbortError and callbacks without a word', async () => {
+test('a signal ends iterators with an AbortError and callbacks silently', async () => {
   const { db, native } = await openFakeStreams()
   const controller = new AbortController()
   const live = db.stream('SELECT n', [], { signal: controller.signal })
@@ -609,7 +609,7 @@ test('a signal that has fired before opens nothing', async () => {
   assert.equal(native.opened.length, 0)
 })
 
-test('a signal ends its own uses of a stream and not those that share it', async () => {
+test('a signal ends its own live query and none that shares the native one', async () => {
   const { db, native } = await openFakeStreams()
   const controller = new AbortController()
   const mine = listen(db.stream('SELECT n', [], { signal: controller.signal }))
@@ -621,7 +621,7 @@ test('a signal ends its own uses of a stream and not those that share it', async
   assert.deepEqual([mine.log, others.log], [[], [[1]]])
 })
 
-test('changes tells what changed from one patch to the next', async () => {
+test('changes returns what changed from one patch to the next', async () => {
   const { db, native } = await openFakeStreams()
   const changes = db.stream('SELECT n').changes({ key: 'n' })
   const first = changes.next()
@@ -642,7 +642,7 @@ test('changes tells what changed from one patch to the next', async () => {
   })
 })
 
-test('changes that nobody took are told as one', async () => {
+test('changes that were not consumed become one patch', async () => {
   const { db, native } = await openFakeStreams()
   const changes = db.stream('SELECT n').changes({ key: 'n' })
   const first = changes.next()
@@ -660,7 +660,7 @@ test('changes that nobody took are told as one', async () => {
   assert.deepEqual([value.updated, value.moved, value.commit], [[], [], 4])
 })
 
-test('changes that were undone before anyone asked are not told', async () => {
+test('changes that were undone before next was called are not reported', async () => {
   const { db, native } = await openFakeStreams()
   const changes = db.stream('SELECT n').changes({ key: 'n' })
   const first = changes.next()
@@ -677,7 +677,7 @@ test('changes that were undone before anyone asked are not told', async () => {
   assert.deepEqual([value.removed, value.commit], [[{ index: 1, row: { n: 2 } }], 5])
 })
 
-test('changes of a stream that others use begin with what there is', async () => {
+test('changes of a live query in use begin with the present rows', async () => {
   const { db, native } = await openFakeStreams()
   listen(db.stream('SELECT n'))
   await arrived()
@@ -690,7 +690,7 @@ test('changes of a stream that others use begin with what there is', async () =>
   assert.deepEqual((await changes.next()).value.removed, [{ index: 0, row: { n: 1 } }])
 })
 
-test('a key that does not tell rows apart ends changes with an error', async () => {
+test('a key that is not unique ends changes with an error', async () => {
   const { db, native } = await openFakeStreams()
   const changes = db.stream('SELECT n').changes({ key: 'n' })
   const [first, second] = [changes.next(), changes.next()]
@@ -720,7 +720,7 @@ test('several queries give one value per emission, and a part that did not chang
   assert.equal(live.current, values[1])
 })
 
-test('rows come as arrays if that is asked for', async () => {
+test('rows are arrays with the option arrays', async () => {
   const { db, native } = await openFakeStreams()
   const live = db.stream('SELECT n', [], { arrays: true })
   live.subscribe(() => {})
@@ -761,7 +761,7 @@ test('the counters are known after an error that ends the stream', async () => {
   assert.equal(live.stats.errors, 1)
 })
 
-test('a new stream does not show the counters of the one whose slot it got', async () => {
+test('a new live query does not show the counters of the one whose slot it got', async () => {
   const { db, native } = await openFakeStreams()
   const [ending, other] = [db.stream('SELECT n'), db.stream('SELECT n + 1')]
   listen(ending)
@@ -782,7 +782,7 @@ test('a new stream does not show the counters of the one whose slot it got', asy
   assert.equal(shown, 0)
 })
 
-test('a transaction does not hold callbacks: what they call runs on its own', async () => {
+test('callbacks do not join a transaction: their calls run on their own', async () => {
   const { db, native } = await openFakeStreams()
   listen(db.stream('SELECT n'))
   await arrived()

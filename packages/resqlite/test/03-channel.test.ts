@@ -6,7 +6,7 @@ import { Database } from '../src/database'
 import { Flag, Op, Reply, ReplyFlag } from '../src/wire/protocol'
 import { type FakePort, type Frame, fakeChannel, u32s } from './support/fake-port'
 import { readParams } from './support/params-reader'
-import { packSlice } from './support/slices'
+import { packRowBatch } from './support/row-batches'
 
 const INLINE = ReplyFlag.LAST
 const SLAB = ReplyFlag.LAST | (1 << 2)
@@ -28,10 +28,10 @@ async function openFake(
 }
 
 function oneInteger(frame: Frame, port: FakePort): void {
-  if (frame.op === Op.DEFINE) port.shape(frame.target, ['n'])
+  if (frame.op === Op.DEFINE) port.layout(frame.target, ['n'])
   if (frame.op !== Op.SELECT) return
   const n = readParams(frame.payload, 4).params[0]?.value as number
-  port.rows(frame.request, frame.payload.readUInt32LE(0), packSlice([{ kind: 'INT32', values: [n] }]))
+  port.rows(frame.request, frame.payload.readUInt32LE(0), packRowBatch([{ kind: 'INT32', values: [n] }]))
 }
 
 /** Answers writes with the number of parameter sets that came. */
@@ -56,7 +56,7 @@ class FakeWriter {
   }
 }
 
-test('all requests of one tick go out in one call, and a text is defined once', async () => {
+test('all requests of one tick are handed over in one call, and a text is defined once', async () => {
   const { db, port } = await openFake(oneInteger)
   const results = await Promise.all([1, 2, 3].map((n) => db.select('SELECT ?', [n])))
   assert.deepEqual(results, [[{ n: 1 }], [{ n: 2 }], [{ n: 3 }]])
@@ -86,16 +86,16 @@ test('known texts are forgotten when there are too many', async () => {
 })
 
 test('rows arrive inline, in slabs and in owned memory', async () => {
-  const slice = (n: number) => packSlice([{ kind: 'INT32', values: [n] }])
+  const batch = (n: number) => packRowBatch([{ kind: 'INT32', values: [n] }])
   const { db, port } = await openFake((frame, port) => {
     if (frame.op !== Op.SELECT) return
-    port.slabs[3] = new Uint8Array(slice(2)).buffer
-    const misaligned = Buffer.concat([Buffer.alloc(1), slice(3)]).subarray(1)
+    port.slabs[3] = new Uint8Array(batch(2)).buffer
+    const misaligned = Buffer.concat([Buffer.alloc(1), batch(3)]).subarray(1)
     port.owned.set(8, misaligned)
-    port.shape(0, ['n'])
-    port.reply(Reply.ROWS, frame.request, slice(1), { flags: 0 })
-    port.reply(Reply.ROWS, frame.request, u32s(3, slice(2).length), { flags: SLAB & ~ReplyFlag.LAST })
-    port.reply(Reply.ROWS, frame.request, u32s(8, slice(3).length), { flags: OWNED })
+    port.layout(0, ['n'])
+    port.reply(Reply.ROWS, frame.request, batch(1), { flags: 0 })
+    port.reply(Reply.ROWS, frame.request, u32s(3, batch(2).length), { flags: SLAB & ~ReplyFlag.LAST })
+    port.reply(Reply.ROWS, frame.request, u32s(8, batch(3).length), { flags: OWNED })
   })
   assert.deepEqual(await db.select('SELECT 1'), [{ n: 1 }, { n: 2 }, { n: 3 }])
   assert.equal(port.owned.size, 0)
@@ -111,7 +111,7 @@ test('bytes are copied unless they are owned', async () => {
     new Uint8Array(port.slabs[0]).set(text)
     port.owned.set(0, Buffer.from(new Uint8Array(text).buffer))
     const payload = flags === INLINE ? text : u32s(0, text.length)
-    port.reply(Reply.BYTES, frame.request, payload, { flags, aux: text.length })
+    port.reply(Reply.BYTES, frame.request, payload, { flags, argument: text.length })
   })
   const answers = []
   for (let i = 0; i < 3; i++) answers.push(await db.selectBytes('SELECT 1'))
@@ -123,10 +123,10 @@ test('bytes are copied unless they are owned', async () => {
 test('replies that take long are handled in several turns of the event loop', async () => {
   const { db } = await openFake((frame, port) => {
     if (frame.op !== Op.SELECT) return
-    port.shape(0, ['n'])
+    port.layout(0, ['n'])
     for (let i = 0; i < 100; i++) {
       const flags = i === 99 ? ReplyFlag.LAST : 0
-      port.rows(frame.request, 0, packSlice([{ kind: 'INT32', values: [i] }]), flags)
+      port.rows(frame.request, 0, packRowBatch([{ kind: 'INT32', values: [i] }]), flags)
     }
   })
   let clock = 0
@@ -174,7 +174,7 @@ test('an aborted read fails at once, and its late reply is ignored', async () =>
   assert.deepEqual(await Promise.all([4, 5].map((n) => db.select('SELECT ?', [n]))), [[{ n: 4 }], [{ n: 5 }]])
 })
 
-test('an aborted write tells the truth: it may have been too late', async () => {
+test('an aborted write resolves if it was too late to undo it', async () => {
   const { db } = await openFake((frame, port) => {
     if (frame.op !== Op.CANCEL) return
     port.written(frame.target, 1, 3n, 8)
@@ -225,7 +225,7 @@ test('a small batch is one frame, sent with the other requests of the tick', asy
   assert.equal(port.submits.length, 1)
 })
 
-test('a large batch goes out in frames, in order and complete', async () => {
+test('a large batch is sent in frames, in order and complete', async () => {
   const writer = new FakeWriter()
   const { db, port } = await openFake((frame, port) => writer.answer(frame, port))
   const sets = Array.from({ length: 20_000 }, (_, i) => [i, `row ${i}`])
@@ -272,7 +272,7 @@ test('a wrong parameter in a small batch sends nothing', async () => {
   assert.equal(port.frames.length, 0)
 })
 
-test('a wrong parameter late in a large batch takes all of it back', async () => {
+test('a wrong parameter late in a large batch undoes all of it', async () => {
   const writer = new FakeWriter()
   const { db } = await openFake((frame, port) => writer.answer(frame, port))
   const sets: unknown[][] = Array.from({ length: 20_000 }, (_, i) => [i, `row ${i}`])
@@ -281,7 +281,7 @@ test('a wrong parameter late in a large batch takes all of it back', async () =>
   assert.equal(writer.aborted, 1)
 })
 
-test('an error of the source of a large batch takes all of it back', async () => {
+test('an error of the source of a large batch undoes all of it', async () => {
   const writer = new FakeWriter()
   const { db } = await openFake((frame, port) => writer.answer(frame, port))
   function* source() {

@@ -1,13 +1,13 @@
 import { Cell, Kind, NULL_INT32, NULL_INT64, SLICE_HEADER } from '../../src/wire/protocol'
 
-/** A column of a slice: the name of its kind and its values. */
+/** A column of a row batch: the name of its kind and its values. */
 export interface Column {
   kind: keyof typeof Kind
   values: unknown[]
 }
 
 /** Packs columns as the native side does. */
-export function packSlice(columns: Column[], wide = false): Buffer {
+export function packRowBatch(columns: Column[], wide = false): Buffer {
   const rows = columns[0]?.values.length ?? 0
   const kinds = Buffer.alloc(pad(columns.length))
   columns.forEach((column, c) => {
@@ -23,17 +23,17 @@ export function packSlice(columns: Column[], wide = false): Buffer {
       else if (value instanceof Uint8Array) blobs.push(Buffer.from(value))
     }
   }
-  const heap = Buffer.from(text, wide ? 'utf16le' : 'latin1')
+  const characters = Buffer.from(text, wide ? 'utf16le' : 'latin1')
   const body = Buffer.concat([kinds, ...sections])
   const header = Buffer.alloc(SLICE_HEADER)
-  const heapAt = header.length + body.length
+  const charactersAt = header.length + body.length
   header.writeUInt32LE(rows, 0)
   header.writeUInt32LE(columns.length, 4)
   header.writeUInt32LE(text.length, 8)
   header.writeUInt32LE(wide ? 1 : 0, 12)
-  header.writeUInt32LE(heapAt, 16)
-  header.writeUInt32LE(heapAt + heap.length, 20)
-  const whole = padded(Buffer.concat([header, body, heap, ...blobs]))
+  header.writeUInt32LE(charactersAt, 16)
+  header.writeUInt32LE(charactersAt + characters.length, 20)
+  const whole = padded(Buffer.concat([header, body, characters, ...blobs]))
   whole.writeUInt32LE(whole.length, 24)
   return whole
 }

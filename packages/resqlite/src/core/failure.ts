@@ -1,0 +1,84 @@
+import {
+  AbortError,
+  closedError,
+  LimitError,
+  ResqliteError,
+  rangeError,
+  SqliteError,
+  TransactionError,
+  typeError,
+} from './errors'
+
+/** An error as the native side describes it. */
+export interface FailureReport {
+  kind: string
+  code: string
+  message: string
+  errno?: number
+  /** Byte offset into the UTF-8 text of the statement. */
+  offset?: number
+  operation?: string
+  limit?: LimitError['limit']
+}
+
+/**
+ * The outcome of a request that failed. Promises resolve with it like with any value; the error itself is created where
+ * the caller waits, so that its stack trace leads to the caller.
+ */
+export class Failure {
+  constructor(private readonly make: (sql: string | undefined) => Error) {}
+
+  /** Creates the error. `sql` is the statement, if there was one. The stack trace begins at the caller of `at`. */
+  toError(sql?: string, at: (...args: never[]) => unknown = this.toError): Error {
+    const error = this.make(sql)
+    // A stack trace holds ten frames by default; those of creating the error would displace the caller's.
+    Error.captureStackTrace?.(error, at)
+    return error
+  }
+}
+
+/** The failure that the native side reported. */
+export function reportedFailure(report: FailureReport): Failure {
+  return new Failure((sql) => fromReport(report, sql))
+}
+
+/** The failure of a request that was cancelled through a signal. */
+export function abortFailure(reason: unknown): Failure {
+  return new Failure(() => new AbortError(reason))
+}
+
+/** The failure of a request that the closing of its database interrupts. */
+export function closedFailure(path: string): Failure {
+  return new Failure(() => closedError(path))
+}
+
+/** Returns the value of a request, or throws the error it failed with. The stack trace begins at the caller. */
+export function unwrap<T>(outcome: unknown, sql?: string): T {
+  if (outcome instanceof Failure) throw outcome.toError(sql, unwrap)
+  return outcome as T
+}
+
+function fromReport(report: FailureReport, sql: string | undefined): Error {
+  const { kind, code, message } = report
+  switch (kind) {
+    case 'sqlite':
+      return new SqliteError(message, code, report.errno ?? 1, sql, stringIndex(sql, report.offset))
+    case 'transaction':
+      return new TransactionError(message, report.operation ?? '', code)
+    case 'limit':
+      return new LimitError(message, report.limit ?? 'time')
+    case 'type':
+      return typeError(message, code)
+    case 'range':
+    case 'parameter':
+      return rangeError(message, code)
+    default:
+      return code === 'RESQLITE_ABORTED' ? new AbortError(undefined) : new ResqliteError(message, code)
+  }
+}
+
+/** Converts a byte offset in the UTF-8 form of a text to a string index. */
+function stringIndex(text: string | undefined, bytes: number | undefined): number | undefined {
+  if (text === undefined || bytes === undefined || bytes < 0) return undefined
+  return Buffer.from(text, 'utf8').toString('utf8', 0, bytes).length
+}

@@ -1,0 +1,36 @@
+import type { Failure } from '../core/failure'
+import type { Emission } from '../core/live-types'
+import type { RowPatch } from './patches'
+import type { SharedQuery } from './shared-query'
+
+/** A callback or an iterator that gets the values of a live query. */
+export interface Subscriber {
+  /** It joined when there was a result already, and has not been given it yet. Set by the live query. */
+  late: boolean
+  /** Stops listening to the abort signal for it. Set by the live query. */
+  unwatch: (() => void) | undefined
+  /** There is a new result. `patches` lead to it from the result before, if the subscriber was given that one. */
+  emitted(patches: readonly RowPatch[] | undefined): void
+  /** The queries failed; the live query continues. */
+  failed(failure: Failure): void
+  /** The live query has ended. `closed`: because the database was closed. */
+  ended(failure: Failure, closed: boolean): void
+  /** The abort signal has fired. */
+  aborted(failure: Failure): void
+}
+
+/** A live query as its subscribers see it. */
+export interface Subscribable<V> {
+  /** The SQL text, if there is only one. */
+  readonly sql: string | undefined
+  readonly signal: AbortSignal | undefined
+  /** The latest value, and what is known about it. */
+  readonly current: V | undefined
+  readonly emission: Emission | undefined
+  /** The shared live query behind it, while there are subscribers. */
+  readonly shared: SharedQuery | undefined
+  /** Adds a subscriber, which gets the present result, if there is one, in a microtask. Throws if the database is closed. */
+  join(subscriber: Subscriber): void
+  /** Removes a subscriber, which is not called any more. */
+  leave(subscriber: Subscriber): void
+}
