@@ -158,7 +158,7 @@ test('rows stay correct and of one hidden class when there are more combinations
     }
   }
   assert.ok(rows.length > GENERATED_DECODERS)
-  // The last rows have met every representation, so their class is the settled one.
+  // The last rows were made after every representation had occurred, so their hidden class is final.
   const settled = cells.flatMap((a) => cells.map((b) => decode(shape, [a, b])[0]))
   for (const row of settled) assert.ok(sameMap(row, settled[0]))
 })

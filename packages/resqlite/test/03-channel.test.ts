@@ -34,7 +34,7 @@ function oneInteger(frame: Frame, port: FakePort): void {
   port.rows(frame.request, frame.payload.readUInt32LE(0), packRowBatch([{ kind: 'INT32', values: [n] }]))
 }
 
-/** Answers writes with the number of parameter sets that came. */
+/** Replies to writes with the number of parameter sets. */
 class FakeWriter {
   readonly sets: unknown[][] = []
   aborted = 0

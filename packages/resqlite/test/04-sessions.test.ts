@@ -8,7 +8,7 @@ import { packRowBatch } from './support/row-batches'
 
 const names = Object.fromEntries(Object.entries(Op).map(([name, op]) => [op, name]))
 
-/** A native side that does everything at once and remembers the order. `silent` operations get no reply. */
+/** A native side that replies to everything at once and records the order. `silent` operations get no reply. */
 class FakeNative {
   readonly log: string[] = []
   readonly open: Frame[] = []
@@ -66,7 +66,7 @@ class FakeNative {
     this.port.error(open.request, { kind: 'resqlite', code: 'RESQLITE_ABORTED', message: 'aborted' })
   }
 
-  /** Answers what was silent so far. */
+  /** Replies to the operations that were silent so far. */
   release(): void {
     for (const frame of this.open.splice(0)) this.succeed(frame)
   }

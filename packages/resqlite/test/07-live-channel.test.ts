@@ -11,7 +11,7 @@ import { arrived, type FakeStream, openFakeStreams } from './support/fake-stream
 /** The numbers of a result. */
 const numbers = (rows: Row[]) => rows.map(({ n }) => n)
 
-/** What subscribers are told, in order. */
+/** Records the calls of callbacks, in order. */
 function listen(live: LiveQuery<Row[]>) {
   const log: unknown[] = []
   const infos: Emission[] = []
@@ -25,7 +25,7 @@ function listen(live: LiveQuery<Row[]>) {
   return { log, infos, stop }
 }
 
-/** The exceptions that nobody catches while `action` runs. */
+/** Returns the uncaught exceptions while `action` runs. */
 async function uncaught(action: () => Promise<void>): Promise<unknown[]> {
   const errors: unknown[] = []
   const others = process.rawListeners('uncaughtException')

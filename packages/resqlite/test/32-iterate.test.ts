@@ -179,7 +179,7 @@ test('parameters that cannot be bound are refused at the call', async (t) => {
   )
 })
 
-/** Gives no row for a very long time. */
+/** A query that returns no row for a very long time. */
 const SLOW = `SELECT x FROM (${COUNT}) WHERE x < 0`
 const LONG = [1_000_000_000_000]
 const over = { value: undefined, done: true }

@@ -152,7 +152,7 @@ test('inside a transaction a failed batch leaves what was before', async (t) => 
   assert.deepEqual(await db.selectOne('SELECT count(*) AS n FROM t'), { n: 11 })
 })
 
-/** Sets that count how often their generator is closed. */
+/** Parameter sets from a generator that counts how often it is closed. */
 function watched(count: number, each: (i: number) => unknown[]) {
   const seen = { closed: 0 }
   function* sets() {

@@ -361,7 +361,7 @@ test('transaction control by hand is refused inside a transaction', async (t) =>
   assert.deepEqual(await values(db), [])
 })
 
-/** Two objects on one file, the second with options of its own. */
+/** Opens two objects on one file, the second with options of its own. */
 async function twoObjects(t: TestContext) {
   const path = tempFile(t)
   const one = await openDatabase(t, path)

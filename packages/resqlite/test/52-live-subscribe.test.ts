@@ -16,7 +16,7 @@ async function database(t: TestContext, options?: OpenOptions): Promise<Database
   return await tempDatabase(t, SCHEMA, options)
 }
 
-/** A subscriber that is done with its first value. */
+/** A subscriber that has got its first value. */
 async function watch<V>(live: LiveQuery<V>): Promise<Watch<V>> {
   const watching = new Watch(live)
   await watching.next()
@@ -349,7 +349,7 @@ test('callbacks of a subscription made in a transaction run outside of it', asyn
   const db = await database(t)
   const live = db.stream('SELECT count(*) AS n FROM other')
   await db.transaction(async () => {
-    // Inside of the transaction a snapshot is refused.
+    // Inside the transaction, a snapshot would be refused.
     await new Promise((resolve, reject) => {
       live.subscribe(() => {
         db.snapshot((snap) => snap.selectOne('SELECT 1')).then(resolve, reject)

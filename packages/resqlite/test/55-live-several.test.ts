@@ -90,7 +90,7 @@ test('an error of one query while others change leaves nothing behind', async (t
   assert.match((await watching.error()).message, /no such table: notes/)
   const other = new Watch(db.stream('SELECT balance FROM accounts'))
   await other.next()
-  // Each of these runs the queries again, which change the first result and fail at the second.
+  // Each commit causes a re-run that changes the first result and fails at the second query.
   for (const balance of [1, 2, 100]) {
     await db.execute('UPDATE accounts SET balance = ? WHERE id = 1', [balance])
     await other.next()

@@ -98,7 +98,7 @@ test('explainStream refuses what select refuses', async (t) => {
   await assert.rejects(db.explainStream(ONE), withCode('RESQLITE_PARAMETER'))
 })
 
-/** Queries of many kinds, each with what it must never miss. */
+/** Queries of many kinds. None may miss an update. */
 const queries: [string, number[]][] = [
   [ONE, [1]],
   ['SELECT * FROM users WHERE age BETWEEN ? AND ? ORDER BY name', [20, 60]],

@@ -31,7 +31,7 @@ test('an open iterator is a lease, and releases it', async (t) => {
   await iterator.next()
   assert.equal((await db.diagnostics()).leases.open, 1)
   await iterator.return?.()
-  // The thread of the lease answers before it counts itself as free.
+  // The thread of the lease replies before it counts as free.
   let { open } = (await db.diagnostics()).leases
   for (let look = 0; open > 0 && look < 1_000; look++) open = (await db.diagnostics()).leases.open
   assert.equal(open, 0)

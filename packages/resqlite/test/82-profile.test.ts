@@ -7,7 +7,7 @@ import * as profile from 'resqlite/profile'
 import { nativeTriple } from '../src/wire/native'
 import { runChild } from './support/child'
 
-/** All counters; that these are the declared ones is checked by the compiler. */
+/** All counters. The compiler checks that these are the declared ones. */
 const declared: Record<keyof profile.ProfileCounters, true> = {
   submitUs: true,
   completionHandlerUs: true,
@@ -62,12 +62,12 @@ function built(): string | undefined {
     .find((file) => existsSync(file))
 }
 
-/** Runs a script, to which `Database`, `profile` and `db` are known, with a native module that counts. */
+/** Runs a script with a native module that has counters. The script can use `Database`, `profile` and `db`. */
 function counted(script: string): string {
   const around = `
     const { Database } = require('resqlite')
     const profile = require('resqlite/profile')
-    /** Native threads count what they did after they have answered. */
+    /** Native threads count a piece of work after they have replied. */
     async function until(counted) {
       while (!counted(profile.snapshot())) await new Promise(setImmediate)
     }

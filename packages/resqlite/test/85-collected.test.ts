@@ -5,7 +5,7 @@ import { startWith } from './support/process'
 import type { Tools } from './support/process-tools'
 import { tempFile } from './support/temp'
 
-/** What is forgotten half-way, each more often than threads can be at work. */
+/** Things that are dropped half-way, each more often than there can be threads. */
 const forgotten: Record<string, (db: Database, count: string) => unknown> = {
   'an iterator': async (db, count) => {
     await db.iterate(count, [], { batchSize: 10 }).next()
@@ -51,7 +51,7 @@ for (const [what, forget] of Object.entries(forgotten)) {
     await inProcess(t, `(${forget})`, async ({ Database, say, count, turn }, file, script) => {
       const db = await Database.open(file)
       await db.exec('CREATE TABLE t(x PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3)')
-      // biome-ignore lint/security/noGlobalEval: it is the text of a script of this file
+      // biome-ignore lint/security/noGlobalEval: it is the source text of a function of this file
       const forget = eval(script)
       const held = async () => {
         const { leases, streams } = await db.diagnostics()
@@ -69,7 +69,7 @@ for (const [what, forget] of Object.entries(forgotten)) {
   })
 }
 
-/** What is forgotten, but for something that still needs it. */
+/** Things that are dropped while something else still uses them. */
 const needed: Record<string, (db: Database, count: string) => Promise<unknown>> = {
   'an iterator whose next is awaited': (db, count) =>
     db.iterate<{ m: number }>(`SELECT max(x) AS m FROM (${count.replace('1000000', '300000')})`).next(),
@@ -112,7 +112,7 @@ for (const [i, [what, use]] of Object.entries(needed).entries()) {
       const db = await Database.open(file)
       await db.exec('CREATE TABLE t(x PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3)')
       let over = false
-      // biome-ignore lint/security/noGlobalEval: it is the text of a script of this file
+      // biome-ignore lint/security/noGlobalEval: it is the source text of a function of this file
       const outcome = eval(script)(db, count(1_000_000)).finally(() => {
         over = true
       })
@@ -127,7 +127,7 @@ for (const [i, [what, use]] of Object.entries(needed).entries()) {
   })
 }
 
-/** The only thing that a script says, in a process that can collect garbage when it wants to. */
+/** Returns the only line that a script prints in a process that can start garbage collections. */
 async function inProcess(
   t: TestContext,
   script: string,

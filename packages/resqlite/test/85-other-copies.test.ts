@@ -14,7 +14,7 @@ interface Copy {
   folder: string
 }
 
-/** Another copy of the package, with an SQLite of its own. */
+/** Another copy of the package, with its own SQLite. */
 function anotherCopy(t: TestContext): Copy {
   const folder = join(tempFolder(t), 'resqlite')
   cpSync(dirname(require.resolve('resqlite/package.json')), folder, {
@@ -24,7 +24,7 @@ function anotherCopy(t: TestContext): Copy {
   return { ...(createRequire(__filename)(folder) as { Database: typeof Database }), folder }
 }
 
-/** One that locks files as every other library does. */
+/** A copy that locks files like every other library. */
 async function anotherLibrary(t: TestContext): Promise<Copy> {
   const copy = anotherCopy(t)
   process.env.RESQLITE_POSIX_LOCKS = '1'
@@ -54,7 +54,7 @@ function openFiles(): number {
   return readdirSync('/proc/self/fd').length
 }
 
-/** Writes what only its log has, lets another copy open and close the file, writes on, and dies. */
+/** Writes rows that only the log contains, lets another copy open and close the file, writes more rows, and dies. */
 async function writeAndDie({ Database, say, never }: Tools, file: string, copy: string): Promise<void> {
   const db = await Database.open(file)
   await db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (1)')
@@ -67,7 +67,7 @@ async function writeAndDie({ Database, say, never }: Tools, file: string, copy: 
   await never()
 }
 
-// Locks that belong to the process are what other systems have; there, using two copies is not supported.
+// Elsewhere, file locks belong to the process, and two copies in one process are not supported.
 const onLinux = { skip: process.platform !== 'linux' && 'POSIX locks go with any descriptor' }
 
 test('closing another descriptor of the files takes no lock away', onLinux, async (t) => {
@@ -75,7 +75,7 @@ test('closing another descriptor of the files takes no lock away', onLinux, asyn
   const db = await openDatabase(t, file)
   await db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (1)')
   for (const suffix of ['', '-wal', '-shm']) closeSync(openSync(file + suffix, 'r'))
-  // Without locks this process would believe to be the last, and delete the log.
+  // Without its locks, this process would take itself for the last one and delete the log.
   assert.deepEqual(await run(t, readAndClose, file), ['1'])
   assert(existsSync(`${file}-wal`))
   await db.execute('INSERT INTO t VALUES (2)')

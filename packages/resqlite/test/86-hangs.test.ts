@@ -39,7 +39,7 @@ test('the report of a stuck test says what waits for what', async (t) => {
   await rows.next()
   const writes = [other.execute('INSERT INTO t VALUES (4)'), other.execute('INSERT INTO t VALUES (5)')]
   await db.snapshot(async () => {
-    // A thread looks out for more for a moment before it waits.
+    // A thread spins for a moment before it parks.
     while (/at work/.test((await whoWaits([db])).replace(/readers: .*/, '')));
     const report = await whoWaits([db, closed])
     const waits = /for \d+ ms, waits for its caller/.source

@@ -62,7 +62,7 @@ test('import works from an ES module', () => {
   assert.equal(runChild(script, [], 'module'), '5 true')
 })
 
-/** Work of every kind, none of which can be done at once. */
+/** Work of every kind, all of which takes time. */
 async function manyInFlight(
   { Database, count, endless, never, turn, say }: Tools,
   file: string,

@@ -6,7 +6,7 @@ import { run, start } from './support/process'
 import type { Tools } from './support/process-tools'
 import { openDatabase, tempDatabase } from './support/temp'
 
-/** Holds the write lock of a file until it is told to let go, having inserted -1. */
+/** Inserts -1, and holds the write lock of the file until it gets a line. */
 async function holdLock({ Database, say, hear }: Tools, file: string): Promise<void> {
   const db = await Database.open(file)
   await db.transaction(async (tx) => {

@@ -12,7 +12,7 @@ const kilobyte = () => Buffer.alloc(1024, 7)
 const range = (length: number, from = 0) => Array.from({ length }, (_, i) => from + i)
 const isFull = (error: SqliteError) => error.code === 'SQLITE_FULL' || error.code.startsWith('SQLITE_IOERR')
 
-/** Writes until there is no room, and gives the ids of the rows that were acknowledged. */
+/** Writes until there is no room, and returns the ids of the acknowledged rows. */
 async function fill(db: Database): Promise<number[]> {
   const acknowledged: number[] = []
   for (let id = 0; ; id++) {
@@ -38,7 +38,7 @@ async function checkIntact(db: Database): Promise<void> {
   assert.deepEqual([writer.queued, readers.queued], [0, 0])
 }
 
-/** One way to run out of room, and to get some back. */
+/** A way to run out of room, and to get room again. */
 interface Limited {
   db: Database
   /** Makes room, without touching the rows of the database. */

@@ -41,7 +41,7 @@ test('threads share one engine: all writes are there, and none finds the file bu
   assert.deepEqual(await run(t, main, tempFile(t)), ['3', '{"rows":1500,"n":100}', '1'])
 })
 
-/** What a thread is in the midst of when it ends. It posts something when it is. */
+/** Activities in the middle of which a thread is terminated. Each posts a message when it is under way. */
 const activities: Record<string, Script<[string]>> = {
   'a query': async ({ Database, post, endless, turn }, file) => {
     const db = await Database.open(file)
@@ -122,7 +122,7 @@ const activities: Record<string, Script<[string]>> = {
   'an executeBatch whose parameters take their time': async ({ Database, post }, file) => {
     const db = await Database.open(file)
     function* sets() {
-      // So few and so large that the writer soon has them all, and waits for more.
+      // Few and large writes, so that the writer soon has all of them and waits for more.
       for (let i = 0; i < 20; i++) yield ['x'.repeat(16_000)]
       post('there')
       for (;;);
@@ -147,7 +147,7 @@ for (const [activity, script] of Object.entries(activities)) {
       const db = await Database.open(file)
       await db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (0)')
       for (let i = 0; i < 3; i++) {
-        // biome-ignore lint/security/noGlobalEval: it is the text of a script of this file
+        // biome-ignore lint/security/noGlobalEval: it is the source text of a function of this file
         const worker = thread(eval(script), file)
         await posted(worker)
         const inFlight = db.select('SELECT x FROM t')
@@ -175,7 +175,7 @@ for (const [activity, script] of Object.entries(activities)) {
         await db.close()
       }
       await new Promise((resolve) => thread(create, file).once('exit', resolve))
-      // biome-ignore lint/security/noGlobalEval: it is the text of a script of this file
+      // biome-ignore lint/security/noGlobalEval: it is the source text of a function of this file
       const worker = thread(eval(script), file)
       await posted(worker)
       await worker.terminate()

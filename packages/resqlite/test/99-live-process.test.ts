@@ -192,7 +192,7 @@ test('values arrive the same where native memory must not be shown to JavaScript
   assert.deepEqual(await child.output(), ['5000 rows, the same: true', '3334 rows, the same: true'])
 })
 
-/** Another process that writes a line's number of rows when it is told a line. */
+/** Starts another process. For each line that it gets, it writes as many rows as the line says. */
 async function otherWriter({ Database, say, hear }: Tools, file: string) {
   const db = await Database.open(file)
   for (let line = hear(); line !== ''; line = hear()) {

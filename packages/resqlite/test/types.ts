@@ -1,4 +1,4 @@
-// Compiled, never run: the types say what they should.
+// Compiled, never run: checks the declared types.
 
 import {
   type ColumnValue,
@@ -150,7 +150,7 @@ export function refusedStreams(db: Database): void {
   db.stream({ a: { params: [1] } })
   // @ts-expect-error a value is not a list of parameters
   db.stream('SELECT ?', 1)
-  // @ts-expect-error the value belongs to nobody
+  // @ts-expect-error `current` is read-only
   live.current = []
 }
 

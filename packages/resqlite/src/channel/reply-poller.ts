@@ -22,7 +22,7 @@ export function kindOfText(id: number): number {
  * - the emissions that follow a write, while a live query is open.
  *
  * `flush` and `drain` tell the native side whether this realm polls; if it does, no native thread wakes it. From then on
- * a turn must be planned at all times until `drain` has returned false, or a wake-up would be lost: `#told` remembers
+ * a turn must be planned at all times until `drain` has returned false, or a wake-up would be lost: `#announced` remembers
  * this, because polling may end before the native side knows.
  */
 export class ReplyPoller {
@@ -36,8 +36,8 @@ export class ReplyPoller {
   #liveQueries = 0
   /** The kind of the only outstanding request until it is flushed, else -1. */
   #onlyKind = -1
-  /** The native side was told that this realm polls. */
-  #told = false
+  /** The native side takes this realm for one that polls. */
+  #announced = false
 
   /** `nextTurn` must call {@link ReplyPoller.turn}. */
   constructor(nextTurn: PlannedTurn, cores: number = availableParallelism()) {
@@ -63,19 +63,19 @@ export class ReplyPoller {
     if (this.#outstanding === 1 && this.#onlyKind !== -1) this.#reply.begin(this.#onlyKind)
     this.#onlyKind = -1
     const polls = this.#poll()
-    this.#told ||= polls
+    this.#announced ||= polls
     return polls
   }
 
   /** Replies are fetched. Returns whether this realm goes on polling. */
   drain(): boolean {
-    this.#told = this.#poll()
-    return this.#told
+    this.#announced = this.#poll()
+    return this.#announced
   }
 
   /** A planned turn has begun. Returns whether it is one for polling. */
   turn(): boolean {
-    const polls = this.#told
+    const polls = this.#announced
     this.#reply.turn()
     this.#emission.turn()
     return polls

@@ -46,7 +46,7 @@ export class CallbackSubscriber<V> extends AsyncResource implements Subscriber {
     if (!closed || this.#error !== undefined) this.#fail(failure, closed)
   }
 
-  /** The callbacks are not told, because whoever fired the signal knows. */
+  /** Calls nothing: whoever fired the signal knows that the subscription has ended. */
   aborted(): void {}
 
   #fail(failure: Failure, closed: boolean): void {

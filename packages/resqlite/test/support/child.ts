@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const packageFolder = join(__dirname, '..', '..', '..')
 
-/** Runs a script in a process of its own, in the folder of the package; returns what it printed. */
+/** Runs a script in a new process, in the folder of the package; returns what it printed. */
 export function runChild(
   script: string,
   flags: string[] = [],

@@ -1,4 +1,4 @@
-/** A check for `assert.rejects` and `assert.throws`: the code, and what the message must contain. */
+/** A check for `assert.rejects` and `assert.throws`: the error has this code, and its message contains these parts. */
 export function withCode(code: string, ...parts: string[]): (error: Error & { code?: string }) => true {
   return (error) => {
     const missing = parts.filter((part) => !error.message.includes(part))

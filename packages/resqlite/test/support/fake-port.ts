@@ -15,13 +15,13 @@ export interface Frame {
 
 /** The native side of a channel, under the control of a test. */
 export class FakePort implements NativePort {
-  /** What `submit` was called with: one list of frames per call. */
+  /** The arguments of `submit`: one list of frames per call. */
   readonly submits: Frame[][] = []
   readonly slabs: ArrayBuffer[] = []
   readonly owned = new Map<number, Buffer>()
-  /** What `streamStats` tells, by request. */
+  /** The results of `streamStats`, by request. */
   readonly stats = new Map<number, StreamStats>()
-  /** Answers every frame; by default nothing is answered. */
+  /** Replies to every frame. By default there are no replies. */
   onFrame: (frame: Frame) => void = () => {}
   #replies: Buffer[] = []
   #isPolling = false

@@ -31,7 +31,7 @@ export class FakeStream {
     }
   }
 
-  /** Sends new rows and how they become the result of a part. */
+  /** Sends new rows and the patch that makes them the result of a query. */
   patch(fresh: number[], segments: number[], query = 0): this {
     if (fresh.length > 0) {
       this.port.rows(this.request, 0, packRowBatch([{ kind: 'INT32', values: fresh }]), 0)
@@ -40,7 +40,7 @@ export class FakeStream {
     return this
   }
 
-  /** Sends a whole result. */
+  /** Sends a complete result. */
   result(rows: number[], commit: number, reason = 0): void {
     this.patch(rows, [-1, rows.length]).emit(commit, reason)
   }
@@ -57,7 +57,7 @@ export class FakeStream {
 /** The native side of live queries, under the control of a test. */
 export class FakeStreams {
   readonly opened: FakeStream[] = []
-  /** Requests whose streams were ended. */
+  /** The requests of ended live queries. */
   readonly ended: number[] = []
   readonly #texts = new Map<number, string>()
 
@@ -88,7 +88,7 @@ export class FakeStreams {
     }
   }
 
-  /** The stream that was opened last. */
+  /** The live query that was opened last. */
   get last(): FakeStream {
     return this.opened.at(-1) as FakeStream
   }
@@ -103,7 +103,7 @@ export async function openFakeStreams(options?: OpenOptions): Promise<{ db: Data
   return { db, native }
 }
 
-/** Lets all that was sent arrive. */
+/** Waits until everything that was sent has arrived. */
 export async function arrived(): Promise<void> {
   for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,6 +1,6 @@
 import type { Patch } from 'resqlite'
 
-/** Applies what a patch tells (and not the result that it carries) to the result before. */
+/** Applies the lists of a patch to the result before. Does not use the result that the patch contains. */
 export function fold<T>(before: readonly T[], { added, removed, updated, moved, rows }: Patch<T>): T[] {
   const taken = new Set([...updated, ...moved].map(({ from }) => from))
   for (const { index } of removed) taken.add(index)

@@ -1,18 +1,18 @@
 import type { Database, Emission, LiveQuery, Unsubscribe } from 'resqlite'
 
 /**
- * Waits until all commits so far have been looked at and no live query runs or has to. Then it is certain which later
- * commits make a query run, and why: around its first run, it runs once too often rather than not at all.
+ * Waits until all commits so far have been examined and no re-run is running or queued. From then on it is certain which
+ * commits cause a re-run, and why: around its first run, a live query may be re-run without need.
  */
 export async function quiet(db: Database): Promise<void> {
-  await db.exec('SELECT 1') // the writer has looked at its commits before it takes this
+  await db.exec('SELECT 1') // the writer examines its commits before it takes this
   for (let calm = 0; calm < 2; ) {
     const { running, queued } = (await db.diagnostics()).streams
     calm = running + queued === 0 ? calm + 1 : 0
   }
 }
 
-/** What a subscriber is told: a value or an error. */
+/** A value that a subscriber got. */
 export interface Told<V> {
   value: V
   info: Emission
@@ -37,26 +37,26 @@ export class Watch<V> {
     )
   }
 
-  /** The next value with what is told about it; an error is thrown. */
+  /** Returns the next value with its information; throws if it is an error. */
   async next(): Promise<Told<V>> {
     const event = await this.#take()
     if (event.error !== undefined) throw event.error
     return event
   }
 
-  /** The next value. */
+  /** Returns the next value. */
   async value(): Promise<V> {
     return (await this.next()).value
   }
 
-  /** The next event, which must be an error. */
+  /** Returns the next event, which must be an error. */
   async error(): Promise<Error> {
     const event = await this.#take()
     if (event.error === undefined) throw new Error(`not an error: ${JSON.stringify(event.value)}`)
     return event.error
   }
 
-  /** The first value from here on that a condition accepts. */
+  /** Returns the next value that fulfils a condition. */
   async until(accepts: (value: V, info: Emission) => boolean): Promise<V> {
     for (;;) {
       const { value, info } = await this.next()

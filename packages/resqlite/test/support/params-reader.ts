@@ -7,7 +7,7 @@ export interface Param {
   value: unknown
 }
 
-/** Reads one block of parameters; returns it with the offset behind it. */
+/** Reads the parameters of one statement; returns them with the offset behind them. */
 export function readParams(bytes: Buffer, start = 0): { params: Param[]; end: number } {
   const count = bytes.readUInt16LE(start)
   const named = bytes[start + 2] === 1

@@ -10,21 +10,21 @@ import { scriptText, type Tools } from './process-tools'
 import { random } from './random'
 import { whoWaits } from './watchdog'
 
-/** Something that is not given back by then is lost. It takes a moment; a machine may be busy with something else. */
+/** Milliseconds after which a resource that was not released counts as lost. A busy machine may take long. */
 const LOST_AFTER = 10_000
 /** Calls of one round, which are all under way together. */
 const CALLS = 40
 const ROWS = 5_000
 const NUMBERS = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c'
-/** Gives no row, for ever. */
+/** A query that never returns a row. */
 const SLOW = `${NUMBERS} WHERE x < 0`
-/** Gives rows, for ever. */
+/** A query that never stops returning rows. */
 const FAST = NUMBERS
 
 /** Where the modules of the package are. */
 const insidePackage = join(require.resolve('resqlite'), '..')
 
-/** What a call may end with that was given up, besides its result. */
+/** The codes with which a cancelled call may end, besides its result. */
 const EXPECTED = new Set([
   'RESQLITE_ABORTED',
   'RESQLITE_CLOSED',
@@ -36,8 +36,8 @@ const EXPECTED = new Set([
 ])
 
 /**
- * Rounds in which everything is dropped, destroyed, aborted, closed and terminated at random. After each, everything
- * must come back: threads for snapshots and iterators, the writer, live queries, handles, native threads, and the
+ * Rounds in which everything is dropped, destroyed, aborted, closed and terminated at random. After each, everything must
+ * have been released: the threads of snapshots and iterators, the writer, live queries, handles, native threads, and the
  * objects behind them. Needs `--expose-gc`.
  */
 export async function hunt(folder: string, seed: number, rounds: number): Promise<void> {
@@ -58,7 +58,7 @@ class Round {
   readonly #file: string
   readonly #choices: ReturnType<typeof random>
   readonly #open = new Set<Database>()
-  /** Calls that must end, by what they do. */
+  /** Calls that must end, by their kind. */
   readonly #pending = new Map<Promise<unknown>, string>()
   readonly #failures: string[] = []
   /** Generators of batches that have begun and were not closed. */
@@ -110,7 +110,7 @@ class Round {
     void call.catch(failed).finally(() => this.#pending.delete(call))
   }
 
-  /** Waits for a condition; who waits for whom is told if it does not come. */
+  /** Waits for a condition; reports what waits for what if it is not fulfilled in time. */
   async #come(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
     await come(what, condition, async () => [
       `calls: ${[...this.#pending.values()].join(', ')}`,
@@ -119,7 +119,7 @@ class Round {
     ])
   }
 
-  /** Lets some turns of the event loop go by. */
+  /** Waits for some turns of the event loop. */
   async #turns(below: number): Promise<void> {
     for (let i = this.#choices.int(below); i > 0; i--) await turn()
   }
@@ -294,7 +294,7 @@ class Round {
   }
 }
 
-/** Has everything under way in a thread that is about to be terminated. */
+/** Starts calls of every kind in a thread that is about to be terminated. */
 async function inThread({ Database, endless, post, count, never, turn }: Tools, file: string, seed: number) {
   const db = await Database.open(file, { readers: 2 })
   const ignore = () => {}
@@ -349,10 +349,10 @@ async function nothingHeld(db: Database, handles: number): Promise<boolean> {
   return queued + atWork === 0 && writer.transaction === null && now.handles === handles
 }
 
-/** Reply slots that there are. */
+/** The number of reply slots. */
 let slots = 0
 
-/** Counts the slots that requests name from here on. */
+/** Counts the slots in the requests from here on. */
 function countSlots(): void {
   const { nativeBinding } = require(
     join(insidePackage, 'wire', 'native'),
@@ -368,14 +368,14 @@ function countSlots(): void {
   }
 }
 
-/** As many requests as there are slots find one each, while nothing else is asked for: so none is lost. */
+/** Makes as many requests as there are slots. If no new slot is made for them, none was lost. */
 async function allSlotsFree(db: Database): Promise<void> {
   const all = slots
   await Promise.all(Array.from({ length: all }, () => db.diagnostics()))
   assert.equal(slots - all, 0, 'reply slots that are lost')
 }
 
-/** The native threads of resqlite, where the system tells. */
+/** Returns the native threads of resqlite, if the system lists them. */
 function threads(): string[] {
   if (process.platform !== 'linux') return []
   const all = readdirSync('/proc/self/task').map((id) => {
@@ -388,7 +388,7 @@ function threads(): string[] {
   return all.filter((name) => name.startsWith('resqlite-'))
 }
 
-/** The classes of what calls leave behind while they are under way. */
+/** The classes of the objects that calls create while they are under way, with their modules. */
 const inside: Record<string, string> = {
   Pending: 'channel/pending',
   DatabaseHandle: 'channel/database-handle',
@@ -400,7 +400,7 @@ const inside: Record<string, string> = {
   Iteration: 'core/iteration',
 }
 
-/** How many objects of them there still are, where the runtime tells. */
+/** Reports how many objects of these classes are left, if the runtime can count them. */
 function leftObjects(): string[] {
   const { queryObjects } = v8 as { queryObjects?: (type: unknown) => number }
   if (queryObjects === undefined) return []

@@ -5,7 +5,7 @@ import { scriptText, type Tools } from './process-tools'
 import type { random } from './random'
 
 /**
- * What the killed process writes. A unit is one call: it is acknowledged, or lost, as a whole.
+ * The writes of the killed process. A unit is one call: it is acknowledged, or lost, as a whole.
  *
  * `single`: one row per execute, 64 in flight · `script`: exec · `transaction`: rows in a transaction, the last one in
  * a nested one · `batch`: executeBatch · `long batch`: so many rows that they cross to the engine in several parts ·
@@ -17,7 +17,7 @@ export type Kind = (typeof KINDS)[number]
 export const SCHEMA =
   'CREATE TABLE w(unit INTEGER, part INTEGER, parts INTEGER, text, PRIMARY KEY (unit, part))'
 
-/** Writes units from `first` on, always 64 at a time, and says the number of each when it is acknowledged. */
+/** Writes units from `first` on, always 64 at a time, and prints the number of each when it is acknowledged. */
 async function writeForever(
   { Database, say }: Tools,
   file: string,
@@ -63,7 +63,7 @@ async function writeForever(
 
 type Choices = ReturnType<typeof random>
 
-/** What is known about the file from one killed process to the next. */
+/** The known state of the file from one killed process to the next. */
 export class KillRun {
   /** Units that were acknowledged, over all cycles. */
   acknowledged = 0
@@ -77,7 +77,7 @@ export class KillRun {
   /** Kills a process at a random moment among its writes and checks what is in the file afterwards. */
   async cycle(kind: Kind): Promise<void> {
     const [full, watched] = [this.choices.int(4) === 0, this.choices.int(3) === 0]
-    // Sometimes the file stays open here, so that nobody recovers it by opening it first.
+    // Sometimes the file stays open here, so that it is not recovered by being opened first.
     const watcher = watched ? await Database.open(this.file) : undefined
     await watcher?.select('SELECT count(*) FROM w')
     const acknowledged = await this.#writeUntilKilled(kind, full)

@@ -3,9 +3,9 @@ import { inspect, isDeepStrictEqual } from 'node:util'
 import { AbortError, Database, type Row, type SqlValue, type Transaction } from 'resqlite'
 import { random } from './random'
 
-/** How much a run does. */
+/** The amount of work of a run. */
 export interface Load {
-  /** Callers that work at the same time, each on rows of its own. */
+  /** The number of concurrent callers, each with its own rows. */
   actors: number
   /** Steps of each of them. */
   steps: number
@@ -21,8 +21,8 @@ const MINE = 'SELECT key, value FROM kv WHERE actor = ? ORDER BY key'
 const KEYS = 60
 
 /**
- * Calls everything at random, from several callers at once, and compares with a model of what was acknowledged.
- * The same seed makes every caller take the same decisions.
+ * Calls everything at random, from several callers at once, and compares the rows with a model of the acknowledged writes.
+ * With the same seed, every caller makes the same decisions.
  */
 export async function stress(file: string, seed: number, { actors, steps }: Load): Promise<void> {
   const databases = [await Database.open(file), await Database.open(file)]
@@ -42,7 +42,7 @@ export async function stress(file: string, seed: number, { actors, steps }: Load
   await Promise.all(databases.map((database) => database.close()))
 }
 
-/** Waits until nothing is queued or open. A request that was given up may be answered before it has ended. */
+/** Waits until nothing is queued or open. A cancelled request may be answered before it has ended. */
 async function idle(db: Database): Promise<void> {
   for (;;) {
     const { leases, readers, writer } = await db.diagnostics()
@@ -142,7 +142,7 @@ class Actor {
     return controller.signal
   }
 
-  /** Whether a call was done. It was not if it was aborted; another failure is one of the test. */
+  /** Whether a call was done. It was not if it was aborted; any other error fails the test. */
   async #done(call: Promise<unknown>): Promise<boolean> {
     try {
       await call
@@ -159,7 +159,7 @@ class Actor {
     if (await this.#done(call)) this.#model.set(key, value)
   }
 
-  /** Many at once: they happen in the order in which they are asked for. */
+  /** Many writes at once, which run in the order of the calls. */
   async #putMany(): Promise<void> {
     const puts = Array.from(
       { length: 1 + this.#choices.int(30) },
@@ -185,7 +185,7 @@ class Actor {
   }
 
   async #batch(): Promise<void> {
-    // Sometimes so long that it is still being sent while it is written.
+    // Sometimes so long that the engine writes the first sets while the last are still being sent.
     const length = this.#choices.int(8) === 0 ? 2000 : this.#choices.int(20)
     const puts = Array.from({ length }, () => [this.#key(), this.#value()] as const)
     const sets = puts.map(([key, value]) => ({ actor: this.#id, key, value }))
@@ -258,7 +258,7 @@ class Actor {
     for (const [key, value] of inner) draft.set(key, value)
   }
 
-  /** Moves an amount, in two steps between which nobody may look. */
+  /** Moves an amount in two steps. No other caller may see the state between them. */
   async #transfer(): Promise<void> {
     const amount = this.#choices.int(100)
     const sql = 'UPDATE purse SET amount = amount + ? WHERE actor = ? AND side = ?'
@@ -325,7 +325,7 @@ class Actor {
     await assert.rejects(read, { code: 'RESQLITE_ABORTED' })
   }
 
-  /** What happens now and then. */
+  /** Rare steps. */
   async #rare(): Promise<void> {
     const table = `extra_${this.#id}_${this.#tables++}`
     const rare: (() => Promise<unknown>)[] = [
@@ -339,7 +339,7 @@ class Actor {
     if (this.#choices.int(4) === 0) await this.#choices.pick(rare)()
   }
 
-  /** Comes by with another object, and leaves without waiting for what it has asked for. */
+  /** Opens another `Database` object, and closes it without waiting for its calls. */
   async #visit(): Promise<void> {
     const db = await Database.open(this.#db.path)
     const [key, value] = [this.#key(), this.#value()]

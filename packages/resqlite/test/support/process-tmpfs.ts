@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
-/** Why no file system of a given size can be mounted here; undefined if it can. */
+/** Returns why no file system of a given size can be mounted here; undefined if one can. */
 export function noMount(): string | undefined {
   if (process.platform !== 'linux') return 'tmpfs is mounted on Linux only'
   if (process.getuid?.() !== 0) return 'only root can mount'
@@ -15,7 +15,7 @@ export function noMount(): string | undefined {
   return reason
 }
 
-/** A folder that holds no more than so many KiB; it exists as long as the test. */
+/** Returns a folder with room for so many KiB. It exists as long as the test. */
 export function smallFolder(t: TestContext, kib: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'resqlite-'))
   const reason = mount(folder, kib)
@@ -39,6 +39,6 @@ function mount(folder: string, kib: number): string | undefined {
 }
 
 function unmount(folder: string): void {
-  // Lazily: a test that failed may still have files open.
+  // Lazily, because a test that failed may still have files open.
   spawnSync('umount', ['-l', folder])
 }

@@ -3,21 +3,21 @@ import { readSync, writeSync } from 'node:fs'
 import { parentPort, Worker } from 'node:worker_threads'
 import * as resqlite from 'resqlite'
 
-/** A value that can be handed to a script. */
+/** A value that can be passed to a script. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 /**
- * The body of a script for a process or thread of its own. It is handed over as text, so it sees its arguments and
- * nothing else of the file it stands in.
+ * The body of a script for another process or thread. It is passed as text, so it sees its arguments and nothing else of
+ * the file that contains it.
  */
 export type Script<A extends readonly Json[]> = (tools: Tools, ...args: A) => unknown
 
-/** What a script in a process of its own has at hand. */
+/** The tools of a script in another process. */
 export interface Tools {
   Database: typeof resqlite.Database
-  /** Tells the parent a line. It is out when this returns. */
+  /** Sends a line to the parent. It has been written when this returns. */
   say(line: string | number): void
-  /** Waits, and lets nothing else happen in this thread, until the parent has told a line. */
+  /** Blocks this thread until the parent has sent a line. */
   hear(): string
   /** A promise of the next turn of the event loop. */
   turn(): Promise<void>
@@ -25,9 +25,9 @@ export interface Tools {
   never(): Promise<never>
   /** Starts a thread that runs a script. */
   thread<A extends readonly Json[]>(script: Script<A>, ...args: A): Worker
-  /** Sends something from a thread to the one that started it. */
+  /** Sends a value from a thread to the one that started it. */
   post(value: Json): void
-  /** What a thread posts next. */
+  /** Returns the next value that a thread posts. */
   posted(worker: Worker): Promise<Json>
   /** A query that yields the numbers from 1 to `rows`. */
   count(rows: number): string

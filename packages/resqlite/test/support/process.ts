@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { type Json, type Script, scriptText } from './process-tools'
 
-/** A process that has not ended by then hangs, and is killed so that the test can say so. */
+/** Milliseconds after which a process that has not ended counts as hanging, and is killed so that the test fails. */
 const HANGS_AFTER = 60_000
 
 /** How a process ended. */
@@ -20,7 +20,7 @@ export interface Ending {
 export class Child {
   /** Settles when the process has ended and all its output was read. */
   readonly ended: Promise<Ending>
-  /** Called with each line that it says. */
+  /** Called with each line that it prints. */
   onLine: (line: string) => void = () => {}
   readonly #process: ChildProcessByStdio<Writable, Readable, Readable>
   readonly #lines: string[] = []
@@ -38,7 +38,7 @@ export class Child {
     this.ended = this.#end()
   }
 
-  /** The next line that it says. */
+  /** Returns the next line that it prints. */
   async line(): Promise<string> {
     const line = new Promise<string>((resolve) => this.#waiting.push(resolve))
     this.#match()
@@ -48,7 +48,7 @@ export class Child {
     return await Promise.race([line, early])
   }
 
-  /** Tells it a line. */
+  /** Sends a line to it. */
   tell(line = 'go on'): void {
     this.#process.stdin.write(`${line}\n`)
   }
@@ -57,7 +57,7 @@ export class Child {
     this.#process.kill('SIGKILL')
   }
 
-  /** Its lines, after it has ended well: with code 0, and nothing to complain about. */
+  /** Returns its lines, after it has ended with code 0 and without error output. */
   async output(): Promise<string[]> {
     const { code, signal, lines, errors } = await this.ended
     if (code === 0 && errors === '') return lines
@@ -87,7 +87,7 @@ export class Child {
   }
 }
 
-/** Starts a script in a process of its own, which does not outlive the test. */
+/** Starts a script in a new process, which does not outlive the test. */
 export function start<A extends readonly Json[]>(t: TestContext, script: Script<A>, ...args: A): Child {
   return startWith(t, [], script, ...args)
 }
@@ -104,7 +104,7 @@ export function startWith<A extends readonly Json[]>(
   return child
 }
 
-/** What a script says in a process of its own that must end well. */
+/** Returns what a script prints in a new process, which must end without errors. */
 export async function run<A extends readonly Json[]>(
   t: TestContext,
   script: Script<A>,

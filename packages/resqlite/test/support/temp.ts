@@ -5,14 +5,14 @@ import type { TestContext } from 'node:test'
 import { Database, type OpenOptions } from 'resqlite'
 import { guard } from './watchdog'
 
-/** A folder that exists as long as the test. */
+/** Returns a folder that exists as long as the test. */
 export function tempFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'resqlite-'))
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   return folder
 }
 
-/** A path in a folder that exists as long as the test. */
+/** Returns a path in a folder that exists as long as the test. */
 export function tempFile(t: TestContext, name = 'test.db'): string {
   return join(tempFolder(t), name)
 }
@@ -25,7 +25,7 @@ export async function openDatabase(t: TestContext, path: string, options?: OpenO
   return db
 }
 
-/** A new database, filled by a script, that is closed and removed after the test. */
+/** Opens a new database and runs a script in it. It is closed and removed after the test. */
 export async function tempDatabase(t: TestContext, script = '', options?: OpenOptions): Promise<Database> {
   const folder = mkdtempSync(join(tmpdir(), 'resqlite-'))
   const db = await Database.open(join(folder, 'test.db'), options)

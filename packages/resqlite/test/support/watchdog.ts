@@ -1,14 +1,14 @@
 import type { TestContext } from 'node:test'
 import type { Database, Diagnostics, SessionHolder } from 'resqlite'
 
-/** A test that has not ended by then is stuck. No test takes half as long on a slow machine. */
+/** Milliseconds after which a test counts as stuck. No test takes half as long on a slow machine. */
 const STUCK_AFTER = Number(process.env.RESQLITE_STUCK_AFTER ?? 180) * 1000
-/** What a stuck test may take to clean up. */
+/** Milliseconds that a stuck test may take to clean up. */
 const CLEANUP = 10_000
 
 const guarded = new WeakMap<TestContext, Set<Database>>()
 
-/** From now on this database is among those of which it is told who waits for whom, should the test get stuck. */
+/** Includes a database in the report that is printed if the test gets stuck. */
 export function guard(t: TestContext, db: Database): void {
   const known = guarded.get(t)
   if (known !== undefined) {
@@ -21,7 +21,7 @@ export function guard(t: TestContext, db: Database): void {
   t.after(() => clearTimeout(timer))
 }
 
-/** Fails the test; or, where that does not end it, the process. */
+/** Fails the test or, if that does not end it, the process. */
 async function fail(name: string, databases: Iterable<Database>): Promise<void> {
   setTimeout(() => process.exit(1), CLEANUP).unref()
   const message = `"${name}" is stuck:\n${await whoWaits(databases)}`
@@ -31,7 +31,7 @@ async function fail(name: string, databases: Iterable<Database>): Promise<void> 
   })
 }
 
-/** Who holds what and how many wait for it, a line each. */
+/** Reports, line by line, what holds threads and how many requests wait for them. */
 export async function whoWaits(databases: Iterable<Database>): Promise<string> {
   const told = await Promise.all(
     [...databases].map(async (db) =>
