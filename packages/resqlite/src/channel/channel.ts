@@ -303,7 +303,10 @@ export class Channel {
     return this.#filled > 0
   }
 
-  /** Handles the next frame. Returns true if that may have taken long. If it throws, the frames behind it are still handled. */
+  /**
+   * Handles the next frame. Returns true if that may have taken long. If it throws, the remaining frames are handled in the
+   * next turn.
+   */
   #handleFrame(): boolean {
     try {
       return this.#handle()

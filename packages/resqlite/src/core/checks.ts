@@ -122,7 +122,7 @@ const METHODS = {
   changes: CHANGES,
 } as const
 
-/** Refuses unknown options and values of the wrong type, by name. */
+/** Throws if an option is unknown or has a wrong value. The message names it. */
 export function checkOptions(method: keyof typeof METHODS, options: unknown): void {
   if (options === undefined) return
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {

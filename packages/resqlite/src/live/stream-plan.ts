@@ -9,7 +9,7 @@ interface PlannedQuery {
   readonly params: string
 }
 
-/** The checked arguments of `stream`. The caller may change his objects afterwards. */
+/** The checked arguments of `stream`, copied, so that the caller may modify the originals. */
 export interface StreamPlan {
   readonly queries: readonly PlannedQuery[]
   /** The names of the results; undefined if the live query has one result without a name. */
