@@ -1,92 +1,28 @@
-//! The frames that cross the border. Numbers are little-endian; every frame starts on a multiple of 8.
+//! Requests and replies as frames of bytes. Numbers are little-endian; every frame starts at a multiple of 8.
 //!
 //! ```text
-//! request:  0 u32 size · 4 u8 op   · 5 u8 flags · 8 u32 request · 12 u32 target · 16 payload
-//! reply:    0 u32 size · 4 u8 kind · 5 u8 flags · 8 u32 request · 12 u32 aux    · 16 payload
+//! request:  0 u32 size · 4 u8 op   · 5 u8 flags · 8 u32 request · 12 u32 target   · 16 payload
+//! reply:    0 u32 size · 4 u8 kind · 5 u8 flags · 8 u32 request · 12 u32 argument · 16 payload
 //! ```
 
 use std::{ops::Range, sync::Arc};
 
-/// Bytes of a frame's header.
-pub(crate) const HEADER: usize = 16;
+use resqlite::Params;
 
-/// Operations of request frames.
-pub(crate) mod op {
-    pub(crate) const DEFINE: u8 = 1;
-    pub(crate) const FORGET: u8 = 2;
-    pub(crate) const OPEN: u8 = 3;
-    pub(crate) const CLOSE: u8 = 4;
-    pub(crate) const SELECT: u8 = 5;
-    pub(crate) const EXECUTE: u8 = 6;
-    pub(crate) const BATCH: u8 = 7;
-    pub(crate) const CHUNK: u8 = 8;
-    pub(crate) const BATCH_ABORT: u8 = 9;
-    pub(crate) const EXEC: u8 = 10;
-    pub(crate) const BEGIN: u8 = 11;
-    pub(crate) const SAVEPOINT: u8 = 12;
-    pub(crate) const RELEASE: u8 = 13;
-    pub(crate) const ROLLBACK_TO: u8 = 14;
-    pub(crate) const COMMIT: u8 = 15;
-    pub(crate) const END: u8 = 16;
-    pub(crate) const ENDED: u8 = 17;
-    pub(crate) const SNAPSHOT: u8 = 18;
-    pub(crate) const CURSOR: u8 = 19;
-    pub(crate) const FETCH: u8 = 20;
-    pub(crate) const CANCEL: u8 = 21;
-    pub(crate) const DIAGNOSTICS: u8 = 22;
-    pub(crate) const STREAM: u8 = 23;
-    pub(crate) const UNSUBSCRIBE: u8 = 24;
-    pub(crate) const EXPLAIN_STREAM: u8 = 25;
-}
-
-/// Flags of request frames.
-pub(crate) mod ask {
-    pub(crate) const INTEGERS: u8 = 0b11;
-    pub(crate) const FIRST: u8 = 1 << 2;
-    pub(crate) const JSON: u8 = 1 << 3;
-    pub(crate) const SESSION: u8 = 1 << 4;
-    pub(crate) const FULL: u8 = 1 << 5;
-    pub(crate) const MORE: u8 = 1 << 6;
-    pub(crate) const LIMITS: u8 = 1 << 7;
-}
-
-/// Kinds of reply frames.
-pub(crate) mod kind {
-    pub(crate) const SHAPE: u8 = 1;
-    pub(crate) const ROWS: u8 = 2;
-    pub(crate) const WRITTEN: u8 = 3;
-    pub(crate) const BYTES: u8 = 4;
-    pub(crate) const ERROR: u8 = 5;
-    pub(crate) const JSON: u8 = 6;
-    pub(crate) const OK: u8 = 7;
-    pub(crate) const PATCH: u8 = 8;
-    pub(crate) const EMIT: u8 = 9;
-}
-
-/// Flags of reply frames.
-pub(crate) mod tell {
-    /// This settles the request.
-    pub(crate) const LAST: u8 = 1;
-    /// The cursor has no further rows. On a column list: forget those told before.
-    pub(crate) const END: u8 = 1 << 1;
-    /// The payload is in a slab.
-    pub(crate) const SLAB: u8 = 1 << 2;
-    /// The payload is to be taken.
-    pub(crate) const OWNED: u8 = 1 << 3;
-}
+use crate::protocol::{FRAME_HEADER, Op, ReplyFlags, ReplyKind, RequestFlags};
 
 /// A request frame that was read.
 pub(crate) struct Request<'a> {
-    pub(crate) op: u8,
-    pub(crate) flags: u8,
+    pub(crate) op: Op,
+    pub(crate) flags: RequestFlags,
     pub(crate) id: u32,
     pub(crate) target: u32,
-    /// All frames of the tick, and where this payload stands in them.
-    pub(crate) bytes: &'a Arc<[u8]>,
-    pub(crate) payload: Range<usize>,
+    /// All frames of the tick, and where the payload of this one stands in them.
+    bytes: &'a Arc<[u8]>,
+    payload: Range<usize>,
 }
 
-/// Splits a buffer into request frames; `None` in place of a frame that makes no sense.
+/// Splits a buffer into request frames; `None` in place of a malformed one.
 pub(crate) fn requests(bytes: &Arc<[u8]>) -> impl Iterator<Item = Option<Request<'_>>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -104,27 +40,26 @@ pub(crate) fn requests(bytes: &Arc<[u8]>) -> impl Iterator<Item = Option<Request
 fn read(bytes: &Arc<[u8]>, at: usize) -> Option<Request<'_>> {
     let size = word(bytes, at)? as usize;
     let end = at.checked_add(size)?;
-    if size < HEADER || end > bytes.len() {
+    if size < FRAME_HEADER || end > bytes.len() {
         return None;
     }
-    let (id, target) = (word(bytes, at + 8)?, word(bytes, at + 12)?);
     Some(Request {
-        op: bytes[at + 4],
-        flags: bytes[at + 5],
-        id,
-        target,
+        op: Op::from_byte(bytes[at + 4])?,
+        flags: RequestFlags(bytes[at + 5]),
+        id: word(bytes, at + 8)?,
+        target: word(bytes, at + 12)?,
         bytes,
-        payload: at + HEADER..end,
+        payload: at + FRAME_HEADER..end,
     })
 }
 
 impl Request<'_> {
-    /// A `u32` of the payload; 0 where there is none.
+    /// A `u32` of the payload; 0 behind its end.
     pub(crate) fn word(&self, offset: usize) -> u32 {
         word(&self.bytes[..self.payload.end], self.payload.start + offset).unwrap_or(0)
     }
 
-    /// An `f64` of the payload; 0 where there is none.
+    /// An `f64` of the payload; 0 behind its end.
     pub(crate) fn double(&self, offset: usize) -> f64 {
         let at = self.payload.start + offset;
         let bytes = self.bytes[..self.payload.end]
@@ -140,14 +75,23 @@ impl Request<'_> {
         std::str::from_utf8(self.bytes[..self.payload.end].get(start..end)?).ok()
     }
 
-    /// The payload from `offset` on, as a part of the shared buffer.
-    pub(crate) fn rest(&self, offset: usize) -> Range<usize> {
-        (self.payload.start + offset).min(self.payload.end)..self.payload.end
+    /// The parameters from `offset` to the end of the payload. They share the buffer of the frames.
+    pub(crate) fn params(&self, offset: usize) -> Params {
+        let start = self.payload.start + offset;
+        Params::packed(
+            Arc::clone(self.bytes),
+            start.min(self.payload.end)..self.payload.end,
+        )
     }
 
-    /// Whether a flag is set.
-    pub(crate) fn asks(&self, flag: u8) -> bool {
-        self.flags & flag != 0
+    /// The parameters in `length` bytes from `offset` on.
+    pub(crate) fn params_of_length(&self, offset: usize, length: usize) -> Params {
+        let start = (self.payload.start + offset).min(self.payload.end);
+        Params::packed(Arc::clone(self.bytes), start..start + length)
+    }
+
+    pub(crate) fn has(&self, flag: RequestFlags) -> bool {
+        self.flags.has(flag)
     }
 }
 
@@ -160,23 +104,36 @@ pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// The header of a reply frame.
+#[derive(Clone, Copy)]
 pub(crate) struct ReplyHeader {
-    pub(crate) kind: u8,
-    pub(crate) flags: u8,
+    pub(crate) kind: ReplyKind,
+    pub(crate) flags: ReplyFlags,
     pub(crate) request: u32,
-    pub(crate) aux: u32,
+    pub(crate) argument: u32,
+}
+
+/// Where a reply frame ends, and what its header says; `None` behind the last one.
+pub(crate) fn read_reply(frames: &[u8], at: usize) -> Option<(usize, ReplyHeader)> {
+    let size = word(frames, at)? as usize;
+    let header = ReplyHeader {
+        kind: ReplyKind::from_byte(frames[at + 4])?,
+        flags: ReplyFlags(frames[at + 5]),
+        request: word(frames, at + 8)?,
+        argument: word(frames, at + 12)?,
+    };
+    Some((at + size, header))
 }
 
 /// Appends a reply frame with room for `length` bytes of payload, which `fill` writes.
 pub(crate) fn write(out: &mut Vec<u8>, header: &ReplyHeader, length: usize, fill: impl FnOnce(&mut [u8])) {
     let start = out.len();
-    let size = (HEADER + length).next_multiple_of(8);
+    let size = (FRAME_HEADER + length).next_multiple_of(8);
     out.resize(start + size, 0);
     let frame = &mut out[start..];
     frame[0..4].copy_from_slice(&(size as u32).to_le_bytes());
-    frame[4] = header.kind;
-    frame[5] = header.flags;
+    frame[4] = header.kind as u8;
+    frame[5] = header.flags.0;
     frame[8..12].copy_from_slice(&header.request.to_le_bytes());
-    frame[12..16].copy_from_slice(&header.aux.to_le_bytes());
-    fill(&mut frame[HEADER..HEADER + length]);
+    frame[12..16].copy_from_slice(&header.argument.to_le_bytes());
+    fill(&mut frame[FRAME_HEADER..FRAME_HEADER + length]);
 }

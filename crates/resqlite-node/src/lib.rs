@@ -1,18 +1,44 @@
-//! The Node-API binding of resqlite: request frames in, reply frames out. Nothing is decided here.
+//! The Node-API binding of resqlite: request frames in, reply frames out. The binding decides nothing.
 //!
-//! One `Port` per JavaScript realm. `submit` takes the requests of one tick in one buffer and hands
-//! them to the engine; engine threads write their replies into the port's outbox and wake the realm once; `drain`
-//! copies what waits into the realm's inbox. Large slices of rows travel in slabs, memory that both sides see.
+//! One `Port` per realm. `submit` takes the requests of one tick in one buffer and hands them to the engine; engine
+//! threads write their replies into the port's outbox and wake the realm once; `drain` copies the waiting replies into
+//! the realm's inbox. Large row batches travel in slabs, which is memory that both sides see.
+//!
+//! A module imports only modules above it:
+//!
+//! ```text
+//! protocol · limits · sync · errors · blocking · external_memory
+//! frames · slab · texts · cancellation · sessions · stats
+//! subscriptions · outbox · open · explanation · diagnostics
+//! realm
+//! reply · listener
+//! dispatch
+//! port
+//! ```
 
+mod blocking;
+mod cancellation;
+mod diagnostics;
+mod dispatch;
 mod errors;
+mod explanation;
+mod external_memory;
 mod frames;
-mod live;
+mod limits;
+mod listener;
 mod open;
 mod outbox;
 mod port;
 mod profile;
+mod protocol;
+mod realm;
 mod reply;
+mod sessions;
 mod slab;
+mod stats;
+mod subscriptions;
+mod sync;
+mod texts;
 
 use napi_derive::napi;
 #[cfg(feature = "profile")]

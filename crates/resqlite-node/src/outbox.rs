@@ -1,4 +1,7 @@
-//! Replies on their way to a realm: engine threads add frames, the realm takes them all at once.
+//! Replies on their way to a realm: engine threads append frames, and the realm takes them all at once.
+//!
+//! No wake-up is lost: whoever appends the first frame while the realm is neither woken nor polling wakes it. Both facts
+//! are one flag, `awake`, under the lock of the frames.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -9,32 +12,21 @@ use std::{
 use resqlite::{Shape, Slice};
 
 use crate::{
-    frames::{self, HEADER, ReplyHeader, kind, tell},
+    frames::{self, ReplyHeader},
+    limits::{BATCHES_BEFORE_WAKE, INLINE_BYTES, KNOWN_LAYOUTS, OWNED_BYTES, SLAB_BYTES, SLABS},
     profile,
-    slab::{SLAB_BYTES, Slab},
+    protocol::{ReplyFlags, ReplyKind},
+    slab::Slab,
+    sync::lock,
 };
 
-/// Payloads up to this size stand in the frame itself.
-const INLINE_MAX: usize = 4 * 1024;
-/// Slabs of one realm at most: what engine threads may be ahead of it.
-const SLABS_MAX: usize = 32;
-/// Bytes of slices that travel by themselves and have not been taken, before their makers wait.
-const OWNED_MAX: usize = 16 << 20;
-/// How long a request waits for its realm to catch up, all in all. A realm that does not must not keep readers, which
-/// other realms need, or the writer: from then on what it asked for is kept in memory.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
-/// Slices that wait before the realm is woken although their request goes on.
-const SLICES_BEFORE_WAKE: usize = 4;
-/// Column lists that a realm is told before it is made to forget them.
-const SHAPES_MAX: usize = 4096;
-
-/// See the module's description.
+/// The replies that wait for one realm.
 pub(crate) struct Outbox {
     state: Mutex<State>,
-    /// The realm has caught up a little, or is gone.
+    /// Notified when the realm has caught up a little, or is gone.
     room: Condvar,
     wake: OnceLock<Box<dyn Fn() + Send + Sync>>,
-    /// Whether this platform lets JavaScript see native memory.
+    /// Whether JavaScript may see native memory here.
     slabs_allowed: bool,
 }
 
@@ -45,12 +37,13 @@ struct State {
     owned: HashMap<u32, Vec<u8>>,
     owned_bytes: usize,
     owned_last: u32,
-    shapes_told: HashSet<u32>,
+    /// Numbers of the column layouts that the realm knows.
+    known_layouts: HashSet<u32>,
     slabs: Vec<Arc<Slab>>,
     free: Vec<u32>,
-    /// Slabs whose slices stand in `frames`.
+    /// Slabs that `frames` refer to.
     filled: Vec<u32>,
-    /// The realm has been woken and has not yet found the outbox empty, or looks by itself.
+    /// The realm has been woken and has not yet found the outbox empty, or it is polling.
     awake: bool,
     closed: bool,
 }
@@ -65,98 +58,99 @@ impl Outbox {
         }
     }
 
-    /// Sets how the realm is woken; once.
+    /// Sets how the realm is woken. Called once.
     pub(crate) fn wake_with(&self, wake: impl Fn() + Send + Sync + 'static) {
         let _ = self.wake.set(Box::new(wake));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
-    /// Nothing is accepted any more; whoever waits for a slab goes on.
+    /// Refuses everything from here on. Threads that wait for a slab go on.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.room.notify_all();
     }
 
-    /// Adds a frame whose payload is given as bytes.
+    /// Appends a frame with a small payload.
     pub(crate) fn push(&self, header: ReplyHeader, payload: &[u8]) {
         self.add(|state| state.write_or_own(header, payload.len(), |out| out.copy_from_slice(payload)));
     }
 
-    /// Adds a frame with a payload that may be large and is not needed any more.
+    /// Appends a frame with a payload that may be large.
     pub(crate) fn push_owned(&self, header: ReplyHeader, payload: Vec<u8>) {
         self.add(|state| state.write_vec(header, payload));
     }
 
-    /// Adds a slice that is packed already.
-    pub(crate) fn push_packed(&self, shape: &Shape, slice: &[u8], request: u32) {
-        profile::rows(frames::word(slice, 0).unwrap_or_default() as usize, shape);
+    /// Appends a row batch that is encoded already.
+    pub(crate) fn push_packed(&self, layout: &Shape, batch: &[u8], request: u32) {
+        profile::rows(frames::word(batch, 0).unwrap_or_default() as usize, layout);
         let header = ReplyHeader {
-            kind: kind::ROWS,
-            flags: 0,
+            kind: ReplyKind::Rows,
+            flags: ReplyFlags::NONE,
             request,
-            aux: shape.id(),
+            argument: layout.id(),
         };
         self.add_quietly(|state| {
-            state.tell_shape(shape);
-            state.write_or_own(header, slice.len(), |out| out.copy_from_slice(slice));
+            state.announce(layout);
+            state.write_or_own(header, batch.len(), |out| out.copy_from_slice(batch));
         });
     }
 
-    /// Adds how rows become a result. It says nothing before the emission that it belongs to.
-    pub(crate) fn push_patch(&self, shape: &Shape, header: ReplyHeader, payload: Vec<u8>) {
+    /// Appends a patch. It wakes nobody, because the emission that follows will.
+    pub(crate) fn push_patch(&self, layout: &Shape, header: ReplyHeader, payload: Vec<u8>) {
         self.add_quietly(|state| {
-            state.tell_shape(shape);
+            state.announce(layout);
             state.write_vec(header, payload);
         });
     }
 
-    /// Adds a slice; waits while the realm is too far behind and `patience` lasts. `false`: the realm is gone.
-    pub(crate) fn push_slice(
+    /// Appends a row batch. Waits while the realm is too far behind and `patience` lasts. `false`: the realm is gone.
+    pub(crate) fn push_rows(
         &self,
-        shape: &Shape,
-        slice: &Slice<'_>,
+        layout: &Shape,
+        batch: &Slice<'_>,
         request: u32,
-        flags: u8,
+        flags: ReplyFlags,
         patience: &mut Duration,
     ) -> bool {
-        profile::rows(slice.rows(), shape);
+        profile::rows(batch.rows(), layout);
         let header = ReplyHeader {
-            kind: kind::ROWS,
+            kind: ReplyKind::Rows,
             flags,
             request,
-            aux: shape.id(),
+            argument: layout.id(),
         };
-        let length = slice.byte_len();
+        let length = batch.byte_len();
         let slab = match length {
-            _ if length <= INLINE_MAX => None,
+            _ if length <= INLINE_BYTES => None,
             _ if length > SLAB_BYTES || !self.slabs_allowed => self.wait_for_owned_room(patience),
             _ => self.take_slab(patience),
         };
         if let Some((id, slab)) = slab {
-            // SAFETY: `take_slab` took it out of the free ones, so this thread is its one user until the frame below
-            // hands it to the realm.
+            // SAFETY: `take_slab` took the slab out of the free ones, so this thread is its one user until the frame
+            // below hands it to the realm.
             #[allow(unsafe_code)]
-            slice.write(unsafe { slab.fill(length) });
-            let wakes = |state: &State| flags & tell::LAST != 0 || state.filled.len() >= SLICES_BEFORE_WAKE;
-            return self.add_when(|state| state.write_slab(shape, header, id, length), wakes);
+            batch.write(unsafe { slab.fill(length) });
+            let wakes =
+                |state: &State| flags.has(ReplyFlags::LAST) || state.filled.len() >= BATCHES_BEFORE_WAKE;
+            return self.add_when(|state| state.write_slab(layout, header, id, length), wakes);
         }
-        let wakes = flags & tell::LAST != 0 || length > INLINE_MAX;
+        let wakes = flags.has(ReplyFlags::LAST) || length > INLINE_BYTES;
         self.add_when(
             |state| {
-                state.tell_shape(shape);
-                state.write_or_own(header, length, |out| slice.write(out));
+                state.announce(layout);
+                state.write_or_own(header, length, |out| batch.write(out));
             },
             |_| wakes,
         )
     }
 
-    /// A slab to fill; `None` when there is none within `patience`, or the realm is gone.
+    /// A slab to fill; `None` when none is free within `patience`, or the realm is gone.
     fn take_slab(&self, patience: &mut Duration) -> Option<(u32, Arc<Slab>)> {
         let mut state = self.wait_for(patience, |state| {
-            !state.free.is_empty() || state.slabs.len() < SLABS_MAX
+            !state.free.is_empty() || state.slabs.len() < SLABS
         })?;
         if let Some(id) = state.free.pop() {
             return Some((id, Arc::clone(&state.slabs[id as usize])));
@@ -167,12 +161,11 @@ impl Outbox {
     }
 
     fn wait_for_owned_room(&self, patience: &mut Duration) -> Option<(u32, Arc<Slab>)> {
-        self.wait_for(patience, |state| state.owned_bytes < OWNED_MAX);
+        self.wait_for(patience, |state| state.owned_bytes < OWNED_BYTES);
         None
     }
 
-    /// Waits until the realm has caught up as far as `enough` says; `None` when `patience` is at an end before that,
-    /// or the realm is gone.
+    /// Waits until `enough` is true; `None` when `patience` ends before, or the realm is gone.
     fn wait_for(
         &self,
         patience: &mut Duration,
@@ -186,7 +179,7 @@ impl Outbox {
             if state.closed || patience.is_zero() {
                 return None;
             }
-            // The realm may not have been woken for what it is to catch up with.
+            // Quiet frames have not woken the realm, so it may not know that it is behind.
             if !std::mem::replace(&mut state.awake, true) {
                 drop(state);
                 self.wake();
@@ -208,7 +201,7 @@ impl Outbox {
         self.add_when(write, |_| false);
     }
 
-    /// Adds frames and wakes the realm, if that is due and it is not awake. `false`: the realm is gone.
+    /// Appends frames, and wakes the realm if `wakes` says so and it is not awake. `false`: the realm is gone.
     fn add_when(&self, write: impl FnOnce(&mut State), wakes: impl FnOnce(&State) -> bool) -> bool {
         let mut state = self.lock();
         if state.closed {
@@ -224,8 +217,8 @@ impl Outbox {
         true
     }
 
-    /// The realm looks by itself until it finds nothing and says so.
-    pub(crate) fn stay_awake(&self) {
+    /// The realm polls until it calls `take` with `is_polling` false and finds nothing.
+    pub(crate) fn start_polling(&self) {
         self.lock().awake = true;
     }
 
@@ -235,15 +228,15 @@ impl Outbox {
         }
     }
 
-    /// Takes all frames in exchange for an empty buffer. The slabs of the frames taken before, `used`, are free from
-    /// here on; those of the frames taken now replace them. `stays_awake`: the realm looks again by itself.
-    pub(crate) fn take(&self, frames: &mut Vec<u8>, used: &mut Vec<u32>, stays_awake: bool) {
+    /// Takes all frames in exchange for an empty buffer. The slabs in `used` belong to the frames taken before and
+    /// become free; those of the frames taken now replace them. `is_polling`: the realm will call again by itself.
+    pub(crate) fn take(&self, frames: &mut Vec<u8>, used: &mut Vec<u32>, is_polling: bool) {
         let mut state = self.lock();
         let freed = !used.is_empty();
         state.free.append(used);
         std::mem::swap(&mut state.filled, used);
         std::mem::swap(&mut state.frames, frames);
-        state.awake = stays_awake || !frames.is_empty();
+        state.awake = is_polling || !frames.is_empty();
         drop(state);
         if freed {
             self.room.notify_all();
@@ -274,7 +267,7 @@ impl State {
     }
 
     fn write_or_own(&mut self, header: ReplyHeader, length: usize, fill: impl FnOnce(&mut [u8])) {
-        if length <= INLINE_MAX {
+        if length <= INLINE_BYTES {
             return frames::write(&mut self.frames, &header, length, fill);
         }
         let mut payload = vec![0; length];
@@ -283,7 +276,7 @@ impl State {
     }
 
     fn write_vec(&mut self, header: ReplyHeader, payload: Vec<u8>) {
-        if payload.len() <= INLINE_MAX {
+        if payload.len() <= INLINE_BYTES {
             self.write(&header, &payload);
         } else {
             self.own(header, payload);
@@ -297,42 +290,41 @@ impl State {
         self.owned.insert(self.owned_last, payload);
         self.write(
             &ReplyHeader {
-                flags: header.flags | tell::OWNED,
+                flags: header.flags.with(ReplyFlags::OWNED),
                 ..header
             },
             &reference,
         );
     }
 
-    fn write_slab(&mut self, shape: &Shape, header: ReplyHeader, id: u32, length: usize) {
-        self.tell_shape(shape);
+    fn write_slab(&mut self, layout: &Shape, header: ReplyHeader, id: u32, length: usize) {
+        self.announce(layout);
         self.filled.push(id);
         self.write(
             &ReplyHeader {
-                flags: header.flags | tell::SLAB,
+                flags: header.flags.with(ReplyFlags::SLAB),
                 ..header
             },
             &reference(id, length),
         );
     }
 
-    /// Tells the realm a column list before its first use.
-    fn tell_shape(&mut self, shape: &Shape) {
-        if self.shapes_told.contains(&shape.id()) {
+    /// Sends a column layout before its first use.
+    fn announce(&mut self, layout: &Shape) {
+        if self.known_layouts.contains(&layout.id()) {
             return;
         }
-        let mut flags = 0;
-        if self.shapes_told.len() >= SHAPES_MAX {
-            self.shapes_told.clear();
-            flags = tell::END;
+        let full = self.known_layouts.len() >= KNOWN_LAYOUTS;
+        if full {
+            self.known_layouts.clear();
         }
-        self.shapes_told.insert(shape.id());
-        let names = serde_json::to_vec(shape.names()).expect("strings are JSON");
+        self.known_layouts.insert(layout.id());
+        let names = serde_json::to_vec(layout.names()).expect("strings are JSON");
         let header = ReplyHeader {
-            kind: kind::SHAPE,
-            flags,
+            kind: ReplyKind::Layout,
+            flags: ReplyFlags::END.when(full),
             request: u32::MAX,
-            aux: shape.id(),
+            argument: layout.id(),
         };
         let length = 4 + names.len();
         self.write_or_own(header, length, |out| {
@@ -345,6 +337,3 @@ impl State {
 fn reference(id: u32, length: usize) -> [u8; 8] {
     (u64::from(id) | (length as u64) << 32).to_le_bytes()
 }
-
-/// Bytes of the longest frame: the inbox must hold one.
-pub(crate) const FRAME_MAX: usize = HEADER + INLINE_MAX + 8;

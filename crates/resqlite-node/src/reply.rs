@@ -1,4 +1,4 @@
-//! The engine's answers, written as frames.
+//! The engine's reply to a request, written as frames.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,25 +6,28 @@ use resqlite::{Error, Outcome, Reply, Result, Shape, Slice, Written};
 
 use crate::{
     errors,
-    frames::{ReplyHeader, kind, tell},
-    port::Shared,
+    frames::ReplyHeader,
+    limits::REALM_PATIENCE,
+    protocol::{ReplyFlags, ReplyKind},
+    realm::Realm,
 };
 
-/// Answers one request of a realm.
+/// Answers one request of a realm. Dropped without an answer, it reports that the thread died.
 pub(crate) struct FrameReply {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) request: u32,
-    /// The transaction, snapshot or cursor that is over when this request fails, or when it gives the last rows.
-    pub(crate) session: Option<u32>,
-    /// How long it may still wait for the realm to catch up.
-    pub(crate) patience: Duration,
+    realm: Arc<Realm>,
+    request: u32,
+    /// The session that is over when this request fails, or when it delivers the last rows.
+    session: Option<u32>,
+    /// How much longer it may wait for the realm to catch up.
+    patience: Duration,
+    answered: bool,
 }
 
 impl Reply for FrameReply {
-    fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool {
-        self.shared
+    fn rows(&mut self, layout: &Arc<Shape>, batch: &Slice<'_>) -> bool {
+        self.realm
             .outbox
-            .push_slice(shape, slice, self.request, 0, &mut self.patience)
+            .push_rows(layout, batch, self.request, ReplyFlags::NONE, &mut self.patience)
     }
 
     fn finish(mut self: Box<Self>, outcome: Result<Outcome<'_>>) {
@@ -33,57 +36,92 @@ impl Reply for FrameReply {
                 if end {
                     self.forget_session();
                 }
-                let flags = tell::LAST | if end { tell::END } else { 0 };
-                self.shared
+                self.answered = true;
+                let flags = ReplyFlags::LAST.with(ReplyFlags::END.when(end));
+                self.realm
                     .outbox
-                    .push_slice(shape, &last, self.request, flags, &mut self.patience);
+                    .push_rows(shape, &last, self.request, flags, &mut self.patience);
             }
-            Ok(Outcome::Bytes(bytes)) => {
-                self.shared
-                    .outbox
-                    .push_owned(self.header(kind::BYTES, bytes.len()), bytes);
-            }
+            Ok(Outcome::Bytes(bytes)) => self.answer_with(ReplyKind::Bytes, bytes),
             Ok(Outcome::Written(rows, written)) => {
-                for (shape, slice) in rows {
-                    self.shared.outbox.push_packed(shape, slice, self.request);
+                for (layout, batch) in rows {
+                    self.realm.outbox.push_packed(layout, batch, self.request);
                 }
-                self.shared
-                    .outbox
-                    .push(self.header(kind::WRITTEN, 0), &numbers(&written));
+                self.answer(ReplyKind::Written, &numbers(&written));
             }
-            Ok(Outcome::Done) => self.shared.outbox.push(self.header(kind::OK, 0), &[]),
-            Err(error) => self.fail(&error),
+            Ok(Outcome::Done) => self.answer(ReplyKind::Ok, &[]),
+            Err(error) => self.send_error(&error),
         }
     }
 }
 
 impl FrameReply {
-    pub(crate) fn fail(&self, error: &Error) {
+    pub(crate) fn new(realm: Arc<Realm>, request: u32) -> Self {
+        Self {
+            realm,
+            request,
+            session: None,
+            patience: REALM_PATIENCE,
+            answered: false,
+        }
+    }
+
+    pub(crate) fn in_session(self, session: u32) -> Self {
+        let mut reply = self;
+        reply.session = Some(session);
+        reply
+    }
+
+    pub(crate) fn done(mut self) {
+        self.answer(ReplyKind::Ok, &[]);
+    }
+
+    pub(crate) fn json(mut self, json: Vec<u8>) {
+        self.answer_with(ReplyKind::Json, json);
+    }
+
+    pub(crate) fn fail(mut self, error: &Error) {
+        self.send_error(error);
+    }
+
+    fn send_error(&mut self, error: &Error) {
         self.forget_session();
-        let json = errors::to_json(error);
-        self.shared
-            .outbox
-            .push_owned(self.header(kind::ERROR, json.len()), json);
+        self.answer_with(ReplyKind::Error, errors::to_json(error));
     }
 
-    pub(crate) fn json(&self, json: Vec<u8>) {
-        self.shared
-            .outbox
-            .push_owned(self.header(kind::JSON, json.len()), json);
+    fn answer(&mut self, kind: ReplyKind, payload: &[u8]) {
+        self.answered = true;
+        self.realm.outbox.push(self.header(kind, 0), payload);
     }
 
-    fn header(&self, kind: u8, length: usize) -> ReplyHeader {
+    /// Answers with a payload whose length is the argument.
+    fn answer_with(&mut self, kind: ReplyKind, payload: Vec<u8>) {
+        self.answered = true;
+        self.realm
+            .outbox
+            .push_owned(self.header(kind, payload.len()), payload);
+    }
+
+    fn header(&self, kind: ReplyKind, argument: usize) -> ReplyHeader {
         ReplyHeader {
             kind,
-            flags: tell::LAST,
+            flags: ReplyFlags::LAST,
             request: self.request,
-            aux: length as u32,
+            argument: argument as u32,
         }
     }
 
     fn forget_session(&self) {
         if let Some(session) = self.session {
-            self.shared.forget_session(session);
+            self.realm.sessions.remove(session);
+        }
+    }
+}
+
+impl Drop for FrameReply {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.send_error(&Error::WorkerDied);
         }
     }
 }

@@ -5,10 +5,9 @@
 
 use std::{ptr::NonNull, sync::Arc};
 
-/// Bytes of a slab; larger slices travel by themselves.
-pub(crate) const SLAB_BYTES: usize = 256 * 1024;
+use crate::limits::SLAB_BYTES;
 
-/// See the module's description.
+/// A slab: `SLAB_BYTES` bytes.
 pub(crate) struct Slab {
     /// SLAB_BYTES of memory made by `Box`; 8-byte words, because JavaScript reads them as 8-byte numbers. A raw
     /// pointer, because several users write through copies of it over time.
@@ -41,7 +40,7 @@ impl Slab {
     /// The caller is the slab's one user until the returned slice is gone.
     #[allow(unsafe_code, clippy::mut_from_ref)]
     pub(crate) unsafe fn fill(&self, length: usize) -> &mut [u8] {
-        assert!(length <= SLAB_BYTES, "a slice larger than a slab");
+        assert!(length <= SLAB_BYTES, "a row batch larger than a slab");
         // SAFETY: the memory is initialised, large enough, lives as long as `self`, and the caller is its one user.
         unsafe { std::slice::from_raw_parts_mut(self.start(), length) }
     }

@@ -11,7 +11,7 @@ import type { AbortOptions, SqlParams, WriteResult } from './core/types'
 import { cancelOnAbort } from './requests'
 import type { FrameWriter } from './wire/frame-writer'
 import { writeParams } from './wire/params'
-import { Flag, FRAME_HEADER, INTEGER_FLAGS, INTEGERS_MASK, Op } from './wire/protocol'
+import { FRAME_HEADER, INTEGER_FLAGS, INTEGERS_MASK, Op, RequestFlags } from './wire/protocol'
 
 /**
  * Sends a batch. A small one is checked as a whole before anything is sent. A large one is sent in frames while it is
@@ -66,7 +66,7 @@ class Batch {
     this.#beginFrame()
     for (const params of sets) {
       if (this.frames.frameBytes >= BATCH_FRAME_BYTES) {
-        this.#sendFrame(Flag.MORE)
+        this.#sendFrame(RequestFlags.MORE)
         if (performance.now() - turn > TURN_MILLISECONDS) {
           await new Promise<void>(nextTurn)
           turn = performance.now()

@@ -8,7 +8,7 @@ import { DEFAULT_BATCH_ROWS } from './core/limits'
 import type { IterateOptions, QueryLimits, SqlParams } from './core/types'
 import { writeLimits } from './requests'
 import type { FrameWriter } from './wire/frame-writer'
-import { Flag, Op } from './wire/protocol'
+import { Op, RequestFlags } from './wire/protocol'
 
 /**
  * The source of the iterator that `iterate` returns: a session on a reader thread. It opens at the first `next`, reads one
@@ -128,7 +128,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
       if (limits !== undefined) writeLimits(writer, limits)
       writer.raw(this.#params)
     }
-    const flags = handle.flags | (limits === undefined ? 0 : Flag.LIMITS)
+    const flags = handle.flags | (limits === undefined ? 0 : RequestFlags.LIMITS)
     return channel.request(Op.CURSOR, flags, handle.id, fill, Answer.ROWS)
   }
 
@@ -169,6 +169,6 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
 
   #sessionRequest(op: number, answer: number): Pending {
     const { channel, flags } = this.#handle
-    return channel.request(op, flags | Flag.SESSION, this.#session, undefined, answer)
+    return channel.request(op, flags | RequestFlags.SESSION, this.#session, undefined, answer)
   }
 }

@@ -33,7 +33,7 @@ import { nestedTransaction, type Transaction, topTransaction } from './transacti
 import type { TransactionScope } from './transaction-scope'
 import { nativeBinding } from './wire/native'
 import { writeParams } from './wire/params'
-import { Flag, INTEGER_FLAGS, Op } from './wire/protocol'
+import { INTEGER_FLAGS, Op, RequestFlags } from './wire/protocol'
 
 let shared: Channel | undefined
 
@@ -52,7 +52,7 @@ async function openHandle(
   const request = JSON.stringify({ path, ...options, integers: undefined })
   const pending = channel.request(Op.OPEN, 0, 0, (writer) => writer.text(request))
   const { handle, engine } = unwrap<{ handle: number; engine: number }>(await pending.promise)
-  const durability = options.durability === 'full' ? Flag.FULL : 0
+  const durability = options.durability === 'full' ? RequestFlags.FULL : 0
   const flags = INTEGER_FLAGS[options.integers ?? 'auto'] | durability
   return new DatabaseHandle(channel, handle, engine, flags, path, options.readOnly === true)
 }

@@ -7,7 +7,7 @@ import { abortFailure } from './core/failure'
 import type { ExecuteOptions, QueryLimits, ReadOptions, SelectOptions } from './core/types'
 import type { FrameWriter } from './wire/frame-writer'
 import { writeParams } from './wire/params'
-import { Flag, Op } from './wire/protocol'
+import { Op, RequestFlags } from './wire/protocol'
 
 // Each function checks the arguments of a public method and sends its request. Databases, transactions and snapshots use
 // them alike, with themselves as the target.
@@ -24,7 +24,7 @@ export function startSelectOne(
   options?: SelectOptions,
 ): Pending {
   if (options !== undefined) checkOptions('selectOne', options)
-  return startRead(target, target.flags | Flag.FIRST, sql, params, options, Answer.FIRST)
+  return startRead(target, target.flags | RequestFlags.FIRST, sql, params, options, Answer.FIRST)
 }
 
 export function startSelectBytes(
@@ -34,7 +34,7 @@ export function startSelectBytes(
   options?: ReadOptions,
 ): Pending {
   if (options !== undefined) checkOptions('selectBytes', options)
-  return startRead(target, target.flags | Flag.JSON, sql, params, options, Answer.REPLY)
+  return startRead(target, target.flags | RequestFlags.JSON, sql, params, options, Answer.REPLY)
 }
 
 export function startExecute(
@@ -90,7 +90,7 @@ function startRead(
       ? channel.statement(Op.SELECT, flags, id, sql, writeParams, params, answer, arrays)
       : channel.statement(
           Op.SELECT,
-          flags | Flag.LIMITS,
+          flags | RequestFlags.LIMITS,
           id,
           sql,
           writeLimitsBefore(limits),

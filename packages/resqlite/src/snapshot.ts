@@ -7,7 +7,7 @@ import { abortFailure, Failure, unwrap } from './core/failure'
 import type { ReadOptions, Row, RowArray, SelectOptions, SnapshotOptions, SqlParams } from './core/types'
 import { startSelect, startSelectBytes, startSelectOne } from './requests'
 import type { BodyOutcome, RunningCall } from './transaction-scope'
-import { Flag, Op } from './wire/protocol'
+import { Op, RequestFlags } from './wire/protocol'
 
 /**
  * The snapshot that the body of {@link Database.snapshot} gets. Its methods work until the body has ended; after that they
@@ -129,7 +129,7 @@ class SnapshotSession implements Target, Closeable {
   constructor(readonly handle: DatabaseHandle) {
     this.channel = handle.channel
     this.id = this.channel.newSession()
-    this.flags = handle.flags | Flag.SESSION
+    this.flags = handle.flags | RequestFlags.SESSION
     this.interruption = new Promise((resolve) => {
       this.#interrupt = resolve
     })

@@ -3,7 +3,7 @@ import type { Pending } from './channel/pending'
 import { TransactionError } from './core/errors'
 import { Failure, unwrap } from './core/failure'
 import { bodyBegan, bodyEnded, innermost, type Joinable, runInside } from './core/transaction-context'
-import { Flag, Op } from './wire/protocol'
+import { Op, RequestFlags } from './wire/protocol'
 
 /** A call in a transaction or snapshot that has not settled. */
 export interface RunningCall {
@@ -50,7 +50,7 @@ export class TransactionScope implements Joinable, Target, Closeable {
     readonly parent: TransactionScope | undefined,
   ) {
     this.channel = owner.channel
-    this.flags = owner.flags | Flag.SESSION
+    this.flags = owner.flags | RequestFlags.SESSION
     this.level = parent === undefined ? 0 : parent.level + 1
     this.interruption = new Promise((resolve) => {
       this.#resolveInterruption = resolve
@@ -171,7 +171,7 @@ export class TransactionScope implements Joinable, Target, Closeable {
     const { level } = this
     return this.channel.request(
       op,
-      Flag.SESSION,
+      RequestFlags.SESSION,
       this.id,
       level === 0 ? undefined : (writer) => writer.u32(level),
     )
@@ -184,7 +184,7 @@ export class TransactionScope implements Joinable, Target, Closeable {
       throw new TransactionError(message, operation)
     }
     if (called === this.owner) return this
-    return { channel: this.channel, id: this.id, flags: called.flags | Flag.SESSION }
+    return { channel: this.channel, id: this.id, flags: called.flags | RequestFlags.SESSION }
   }
 
   #checkOpen(operation: string): void {

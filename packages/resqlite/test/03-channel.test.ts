@@ -3,14 +3,14 @@ import { mock, test } from 'node:test'
 import { AbortError, SqliteError } from '../src/core/errors'
 import { KNOWN_TEXTS } from '../src/core/limits'
 import { Database } from '../src/database'
-import { Flag, Op, Reply, ReplyFlag } from '../src/wire/protocol'
+import { Op, ReplyFlags, ReplyKind, RequestFlags } from '../src/wire/protocol'
 import { type FakePort, type Frame, fakeChannel, u32s } from './support/fake-port'
 import { readParams } from './support/params-reader'
 import { packRowBatch } from './support/row-batches'
 
-const INLINE = ReplyFlag.LAST
-const SLAB = ReplyFlag.LAST | (1 << 2)
-const OWNED = ReplyFlag.LAST | (2 << 2)
+const INLINE = ReplyFlags.LAST
+const SLAB = ReplyFlags.LAST | ReplyFlags.SLAB
+const OWNED = ReplyFlags.LAST | ReplyFlags.OWNED
 
 /** A database on a fake port that answers OPEN and CLOSE, and everything else through `answer`. */
 async function openFake(
@@ -52,7 +52,7 @@ class FakeWriter {
       at = end
     }
     const request = frame.op === Op.BATCH ? frame.request : frame.target
-    if ((frame.flags & Flag.MORE) === 0) port.written(request, this.sets.length, 1n, 5)
+    if ((frame.flags & RequestFlags.MORE) === 0) port.written(request, this.sets.length, 1n, 5)
   }
 }
 
@@ -93,9 +93,9 @@ test('rows arrive inline, in slabs and in owned memory', async () => {
     const misaligned = Buffer.concat([Buffer.alloc(1), batch(3)]).subarray(1)
     port.owned.set(8, misaligned)
     port.layout(0, ['n'])
-    port.reply(Reply.ROWS, frame.request, batch(1), { flags: 0 })
-    port.reply(Reply.ROWS, frame.request, u32s(3, batch(2).length), { flags: SLAB & ~ReplyFlag.LAST })
-    port.reply(Reply.ROWS, frame.request, u32s(8, batch(3).length), { flags: OWNED })
+    port.reply(ReplyKind.ROWS, frame.request, batch(1), { flags: 0 })
+    port.reply(ReplyKind.ROWS, frame.request, u32s(3, batch(2).length), { flags: SLAB & ~ReplyFlags.LAST })
+    port.reply(ReplyKind.ROWS, frame.request, u32s(8, batch(3).length), { flags: OWNED })
   })
   assert.deepEqual(await db.select('SELECT 1'), [{ n: 1 }, { n: 2 }, { n: 3 }])
   assert.equal(port.owned.size, 0)
@@ -111,7 +111,7 @@ test('bytes are copied unless they are owned', async () => {
     new Uint8Array(port.slabs[0]).set(text)
     port.owned.set(0, Buffer.from(new Uint8Array(text).buffer))
     const payload = flags === INLINE ? text : u32s(0, text.length)
-    port.reply(Reply.BYTES, frame.request, payload, { flags, argument: text.length })
+    port.reply(ReplyKind.BYTES, frame.request, payload, { flags, argument: text.length })
   })
   const answers = []
   for (let i = 0; i < 3; i++) answers.push(await db.selectBytes('SELECT 1'))
@@ -125,7 +125,7 @@ test('replies that take long are handled in several turns of the event loop', as
     if (frame.op !== Op.SELECT) return
     port.layout(0, ['n'])
     for (let i = 0; i < 100; i++) {
-      const flags = i === 99 ? ReplyFlag.LAST : 0
+      const flags = i === 99 ? ReplyFlags.LAST : 0
       port.rows(frame.request, 0, packRowBatch([{ kind: 'INT32', values: [i] }]), flags)
     }
   })
@@ -238,7 +238,7 @@ test('a large batch is sent in frames, in order and complete', async () => {
   batch.forEach((frame, i) => {
     assert.equal(frame.op, i === 0 ? Op.BATCH : Op.CHUNK)
     if (i > 0) assert.equal(frame.target, slot)
-    assert.equal((frame.flags & Flag.MORE) !== 0, i < batch.length - 1)
+    assert.equal((frame.flags & RequestFlags.MORE) !== 0, i < batch.length - 1)
     assert.ok(frame.payload.length < 66_000)
   })
 })

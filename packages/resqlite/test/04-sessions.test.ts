@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AbortError, type ResqliteError, TransactionError } from '../src/core/errors'
 import { Database } from '../src/database'
-import { Flag, Op, Reply, ReplyFlag } from '../src/wire/protocol'
+import { Op, ReplyFlags, ReplyKind, RequestFlags } from '../src/wire/protocol'
 import { type FakePort, type Frame, fakeChannel } from './support/fake-port'
 import { packRowBatch } from './support/row-batches'
 
@@ -54,8 +54,8 @@ class FakeNative {
 
   sendBatch(frame: Frame): void {
     const rows = this.rows.shift() as number
-    const end = this.rows.length === 0 ? ReplyFlag.END : 0
-    this.port.rows(frame.request, this.layout(), this.batchOf(rows), ReplyFlag.LAST | end)
+    const end = this.rows.length === 0 ? ReplyFlags.END : 0
+    this.port.rows(frame.request, this.layout(), this.batchOf(rows), ReplyFlags.LAST | end)
   }
 
   cancel(frame: Frame): void {
@@ -94,7 +94,7 @@ test('a transaction begins, runs its statements in its session, and commits', as
   assert.equal(value, 1)
   assert.deepEqual(native.log, ['BEGIN', 'EXECUTE', 'SELECT', 'COMMIT'])
   const statements = native.port.frames.filter((frame) => frame.op === Op.EXECUTE || frame.op === Op.SELECT)
-  assert.ok(statements.every((frame) => (frame.flags & Flag.SESSION) !== 0))
+  assert.ok(statements.every((frame) => (frame.flags & RequestFlags.SESSION) !== 0))
 })
 
 test('a body that throws ends the session, and its error reaches the caller', async () => {
@@ -286,6 +286,6 @@ test('concurrent calls of next get the rows in order', async () => {
 
 test('replies of unexpected kinds are ignored', async () => {
   const { db, native } = await openFake()
-  native.port.reply(Reply.OK, 77, Buffer.alloc(0))
+  native.port.reply(ReplyKind.OK, 77, Buffer.alloc(0))
   assert.equal((await db.select('SELECT')).length, 1)
 })

@@ -4,7 +4,7 @@ import { PlannedTurn } from '../src/channel/event-loop'
 import { Answer, type OpenRequest, Pending, type StreamRequest } from '../src/channel/pending'
 import { PollBackoff, ReplyPoller } from '../src/channel/reply-poller'
 import { MAX_POLL_BACKOFF, POLL_TURNS } from '../src/core/limits'
-import { Op, Reply } from '../src/wire/protocol'
+import { Op, ReplyKind } from '../src/wire/protocol'
 
 const KIND = 0
 
@@ -109,12 +109,12 @@ class Loop {
     return pending
   }
 
-  answer(pending: Pending, kind: number = Reply.OK): void {
+  answer(pending: Pending, kind: number = ReplyKind.OK): void {
     this.poller.reply(pending, kind, true)
   }
 
   write(): void {
-    this.answer(this.call(), Reply.WRITTEN)
+    this.answer(this.call(), ReplyKind.WRITTEN)
   }
 
   liveQuery(): StreamRequest {
@@ -126,7 +126,7 @@ class Loop {
   /** Opens a live query and gives it its first result. */
   openLiveQuery(): StreamRequest {
     const request = this.liveQuery()
-    this.poller.reply(request, Reply.EMIT, false)
+    this.poller.reply(request, ReplyKind.EMIT, false)
     return request
   }
 
@@ -203,8 +203,8 @@ test('polling: lasts until the first frame of a live query', async () => {
   const loop = await Loop.begun()
   const request = loop.liveQuery()
   assert.ok(loop.poller.drain())
-  loop.poller.reply(request, Reply.ROWS, false)
-  loop.poller.reply(request, Reply.EMIT, false)
+  loop.poller.reply(request, ReplyKind.ROWS, false)
+  loop.poller.reply(request, ReplyKind.EMIT, false)
   assert.ok(!loop.poller.drain())
 })
 
@@ -213,14 +213,14 @@ test('polling: lasts from a write until the emission that it causes', async () =
   const request = loop.openLiveQuery()
   loop.write()
   assert.ok(loop.poller.drain())
-  loop.poller.reply(request, Reply.EMIT, false)
+  loop.poller.reply(request, ReplyKind.EMIT, false)
   assert.ok(!loop.poller.drain())
 })
 
 test('polling: does not follow a write when no live query is open', async () => {
   const loop = await Loop.begun()
   const request = loop.openLiveQuery()
-  loop.poller.reply(request, Reply.OK, true)
+  loop.poller.reply(request, ReplyKind.OK, true)
   loop.write()
   assert.ok(!loop.poller.drain())
 })

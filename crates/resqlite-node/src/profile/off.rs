@@ -1,6 +1,6 @@
 use resqlite::Shape;
 
-use crate::live::Given;
+use crate::subscriptions::Delivery;
 
 #[inline(always)]
 pub(crate) fn rows(_rows: usize, _shape: &Shape) {}
@@ -19,4 +19,4 @@ impl Submission {
 }
 
 #[inline(always)]
-pub(crate) fn completions(_settled: usize, _given: &[Given]) {}
+pub(crate) fn completions(_settled: usize, _deliveries: &[Delivery]) {}

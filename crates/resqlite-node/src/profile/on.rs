@@ -5,17 +5,19 @@ use napi_derive::napi;
 use resqlite::{Shape, profile};
 use serde_json::{Map, Value};
 
-use crate::live::Given;
+use crate::{stats::camel_case, subscriptions::Delivery};
 
 /// Rows are handed over.
 pub(crate) fn rows(rows: usize, shape: &Shape) {
     profile::record_rows(rows, shape.names().len());
 }
 
-/// Replies are handed over: those that settle a request, and what live queries tell before their end.
-pub(crate) fn completions(settled: usize, given: &[Given]) {
-    let news = given.iter().filter(|given| matches!(given, Given::News(_)));
-    profile::record_completions(settled + news.count());
+/// Replies are handed over: those that settle a request, and the values of live queries.
+pub(crate) fn completions(settled: usize, deliveries: &[Delivery]) {
+    let values = deliveries
+        .iter()
+        .filter(|delivery| matches!(delivery, Delivery::Value(_)));
+    profile::record_completions(settled + values.count());
 }
 
 /// Requests that are being handed over.
@@ -31,7 +33,7 @@ impl Submission {
     }
 }
 
-/// Calls what handles replies, and counts how long it took if it says that there were any.
+/// Calls the handler of replies, and counts its time if it returns that there were any.
 #[napi(catch_unwind)]
 pub fn profile_turn(handler: Function<'_, (), bool>) -> napi::Result<()> {
     let began = Instant::now();
@@ -41,7 +43,7 @@ pub fn profile_turn(handler: Function<'_, (), bool>) -> napi::Result<()> {
     Ok(())
 }
 
-/// Subscribers were told of a new result, which took so many milliseconds.
+/// Counts a new result, which took so many milliseconds to hand to its subscribers.
 #[napi(catch_unwind)]
 pub fn profile_emission(milliseconds: f64) {
     profile::record_stream_emit(Duration::from_nanos((milliseconds * 1e6) as u64));
@@ -61,15 +63,4 @@ pub fn profile_snapshot() -> String {
 #[napi(catch_unwind)]
 pub fn profile_reset() {
     profile::reset();
-}
-
-fn camel_case(name: &str) -> String {
-    let mut words = name.split('_');
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |mut name, word| {
-        let (initial, rest) = word.split_at(1);
-        name.push_str(&initial.to_uppercase());
-        name.push_str(rest);
-        name
-    })
 }

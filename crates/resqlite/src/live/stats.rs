@@ -8,39 +8,39 @@ use resqlite_live::{Reason, Skips};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamStats {
-    /// Commits since it began.
+    /// Commits that were examined.
     pub commits: u64,
-    /// Of these, those that changed no table that it reads.
+    /// Commits that caused no re-run because they changed none of the tables that the queries read.
     pub skipped_by_table: u64,
-    /// Those that changed only columns that it does not read.
+    /// Commits that caused no re-run because they changed none of the columns that the queries read.
     pub skipped_by_column: u64,
-    /// Those that changed only rows that it cannot see.
+    /// Commits that caused no re-run because they changed no row that fulfils the conditions of the queries.
     pub skipped_by_key: u64,
-    /// How often it ran again.
+    /// Re-runs of the queries.
     pub requeries: u64,
-    /// Of these, how often the result was the same.
+    /// Re-runs that had the same result as before, so that nothing was emitted.
     pub unchanged: u64,
-    /// Results that its listener was given, the first one included.
+    /// Values emitted, including the first.
     pub emitted: u64,
-    /// Commits that needed no run of their own, because one was due anyway.
+    /// Commits that needed no re-run of their own, because the queries were to be re-run anyway.
     pub coalesced: u64,
-    /// Rows that its listener was given.
+    /// New rows delivered in total.
     pub rows_patched: u64,
-    /// Errors that its listener was given.
+    /// Re-runs that failed.
     pub errors: u64,
-    /// Runs made only to see whether a commit was skipped rightly.
+    /// Audits: skipped re-runs that were run all the same, to check that they would have changed nothing.
     pub verified: u64,
-    /// Of these, how often it was not. Anything but 0 is a defect of resqlite.
+    /// Audits that found a new result. Anything but 0 is a bug in resqlite.
     pub missed: u64,
-    /// Why it ran the last time; `None`: for the first time.
+    /// Why the queries ran last.
     pub last_reason: Option<Reason>,
-    /// How long it ran the last time, in microseconds.
+    /// How long the last run took, in microseconds.
     pub last_micros: u64,
-    /// How long it ran all in all, in microseconds.
+    /// How long all runs took together, in microseconds.
     pub total_micros: u64,
-    /// Rows of its result.
+    /// The number of rows of the result, or of all results together.
     pub rows: u64,
-    /// Whether it calls functions that give something else each time.
+    /// Whether a query uses something that changes by itself, such as the time. This causes no re-run.
     pub volatile: bool,
 }
 

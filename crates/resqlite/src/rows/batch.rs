@@ -15,7 +15,14 @@ use crate::core::{
     limits,
 };
 
+/// Bytes of the header of a row batch.
 const HEADER: usize = 32;
+
+/// NULL in a column of [`Kind::Int32`], which never holds this value.
+const NULL_INT32: i32 = i32::MIN;
+
+/// NULL in a column of [`Kind::Int64`], which never holds this value.
+const NULL_INT64: i64 = i64::MIN;
 
 /// How INTEGER values reach JavaScript.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -425,17 +432,20 @@ impl Kind {
 impl Column {
     fn write(&self, kind: Kind, integers: Integers, out: &mut [u8]) {
         match kind {
-            Kind::Int32 => self.write_words(out, i32::MIN),
+            Kind::Int32 => self.write_words(out, NULL_INT32),
             Kind::Text | Kind::Blob => self.write_words(out, -1),
             Kind::Float64 => self.write_longs(out, |tag, bits| match tag {
                 cell::NULL => f64::NAN.to_bits(),
                 TAG_INTEGER => (bits as i64 as f64).to_bits(),
                 _ => bits,
             }),
-            Kind::Int64 => self.write_longs(
-                out,
-                |tag, bits| if tag == cell::NULL { i64::MIN as u64 } else { bits },
-            ),
+            Kind::Int64 => self.write_longs(out, |tag, bits| {
+                if tag == cell::NULL {
+                    NULL_INT64 as u64
+                } else {
+                    bits
+                }
+            }),
             Kind::Mixed => self.write_mixed(integers, out),
         }
     }

@@ -1,14 +1,14 @@
+import type { StreamStats } from '../core/counters'
 import { Failure } from '../core/failure'
 import { FLUSH_BYTES, INBOX_BYTES, TURN_MILLISECONDS } from '../core/limits'
-import type { StreamStats } from '../core/live-types'
 import { Layout } from '../decode/layout'
 import { Memory } from '../decode/memory'
 import { decodeRows } from '../decode/row-batch'
-import { statsNumbers, statsOf } from '../stream-stats'
 import { FrameWriter, type RawBuffer } from '../wire/frame-writer'
 import type { NativeBinding, NativePort } from '../wire/native'
 import { writeParams } from '../wire/params'
-import { Carrier, FRAME_HEADER, INTEGER_FLAGS, INTEGERS_MASK, Op, Reply, ReplyFlag } from '../wire/protocol'
+import { FRAME_HEADER, INTEGER_FLAGS, INTEGERS_MASK, Op, ReplyFlags, ReplyKind } from '../wire/protocol'
+import { statsNumbers, statsOf } from '../wire/stream-stats'
 import { PlannedTurn } from './event-loop'
 import { Answer, type OpenRequest, Pending, type StreamRequest } from './pending'
 import { type ProfileBinding, profileBinding } from './profile-binding'
@@ -20,6 +20,9 @@ const resolved = Promise.resolve()
 
 /** Small frames that are handled between two readings of the clock. */
 const FRAMES_PER_CLOCK_READING = 16
+
+/** Set on replies whose payload is not in the inbox. */
+const CARRIED = ReplyFlags.SLAB | ReplyFlags.OWNED
 
 /**
  * The JavaScript end of the connection between a realm and the engine, shared by all databases of the realm.
@@ -325,22 +328,22 @@ export class Channel {
     const argument = (i32[word + 3] as number) >>> 0
     this.#at = at + ((i32[word] as number) >>> 0)
     const flags = (info >>> 8) & 0xff
-    const carrier = (flags >>> 2) & 3
+    const isInline = (flags & CARRIED) === 0
     let memory = this.#inbox
     let payload = at + FRAME_HEADER
-    if (carrier !== Carrier.INLINE) {
-      memory = this.#carried(carrier, (i32[word + 4] as number) >>> 0)
+    if (!isInline) {
+      memory = this.#carried(flags, (i32[word + 4] as number) >>> 0)
       payload = 0
     }
     const kind = info & 0xff
-    if (kind === Reply.SHAPE) this.#learnLayout(argument, flags, memory, payload)
+    if (kind === ReplyKind.LAYOUT) this.#learnLayout(argument, flags, memory, payload)
     else this.#dispatch(this.#open[slot], kind, flags, argument, memory, payload)
     // The subscribers of an emission may have taken any time.
-    return carrier !== Carrier.INLINE || kind === Reply.EMIT
+    return !isInline || kind === ReplyKind.EMIT
   }
 
-  #carried(carrier: number, id: number): Memory {
-    if (carrier === Carrier.OWNED) return Memory.owning(this.#port.take(id))
+  #carried(flags: number, id: number): Memory {
+    if ((flags & ReplyFlags.OWNED) !== 0) return Memory.owning(this.#port.take(id))
     let slab = this.#slabs[id]
     if (slab === undefined) {
       const buffer = this.#port.slab(id)
@@ -352,7 +355,7 @@ export class Channel {
 
   #learnLayout(id: number, flags: number, memory: Memory, at: number): void {
     // The native side has forgotten which layouts it has sent, and sends those still in use again.
-    if ((flags & ReplyFlag.END) !== 0) this.#layouts.length = 0
+    if ((flags & ReplyFlags.END) !== 0) this.#layouts.length = 0
     const length = (memory.i32[at >>> 2] as number) >>> 0
     this.#layouts[id] = new Layout(JSON.parse(memory.text(at + 4, length)) as string[])
   }
@@ -366,7 +369,7 @@ export class Channel {
     at: number,
   ): void {
     if (request === undefined) return
-    const last = (flags & ReplyFlag.LAST) !== 0
+    const last = (flags & ReplyFlags.LAST) !== 0
     this.#poller.reply(request, kind, last)
     if (request.answer === Answer.STREAM) {
       this.#feed(request as StreamRequest, kind, last, argument, memory, at)
@@ -376,7 +379,7 @@ export class Channel {
     if (last) this.#retire(pending)
     if (pending.settled) return
     try {
-      if (kind === Reply.ROWS) this.#takeRows(pending, flags, argument, memory, at)
+      if (kind === ReplyKind.ROWS) this.#takeRows(pending, flags, argument, memory, at)
       else if (last) pending.settle(outcomeOf(pending, kind, argument, memory, at))
     } catch (error) {
       // For example a text that is longer than a string can be. It fails this request and no other.
@@ -411,8 +414,8 @@ export class Channel {
     if (layout === undefined) throw new Error(`resqlite: rows of an unknown column layout ${layoutId}`)
     const rows = decodeRows(layout, memory, at, pending.arrays, pending.rows)
     pending.rows = rows
-    if ((flags & ReplyFlag.LAST) === 0) return
-    pending.end = (flags & ReplyFlag.END) !== 0
+    if ((flags & ReplyFlags.LAST) === 0) return
+    pending.end = (flags & ReplyFlags.END) !== 0
     pending.settle(pending.answer === Answer.FIRST ? rows[0] : rows)
   }
 

@@ -1,6 +1,6 @@
 import { type FailureReport, reportedFailure } from '../core/failure'
 import type { Memory } from '../decode/memory'
-import { Reply } from '../wire/protocol'
+import { ReplyKind } from '../wire/protocol'
 import type { Pending } from './pending'
 
 /**
@@ -15,21 +15,21 @@ export function outcomeOf(
   at: number,
 ): unknown {
   switch (kind) {
-    case Reply.WRITTEN:
+    case ReplyKind.WRITTEN:
       return {
         changes: memory.f64[at >>> 3] as number,
         lastInsertRowid: rowid(memory, at + 8, pending.bigints),
         rows: pending.rows ?? [],
         commit: memory.f64[(at >>> 3) + 2] as number,
       }
-    case Reply.BYTES:
+    case ReplyKind.BYTES:
       return memory.owned ? memory.bytes.subarray(at, at + length) : memory.copy(at, at + length)
-    case Reply.ERROR: {
+    case ReplyKind.ERROR: {
       const report = JSON.parse(memory.text(at, length)) as FailureReport
       if (report.code === 'RESQLITE_ABORTED' && pending.cancelled !== undefined) return pending.cancelled
       return reportedFailure(report)
     }
-    case Reply.JSON:
+    case ReplyKind.JSON:
       return JSON.parse(memory.text(at, length))
     default:
       return undefined

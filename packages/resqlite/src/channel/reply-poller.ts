@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { KNOWN_TEXTS, MAX_POLL_BACKOFF, POLL_TURNS } from '../core/limits'
-import { Reply } from '../wire/protocol'
+import { ReplyKind } from '../wire/protocol'
 import type { PlannedTurn } from './event-loop'
 import { Answer, type OpenRequest, type StreamRequest } from './pending'
 
@@ -88,7 +88,7 @@ export class ReplyPoller {
 
   #streamReply(request: StreamRequest, kind: number, last: boolean): void {
     if (last) this.#liveQueries--
-    if (kind === Reply.EMIT) this.#emission.arrived()
+    if (kind === ReplyKind.EMIT) this.#emission.arrived()
     if (request.hasReceivedFrame) return
     request.hasReceivedFrame = true
     this.#completed(kind)
@@ -97,7 +97,7 @@ export class ReplyPoller {
   #completed(kind: number): void {
     if (--this.#outstanding > 0) return
     this.#reply.arrived()
-    if (this.#liveQueries > 0 && kind === Reply.WRITTEN) this.#emission.begin(0)
+    if (this.#liveQueries > 0 && kind === ReplyKind.WRITTEN) this.#emission.begin(0)
   }
 
   /** Plans the next turn if there is something to poll for. The native side may rely on it only once a turn has run. */

@@ -1,4 +1,7 @@
+import type { StreamStats } from './counters'
 import type { AbortOptions, Row, SqlParams } from './types'
+
+export type { StreamStats } from './counters'
 
 declare const rowType: unique symbol
 
@@ -136,44 +139,6 @@ export interface ChangesOptions<V = Row[]> {
 /** Ends a subscription. Further calls do nothing. */
 export interface Unsubscribe extends Disposable {
   (): void
-}
-
-/** The counters of a live query: see {@link LiveQuery.stats}. Live queries that share a native one share its counters. */
-export interface StreamStats {
-  /** Commits that were examined. */
-  commits: number
-  /** Commits that caused no re-run because they changed none of the tables that the queries read. */
-  skippedByTable: number
-  /** Commits that caused no re-run because they changed none of the columns that the queries read. */
-  skippedByColumn: number
-  /** Commits that caused no re-run because they changed no row that fulfils the conditions of the queries. */
-  skippedByKey: number
-  /** Re-runs of the queries. */
-  requeries: number
-  /** Re-runs that had the same result as before, so that nothing was emitted. */
-  unchanged: number
-  /** Values emitted, including the first. */
-  emitted: number
-  /** Commits that needed no re-run of their own, because the queries were to be re-run anyway. */
-  coalesced: number
-  /** New rows sent to JavaScript in total. */
-  rowsPatched: number
-  /** Re-runs that failed. */
-  errors: number
-  /** Audits: skipped re-runs that were run all the same, see {@link StreamOptions.verify}. */
-  verified: number
-  /** Audits that found a new result. Anything but 0 is a bug in this library. */
-  missed: number
-  /** Why the queries ran last. */
-  lastReason: EmissionReason
-  /** How long the last run took, in microseconds. */
-  lastMicros: number
-  /** How long all runs took together, in microseconds. */
-  totalMicros: number
-  /** The number of rows of the result, or of all results together. */
-  rows: number
-  /** Whether a query uses something that changes by itself, such as the time. This causes no re-run. */
-  volatile: boolean
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { StreamSums } from './counters'
+
 /** A value that can be passed as a parameter. Booleans are stored as 1 and 0. */
 export type SqlValue = null | number | bigint | string | boolean | Uint8Array
 
@@ -256,7 +258,7 @@ export interface Diagnostics {
    * Live queries: the present state, and the sums over all live queries that there ever were. The sums have the names and
    * meanings of {@link StreamStats}.
    */
-  streams: {
+  streams: StreamSums & {
     /** The number of live queries. Those that share a native one count as one. */
     open: number
     /** The number of re-runs at work now. */
@@ -267,19 +269,5 @@ export interface Diagnostics {
     queuedMost: number
     /** The number of external commits that were noticed: by other processes, or other libraries in this one. */
     foreignCommits: number
-    commits: number
-    skippedByTable: number
-    skippedByColumn: number
-    skippedByKey: number
-    requeries: number
-    unchanged: number
-    emitted: number
-    coalesced: number
-    rowsPatched: number
-    errors: number
-    verified: number
-    missed: number
-    /** The time that the queries took in total, in microseconds. */
-    totalMicros: number
   }
 }

@@ -1,9 +1,9 @@
-import { SLICE_HEADER } from '../wire/protocol'
+import { ROW_BATCH_HEADER, ROW_BATCH_ROWS } from '../wire/protocol'
 import type { Layout } from './layout'
 import type { Memory } from './memory'
 
 /** An array as long as the largest row batch, from which result arrays are sliced. */
-const template = nulls(1024)
+const template = nulls(ROW_BATCH_ROWS)
 
 /** Pushes one by one: V8 treats an array that is created with a length, and every slice of it, as one with holes. */
 function nulls(count: number): null[] {
@@ -34,7 +34,7 @@ export function decodeRows(
   const wide = ((i32[header + 3] as number) & 1) === 1
   const characters = memory.characters(at + (i32[header + 4] as number), units, wide)
   const blobs = at + (i32[header + 5] as number)
-  const kinds = at + SLICE_HEADER
+  const kinds = at + ROW_BATCH_HEADER
   const sections = kinds + ((layout.columns.length + 7) & ~7)
   const decode = layout.decoder(memory.bytes, kinds, arrays)
   // An array of the final length and without holes, at a fraction of the cost of one that grows.

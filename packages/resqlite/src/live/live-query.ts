@@ -14,7 +14,7 @@ import type {
   StreamStats,
   Unsubscribe,
 } from '../core/live-types'
-import { noStats } from '../stream-stats'
+import { noStats } from '../wire/stream-stats'
 import { CallbackSubscriber } from './callback-subscriber'
 import { Changes } from './changes'
 import { IteratorSubscriber } from './iterator-subscriber'

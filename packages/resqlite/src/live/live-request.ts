@@ -4,7 +4,7 @@ import type { Emission } from '../core/live-types'
 import type { Layout } from '../decode/layout'
 import type { Memory } from '../decode/memory'
 import { decodeRows } from '../decode/row-batch'
-import { REASONS, Reply } from '../wire/protocol'
+import { REASONS, ReplyKind } from '../wire/protocol'
 import type { RowPatch } from './patches'
 
 /** Decodes the reply frames of a live query, from its first result to the frame that ends it. */
@@ -29,17 +29,17 @@ export abstract class LiveRequest extends StreamRequest {
     at: number,
   ): void {
     switch (kind) {
-      case Reply.ROWS:
+      case ReplyKind.ROWS:
         this.#newRows = decodeRows(known(layout, argument), memory, at, this.arrays, this.#newRows)
         break
-      case Reply.PATCH:
+      case ReplyKind.PATCH:
         this.#patches ??= []
         this.#patches.push(this.#patch(known(layout, argument), memory, at))
         break
-      case Reply.EMIT:
+      case ReplyKind.EMIT:
         this.#emit(emission(memory, at))
         break
-      case Reply.ERROR:
+      case ReplyKind.ERROR:
         this.#fail(memory.text(at, argument), last)
         break
       default:

@@ -1,7 +1,5 @@
 import { JOINED_SEGMENTS } from '../core/limits'
-
-/** The start of a segment of new rows. */
-export const NEW_ROWS = -1
+import { NEW_ROWS } from '../wire/protocol'
 
 /** How the next result of a query is made from the one before. */
 export interface RowPatch {

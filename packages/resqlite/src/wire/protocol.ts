@@ -1,104 +1,229 @@
-import type { EmissionReason } from '../core/live-types'
+// Generated from the Rust sources. After a change there, write it with:
+// WRITE_PROTOCOL=1 cargo test -p resqlite-node --test protocol
 
-/** The numbers of the binary protocol between JavaScript and the native module. */
-
-/** Operations of request frames. */
-export const Op = {
-  DEFINE: 1,
-  FORGET: 2,
-  OPEN: 3,
-  CLOSE: 4,
-  SELECT: 5,
-  EXECUTE: 6,
-  BATCH: 7,
-  CHUNK: 8,
-  BATCH_ABORT: 9,
-  EXEC: 10,
-  BEGIN: 11,
-  SAVEPOINT: 12,
-  RELEASE: 13,
-  ROLLBACK_TO: 14,
-  COMMIT: 15,
-  END: 16,
-  ENDED: 17,
-  SNAPSHOT: 18,
-  CURSOR: 19,
-  FETCH: 20,
-  CANCEL: 21,
-  DIAGNOSTICS: 22,
-  STREAM: 23,
-  UNSUBSCRIBE: 24,
-  EXPLAIN_STREAM: 25,
-} as const
-
-/** Flags of request frames. Bits 0 and 1 hold the integer rule. */
-export const Flag = {
-  /** Only the first row is wanted. */
-  FIRST: 4,
-  /** The answer is JSON text. */
-  JSON: 8,
-  /** The target is a session, not a database handle. */
-  SESSION: 16,
-  /** The disk has the commit before it is acknowledged. */
-  FULL: 32,
-  /** More frames of this batch follow. */
-  MORE: 64,
-  /** Before the parameters stand the limits of the query: f64 milliseconds, steps, bytes; 0 for none. */
-  LIMITS: 128,
-} as const
-
-/** The integer rule as flags. */
-export const INTEGER_FLAGS = { auto: 0, number: 1, bigint: 2 } as const
-
-/** Flag bits that hold the integer rule. */
-export const INTEGERS_MASK = 3
-
-/** Kinds of reply frames. */
-export const Reply = {
-  SHAPE: 1,
-  ROWS: 2,
-  WRITTEN: 3,
-  BYTES: 4,
-  ERROR: 5,
-  JSON: 6,
-  OK: 7,
-  PATCH: 8,
-  EMIT: 9,
-} as const
-
-/** Flags of reply frames. Bits 2 and 3 hold the carrier. */
-export const ReplyFlag = { LAST: 1, END: 2 } as const
-
-/** Where the payload of a reply stands. */
-export const Carrier = { INLINE: 0, SLAB: 1, OWNED: 2 } as const
-
-/** Tags of parameters. */
-export const Tag = { NULL: 0, INT32: 1, INTEGER: 2, INT64: 3, REAL: 4, TEXT: 5, BLOB: 6 } as const
-
-/** Kinds of columns in a slice. */
-export const Kind = { INT32: 0, FLOAT64: 1, TEXT: 2, BLOB: 3, INT64: 4, MIXED: 5 } as const
-
-/** Tags of cells in a MIXED column. */
-export const Cell = { NULL: 0, NUMBER: 1, TEXT: 2, BLOB: 3, INT64: 4 } as const
-
-/** The integer that stands for NULL in an INT32 column. */
-export const NULL_INT32 = -2147483648
-
-/** The integer that stands for NULL in an INT64 column. */
-export const NULL_INT64 = -9223372036854775808n
+/*
+ * Requests and replies as frames of bytes. Numbers are little-endian; every frame starts at a multiple of 8.
+ *
+ * request:  0 u32 size · 4 u8 op   · 5 u8 flags · 8 u32 request · 12 u32 target   · 16 payload
+ * reply:    0 u32 size · 4 u8 kind · 5 u8 flags · 8 u32 request · 12 u32 argument · 16 payload
+ */
 
 /** Bytes of the header of every frame, request and reply. */
 export const FRAME_HEADER = 16
 
-/** Bytes of the header of a slice. */
-export const SLICE_HEADER = 32
+/**
+ * The operations of request frames, each with its payload. The target is a database handle, or a session
+ * where `SESSION` is set, unless another target is named. `sql` is the number of a text that `DEFINE` gave
+ * it; `text` is a `u32` length and UTF-8; `limits` is there where `LIMITS` is set: `f64` milliseconds, `f64`
+ * steps, `f64` bytes, each 0 for none.
+ */
+export const Op = {
+  /** `text`. Gives an SQL text the number `target`. No reply. */
+  DEFINE: 1,
+  /** Forgets all SQL texts. No reply. */
+  FORGET: 2,
+  /** `text`: the path and the options as JSON. Replies with JSON: `handle` and `engine`. */
+  OPEN: 3,
+  /** Closes a database handle. */
+  CLOSE: 4,
+  /** `u32 sql · limits · params` */
+  SELECT: 5,
+  /** `u32 sql · params` */
+  EXECUTE: 6,
+  /** `u32 sql · u32 sets · params × sets`. With `MORE`, further sets follow in `CHUNK` frames. */
+  BATCH: 7,
+  /** `u32 0 · u32 sets · params × sets`, for the batch that request `target` began. No reply. */
+  CHUNK: 8,
+  /** The caller of the batch that request `target` began has given up. No reply. */
+  BATCH_ABORT: 9,
+  /** `text`: a script. */
+  EXEC: 10,
+  /**
+   * `u32 session · u32 0 · f64 milliseconds`. Begins a transaction, which ends after that time; 0 for never.
+   */
+  BEGIN: 11,
+  /** `u32 level` */
+  SAVEPOINT: 12,
+  /** `u32 level` */
+  RELEASE: 13,
+  /** `u32 level` */
+  ROLLBACK_TO: 14,
+  /** Commits the transaction and ends the session. */
+  COMMIT: 15,
+  /** Ends the session; a transaction is rolled back. */
+  END: 16,
+  /** Replies when the session ends: with the reason if the engine ended it. */
+  ENDED: 17,
+  /** `u32 session` */
+  SNAPSHOT: 18,
+  /** `u32 session · u32 rows per batch · u32 sql · limits · params` */
+  CURSOR: 19,
+  /** The next batch of the cursor `target`. */
+  FETCH: 20,
+  /** Cancels the request `target`. No reply of its own. */
+  CANCEL: 21,
+  /** Replies with JSON. */
+  DIAGNOSTICS: 22,
+  /**
+   * `f64 verify · u32 queries · u32 0`, then per query `u32 sql · u32 length · params`, padded to 4. Opens a
+   * live query.
+   */
+  STREAM: 23,
+  /** Ends the live query that request `target` opened. No reply of its own. */
+  UNSUBSCRIBE: 24,
+  /** `u32 sql · params`. Replies with JSON. */
+  EXPLAIN_STREAM: 25,
+} as const
 
-/** Why a live query ran, by the numbers of the native side. */
-export const REASONS: readonly EmissionReason[] = [
-  'first',
-  'everything',
-  'schema',
-  'table',
-  'columns',
-  'rows',
-]
+/** Flags of request frames. The lowest bits hold the integer mode. */
+export const RequestFlags = {
+  /** Only the first row is wanted. */
+  FIRST: 4,
+  /** The rows are wanted as JSON text. */
+  JSON: 8,
+  /** The target is a session, not a database handle. */
+  SESSION: 16,
+  /** The commit must be on disk before it is acknowledged. */
+  FULL: 32,
+  /** More frames of this batch follow. */
+  MORE: 64,
+  /** The limits of the query stand before its parameters. */
+  LIMITS: 128,
+} as const
+
+/** Flag bits that hold the integer mode. */
+export const INTEGERS_MASK = 3
+
+/** How INTEGER values reach JavaScript. */
+export const INTEGER_FLAGS = {
+  /** As numbers where they are safe (±(2^53 − 1)), else as BigInts. */
+  auto: 0,
+  /** As numbers; a value that is not safe is an error that names the column. */
+  number: 1,
+  /** As BigInts, all of them. */
+  bigint: 2,
+} as const
+
+/** The kinds of reply frames, each with its argument and payload. */
+export const ReplyKind = {
+  /**
+   * A column layout, sent before its first use. Argument: its number. `u32 length · names as JSON`. With
+   * `END`, the layouts sent before are void.
+   */
+  LAYOUT: 1,
+  /** A row batch. Argument: the number of its column layout. */
+  ROWS: 2,
+  /** A write is done. `f64 changes · i64 last rowid · f64 commit` */
+  WRITTEN: 3,
+  /** JSON text that a caller gets as it is. Argument: its length. */
+  BYTES: 4,
+  /** An error as JSON. Argument: its length. */
+  ERROR: 5,
+  /** An answer as JSON. Argument: its length. */
+  JSON: 6,
+  /** Done. */
+  OK: 7,
+  /**
+   * How new rows and old ones make a result. Argument: the number of the column layout. `u32 part · u32
+   * segments`, then per segment `u32 start · u32 count`.
+   */
+  PATCH: 8,
+  /**
+   * The patches since the last emission are complete. `f64 commit · f64 microseconds · u32 reason · u32 0`
+   */
+  EMIT: 9,
+} as const
+
+/** Flags of reply frames. */
+export const ReplyFlags = {
+  /** The last frame of the request. */
+  LAST: 1,
+  /** The cursor has no further rows. */
+  END: 2,
+  /** The payload is in a slab: `u32 slab · u32 length` stand in its place. */
+  SLAB: 4,
+  /** The payload is to be taken by `take`: `u32 number · u32 length` stand in its place. */
+  OWNED: 8,
+} as const
+
+/** The start of a segment of new rows in a patch. */
+export const NEW_ROWS = -1
+
+/** The reasons of emissions, by their numbers. See `EmissionReason`. */
+export const REASONS = ['first', 'everything', 'schema', 'table', 'columns', 'rows'] as const
+
+/*
+ * Parameters of a statement, packed into bytes: the same form whether they come from Rust or from JavaScript.
+ *
+ * `u16 count · u8 named · u8 0`, then the values. A named value starts with `u16 length · UTF-8 name`. A value is
+ * `u8 tag` and its content; see `tag`. Numbers are little-endian and not aligned.
+ */
+
+/** Tags of packed values. */
+export const Tag = {
+  /** Nothing follows. */
+  NULL: 0,
+  /** An `i32` follows. */
+  INT32: 1,
+  /** An `f64` that holds a safe integer follows. */
+  INTEGER: 2,
+  /** An `i64` follows. */
+  INT64: 3,
+  /** An `f64` follows. */
+  REAL: 4,
+  /** A `u32` length and UTF-8 text follow. */
+  TEXT: 5,
+  /** A `u32` length and bytes follow. */
+  BLOB: 6,
+} as const
+
+/*
+ * Packs rows by column. The layout of a slice (offsets from its start, numbers little-endian):
+ *
+ *  0  u32 rows          4  u32 columns       8  u32 string units in the heap   12  u32 flags (bit 0: wide)
+ * 16  u32 heap offset  20  u32 BLOB offset  24  u32 byte length                28  u32 0
+ * 32  u8 kind × columns, padded to 8; then one section per column, each padded to 8
+ * Strings lie in row order in one heap, latin-1 or (wide) UTF-16; BLOBs behind it. See `Kind` for the sections.
+ */
+
+/** Bytes of the header of a row batch. */
+export const ROW_BATCH_HEADER = 32
+
+/** Rows in one slice. */
+export const ROW_BATCH_ROWS = 1024
+
+/** How the cells of a column are packed in one slice. */
+export const Kind = {
+  /** `i32` × rows; NULL is `i32::MIN`, which is no value of such a column. */
+  INT32: 0,
+  /** `f64` × rows; NULL is NaN. */
+  FLOAT64: 1,
+  /** `i32` length in string units × rows; NULL is −1. */
+  TEXT: 2,
+  /** `i32` length in bytes × rows; NULL is −1. */
+  BLOB: 3,
+  /** `i64` × rows; NULL is `i64::MIN`, which is no value of such a column. */
+  INT64: 4,
+  /** 8 bytes × rows (`f64`, `i64`, or a length as `f64`), then `u8` tag × rows; see `cell`. */
+  MIXED: 5,
+} as const
+
+/** NULL in a column of `Kind::Int32`, which never holds this value. */
+export const NULL_INT32 = -2147483648
+
+/** NULL in a column of `Kind::Int64`, which never holds this value. */
+export const NULL_INT64 = -9223372036854775808n
+
+/** Tags of the cells of a mixed column. */
+export const Cell = {
+  /** NULL. */
+  NULL: 0,
+  /** An `f64`. */
+  NUMBER: 1,
+  /** A string; its length as `f64`. */
+  TEXT: 2,
+  /** A BLOB; its length as `f64`. */
+  BLOB: 3,
+  /** An `i64`. */
+  INT64: 4,
+} as const

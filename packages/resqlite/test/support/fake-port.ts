@@ -1,7 +1,7 @@
 import { Channel } from '../../src/channel/channel'
-import type { StreamStats } from '../../src/core/live-types'
+import { STREAM_COUNTERS, type StreamStats } from '../../src/core/counters'
 import type { NativeBinding, NativePort } from '../../src/wire/native'
-import { FRAME_HEADER, REASONS, Reply, ReplyFlag } from '../../src/wire/protocol'
+import { FRAME_HEADER, REASONS, ReplyFlags, ReplyKind } from '../../src/wire/protocol'
 import { padded } from './row-batches'
 
 /** A request frame as the native side would see it. */
@@ -68,7 +68,7 @@ export class FakePort implements NativePort {
   streamStats(request: number, numbers: Float64Array): boolean {
     const stats = this.stats.get(request)
     if (stats === undefined) return false
-    const values = Object.values(stats)
+    const values = STREAM_COUNTERS.map((name) => stats[name])
     numbers.set(
       values.map((value) =>
         typeof value === 'string' ? (REASONS as readonly string[]).indexOf(value) : Number(value),
@@ -82,7 +82,7 @@ export class FakePort implements NativePort {
     kind: number,
     request: number,
     payload: Buffer,
-    { flags = ReplyFlag.LAST as number, argument = 0 } = {},
+    { flags = ReplyFlags.LAST as number, argument = 0 } = {},
   ): void {
     const frame = Buffer.alloc(FRAME_HEADER)
     frame[4] = kind
@@ -98,21 +98,21 @@ export class FakePort implements NativePort {
   }
 
   ok(request: number): void {
-    this.reply(Reply.OK, request, Buffer.alloc(0))
+    this.reply(ReplyKind.OK, request, Buffer.alloc(0))
   }
 
   json(request: number, value: unknown): void {
     const text = Buffer.from(JSON.stringify(value))
-    this.reply(Reply.JSON, request, text, { argument: text.length })
+    this.reply(ReplyKind.JSON, request, text, { argument: text.length })
   }
 
   error(
     request: number,
     report: { kind: string; code: string; message: string; offset?: number },
-    flags: number = ReplyFlag.LAST,
+    flags: number = ReplyFlags.LAST,
   ): void {
     const text = Buffer.from(JSON.stringify(report))
-    this.reply(Reply.ERROR, request, text, { argument: text.length, flags })
+    this.reply(ReplyKind.ERROR, request, text, { argument: text.length, flags })
   }
 
   layout(id: number, columns: string[]): void {
@@ -120,17 +120,17 @@ export class FakePort implements NativePort {
     const payload = Buffer.alloc(4 + text.length)
     payload.writeUInt32LE(text.length, 0)
     text.copy(payload, 4)
-    this.reply(Reply.SHAPE, 0, payload, { argument: id, flags: 0 })
+    this.reply(ReplyKind.LAYOUT, 0, payload, { argument: id, flags: 0 })
   }
 
-  rows(request: number, layout: number, batch: Buffer, flags: number = ReplyFlag.LAST): void {
-    this.reply(Reply.ROWS, request, batch, { argument: layout, flags })
+  rows(request: number, layout: number, batch: Buffer, flags: number = ReplyFlags.LAST): void {
+    this.reply(ReplyKind.ROWS, request, batch, { argument: layout, flags })
   }
 
   /** Queues a patch: how the rows sent before it, and those of the last result, become the next result. */
   patch(request: number, layout: number, segments: number[], query = 0): void {
     const payload = u32s(query, segments.length / 2, ...segments.map((number) => number >>> 0))
-    this.reply(Reply.PATCH, request, payload, { flags: 0, argument: layout })
+    this.reply(ReplyKind.PATCH, request, payload, { flags: 0, argument: layout })
   }
 
   emit(request: number, commit: number, reason = 0, micros = 10): void {
@@ -138,7 +138,7 @@ export class FakePort implements NativePort {
     payload.writeDoubleLE(commit, 0)
     payload.writeDoubleLE(micros, 8)
     payload.writeUInt32LE(reason, 16)
-    this.reply(Reply.EMIT, request, payload, { flags: 0 })
+    this.reply(ReplyKind.EMIT, request, payload, { flags: 0 })
   }
 
   written(request: number, changes: number, rowid: bigint, commit: number): void {
@@ -146,7 +146,7 @@ export class FakePort implements NativePort {
     payload.writeDoubleLE(changes, 0)
     payload.writeBigInt64LE(rowid, 8)
     payload.writeDoubleLE(commit, 16)
-    this.reply(Reply.WRITTEN, request, payload)
+    this.reply(ReplyKind.WRITTEN, request, payload)
   }
 }
 

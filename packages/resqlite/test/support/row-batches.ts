@@ -1,4 +1,4 @@
-import { Cell, Kind, NULL_INT32, NULL_INT64, SLICE_HEADER } from '../../src/wire/protocol'
+import { Cell, Kind, NULL_INT32, NULL_INT64, ROW_BATCH_HEADER } from '../../src/wire/protocol'
 
 /** A column of a row batch: the name of its kind and its values. */
 export interface Column {
@@ -25,7 +25,7 @@ export function packRowBatch(columns: Column[], wide = false): Buffer {
   }
   const characters = Buffer.from(text, wide ? 'utf16le' : 'latin1')
   const body = Buffer.concat([kinds, ...sections])
-  const header = Buffer.alloc(SLICE_HEADER)
+  const header = Buffer.alloc(ROW_BATCH_HEADER)
   const charactersAt = header.length + body.length
   header.writeUInt32LE(rows, 0)
   header.writeUInt32LE(columns.length, 4)

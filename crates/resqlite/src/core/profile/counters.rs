@@ -85,94 +85,91 @@ macro_rules! counters {
 
 counters! {
     times {
-        /// A realm's main thread in handing requests over, waking engine threads included. Counted by the binding.
+        /// Time of the main threads for handing requests over to the native threads, including waking them.
         submit_us,
-        /// A realm's main thread in the callback that hands replies over: decoding, settling promises, subscribers of
-        /// live queries. Not what waits for the promises. Counted by the binding.
+        /// Time of the main threads for handling replies: decoding, settling promises, calling subscribers; without the
+        /// code that waits for the promises.
         completion_handler_us,
-        /// Telling subscribers of a new result; part of `completion_handler_us`. Counted by the binding.
+        /// Time for calling subscribers; part of `completion_handler_us`.
         stream_emit_us,
-        /// Readers with `select`, `selectOne` and `selectBytes`: looking the statement up, stepping, packing, and waking who waits.
+        /// Time of the readers for `select`, `selectOne` and `selectBytes`, including waking the main thread.
         reader_request_us,
-        /// Looking through new commits on behalf of the live queries and calling readers for those that are concerned.
+        /// Time for examining new commits for live queries, and calling threads for the re-runs.
         invalidate_us,
-        /// Looking up whom commits concern; part of `invalidate_us`.
+        /// Time for finding the live queries that commits affect; part of `invalidate_us`.
         intersection_us,
-        /// The writer thread with requests, from taking them to the last answer. Not: waiting for the next step of a
-        /// transaction, live queries, checkpoints.
+        /// Time of the writer thread for requests, from taking them to the last reply.
         writer_request_us,
-        /// `BEGIN IMMEDIATE`, other processes' locks included, and the look whether they changed the schema; part of
-        /// `writer_request_us`, like all that follow.
+        /// Time for `BEGIN IMMEDIATE`, including the check for external changes of the schema. Part of
+        /// `writer_request_us`, like the following `writer_…_us`.
         writer_begin_us,
-        /// Stepping statements, without `writer_dirty_us`.
+        /// Time for stepping statements, without `writer_dirty_us`.
         writer_sqlite_us,
-        /// `COMMIT`.
+        /// Time for `COMMIT`.
         writer_commit_us,
-        /// Savepoints, `ROLLBACK`, `PRAGMA synchronous`.
+        /// Time for savepoints, `ROLLBACK` and `PRAGMA synchronous`.
         writer_control_us,
-        /// Recording what changes: decoding changed rows, the summary of a commit, the commit log.
+        /// Time for recording changes: changed rows, the change summary of a commit, the commit log.
         writer_dirty_us,
-        /// Answering: packing the answer for its caller and waking it.
+        /// Time for replying to callers.
         writer_reply_us,
     }
     counts {
-        /// Calls behind `submit_us`: one for all requests of a turn.
+        /// Calls that `submit_us` measures: one for all requests of a turn of the event loop.
         submit_count,
-        /// Calls of the callback behind `completion_handler_us`: wake-ups, and further turns of the event loop where
-        /// one was not enough.
+        /// Calls that `completion_handler_us` measures, without those that found no replies.
         completion_handler_count,
-        /// Replies handled in them: requests that ended, and emissions and errors of live queries.
+        /// Replies that were handled: ends of requests, and emissions and errors of live queries.
         completions,
-        /// New results that subscribers were told.
+        /// Emissions of live queries.
         stream_emit_count,
-        /// Reads behind `reader_request_us`.
+        /// Reads that `reader_request_us` measures.
         reader_request_count,
-        /// How often the live queries caught up with new commits.
+        /// Times that new commits were examined for live queries.
         invalidate_count,
-        /// Commits that were looked up.
+        /// Commits for which affected live queries were looked up.
         intersection_count,
-        /// Entries of the registry's indexes that were looked at.
+        /// Index entries that were examined for this.
         intersection_entries,
-        /// Reads that found no free reader and had to wait, if only for one that had answered and was on its way back.
+        /// Reads that had to wait for a free reader.
         dispatcher_parked_total,
-        /// Times that a reader was woken, found nothing to do, and slept again.
+        /// Times that a reader was woken, found no job, and parked again.
         dispatcher_wake_retry_total,
-        /// Calls for a run of live queries that found no free thread and had to wait.
+        /// Re-runs that had to wait for a free thread.
         rerun_parked_total,
-        /// Times that a thread of the live queries was woken, found nothing to do, and slept again; also if it was
-        /// only told when to look again.
+        /// Times that a thread for re-runs was woken, found no job, and parked again.
         rerun_wake_retry_total,
-        /// Requests: writes, the steps of transactions, and their beginnings.
+        /// Requests to the writer: writes, and the beginnings and steps of transactions.
         writer_request_count,
-        /// Transactions begun.
+        /// Transactions that were begun.
         writer_begin_count,
-        /// Runs of statements; of a batch, one per set of parameters.
+        /// Runs of statements; in a batch, one per parameter set.
         writer_sqlite_count,
-        /// Transactions committed.
+        /// Transactions that were committed.
         writer_commit_count,
-        /// Statements behind `writer_control_us`.
+        /// Statements that `writer_control_us` measures.
         writer_control_count,
         /// Commits whose changes were recorded.
         writer_dirty_count,
         /// Changed rows that were recorded.
         writer_dirty_rows,
-        /// Answers. Those of reads inside transactions are not among them.
+        /// Replies of the writer.
         writer_reply_count,
-        /// Rows handed over: to JavaScript, or into a [`Rows`](crate::Rows).
+        /// Rows that were sent to JavaScript.
         rows_decoded,
-        /// The cells of these rows.
+        /// The values of these rows.
         cells_decoded,
     }
     highest {
-        /// Reads that waited for a free reader at once.
+        /// Largest number of reads that waited for a free reader.
         dispatcher_max_parked_concurrent,
-        /// Calls for runs of live queries that waited for a free thread at once.
+        /// Largest number of re-runs that waited for a free thread.
         rerun_max_parked_concurrent,
-        /// Requests in the writer's queue.
+        /// Largest number of requests in the writer's queue.
         writer_queue_max,
-        /// Reads in the readers' queue, those included that a free reader is about to take.
+        /// Largest number of reads in the readers' queue.
         reader_queue_max,
-        /// Calls for runs of live queries in their threads' queue, with those that a free one is about to take.
+        /// Largest number of re-runs in the queue of their threads.
         rerun_queue_max,
     }
 }

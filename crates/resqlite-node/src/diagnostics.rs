@@ -1,0 +1,71 @@
+//! The result of `diagnostics`, as JSON.
+
+use std::time::UNIX_EPOCH;
+
+use resqlite::{Diagnostics, Holder};
+use serde_json::{Value, json};
+
+use crate::stats;
+
+pub(crate) fn to_json(d: &Diagnostics) -> Vec<u8> {
+    let mut streams = stats::sums(&d.streams.sums);
+    streams.insert("open".into(), d.streams.open.into());
+    streams.insert("running".into(), d.streams.running.into());
+    streams.insert("queued".into(), d.streams.queued.into());
+    streams.insert("queuedMost".into(), d.streams.queued_most.into());
+    streams.insert("foreignCommits".into(), d.streams.foreign_commits.into());
+    let object = json!({
+        "path": d.path,
+        "sqliteVersion": d.sqlite_version,
+        "readOnly": d.read_only,
+        "handles": d.handles,
+        "fileBytes": d.file_bytes,
+        "commits": d.commits,
+        "wal": {
+            "bytes": d.wal_bytes,
+            "pages": d.wal_pages,
+            "checkpoints": d.checkpoints,
+            "readerGaps": d.reader_gaps,
+        },
+        "readers": {
+            "max": d.readers_max,
+            "started": d.readers,
+            "busy": d.readers_busy,
+            "queued": d.reads_queued,
+            "queuedMost": d.reads_queued_most,
+        },
+        "leases": {
+            "open": d.leases,
+            "queued": d.leases_queued,
+            "holders": d.lease_holders.iter().map(lease).collect::<Vec<_>>(),
+        },
+        "writer": {
+            "transaction": d.transaction.as_ref().map(holder),
+            "queued": d.writes_queued,
+            "groups": d.groups,
+            "largestGroup": d.largest_group,
+            "splitGroups": d.split_groups,
+        },
+        "streams": streams,
+    });
+    object.to_string().into_bytes()
+}
+
+fn lease(lease: &Holder) -> Value {
+    let mut object = holder(lease);
+    object["kind"] = if lease.sql.is_some() {
+        "iterate"
+    } else {
+        "snapshot"
+    }
+    .into();
+    if let Some(sql) = &lease.sql {
+        object["sql"] = sql.as_ref().into();
+    }
+    object
+}
+
+fn holder(holder: &Holder) -> Value {
+    let since = holder.since.duration_since(UNIX_EPOCH).unwrap_or_default();
+    json!({ "since": since.as_millis() as f64, "idle": holder.idle })
+}

@@ -1,0 +1,357 @@
+//! Hands each request of a realm to the engine.
+
+use std::{sync::Arc, time::Duration};
+
+use resqlite::{
+    Chunk, Chunks, Engine, Error, Format, Handle, Integers, LiveQueryRequest, Params, Query, QueryLimits,
+    Session, Sets, Work, Write,
+};
+
+use crate::{
+    blocking,
+    cancellation::Cancellation,
+    diagnostics, explanation,
+    frames::Request,
+    listener::FrameListener,
+    open,
+    protocol::{INTEGERS_MASK, Op, RequestFlags},
+    realm::Realm,
+    reply::FrameReply,
+    subscriptions::Delivery,
+    sync::lock,
+    texts::Texts,
+};
+
+/// What the realm's thread keeps to understand requests.
+pub(crate) struct Dispatcher {
+    realm: Arc<Realm>,
+    texts: Texts,
+    cancellation: Cancellation,
+}
+
+impl Dispatcher {
+    pub(crate) fn new(realm: Arc<Realm>) -> Self {
+        Self {
+            realm,
+            texts: Texts::default(),
+            cancellation: Cancellation::default(),
+        }
+    }
+
+    /// Handles one request. Returns whether a reply will follow; `None` if the payload is malformed.
+    ///
+    /// `deliveries` are the frames of live queries that JavaScript has not consumed yet.
+    pub(crate) fn handle(&mut self, request: &Request<'_>, deliveries: &mut Vec<Delivery>) -> Option<bool> {
+        let has_reply = request.op.has_reply();
+        if has_reply {
+            self.cancellation.begin(request.id);
+        }
+        let level = || request.word(0);
+        match request.op {
+            Op::Define => self.texts.define(request.target, request.text(0)?),
+            Op::Forget => self.texts.forget_all(),
+            Op::Open => self.open(request),
+            Op::Close => self.close(request),
+            Op::Diagnostics => self.diagnostics(request),
+            Op::Select => self.select(request)?,
+            Op::Execute => self.write(request, self.execute(request)?),
+            Op::Exec => self.write(request, Work::Script(request.text(0)?.into())),
+            Op::Batch => self.write(request, self.batch(request)?),
+            Op::Chunk => self.continue_batch(request),
+            Op::BatchAbort => self.abort_batch(request),
+            Op::Begin => self.begin(request),
+            Op::Snapshot => self.open_session(request, Engine::snapshot),
+            Op::Cursor => self.cursor(request)?,
+            Op::Fetch => self.fetch(request),
+            Op::Savepoint => self.step(request, |session, reply| session.savepoint(level(), reply)),
+            Op::Release => self.step(request, |session, reply| session.release(level(), reply)),
+            Op::RollbackTo => self.step(request, |session, reply| session.rollback_to(level(), reply)),
+            Op::Commit => self.last_step(request, |session, reply| session.commit(reply)),
+            Op::End => self.last_step(request, |session, reply| session.end(reply)),
+            Op::Ended => self.step(request, |session, reply| session.ended(reply)),
+            Op::Cancel => self.cancel(request.target),
+            Op::Stream => self.stream(request, deliveries)?,
+            Op::Unsubscribe => self.realm.subscriptions.end(request.target),
+            Op::ExplainStream => self.explain_stream(request)?,
+        }
+        Some(has_reply)
+    }
+
+    fn reply(&self, request: &Request<'_>) -> FrameReply {
+        FrameReply::new(Arc::clone(&self.realm), request.id)
+    }
+
+    fn sql(&self, request: &Request<'_>, offset: usize) -> Option<Arc<str>> {
+        self.texts.get(request.word(offset))
+    }
+
+    fn open(&self, request: &Request<'_>) {
+        let reply = self.reply(request);
+        let (path, options) = match open::parse(request.text(0).unwrap_or_default()) {
+            Ok(parsed) => parsed,
+            Err(error) => return reply.fail(&error),
+        };
+        let realm = Arc::clone(&self.realm);
+        blocking::run(move || match Handle::open(&path, &options) {
+            Err(error) => reply.fail(&error),
+            Ok(handle) => {
+                let engine = handle.engine().id();
+                let handle = realm.keep(handle);
+                reply.json(format!("{{\"handle\":{handle},\"engine\":{engine}}}").into_bytes());
+            }
+        });
+    }
+
+    fn close(&self, request: &Request<'_>) {
+        let reply = self.reply(request);
+        let handle = self.realm.take(request.target);
+        blocking::run(move || {
+            drop(handle);
+            reply.done();
+        });
+    }
+
+    fn diagnostics(&self, request: &Request<'_>) {
+        self.with_engine(request, |engine, reply| {
+            reply.json(diagnostics::to_json(&engine.diagnostics()));
+        });
+    }
+
+    fn query(&self, request: &Request<'_>, sql_at: usize, params_at: usize) -> Option<Query> {
+        let format = match request {
+            _ if request.has(RequestFlags::JSON) => Format::Json,
+            _ if request.has(RequestFlags::FIRST) => Format::FirstRow,
+            _ => Format::Rows,
+        };
+        let limited = request.has(RequestFlags::LIMITS);
+        Some(Query {
+            sql: self.sql(request, sql_at)?,
+            params: request.params(params_at + if limited { LIMITS_BYTES } else { 0 }),
+            format,
+            integers: integers(request),
+            token: self.cancellation.token(request.id, &self.realm.scope),
+            limits: limited.then(|| Box::new(limits(request, params_at))),
+        })
+    }
+
+    fn select(&self, request: &Request<'_>) -> Option<()> {
+        let query = self.query(request, 0, 4)?;
+        if request.has(RequestFlags::SESSION) {
+            self.step(request, |session, reply| session.select(query, reply));
+        } else {
+            self.with_engine(request, |engine, reply| engine.select(query, Box::new(reply)));
+        }
+        Some(())
+    }
+
+    fn write(&self, request: &Request<'_>, work: Work) {
+        let write = Write {
+            work,
+            full: request.has(RequestFlags::FULL),
+            integers: integers(request),
+            token: self.cancellation.token(request.id, &self.realm.scope),
+        };
+        if request.has(RequestFlags::SESSION) {
+            self.step(request, |session, reply| session.write(write, reply));
+        } else {
+            self.with_engine(request, |engine, reply| engine.write(write, Box::new(reply)));
+        }
+    }
+
+    fn execute(&self, request: &Request<'_>) -> Option<Work> {
+        Some(Work::Execute {
+            sql: self.sql(request, 0)?,
+            params: request.params(4),
+        })
+    }
+
+    fn batch(&self, request: &Request<'_>) -> Option<Work> {
+        let sql = self.sql(request, 0)?;
+        let more = request.has(RequestFlags::MORE).then(Chunks::default);
+        if let Some(parts) = &more {
+            lock(&self.realm.batches).insert(request.id, parts.clone());
+        }
+        let first = param_sets(request);
+        Some(Work::Batch { sql, first, more })
+    }
+
+    fn continue_batch(&self, request: &Request<'_>) {
+        let (sets, last) = (param_sets(request), !request.has(RequestFlags::MORE));
+        let mut batches = lock(&self.realm.batches);
+        if let Some(parts) = batches.get(&request.target) {
+            parts.push(Chunk::Sets { sets, last });
+        }
+        if last {
+            batches.remove(&request.target);
+        }
+    }
+
+    fn abort_batch(&self, request: &Request<'_>) {
+        if let Some(parts) = lock(&self.realm.batches).remove(&request.target) {
+            parts.push(Chunk::Abort);
+        }
+    }
+
+    fn cancel(&self, request: u32) {
+        let session = self
+            .cancellation
+            .cancel(request)
+            .and_then(|session| self.realm.sessions.get(session));
+        if let Some(session) = session {
+            session.cancel();
+        }
+        self.realm
+            .engines()
+            .iter()
+            .for_each(|engine| engine.drop_cancelled());
+    }
+
+    fn stream(&self, request: &Request<'_>, deliveries: &mut Vec<Delivery>) -> Option<()> {
+        let live = LiveQueryRequest {
+            queries: self.live_queries(request)?,
+            integers: integers(request),
+            verify: request.double(0),
+        };
+        let Some(engine) = self.realm.engine(request.target) else {
+            self.reply(request).fail(&Error::Closed);
+            return Some(());
+        };
+        // Deliveries under this number belong to an earlier live query, which is over.
+        deliveries.retain(|delivery| delivery.request() != request.id);
+        let listener = FrameListener::new(Arc::clone(&self.realm), request.id);
+        let subscription = engine.subscribe(live, Box::new(listener));
+        self.realm.subscriptions.keep(request.id, subscription);
+        Some(())
+    }
+
+    /// The statements of a live query with their parameters.
+    fn live_queries(&self, request: &Request<'_>) -> Option<Vec<(Arc<str>, Params)>> {
+        let mut at = 16;
+        let mut queries = Vec::new();
+        for _ in 0..request.word(8) {
+            let length = request.word(at + 4) as usize;
+            queries.push((self.sql(request, at)?, request.params_of_length(at + 8, length)));
+            at += 8 + length.next_multiple_of(4);
+        }
+        Some(queries)
+    }
+
+    fn explain_stream(&self, request: &Request<'_>) -> Option<()> {
+        let sql = self.sql(request, 0)?;
+        self.with_engine(request, |engine, reply| {
+            engine.explain_stream(
+                sql,
+                request.params(4),
+                Box::new(move |explained| match explained {
+                    Ok(explanation) => reply.json(explanation::to_json(&explanation)),
+                    Err(error) => reply.fail(&error),
+                }),
+            );
+        });
+        Some(())
+    }
+
+    fn begin(&mut self, request: &Request<'_>) {
+        let timeout = limit(request, 8).map(milliseconds);
+        let full = request.has(RequestFlags::FULL);
+        self.open_session(request, |engine, reply| engine.begin(timeout, full, reply));
+    }
+
+    fn cursor(&mut self, request: &Request<'_>) -> Option<()> {
+        let query = self.query(request, 8, 12)?;
+        let batch_rows = request.word(4) as usize;
+        self.open_session(request, |engine, reply| engine.cursor(query, batch_rows, reply));
+        Some(())
+    }
+
+    fn open_session(
+        &mut self,
+        request: &Request<'_>,
+        open: impl FnOnce(&Engine, Box<dyn resqlite::Reply>) -> Session,
+    ) {
+        let id = request.word(0);
+        let reply = self.reply(request).in_session(id);
+        let Some(engine) = self.realm.engine(request.target) else {
+            return reply.fail(&Error::Closed);
+        };
+        self.cancellation.include_session(request.id, id);
+        self.realm.sessions.open(id, || open(&engine, Box::new(reply)));
+    }
+
+    fn fetch(&mut self, request: &Request<'_>) {
+        self.cancellation.include_session(request.id, request.target);
+        let reply = self.reply(request).in_session(request.target);
+        self.in_session(request, reply, |session, reply| session.fetch(reply));
+    }
+
+    fn step(&self, request: &Request<'_>, run: impl FnOnce(&Session, Box<FrameReply>)) {
+        self.in_session(request, self.reply(request), run);
+    }
+
+    fn last_step(&self, request: &Request<'_>, run: impl FnOnce(&Session, Box<FrameReply>)) {
+        self.step(request, run);
+        self.realm.sessions.remove(request.target);
+    }
+
+    fn in_session(
+        &self,
+        request: &Request<'_>,
+        reply: FrameReply,
+        run: impl FnOnce(&Session, Box<FrameReply>),
+    ) {
+        match self.realm.sessions.get(request.target) {
+            Some(session) => run(&session, Box::new(reply)),
+            None if matches!(request.op, Op::End | Op::Ended) => reply.done(),
+            None => reply.fail(&Error::Transaction {
+                operation: "use after end",
+                message: "the transaction, snapshot or cursor has ended already".into(),
+            }),
+        }
+    }
+
+    fn with_engine(&self, request: &Request<'_>, run: impl FnOnce(&Engine, FrameReply)) {
+        let reply = self.reply(request);
+        match self.realm.engine(request.target) {
+            Some(engine) => run(&engine, reply),
+            None => reply.fail(&Error::Closed),
+        }
+    }
+}
+
+fn param_sets(request: &Request<'_>) -> Sets {
+    Sets {
+        count: request.word(4) as usize,
+        params: request.params(8),
+    }
+}
+
+fn integers(request: &Request<'_>) -> Integers {
+    const NUMBER: u8 = Integers::Number as u8;
+    const BIG_INT: u8 = Integers::BigInt as u8;
+    match request.flags.0 & INTEGERS_MASK {
+        NUMBER => Integers::Number,
+        BIG_INT => Integers::BigInt,
+        _ => Integers::Auto,
+    }
+}
+
+/// Bytes that the limits of a query take.
+const LIMITS_BYTES: usize = 24;
+
+/// The limits of a query: time, steps, bytes.
+fn limits(request: &Request<'_>, at: usize) -> QueryLimits {
+    QueryLimits {
+        time: limit(request, at).map(milliseconds),
+        steps: limit(request, at + 8).map(|most| most as u64),
+        bytes: limit(request, at + 16).map(|most| most as u64),
+    }
+}
+
+/// A limit, of which 0 stands for none.
+fn limit(request: &Request<'_>, at: usize) -> Option<f64> {
+    Some(request.double(at)).filter(|most| *most > 0.0)
+}
+
+fn milliseconds(time: f64) -> Duration {
+    Duration::from_micros((time * 1000.0) as u64)
+}

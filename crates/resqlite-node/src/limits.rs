@@ -1,0 +1,23 @@
+//! Every bound of the binding, in one place. The bounds of the engine are in `resqlite::limits`.
+
+use std::time::Duration;
+
+use crate::protocol::FRAME_HEADER;
+
+/// Bytes of a payload that stands in the frame itself; larger ones travel by slab or by themselves.
+pub(crate) const INLINE_BYTES: usize = 4 * 1024;
+/// Bytes of the longest frame; the inbox of a realm must hold one.
+pub(crate) const FRAME_BYTES: usize = FRAME_HEADER + INLINE_BYTES + 8;
+/// Bytes of a slab; larger row batches travel by themselves.
+pub(crate) const SLAB_BYTES: usize = 256 * 1024;
+/// Slabs of one realm: how far engine threads may be ahead of it.
+pub(crate) const SLABS: usize = 32;
+/// Bytes of row batches that travel by themselves and have not been taken. Threads that exceed it wait.
+pub(crate) const OWNED_BYTES: usize = 16 << 20;
+/// How long one request waits, over all its row batches, for its realm to catch up. After that its rows are kept in
+/// memory: a realm that is blocked must not hold up readers or the writer, which other realms need.
+pub(crate) const REALM_PATIENCE: Duration = Duration::from_millis(50);
+/// Row batches that wait in slabs before the realm is woken, although their request is not finished.
+pub(crate) const BATCHES_BEFORE_WAKE: usize = 4;
+/// Column layouts that a realm knows. Before it learns one more, it forgets them all.
+pub(crate) const KNOWN_LAYOUTS: usize = 4096;

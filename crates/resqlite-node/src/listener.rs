@@ -1,0 +1,111 @@
+//! What a live query emits, written as frames.
+
+use std::{sync::Arc, time::Duration};
+
+use resqlite::{Delivery, Emission, Error, Listener, Shape, Slice, live::Run};
+
+use crate::{
+    errors,
+    frames::ReplyHeader,
+    limits::REALM_PATIENCE,
+    protocol::{NEW_ROWS, ReplyFlags, ReplyKind},
+    realm::Realm,
+    stats::reason_number,
+};
+
+/// Writes the frames of one live query. When it is dropped, no further call can come: then the request that opened the
+/// query is settled, so that its number can be used again.
+pub(crate) struct FrameListener {
+    realm: Arc<Realm>,
+    request: u32,
+    /// How much longer the next emission may wait for the realm to catch up.
+    patience: Duration,
+    settled: bool,
+}
+
+impl FrameListener {
+    pub(crate) fn new(realm: Arc<Realm>, request: u32) -> Self {
+        Self {
+            realm,
+            request,
+            patience: REALM_PATIENCE,
+            settled: false,
+        }
+    }
+
+    fn header(&self, kind: ReplyKind, flags: ReplyFlags, argument: u32) -> ReplyHeader {
+        ReplyHeader {
+            kind,
+            flags,
+            request: self.request,
+            argument,
+        }
+    }
+}
+
+impl Listener for FrameListener {
+    fn rows(&mut self, layout: &Arc<Shape>, batch: &Slice<'_>) -> bool {
+        self.realm
+            .outbox
+            .push_rows(layout, batch, self.request, ReplyFlags::NONE, &mut self.patience)
+    }
+
+    fn patch(&mut self, part: usize, layout: &Arc<Shape>, segments: &[Run]) {
+        let header = self.header(ReplyKind::Patch, ReplyFlags::NONE, layout.id());
+        self.realm
+            .outbox
+            .push_patch(layout, header, patch(part, segments));
+    }
+
+    fn emit(&mut self, emission: Emission) -> Delivery {
+        self.patience = REALM_PATIENCE;
+        self.realm.outbox.push(
+            self.header(ReplyKind::Emit, ReplyFlags::NONE, 0),
+            &numbers(&emission),
+        );
+        Delivery::Pending
+    }
+
+    fn fail(&mut self, error: &Error, ended: bool) -> Delivery {
+        self.patience = REALM_PATIENCE;
+        self.settled |= ended;
+        let json = errors::to_json(error);
+        let header = self.header(ReplyKind::Error, ReplyFlags::LAST.when(ended), json.len() as u32);
+        self.realm.outbox.push_owned(header, json);
+        Delivery::Pending
+    }
+}
+
+impl Drop for FrameListener {
+    fn drop(&mut self) {
+        if !self.settled {
+            self.realm
+                .outbox
+                .push(self.header(ReplyKind::Ok, ReplyFlags::LAST, 0), &[]);
+        }
+    }
+}
+
+fn patch(part: usize, segments: &[Run]) -> Vec<u8> {
+    let mut payload = Vec::with_capacity(8 + 8 * segments.len());
+    let mut word = |value: u32| payload.extend(value.to_le_bytes());
+    word(part as u32);
+    word(segments.len() as u32);
+    for segment in segments {
+        let (start, count) = match *segment {
+            Run::Keep { start, count } => (start, count),
+            Run::New { count } => (NEW_ROWS as u32, count),
+        };
+        word(start);
+        word(count);
+    }
+    payload
+}
+
+fn numbers(emission: &Emission) -> [u8; 24] {
+    let mut out = [0; 24];
+    out[..8].copy_from_slice(&(emission.commit as f64).to_le_bytes());
+    out[8..16].copy_from_slice(&(emission.micros as f64).to_le_bytes());
+    out[16..20].copy_from_slice(&reason_number(emission.reason).to_le_bytes());
+    out
+}

@@ -1,0 +1,182 @@
+//! The protocol between JavaScript and the engine: operations, flags, kinds of replies, and sizes, each written once.
+//!
+//! The TypeScript side, `packages/resqlite/src/wire/protocol.ts`, is generated from this file and from the other files
+//! that `tests/protocol.rs` lists. After a change:
+//!
+//! ```sh
+//! WRITE_PROTOCOL=1 cargo test -p resqlite-node --test protocol
+//! ```
+
+/// Declares an enum that crosses as a byte, with `from_byte` for its way back.
+macro_rules! byte_enum {
+    ($(#[$doc:meta])* pub(crate) enum $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $byte:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(crate) enum $name { $($(#[$variant_doc])* $variant = $byte,)* }
+
+        impl $name {
+            pub(crate) fn from_byte(byte: u8) -> Option<Self> {
+                match byte {
+                    $($byte => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+byte_enum! {
+    /// The operations of request frames, each with its payload. The target is a database handle, or a session where
+    /// `SESSION` is set, unless another target is named. `sql` is the number of a text that `DEFINE` gave it; `text`
+    /// is a `u32` length and UTF-8; `limits` is there where `LIMITS` is set: `f64` milliseconds, `f64` steps, `f64`
+    /// bytes, each 0 for none.
+    pub(crate) enum Op {
+        /// `text`. Gives an SQL text the number `target`. No reply.
+        Define = 1,
+        /// Forgets all SQL texts. No reply.
+        Forget = 2,
+        /// `text`: the path and the options as JSON. Replies with JSON: `handle` and `engine`.
+        Open = 3,
+        /// Closes a database handle.
+        Close = 4,
+        /// `u32 sql · limits · params`
+        Select = 5,
+        /// `u32 sql · params`
+        Execute = 6,
+        /// `u32 sql · u32 sets · params × sets`. With `MORE`, further sets follow in `CHUNK` frames.
+        Batch = 7,
+        /// `u32 0 · u32 sets · params × sets`, for the batch that request `target` began. No reply.
+        Chunk = 8,
+        /// The caller of the batch that request `target` began has given up. No reply.
+        BatchAbort = 9,
+        /// `text`: a script.
+        Exec = 10,
+        /// `u32 session · u32 0 · f64 milliseconds`. Begins a transaction, which ends after that time; 0 for never.
+        Begin = 11,
+        /// `u32 level`
+        Savepoint = 12,
+        /// `u32 level`
+        Release = 13,
+        /// `u32 level`
+        RollbackTo = 14,
+        /// Commits the transaction and ends the session.
+        Commit = 15,
+        /// Ends the session; a transaction is rolled back.
+        End = 16,
+        /// Replies when the session ends: with the reason if the engine ended it.
+        Ended = 17,
+        /// `u32 session`
+        Snapshot = 18,
+        /// `u32 session · u32 rows per batch · u32 sql · limits · params`
+        Cursor = 19,
+        /// The next batch of the cursor `target`.
+        Fetch = 20,
+        /// Cancels the request `target`. No reply of its own.
+        Cancel = 21,
+        /// Replies with JSON.
+        Diagnostics = 22,
+        /// `f64 verify · u32 queries · u32 0`, then per query `u32 sql · u32 length · params`, padded to 4. Opens a live
+        /// query.
+        Stream = 23,
+        /// Ends the live query that request `target` opened. No reply of its own.
+        Unsubscribe = 24,
+        /// `u32 sql · params`. Replies with JSON.
+        ExplainStream = 25,
+    }
+}
+
+impl Op {
+    /// Whether the request itself is answered.
+    pub(crate) fn has_reply(self) -> bool {
+        use Op::*;
+        !matches!(self, Define | Forget | Chunk | BatchAbort | Cancel | Unsubscribe)
+    }
+}
+
+/// Flags of request frames. The lowest bits hold the integer mode.
+#[derive(Clone, Copy)]
+pub(crate) struct RequestFlags(pub(crate) u8);
+
+impl RequestFlags {
+    /// Only the first row is wanted.
+    pub(crate) const FIRST: Self = Self(1 << 2);
+    /// The rows are wanted as JSON text.
+    pub(crate) const JSON: Self = Self(1 << 3);
+    /// The target is a session, not a database handle.
+    pub(crate) const SESSION: Self = Self(1 << 4);
+    /// The commit must be on disk before it is acknowledged.
+    pub(crate) const FULL: Self = Self(1 << 5);
+    /// More frames of this batch follow.
+    pub(crate) const MORE: Self = Self(1 << 6);
+    /// The limits of the query stand before its parameters.
+    pub(crate) const LIMITS: Self = Self(1 << 7);
+
+    pub(crate) fn has(self, flag: Self) -> bool {
+        self.0 & flag.0 != 0
+    }
+}
+
+/// Flag bits that hold the integer mode.
+pub(crate) const INTEGERS_MASK: u8 = 0b11;
+
+byte_enum! {
+    /// The kinds of reply frames, each with its argument and payload.
+    pub(crate) enum ReplyKind {
+        /// A column layout, sent before its first use. Argument: its number. `u32 length · names as JSON`. With `END`,
+        /// the layouts sent before are void.
+        Layout = 1,
+        /// A row batch. Argument: the number of its column layout.
+        Rows = 2,
+        /// A write is done. `f64 changes · i64 last rowid · f64 commit`
+        Written = 3,
+        /// JSON text that a caller gets as it is. Argument: its length.
+        Bytes = 4,
+        /// An error as JSON. Argument: its length.
+        Error = 5,
+        /// An answer as JSON. Argument: its length.
+        Json = 6,
+        /// Done.
+        Ok = 7,
+        /// How new rows and old ones make a result. Argument: the number of the column layout. `u32 part · u32
+        /// segments`, then per segment `u32 start · u32 count`.
+        Patch = 8,
+        /// The patches since the last emission are complete. `f64 commit · f64 microseconds · u32 reason · u32 0`
+        Emit = 9,
+    }
+}
+
+/// Flags of reply frames.
+#[derive(Clone, Copy)]
+pub(crate) struct ReplyFlags(pub(crate) u8);
+
+impl ReplyFlags {
+    /// The last frame of the request.
+    pub(crate) const LAST: Self = Self(1);
+    /// The cursor has no further rows.
+    pub(crate) const END: Self = Self(1 << 1);
+    /// The payload is in a slab: `u32 slab · u32 length` stand in its place.
+    pub(crate) const SLAB: Self = Self(1 << 2);
+    /// The payload is to be taken by `take`: `u32 number · u32 length` stand in its place.
+    pub(crate) const OWNED: Self = Self(1 << 3);
+
+    pub(crate) const NONE: Self = Self(0);
+
+    pub(crate) fn has(self, flag: Self) -> bool {
+        self.0 & flag.0 != 0
+    }
+
+    pub(crate) fn with(self, flag: Self) -> Self {
+        Self(self.0 | flag.0)
+    }
+
+    pub(crate) fn when(self, condition: bool) -> Self {
+        if condition { self } else { Self::NONE }
+    }
+}
+
+/// Bytes of the header of every frame, request and reply.
+pub(crate) const FRAME_HEADER: usize = 16;
+
+/// The start of a segment of new rows in a patch.
+pub(crate) const NEW_ROWS: i32 = -1;

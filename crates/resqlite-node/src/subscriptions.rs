@@ -1,0 +1,105 @@
+//! The open live queries of a realm, and what JavaScript has got of them.
+
+use std::sync::Mutex;
+
+use resqlite::{StreamStats, Subscription};
+
+use crate::{
+    frames::ReplyHeader,
+    protocol::{ReplyFlags, ReplyKind},
+    sync::lock,
+};
+
+/// The open live queries of a realm. Only the realm's thread uses it, so the lock is never contended.
+#[derive(Default)]
+pub(crate) struct Subscriptions(Mutex<ByRequest>);
+
+/// Indexed by the number of the request that opened the query. These numbers are used again, so they stay small.
+type ByRequest = Vec<Option<Subscription>>;
+
+impl Subscriptions {
+    pub(crate) fn keep(&self, request: u32, subscription: Subscription) {
+        // A query that had this number is over. It is dropped after the lock is released.
+        let _ended = self.with(|open| {
+            let at = request as usize;
+            if at >= open.len() {
+                open.resize_with(at + 1, || None);
+            }
+            open[at].replace(subscription)
+        });
+    }
+
+    /// The counters of a live query, if it is open.
+    pub(crate) fn stats(&self, request: u32) -> Option<StreamStats> {
+        self.with(|open| find(open, request).map(Subscription::stats))
+    }
+
+    /// Ends a live query, if it is open.
+    pub(crate) fn end(&self, request: u32) {
+        let _ended = self.with(|open| take(open, request));
+    }
+
+    /// JavaScript has consumed these deliveries: their queries may emit again.
+    pub(crate) fn consumed(&self, deliveries: &[Delivery]) {
+        if deliveries.is_empty() {
+            return;
+        }
+        let _ended: Vec<_> = self.with(|open| {
+            Subscription::all_delivered(deliveries.iter().filter_map(|delivery| match *delivery {
+                Delivery::Value(request) => find(open, request),
+                Delivery::End(_) => None,
+            }));
+            let ended = deliveries.iter().filter_map(|delivery| match *delivery {
+                Delivery::Value(_) => None,
+                Delivery::End(request) => take(open, request),
+            });
+            ended.collect()
+        });
+    }
+
+    /// Ends all of them.
+    pub(crate) fn end_all(&self) {
+        let _ended = self.with(std::mem::take);
+    }
+
+    fn with<T>(&self, action: impl FnOnce(&mut ByRequest) -> T) -> T {
+        action(&mut lock(&self.0))
+    }
+}
+
+fn find(open: &ByRequest, request: u32) -> Option<&Subscription> {
+    open.get(request as usize)?.as_ref()
+}
+
+fn take(open: &mut ByRequest, request: u32) -> Option<Subscription> {
+    open.get_mut(request as usize)?.take()
+}
+
+/// A frame of a live query that JavaScript has got and may not have consumed yet.
+#[derive(Clone, Copy)]
+pub(crate) enum Delivery {
+    /// An emission or an error.
+    Value(u32),
+    /// The last frame.
+    End(u32),
+}
+
+impl Delivery {
+    /// The delivery that a frame is, if it can be one of a live query. (An error can be that of any request; a number
+    /// that no live query has is ignored.)
+    pub(crate) fn of(header: &ReplyHeader) -> Option<Self> {
+        match header.kind {
+            ReplyKind::Ok | ReplyKind::Error if header.flags.has(ReplyFlags::LAST) => {
+                Some(Self::End(header.request))
+            }
+            ReplyKind::Emit | ReplyKind::Error => Some(Self::Value(header.request)),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn request(self) -> u32 {
+        match self {
+            Self::Value(request) | Self::End(request) => request,
+        }
+    }
+}

@@ -1,0 +1,161 @@
+// Generated from the Rust sources. After a change there, write it with:
+// WRITE_PROTOCOL=1 cargo test -p resqlite-node --test protocol
+
+/**
+ * The counters of a live query: see {@link LiveQuery.stats}. Live queries that share a native one share its
+ * counters.
+ */
+export interface StreamStats {
+  /** Commits that were examined. */
+  commits: number
+  /** Commits that caused no re-run because they changed none of the tables that the queries read. */
+  skippedByTable: number
+  /** Commits that caused no re-run because they changed none of the columns that the queries read. */
+  skippedByColumn: number
+  /** Commits that caused no re-run because they changed no row that fulfils the conditions of the queries. */
+  skippedByKey: number
+  /** Re-runs of the queries. */
+  requeries: number
+  /** Re-runs that had the same result as before, so that nothing was emitted. */
+  unchanged: number
+  /** Values emitted, including the first. */
+  emitted: number
+  /** Commits that needed no re-run of their own, because the queries were to be re-run anyway. */
+  coalesced: number
+  /** New rows delivered in total. */
+  rowsPatched: number
+  /** Re-runs that failed. */
+  errors: number
+  /** Audits: skipped re-runs that were run all the same, to check that they would have changed nothing. */
+  verified: number
+  /** Audits that found a new result. Anything but 0 is a bug in resqlite. */
+  missed: number
+  /** Why the queries ran last. */
+  lastReason: 'first' | 'everything' | 'schema' | 'table' | 'columns' | 'rows'
+  /** How long the last run took, in microseconds. */
+  lastMicros: number
+  /** How long all runs took together, in microseconds. */
+  totalMicros: number
+  /** The number of rows of the result, or of all results together. */
+  rows: number
+  /** Whether a query uses something that changes by itself, such as the time. This causes no re-run. */
+  volatile: boolean
+}
+
+/** The counters that can be added up over live queries. */
+export type StreamSums = Omit<StreamStats, 'lastReason' | 'lastMicros' | 'rows' | 'volatile'>
+
+/** The counters of a live query, in the order in which the native side writes them. */
+export const STREAM_COUNTERS = [
+  'commits',
+  'skippedByTable',
+  'skippedByColumn',
+  'skippedByKey',
+  'requeries',
+  'unchanged',
+  'emitted',
+  'coalesced',
+  'rowsPatched',
+  'errors',
+  'verified',
+  'missed',
+  'totalMicros',
+  'lastReason',
+  'lastMicros',
+  'rows',
+  'volatile',
+] as const
+
+/**
+ * The counters of the whole process: all databases, native threads and worker_threads. Names that end in `Us`
+ * are times in microseconds, with fractions; names that contain `Max` are the largest numbers that ever were
+ * at once; the others count events.
+ */
+export interface ProfileCounters {
+  /** Time of the main threads for handing requests over to the native threads, including waking them. */
+  submitUs: number
+  /**
+   * Time of the main threads for handling replies: decoding, settling promises, calling subscribers; without
+   * the code that waits for the promises.
+   */
+  completionHandlerUs: number
+  /** Time for calling subscribers; part of `completionHandlerUs`. */
+  streamEmitUs: number
+  /** Time of the readers for `select`, `selectOne` and `selectBytes`, including waking the main thread. */
+  readerRequestUs: number
+  /** Time for examining new commits for live queries, and calling threads for the re-runs. */
+  invalidateUs: number
+  /** Time for finding the live queries that commits affect; part of `invalidateUs`. */
+  intersectionUs: number
+  /** Time of the writer thread for requests, from taking them to the last reply. */
+  writerRequestUs: number
+  /**
+   * Time for `BEGIN IMMEDIATE`, including the check for external changes of the schema. Part of
+   * `writerRequestUs`, like the following `writer_…_us`.
+   */
+  writerBeginUs: number
+  /** Time for stepping statements, without `writerDirtyUs`. */
+  writerSqliteUs: number
+  /** Time for `COMMIT`. */
+  writerCommitUs: number
+  /** Time for savepoints, `ROLLBACK` and `PRAGMA synchronous`. */
+  writerControlUs: number
+  /** Time for recording changes: changed rows, the change summary of a commit, the commit log. */
+  writerDirtyUs: number
+  /** Time for replying to callers. */
+  writerReplyUs: number
+  /** Calls that `submitUs` measures: one for all requests of a turn of the event loop. */
+  submitCount: number
+  /** Calls that `completionHandlerUs` measures, without those that found no replies. */
+  completionHandlerCount: number
+  /** Replies that were handled: ends of requests, and emissions and errors of live queries. */
+  completions: number
+  /** Emissions of live queries. */
+  streamEmitCount: number
+  /** Reads that `readerRequestUs` measures. */
+  readerRequestCount: number
+  /** Times that new commits were examined for live queries. */
+  invalidateCount: number
+  /** Commits for which affected live queries were looked up. */
+  intersectionCount: number
+  /** Index entries that were examined for this. */
+  intersectionEntries: number
+  /** Reads that had to wait for a free reader. */
+  dispatcherParkedTotal: number
+  /** Times that a reader was woken, found no job, and parked again. */
+  dispatcherWakeRetryTotal: number
+  /** Re-runs that had to wait for a free thread. */
+  rerunParkedTotal: number
+  /** Times that a thread for re-runs was woken, found no job, and parked again. */
+  rerunWakeRetryTotal: number
+  /** Requests to the writer: writes, and the beginnings and steps of transactions. */
+  writerRequestCount: number
+  /** Transactions that were begun. */
+  writerBeginCount: number
+  /** Runs of statements; in a batch, one per parameter set. */
+  writerSqliteCount: number
+  /** Transactions that were committed. */
+  writerCommitCount: number
+  /** Statements that `writerControlUs` measures. */
+  writerControlCount: number
+  /** Commits whose changes were recorded. */
+  writerDirtyCount: number
+  /** Changed rows that were recorded. */
+  writerDirtyRows: number
+  /** Replies of the writer. */
+  writerReplyCount: number
+  /** Rows that were sent to JavaScript. */
+  rowsDecoded: number
+  /** The values of these rows. */
+  cellsDecoded: number
+  /** Largest number of reads that waited for a free reader. */
+  dispatcherMaxParkedConcurrent: number
+  /** Largest number of re-runs that waited for a free thread. */
+  rerunMaxParkedConcurrent: number
+  /** Largest number of requests in the writer's queue. */
+  writerQueueMax: number
+  /** Largest number of reads in the readers' queue. */
+  readerQueueMax: number
+  /** Largest number of re-runs in the queue of their threads. */
+  rerunQueueMax: number
+}
