@@ -7,9 +7,12 @@
 //! A module imports only modules above it:
 //!
 //! ```text
-//! protocol · limits · sync · errors · blocking · external_memory
-//! frames · slab · texts · cancellation · sessions · stats
-//! subscriptions · outbox · open · explanation · diagnostics
+//! protocol · sync · errors · texts · cancellation · stats · blocking · external_memory
+//! limits · sessions · open · explanation · diagnostics
+//! frames · slab
+//! subscriptions
+//! profile
+//! outbox
 //! realm
 //! reply · listener
 //! dispatch
