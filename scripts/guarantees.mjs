@@ -3,10 +3,9 @@
 // node scripts/guarantees.mjs
 
 import { existsSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { root } from './lib/paths.mjs'
-import { CommandFailed } from './lib/process.mjs'
+import { CommandFailed, runAsProgram } from './lib/process.mjs'
 
 /** The documents with guarantees, and the letter of their numbers. */
 const documents = [
@@ -119,12 +118,4 @@ function source(file) {
   return readFileSync(join(root, file), 'utf8')
 }
 
-if (resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  try {
-    checkGuarantees()
-  } catch (error) {
-    if (!(error instanceof CommandFailed)) throw error
-    console.error(error.message)
-    process.exitCode = 1
-  }
-}
+await runAsProgram(import.meta.url, checkGuarantees)

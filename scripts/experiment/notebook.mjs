@@ -1,76 +1,43 @@
-// The files behind the records: the only part that reads and writes.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, relative, sep } from 'node:path'
-import { filesBelow } from '../lib/paths.mjs'
-import { indexLines, withIndex } from './index.mjs'
-import { fileName, nextNumber, parseRecord, plannedRecord } from './record.mjs'
-import { formatJson, plannedEntry, withExperiment } from './signals.mjs'
+// The files of the lab notebook, read and written.
 
-const resultFolders = [
-  ['experiments', 'results'],
-  ['bench', 'results'],
-]
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { withIndex } from './index.mjs'
+import { fileName, parseRecord, plannedRecord } from './record.mjs'
 
-/** What `errorsIn` looks at, read from the repository below `root`. */
-export function readNotebook(root) {
+const indexFile = 'experiments/README.md'
+const signalsFile = 'experiments/signals.json'
+
+/** The records, signals and index of the repository in `folder`, and its documents, which may name stored results. */
+export function readNotebook(folder) {
+  const read = (file) => readFileSync(join(folder, file), 'utf8')
+  const markdown = (below) => readdirSync(join(folder, below)).filter((name) => name.endsWith('.md'))
+  const records = markdown('experiments').filter((name) => name !== 'README.md')
+  const documents = ['.', 'docs', 'experiments'].flatMap((below) =>
+    markdown(below).map((name) => join(below, name)),
+  )
   return {
-    records: readRecords(root),
-    signals: readFileSync(signalsPath(root), 'utf8'),
-    index: readFileSync(indexPath(root), 'utf8'),
-    readme: readFileSync(join(root, 'README.md'), 'utf8'),
-    stored: new Set(resultFolders.flatMap((names) => storedBelow(root, join(root, ...names)))),
+    records: records.sort().map((name) => parseRecord({ name, text: read(join('experiments', name)) })),
+    signals: JSON.parse(read(signalsFile)),
+    index: read(indexFile),
+    documents: documents.map((file) => ({ file, text: read(file) })),
   }
 }
 
-/** Writes the index anew from the records and signals. */
-export function writeIndex(root) {
-  const records = readRecords(root).map(parseRecord)
-  const readme = readFileSync(indexPath(root), 'utf8')
-  writeFileSync(indexPath(root), withIndex(readme, indexLines(records, readSignals(root))))
+/** Makes the index from the records and signals. */
+export function writeIndex(folder) {
+  const { index, records, signals } = readNotebook(folder)
+  writeFileSync(join(folder, indexFile), withIndex(index, records, signals))
 }
 
-/**
- * Begins a record: its file, its entry in the signals, its row in the index.
- *
- * @param {{ title: string, date: string, directions: string[] }} plan
- * @returns the path of the record
- */
-export function addRecord(root, { title, date, directions }) {
-  const number = nextNumber(readRecords(root).map(({ name }) => name))
-  const path = join(root, 'experiments', fileName(number, title))
-  const signals = withExperiment(readSignals(root), number, plannedEntry(directions))
+/** Begins a record: its file, its entry in signals.json, its row in the index. Returns the path of the record. */
+export function addRecord(folder, { title, date, directions }) {
+  const { records, signals } = readNotebook(folder)
+  const number = String(records.length + 1).padStart(3, '0')
+  const path = join(folder, 'experiments', fileName(number, title))
   writeFileSync(path, plannedRecord({ number, title, date, directions }), { flag: 'wx' })
-  writeFileSync(signalsPath(root), formatJson(signals))
-  writeIndex(root)
+  signals.experiments[number] = { directions, outcomeClass: 'planned', changedBeliefs: [], nextSignals: [] }
+  writeFileSync(join(folder, signalsFile), `${JSON.stringify(signals, undefined, 2)}\n`)
+  writeIndex(folder)
   return path
-}
-
-export function directionIds(root) {
-  return readSignals(root).directions.map(({ id }) => id)
-}
-
-/** Every Markdown file in the folder but the README is a record, in the order of their names. */
-function readRecords(root) {
-  const folder = join(root, 'experiments')
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.md') && name !== 'README.md')
-    .sort()
-    .map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }))
-}
-
-function readSignals(root) {
-  return JSON.parse(readFileSync(signalsPath(root), 'utf8'))
-}
-
-function storedBelow(root, folder) {
-  if (!existsSync(folder)) return []
-  return filesBelow(folder, /./).map((path) => relative(root, path).split(sep).join('/'))
-}
-
-function signalsPath(root) {
-  return join(root, 'experiments', 'signals.json')
-}
-
-function indexPath(root) {
-  return join(root, 'experiments', 'README.md')
 }

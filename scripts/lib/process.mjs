@@ -1,8 +1,22 @@
 import { spawnSync } from 'node:child_process'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { root, toolPath } from './paths.mjs'
 
 /** A command that did not succeed. Its output has been shown already. */
 export class CommandFailed extends Error {}
+
+/** Runs `main` when node was started with the module of this URL; prints what failed. */
+export async function runAsProgram(url, main) {
+  if (resolve(process.argv[1]) !== fileURLToPath(url)) return
+  try {
+    await main(process.argv.slice(2))
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error
+    console.error(error.message)
+    process.exitCode = 1
+  }
+}
 
 /** Runs a command in the repository with its output shown, and throws when it fails. Nothing reads our stdin. */
 export function run(command, args, { cwd = root, env = {} } = {}) {
