@@ -1,16 +1,30 @@
-// npm test: everything that must hold, from a fresh clone. Stops at the first thing that does not.
+// npm test: everything that must hold, from a fresh clone. Two lanes of steps run side by side, which keeps two cores
+// busy: one for what cargo builds and tests, one for the rest.
+//
+//   npm test                            with native modules as `cargo test` compiles them: little optimised, checked
+//   npm test -- --release               with the native module as it is published
+//   npm test -- --step "node tests"     one step alone, with what the others left behind
 
 import { rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
 import { checkExperiments } from './experiment.mjs'
 import { checkGuarantees } from './guarantees.mjs'
-import { buildNative, buildTestProfile, buildTypeScript } from './lib/build.mjs'
+import {
+  buildNative,
+  buildTestModule,
+  buildTestProfile,
+  buildTypeScript,
+  definitionsFolder,
+} from './lib/build.mjs'
 import { install } from './lib/install.mjs'
-import { filesBelow, packageFolder, root } from './lib/paths.mjs'
-import { cargo, run, runTool } from './lib/process.mjs'
-import { printTimes, runSteps } from './lib/steps.mjs'
+import { runLanes } from './lib/lanes.mjs'
+import { filesBelow, packageFolder, root, testProfile } from './lib/paths.mjs'
+import { CommandFailed, cargo, run, runAsProgram, runTool } from './lib/process.mjs'
 import { checkLinks } from './links.mjs'
 import { packTest } from './pack-test.mjs'
+
+const { values: options } = parseArgs({ options: { step: { type: 'string' }, release: { type: 'boolean' } } })
 
 const builtTests = join(packageFolder, 'build')
 const clippy = (...options) =>
@@ -19,28 +33,48 @@ const clippy = (...options) =>
 const withCounters = ['--workspace', '--features', 'resqlite/profile,resqlite-node/profile']
 const tsc = (project) => runTool('typescript', 'tsc', ['-p', project])
 
-printTimes(
-  await runSteps([
-    ['install packages', () => install()],
-    ['build the native module', () => buildNative()],
-    ['build the TypeScript', buildTypeScript],
-    ['rustfmt', () => cargo(['fmt', '--all', '--check'])],
-    ['clippy', () => clippy('--workspace')],
-    ['clippy with counters', () => clippy(...withCounters)],
-    ['cargo test', () => cargo(['test', '--workspace', '--locked'])],
-    ['cargo test with counters', testCounters],
-    ['biome', () => runTool('@biomejs/biome', 'biome', ['check', '--error-on-warnings', '.'])],
-    ['guarantees', checkGuarantees],
-    ['links between the documents', checkLinks],
-    ['docs/api.md', checkApiDocs],
-    ['experiments', () => checkExperiments()],
-    ['types of the tests', compileTests],
-    ['types of the native module', () => tsc('scripts/declarations')],
-    ['a native module with counters', () => (process.env.RESQLITE_TEST_PROFILE = buildTestProfile())],
-    ['node tests', nodeTests],
-    ['the packed package', packTest],
-  ]),
+/** One cargo at a time: they lock the folder that they build in. */
+const rust = [
+  step('native module', () => (options.release ? buildNative() : buildTestModule())),
+  step('native module with counters', buildTestProfile),
+  step('cargo test', () => cargo(['test', '--workspace', '--locked'])),
+  step('cargo test with counters', testCounters),
+  step('clippy', () => clippy('--workspace')),
+  step('clippy with counters', () => clippy(...withCounters)),
+]
+const node = [
+  step('rustfmt', () => cargo(['fmt', '--all', '--check'])),
+  step('install packages', () => install()),
+  step('biome', () => runTool('@biomejs/biome', 'biome', ['check', '--error-on-warnings', '.'])),
+  step('guarantees', checkGuarantees),
+  step('links between the documents', checkLinks),
+  step('docs/api.md', checkApiDocs),
+  step('experiments', () => checkExperiments()),
+  step('TypeScript', buildTypeScript),
+  step('types of the tests', compileTests),
+  step('types of the native module', () => tsc('scripts/declarations'), 'native module'),
+  step('node tests', nodeTests, 'native module with counters'),
+  step('packed package', packTest),
+]
+
+function step(name, run, ...needs) {
+  return { name, run, needs }
+}
+
+process.env.NAPI_TYPE_DEF_TMP_FOLDER = definitionsFolder('tests')
+await runAsProgram(import.meta.url, () =>
+  options.step ? runOne(options.step) : runLanes([rust, node], argumentsFor),
 )
+
+function argumentsFor(name) {
+  return ['scripts/test.mjs', '--step', name, ...(options.release ? ['--release'] : [])]
+}
+
+async function runOne(name) {
+  const found = [...rust, ...node].find((step) => step.name === name)
+  if (!found) throw new CommandFailed(`npm test has no step "${name}"`)
+  await found.run()
+}
 
 function testCounters() {
   cargo(['test', ...withCounters, '--locked', '--test', 'profile'])
@@ -66,5 +100,7 @@ function nodeTests() {
     ...filesBelow(join(root, 'scripts', 'test'), /\.test\.mjs$/),
     ...filesBelow(join(root, 'bench', 'test', 'pure'), /\.test\.mjs$/),
   ]
-  run(process.execPath, ['--test', '--test-reporter=spec', ...files.map((file) => relative(root, file))])
+  run(process.execPath, ['--test', '--test-reporter=spec', ...files.map((file) => relative(root, file))], {
+    env: { RESQLITE_TEST_PROFILE: testProfile },
+  })
 }

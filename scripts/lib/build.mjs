@@ -1,11 +1,23 @@
-import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
 import { declarations } from './declarations.mjs'
-import { nativeFolder, packageFolder, profileFolder } from './paths.mjs'
+import { nativeFolder, packageFolder, profileFolder, testProfile } from './paths.mjs'
 import { nativeFile, platformOfTarget } from './platforms.mjs'
 import { capture, npm, requireCargo } from './process.mjs'
 
 const crate = 'resqlite-node'
+
+/** The shared library of the crate, on any system. */
+const libraryName = /^(lib)?resqlite_node\.(so|dylib|dll)$/
 
 /** The oldest glibc that binaries linked with zig run on. */
 const glibc = '2.17'
@@ -18,13 +30,18 @@ const glibc = '2.17'
  *   with `cargo zigbuild`, which reaches other C libraries than the one of this machine
  */
 export function buildNative({ target, zig = false } = {}) {
-  requireCargo()
   const definitions = definitionsFolder()
   const library = compile({ target, zig, definitions })
-  mkdirSync(nativeFolder, { recursive: true })
-  putInPlace(library, join(nativeFolder, nativeFile(platformOfTarget(target ?? hostTarget()))))
-  const written = readFileSync(join(definitions, crate), 'utf8')
-  writeFileSync(join(nativeFolder, 'generated.d.ts'), declarations(written))
+  placeNative(library, definitions, target)
+}
+
+/**
+ * Builds the native module for tests from what `cargo test` compiles, too: little optimised, with the assertions of
+ * debug builds. It is put where `buildNative` puts its own.
+ */
+export function buildTestModule() {
+  const definitions = definitionsFolder('tests')
+  placeNative(compileForTests({ definitions }), definitions)
 }
 
 /**
@@ -33,27 +50,39 @@ export function buildNative({ target, zig = false } = {}) {
  * keeps one shared library per crate, whatever its features are.
  */
 export function buildProfile() {
-  requireCargo()
   const folder = join(targetFolder(), 'profile')
   const library = compile({ features: 'profile', folder })
-  return keepProfile(library, nativeFile(platformOfTarget(hostTarget())))
+  const file = join(profileFolder, nativeFile(platformOfTarget(hostTarget())))
+  mkdirSync(profileFolder, { recursive: true })
+  putInPlace(library, file)
+  return file
+}
+
+/** Builds the native module with its counters for tests, as `buildTestModule` does. */
+export function buildTestProfile() {
+  mkdirSync(profileFolder, { recursive: true })
+  putInPlace(compileForTests({ features: 'profile', definitions: definitionsFolder('tests') }), testProfile)
 }
 
 /**
- * Builds the native module with its counters for tests, without optimisations, and gives back where it is. What
- * `cargo test` has compiled is used again; nothing else builds this library in that folder.
+ * Compiles the crate as `cargo test` does. Cargo keeps one shared library, whatever the features are, and takes it for
+ * fresh when other features have replaced it; it compiles one that is missing.
  */
-export function buildTestProfile() {
-  requireCargo()
-  const library = compile({ features: 'profile', release: false })
-  return keepProfile(library, 'tests.node')
+function compileForTests(options) {
+  for (const folder of ['.', 'deps']) removeLibraries(join(targetFolder(), 'debug', folder))
+  return compile({ ...options, release: false })
 }
 
-function keepProfile(library, name) {
-  mkdirSync(profileFolder, { recursive: true })
-  const file = join(profileFolder, name)
-  putInPlace(library, file)
-  return file
+function removeLibraries(folder) {
+  if (!existsSync(folder)) return
+  for (const name of readdirSync(folder)) if (libraryName.test(name)) rmSync(join(folder, name))
+}
+
+function placeNative(library, definitions, target = hostTarget()) {
+  mkdirSync(nativeFolder, { recursive: true })
+  putInPlace(library, join(nativeFolder, nativeFile(platformOfTarget(target))))
+  const written = readFileSync(join(definitions, crate), 'utf8')
+  writeFileSync(join(nativeFolder, 'generated.d.ts'), declarations(written))
 }
 
 /** Compiles the TypeScript of the package into packages/resqlite/dist. */
@@ -82,17 +111,21 @@ function sharedLibrary(messages) {
     .map((line) => JSON.parse(line))
     .filter(({ reason, target }) => reason === 'compiler-artifact' && target.kind.includes('cdylib'))
     .flatMap(({ filenames }) => filenames)
-  return files.find((file) => /\.(so|dylib|dll)$/.test(file))
+  return files.find((file) => libraryName.test(basename(file)))
 }
 
-/** Where the macros of napi-derive leave what they export. They write it only when the crate is compiled. */
-function definitionsFolder() {
-  const folder = join(targetFolder(), 'napi-definitions')
+/**
+ * The folder where the macros of napi-derive write what the crate exports, whenever the crate is compiled. The crate is
+ * compiled again when its name, in NAPI_TYPE_DEF_TMP_FOLDER, changes; clippy and tests have to name the same folder.
+ */
+export function definitionsFolder(use = 'release') {
+  const folder = join(targetFolder(), 'napi-definitions', use)
   mkdirSync(folder, { recursive: true })
   return folder
 }
 
 function targetFolder() {
+  requireCargo()
   return JSON.parse(capture('cargo', ['metadata', '--no-deps', '--format-version', '1'])).target_directory
 }
 

@@ -9,7 +9,7 @@ export async function runSteps(steps) {
   const started = performance.now()
   const times = []
   for (const [name, step] of steps) {
-    headline(`${times.length + 1}/${steps.length} ${name}`)
+    console.log(headline(`${times.length + 1}/${steps.length} ${name}`))
     const stepStarted = performance.now()
     try {
       await step()
@@ -24,13 +24,13 @@ export async function runSteps(steps) {
 
 /** Prints the time of every step, and all together. */
 export function printTimes({ times, total }) {
-  headline('all passed')
+  console.log(headline('all passed'))
   for (const [name, time] of times) console.log(`${seconds(time).padStart(9)}  ${name}`)
   console.log(`${seconds(total).padStart(9)}  together`)
 }
 
-function headline(text) {
-  console.log(`\n== ${text} ${'='.repeat(Math.max(0, 76 - text.length))}`)
+export function headline(text) {
+  return `\n== ${text} ${'='.repeat(Math.max(0, 76 - text.length))}`
 }
 
 function fail(name, error) {
@@ -39,6 +39,6 @@ function fail(name, error) {
   process.exit(1)
 }
 
-function seconds(milliseconds) {
+export function seconds(milliseconds) {
   return `${(milliseconds / 1000).toFixed(1)} s`
 }
