@@ -37,6 +37,7 @@ const tsc = (project) => runTool('typescript', 'tsc', ['-p', project])
 const rust = [
   step('native module', () => (options.release ? buildNative() : buildTestModule())),
   step('native module with counters', buildTestProfile),
+  step('rooms of the crates', () => cargo(['run', '--quiet', '--locked', '--package', 'rooms'])),
   step('cargo test', () => cargo(['test', '--workspace', '--locked'])),
   step('cargo test with counters', testCounters),
   step('clippy', () => clippy('--workspace')),
@@ -46,6 +47,9 @@ const node = [
   step('rustfmt', () => cargo(['fmt', '--all', '--check'])),
   step('install packages', () => install()),
   step('biome', () => runTool('@biomejs/biome', 'biome', ['check', '--error-on-warnings', '.'])),
+  step('rooms of the TypeScript', () =>
+    runTool('dependency-cruiser', 'depcruise', ['packages/resqlite/src', 'scripts']),
+  ),
   step('guarantees', checkGuarantees),
   step('links between the documents', checkLinks),
   step('docs/api.md', checkApiDocs),
