@@ -49,11 +49,10 @@ pub use crate::{
         value::Value,
     },
     dependencies::{Explanation, Precision, TableExplanation},
-    guard::budget::QueryLimits,
     live::{Delivery, Emission, Listener, LiveQueryRequest, LiveTotals, StreamStats, Subscription},
     requests::{
         holders::Holder,
-        request::{Chunk, Chunks, Format, Outcome, Query, Reply, Sets, Work, Write, Written},
+        request::{Chunk, Chunks, Format, Outcome, Query, QueryLimits, Reply, Sets, Work, Write, Written},
         session::Session,
     },
     rows::{Integers, Row, Rows, Shape, Slice},

@@ -24,9 +24,8 @@ use crate::{
         value::Value,
     },
     dependencies::Explanation,
-    guard::budget::QueryLimits,
     requests::{
-        request::{Format, Outcome, Query, Reply, Sets, Work, Write, Written},
+        request::{Format, Outcome, Query, QueryLimits, Reply, Sets, Work, Write, Written},
         session::Session,
     },
     rows::{Integers, Rows, Shape, Slice},

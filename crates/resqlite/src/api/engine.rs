@@ -15,10 +15,11 @@ use resqlite_live::{Columns, Commit, Overflow, TableName, fault::planted};
 
 use crate::{
     api::diagnostics::Diagnostics,
-    commits::recorder::Commits,
+    commits::log::Commits,
     connection::{
-        attachments::Attachments,
-        open::{self, Place},
+        location::Location,
+        open::{check_file, open},
+        schema_epoch::SchemaEpoch,
     },
     core::{
         error::{Error, Result},
@@ -31,8 +32,8 @@ use crate::{
         token::Token,
     },
     dependencies::Explanation,
-    guard::Role,
-    live::{Hub, Listener, LiveJob, LiveQueryRequest, Subscription, Watcher},
+    guard::authorizer::Role,
+    live::{ExternalWatch, Listener, LiveCoordinator, LiveQueryRequest, Subscription},
     reader::{Cursor, Job, Lease, Pool, Readers},
     requests::{
         request::{Format, Query, Replier, Reply, Write},
@@ -48,6 +49,7 @@ use crate::{
 pub struct Engine {
     id: u64,
     parts: WriterParts,
+    live: Arc<LiveCoordinator>,
     writer: Mutex<Option<JoinHandle<()>>>,
     sessions: Mutex<Sessions>,
     /// How many handles share the engine.
@@ -87,8 +89,10 @@ impl Handle {
     /// [`Error::Open`] says which file and why; [`Error::Option`] which option.
     pub fn open(path: &str, options: &Options) -> Result<Self> {
         let settings = Settings::decide(options)?;
-        let place = Place::find(path, options.read_only)?;
-        let key = place.identity().map(|file| (file.to_owned(), options.read_only));
+        let location = Location::find(path, options.read_only)?;
+        let key = location
+            .identity()
+            .map(|file| (file.to_owned(), options.read_only));
         // Held while opening, so that two callers never make two engines for one file.
         let mut engines = lock(&ENGINES);
         while let Some(engine) = key
@@ -107,7 +111,7 @@ impl Handle {
             engine.wait_until_closed();
             engines = lock(&ENGINES);
         }
-        let engine = Arc::new(Engine::start(place, settings)?);
+        let engine = Arc::new(Engine::start(location, settings)?);
         if let Some(key) = key {
             engines.retain(|_, engine| engine.strong_count() > 0);
             engines.insert(key, Arc::downgrade(&engine));
@@ -144,61 +148,61 @@ impl Drop for Handle {
 }
 
 impl Engine {
-    fn start(place: Place, settings: Settings) -> Result<Self> {
+    fn start(location: Location, settings: Settings) -> Result<Self> {
         if settings.untrusted {
-            open::check_file(&place, &settings)?;
+            check_file(&location, &settings)?;
         }
-        let attachments = Arc::new(Attachments::default());
+        let epoch = Arc::<SchemaEpoch>::default();
         let commits = Arc::<Commits>::default();
         let readers = |name, pool| {
             Arc::new(Readers::new(
                 name,
                 pool,
-                place.clone(),
+                location.clone(),
                 settings.clone(),
-                Arc::clone(&attachments),
+                Arc::clone(&epoch),
                 Arc::clone(&commits),
             ))
         };
         let queue = Queue::new(limits::QUEUED_WRITES_MAX).counted(profile::Depth::writer());
         let queue = Arc::new(queue);
-        let watcher = Watcher::new(
-            place.clone(),
+        let external = ExternalWatch::new(
+            location.clone(),
             settings.clone(),
-            Arc::clone(&attachments),
+            Arc::clone(&epoch),
             (!settings.read_only).then(|| Arc::clone(&queue)),
         );
         let (count, idle) = (settings.readers, Some(limits::THREAD_IDLE));
         let pool = |threads, idle| Pool::new(threads, limits::QUEUED_READS_MAX, idle);
-        let selects = pool(count, None).looking_out().counted(Dispatcher::readers());
+        let selects = pool(count, None).spinning().counted(Dispatcher::readers());
         let selects = readers("resqlite-reader", selects);
         let leases = pool(limits::LEASES_AT_WORK, idle).relieved(limits::LEASES_MAX);
         let leases = readers("resqlite-lease", leases);
-        let reruns = pool(count, idle).looking_out().counted(Dispatcher::reruns());
+        let reruns = pool(count, idle).spinning().counted(Dispatcher::reruns());
         let reruns = readers("resqlite-live", reruns);
-        let hub = Hub::new(
+        let live = Arc::new(LiveCoordinator::new(
             Arc::clone(&commits),
             Arc::clone(&selects),
             Arc::clone(&reruns),
             settings.readers,
-            Arc::new(watcher),
-        );
+            Arc::new(external),
+        ));
         let parts = WriterParts {
             queue,
             commits,
-            hub: Arc::new(hub),
+            observers: Arc::new([Arc::clone(&live) as _]),
             readers: selects,
-            reruns,
+            background: reruns,
             counters: Arc::default(),
             transaction: Arc::default(),
             leases,
-            attachments,
-            place,
+            epoch,
+            location,
             settings,
         };
         let writer = if parts.settings.read_only {
-            // Nobody else would notice a file that is no database before the first read.
-            open::open(&parts.place, &parts.settings, Role::Reader, |_| ())?;
+            // Otherwise a file that is no database would go unnoticed until the first read.
+            open(&parts.location, &parts.settings, Role::Reader, |_| ())?;
             None
         } else {
             Some(writer::start(parts.clone())?)
@@ -206,6 +210,7 @@ impl Engine {
         Ok(Self {
             id: LAST_ID.fetch_add(1, Ordering::Relaxed) + 1,
             parts,
+            live,
             writer: Mutex::new(writer),
             sessions: Mutex::default(),
             handles: AtomicUsize::new(1),
@@ -250,9 +255,9 @@ impl Engine {
                 session.interrupt(Error::Closed);
             }
         }
-        self.parts.hub.close();
+        self.live.close();
         self.parts.readers.close();
-        self.parts.reruns.close();
+        self.parts.background.close();
         self.parts.leases.close();
         self.parts.leases.join();
         self.parts.queue.close();
@@ -261,7 +266,7 @@ impl Engine {
             let _ = writer.join();
         }
         self.parts.readers.join();
-        self.parts.reruns.join();
+        self.parts.background.join();
         *lock(&self.closed) = true;
         self.closing.notify_all();
     }
@@ -336,7 +341,7 @@ impl Engine {
         if self.parts.settings.read_only {
             return job.fail(Error::ReadOnly(format!(
                 "{:?} is open for reading only",
-                self.parts.place.given
+                self.parts.location.display_path()
             )));
         }
         match self.parts.queue.push(job) {
@@ -389,7 +394,7 @@ impl Engine {
     /// Begins a live query: `listener` is told its result, and every other result that commits give it, until the
     /// subscription is dropped.
     pub fn subscribe(&self, request: LiveQueryRequest, listener: Box<dyn Listener>) -> Subscription {
-        self.parts.hub.subscribe(request, listener)
+        Subscription::begin(&self.live, request, listener)
     }
 
     /// Tells what a live query of this statement would depend on.
@@ -407,23 +412,21 @@ impl Engine {
             token: Token::default(),
             limits: None,
         };
-        self.parts
-            .readers
-            .submit(Job::Live(LiveJob::Explain(query, done)));
+        self.parts.readers.submit(Job::Explain(query, done));
     }
 
-    /// Calls `tell` as soon as no live query runs, waits to be run, or has something that was not taken yet.
-    pub fn when_quiet(&self, tell: Box<dyn FnOnce() + Send>) {
-        self.parts.hub.when_quiet(tell);
+    /// Calls `done` as soon as no live query runs, waits to be run, or has something that was not taken yet.
+    pub fn when_quiet(&self, done: Box<dyn FnOnce() + Send>) {
+        self.live.when_quiet(done);
     }
 
     /// Numbers about what the engine is doing.
     pub fn diagnostics(&self) -> Diagnostics {
         let (counters, (file_bytes, wal_bytes)): (&Counters, _) =
-            (&self.parts.counters, self.parts.place.sizes());
+            (&self.parts.counters, self.parts.location.sizes());
         let (readers, leases) = (self.parts.readers.status(), self.parts.leases.status());
         Diagnostics {
-            path: self.parts.place.given.clone(),
+            path: self.parts.location.display_path().to_owned(),
             sqlite_version: resqlite_sqlite::version(),
             read_only: self.parts.settings.read_only,
             handles: self.handles.load(Ordering::Relaxed),
@@ -446,7 +449,7 @@ impl Engine {
             groups: counters.groups.load(Ordering::Relaxed),
             largest_group: counters.largest_group.load(Ordering::Relaxed),
             split_groups: counters.split_groups.load(Ordering::Relaxed),
-            streams: self.parts.hub.totals(),
+            streams: self.live.totals(),
         }
     }
 }

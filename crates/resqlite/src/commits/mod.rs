@@ -1,5 +1,7 @@
 //! What commits change: recorded while it happens, decoded as far as somebody asked, kept in the commit log.
 
 mod decode;
+pub(crate) mod log;
+pub(crate) mod observer;
 pub(crate) mod recorder;
 mod tables;

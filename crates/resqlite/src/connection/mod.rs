@@ -1,8 +1,17 @@
-//! The engine's connections: how they are opened, what runs on them, and what names mean on each.
+//! The engine's connections: where and how they are opened, what runs on them, and what names mean on each.
 
-pub(crate) mod attachments;
+mod attachments;
+pub(crate) mod compare;
 pub(crate) mod engine_connection;
+mod explain;
+mod fetch;
 pub(crate) mod halfway;
+pub(crate) mod location;
 pub(crate) mod open;
+pub(crate) mod prepared;
+mod returning;
+mod run;
+pub(crate) mod schema_epoch;
 pub(crate) mod schemas;
-pub(crate) mod unfit;
+mod select;
+mod unfit;

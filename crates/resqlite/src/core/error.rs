@@ -105,6 +105,12 @@ impl Error {
         }
     }
 
+    /// Whether SQLite ended a statement because the progress handler told it to.
+    pub(crate) fn is_interrupt(&self) -> bool {
+        self.sqlite()
+            .is_some_and(|error| error.primary() == codes::INTERRUPT)
+    }
+
     /// Whether the same may well work a moment later, although nothing has been committed.
     pub(crate) fn is_passing(&self) -> bool {
         const PASSING: [i32; 6] = [

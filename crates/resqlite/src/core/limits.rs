@@ -38,21 +38,21 @@ pub const WRITER_RUNS_MICROS: u64 = if cfg!(test) { u64::MAX } else { 15 };
 /// What such runs may take; then others make them.
 pub const WRITER_RUNS_MAX: Duration = Duration::from_micros(500);
 /// How long live queries that become stale while others are being run wait for each other.
-pub const GATHER: Duration = Duration::from_millis(1);
+pub const BATCHING_WINDOW: Duration = Duration::from_millis(1);
 /// How long a live query that met a passing error waits before it runs again; twice as long each further time.
 pub const RETRY_FIRST: Duration = Duration::from_millis(10);
 /// See [`RETRY_FIRST`]; it waits no longer than this.
 pub const RETRY_MAX: Duration = Duration::from_secs(5);
-/// How often a foreign writer is looked for while live queries are open.
-pub const FOREIGN_LOOK: Duration = Duration::from_millis(4);
+/// How often external commits are looked for while live queries are open.
+pub const EXTERNAL_LOOK: Duration = Duration::from_millis(4);
 /// How often the writer looks whether the files that it writes to are still those that it opened.
 pub const FILE_LOOK: Duration = Duration::from_millis(1);
-/// How long a thread that ran out of work looks out for more before it sleeps, when more is likely.
-pub const LOOKOUT: Duration = Duration::from_micros(100);
-/// A thread that could not look for as long as this had to wait for its core.
-pub const CORE_LOST: Duration = Duration::from_millis(1);
-/// How long no thread looks out after one of them had to wait for its core.
-pub const CROWDED: Duration = Duration::from_millis(20);
+/// How long a thread that ran out of work spins before it parks, when more work is likely to come soon.
+pub const SPIN_MAX: Duration = Duration::from_micros(100);
+/// A spinning thread that could not poll for as long as this was preempted.
+pub const PREEMPTED_AFTER: Duration = Duration::from_millis(1);
+/// How long no thread spins after one of them was preempted.
+pub const SPIN_BACKOFF: Duration = Duration::from_millis(20);
 /// Writes that are committed together.
 pub const GROUP_UNITS_MAX: usize = 1024;
 /// Prepared statements kept per connection, when the user names no number.

@@ -18,15 +18,15 @@ pub(crate) enum Asker {
 /// What a PRAGMA does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
-    /// Tells something, with an argument or without.
-    Tells,
+    /// Reports something, with an argument or without.
+    Reports,
     /// With an argument it changes the file.
     File,
     /// With an argument it chooses something that stays as it is once the file has content.
     Creation,
     /// Works on the file; only the connection that writes can.
     Works,
-    /// Belongs to the connection that writes, which alone can tell it: others keep what they found when they opened.
+    /// Belongs to the connection that writes, which alone can report it: others keep what they found when they opened.
     Writer,
     /// With an argument it changes how the connection that writes works, until the end of a script; then it is this
     /// default again, or what the option `pragmas` says.
@@ -46,7 +46,7 @@ enum Class {
 }
 
 use Class::{
-    Connection, Creation, File, ForeignKeys, Never, Own, SchemaByHand, Script, Tells, Transaction, Works,
+    Connection, Creation, File, ForeignKeys, Never, Own, Reports, SchemaByHand, Script, Transaction, Works,
     Writer,
 };
 
@@ -65,30 +65,30 @@ const PRAGMAS: [(&str, Class); 68] = [
     ("case_sensitive_like", Connection),
     ("cell_size_check", Connection),
     ("checkpoint_fullfsync", Connection),
-    ("collation_list", Tells),
-    ("compile_options", Tells),
+    ("collation_list", Reports),
+    ("compile_options", Reports),
     ("count_changes", Connection),
     ("data_store_directory", Own(PROCESS)),
-    ("data_version", Tells),
-    ("database_list", Tells),
+    ("data_version", Reports),
+    ("database_list", Reports),
     ("default_cache_size", Own("it is deprecated; use cache_size")),
     ("defer_foreign_keys", Transaction),
     ("empty_result_callbacks", Connection),
     ("encoding", Creation),
-    ("foreign_key_check", Tells),
-    ("foreign_key_list", Tells),
+    ("foreign_key_check", Reports),
+    ("foreign_key_list", Reports),
     ("foreign_keys", ForeignKeys),
-    ("freelist_count", Tells),
+    ("freelist_count", Reports),
     ("full_column_names", Connection),
     ("fullfsync", Connection),
-    ("function_list", Tells),
+    ("function_list", Reports),
     ("hard_heap_limit", Own(HEAP)),
     ("ignore_check_constraints", Script("OFF")),
     ("incremental_vacuum", Works),
-    ("index_info", Tells),
-    ("index_list", Tells),
-    ("index_xinfo", Tells),
-    ("integrity_check", Tells),
+    ("index_info", Reports),
+    ("index_list", Reports),
+    ("index_xinfo", Reports),
+    ("integrity_check", Reports),
     ("journal_mode", Own("resqlite always uses a write-ahead log")),
     (
         "journal_size_limit",
@@ -105,13 +105,13 @@ const PRAGMAS: [(&str, Class); 68] = [
     ),
     ("max_page_count", Writer),
     ("mmap_size", Connection),
-    ("module_list", Tells),
+    ("module_list", Reports),
     ("optimize", Works),
-    ("page_count", Tells),
+    ("page_count", Reports),
     ("page_size", Creation),
-    ("pragma_list", Tells),
+    ("pragma_list", Reports),
     ("query_only", Own("use the option readOnly")),
-    ("quick_check", Tells),
+    ("quick_check", Reports),
     ("read_uncommitted", Connection),
     ("recursive_triggers", Connection),
     ("reverse_unordered_selects", Connection),
@@ -124,9 +124,9 @@ const PRAGMAS: [(&str, Class); 68] = [
     ),
     ("soft_heap_limit", Own(HEAP)),
     ("synchronous", Own("use the option durability")),
-    ("table_info", Tells),
-    ("table_list", Tells),
-    ("table_xinfo", Tells),
+    ("table_info", Reports),
+    ("table_list", Reports),
+    ("table_xinfo", Reports),
     ("temp_store", Connection),
     ("temp_store_directory", Own(PROCESS)),
     ("threads", Connection),
@@ -153,10 +153,10 @@ fn class(name: &str) -> Option<Class> {
     known.map(|(_, class)| *class)
 }
 
-/// Whether a PRAGMA tells something and does nothing else.
-pub(crate) fn only_tells(name: &str, argument: bool) -> bool {
+/// Whether a PRAGMA reports something and does nothing else.
+pub(crate) fn only_reports(name: &str, argument: bool) -> bool {
     match class(name) {
-        Some(Tells) => true,
+        Some(Reports) => true,
         Some(Works | Writer | Never(_)) | None => false,
         Some(_) => !argument,
     }
@@ -167,7 +167,7 @@ pub(crate) fn refusal(name: &str, argument: bool, asker: Asker, defensive: bool)
     let Some(class) = class(name) else {
         return Some(format!("SQLite knows no PRAGMA {name}"));
     };
-    if only_tells(name, argument) {
+    if only_reports(name, argument) {
         return None;
     }
     let reader = asker == Asker::Reader;
@@ -187,7 +187,7 @@ pub(crate) fn refusal(name: &str, argument: bool, asker: Asker, defensive: bool)
         ForeignKeys => "it is for a script given to exec, and ends with it; or use the option foreignKeys",
         SchemaByHand => "it is for a script given to exec",
         Transaction => "it is for a transaction or a script given to exec, and ends with it",
-        Tells => unreachable!("whatever the argument is, it only tells"),
+        Reports => unreachable!("whatever the argument is, it only tells"),
     };
     Some(format!("PRAGMA {name} is refused here: {advice}"))
 }
@@ -221,7 +221,7 @@ pub(crate) fn as_option(name: &str) -> Result<Reach, &'static str> {
         Some(Connection | Script(_)) => Ok(Reach::All),
         Some(Own(advice)) => Err(advice),
         Some(ForeignKeys) => Err("use the option foreignKeys"),
-        Some(Tells | Works | Transaction | SchemaByHand | Never(_)) => {
+        Some(Reports | Works | Transaction | SchemaByHand | Never(_)) => {
             Err("it is not for the life of a database")
         }
         None => Err("SQLite knows no such PRAGMA"),

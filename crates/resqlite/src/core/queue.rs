@@ -1,11 +1,11 @@
-//! A bounded first-in-first-out queue with one reader: the writer's inbox, a transaction's, a cursor's. Its reader looks
-//! out for more before it sleeps, where more is likely to come at once.
+//! A bounded first-in-first-out queue with one reader: the writer's inbox, a transaction's, a cursor's. Its reader
+//! spins before it parks, where more is likely to come at once.
 
 use std::{collections::VecDeque, time::Instant};
 
 use crate::core::{
     profile,
-    spin::{Lookout, Rhythm},
+    spin::{ArrivalHistory, SpinGate},
     sync::{Condvar, Mutex, lock, wait, wait_for},
 };
 
@@ -13,7 +13,7 @@ use crate::core::{
 pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
     ready: Condvar,
-    lookout: Lookout,
+    gate: SpinGate,
     capacity: usize,
     depth: profile::Depth,
 }
@@ -22,7 +22,7 @@ struct State<T> {
     items: VecDeque<T>,
     /// The reader sleeps. Waking nobody costs a system call, too, so it is only done when this is set.
     waiting: bool,
-    rhythm: Rhythm,
+    arrivals: ArrivalHistory,
     closed: bool,
 }
 
@@ -50,13 +50,13 @@ impl<T> Queue<T> {
         let state = State {
             items: VecDeque::new(),
             waiting: false,
-            rhythm: Rhythm::default(),
+            arrivals: ArrivalHistory::default(),
             closed: false,
         };
         Self {
             state: Mutex::new(state),
             ready: Condvar::new(),
-            lookout: Lookout::new(),
+            gate: SpinGate::new(),
             capacity,
             depth: profile::Depth::none(),
         }
@@ -64,7 +64,7 @@ impl<T> Queue<T> {
 
     /// Its first item is likely to come at once.
     pub(crate) fn expecting(self) -> Self {
-        lock(&self.state).rhythm.expect();
+        lock(&self.state).arrivals.expect();
         self
     }
 
@@ -82,12 +82,12 @@ impl<T> Queue<T> {
         if state.items.len() >= self.capacity {
             return Err(Refused::Full(item));
         }
-        state.rhythm.came();
+        state.arrivals.arrived();
         state.items.push_back(item);
         self.depth.reached(state.items.len());
         let wake = std::mem::take(&mut state.waiting);
         drop(state);
-        self.lookout.arrived();
+        self.gate.arrived();
         if wake {
             self.ready.notify_one();
         }
@@ -97,7 +97,7 @@ impl<T> Queue<T> {
     /// Waits for the oldest item, at most until `deadline`.
     pub(crate) fn pop(&self, deadline: Option<Instant>) -> Popped<T> {
         let mut state = lock(&self.state);
-        let mut looked = false;
+        let mut spun = false;
         loop {
             if let Some(item) = state.items.pop_front() {
                 return Popped::Item(item);
@@ -109,14 +109,12 @@ impl<T> Queue<T> {
             if rest.is_some_and(|rest| rest.is_zero()) {
                 return Popped::TimedOut;
             }
-            if !std::mem::replace(&mut looked, true)
-                && let Some(watch) = self.lookout.begin(&mut state.rhythm)
-            {
-                drop(state);
-                self.lookout.look(&watch);
-                state = lock(&self.state);
-                self.lookout.end(watch, &mut state.rhythm);
-                continue;
+            if !std::mem::replace(&mut spun, true) {
+                let (relocked, did_spin) = self.gate.spin(&self.state, state, |state| &mut state.arrivals);
+                state = relocked;
+                if did_spin {
+                    continue;
+                }
             }
             state.waiting = true;
             state = match rest {

@@ -5,7 +5,7 @@
 //! in doubt there is no filter, or any column counts, or every commit.
 //!
 //! ```text
-//! analyse ─ read_set, opened   what SQLite says of the statement
+//! analyse ─ opened             what SQLite says of the statement
 //!         ─ catalog, module    what the names in it stand for
 //!         ─ tables             the tables and columns it depends on
 //!         ─ tokens, parse      the conditions in its text
@@ -21,7 +21,6 @@ mod module;
 mod names;
 mod opened;
 mod parse;
-mod read_set;
 mod tables;
 mod templates;
 #[cfg(test)]
@@ -34,7 +33,6 @@ use resqlite_live::{Columns, Dependencies, TableDependency, Value, fault::plante
 use resqlite_sqlite::{Connection, Statement};
 
 pub use explain::{Explanation, Precision, TableExplanation};
-pub(crate) use read_set::ReadSet;
 
 use self::{
     catalog::Catalog,
@@ -48,7 +46,7 @@ use crate::{
         error::{Error, Result},
         params::Params,
     },
-    guard::Guard,
+    guard::{Guard, authorizer_log::AuthorizerLog},
 };
 
 /// What a statement reads, with its parameters open. Made once per prepared statement.
@@ -68,16 +66,16 @@ pub(crate) struct Reads {
 /// What SQLite says when it prepares the statement or reads the schema.
 pub(crate) fn analyse(connection: &Connection, guard: &Guard, sql: &str) -> Result<Reads> {
     // First of all, because it brings the connection's own idea of the schema up to date.
-    let catalog = guard.internally(|| Catalog::read(connection))?;
+    let catalog = guard.as_internal(|| Catalog::read(connection))?;
     // Prepared twice: the first time connects virtual tables, which look into tables of their own for that.
     prepare(connection, guard, sql)?;
-    let (statement, noted) = guard.note_reads(|| prepare(connection, guard, sql));
+    let (statement, authorized) = guard.authorizer.log(|| prepare(connection, guard, sql));
     let statement = statement?;
-    let (tables, conditions) = match limitless(&statement, &noted) {
+    let (tables, conditions) = match limitless(&statement, &authorized) {
         Some(why) => (Tables::Everything(why.into()), Err(why)),
-        None => guard.internally(|| plain_query(connection, &catalog, sql, &statement, &noted))?,
+        None => guard.as_internal(|| plain_query(connection, &catalog, sql, &statement, &authorized))?,
     };
-    let functions = noted.functions.into_iter();
+    let functions = authorized.functions.into_iter();
     Ok(Reads {
         tables,
         conditions,
@@ -96,12 +94,12 @@ fn prepare(connection: &Connection, guard: &Guard, sql: &str) -> Result<Statemen
 }
 
 /// Why it cannot be told what a statement reads, before any further look.
-fn limitless(statement: &Statement, noted: &ReadSet) -> Option<&'static str> {
+fn limitless(statement: &Statement, authorized: &AuthorizerLog) -> Option<&'static str> {
     match () {
         () if statement.is_explain() => Some("the statement is an EXPLAIN"),
-        () if noted.has_pragma => Some("the statement is a PRAGMA"),
+        () if authorized.has_pragma => Some("the statement is a PRAGMA"),
         () if !statement.is_read_only() => Some("the statement does not only read"),
-        () if noted.has_unknown => Some("a table or column has a name that is no valid text"),
+        () if authorized.has_unknown => Some("a table or column has a name that is no valid text"),
         () => None,
     }
 }
@@ -111,10 +109,10 @@ fn plain_query(
     catalog: &Catalog<'_>,
     sql: &str,
     statement: &Statement,
-    noted: &ReadSet,
+    authorized: &AuthorizerLog,
 ) -> Result<(Tables, Conditions)> {
     let opened = Opened::read(connection, sql)?;
-    let tables = tables::find(catalog, sql, noted, &opened)?;
+    let tables = tables::find(catalog, sql, authorized, &opened)?;
     let conditions = match &tables {
         Tables::Everything(_) => Err("every commit concerns it"),
         Tables::Known(known) => conditions::find(connection, catalog, sql, statement, known)?,

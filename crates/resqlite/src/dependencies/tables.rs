@@ -9,9 +9,11 @@ use super::{
     module,
     names::is_internal,
     opened::Opened,
-    read_set::{Named, ReadSet},
 };
-use crate::core::error::Result;
+use crate::{
+    core::error::Result,
+    guard::authorizer_log::{AuthorizerLog, Named},
+};
 
 /// What a statement reads.
 #[derive(Debug, PartialEq)]
@@ -51,10 +53,15 @@ impl<E: Into<crate::core::error::Error>> From<E> for Stop {
 }
 
 /// Finds the tables of a plain query.
-pub(super) fn find(catalog: &Catalog<'_>, sql: &str, noted: &ReadSet, opened: &Opened) -> Result<Tables> {
+pub(super) fn find(
+    catalog: &Catalog<'_>,
+    sql: &str,
+    authorized: &AuthorizerLog,
+    opened: &Opened,
+) -> Result<Tables> {
     let search = Search {
         catalog,
-        noted,
+        authorized,
         opened,
         hides_columns: may_hide_columns(sql, catalog) && !planted("using_is_told"),
     };
@@ -67,7 +74,7 @@ pub(super) fn find(catalog: &Catalog<'_>, sql: &str, noted: &ReadSet, opened: &O
 
 struct Search<'a> {
     catalog: &'a Catalog<'a>,
-    noted: &'a ReadSet,
+    authorized: &'a AuthorizerLog,
     opened: &'a Opened,
     hides_columns: bool,
 }
@@ -86,7 +93,7 @@ struct Gathered {
 impl Search<'_> {
     fn run(&self) -> Result<Vec<Table>, Stop> {
         let mut gathered = Gathered::default();
-        for (named, columns) in &self.noted.tables {
+        for (named, columns) in &self.authorized.tables {
             self.gather_named(named, columns, &mut gathered)?;
         }
         for &(number, root) in &self.opened.roots {

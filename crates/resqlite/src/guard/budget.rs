@@ -2,21 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use crate::core::{
-    error::{Error, Result},
-    limits::PROGRESS_OPERATIONS,
+use crate::{
+    core::{
+        error::{Error, Result},
+        limits::PROGRESS_OPERATIONS,
+    },
+    requests::request::QueryLimits,
 };
-
-/// What one query may cost. What is not given has no bound.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct QueryLimits {
-    /// How long its statement may run. Waiting for a reader, or for the caller between two batches, does not count.
-    pub time: Option<Duration>,
-    /// Steps of SQLite's virtual machine; looked at every 1,000.
-    pub steps: Option<u64>,
-    /// Bytes of the result, packed or as JSON; looked at for each slice of rows (about 100 KiB).
-    pub bytes: Option<u64>,
-}
 
 /// What a query has left of its limits.
 pub(crate) struct Budget {

@@ -1,8 +1,9 @@
 //! Notices what other processes, and other libraries in this one, commit to the same file.
 //!
 //! While live queries are open, a thread with a connection of its own asks SQLite every few milliseconds whether
-//! anybody has committed (`PRAGMA data_version`). It cannot tell the engine's own writer from others, but the writer can:
-//! on its connection the version changes with foreign commits only. So the thread asks the writer to look.
+//! somebody has committed (`PRAGMA data_version`). It cannot tell the engine's own writer from others. The writer can: on
+//! its connection the version changes with external commits only. So when the version has changed, the thread has the
+//! writer's connection inspected.
 
 use std::{
     sync::{
@@ -12,13 +13,12 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use super::{Hub, stream::Stream};
 use crate::{
     connection::{
-        attachments::{Attachments, Seen},
-        engine_connection::Statements,
-        open::{self, Place},
-        schemas::quoted,
+        engine_connection::EngineConnection,
+        location::Location,
+        open::open,
+        schema_epoch::{DataVersions, SchemaEpoch, SeenEpoch},
     },
     core::{
         error::Result,
@@ -27,24 +27,23 @@ use crate::{
         queue::Queue,
         sync::{Condvar, Mutex, lock, wait, wait_for},
     },
-    guard::Role,
+    guard::authorizer::Role,
     writer::WriteJob,
 };
 
-/// The versions of the main database and of each attached one, as one connection sees them.
-pub(crate) type Versions = Vec<(String, Option<i64>)>;
-
-/// What the thread needs.
-pub(crate) struct Watcher {
-    place: Place,
+/// The watch for external commits.
+pub(crate) struct ExternalWatch {
+    location: Location,
     settings: Settings,
-    attachments: Arc<Attachments>,
-    /// Where the writer can be asked; a read-only engine has none, so every commit is foreign to it.
+    epoch: Arc<SchemaEpoch>,
+    /// The writer's queue; a read-only engine has none, so every commit is external to it.
     writes: Option<Arc<Queue<WriteJob>>>,
     state: Mutex<State>,
     turn: Condvar,
-    /// The writer has been asked and has not answered.
-    looking: AtomicBool,
+    /// The thread has asked, and was not answered yet.
+    asking: AtomicBool,
+    /// What the writer's connection had seen of external commits when it was inspected last.
+    writer_versions: Mutex<DataVersions>,
 }
 
 #[derive(Default)]
@@ -55,59 +54,59 @@ struct State {
     closed: bool,
 }
 
-/// The question to the writer whether somebody else has committed. If it is dropped without an answer, nothing is known.
-pub(crate) struct ForeignLook {
-    hub: Arc<Hub>,
-    /// A live query whose result changed although no commit of the engine concerned it.
-    suspect: Option<Suspect>,
+/// Who hears of external commits.
+pub(super) trait ExternalListener: Send + Sync {
+    /// Whether live queries are open.
+    fn is_open(&self) -> bool;
+    /// Another process, or another library, has committed.
+    fn external_commit(self: Arc<Self>);
 }
 
-/// A live query, and how many foreign commits were known before it ran.
-pub(super) type Suspect = (Arc<Stream>, u64);
-
-impl ForeignLook {
-    /// The writer has looked.
-    pub(crate) fn answer(mut self, foreign: bool) {
-        if foreign {
-            self.hub.foreign_commit();
-        }
-        if let Some((stream, known)) = self.suspect.take() {
-            self.hub
-                .suspect_cleared(&stream, self.hub.foreign_commits() == known);
-        }
-    }
+/// The result of a check.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    ExternalCommit,
+    Nothing,
+    /// The writer's connection could not be inspected.
+    Unknown,
 }
 
-impl Drop for ForeignLook {
-    fn drop(&mut self) {
-        self.hub.watcher.looking.store(false, Ordering::Release);
-        if let Some((stream, _)) = self.suspect.take() {
-            self.hub.suspect_cleared(&stream, false);
-        }
-    }
-}
+/// Gets the result of a check, on any thread.
+pub(super) type Answer = Box<dyn FnOnce(Found) + Send>;
 
-impl Watcher {
+impl ExternalWatch {
+    /// `writes`: the writer's queue, unless the engine is read-only.
     pub(crate) fn new(
-        place: Place,
+        location: Location,
         settings: Settings,
-        attachments: Arc<Attachments>,
+        epoch: Arc<SchemaEpoch>,
         writes: Option<Arc<Queue<WriteJob>>>,
     ) -> Self {
         Self {
-            place,
+            location,
             settings,
-            attachments,
+            epoch,
             writes,
             state: Mutex::default(),
             turn: Condvar::new(),
-            looking: AtomicBool::new(false),
+            asking: AtomicBool::new(false),
+            writer_versions: Mutex::default(),
         }
     }
 
-    /// A live query has been opened.
-    pub(super) fn wake(self: &Arc<Self>, hub: &Arc<Hub>) {
-        if !self.settings.watch_external || self.place.identity().is_none() {
+    /// Called when a writer has opened its connection. What has been committed since a writer was lost is not known.
+    pub(super) fn follow_writer(&self, connection: &mut EngineConnection, replaces: bool) -> Result<()> {
+        *lock(&self.writer_versions) = if replaces {
+            DataVersions::default()
+        } else {
+            DataVersions::read(connection, &self.epoch)?
+        };
+        Ok(())
+    }
+
+    /// Watches as long as live queries are open. Called when one has been opened.
+    pub(super) fn wake(self: &Arc<Self>, listener: Weak<dyn ExternalListener>) {
+        if !self.settings.watch_external || self.location.identity().is_none() {
             return;
         }
         let mut state = lock(&self.state);
@@ -116,26 +115,29 @@ impl Watcher {
         }
         state.active = true;
         if state.thread.is_none() {
-            let (watcher, hub) = (Arc::clone(self), Arc::downgrade(hub));
-            // Without the thread, foreign commits are noticed no more than without the option.
+            let watch = Arc::clone(self);
+            // Without the thread, external commits go unnoticed, as without the option.
             state.thread = thread::Builder::new()
                 .name("resqlite-watcher".into())
-                .spawn(move || watch(&watcher, &hub))
+                .spawn(move || watch.run(&listener))
                 .ok();
         }
         drop(state);
         self.turn.notify_all();
     }
 
-    /// Asks the writer to look; `false` if that is not possible now.
-    pub(super) fn look_for(&self, hub: &Arc<Hub>, suspect: Option<Suspect>) -> bool {
-        let look = ForeignLook {
-            hub: Arc::clone(hub),
-            suspect,
+    /// Has the writer's connection inspected. Returns `false`, after the answer, if that is not possible now.
+    pub(super) fn check(self: &Arc<Self>, answer: Answer) -> bool {
+        let check = Check {
+            watch: Arc::clone(self),
+            answer: Some(answer),
         };
         match &self.writes {
-            None => look.answer(true),
-            Some(writes) => return writes.push(WriteJob::Look(look)).is_ok(),
+            None => check.finish(Found::ExternalCommit),
+            Some(writes) => {
+                let inspect = Box::new(|connection: &mut EngineConnection| check.inspect(connection));
+                return writes.push(WriteJob::Inspect(inspect)).is_ok();
+            }
         }
         true
     }
@@ -153,14 +155,36 @@ impl Watcher {
         }
     }
 
+    /// The thread.
+    fn run(self: Arc<Self>, listener: &Weak<dyn ExternalListener>) {
+        let mut connection = None;
+        let mut known = DataVersions::default();
+        while self.pause(listener) {
+            let now = self.look(&mut connection).unwrap_or_default();
+            // A look that failed says nothing, so the writer is asked.
+            let changed = now != known || now.is_unknown();
+            if changed
+                && !self.asking.swap(true, Ordering::AcqRel)
+                && let Some(listener) = listener.upgrade()
+                && self.check(Box::new(move |found| {
+                    if found == Found::ExternalCommit {
+                        listener.external_commit();
+                    }
+                }))
+            {
+                known = now;
+            }
+        }
+    }
+
     /// Waits for the next look; `false` when there will be none.
-    fn pause(&self, hub: &Weak<Hub>) -> bool {
+    fn pause(&self, listener: &Weak<dyn ExternalListener>) -> bool {
         let mut state = lock(&self.state);
         if !state.closed {
-            state = wait_for(&self.turn, state, limits::FOREIGN_LOOK);
+            state = wait_for(&self.turn, state, limits::EXTERNAL_LOOK);
         }
         while !state.closed {
-            state.active = hub.upgrade().is_some_and(|hub| hub.is_open());
+            state.active = listener.upgrade().is_some_and(|listener| listener.is_open());
             if state.active {
                 return true;
             }
@@ -168,58 +192,62 @@ impl Watcher {
         }
         false
     }
-}
 
-/// What the thread does.
-fn watch(watcher: &Watcher, hub: &Weak<Hub>) {
-    let mut connection = None;
-    let mut known = Versions::new();
-    while watcher.pause(hub) {
-        let now = watcher.look(&mut connection).unwrap_or_default();
-        // A look that failed says nothing, so the writer is asked.
-        let changed = now != known || now.is_empty();
-        if changed
-            && !watcher.looking.swap(true, Ordering::AcqRel)
-            && let Some(hub) = hub.upgrade()
-            && watcher.look_for(&hub, None)
-        {
-            known = now;
+    fn look(&self, watching: &mut Watching) -> Result<DataVersions> {
+        if watching.is_none() {
+            let connection = open(&self.location, &self.settings, Role::Reader, |_| ())?;
+            *watching = Some((connection, SeenEpoch::default()));
         }
-    }
-}
-
-/// The watcher's connection, and what it knows of the attached databases.
-type Watching = Option<(Statements, Seen)>;
-
-impl Watcher {
-    fn look(&self, connection: &mut Watching) -> Result<Versions> {
-        if connection.is_none() {
-            let statements = open::open(&self.place, &self.settings, Role::Reader, |_| ())?;
-            *connection = Some((statements, Seen::default()));
-        }
-        let (statements, attached) = connection.as_mut().expect("opened above");
+        let (connection, seen) = watching.as_mut().expect("opened above");
         let looked = self
-            .attachments
-            .bring_up_to_date(statements, attached)
-            .and_then(|()| versions(statements, &self.attachments));
+            .epoch
+            .follow(connection, seen)
+            .and_then(|()| DataVersions::read(connection, &self.epoch));
         if looked.is_err() {
-            *connection = None;
+            *watching = None;
         }
         looked
     }
 }
 
-/// The versions of all databases that a connection has open. Not inside a transaction: there they stand still.
-///
-/// # Errors
-/// What SQLite says.
-pub(crate) fn versions(statements: &mut Statements, attachments: &Attachments) -> Result<Versions> {
-    let guard = statements.guard.clone();
-    let mut versions = Versions::new();
-    for schema in std::iter::once("main".to_owned()).chain(attachments.names()) {
-        let sql = format!("PRAGMA {}.data_version", quoted(&schema, '"'));
-        let version = guard.internally(|| statements.control(&sql))?;
-        versions.push((schema, version));
+/// The thread's connection, and what it knows of the attached databases.
+type Watching = Option<(EngineConnection, SeenEpoch)>;
+
+/// A check that waits for the writer. If it is dropped unanswered, nothing is known.
+struct Check {
+    watch: Arc<ExternalWatch>,
+    answer: Option<Answer>,
+}
+
+impl Check {
+    /// On the writer's thread: compares the versions of its connection with those of the last time.
+    fn inspect(self, connection: &mut EngineConnection) {
+        // If the versions cannot be read, there may have been a commit.
+        let versions = DataVersions::read(connection, &self.watch.epoch).unwrap_or_default();
+        let mut known = lock(&self.watch.writer_versions);
+        let external = versions != *known || versions.is_unknown();
+        *known = versions;
+        drop(known);
+        if external {
+            self.watch.epoch.names_changed();
+            self.finish(Found::ExternalCommit);
+        } else {
+            self.finish(Found::Nothing);
+        }
     }
-    Ok(versions)
+
+    fn finish(mut self, found: Found) {
+        if let Some(answer) = self.answer.take() {
+            answer(found);
+        }
+    }
+}
+
+impl Drop for Check {
+    fn drop(&mut self) {
+        self.watch.asking.store(false, Ordering::Release);
+        if let Some(answer) = self.answer.take() {
+            answer(Found::Unknown);
+        }
+    }
 }

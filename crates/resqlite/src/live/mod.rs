@@ -12,17 +12,19 @@
 pub use resqlite_live::*;
 
 mod coordinator;
+mod dispatch;
 mod external;
+mod observer;
 mod request;
 mod rerun;
 mod stats;
 mod stream;
 mod subscription;
+mod verification;
 
-pub(crate) use coordinator::Hub;
-pub(crate) use external::{ForeignLook, Versions, Watcher, versions};
+pub(crate) use coordinator::LiveCoordinator;
+pub(crate) use external::ExternalWatch;
 pub use request::{Delivery, Emission, Listener, LiveQueryRequest};
-pub(crate) use rerun::{LiveJob, cannot_run_here, run_here};
 pub use stats::{LiveTotals, StreamStats};
 pub use subscription::Subscription;
 

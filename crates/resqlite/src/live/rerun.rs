@@ -3,270 +3,276 @@
 use std::{
     collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    rc::Rc,
     sync::{
-        Arc, Weak,
+        Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::{Duration, Instant},
 };
 
-use resqlite_live::{Dependencies, Difference, Reason, Run, fault::planted};
+use resqlite_live::{Dependencies, Difference, Reason, fault::planted};
 
 use super::{
-    Delivery, Emission, Hub, Listener,
-    coordinator::{Ran, Turn},
+    coordinator::{EndWindow, FirstRun, LiveCoordinator, Rerun, RerunResult, Retry},
+    request::{Delivery, Emission},
     stats::Counters,
     stream::{Part, PerQuery, State, Stream},
 };
 use crate::{
-    connection::engine_connection::Statements,
+    connection::{
+        compare::{Before, TakeRows},
+        engine_connection::EngineConnection,
+    },
     core::{
         error::{Error, Result},
         limits,
         sync::lock,
     },
-    dependencies::Explanation,
-    reader::Reader,
+    dependencies::Reads,
+    reader::{Reader, ReaderJob},
     requests::request::Query,
     rows::{Shape, Slice},
 };
 
-/// What a reader can be asked that has to do with live queries.
-pub(crate) enum LiveJob {
-    /// The first run of one.
-    First(Arc<Hub>, Arc<Stream>),
-    /// The runs that are due.
-    Next(Arc<Hub>),
-    /// The runs of queries that have gathered.
-    Release(Arc<Hub>),
-    /// A query met an error that may have passed by now.
-    Retry(Arc<Hub>, Weak<Stream>),
-    /// What a query depends on.
-    Explain(Query, Box<dyn FnOnce(Result<Explanation>) + Send>),
-}
-
-impl LiveJob {
-    pub(crate) fn run(self, reader: &mut Reader) {
-        match self {
-            Self::First(hub, stream) => {
-                let turn = Turn {
-                    stream,
-                    reason: None,
-                    verifying: false,
-                    seen: 0,
-                    taken_at: (None, 0),
-                };
-                guarded(&hub, reader, &turn);
-            }
-            Self::Next(hub) => work(&hub, reader),
-            Self::Release(hub) => {
-                hub.release();
-                work(&hub, reader);
-            }
-            Self::Retry(hub, stream) => retry(&hub, &stream),
-            Self::Explain(query, done) => {
-                let explained = catch_unwind(AssertUnwindSafe(|| explain(reader, &query)));
-                match explained {
-                    Ok(explained) => done(explained),
-                    Err(panic) => {
-                        done(Err(Error::WorkerDied));
-                        resume_unwind(panic);
-                    }
-                }
-            }
-        }
+impl ReaderJob for LiveCoordinator {
+    /// Makes the re-runs that are ready.
+    fn run(self: Arc<Self>, reader: &mut Reader) {
+        work(&self, reader);
     }
 
-    pub(crate) fn fail(self, error: Error) {
-        match self {
-            Self::First(hub, stream) => {
-                let _known = hub.take_out(stream.id);
-                lock(&stream.state).listener.fail(&error, true);
-                hub.check();
-            }
-            Self::Next(hub) => fail_due(&hub, &error),
-            Self::Release(hub) => {
-                hub.release();
-                fail_due(&hub, &error);
-            }
-            // The query is run again all the same; that run tells the error.
-            Self::Retry(hub, stream) => retry(&hub, &stream),
-            Self::Explain(_, done) => done(Err(error)),
-        }
-    }
-
-    pub(crate) fn is_cancelled(&self) -> bool {
-        match self {
-            Self::First(_, stream) => stream.scope.is_cancelled(),
-            Self::Next(_) | Self::Release(_) | Self::Retry(..) | Self::Explain(..) => false,
-        }
+    fn fail(self: Arc<Self>, error: Error) {
+        fail_ready(&self, &error);
     }
 }
 
-/// Runs what little is due, for a thread that has no time for more: see [`Hub::catch_up_or_run_here`].
-pub(crate) fn run_here(hub: &Arc<Hub>, reader: &mut Reader) {
-    hub.work_begins();
-    let _done = WorkDone(hub);
-    let guard = reader.statements().guard.clone();
-    guard.set_deadline(Some(Instant::now() + limits::WRITER_RUNS_MAX));
-    let turns = Turns {
-        left: hub.take_turns(),
-        hub,
+impl ReaderJob for FirstRun {
+    fn run(self: Arc<Self>, reader: &mut Reader) {
+        let first = Rerun {
+            stream: Arc::clone(&self.stream),
+            reason: None,
+            is_audit: false,
+            seen: 0,
+            taken_at: (None, 0),
+        };
+        guarded(&self.coordinator, reader, &first);
+    }
+
+    fn fail(self: Arc<Self>, error: Error) {
+        let _entry = self.coordinator.take_out(self.stream.id);
+        lock(&self.stream.state).listener.fail(&error, true);
+        self.coordinator.dispatch_ready();
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.stream.scope.is_cancelled()
+    }
+}
+
+impl ReaderJob for EndWindow {
+    fn run(self: Arc<Self>, reader: &mut Reader) {
+        self.0.end_window();
+        work(&self.0, reader);
+    }
+
+    fn fail(self: Arc<Self>, error: Error) {
+        self.0.end_window();
+        fail_ready(&self.0, &error);
+    }
+}
+
+impl ReaderJob for Retry {
+    fn run(self: Arc<Self>, _reader: &mut Reader) {
+        self.retry();
+    }
+
+    /// The query runs again all the same; that run reports the error.
+    fn fail(self: Arc<Self>, _error: Error) {
+        self.retry();
+    }
+}
+
+impl Retry {
+    /// Runs the query again, unless it works again or has ended.
+    fn retry(&self) {
+        let Some(stream) = self.stream.upgrade() else {
+            return;
+        };
+        let mut state = lock(&stream.state);
+        state.retry_planned = false;
+        let failing = state.error.is_some();
+        drop(state);
+        if failing {
+            self.coordinator.retry(&stream);
+        }
+    }
+}
+
+/// Runs what little is due, for a thread that has no time for more: see [`LiveCoordinator::catch_up_if_open`].
+pub(crate) fn run_here(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader) {
+    coordinator.work_begins();
+    let _ends = WorkEnds(coordinator);
+    let interrupt = Rc::clone(&reader.connection().guard.interrupt);
+    interrupt.set_deadline(Some(Instant::now() + limits::WRITER_RUNS_MAX));
+    let reruns = SharedRead {
+        left: coordinator.take_reruns(),
+        coordinator,
     };
-    turns.run(reader);
-    guard.set_deadline(None);
+    reruns.run(reader);
+    interrupt.set_deadline(None);
 }
 
 /// Says that the thread that was to call [`run_here`] cannot.
-pub(crate) fn cannot_run_here(hub: &Arc<Hub>) {
-    hub.work_begins();
-    drop(WorkDone(hub));
-}
-
-/// Makes a live query run again, unless it works again or has ended.
-fn retry(hub: &Arc<Hub>, stream: &Weak<Stream>) {
-    let Some(stream) = stream.upgrade() else { return };
-    let mut state = lock(&stream.state);
-    state.retry_planned = false;
-    let failing = state.error.is_some();
-    drop(state);
-    if failing {
-        hub.retry(&stream);
-    }
+pub(crate) fn cannot_run_here(coordinator: &Arc<LiveCoordinator>) {
+    coordinator.work_begins();
+    drop(WorkEnds(coordinator));
 }
 
 /// Runs what is due, for a while: then others may have the thread.
-fn work(hub: &Arc<Hub>, reader: &mut Reader) {
-    hub.work_begins();
-    let _done = WorkDone(hub);
+fn work(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader) {
+    coordinator.work_begins();
+    let _ends = WorkEnds(coordinator);
     let began = Instant::now();
     // What is due may be due to commits that a read transaction shared with the jobs before does not show.
     if let Err(error) = reader.end_read() {
-        return fail_taken(hub, &error);
+        return fail_taken(coordinator, &error);
     }
     while began.elapsed() < limits::WORK_TURN {
-        let turns = Turns {
-            left: hub.take_turns(),
-            hub,
+        let reruns = SharedRead {
+            left: coordinator.take_reruns(),
+            coordinator,
         };
-        if turns.left.is_empty() {
+        if reruns.left.is_empty() {
             break;
         }
-        turns.run(reader);
+        reruns.run(reader);
     }
 }
 
 /// Runs to make on one committed state. Those that a panic keeps from being made are given back.
-struct Turns<'a> {
-    left: VecDeque<Turn>,
-    hub: &'a Arc<Hub>,
+struct SharedRead<'a> {
+    left: VecDeque<Rerun>,
+    coordinator: &'a Arc<LiveCoordinator>,
 }
 
-impl Turns<'_> {
+impl SharedRead<'_> {
     fn run(mut self, reader: &mut Reader) {
-        let hub = self.hub;
-        // It begins after the turns were taken, so it shows what made them due.
+        let coordinator = self.coordinator;
+        // It begins after the reruns were taken, so it shows what made them due.
         let read = reader.in_read(|reader, _| {
-            while let Some(turn) = self.left.pop_front() {
-                guarded(hub, reader, &turn);
+            while let Some(rerun) = self.left.pop_front() {
+                guarded(coordinator, reader, &rerun);
             }
             Ok(())
         });
         if let Err(error) = read {
-            while let Some(turn) = self.left.pop_front() {
-                fail_turn(hub, &turn, &error);
+            while let Some(rerun) = self.left.pop_front() {
+                fail_rerun(coordinator, &rerun, &error);
             }
         }
     }
 }
 
-impl Drop for Turns<'_> {
+impl Drop for SharedRead<'_> {
     fn drop(&mut self) {
         if !self.left.is_empty() {
-            self.hub.give_back(self.left.drain(..));
+            self.coordinator.give_back(self.left.drain(..));
         }
     }
 }
 
 /// Tells all queries that are due that they cannot be run.
-fn fail_due(hub: &Arc<Hub>, error: &Error) {
-    hub.work_begins();
-    let _done = WorkDone(hub);
-    fail_taken(hub, error);
+fn fail_ready(coordinator: &Arc<LiveCoordinator>, error: &Error) {
+    coordinator.work_begins();
+    let _ends = WorkEnds(coordinator);
+    fail_taken(coordinator, error);
 }
 
-fn fail_taken(hub: &Arc<Hub>, error: &Error) {
+fn fail_taken(coordinator: &Arc<LiveCoordinator>, error: &Error) {
     loop {
-        let turns = hub.take_turns();
-        if turns.is_empty() {
+        let reruns = coordinator.take_reruns();
+        if reruns.is_empty() {
             return;
         }
-        turns.iter().for_each(|turn| fail_turn(hub, turn, error));
+        reruns
+            .iter()
+            .for_each(|rerun| fail_rerun(coordinator, rerun, error));
     }
 }
 
-fn fail_turn(hub: &Arc<Hub>, Turn { stream, .. }: &Turn, error: &Error) {
-    let ran = failed(hub, stream, &mut lock(&stream.state), error, hub.commits.last());
-    if let Some(ran) = ran {
-        hub.finished(stream, ran);
+fn fail_rerun(coordinator: &Arc<LiveCoordinator>, Rerun { stream, .. }: &Rerun, error: &Error) {
+    let result = failed(
+        coordinator,
+        stream,
+        &mut lock(&stream.state),
+        error,
+        coordinator.commits.last(),
+    );
+    if let Some(result) = result {
+        coordinator.finished(stream, result);
     }
 }
 
-/// Tells the hub that a thread is done, even if it panicked.
-struct WorkDone<'a>(&'a Arc<Hub>);
+/// Tells the coordinator that a thread is done, even if it panicked.
+struct WorkEnds<'a>(&'a Arc<LiveCoordinator>);
 
-impl Drop for WorkDone<'_> {
+impl Drop for WorkEnds<'_> {
     fn drop(&mut self) {
-        self.0.work_done();
+        self.0.work_ends();
     }
 }
 
 /// Makes a run. If it panics, the listener is told, the query lives on, and the reader is replaced.
-fn guarded(hub: &Arc<Hub>, reader: &mut Reader, turn: &Turn) {
-    let mut state = lock(&turn.stream.state);
-    if turn.stream.scope.is_cancelled() {
+fn guarded(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader, rerun: &Rerun) {
+    let mut state = lock(&rerun.stream.state);
+    if rerun.stream.scope.is_cancelled() {
         return;
     }
-    let (before, began) = (hub.commits.last(), Instant::now());
-    let run = catch_unwind(AssertUnwindSafe(|| make(hub, reader, turn, &mut state)));
-    let ran = match &run {
-        Ok(Ok(ran)) => Some(ran.clone()),
+    let (before, began) = (coordinator.commits.last(), Instant::now());
+    let run = catch_unwind(AssertUnwindSafe(|| make(coordinator, reader, rerun, &mut state)));
+    let result = match &run {
+        Ok(Ok(result)) => Some(result.clone()),
         Ok(Err(Error::TimedOut)) if !state.handed_over => {
             drop(state);
-            return hub.put_off(turn, began.elapsed().as_micros() as u64);
+            return coordinator.requeue(rerun, began.elapsed().as_micros() as u64);
         }
         // Whoever cancelled it does not listen any more.
-        Ok(Err(_)) if turn.stream.scope.is_cancelled() => None,
-        Ok(Err(error)) => failed(hub, &turn.stream, &mut state, error, before),
-        Err(_) => failed(hub, &turn.stream, &mut state, &Error::WorkerDied, before),
+        Ok(Err(_)) if rerun.stream.scope.is_cancelled() => None,
+        Ok(Err(error)) => failed(coordinator, &rerun.stream, &mut state, error, before),
+        Err(_) => failed(coordinator, &rerun.stream, &mut state, &Error::WorkerDied, before),
     };
     drop(state);
-    match ran {
-        Some(ran) => hub.finished(&turn.stream, ran),
-        None => hub.check(),
+    match result {
+        Some(result) => coordinator.finished(&rerun.stream, result),
+        None => coordinator.dispatch_ready(),
     }
     if let Err(panic) = run {
         resume_unwind(panic);
     }
 }
 
-fn make(hub: &Arc<Hub>, reader: &mut Reader, turn: &Turn, state: &mut State) -> Result<Ran> {
-    let (stream, began) = (&turn.stream, Instant::now());
-    stream.counters.set_reason(turn.reason);
+fn make(
+    coordinator: &Arc<LiveCoordinator>,
+    reader: &mut Reader,
+    rerun: &Rerun,
+    state: &mut State,
+) -> Result<RerunResult> {
+    let (stream, began) = (&rerun.stream, Instant::now());
+    stream.counters.set_reason(rerun.reason);
     let read = reader.in_read(|reader, since| {
         debug_assert!(
-            since >= turn.seen,
+            since >= rerun.seen,
             "the snapshot is older than what made the query due"
         );
-        Ok((since, run_queries(hub, reader, stream, state)?))
+        Ok((since, run_queries(coordinator, reader, stream, state)?))
     });
     // One that is given up is made by others, and counted there.
     if state.worked && !matches!(read, Err(Error::TimedOut)) {
-        count_run(hub, turn);
+        count_run(coordinator, rerun);
     }
     let (since, results) = read?;
     let since = if planted("since_after") {
-        hub.commits.last()
+        coordinator.commits.last()
     } else {
         since
     };
@@ -274,25 +280,25 @@ fn make(hub: &Arc<Hub>, reader: &mut Reader, turn: &Turn, state: &mut State) -> 
     stream.counters.last_micros.store(micros, Relaxed);
     stream
         .counters
-        .add(&hub.totals, |counters| &counters.total_micros, micros);
+        .add(&coordinator.totals, |counters| &counters.total_micros, micros);
 
     let changed = results.iter().any(|result| result.difference.is_some());
     let volatile = results.iter().any(|result| result.reads.is_volatile());
-    let (settled, foreign) = turn.taken_at;
-    let undisturbed = settled.is_some() && hub.commits.settled() == settled;
-    if turn.verifying && changed && undisturbed && !volatile {
-        hub.suspect(stream, foreign);
+    let (settled, foreign) = rerun.taken_at;
+    let undisturbed = settled.is_some() && coordinator.commits.settled() == settled;
+    if rerun.is_audit && changed && undisturbed && !volatile {
+        coordinator.possible_miss(stream, foreign);
     }
     state.passing = 0;
     let news = changed || !state.worked || state.error.is_some();
-    let dependencies = keep(hub, stream, state, results);
-    let pending = news && tell(hub, turn, state, since, micros) == Delivery::Pending;
-    if !news && !turn.verifying {
+    let dependencies = keep(coordinator, stream, state, results);
+    let pending = news && emit(coordinator, rerun, state, since, micros) == Delivery::Pending;
+    if !news && !rerun.is_audit {
         stream
             .counters
-            .add(&hub.totals, |counters| &counters.unchanged, 1);
+            .add(&coordinator.totals, |counters| &counters.unchanged, 1);
     }
-    Ok(Ran {
+    Ok(RerunResult {
         since,
         micros,
         pending,
@@ -301,22 +307,29 @@ fn make(hub: &Arc<Hub>, reader: &mut Reader, turn: &Turn, state: &mut State) -> 
     })
 }
 
-fn count_run(hub: &Hub, turn: &Turn) {
-    let counter: fn(&Counters) -> &AtomicU64 = if turn.verifying {
+fn count_run(coordinator: &LiveCoordinator, rerun: &Rerun) {
+    let counter: fn(&Counters) -> &AtomicU64 = if rerun.is_audit {
         |counters| &counters.verified
     } else {
         |counters| &counters.requeries
     };
-    turn.stream.counters.add(&hub.totals, counter, 1);
+    rerun.stream.counters.add(&coordinator.totals, counter, 1);
 }
 
 /// Tells the listener that the patches it was given make a new result.
-fn tell(hub: &Hub, turn: &Turn, state: &mut State, commit: u64, micros: u64) -> Delivery {
-    turn.stream
+fn emit(
+    coordinator: &LiveCoordinator,
+    rerun: &Rerun,
+    state: &mut State,
+    commit: u64,
+    micros: u64,
+) -> Delivery {
+    rerun
+        .stream
         .counters
-        .add(&hub.totals, |counters| &counters.emitted, 1);
-    // A verifying run that finds something new has no reason of its own.
-    let reason = turn.reason.or(state.worked.then_some(Reason::Everything));
+        .add(&coordinator.totals, |counters| &counters.emitted, 1);
+    // A is_audit run that finds something new has no reason of its own.
+    let reason = rerun.reason.or(state.worked.then_some(Reason::Everything));
     (state.worked, state.error) = (true, None);
     state.listener.emit(Emission {
         commit,
@@ -325,36 +338,10 @@ fn tell(hub: &Hub, turn: &Turn, state: &mut State, commit: u64, micros: u64) -> 
     })
 }
 
-/// A listener, and whether it was given anything.
-struct Watched<'a> {
-    listener: &'a mut dyn Listener,
-    handed_over: &'a mut bool,
-}
-
-impl Listener for Watched<'_> {
-    fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool {
-        *self.handed_over = true;
-        self.listener.rows(shape, slice)
-    }
-
-    fn patch(&mut self, part: usize, shape: &Arc<Shape>, runs: &[Run]) {
-        *self.handed_over = true;
-        self.listener.patch(part, shape, runs);
-    }
-
-    fn emit(&mut self, emission: Emission) -> Delivery {
-        self.listener.emit(emission)
-    }
-
-    fn fail(&mut self, error: &Error, ended: bool) -> Delivery {
-        self.listener.fail(error, ended)
-    }
-}
-
 /// What one query of a stream came to.
 struct PartResult {
     shape: Arc<Shape>,
-    reads: Arc<crate::dependencies::Reads>,
+    reads: Arc<Reads>,
     dependencies: Option<Arc<Dependencies>>,
     /// What is new, if anything is.
     difference: Option<Difference>,
@@ -362,7 +349,7 @@ struct PartResult {
 
 /// Runs all queries of a stream on one committed state. Patches go to the listener.
 fn run_queries(
-    hub: &Hub,
+    coordinator: &LiveCoordinator,
     reader: &mut Reader,
     stream: &Stream,
     state: &mut State,
@@ -377,20 +364,27 @@ fn run_queries(
             handed_over,
             ..
         } = state;
-        let statements = reader.statements();
-        let mut listener = Watched {
-            listener: &mut **listener,
-            handed_over,
+        let connection = reader.connection();
+        let mut take_rows = |shape: &Arc<Shape>, slice: &Slice<'_>| {
+            *handed_over = true;
+            listener.rows(shape, slice)
         };
-        let part = &parts[number];
-        statements.guard.start(&query.token);
-        let result = run_query(hub, statements, query, part, &mut listener, first);
-        let result = result.map_err(|error| statements.guard.explain(error));
-        statements.guard.stop();
+        connection.guard.interrupt.start(&query.token);
+        let result = run_query(
+            coordinator,
+            connection,
+            query,
+            &parts[number],
+            &mut take_rows,
+            first,
+        );
+        let result = result.map_err(|error| connection.guard.explain(error));
+        connection.guard.interrupt.stop();
         let result = result?;
         if let Some(difference) = &result.difference {
-            statements.guard.set_deadline(None);
-            listener.patch(number, &result.shape, &difference.runs);
+            connection.guard.interrupt.set_deadline(None);
+            state.handed_over = true;
+            state.listener.patch(number, &result.shape, &difference.runs);
         }
         results.push(result);
     }
@@ -398,17 +392,21 @@ fn run_queries(
 }
 
 fn run_query(
-    hub: &Hub,
-    statements: &mut Statements,
+    coordinator: &LiveCoordinator,
+    connection: &mut EngineConnection,
     query: &Query,
     part: &Part,
-    listener: &mut dyn Listener,
+    take_rows: &mut TakeRows<'_>,
     first: bool,
 ) -> Result<PartResult> {
-    let (shape, difference) =
-        statements.compare(query, hub.seed, part.shape.as_ref(), &part.fingerprints, listener)?;
+    let before = Before {
+        shape: part.shape.as_ref(),
+        fingerprints: &part.fingerprints,
+        seed: coordinator.seed,
+    };
+    let (shape, difference) = connection.compare(query, &before, take_rows)?;
     let difference = difference.or_else(|| first.then(Difference::default));
-    let reads = statements.reads(&query.sql)?;
+    let reads = connection.reads(&query.sql)?;
     let known = part
         .reads
         .as_ref()
@@ -416,7 +414,7 @@ fn run_query(
     let dependencies = if known {
         None
     } else {
-        let statement = &statements.get(&query.sql)?.statement;
+        let statement = &connection.get(&query.sql)?.statement;
         Some(Arc::new(reads.resolve(statement, &query.params)))
     };
     Ok(PartResult {
@@ -429,7 +427,7 @@ fn run_query(
 
 /// Remembers what a run came to; gives what the stream depends on, if that is new.
 fn keep(
-    hub: &Hub,
+    coordinator: &LiveCoordinator,
     stream: &Stream,
     state: &mut State,
     results: PerQuery<PartResult>,
@@ -441,7 +439,7 @@ fn keep(
     for (part, result) in state.parts.iter_mut().zip(results) {
         if let Some(difference) = result.difference {
             stream.counters.add(
-                &hub.totals,
+                &coordinator.totals,
                 |counters| &counters.rows_patched,
                 difference.new_rows(),
             );
@@ -472,9 +470,15 @@ fn together(parts: &[Part]) -> Arc<Dependencies> {
 
 /// Tells the listener of an error, unless it knows of it. From now on any commit may be what heals the query, those after
 /// number `since` included; one that never worked ends.
-fn failed(hub: &Arc<Hub>, stream: &Stream, state: &mut State, error: &Error, since: u64) -> Option<Ran> {
+fn failed(
+    coordinator: &Arc<LiveCoordinator>,
+    stream: &Stream,
+    state: &mut State,
+    error: &Error,
+    since: u64,
+) -> Option<RerunResult> {
     if !state.worked {
-        let _known = hub.take_out(stream.id);
+        let _known = coordinator.take_out(stream.id);
         state.listener.fail(error, true);
         return None;
     }
@@ -485,7 +489,7 @@ fn failed(hub: &Arc<Hub>, stream: &Stream, state: &mut State, error: &Error, sin
     if news || (state.handed_over && !planted("keep_void_rows")) {
         stream
             .counters
-            .add(&hub.totals, |counters| &counters.errors, news.into());
+            .add(&coordinator.totals, |counters| &counters.errors, news.into());
         pending = state.listener.fail(error, false) == Delivery::Pending;
         state.error = Some(text);
         // Nothing is void from here on, until rows are given again.
@@ -495,7 +499,7 @@ fn failed(hub: &Arc<Hub>, stream: &Stream, state: &mut State, error: &Error, sin
         everything: true,
         ..Dependencies::default()
     };
-    Some(Ran {
+    Some(RerunResult {
         since,
         micros: 0,
         pending,
@@ -513,8 +517,4 @@ fn plan_retry(state: &mut State, error: &Error) -> Option<Duration> {
     state.passing = state.passing.saturating_add(1);
     state.retry_planned = true;
     Some(pause.min(limits::RETRY_MAX))
-}
-
-fn explain(reader: &mut Reader, query: &Query) -> Result<Explanation> {
-    reader.in_read(|reader, _| reader.statements().explain(query))
 }

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use resqlite_live::{Dependencies, StreamId, TableDependency};
 
-use super::{Listener, stats::Counters};
+use super::{request::Listener, stats::Counters};
 use crate::{
     core::{
         sync::{Mutex, lock},
@@ -22,11 +22,10 @@ use crate::{
 pub(super) type PerQuery<T> = SmallVec<[T; 1]>;
 
 /// One live query: what it asks, and what is known about its last result.
-pub(crate) struct Stream {
+pub(super) struct Stream {
     pub(super) id: StreamId,
     ids: Arc<Ids>,
     pub(super) queries: PerQuery<Query>,
-    pub(super) verify: f64,
     /// Ends a run that is under way.
     pub(super) scope: Scope,
     pub(super) counters: Counters,
@@ -63,7 +62,6 @@ impl Stream {
     pub(super) fn new(
         ids: &Arc<Ids>,
         queries: PerQuery<Query>,
-        verify: f64,
         scope: Scope,
         listener: Box<dyn Listener>,
     ) -> Self {
@@ -72,7 +70,6 @@ impl Stream {
             id: ids.take(),
             ids: Arc::clone(ids),
             queries,
-            verify,
             scope,
             counters: Counters::default(),
             state: Mutex::new(State {

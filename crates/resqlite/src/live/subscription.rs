@@ -4,20 +4,31 @@ use std::sync::Arc;
 
 use resqlite_live::StreamId;
 
-use super::{Hub, StreamStats, stream::Stream};
+use super::{
+    coordinator::LiveCoordinator,
+    request::{Listener, LiveQueryRequest},
+    stats::StreamStats,
+    stream::Stream,
+};
 
 /// An open live query. Dropping it ends it; a call of its listener that is under way is finished.
 pub struct Subscription {
-    hub: Arc<Hub>,
-    /// That of the stream; read often, and by a thread that reads nothing else of it.
+    coordinator: Arc<LiveCoordinator>,
+    /// Copy of `stream.id`, so that `delivered` need not touch the stream's cache line.
     id: StreamId,
     stream: Arc<Stream>,
 }
 
 impl Subscription {
-    pub(super) fn new(hub: Arc<Hub>, stream: Arc<Stream>) -> Self {
+    /// Begins a live query.
+    pub(crate) fn begin(
+        coordinator: &Arc<LiveCoordinator>,
+        request: LiveQueryRequest,
+        listener: Box<dyn Listener>,
+    ) -> Self {
+        let stream = coordinator.begin(request, listener);
         Self {
-            hub,
+            coordinator: Arc::clone(coordinator),
             id: stream.id,
             stream,
         }
@@ -32,20 +43,22 @@ impl Subscription {
     /// The same for several queries, which is quicker than one by one.
     pub fn all_delivered<'a>(subscriptions: impl IntoIterator<Item = &'a Self>) {
         let mut subscriptions = subscriptions.into_iter().peekable();
-        while let Some(hub) = subscriptions.peek().map(|first| &first.hub) {
-            let same = std::iter::from_fn(|| subscriptions.next_if(|next| Arc::ptr_eq(&next.hub, hub)));
-            hub.delivered(same.map(|subscription| subscription.id));
+        while let Some(coordinator) = subscriptions.peek().map(|first| &first.coordinator) {
+            let same = std::iter::from_fn(|| {
+                subscriptions.next_if(|next| Arc::ptr_eq(&next.coordinator, coordinator))
+            });
+            coordinator.delivered(same.map(|subscription| subscription.id));
         }
     }
 
     /// Numbers about the query.
     pub fn stats(&self) -> StreamStats {
-        self.hub.stats(&self.stream)
+        self.coordinator.stats(&self.stream)
     }
 }
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.hub.end(&self.stream);
+        self.coordinator.end(&self.stream);
     }
 }

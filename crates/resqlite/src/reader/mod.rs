@@ -1,8 +1,15 @@
 //! Reading: threads with a read-only connection each, and the queue that feeds them.
 
+mod job;
+mod lease;
 mod pool;
+mod readers;
+mod reading;
 mod relief;
 mod thread;
 
-pub(crate) use pool::{Pool, PoolStatus};
-pub(crate) use thread::{Cursor, Job, Lease, Reader, Readers};
+pub(crate) use job::{Job, ReaderJob};
+pub(crate) use lease::{Cursor, Lease};
+pub(crate) use pool::Pool;
+pub(crate) use readers::Readers;
+pub(crate) use reading::Reader;

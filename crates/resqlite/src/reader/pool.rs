@@ -11,7 +11,7 @@ use std::{
 
 use crate::core::{
     profile,
-    spin::{Lookout, Rhythm, Watch},
+    spin::{ArrivalHistory, SpinGate},
     sync::{Condvar, Mutex, lock, wait, wait_for},
 };
 
@@ -19,8 +19,8 @@ pub(crate) struct Pool<J> {
     state: Mutex<State<J>>,
     work: Condvar,
     quiet: Condvar,
-    /// For threads that look out before they sleep.
-    lookout: Option<Lookout>,
+    /// For threads that spin before they park.
+    gate: Option<SpinGate>,
     threads_max: usize,
     queued_max: usize,
     /// How long a thread without work stays; `None`: for good.
@@ -44,7 +44,7 @@ struct State<J> {
     idle: usize,
     /// Of those, how many have been woken and have not run yet. Waking one twice would cost a system call for nothing.
     waking: usize,
-    rhythm: Rhythm,
+    arrivals: ArrivalHistory,
     /// Threads that hold a job or a read transaction.
     busy: usize,
     held_back: bool,
@@ -108,7 +108,7 @@ impl<J> Pool<J> {
             alive: 0,
             idle: 0,
             waking: 0,
-            rhythm: Rhythm::default(),
+            arrivals: ArrivalHistory::default(),
             busy: 0,
             held_back: false,
             closed: false,
@@ -120,7 +120,7 @@ impl<J> Pool<J> {
             state: Mutex::new(state),
             work,
             quiet,
-            lookout: None,
+            gate: None,
             threads_max,
             queued_max,
             idle_max,
@@ -135,10 +135,10 @@ impl<J> Pool<J> {
         Self { resting_max, ..self }
     }
 
-    /// Lets its threads look out for more jobs before they sleep.
-    pub(crate) fn looking_out(self) -> Self {
-        let lookout = Some(Lookout::new());
-        Self { lookout, ..self }
+    /// Lets its threads spin before they park.
+    pub(crate) fn spinning(self) -> Self {
+        let gate = Some(SpinGate::new());
+        Self { gate, ..self }
     }
 
     /// Counts how its jobs fare.
@@ -157,25 +157,25 @@ impl<J> Pool<J> {
         }
         state.tickets += 1;
         let ticket = state.tickets;
-        state.rhythm.came();
+        state.arrivals.arrived();
         state.queue.push_back((ticket, job));
         state.queued_most = state.queued_most.max(state.queue.len());
-        let looking = state.rhythm.looking;
-        if state.queue.len() > state.idle + looking && state.threads < self.threads_max {
+        let spinning = state.arrivals.spinning;
+        if state.queue.len() > state.idle + spinning && state.threads < self.threads_max {
             state.threads += 1;
             state.alive += 1;
             self.dispatcher.queued(state.queue.len(), state.free());
             return Submitted::NeedsThread;
         }
         self.dispatcher.queued(state.queue.len(), state.free());
-        let wake = state.waking < state.idle && state.queue.len() > state.waking + looking;
+        let wake = state.waking < state.idle && state.queue.len() > state.waking + spinning;
         state.waking += usize::from(wake);
-        let waits = state.queue.len() > state.idle + looking;
+        let waits = state.queue.len() > state.idle + spinning;
         let unrelieved = self.resting_max.is_some() && waits && !state.relieved;
         state.relieved |= unrelieved;
         drop(state);
-        if let Some(lookout) = &self.lookout {
-            lookout.arrived();
+        if let Some(gate) = &self.gate {
+            gate.arrived();
         }
         if wake {
             self.work.notify_one();
@@ -265,7 +265,7 @@ impl<J> Pool<J> {
         }
         let idle_since = Instant::now();
         let mut looking = self.dispatcher.looks();
-        let mut looked = false;
+        let mut spun = false;
         loop {
             let due = state.take_due(self.dispatcher);
             if !state.held_back
@@ -289,13 +289,14 @@ impl<J> Pool<J> {
                 state.threads -= 1;
                 return Next::Quit;
             }
-            if !looked && due.is_none() {
-                looked = true;
-                if let Some((lookout, watch)) = self.begin_lookout(&mut state) {
-                    drop(state);
-                    lookout.look(&watch);
-                    state = lock(&self.state);
-                    lookout.end(watch, &mut state.rhythm);
+            if !spun
+                && due.is_none()
+                && let Some(gate) = &self.gate
+            {
+                spun = true;
+                let (relocked, did_spin) = gate.spin(&self.state, state, |state| &mut state.arrivals);
+                state = relocked;
+                if did_spin {
                     continue;
                 }
             }
@@ -308,11 +309,6 @@ impl<J> Pool<J> {
             state.idle -= 1;
             state.waking = state.waking.saturating_sub(1);
         }
-    }
-
-    fn begin_lookout(&self, state: &mut State<J>) -> Option<(&Lookout, Watch)> {
-        let lookout = self.lookout.as_ref()?;
-        Some((lookout, lookout.begin(&mut state.rhythm)?))
     }
 
     fn rest(&self, state: &mut State<J>) {

@@ -3,15 +3,17 @@
 
 use std::thread;
 
-use super::thread::{Job, Readers};
+use super::{job::Job, readers::Readers};
 use crate::core::{error::Error, limits};
 
-/// Starts the thread.
-pub(super) fn start(readers: &Readers) {
-    let relieved = readers.clone();
-    let named = thread::Builder::new().name("resqlite-relief".into());
-    if named.spawn(move || while relieve(&relieved) {}).is_err() {
-        readers.pool.unrelieved();
+impl Readers {
+    /// Starts the thread.
+    pub(super) fn start_relief(&self) {
+        let relieved = self.clone();
+        let named = thread::Builder::new().name("resqlite-relief".into());
+        if named.spawn(move || while relieve(&relieved) {}).is_err() {
+            self.pool.unrelieved();
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What callers ask for and how they are answered.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
     core::{
@@ -9,7 +9,6 @@ use crate::{
         queue::Queue,
         token::Token,
     },
-    guard::budget::QueryLimits,
     rows::{Integers, Shape, Slice},
 };
 
@@ -40,6 +39,17 @@ pub struct Query {
     pub token: Token,
     /// What the run may cost.
     pub limits: Option<Box<QueryLimits>>,
+}
+
+/// What one query may cost. What is not given has no bound.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct QueryLimits {
+    /// How long its statement may run. Waiting for a reader, or for the caller between two batches, does not count.
+    pub time: Option<Duration>,
+    /// Steps of SQLite's virtual machine; looked at every 1,000.
+    pub steps: Option<u64>,
+    /// Bytes of the result, packed or as JSON; looked at for each slice of rows (about 100 KiB).
+    pub bytes: Option<u64>,
 }
 
 /// One write: succeeds or fails as a whole.

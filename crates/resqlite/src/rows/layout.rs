@@ -2,12 +2,16 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, LazyLock, Mutex, PoisonError, Weak},
+    sync::{Arc, LazyLock, Weak},
 };
 
 use resqlite_sqlite::Statement;
 
-use crate::core::limits;
+use super::json_text::key as json_key;
+use crate::core::{
+    limits,
+    sync::{Mutex, lock},
+};
 
 /// The column list of a statement. Statements with the same list share one, whichever thread prepared them.
 #[derive(Debug)]
@@ -31,10 +35,7 @@ impl Shape {
         let names = (0..statement.column_count())
             .map(|column| statement.column_name(column))
             .collect();
-        REGISTRY
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .intern(names)
+        lock(&REGISTRY).intern(names)
     }
 
     /// A number that no other column list of this process has.
@@ -78,6 +79,6 @@ fn json_keys(names: &[String]) -> Vec<Option<String>> {
         .enumerate()
         .map(|(at, name)| (name.as_str(), at))
         .collect();
-    let key = |(at, name): (usize, &String)| (last[name.as_str()] == at).then(|| super::json::key(name));
+    let key = |(at, name): (usize, &String)| (last[name.as_str()] == at).then(|| json_key(name));
     names.iter().enumerate().map(key).collect()
 }

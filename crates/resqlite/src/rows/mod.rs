@@ -3,6 +3,7 @@
 mod batch;
 mod fingerprint;
 mod json;
+mod json_text;
 mod layout;
 mod read;
 

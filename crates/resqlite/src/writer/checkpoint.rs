@@ -1,14 +1,17 @@
 //! When the write-ahead log is copied into the database file, and how it is kept from growing without end.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::atomic::Ordering;
 
 use resqlite_live::fault::planted;
 use resqlite_sqlite::{Checkpoint, codes};
 
-use super::thread::Writer;
-use crate::core::{
-    error::{Error, Result},
-    limits,
+use super::{Writer, WriterParts};
+use crate::{
+    connection::engine_connection::EngineConnection,
+    core::{
+        error::{Error, Result},
+        limits,
+    },
 };
 
 /// Commits between two attempts to hold readers back when the first was in vain.
@@ -17,7 +20,7 @@ const RESTART_PAUSE_COMMITS: u32 = 100;
 impl Writer {
     /// Called after writes were answered, so that no caller waits for it.
     pub(super) fn checkpoint_if_due(&mut self) {
-        if self.parts.place.check().is_err() {
+        if self.parts.location.health.check().is_err() {
             return;
         }
         self.checkpoint_attached();
@@ -59,7 +62,7 @@ impl Writer {
     }
 
     fn copy_log(&mut self, schema: &str) -> bool {
-        let copied = self.statements.connection.checkpoint(schema, Checkpoint::Passive);
+        let copied = self.connection.sqlite.checkpoint(schema, Checkpoint::Passive);
         let copied = copied.map_err(Error::from);
         self.note_failed_sync(&copied);
         copied.is_ok()
@@ -67,11 +70,18 @@ impl Writer {
 
     /// Readers that follow each other without a gap keep the log from starting anew: hold new ones back for a moment.
     fn restart_log(&mut self) {
-        let guard = self.statements.guard.clone();
-        let (readers, reruns) = (Arc::clone(&self.parts.readers), Arc::clone(&self.parts.reruns));
-        let connection = &self.statements.connection;
-        let truncate = || guard.without_waiting(|| connection.checkpoint("main", Checkpoint::Truncate));
-        let done = readers.in_gap(limits::READER_GAP, || reruns.in_gap(limits::READER_GAP, truncate));
+        let WriterParts {
+            readers, background, ..
+        } = &self.parts;
+        let EngineConnection { sqlite, guard, .. } = &self.connection;
+        let truncate = || {
+            guard
+                .interrupt
+                .without_waiting(|| sqlite.checkpoint("main", Checkpoint::Truncate))
+        };
+        let done = readers.in_gap(limits::READER_GAP, || {
+            background.in_gap(limits::READER_GAP, truncate)
+        });
         let truncated = done.flatten().map(|truncated| truncated.map_err(Error::from));
         truncated
             .iter()
@@ -102,9 +112,9 @@ impl Writer {
         }
         // Nobody writes to a log while this holds the write lock.
         self.take_write_lock()?;
-        let attached = self.parts.attachments.names();
+        let attached = self.parts.epoch.attached_names();
         let mut schemas = std::iter::once("main").chain(attached.iter().map(String::as_str));
-        let rewritten = schemas.try_for_each(|schema| self.statements.connection.rewrite_log(schema));
+        let rewritten = schemas.try_for_each(|schema| self.connection.sqlite.rewrite_log(schema));
         self.roll_back();
         rewritten?;
         self.parts.counters.sync_failed.store(false, Ordering::Relaxed);

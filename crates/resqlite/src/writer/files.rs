@@ -4,11 +4,11 @@
 //! else ever sees what it commits, and the process takes it along when it ends. So it must not be acknowledged.
 
 use std::{
-    fs::{self, File, Metadata},
+    fs::{self, File},
     time::Instant,
 };
 
-use crate::core::limits;
+use crate::{core::limits, guard::file_health::is_linked};
 
 /// The files of the main database, and the write-ahead logs of those attached. SQLite must have opened them: it keeps
 /// each until the database is closed or detached. A database in memory, or in another journal mode, has no log.
@@ -78,27 +78,11 @@ fn log_of(database: &str) -> Option<File> {
     File::open(format!("{database}-wal")).ok()
 }
 
-/// Whether a file has a name still.
-pub(crate) fn is_linked(file: &File) -> bool {
-    file.metadata().is_ok_and(|data| links(&data) > 0)
-}
-
-#[cfg(unix)]
-fn links(data: &Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::nlink(data)
-}
-
 #[cfg(unix)]
 fn identity_at(path: &str) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt;
     let data = fs::metadata(path).ok()?;
     Some((data.dev(), data.ino()))
-}
-
-/// Windows deletes no file that is open.
-#[cfg(not(unix))]
-fn links(_: &Metadata) -> u64 {
-    1
 }
 
 #[cfg(not(unix))]

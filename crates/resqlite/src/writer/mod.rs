@@ -1,11 +1,116 @@
 //! Writing: one thread, one connection, one transaction at a time.
+//!
+//! ```text
+//! thread      takes the jobs that wait, and opens another connection if this one is lost
+//! group       writes that share a transaction          unwrapped   SQL that manages transactions itself
+//! transaction a caller's, step by step
+//! unit        one write inside an open transaction
+//! commit      BEGIN, COMMIT, ROLLBACK, and what the engine must know of them
+//! checkpoint  the write-ahead log, after the answers
+//! ```
 
 mod checkpoint;
 mod classify;
-pub(crate) mod files;
+mod commit;
+mod files;
+mod group;
+mod job;
+mod reply;
 mod thread;
 mod transaction;
 mod unit;
+mod unwrapped;
 
-pub(crate) use thread::{Counters, WriteJob, WriterParts, start};
-pub(crate) use transaction::Begin;
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU32, AtomicU64},
+    },
+};
+
+use self::files::Files;
+pub(crate) use self::{
+    job::{Begin, WriteJob},
+    thread::start,
+};
+use crate::{
+    commits::{
+        log::Commits,
+        observer::{CommitFollower, CommitObserver},
+        recorder::Recorder,
+    },
+    connection::{
+        engine_connection::EngineConnection,
+        location::Location,
+        schema_epoch::{SchemaEpoch, SchemaVersions},
+    },
+    core::{options::Settings, queue::Queue},
+    reader::Readers,
+    requests::holders::Holders,
+};
+
+/// What the writer shares with the rest of the engine.
+#[derive(Clone)]
+pub(crate) struct WriterParts {
+    pub(crate) location: Location,
+    pub(crate) settings: Settings,
+    pub(crate) queue: Arc<Queue<WriteJob>>,
+    pub(crate) commits: Arc<Commits>,
+    pub(crate) epoch: Arc<SchemaEpoch>,
+    pub(crate) readers: Arc<Readers>,
+    /// The open transaction.
+    pub(crate) transaction: Arc<Holders>,
+    /// Threads for snapshots and cursors, which may take long, so that they never hold up a `select`.
+    pub(crate) leases: Arc<Readers>,
+    /// Readers for work that no caller waits for.
+    pub(crate) background: Arc<Readers>,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) observers: Arc<[Arc<dyn CommitObserver>]>,
+}
+
+/// Numbers for diagnostics.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    /// SQLite transactions that held more than one write.
+    pub(crate) groups: AtomicU64,
+    /// The most writes that one transaction held.
+    pub(crate) largest_group: AtomicU64,
+    /// Groups that could not commit as a whole, so that each write ran alone.
+    pub(crate) split_groups: AtomicU64,
+    pub(crate) checkpoints: AtomicU64,
+    /// Checkpoints for which readers were held back.
+    pub(crate) reader_gaps: AtomicU64,
+    pub(crate) wal_pages: AtomicU32,
+    /// A sync has failed, and the logs have not been written again since. Here, so that a writer that is replaced knows.
+    pub(crate) sync_failed: AtomicBool,
+}
+
+/// The writer's connection and what is known about it.
+pub(super) struct Writer {
+    /// The observers' parts on this thread. They stand first, so that the connection that writes is closed last.
+    followers: Vec<Box<dyn CommitFollower>>,
+    connection: EngineConnection,
+    recorder: Recorder,
+    commits: Arc<Commits>,
+    parts: WriterParts,
+    /// Pages in the write-ahead log, as SQLite told after the last commit.
+    wal_pages: Rc<Cell<u32>>,
+    /// Pages that were in it when it was last checkpointed.
+    checkpointed: u32,
+    /// Commits to let pass before readers are held back again.
+    restart_pause: u32,
+    synchronous_full: bool,
+    /// SQLite's counts of schema changes, per database, when the last transaction began.
+    schema_versions: SchemaVersions,
+    /// Attached databases whose write-ahead logs have grown.
+    attached_logs: Rc<RefCell<Vec<String>>>,
+    /// SQLite has written to a log since this was last reset.
+    wrote: Rc<Cell<bool>>,
+    /// The open transaction has changed what names mean.
+    schema_touched: bool,
+    /// ANALYZE has run in the open transaction.
+    statistics_touched: bool,
+    files: Files,
+}

@@ -1,16 +1,10 @@
 //! Transactions of callers: they hold the writer from BEGIN to COMMIT or ROLLBACK.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
 use resqlite_live::Mark;
 
-use super::{
-    thread::{Writer, tell},
-    unit::Company,
-};
+use super::{Writer, job::Begin, reply::send_reply, unit::Company};
 use crate::{
     core::{
         error::{Error, Result},
@@ -22,14 +16,6 @@ use crate::{
         session::{EndOnPanic, Inbox},
     },
 };
-
-/// A transaction that waits for the writer.
-pub(crate) struct Begin {
-    pub(crate) inbox: Arc<Inbox>,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) full: bool,
-    pub(crate) opened: Replier,
-}
 
 /// How serving a transaction goes on.
 enum Flow {
@@ -51,9 +37,12 @@ struct Open {
 impl Writer {
     /// Serves one transaction to its end.
     pub(super) fn transaction(&mut self, begin: Begin) {
-        self.statements.guard.set_session(Some(begin.inbox.scope.clone()));
+        self.connection
+            .guard
+            .interrupt
+            .set_session(Some(begin.inbox.scope.clone()));
         self.hold(begin);
-        self.statements.guard.set_session(None);
+        self.connection.guard.interrupt.set_session(None);
     }
 
     fn hold(&mut self, begin: Begin) {
@@ -66,17 +55,17 @@ impl Writer {
         let timer = profile::start();
         if let Err(error) = self.open_transaction(&inbox, full) {
             inbox.end(Some(error.clone()));
-            tell(opened, Err(error));
+            send_reply(opened, Err(error));
             return profile::writer_requests(timer, 1);
         }
         let transaction = Arc::clone(&self.parts.transaction);
         let _held = transaction.hold(&inbox, None);
         let _ended = EndOnPanic(&inbox);
-        self.statements.connection.set_last_insert_rowid(0);
+        self.connection.sqlite.set_last_insert_rowid(0);
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        self.statements.guard.set_deadline(deadline);
-        self.statements.guard.wait_anew();
-        tell(opened, Ok(Outcome::Done));
+        self.connection.guard.interrupt.set_deadline(deadline);
+        self.connection.guard.interrupt.reset_busy_timer();
+        send_reply(opened, Ok(Outcome::Done));
         profile::writer_requests(timer, 1);
 
         let mut open = Open {
@@ -85,7 +74,7 @@ impl Writer {
         };
         let reason = self.serve(&inbox, deadline, &mut open);
 
-        self.statements.guard.set_deadline(None);
+        self.connection.guard.interrupt.set_deadline(None);
         self.roll_back();
         inbox.end(reason);
         let reason = inbox.reason();
@@ -136,7 +125,7 @@ impl Writer {
     fn step(&mut self, step: Step, open: &mut Open) -> Flow {
         match step {
             Step::Select(query, reply) => {
-                self.statements.select(&query, reply);
+                self.connection.select(&query, reply);
                 self.still_open()
             }
             Step::Write(write, reply) => self.write_inside(&write, reply),
@@ -163,7 +152,7 @@ impl Writer {
             }
             Step::End(reply) => {
                 self.roll_back();
-                tell(reply, Ok(Outcome::Done));
+                send_reply(reply, Ok(Outcome::Done));
                 Flow::Ended
             }
             Step::Ended(reply) => {
@@ -172,7 +161,7 @@ impl Writer {
             }
             Step::Fetch(reply) => {
                 let error = Error::transaction("iterate", "a transaction has no cursor");
-                tell(reply, Err(error));
+                send_reply(reply, Err(error));
                 Flow::Continue
             }
         }
@@ -185,9 +174,9 @@ impl Writer {
                     commit: self.commits.last(),
                     ..written
                 };
-                tell(reply, Ok(Outcome::Written(&rows, written)));
+                send_reply(reply, Ok(Outcome::Written(&rows, written)));
             }
-            Err(error) => tell(reply, Err(error)),
+            Err(error) => send_reply(reply, Err(error)),
         }
         self.still_open()
     }
@@ -213,23 +202,23 @@ impl Writer {
                     commit,
                     ..Written::default()
                 };
-                tell(reply, Ok(Outcome::Written(&[], written)));
+                send_reply(reply, Ok(Outcome::Written(&[], written)));
             }
             Err(error) => {
                 self.roll_back();
-                tell(reply, Err(error));
+                send_reply(reply, Err(error));
             }
         }
     }
 
     fn answer(&self, reply: Replier, done: Result<()>) -> Flow {
-        tell(reply, done.map(|()| Outcome::Done));
+        send_reply(reply, done.map(|()| Outcome::Done));
         self.still_open()
     }
 
     /// A full disk, an I/O error or `ON CONFLICT ROLLBACK` make SQLite end the whole transaction.
     fn still_open(&self) -> Flow {
-        if self.statements.connection.is_autocommit() {
+        if self.connection.sqlite.is_autocommit() {
             let message = "SQLite rolled the whole transaction back because of an error in it";
             Flow::Failed(Error::transaction("transaction", message))
         } else {

@@ -4,17 +4,18 @@ use std::{sync::Arc, time::Instant};
 
 use resqlite_live::fault::planted;
 
-use super::thread::Writer;
+use super::Writer;
 use crate::{
     connection::{
-        engine_connection::{Effects, Prepared, no_nul},
         halfway,
+        prepared::{Prepared, no_nul},
     },
     core::{
         error::{Error, Result},
         limits, profile,
         queue::Popped,
     },
+    guard::effects::Effects,
     requests::request::{Chunk, Chunks, Packed, Sets, Work, Write, Written},
 };
 
@@ -41,12 +42,12 @@ impl Writer {
             return Err(Error::Aborted);
         }
         let mark = self.recorder.mark();
-        self.statements.guard.start(&write.token);
+        self.connection.guard.interrupt.start(&write.token);
         let done = match company {
             Company::Alone => self.work(write),
             Company::Others => self.work_or_nothing(write),
         };
-        self.statements.guard.stop();
+        self.connection.guard.interrupt.stop();
         if let Work::Batch {
             more: Some(chunks), ..
         } = &write.work
@@ -57,11 +58,11 @@ impl Writer {
         if self.schema_touched {
             // A statement that uses a table of one schema is not prepared anew when another schema gets one of that
             // name, although it means that one now.
-            self.statements.clear();
+            self.connection.clear();
         }
         done.map_err(|error| {
             self.recorder.rollback_to(mark);
-            self.statements.guard.explain(error)
+            self.connection.guard.explain(error)
         })
     }
 
@@ -91,7 +92,7 @@ impl Writer {
             }
             return self.undoable(|writer| writer.work(write));
         };
-        if self.statements.may_fail_halfway(sql)? && !planted("halfway_ignored") {
+        if self.connection.may_fail_halfway(sql)? && !planted("halfway_ignored") {
             return self.undoable(|writer| writer.work(write));
         }
         let done = self.work(write);
@@ -107,7 +108,7 @@ impl Writer {
     fn undoable(&mut self, work: impl FnOnce(&mut Self) -> Result<Done>) -> Result<Done> {
         self.control("SAVEPOINT resqlite_unit")?;
         let done = work(self);
-        if self.statements.connection.is_autocommit() {
+        if self.connection.sqlite.is_autocommit() {
             // SQLite rolled everything back by itself; there is no savepoint any more.
             return done.and_then(|_| {
                 Err(Error::transaction(
@@ -129,9 +130,9 @@ impl Writer {
         sql: &Arc<str>,
         work: impl FnOnce(&mut Self, &mut Prepared, &mut Vec<Packed>) -> Result<i64>,
     ) -> Result<Done> {
-        let mut prepared = self.statements.take(sql)?;
+        let mut prepared = self.connection.take(sql)?;
         let done = self.prepared(&mut prepared, work);
-        self.statements.put(sql, prepared);
+        self.connection.put(sql, prepared);
         done
     }
 
@@ -189,14 +190,14 @@ impl Writer {
             });
             let stepped = bound.and_then(|()| {
                 let stepping = profile::start_stepping();
-                let drained = self.statements.drain(prepared, write.integers, rows);
+                let drained = self.connection.drain(prepared, write.integers, rows);
                 profile::writer_sqlite(stepping);
                 drained
             });
             prepared.statement.reset();
             stepped?;
             if counts {
-                changes += self.statements.connection.changes();
+                changes += self.connection.sqlite.changes();
             }
         }
         Ok(changes)
@@ -233,7 +234,7 @@ impl Writer {
             match chunks.0.pop(Some(Instant::now() + limits::CHUNK_PATIENCE)) {
                 Popped::Item(chunk) => return Ok(chunk),
                 Popped::Closed => return Err(Error::Aborted),
-                Popped::TimedOut => self.statements.guard.check()?,
+                Popped::TimedOut => self.connection.guard.interrupt.check()?,
             }
         }
     }
@@ -244,11 +245,11 @@ impl Writer {
         let mut rest = script;
         let mut changes = 0;
         while !rest.is_empty() {
-            self.statements.guard.forget_effects();
-            let prepared = self.statements.connection.prepare(rest, false);
+            self.connection.guard.authorizer.forget_effects();
+            let prepared = self.connection.sqlite.prepare(rest, false);
             let prepared =
                 prepared.map_err(|error| Error::from(at_script(error, script.len() - rest.len())))?;
-            let effects = self.statements.guard.effects();
+            let effects = self.connection.guard.authorizer.effects();
             if let Some(mut statement) = prepared.statement {
                 self.about_to_write(&effects)?;
                 let stepping = profile::start_stepping();
@@ -256,7 +257,7 @@ impl Writer {
                 profile::writer_sqlite(stepping);
                 self.has_written(&effects);
                 if !effects.schema && !effects.writes.is_empty() {
-                    changes += self.statements.connection.changes();
+                    changes += self.connection.sqlite.changes();
                 }
             }
             rest = prepared.tail;
@@ -275,7 +276,7 @@ impl Writer {
         if effects.writes.is_empty() {
             Ok(())
         } else {
-            self.recorder.know_tables(&self.statements.connection)
+            self.recorder.know_tables(&self.connection.sqlite)
         }
     }
 
@@ -288,7 +289,7 @@ impl Writer {
     }
 
     fn last_rowid(&self) -> i64 {
-        self.statements.connection.last_insert_rowid()
+        self.connection.sqlite.last_insert_rowid()
     }
 }
 

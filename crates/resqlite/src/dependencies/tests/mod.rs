@@ -1,4 +1,4 @@
-//! What statements of many shapes are found to read, on a connection as the engine opens it.
+//! What connection of many shapes are found to read, on a connection as the engine opens it.
 
 mod filters;
 mod parse;
@@ -7,22 +7,19 @@ mod tables;
 
 use super::{Explanation, Reads, analyse};
 use crate::{
-    connection::{
-        engine_connection::Statements,
-        open::{self, Place},
-    },
+    connection::{engine_connection::EngineConnection, location::Location, open::open},
     core::{
         options::{Options, Settings},
         params::Params,
         value::Value,
     },
-    guard::Role,
+    guard::authorizer::Role,
 };
 
 struct Db {
-    statements: Statements,
+    connection: EngineConnection,
     /// Keeps the memory.
-    _place: Place,
+    _location: Location,
 }
 
 /// A database on which this script ran.
@@ -38,12 +35,12 @@ fn with_pragmas(pragmas: &[(&str, &str)], script: &str) -> Db {
             .collect(),
         ..Options::default()
     };
-    let place = Place::find(":memory:", false).unwrap();
+    let location = Location::find(":memory:", false).unwrap();
     let settings = Settings::decide(&options).unwrap();
-    let statements = open::open(&place, &settings, Role::Writer, |_| {}).unwrap();
+    let connection = open(&location, &settings, Role::Writer, |_| {}).unwrap();
     let db = Db {
-        statements,
-        _place: place,
+        connection,
+        _location: location,
     };
     db.run(script);
     db
@@ -51,21 +48,22 @@ fn with_pragmas(pragmas: &[(&str, &str)], script: &str) -> Db {
 
 impl Db {
     fn run(&self, script: &str) {
-        let connection = &self.statements.connection;
+        let connection = &self.connection.sqlite;
         let run = || connection.execute_script(script);
-        self.statements
+        self.connection
             .guard
+            .authorizer
             .unwrapped(crate::core::pragmas::Asker::Script, run)
             .unwrap();
     }
 
     fn analyse(&self, sql: &str) -> Reads {
-        let reads = analyse(&self.statements.connection, &self.statements.guard, sql);
+        let reads = analyse(&self.connection.sqlite, &self.connection.guard, sql);
         reads.unwrap_or_else(|error| panic!("{sql}: {error}"))
     }
 
     fn explain(&self, sql: &str, params: impl Into<Params>) -> Explanation {
-        let prepared = self.statements.connection.prepare(sql, false).unwrap();
+        let prepared = self.connection.sqlite.prepare(sql, false).unwrap();
         let (statement, params) = (prepared.statement.unwrap(), params.into());
         let reads = self.analyse(sql);
         let dependencies = reads.resolve(&statement, &params);

@@ -7,15 +7,15 @@ use resqlite_live::{Columns, Dependencies};
 
 use super::Db;
 use crate::{
-    commits::recorder::{Commits, Recorder},
-    connection::open::{self, Place},
+    commits::{log::Commits, recorder::Recorder},
+    connection::{location::Location, open::open},
     core::{
         options::{Options, Settings},
         params::Params,
         value::Value,
     },
     dependencies::analyse,
-    guard::Role,
+    guard::authorizer::Role,
 };
 
 /// Queries; each meets several commits.
@@ -296,15 +296,15 @@ struct World {
 
 impl World {
     fn new(dice: &mut Dice) -> Self {
-        let place = Place::find(":memory:", false).unwrap();
+        let location = Location::find(":memory:", false).unwrap();
         let settings = Settings::decide(&Options::default()).unwrap();
         let recorder = Recorder::default();
-        let statements = open::open(&place, &settings, Role::Writer, |connection| {
+        let connection = open(&location, &settings, Role::Writer, |connection| {
             recorder.install(connection)
         });
         let db = Db {
-            statements: statements.unwrap(),
-            _place: place,
+            connection: connection.unwrap(),
+            _location: location,
         };
         db.run(SCHEMA);
         INDEXES
@@ -322,11 +322,12 @@ impl World {
 
     /// Runs a statement that may violate a constraint.
     fn try_run(&self, sql: &str) {
-        let statements = &self.db.statements;
-        let run = || statements.connection.execute_script(sql);
+        let connection = &self.db.connection;
+        let run = || connection.sqlite.execute_script(sql);
         let mark = self.recorder.mark();
-        if statements
+        if connection
             .guard
+            .authorizer
             .unwrapped(crate::core::pragmas::Asker::Script, run)
             .is_err()
         {
@@ -335,7 +336,7 @@ impl World {
     }
 
     fn rows(&self, sql: &str, params: &Params) -> Vec<String> {
-        let prepared = self.db.statements.connection.prepare(sql, false);
+        let prepared = self.db.connection.sqlite.prepare(sql, false);
         let mut statement = prepared
             .unwrap_or_else(|error| panic!("{sql}: {error:?}"))
             .statement
@@ -352,14 +353,9 @@ impl World {
     }
 
     fn dependencies(&self, sql: &str, params: &Params) -> Dependencies {
-        let statements = &self.db.statements;
-        let reads = analyse(&statements.connection, &statements.guard, sql).unwrap();
-        let statement = statements
-            .connection
-            .prepare(sql, false)
-            .unwrap()
-            .statement
-            .unwrap();
+        let connection = &self.db.connection;
+        let reads = analyse(&connection.sqlite, &connection.guard, sql).unwrap();
+        let statement = connection.sqlite.prepare(sql, false).unwrap().statement.unwrap();
         reads.resolve(&statement, params)
     }
 
@@ -387,8 +383,8 @@ impl World {
         let sql = format!("SELECT {literal}");
         let mut row = self
             .db
-            .statements
             .connection
+            .sqlite
             .prepare(&sql, false)
             .unwrap()
             .statement
@@ -411,7 +407,7 @@ fn a_commit_that_changes_a_result_always_concerns_its_query() {
         let mut dice = Dice(seed);
         let world = World::new(&mut dice);
         let sql = Query { dice: &mut dice }.sql();
-        let prepared = world.db.statements.connection.prepare(&sql, false);
+        let prepared = world.db.connection.sqlite.prepare(&sql, false);
         let statement = prepared
             .unwrap_or_else(|error| panic!("{sql}: {error:?}"))
             .statement
@@ -432,10 +428,7 @@ fn a_commit_that_changes_a_result_always_concerns_its_query() {
         let mut before = world.rows(&sql, &params);
         for _ in 0..COMMITS {
             let script: Vec<_> = (0..=dice.below(2)).map(|_| change(&mut dice)).collect();
-            world
-                .recorder
-                .know_tables(&world.db.statements.connection)
-                .unwrap();
+            world.recorder.know_tables(&world.db.connection.sqlite).unwrap();
             world.recorder.begin(&world.commits);
             let last = world.commits.last();
             script.iter().for_each(|sql| world.try_run(sql));

@@ -271,7 +271,7 @@ fn functions_that_change_by_themselves_are_named() {
 #[test]
 fn a_statement_that_sqlite_refuses_is_an_error() {
     let db = db("CREATE TABLE t(a)");
-    let analyse = |sql: &str| super::analyse(&db.statements.connection, &db.statements.guard, sql);
+    let analyse = |sql: &str| super::analyse(&db.connection.sqlite, &db.connection.guard, sql);
     for sql in [
         "SELECT nothing FROM t",
         "SELECT 1 FROM missing",

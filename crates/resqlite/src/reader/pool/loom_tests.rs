@@ -27,7 +27,7 @@ struct Watched {
 impl Watched {
     fn new(threads: usize) -> Arc<Self> {
         Arc::new(Self {
-            pool: Pool::new(threads, 16, None).looking_out(),
+            pool: Pool::new(threads, 16, None).spinning(),
             runs: std::array::from_fn(|_| AtomicUsize::new(0)),
             at_work: AtomicUsize::new(0),
         })

@@ -1,4 +1,4 @@
-//! What SQLite's authorizer says about a statement while it is prepared.
+//! Tables, columns and functions that SQLite asks the authorizer about while it prepares a statement.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,27 +9,27 @@ use resqlite_sqlite::{Action, action};
 /// It may name more than the statement uses. It may also name less: columns that are only compared by `USING` or
 /// `NATURAL` are missing, and with them a table of which nothing else is used.
 #[derive(Debug, Default)]
-pub(crate) struct ReadSet {
+pub(crate) struct AuthorizerLog {
     /// Columns by table; see [`Named`]. An empty column stands for a table of which no column is used.
-    pub(super) tables: BTreeMap<Named, BTreeSet<String>>,
-    pub(super) functions: BTreeSet<String>,
-    /// Something else than reading: a PRAGMA.
-    pub(super) has_pragma: bool,
+    pub(crate) tables: BTreeMap<Named, BTreeSet<String>>,
+    pub(crate) functions: BTreeSet<String>,
+    /// The statement is a PRAGMA.
+    pub(crate) has_pragma: bool,
     /// A name that is no UTF-8 cannot be told from others.
-    pub(super) has_unknown: bool,
+    pub(crate) has_unknown: bool,
 }
 
 /// A table as the authorizer names it. Where no column is used it is spelt as in the statement, and its schema is
 /// missing if the statement does not say it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Named {
-    pub(super) schema: Option<String>,
-    pub(super) table: String,
+pub(crate) struct Named {
+    pub(crate) schema: Option<String>,
+    pub(crate) table: String,
 }
 
-impl ReadSet {
-    /// Takes in what the authorizer is told.
-    pub(crate) fn note(&mut self, action: Action<'_>) {
+impl AuthorizerLog {
+    /// Adds an action that the authorizer was asked about.
+    pub(crate) fn record(&mut self, action: Action<'_>) {
         match (action.code, action.first, action.second) {
             (action::READ, Some(table), Some(column)) => {
                 let named = Named {

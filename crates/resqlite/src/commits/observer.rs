@@ -1,0 +1,39 @@
+//! The one way to hear of commits.
+//!
+//! An observer has a part that any thread may call, and one part per writer that lives on the writer's thread. A writer
+//! whose thread panicked is replaced; so is the observer's part.
+
+use std::sync::Arc;
+
+use crate::{connection::engine_connection::EngineConnection, core::error::Result};
+
+/// Something that hears of every commit of an engine. What a commit changed stands in the commit log.
+pub(crate) trait CommitObserver: Send + Sync {
+    /// Called when a writer has opened its connection, on its thread. Returns the part that follows this writer; it is
+    /// dropped before the connection is closed. `replaces`: the writer before this one was lost, so nothing is known of
+    /// what other processes have committed meanwhile.
+    ///
+    /// # Errors
+    /// Those of the connection.
+    fn follow_writer(
+        self: Arc<Self>,
+        connection: &mut EngineConnection,
+        replaces: bool,
+    ) -> Result<Box<dyn CommitFollower>>;
+
+    /// Called when a writer was lost: what it may have committed stands in the log as "everything".
+    fn writer_lost(self: Arc<Self>);
+}
+
+/// The part of an observer that lives on the writer's thread.
+///
+/// The writer calls both methods after each of its turns, whether it has committed or not, and after it has answered the
+/// callers: they do not wait for observers. So `committed` must be quick, above all where there is nothing to do.
+pub(crate) trait CommitFollower {
+    /// New commits may stand in the log. `is_idle` tells whether nothing waits for the writer.
+    fn committed(&mut self, is_idle: &dyn Fn() -> bool);
+
+    /// All observers have heard of these commits, and the state is settled (`Commits::settled`): now the observer may use
+    /// the writer's thread for work that takes next to no time.
+    fn settled(&mut self);
+}

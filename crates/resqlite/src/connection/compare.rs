@@ -1,0 +1,96 @@
+//! Runs the query of a live query: only rows that its last result did not have are packed.
+
+use std::sync::Arc;
+
+use resqlite_live::{Differ, Difference};
+
+use super::{engine_connection::EngineConnection, engine_connection::get, run::Run};
+use crate::{
+    core::{
+        error::{Error, Result},
+        limits,
+    },
+    requests::request::Query,
+    rows::{Integers, Shape, Slice, fingerprint},
+};
+
+/// A result that the next one is compared with.
+pub(crate) struct Before<'a> {
+    pub(crate) shape: Option<&'a Arc<Shape>>,
+    pub(crate) fingerprints: &'a [u64],
+    /// What the fingerprints were made with.
+    pub(crate) seed: u64,
+}
+
+/// Takes new rows; `false`: nobody wants them any more.
+pub(crate) type TakeRows<'a> = dyn FnMut(&Arc<Shape>, &Slice<'_>) -> bool + 'a;
+
+impl EngineConnection {
+    /// Runs a query and compares the fingerprint of each row with those of the result before. Rows that it did not have
+    /// go to `take_rows`. Only an error could take them back, so from then on no deadline holds. Returns the column list
+    /// and the difference, if there is one.
+    ///
+    /// # Errors
+    /// What SQLite says; [`Error::Aborted`] when nobody wants the rows any more.
+    pub(crate) fn compare(
+        &mut self,
+        query: &Query,
+        before: &Before<'_>,
+        take_rows: &mut TakeRows<'_>,
+    ) -> Result<(Arc<Shape>, Option<Difference>)> {
+        let prepared = get(&mut self.cache, &self.sqlite, &self.guard, &query.sql)?;
+        let mut run = Run {
+            prepared,
+            packer: &mut self.packer,
+            guard: &self.guard,
+        };
+        let bound = run.prepared.bind_query(query);
+        let result = bound.and_then(|()| run.compare(query.integers, before, take_rows));
+        run.prepared.end_run(query.params.byte_len());
+        run.packer.recycle();
+        result
+    }
+}
+
+impl Run<'_> {
+    fn compare(
+        &mut self,
+        integers: Integers,
+        before: &Before<'_>,
+        take_rows: &mut TakeRows<'_>,
+    ) -> Result<(Arc<Shape>, Option<Difference>)> {
+        let mut row = self.prepared.first_step()?;
+        let shape = Arc::clone(&self.prepared.shape);
+        let columns = shape.names().len();
+        // Rows of other columns have nothing in common.
+        let same_columns = before.shape.is_some_and(|before| before.id() == shape.id());
+        let comparable = if same_columns { before.fingerprints } else { &[] };
+        let mut differ = Differ::new(comparable);
+        self.packer.begin(columns, integers);
+        while row {
+            if differ.push(fingerprint(&self.prepared.statement, columns, before.seed)) {
+                if self.packer.is_full(limits::SLICE_ROWS_MAX) {
+                    self.hand_over_new(&shape, take_rows)?;
+                }
+                self.packer.push(&self.prepared.statement)?;
+            }
+            row = self.prepared.statement.step()?;
+        }
+        self.hand_over_new(&shape, take_rows)?;
+        let lost = comparable.len() < before.fingerprints.len();
+        let difference = differ.finish().or_else(|| lost.then(Difference::default));
+        Ok((shape, difference))
+    }
+
+    fn hand_over_new(&mut self, shape: &Arc<Shape>, take_rows: &mut TakeRows<'_>) -> Result<()> {
+        let slice = self.packer.slice(&mut self.prepared.kinds);
+        if slice.rows() > 0 {
+            self.guard.interrupt.set_deadline(None);
+            if !take_rows(shape, &slice) {
+                return Err(Error::Aborted);
+            }
+        }
+        self.packer.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! What the statements of a connection depend on.
+
+use std::sync::Arc;
+
+use super::{
+    engine_connection::{EngineConnection, get},
+    prepared::KnownReads,
+    schemas,
+};
+use crate::{
+    core::error::Result,
+    dependencies::{self, Explanation, Reads},
+    requests::request::Query,
+};
+
+impl EngineConnection {
+    /// Returns what a statement depends on. Call it inside the read transaction in which the statement has run.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn reads(&mut self, sql: &Arc<str>) -> Result<Arc<Reads>> {
+        let prepared = get(&mut self.cache, &self.sqlite, &self.guard, sql)?;
+        let reprepared = prepared.statement.reprepared();
+        if let Some(known) = &prepared.reads
+            && known.reprepared == reprepared
+        {
+            return Ok(Arc::clone(&known.reads));
+        }
+        // SQLite re-prepares a statement for other parameters, too; its dependencies follow from the schemas alone.
+        let schemas = self
+            .guard
+            .as_internal(|| schemas::schema_versions(&self.sqlite))?;
+        let reads = match prepared.reads.take() {
+            Some(known) if known.schemas == schemas => known.reads,
+            _ => Arc::new(dependencies::analyse(&self.sqlite, &self.guard, sql)?),
+        };
+        prepared.reads = Some(KnownReads {
+            reads: Arc::clone(&reads),
+            reprepared,
+            schemas,
+        });
+        Ok(reads)
+    }
+
+    /// Explains what a live query of this statement would depend on.
+    ///
+    /// # Errors
+    /// What SQLite says of the statement or its parameters.
+    pub(crate) fn explain(&mut self, query: &Query) -> Result<Explanation> {
+        let prepared = self.get(&query.sql)?;
+        let bound = prepared.bind_query(query);
+        prepared.end_run(query.params.byte_len());
+        bound?;
+        // Reads the schema again, if it is old.
+        self.sqlite.query_text("SELECT 1 FROM sqlite_schema")?;
+        let reads = dependencies::analyse(&self.sqlite, &self.guard, &query.sql)?;
+        let prepared = self.get(&query.sql)?;
+        Ok(reads.explain(&prepared.statement, &query.params))
+    }
+}

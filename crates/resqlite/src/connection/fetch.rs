@@ -1,0 +1,42 @@
+//! Runs the statement of a cursor, batch by batch.
+
+use super::{
+    engine_connection::EngineConnection,
+    prepared::Prepared,
+    run::{Most, Run},
+};
+use crate::{requests::request::Replier, rows::Integers};
+
+impl EngineConnection {
+    /// Answers with at most `most` further rows of a cursor's statement. `fresh`: it has not been stepped yet. Returns
+    /// whether there are no more.
+    pub(crate) fn fetch(
+        &mut self,
+        prepared: &mut Prepared,
+        most: usize,
+        integers: Integers,
+        fresh: bool,
+        mut reply: Replier,
+    ) -> bool {
+        let mut run = Run {
+            prepared,
+            packer: &mut self.packer,
+            guard: &self.guard,
+        };
+        let done = if fresh {
+            run.rows(integers, Most::Batch(most), &mut reply)
+        } else {
+            run.further_rows(integers, Most::Batch(most), &mut reply)
+        };
+        match done {
+            Ok(end) => {
+                let within = run.finish(end, reply);
+                end || !within
+            }
+            Err(error) => {
+                reply.fail(self.guard.explain(error));
+                true
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Where a database is, however the caller writes its path.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use resqlite_sqlite::{
+    Access, Connection, codes,
+    memory_vfs::{self, MemoryFile},
+};
+
+use crate::{
+    core::error::{Error, Result},
+    guard::{authorizer::Role, file_health::FileHealth},
+};
+
+/// Where a database is.
+#[derive(Clone)]
+pub(crate) struct Location {
+    /// Whether its files are still there, and the path that the caller wrote.
+    pub(crate) health: FileHealth,
+    file: String,
+    /// Keeps a database in memory alive.
+    memory: Option<Arc<MemoryFile>>,
+}
+
+impl Location {
+    /// Finds the file; its folder must exist.
+    ///
+    /// # Errors
+    /// [`Error::Open`] says which file and why.
+    pub(crate) fn find(given: &str, must_exist: bool) -> Result<Self> {
+        let health = FileHealth::new(given);
+        if given == ":memory:" {
+            memory_vfs::register().map_err(|error| open_error(given, error))?;
+            let memory = MemoryFile::create();
+            return Ok(Self {
+                health,
+                file: memory.name().into(),
+                memory: Some(Arc::new(memory)),
+            });
+        }
+        let file = canonical(given, must_exist).map_err(|reason| Error::Open {
+            path: given.into(),
+            reason,
+            source: None,
+        })?;
+        let file = file.to_str().map(str::to_owned).ok_or_else(|| Error::Open {
+            path: given.into(),
+            reason: "the path is not valid UTF-8".into(),
+            source: None,
+        })?;
+        Ok(Self {
+            health,
+            file,
+            memory: None,
+        })
+    }
+
+    /// The path, as the caller wrote it.
+    pub(crate) fn display_path(&self) -> &str {
+        self.health.path()
+    }
+
+    /// The same for every way to write the path; `None` for a database in memory, which nobody can share.
+    pub(crate) fn identity(&self) -> Option<&str> {
+        self.memory.is_none().then_some(self.file.as_str())
+    }
+
+    /// Bytes of the database file and of its write-ahead log.
+    pub(crate) fn sizes(&self) -> (u64, u64) {
+        let size = |suffix: &str| fs::metadata(format!("{}{suffix}", self.file)).map_or(0, |data| data.len());
+        if self.memory.is_some() {
+            (0, 0)
+        } else {
+            (size(""), size("-wal"))
+        }
+    }
+
+    pub(super) fn connect(&self, role: Role, read_only: bool) -> Result<Connection> {
+        let access = if role == Role::Reader || read_only {
+            Access::ReadOnly
+        } else {
+            Access::ReadWriteCreate
+        };
+        let vfs = self.memory.is_some().then_some(memory_vfs::VFS_NAME);
+        Connection::open(&self.file, access, vfs).map_err(|error| open_error(self.display_path(), error))
+    }
+}
+
+fn canonical(given: &str, must_exist: bool) -> Result<PathBuf, String> {
+    let path = Path::new(given);
+    if given.is_empty() {
+        return Err("the path is empty".into());
+    }
+    match path.canonicalize() {
+        Ok(path) if path.is_dir() => return Err("it is a folder".into()),
+        Ok(path) => return Ok(path),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.to_string()),
+        Err(_) => {}
+    }
+    if must_exist {
+        return Err("the file does not exist, and a read-only database is not created".into());
+    }
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let name = path.file_name().ok_or("the path names no file")?;
+    match folder.canonicalize() {
+        Ok(folder) => Ok(folder.join(name)),
+        Err(error) => Err(format!("its folder {folder:?} cannot be used: {error}")),
+    }
+}
+
+pub(super) fn open_error(path: &str, error: resqlite_sqlite::Error) -> Error {
+    let reason = match (error.primary(), error.system()) {
+        // SQLite tries again without the right to write, and then this is all that is left of the reason.
+        (codes::CANTOPEN, Some(cause)) if cause.kind() == io::ErrorKind::NotFound => {
+            "there is no such file, and its folder takes no new one".into()
+        }
+        (codes::CANTOPEN | codes::IOERR, Some(cause)) => format!("{}: {cause}", error.message()),
+        (primary, _) => reason(primary, error.message()),
+    };
+    Error::Open {
+        path: path.into(),
+        reason,
+        source: Some(error),
+    }
+}
+
+fn reason(primary: i32, message: &str) -> String {
+    match primary {
+        codes::NOTADB => "the file is not a SQLite database".into(),
+        codes::READONLY => format!("{message} (no permission to write)"),
+        codes::CORRUPT => format!("the file is damaged: {message}"),
+        _ => message.to_owned(),
+    }
+}

@@ -1,0 +1,136 @@
+//! A prepared statement and what is known about it.
+
+use std::sync::Arc;
+
+use resqlite_sqlite::{Connection, Statement};
+
+use super::halfway;
+use crate::{
+    core::{
+        error::{Error, Result},
+        limits,
+    },
+    dependencies::Reads,
+    guard::{Guard, effects::Effects},
+    requests::request::Query,
+    rows::{Kind, Shape},
+};
+
+/// A cached statement and what is known about it.
+pub(crate) struct Prepared {
+    pub(crate) statement: Statement,
+    /// What executing it does besides changing rows.
+    pub(crate) effects: Effects,
+    pub(super) shape: Arc<Shape>,
+    /// How the columns were packed last time, so that a column of only NULLs stays what it was.
+    pub(super) kinds: Vec<Kind>,
+    /// Whether it may fail half-way, and SQLite's count of re-preparations when that was found.
+    halfway: Option<(bool, u32)>,
+    /// What it reads, once somebody has asked.
+    pub(super) reads: Option<KnownReads>,
+    /// SQLite's count of re-preparations at which `shape` was found.
+    reprepared: u32,
+}
+
+/// What a statement reads, found when SQLite had re-prepared it so often, under these versions of the schemas.
+pub(super) struct KnownReads {
+    pub(super) reads: Arc<Reads>,
+    pub(super) reprepared: u32,
+    pub(super) schemas: Vec<(String, Option<String>)>,
+}
+
+impl Prepared {
+    /// # Errors
+    /// SQLite's, and [`Error::Statement`] where the text is not exactly one statement.
+    pub(super) fn new(connection: &Connection, guard: &Guard, sql: &str) -> Result<Self> {
+        no_nul(sql)?;
+        guard.authorizer.forget_effects();
+        let prepared = connection
+            .prepare(sql, true)
+            .map_err(|error| guard.explain(error.into()))?;
+        let Some(statement) = prepared.statement else {
+            return Err(Error::Statement("the SQL text holds no statement".into()));
+        };
+        only_statement(connection, prepared.tail)?;
+        let shape = Shape::of(&statement);
+        let reprepared = statement.reprepared();
+        Ok(Self {
+            halfway: None,
+            statement,
+            effects: guard.authorizer.effects(),
+            shape,
+            kinds: Vec::new(),
+            reads: None,
+            reprepared,
+        })
+    }
+
+    /// Whether it may fail and leave behind what it had changed by then.
+    pub(super) fn may_fail_halfway(&mut self, connection: &Connection, sql: &str) -> bool {
+        let reprepared = self.statement.reprepared();
+        if let Some((known, at)) = self.halfway
+            && at == reprepared
+        {
+            return known;
+        }
+        let found = !self.statement.is_read_only() && halfway::may_fail_halfway(connection, sql);
+        self.halfway = Some((found, reprepared));
+        found
+    }
+
+    /// Binds the parameters of a query that may only read.
+    pub(crate) fn bind_query(&mut self, query: &Query) -> Result<()> {
+        if !self.statement.is_read_only() && !self.statement.is_explain() && !self.effects.only_reports {
+            let message = "a query only reads; use execute for a statement that writes";
+            return Err(Error::ReadOnly(message.into()));
+        }
+        query.params.reader().bind_next(&mut self.statement)
+    }
+
+    /// Takes the first step of a run. Only then are the columns certain, as SQLite may have re-prepared the statement.
+    pub(super) fn first_step(&mut self) -> Result<bool> {
+        let row = self.statement.step()?;
+        let reprepared = self.statement.reprepared();
+        if reprepared != self.reprepared {
+            self.reprepared = reprepared;
+            self.shape = Shape::of(&self.statement);
+            self.kinds.clear();
+        }
+        Ok(row)
+    }
+
+    /// Ends a run. Large parameters are not kept until the next one.
+    pub(crate) fn end_run(&mut self, bound_bytes: usize) {
+        self.statement.reset();
+        if bound_bytes > limits::BOUND_BYTES_KEPT {
+            self.statement.clear_bindings();
+        }
+    }
+}
+
+/// SQLite would take a NUL character for the end of the text.
+pub(crate) fn no_nul(sql: &str) -> Result<()> {
+    if sql.contains('\0') {
+        return Err(Error::Statement("the SQL text contains a NUL character".into()));
+    }
+    Ok(())
+}
+
+/// Refuses SQL text behind the first statement; white space and comments are fine.
+fn only_statement(connection: &Connection, mut tail: &str) -> Result<()> {
+    let more =
+        || Error::Statement("the SQL text holds more than one statement; use exec for a script".into());
+    while !tail
+        .trim_matches([' ', '\t', '\n', '\r', '\u{c}', ';'])
+        .is_empty()
+    {
+        match connection.prepare(tail, false) {
+            Ok(prepared) if prepared.statement.is_none() && prepared.tail.len() < tail.len() => {
+                tail = prepared.tail
+            }
+            Ok(prepared) if prepared.statement.is_none() => break,
+            _ => return Err(more()),
+        }
+    }
+    Ok(())
+}

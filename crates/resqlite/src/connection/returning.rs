@@ -1,0 +1,40 @@
+//! Runs a statement that writes and keeps the rows that it returns.
+
+use std::sync::Arc;
+
+use super::{engine_connection::EngineConnection, prepared::Prepared};
+use crate::{
+    core::{error::Result, limits},
+    requests::request::Packed,
+    rows::Integers,
+};
+
+impl EngineConnection {
+    /// Steps a statement whose parameters are bound to its end; its rows are kept, packed.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn drain(
+        &mut self,
+        prepared: &mut Prepared,
+        integers: Integers,
+        rows: &mut Vec<Packed>,
+    ) -> Result<()> {
+        if prepared.statement.column_count() == 0 {
+            while prepared.statement.step()? {}
+            return Ok(());
+        }
+        let mut row = prepared.first_step()?;
+        self.packer.begin(prepared.shape.names().len(), integers);
+        while row {
+            self.packer.push(&prepared.statement)?;
+            row = prepared.statement.step()?;
+            if !row || self.packer.is_full(limits::SLICE_ROWS_MAX) {
+                let slice = self.packer.slice(&mut prepared.kinds);
+                rows.push((Arc::clone(&prepared.shape), slice.to_bytes()));
+                self.packer.clear();
+            }
+        }
+        Ok(())
+    }
+}

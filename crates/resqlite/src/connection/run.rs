@@ -1,0 +1,92 @@
+//! Packing the rows of a run, from its first step to its last.
+
+use crate::{
+    core::{
+        error::{Error, Result},
+        limits,
+    },
+    guard::Guard,
+    requests::request::{Outcome, Replier},
+    rows::{Integers, Packer},
+};
+
+use super::prepared::Prepared;
+
+/// A run of a statement, the rows of which may be packed in parts.
+pub(super) struct Run<'a> {
+    pub(super) prepared: &'a mut Prepared,
+    pub(super) packer: &'a mut Packer,
+    pub(super) guard: &'a Guard,
+}
+
+/// How many rows a run packs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Most {
+    All,
+    /// One, and the statement is not asked whether there are more.
+    First,
+    /// So many; then the run can go on.
+    Batch(usize),
+}
+
+impl Run<'_> {
+    /// Packs rows from the start; full slices go to the reply, the rest stays in the packer. Returns whether it is at
+    /// the end.
+    pub(super) fn rows(&mut self, integers: Integers, most: Most, reply: &mut Replier) -> Result<bool> {
+        let row = self.prepared.first_step()?;
+        self.packer.begin(self.prepared.shape.names().len(), integers);
+        self.pack(row, most, reply)
+    }
+
+    /// Goes on packing where the last batch ended.
+    pub(super) fn further_rows(
+        &mut self,
+        integers: Integers,
+        most: Most,
+        reply: &mut Replier,
+    ) -> Result<bool> {
+        self.packer.begin(self.prepared.shape.names().len(), integers);
+        self.pack(true, most, reply)
+    }
+
+    /// `row`: the statement stands on a row that is not packed yet. After the last row of a batch the statement is
+    /// stepped once more, to learn whether it is at the end.
+    fn pack(&mut self, mut row: bool, most: Most, reply: &mut Replier) -> Result<bool> {
+        let rows_max = if let Most::Batch(rows) = most {
+            rows
+        } else {
+            usize::MAX
+        };
+        let mut packed = 0;
+        while row && packed < rows_max {
+            if self.packer.is_full(limits::SLICE_ROWS_MAX) {
+                self.hand_over(reply)?;
+            }
+            self.packer.push(&self.prepared.statement)?;
+            packed += 1;
+            row = most != Most::First && self.prepared.statement.step()?;
+        }
+        Ok(!row)
+    }
+
+    fn hand_over(&mut self, reply: &mut Replier) -> Result<()> {
+        let slice = self.packer.slice(&mut self.prepared.kinds);
+        self.guard.interrupt.spend_bytes(slice.byte_len())?;
+        if !reply.rows(&self.prepared.shape, &slice) {
+            return Err(Error::Aborted);
+        }
+        self.packer.clear();
+        Ok(())
+    }
+
+    /// Answers with the rows that are left in the packer. Returns `false` if they are more than the query may return.
+    pub(super) fn finish(self, end: bool, reply: Replier) -> bool {
+        let shape = &self.prepared.shape;
+        let last = self.packer.slice(&mut self.prepared.kinds);
+        let within = self.guard.interrupt.spend_bytes(last.byte_len());
+        let is_within = within.is_ok();
+        reply.finish(within.map(|()| Outcome::Rows { shape, last, end }));
+        self.packer.recycle();
+        is_within
+    }
+}

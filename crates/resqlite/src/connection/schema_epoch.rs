@@ -1,0 +1,193 @@
+//! What do names mean now? Everything that is counted to answer this, in one place.
+//!
+//! Only the writer changes what names mean, or learns first that another process has. It advances the [`SchemaEpoch`];
+//! every other connection follows before its next read.
+//!
+//! ```text
+//! the writer                                   SchemaEpoch           a connection, before it reads
+//!
+//! commits a change of a schema  ─────────────► names + 1       ────► forgets its statements, reads every schema
+//! has attached or detached something  ───────► attached + 1    ────► attaches what the writer has
+//! commits what ANALYZE found  ───────────────► statistics + 1  ────► forgets the schemas, and reads them again
+//!    then the commit gets its number
+//!
+//! at BEGIN: SchemaVersions differ  ──────────► names + 1             another process changed a schema
+//! when asked: DataVersions differ  ──────────► names + 1             another process committed
+//!
+//! a connection:    current ── the epoch advances ──► outdated ── follow() ──► current
+//! ```
+//!
+//! **The order is the invariant.** The writer advances the epoch *before* the commit log numbers the commit. A reader
+//! loads the number of the newest commit *before* it follows the epoch. So whoever knows of a commit knows what names
+//! mean since.
+//!
+//! **Why SQLite does not do this alone.** It re-prepares a statement when a schema that the statement uses has changed.
+//! With several schemas, a name can come to mean a table of a schema that the statement does not use; and statistics
+//! change plans although the schema is the same.
+//!
+//! Two more counts depend on these. A statement knows how often SQLite re-prepared it when its columns and its program
+//! were looked at, and under which schema versions its dependencies were found ([`Prepared`](super::prepared::Prepared)).
+//! The commit log tells whether the writer is between two states (`Commits::settled`), for readers that must read from
+//! several databases at one commit.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use resqlite_sqlite::Connection;
+
+use super::{
+    attachments,
+    engine_connection::EngineConnection,
+    schemas::{attached, quoted, touch_all},
+    unfit,
+};
+use crate::core::{
+    error::{Error, Result},
+    sync::{Mutex, lock},
+};
+
+/// What names mean on the writer's connection, for the other connections to follow.
+#[derive(Default)]
+pub(crate) struct SchemaEpoch {
+    /// How often `attachments` has changed.
+    attached: AtomicU64,
+    /// How often names may have come to mean other tables.
+    names: AtomicU64,
+    /// How often statistics were gathered.
+    statistics: AtomicU64,
+    /// The databases that the writer has attached: name and file.
+    attachments: Mutex<Vec<(String, String)>>,
+}
+
+/// The epoch that a connection has followed to.
+#[derive(Default)]
+pub(crate) struct SeenEpoch {
+    attached: u64,
+    names: u64,
+    statistics: u64,
+}
+
+impl SchemaEpoch {
+    /// Whether the writer has attached no database.
+    pub(crate) fn has_no_attachments(&self) -> bool {
+        lock(&self.attachments).is_empty()
+    }
+
+    /// The names of the attached databases.
+    pub(crate) fn attached_names(&self) -> Vec<String> {
+        lock(&self.attachments)
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect()
+    }
+
+    /// The files of the attached databases.
+    pub(crate) fn attached_files(&self) -> Vec<String> {
+        lock(&self.attachments)
+            .iter()
+            .map(|(_, file)| file.clone())
+            .collect()
+    }
+
+    /// Advances the epoch: a schema has changed.
+    pub(crate) fn names_changed(&self) {
+        self.names.fetch_add(1, Ordering::Release);
+    }
+
+    /// Advances the epoch: ANALYZE has run. Other connections would go on planning with the statistics that they read
+    /// with the schema.
+    pub(crate) fn statistics_changed(&self) {
+        self.statistics.fetch_add(1, Ordering::Release);
+    }
+
+    /// Advances the epoch if the writer has attached or detached something. Detaches what readers could not follow.
+    ///
+    /// # Errors
+    /// Says what was detached, and why.
+    pub(crate) fn publish_attachments(&self, writer: &Connection) -> Result<()> {
+        let mut now = attached(writer)?;
+        let refused = unfit::detach(writer, &mut now)?;
+        let mut attachments = lock(&self.attachments);
+        if *attachments != now {
+            *attachments = now;
+            self.attached.fetch_add(1, Ordering::Release);
+        }
+        refused.map_or(Ok(()), |reason| Err(Error::Statement(reason)))
+    }
+
+    /// Brings a connection up to date, between two reads.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn follow(&self, connection: &mut EngineConnection, seen: &mut SeenEpoch) -> Result<()> {
+        let attached = self.attached.load(Ordering::Acquire);
+        let names = self.names.load(Ordering::Acquire);
+        if seen.names != names {
+            if seen.attached > 0 {
+                reread_schemas(connection)?;
+            }
+            seen.names = names;
+        }
+        if seen.attached != attached {
+            connection.clear();
+            let wanted = lock(&self.attachments).clone();
+            connection.as_internal(|connection| attachments::replace(connection, &wanted))?;
+            seen.attached = attached;
+        }
+        let statistics = self.statistics.load(Ordering::Acquire);
+        if seen.statistics != statistics {
+            connection.as_internal(Connection::forget_schemas)?;
+            seen.statistics = statistics;
+        }
+        Ok(())
+    }
+}
+
+/// Forgets statements, and makes SQLite check every schema: for a name that it finds in one schema it does not look into
+/// the others.
+fn reread_schemas(connection: &mut EngineConnection) -> Result<()> {
+    connection.clear();
+    connection.as_internal(touch_all)
+}
+
+/// SQLite's counts of schema changes, of the main database and each attached one. They tell of every process.
+#[derive(Default, PartialEq, Eq)]
+pub(crate) struct SchemaVersions(Vec<Option<i64>>);
+
+impl SchemaVersions {
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn read(connection: &mut EngineConnection, epoch: &SchemaEpoch) -> Result<Self> {
+        let mut versions = vec![connection.internal("PRAGMA main.schema_version")?];
+        for schema in epoch.attached_names() {
+            let sql = format!("PRAGMA {}.schema_version", quoted(&schema, '"'));
+            versions.push(connection.internal(&sql)?);
+        }
+        Ok(Self(versions))
+    }
+}
+
+/// SQLite's counts of commits by *other* connections, of the main database and each attached one, as one connection sees
+/// them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DataVersions(Vec<(String, Option<i64>)>);
+
+impl DataVersions {
+    /// Call it outside of transactions: inside of one the counts stand still.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn read(connection: &mut EngineConnection, epoch: &SchemaEpoch) -> Result<Self> {
+        let mut versions = Vec::new();
+        for schema in std::iter::once("main".to_owned()).chain(epoch.attached_names()) {
+            let sql = format!("PRAGMA {}.data_version", quoted(&schema, '"'));
+            let version = connection.internal(&sql)?;
+            versions.push((schema, version));
+        }
+        Ok(Self(versions))
+    }
+
+    /// Whether nothing is known.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.0.is_empty()
+    }
+}

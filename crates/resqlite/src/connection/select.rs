@@ -1,0 +1,85 @@
+//! Runs a query and answers with all its rows.
+
+use super::{
+    engine_connection::EngineConnection,
+    prepared::Prepared,
+    run::{Most, Run},
+};
+use crate::{
+    core::{
+        error::{Error, Result},
+        limits,
+    },
+    guard::Guard,
+    requests::request::{Format, Outcome, Query, Replier},
+    rows::JsonWriter,
+};
+
+enum Selected {
+    /// The last rows stand in the packer.
+    Rows,
+    Bytes(Vec<u8>),
+}
+
+impl EngineConnection {
+    /// Runs a query and answers with all its rows.
+    pub(crate) fn select(&mut self, query: &Query, mut reply: Replier) {
+        self.guard.interrupt.start_query(query);
+        let done = self.run_select(query, &mut reply);
+        self.guard.interrupt.stop();
+        match done {
+            Ok(Selected::Bytes(bytes)) => reply.finish(Ok(Outcome::Bytes(bytes))),
+            Ok(Selected::Rows) => {
+                if let Some(prepared) = self.cache.get_mut(&query.sql) {
+                    let run = Run {
+                        prepared,
+                        packer: &mut self.packer,
+                        guard: &self.guard,
+                    };
+                    run.finish(true, reply);
+                }
+            }
+            Err(error) => reply.fail(self.guard.explain(error)),
+        }
+        self.guard.interrupt.end_query();
+    }
+
+    fn run_select(&mut self, query: &Query, reply: &mut Replier) -> Result<Selected> {
+        if query.token.is_cancelled() {
+            return Err(Error::Aborted);
+        }
+        self.get(&query.sql)?;
+        let prepared = self.cache.get_mut(&query.sql).expect("prepared above");
+        let mut run = Run {
+            prepared,
+            packer: &mut self.packer,
+            guard: &self.guard,
+        };
+        let result = run.prepared.bind_query(query).and_then(|()| match query.format {
+            Format::Json => json(run.prepared, run.guard).map(Selected::Bytes),
+            Format::Rows => run.rows(query.integers, Most::All, reply).map(|_| Selected::Rows),
+            Format::FirstRow => run
+                .rows(query.integers, Most::First, reply)
+                .map(|_| Selected::Rows),
+        });
+        run.prepared.end_run(query.params.byte_len());
+        result
+    }
+}
+
+/// Writes all rows as JSON.
+fn json(prepared: &mut Prepared, guard: &Guard) -> Result<Vec<u8>> {
+    let mut row = prepared.first_step()?;
+    let mut writer = JsonWriter::new();
+    let mut counted = 0;
+    while row {
+        writer.push(&prepared.statement, &prepared.shape);
+        if writer.len() - counted > limits::SLICE_HEAP_MAX {
+            guard.interrupt.spend_bytes(writer.len() - counted)?;
+            counted = writer.len();
+        }
+        row = prepared.statement.step()?;
+    }
+    guard.interrupt.spend_bytes(writer.len() - counted)?;
+    Ok(writer.finish())
+}

@@ -1,0 +1,77 @@
+//! The effects of a statement, as the authorizer learns them while SQLite prepares it.
+
+use resqlite_sqlite::{Action, action};
+
+use crate::core::pragmas;
+
+/// What a statement does besides reading.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Effects {
+    /// Creates, alters or drops something.
+    pub(crate) schema: bool,
+    /// Gathers statistics, by which SQLite chooses plans.
+    pub(crate) statistics: bool,
+    /// Is a PRAGMA that only reports something. SQLite counts some of them as writing.
+    pub(crate) only_reports: bool,
+    /// Tables (schema, name) whose rows it may change, by triggers and cascades too.
+    pub(crate) writes: Vec<(String, String)>,
+    /// Has triggers that write.
+    pub(crate) triggers: bool,
+}
+
+impl Effects {
+    /// Adds an action that the authorizer was asked about.
+    pub(super) fn record(&mut self, action: Action<'_>) {
+        match action.code {
+            action::INSERT | action::UPDATE | action::DELETE => {
+                let table = action.first.unwrap_or("");
+                if table.starts_with("sqlite_") && table != "sqlite_sequence" {
+                    return;
+                }
+                self.triggers |= action.through.is_some();
+                let entry = (action.schema.unwrap_or("main").to_owned(), table.to_owned());
+                if !self.writes.contains(&entry) {
+                    self.writes.push(entry);
+                }
+            }
+            action::PRAGMA => {
+                let name = action.first.unwrap_or("");
+                self.only_reports = pragmas::only_reports(name, action.second.is_some());
+                self.statistics |= name.eq_ignore_ascii_case("optimize");
+            }
+            code if SCHEMA_ACTIONS.contains(&code) => {
+                self.schema = true;
+                self.statistics |= code == action::ANALYZE;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What changes definitions, or the order in which queries meet rows: ANALYZE makes SQLite choose other plans,
+/// REINDEX follows a collation that changed.
+const SCHEMA_ACTIONS: [i32; 23] = [
+    action::ANALYZE,
+    action::CREATE_INDEX,
+    action::CREATE_TABLE,
+    action::CREATE_TEMP_INDEX,
+    action::CREATE_TEMP_TABLE,
+    action::CREATE_TEMP_TRIGGER,
+    action::CREATE_TEMP_VIEW,
+    action::CREATE_TRIGGER,
+    action::CREATE_VIEW,
+    action::CREATE_VTABLE,
+    action::DROP_INDEX,
+    action::DROP_TABLE,
+    action::DROP_TEMP_INDEX,
+    action::DROP_TEMP_TABLE,
+    action::DROP_TEMP_TRIGGER,
+    action::DROP_TEMP_VIEW,
+    action::DROP_TRIGGER,
+    action::DROP_VIEW,
+    action::DROP_VTABLE,
+    action::ALTER_TABLE,
+    action::ATTACH,
+    action::DETACH,
+    action::REINDEX,
+];

@@ -1,0 +1,91 @@
+//! Whether the files of a database are still those that were opened.
+//!
+//! Somebody may delete or replace them while they are in use. Every connection that finds this out marks the files as
+//! lost here; from then on all of them refuse.
+
+use std::{
+    fs::{File, Metadata},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use crate::core::{
+    error::{Error, Result},
+    sync::{Mutex, lock},
+};
+
+/// Shared by all connections of an engine.
+#[derive(Clone)]
+pub(crate) struct FileHealth {
+    /// The path, as the caller wrote it.
+    path: Arc<str>,
+    lost: Arc<AtomicBool>,
+    /// The write-ahead log, while there is a writer.
+    log: Arc<Mutex<Option<File>>>,
+}
+
+impl FileHealth {
+    pub(crate) fn new(path: &str) -> Self {
+        Self {
+            path: path.into(),
+            lost: Arc::default(),
+            log: Arc::default(),
+        }
+    }
+
+    /// The path, as the caller wrote it.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Marks the files as lost.
+    pub(crate) fn lose(&self) {
+        self.lost.store(true, Ordering::Release);
+    }
+
+    /// # Errors
+    /// [`Error::FilesLost`] once the files were found to be lost.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.lost.load(Ordering::Acquire) {
+            let path = self.path.as_ref().into();
+            return Err(Error::FilesLost { path });
+        }
+        Ok(())
+    }
+
+    /// Keeps the log of a writer that has opened the database.
+    pub(crate) fn keep_log(&self, log: File) {
+        *lock(&self.log) = Some(log);
+    }
+
+    /// Forgets the log, when there is no writer any more.
+    pub(crate) fn forget_log(&self) {
+        *lock(&self.log) = None;
+    }
+
+    /// Replaces an error with the file by [`Error::FilesLost`] if its cause is that the log was deleted.
+    pub(crate) fn explain(&self, error: Error) -> Error {
+        if lock(&self.log).as_ref().is_some_and(|log| !is_linked(log)) {
+            self.lose();
+        }
+        self.check().err().unwrap_or(error)
+    }
+}
+
+/// Whether a file still has a name.
+pub(crate) fn is_linked(file: &File) -> bool {
+    file.metadata().is_ok_and(|data| links(&data) > 0)
+}
+
+#[cfg(unix)]
+fn links(data: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(data)
+}
+
+/// Windows deletes no file that is open.
+#[cfg(not(unix))]
+fn links(_: &Metadata) -> u64 {
+    1
+}

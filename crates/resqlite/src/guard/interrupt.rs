@@ -1,0 +1,219 @@
+//! Why a running statement ends early: its caller gave up, its session ended, its time or its budget is used up.
+//!
+//! SQLite asks in two places: the progress handler, every [`PROGRESS_OPERATIONS`](crate::limits::PROGRESS_OPERATIONS)
+//! steps of its virtual machine, and the busy handler, while another process holds a lock.
+
+use std::{
+    cell::{Cell, RefCell},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::budget::Budget;
+use crate::{
+    core::{
+        error::{Error, Result},
+        limits,
+        spin::BusyThread,
+        token::{Scope, Token},
+    },
+    requests::request::Query,
+};
+
+/// The state of a connection's progress handler and busy handler.
+pub(crate) struct Interrupt {
+    running: RefCell<Option<Running>>,
+    deadline: Cell<Option<Instant>>,
+    /// The transaction, snapshot or cursor that has the connection.
+    session: RefCell<Option<Scope>>,
+    /// What the request may still cost, if it has limits.
+    budget: RefCell<Option<Budget>>,
+    /// The limit that the request has exceeded.
+    exceeded: Cell<Option<Error>>,
+    busy_timeout: Duration,
+    /// When the connection began to wait for the lock of another process, if it does.
+    busy_since: Cell<Option<Instant>>,
+    /// The requests that wait for a lock together. The wait ends as soon as one of them is cancelled.
+    waiting: RefCell<Vec<Token>>,
+    /// The busy handler gives up at once.
+    impatient: Cell<bool>,
+}
+
+/// The request that is being run.
+struct Running {
+    token: Token,
+    _busy: BusyThread,
+}
+
+impl Interrupt {
+    pub(super) fn new(busy_timeout: Duration) -> Self {
+        Self {
+            running: RefCell::new(None),
+            deadline: Cell::new(None),
+            session: RefCell::new(None),
+            budget: RefCell::new(None),
+            exceeded: Cell::new(None),
+            busy_timeout,
+            busy_since: Cell::new(None),
+            waiting: RefCell::default(),
+            impatient: Cell::new(false),
+        }
+    }
+
+    /// Begins a request: cancelling its token interrupts statements, and its busy timeout starts.
+    pub(crate) fn start(&self, token: &Token) {
+        let _busy = BusyThread::begin();
+        *self.running.borrow_mut() = Some(Running {
+            token: token.clone(),
+            _busy,
+        });
+        self.reset_busy_timer();
+    }
+
+    /// Begins a query, which may have limits.
+    pub(crate) fn start_query(&self, query: &Query) {
+        *self.budget.borrow_mut() = query.limits.as_deref().cloned().map(Budget::new);
+        self.exceeded.set(None);
+        self.start(&query.token);
+    }
+
+    /// Ends the request.
+    pub(crate) fn stop(&self) {
+        *self.running.borrow_mut() = None;
+    }
+
+    /// Ends the limits of the query.
+    pub(crate) fn end_query(&self) {
+        *self.budget.borrow_mut() = None;
+    }
+
+    /// Pauses a query that waits for its caller; the wait costs it nothing.
+    pub(crate) fn pause(&self) {
+        self.stop();
+        if let Some(budget) = &mut *self.budget.borrow_mut() {
+            budget.pause();
+        }
+    }
+
+    /// Resumes a paused query.
+    pub(crate) fn resume(&self, token: &Token) {
+        if let Some(budget) = &mut *self.budget.borrow_mut() {
+            budget.resume();
+        }
+        self.start(token);
+    }
+
+    /// Counts bytes of a result that are about to be handed over.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if they are more than the query may return, or come too late.
+    pub(crate) fn spend_bytes(&self, bytes: usize) -> Result<()> {
+        match &mut *self.budget.borrow_mut() {
+            Some(budget) => budget.check_time().and_then(|()| budget.spend_bytes(bytes)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the work of the connection was cancelled.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.request_is_cancelled() || self.one_gave_up()
+    }
+
+    /// Restarts the busy timeout, however long earlier locks took.
+    pub(crate) fn reset_busy_timer(&self) {
+        self.busy_since.set(None);
+    }
+
+    /// Lets these requests wait for locks together, until one of them is cancelled.
+    pub(crate) fn start_waiting(&self, tokens: Vec<Token>) {
+        *self.waiting.borrow_mut() = tokens;
+    }
+
+    /// Ends what [`start_waiting`](Self::start_waiting) began.
+    pub(crate) fn stop_waiting(&self) {
+        self.waiting.borrow_mut().clear();
+    }
+
+    /// Returns an error if the work of the connection was cancelled or took too long.
+    pub(crate) fn check(&self) -> Result<()> {
+        match () {
+            () if self.is_late() => Err(Error::TimedOut),
+            () if self.request_is_cancelled() => Err(Error::Aborted),
+            () => Ok(()),
+        }
+    }
+
+    /// Interrupts statements from this time on.
+    pub(crate) fn set_deadline(&self, deadline: Option<Instant>) {
+        self.deadline.set(deadline);
+    }
+
+    /// Sets the session that has the connection. Cancelling it interrupts statements.
+    pub(crate) fn set_session(&self, session: Option<Scope>) {
+        *self.session.borrow_mut() = session;
+    }
+
+    /// Runs `work`, which does not wait for locks.
+    pub(crate) fn without_waiting<R>(&self, work: impl FnOnce() -> R) -> R {
+        self.impatient.set(true);
+        let result = work();
+        self.impatient.set(false);
+        result
+    }
+
+    pub(super) fn take_exceeded(&self) -> Option<Error> {
+        self.exceeded.take()
+    }
+
+    pub(super) fn is_late(&self) -> bool {
+        self.deadline.get().is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// The progress handler: whether the statement may run on.
+    pub(super) fn may_continue(&self) -> bool {
+        !(self.request_is_cancelled() || self.is_exhausted(Budget::spend_steps))
+    }
+
+    /// The busy handler: sleeps, and returns whether SQLite shall try again. Its pauses grow like those of SQLite's own
+    /// handler, but it also ends when the caller gives up.
+    pub(super) fn wait_for_lock(&self, attempt: u32) -> bool {
+        let now = Instant::now();
+        let since = self.busy_since.get().unwrap_or(now);
+        self.busy_since.set(Some(since));
+        let left = self.busy_timeout.saturating_sub(now - since);
+        let gives_up = self.request_is_cancelled() || self.one_gave_up() || self.is_exhausted(|_| Ok(()));
+        if left.is_zero() || self.impatient.get() || gives_up {
+            return false;
+        }
+        let pause = Duration::from_micros(100 << attempt.min(10));
+        thread::sleep(pause.min(limits::BUSY_PAUSE_MAX).min(left));
+        true
+    }
+
+    fn request_is_cancelled(&self) -> bool {
+        let cancelled = self
+            .running
+            .borrow()
+            .as_ref()
+            .is_some_and(|running| running.token.is_cancelled());
+        let ended = self.session.borrow().as_ref().is_some_and(Scope::is_cancelled);
+        cancelled || ended || self.is_late()
+    }
+
+    fn one_gave_up(&self) -> bool {
+        self.waiting.borrow().iter().any(Token::is_cancelled)
+    }
+
+    /// Whether the request has exceeded one of its limits: that of time, or the one that `spend` checks.
+    fn is_exhausted(&self, spend: impl FnOnce(&mut Budget) -> Result<()>) -> bool {
+        let mut budget = self.budget.borrow_mut();
+        let Some(budget) = &mut *budget else {
+            return false;
+        };
+        let spent = budget.check_time().and_then(|()| spend(budget));
+        spent.is_err_and(|error| {
+            self.exceeded.set(Some(error));
+            true
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! How many threads are called for the re-runs that are ready.
+
+use resqlite_live::Scheduler;
+
+use crate::core::limits;
+
+/// Counts the threads that work on re-runs, and those that were called.
+pub(super) struct Dispatch {
+    /// Threads at most.
+    slots: usize,
+    /// Jobs on their way to a thread, and threads that have begun theirs.
+    called: usize,
+    working: usize,
+    /// A job is on its way that ends the batching window.
+    window_ends: bool,
+}
+
+/// What the caller of [`Dispatch::plan`] must do.
+pub(super) struct Plan {
+    /// So many threads are to be called.
+    pub(super) calls: usize,
+    /// A job is to be queued that ends the batching window.
+    pub(super) end_window: bool,
+    pub(super) runs_on: RunsOn,
+}
+
+/// Who makes the re-runs that are ready.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum RunsOn {
+    /// Threads of their own, which were called.
+    LiveThreads,
+    /// The thread that asked: there is next to nothing to do.
+    ThisThread,
+}
+
+impl Dispatch {
+    pub(super) fn new(slots: usize) -> Self {
+        Self {
+            slots,
+            called: 0,
+            working: 0,
+            window_ends: false,
+        }
+    }
+
+    /// Plans for the re-runs that are ready. `is_idle`: the thread that asks has a reader and nothing else to do.
+    pub(super) fn plan(&mut self, scheduler: &Scheduler, is_idle: bool) -> Plan {
+        let ready = scheduler.ready();
+        let free = self.slots - (self.called + self.working).min(self.slots);
+        let here = is_idle
+            && self.called == 0
+            && free > 0
+            && scheduler.is_little(limits::WRITER_RUNS, limits::WRITER_RUNS_MICROS);
+        let calls = if here {
+            0
+        } else {
+            ready.saturating_sub(self.called).min(free)
+        };
+        self.called += calls + usize::from(here);
+        let end_window = scheduler.gathers() && !self.window_ends;
+        self.window_ends |= end_window;
+        let runs_on = if here {
+            RunsOn::ThisThread
+        } else {
+            RunsOn::LiveThreads
+        };
+        Plan {
+            calls,
+            end_window,
+            runs_on,
+        }
+    }
+
+    /// A thread that was called begins.
+    pub(super) fn work_begins(&mut self) {
+        self.called -= 1;
+        self.working += 1;
+    }
+
+    pub(super) fn work_ends(&mut self) {
+        self.working -= 1;
+    }
+
+    /// The batching window ends, and the thread that ends it is about to begin work.
+    pub(super) fn window_ended(&mut self) {
+        self.window_ends = false;
+        self.called += 1;
+    }
+}

@@ -1,0 +1,61 @@
+//! Audits: re-runs that no commit asks for, made to check that nothing has changed.
+
+use std::{
+    collections::HashSet,
+    hash::{BuildHasher, RandomState},
+};
+
+use resqlite_live::{Reason, Scheduler, StreamId};
+
+/// The live queries that want audits, and the audits that are due.
+#[derive(Default)]
+pub(super) struct Audits {
+    /// Of the commits that do not affect a live query, the share after which it is audited.
+    wanted: Vec<(StreamId, f64)>,
+    due: HashSet<StreamId>,
+    /// Audits that found a difference, of which it is not known yet whether another process made it.
+    pub(super) possible_misses: usize,
+    random: RandomState,
+    draws: u64,
+}
+
+impl Audits {
+    pub(super) fn add(&mut self, id: StreamId, share: f64) {
+        if share > 0.0 {
+            self.wanted.push((id, share));
+        }
+    }
+
+    pub(super) fn remove(&mut self, id: StreamId) {
+        self.wanted.retain(|(other, _)| *other != id);
+        self.due.remove(&id);
+    }
+
+    /// Whether a re-run that begins now is an audit.
+    pub(super) fn take_due(&mut self, id: StreamId) -> bool {
+        self.due.remove(&id)
+    }
+
+    /// Whether there is something to [`choose`](Self::choose) from.
+    pub(super) fn are_wanted(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    /// Schedules audits of some of the live queries that a commit does not affect.
+    pub(super) fn choose(&mut self, affected: &[(StreamId, Reason)], scheduler: &mut Scheduler) {
+        for at in 0..self.wanted.len() {
+            let (id, share) = self.wanted[at];
+            let skipped = affected.iter().all(|(other, _)| *other != id);
+            if skipped && scheduler.is_idle(id) && self.draw() < share {
+                self.due.insert(id);
+                scheduler.stale(id, false);
+            }
+        }
+    }
+
+    /// Draws a number from 0 to below 1.
+    fn draw(&mut self) -> f64 {
+        self.draws += 1;
+        (self.random.hash_one(self.draws) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}

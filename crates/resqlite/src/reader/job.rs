@@ -1,0 +1,61 @@
+//! The jobs of reader threads.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{lease::Lease, reading::Reader};
+use crate::{
+    core::error::{Error, Result},
+    dependencies::Explanation,
+    requests::request::{Query, Replier},
+};
+
+/// A job of a reader thread.
+pub(crate) enum Job {
+    Read(Query, Replier),
+    Lease(Lease),
+    Explain(Query, Box<dyn FnOnce(Result<Explanation>) + Send>),
+    /// A job of another room.
+    Other(Arc<dyn ReaderJob>),
+}
+
+/// A job that a room above this one gives to a reader. It is shared, so that one that comes often needs no allocation.
+pub(crate) trait ReaderJob: Send + Sync {
+    /// Does the job.
+    fn run(self: Arc<Self>, reader: &mut Reader);
+
+    /// Called instead of [`run`](Self::run) if there is no reader for it.
+    fn fail(self: Arc<Self>, error: Error);
+
+    /// Whether nobody wants it any more.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+impl Job {
+    pub(super) fn fail(self, error: Error) {
+        match self {
+            Self::Read(_, reply) => reply.fail(error),
+            Self::Lease(lease) => lease.fail(error),
+            Self::Explain(_, done) => done(Err(error)),
+            Self::Other(job) => job.fail(error),
+        }
+    }
+
+    /// How long a lease has waited. Other jobs get no relief.
+    pub(super) fn waits_for(&self) -> Duration {
+        match self {
+            Self::Lease(lease) => lease.asked.elapsed(),
+            Self::Read(..) | Self::Explain(..) | Self::Other(_) => Duration::ZERO,
+        }
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        match self {
+            Self::Read(query, _) => query.token.is_cancelled(),
+            Self::Lease(lease) => lease.inbox.scope.is_cancelled(),
+            Self::Explain(..) => false,
+            Self::Other(job) => job.is_cancelled(),
+        }
+    }
+}

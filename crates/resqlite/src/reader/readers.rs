@@ -1,0 +1,101 @@
+//! A pool of reader threads, as the rest of the engine sees it.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    job::Job,
+    pool::{Pool, PoolStatus, Submitted},
+    reading::{Reader, Shared},
+};
+use crate::{
+    commits::log::Commits,
+    connection::{location::Location, schema_epoch::SchemaEpoch},
+    core::{
+        error::{Error, Result},
+        options::Settings,
+    },
+    requests::holders::Holders,
+};
+
+/// A pool and what its threads need to open their connections.
+#[derive(Clone)]
+pub(crate) struct Readers {
+    pub(super) pool: Arc<Pool<Job>>,
+    pub(super) shared: Arc<Shared>,
+}
+
+impl Readers {
+    pub(crate) fn new(
+        name: &'static str,
+        pool: Pool<Job>,
+        location: Location,
+        settings: Settings,
+        epoch: Arc<SchemaEpoch>,
+        commits: Arc<Commits>,
+    ) -> Self {
+        Self {
+            pool: Arc::new(pool),
+            shared: Arc::new(Shared {
+                name,
+                location,
+                settings,
+                epoch,
+                commits,
+                holders: Arc::default(),
+            }),
+        }
+    }
+
+    /// Who holds a reader for himself.
+    pub(crate) fn holders(&self) -> &Holders {
+        &self.shared.holders
+    }
+
+    /// A reader like those of the threads, for a thread of another kind.
+    pub(crate) fn open_reader(&self) -> Result<Reader> {
+        Reader::open(&self.shared)
+    }
+
+    /// Queues a job; starts a thread where one is missing.
+    pub(crate) fn submit(&self, job: Job) {
+        self.settle(self.pool.submit(job));
+    }
+
+    /// Queues a job for later.
+    pub(crate) fn submit_after(&self, pause: Duration, job: Job) {
+        self.settle(self.pool.submit_after(pause, job));
+    }
+
+    fn settle(&self, submitted: Submitted<Job>) {
+        match submitted {
+            Submitted::Queued => {}
+            Submitted::NeedsThread => self.start_thread(),
+            Submitted::NeedsRelief => self.start_relief(),
+            Submitted::Full(job) => job.fail(Error::QueueFull),
+            Submitted::Closed(job) => job.fail(Error::Closed),
+        }
+    }
+
+    /// Fails a read that still waits, if its token was cancelled.
+    pub(crate) fn drop_cancelled(&self) {
+        while let Some(job) = self.pool.remove(Job::is_cancelled) {
+            job.fail(Error::Aborted);
+        }
+    }
+
+    pub(crate) fn in_gap<R>(&self, time: Duration, action: impl FnOnce() -> R) -> Option<R> {
+        self.pool.in_gap(time, action)
+    }
+
+    pub(crate) fn close(&self) {
+        self.pool.close();
+    }
+
+    pub(crate) fn join(&self) {
+        self.pool.join();
+    }
+
+    pub(crate) fn status(&self) -> PoolStatus {
+        self.pool.status()
+    }
+}

@@ -1,0 +1,153 @@
+//! Group commit: writes that wait share one SQLite transaction. Each still succeeds or fails by itself.
+
+use std::sync::atomic::Ordering;
+
+use resqlite_live::fault::planted;
+
+use super::{
+    Writer, classify,
+    reply::{answer, send_reply},
+    unit::{Company, Done},
+};
+use crate::{
+    core::error::{Error, Result},
+    requests::request::{Replier, Work, Write},
+};
+
+type Waiting = (Write, Replier);
+
+/// How an attempt to commit a group ended.
+enum Attempt {
+    Committed(Vec<Result<Done>>, u64),
+    /// Nothing of the group is left; why, and whether the same would happen to each write alone.
+    RolledBack {
+        error: Error,
+        for_all: bool,
+    },
+}
+
+impl Writer {
+    pub(super) fn commit_waiting(&mut self, mut writes: Vec<Waiting>) {
+        match writes.len() {
+            0 => {}
+            1 => self.single(writes.remove(0)),
+            _ => self.group(writes),
+        }
+    }
+
+    fn single(&mut self, (write, reply): Waiting) {
+        let alone = match &write.work {
+            Work::Execute { sql, .. } | Work::Batch { sql, .. } => classify::statement_runs_alone(sql),
+            Work::Script(script) => classify::script_runs_alone(script),
+        };
+        if alone {
+            let done = self.run_unwrapped(&write);
+            return answer(reply, done);
+        }
+        match self.attempt(&[&write]) {
+            Attempt::Committed(mut done, commit) => {
+                answer(
+                    reply,
+                    done.pop()
+                        .expect("one result per write")
+                        .map(|done| (done, commit)),
+                );
+            }
+            Attempt::RolledBack { error, .. } => send_reply(reply, Err(error)),
+        }
+    }
+
+    /// Commits writes together. If they cannot be committed as a group, each runs alone.
+    fn group(&mut self, waiting: Vec<Waiting>) {
+        let writes: Vec<_> = waiting.iter().map(|(write, _)| write).collect();
+        match self.attempt(&writes) {
+            Attempt::Committed(done, commit) => {
+                self.parts.counters.groups.fetch_add(1, Ordering::Relaxed);
+                self.parts
+                    .counters
+                    .largest_group
+                    .fetch_max(waiting.len() as u64, Ordering::Relaxed);
+                for ((_, reply), done) in waiting.into_iter().zip(done) {
+                    answer(reply, done.map(|done| (done, commit)));
+                }
+            }
+            Attempt::RolledBack {
+                error: Error::Aborted,
+                for_all: true,
+            } => {
+                // Some gave up waiting for a foreign lock; the others go on waiting.
+                let gave_up = |(write, _): &Waiting| write.token.is_cancelled();
+                let (aborted, patient): (Vec<_>, Vec<_>) = waiting.into_iter().partition(gave_up);
+                aborted
+                    .into_iter()
+                    .for_each(|(_, reply)| send_reply(reply, Err(Error::Aborted)));
+                self.commit_waiting(patient);
+            }
+            Attempt::RolledBack { error, for_all: true } => {
+                waiting
+                    .into_iter()
+                    .for_each(|(_, reply)| send_reply(reply, Err(error.clone())));
+            }
+            Attempt::RolledBack { .. } => {
+                self.parts.counters.split_groups.fetch_add(1, Ordering::Relaxed);
+                waiting.into_iter().for_each(|one| self.single(one));
+            }
+        }
+    }
+
+    /// Runs the writes in one transaction. A write that fails leaves nothing behind and the others go on.
+    fn attempt(&mut self, writes: &[&Write]) -> Attempt {
+        let tokens = writes.iter().map(|write| write.token.clone()).collect();
+        self.connection.guard.interrupt.start_waiting(tokens);
+        let begun = self.begin(writes.iter().any(|write| write.full));
+        self.connection.guard.interrupt.stop_waiting();
+        if let Err(error) = begun {
+            return Attempt::RolledBack { error, for_all: true };
+        }
+        let company = if writes.len() == 1 {
+            Company::Alone
+        } else {
+            Company::Others
+        };
+        let mut results = Vec::with_capacity(writes.len());
+        for write in writes {
+            self.connection.sqlite.set_last_insert_rowid(0);
+            let done = self.run(write, company);
+            match done {
+                // `OR ROLLBACK`, a full disk and a damaged file undo the other writes, too.
+                Err(error) if company == Company::Alone || self.connection.sqlite.is_autocommit() => {
+                    self.roll_back();
+                    return Attempt::RolledBack {
+                        error,
+                        for_all: false,
+                    };
+                }
+                Ok(_) if company == Company::Others && self.connection.sqlite.has_deferred_violations() => {
+                    // Another write of the group might make good what this one must not leave behind.
+                    self.roll_back();
+                    let error = Error::transaction("execute", "a deferred foreign key does not hold");
+                    return Attempt::RolledBack {
+                        error,
+                        for_all: false,
+                    };
+                }
+                done => results.push(done),
+            }
+        }
+        match self.commit() {
+            Ok(commit) => {
+                if planted("neighbours_answer") {
+                    results.rotate_left(1);
+                }
+                Attempt::Committed(results, commit)
+            }
+            Err(_) if planted("trust_commit") => Attempt::Committed(results, self.commits.last()),
+            Err(error) => {
+                self.roll_back();
+                // What may be there already must not be run again, and lost files are lost for all.
+                let for_all = matches!(error, Error::Transaction { .. } | Error::FilesLost { .. });
+                Attempt::RolledBack { error, for_all }
+            }
+        }
+    }
+}

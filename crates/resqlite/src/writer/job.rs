@@ -1,0 +1,49 @@
+//! The jobs of the writer.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    connection::engine_connection::EngineConnection,
+    core::error::Error,
+    requests::{
+        request::{Replier, Write},
+        session::Inbox,
+    },
+};
+
+/// A job of the writer.
+pub(crate) enum WriteJob {
+    Write(Write, Replier),
+    Begin(Begin),
+    /// Looks at the writer's connection, between two transactions. Dropped if there is no such connection.
+    Inspect(Box<dyn FnOnce(&mut EngineConnection) + Send>),
+}
+
+impl WriteJob {
+    pub(crate) fn fail(self, error: Error) {
+        match self {
+            Self::Write(_, reply) => reply.fail(error),
+            Self::Begin(begin) => {
+                begin.inbox.end(Some(error.clone()));
+                begin.opened.fail(error);
+            }
+            Self::Inspect(inspect) => drop(inspect),
+        }
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        match self {
+            Self::Write(write, _) => write.token.is_cancelled(),
+            Self::Begin(begin) => begin.inbox.scope.is_cancelled(),
+            Self::Inspect(_) => false,
+        }
+    }
+}
+
+/// A transaction that waits for the writer.
+pub(crate) struct Begin {
+    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) full: bool,
+    pub(crate) opened: Replier,
+}

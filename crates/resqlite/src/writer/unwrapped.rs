@@ -1,0 +1,89 @@
+//! SQL that runs as it is written, outside of resqlite's transactions, because it manages transactions or the connection
+//! itself.
+
+use std::sync::Arc;
+
+use resqlite_live::fault::planted;
+
+use super::{
+    Writer,
+    unit::{Company, Done},
+};
+use crate::{
+    connection::open::end_script,
+    core::{
+        error::{Error, Result},
+        pragmas::Asker,
+    },
+    requests::request::{Work, Write},
+};
+
+impl Writer {
+    /// Runs what manages transactions or the connection itself, as it is written.
+    pub(super) fn run_unwrapped(&mut self, write: &Write) -> Result<(Done, u64)> {
+        self.parts.location.health.check()?;
+        self.commits.begins();
+        self.set_synchronous(write.full)?;
+        self.recorder.begin(&self.commits);
+        self.connection.sqlite.set_last_insert_rowid(0);
+        let guard = self.connection.guard.clone();
+        guard.interrupt.start(&write.token);
+        let done = match &write.work {
+            Work::Script(script) => guard.authorizer.unwrapped(Asker::Script, || self.script(script)),
+            Work::Execute { sql, .. } | Work::Batch { sql, .. } => guard
+                .authorizer
+                .unwrapped(Asker::Statement, || self.run_uncached(sql, write)),
+        };
+        guard.interrupt.stop();
+        self.note_failed_sync(&done);
+        let left_open = !self.connection.sqlite.is_autocommit();
+        if left_open {
+            self.roll_back();
+        }
+        let ended = self.end_script();
+        self.settle_unwrapped()?;
+        ended?;
+        self.look_after_files(true)?;
+        let done = done.map_err(|error| guard.explain(error))?;
+        if left_open {
+            let message = "the SQL left a transaction open, which was rolled back; use transaction()";
+            return Err(Error::transaction("execute", message));
+        }
+        Ok((done, self.commits.last()))
+    }
+
+    /// Takes back what a script has set for itself.
+    fn end_script(&self) -> Result<()> {
+        let guard = &self.connection.guard;
+        if guard.authorizer.take_script_has_set() && !planted("script_settings_stay") {
+            self.connection
+                .as_internal(|connection| end_script(connection, &self.parts.settings))?;
+        }
+        Ok(())
+    }
+
+    fn run_uncached(&mut self, sql: &Arc<str>, write: &Write) -> Result<Done> {
+        let done = self.run(write, Company::Alone);
+        // Allowed here and nowhere else, so it must not be found in the cache.
+        self.connection.forget(sql);
+        done
+    }
+
+    /// What ran may have committed several times, reorganised the file or attached another: the log says the most,
+    /// readers and caches are told.
+    fn settle_unwrapped(&mut self) -> Result<()> {
+        self.connection.clear();
+        // Readers must know what names mean before they know of the commit.
+        self.parts.epoch.names_changed();
+        if std::mem::take(&mut self.statistics_touched) {
+            self.parts.epoch.statistics_changed();
+        }
+        let published = self
+            .connection
+            .as_internal(|connection| self.parts.epoch.publish_attachments(connection));
+        self.recorder.everything_changed();
+        self.recorder.commit(&self.commits, true);
+        self.files.attach(&self.parts.epoch.attached_files());
+        published
+    }
+}
