@@ -1,28 +1,34 @@
 //! Which SQL may share a transaction with other writes, judged by its first words.
 
-/// Statements that SQLite refuses inside a transaction, that mean something else there, or that manage
-/// transactions themselves.
-const ALONE: [&str; 10] = [
-    "VACUUM",
-    "PRAGMA",
-    "ATTACH",
-    "DETACH",
-    "BEGIN",
-    "COMMIT",
-    "END",
-    "ROLLBACK",
-    "SAVEPOINT",
-    "RELEASE",
-];
+use sqlite3_parser::{
+    dialect::TokenType::{self, *},
+    lexer::{
+        Splitter,
+        sql::{Error, Tokenizer},
+    },
+};
+
+/// Whether a statement that begins with this token is one that SQLite refuses inside a transaction, that means something
+/// else there, or that manages transactions itself.
+fn is_alone(first: TokenType) -> bool {
+    matches!(
+        first,
+        TK_VACUUM
+            | TK_PRAGMA
+            | TK_ATTACH
+            | TK_DETACH
+            | TK_BEGIN
+            | TK_COMMIT
+            | TK_END
+            | TK_ROLLBACK
+            | TK_SAVEPOINT
+            | TK_RELEASE
+    )
+}
 
 /// Whether a single statement must run outside the transactions that resqlite opens.
 pub(super) fn statement_runs_alone(sql: &str) -> bool {
-    let first = (Words { rest: sql }).find(|token| !matches!(token, Token::End));
-    matches!(first, Some(Token::Word(word)) if is_alone(word))
-}
-
-fn is_alone(word: &str) -> bool {
-    ALONE.iter().any(|alone| alone.eq_ignore_ascii_case(word))
+    tokens(sql).find(|token| *token != TK_SEMI).is_some_and(is_alone)
 }
 
 /// Whether a script must run outside the transactions that resqlite opens. Doubt about where a statement starts only
@@ -30,23 +36,19 @@ fn is_alone(word: &str) -> bool {
 pub(super) fn script_runs_alone(sql: &str) -> bool {
     let mut start = true;
     let mut trigger = Trigger::No;
-    for token in (Words { rest: sql }) {
-        match token {
-            Token::End => {
-                start = !matches!(trigger, Trigger::Body { .. });
-                if start {
-                    trigger = Trigger::No;
-                }
+    for token in tokens(sql) {
+        if token == TK_SEMI {
+            start = !matches!(trigger, Trigger::Body { .. });
+            if start {
+                trigger = Trigger::No;
             }
-            Token::Word(word) => {
-                if start && is_alone(word) {
-                    return true;
-                }
-                trigger = trigger.after(word, start);
-                start = false;
-            }
-            Token::Other => start = false,
+            continue;
         }
+        if start && is_alone(token) {
+            return true;
+        }
+        trigger = trigger.after(token, start);
+        start = false;
     }
     false
 }
@@ -66,83 +68,42 @@ enum Trigger {
 }
 
 impl Trigger {
-    fn after(self, word: &str, start: bool) -> Self {
-        let is = |other: &str| word.eq_ignore_ascii_case(other);
-        match self {
-            Self::No if start && is("CREATE") => Self::Create,
-            Self::Create if is("TEMP") || is("TEMPORARY") => Self::Create,
-            Self::Create if is("TRIGGER") => Self::Body { cases: 0 },
-            Self::Body { cases } if is("CASE") => Self::Body { cases: cases + 1 },
-            Self::Body { cases: 0 } if is("END") => Self::Closed,
-            Self::Body { cases } if is("END") => Self::Body { cases: cases - 1 },
-            Self::Body { .. } => self,
+    fn after(self, token: TokenType, start: bool) -> Self {
+        match (self, token) {
+            (Self::No, TK_CREATE) if start => Self::Create,
+            (Self::Create, TK_TEMP) => Self::Create,
+            (Self::Create, TK_TRIGGER) => Self::Body { cases: 0 },
+            (Self::Body { cases }, TK_CASE) => Self::Body { cases: cases + 1 },
+            (Self::Body { cases: 0 }, TK_END) => Self::Closed,
+            (Self::Body { cases }, TK_END) => Self::Body { cases: cases - 1 },
+            (Self::Body { .. }, _) => self,
             _ => Self::No,
         }
     }
 }
 
-enum Token<'a> {
-    Word(&'a str),
-    End,
-    Other,
-}
-
-/// Splits SQL into words, ends of statements and the rest; comments and quoted text are skipped over.
-struct Words<'a> {
-    rest: &'a str,
-}
-
-impl<'a> Iterator for Words<'a> {
-    type Item = Token<'a>;
-
-    fn next(&mut self) -> Option<Token<'a>> {
-        loop {
-            self.rest = self.rest.trim_start();
-            let first = self.rest.chars().next()?;
-            if self.rest.starts_with("--") {
-                self.skip_past("\n", 2);
-            } else if self.rest.starts_with("/*") {
-                self.skip_past("*/", 2);
-            } else {
-                return Some(self.token(first));
+/// The tokens of SQL. A character that no token begins with counts as a name, as the parser may know less than SQLite does.
+/// Text in which a quote or a comment is not closed ends there.
+fn tokens(sql: &str) -> impl Iterator<Item = TokenType> {
+    let mut rest = sql.as_bytes();
+    std::iter::from_fn(move || {
+        while !rest.is_empty() {
+            let (token, length) = match Tokenizer::new().split(rest) {
+                Ok((token, length)) => (token.map(|(_, kind)| kind), length),
+                Err(
+                    Error::UnterminatedLiteral(_)
+                    | Error::UnterminatedBracket(_)
+                    | Error::UnterminatedBlockComment(_),
+                ) => (None, rest.len()),
+                Err(_) => (Some(TK_ID), 1),
+            };
+            rest = &rest[length..];
+            if token.is_some() {
+                return token;
             }
         }
-    }
-}
-
-impl<'a> Words<'a> {
-    fn token(&mut self, first: char) -> Token<'a> {
-        match first {
-            ';' => {
-                self.rest = &self.rest[1..];
-                Token::End
-            }
-            '\'' | '"' | '`' => {
-                self.skip_past(first.encode_utf8(&mut [0; 4]), 1);
-                Token::Other
-            }
-            '[' => {
-                self.skip_past("]", 1);
-                Token::Other
-            }
-            _ if first.is_alphabetic() || first == '_' => {
-                let inside = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-                let length = self.rest.find(|c| !inside(c)).unwrap_or(self.rest.len());
-                let (word, rest) = self.rest.split_at(length);
-                self.rest = rest;
-                Token::Word(word)
-            }
-            _ => {
-                self.rest = &self.rest[first.len_utf8()..];
-                Token::Other
-            }
-        }
-    }
-
-    fn skip_past(&mut self, end: &str, from: usize) {
-        let found = self.rest[from..].find(end).map(|at| from + at + end.len());
-        self.rest = &self.rest[found.unwrap_or(self.rest.len())..];
-    }
+        None
+    })
 }
 
 #[cfg(test)]
@@ -192,5 +153,25 @@ mod tests {
         assert!(!statement_runs_alone("INSERT INTO t VALUES (1) -- VACUUM"));
         assert!(!statement_runs_alone("'VACUUM'"));
         assert!(!statement_runs_alone(""));
+    }
+
+    #[test]
+    fn text_that_is_not_closed_says_nothing() {
+        for sql in [
+            "SELECT 'a; VACUUM",
+            "SELECT [a; VACUUM",
+            "SELECT 1 /* ; VACUUM",
+            "/* VACUUM",
+            "-- VACUUM",
+        ] {
+            assert!(!script_runs_alone(sql), "{sql}");
+            assert!(!statement_runs_alone(sql), "{sql}");
+        }
+    }
+
+    #[test]
+    fn characters_that_begin_no_token_are_skipped() {
+        assert!(script_runs_alone("SELECT $a::b(c), 1 ! 2; VACUUM"));
+        assert!(!statement_runs_alone("^ VACUUM"));
     }
 }
