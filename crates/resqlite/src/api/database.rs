@@ -68,7 +68,7 @@ impl Database {
         })
     }
 
-    /// Runs a query and gives all its rows.
+    /// Runs a query and returns all its rows.
     ///
     /// # Errors
     /// SQLite's; [`Error::Parameter`]; [`Error::ReadOnly`] for a statement that writes.
@@ -98,7 +98,7 @@ impl Database {
         done.await
     }
 
-    /// Runs a query and gives its rows as a JSON array of objects.
+    /// Runs a query and returns its rows as a JSON array of objects.
     ///
     /// # Errors
     /// As [`select`](Self::select).
@@ -110,7 +110,7 @@ impl Database {
         Ok(String::from_utf8(done.await?).expect("JSON text is UTF-8"))
     }
 
-    /// Runs one statement that writes. It stands for itself: it is done completely or not at all.
+    /// Runs one statement that writes. It is done completely or not at all.
     ///
     /// # Errors
     /// SQLite's, [`Error::Parameter`].
@@ -162,7 +162,7 @@ impl Database {
         })
     }
 
-    /// Runs `body` in a transaction: committed when it gives `Ok`, rolled back when it gives `Err`.
+    /// Runs `body` in a transaction: committed when it returns `Ok`, rolled back when it returns `Err`.
     ///
     /// ```
     /// # use resqlite::{Database, Options};
@@ -228,19 +228,19 @@ impl Database {
         self.live.open(&self.handle, queries.collect())
     }
 
-    /// Tells what a live query of this statement would depend on, and why not on less.
+    /// Explains what a live query of this statement would depend on, and why not on less.
     ///
     /// # Errors
     /// Those of the statement.
     pub async fn explain_stream(&self, sql: &str, params: impl Into<Params>) -> Result<Explanation> {
-        let (told, hear) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let done = Box::new(|explained| {
-            let _ = told.send(explained);
+            let _ = sender.send(explained);
         });
         self.handle
             .engine()
             .explain_stream(sql.into(), params.into(), done);
-        hear.await.unwrap_or(Err(Error::WorkerDied))
+        receiver.await.unwrap_or(Err(Error::WorkerDied))
     }
 
     /// Numbers about what the engine is doing.
@@ -264,7 +264,7 @@ impl Database {
     }
 }
 
-/// What a write did, with the rows that `RETURNING` gave.
+/// The result of a write, with the rows that `RETURNING` returned.
 #[derive(Debug, Clone, Default)]
 pub struct Execution {
     /// The rows of `RETURNING`; empty otherwise.
@@ -356,7 +356,7 @@ impl Transaction {
         done.await
     }
 
-    /// Commits and gives the number of the commit.
+    /// Commits and returns the number of the commit.
     ///
     /// # Errors
     /// SQLite's, such as a deferred foreign key that does not hold; then everything is rolled back.

@@ -22,7 +22,7 @@ pub struct Diagnostics {
     pub wal_pages: u32,
     /// Checkpoints made so far.
     pub checkpoints: u64,
-    /// Checkpoints for which reads were held back for a moment, so that the log could start anew.
+    /// Checkpoints for which reads were paused for a moment, so that the log could be reset.
     pub reader_gaps: u64,
     /// Reader threads at most.
     pub readers_max: usize,

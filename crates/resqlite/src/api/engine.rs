@@ -36,7 +36,7 @@ use crate::{
     live::{ExternalWatch, Listener, LiveCoordinator, LiveQueryRequest, Subscription},
     reader::{Cursor, Job, Lease, Pool, Readers},
     requests::{
-        request::{Format, Query, Replier, Reply, Write},
+        request::{Format, Query, Reply, ReplyGuard, Write},
         session::{Inbox, Session},
     },
     rows::Integers,
@@ -63,7 +63,7 @@ pub struct Engine {
 #[derive(Default)]
 struct Sessions {
     open: Vec<Weak<Inbox>>,
-    /// How many there may be before those that have ended are looked for.
+    /// How many there may be before those that have ended are removed.
     crowded: usize,
     closed: bool,
 }
@@ -273,17 +273,19 @@ impl Engine {
 
     /// Reads on a reader thread.
     pub fn select(&self, query: Query, reply: Box<dyn Reply>) {
-        self.parts.readers.submit(Job::Read(query, Replier::new(reply)));
+        self.parts
+            .readers
+            .submit(Job::Read(query, ReplyGuard::new(reply)));
     }
 
     /// Writes on the writer thread, together with the writes that wait already.
     pub fn write(&self, write: Write, reply: Box<dyn Reply>) {
-        self.push(WriteJob::Write(write, Replier::new(reply)));
+        self.push(WriteJob::Write(write, ReplyGuard::new(reply)));
     }
 
     /// Begins a transaction; `reply` is answered when it holds the writer. It is rolled back after `timeout`.
     pub fn begin(&self, timeout: Option<Duration>, full: bool, reply: Box<dyn Reply>) -> Session {
-        let (session, opened) = (self.session(), Replier::new(reply));
+        let (session, opened) = (self.session(), ReplyGuard::new(reply));
         let inbox = Arc::clone(&session.inbox);
         self.push(WriteJob::Begin(writer::Begin {
             inbox,
@@ -311,7 +313,7 @@ impl Engine {
     }
 
     fn lease(&self, cursor: Option<Cursor>, reply: Box<dyn Reply>) -> Session {
-        let (session, opened) = (self.session(), Replier::new(reply));
+        let (session, opened) = (self.session(), ReplyGuard::new(reply));
         let inbox = Arc::clone(&session.inbox);
         self.parts.leases.submit(Job::Lease(Lease {
             inbox,
@@ -375,7 +377,7 @@ impl Engine {
         self.parts.commits.since(sequence)
     }
 
-    /// Asks, from the next commit on and until [`unwatch`](Self::unwatch), that changes of a table tell which of
+    /// Asks, from the next commit on and until [`unwatch`](Self::unwatch), that changes of a table say which of
     /// `columns` an UPDATE changed and which values the columns `images` had before and have after.
     pub fn watch(&self, table: &TableName, columns: &Columns, images: &[u16]) {
         let commits = &self.parts.commits;
@@ -391,13 +393,13 @@ impl Engine {
         commits.change_interest(|interest| interest.remove(table, columns, images));
     }
 
-    /// Begins a live query: `listener` is told its result, and every other result that commits give it, until the
+    /// Begins a live query: `listener` gets its result, and every new one that a commit causes, until the
     /// subscription is dropped.
     pub fn subscribe(&self, request: LiveQueryRequest, listener: Box<dyn Listener>) -> Subscription {
         Subscription::begin(&self.live, request, listener)
     }
 
-    /// Tells what a live query of this statement would depend on.
+    /// Explains what a live query of this statement would depend on.
     pub fn explain_stream(
         &self,
         sql: Arc<str>,

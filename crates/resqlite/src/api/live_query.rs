@@ -42,7 +42,7 @@ pub struct LiveQuery {
     shared: Arc<Shared>,
     /// Which of those who share it.
     id: u64,
-    /// The version of the result that was given last.
+    /// The version of the result that was returned last.
     seen: u64,
     _handle: Arc<Handle>,
 }
@@ -66,10 +66,10 @@ pub struct LiveRows {
 }
 
 impl LiveQuery {
-    /// Waits for a result that was not given yet, and gives the latest. `None`: the query has ended.
+    /// Waits for a new result, and returns the latest. `None`: the query has ended.
     ///
     /// # Errors
-    /// Those of the query. It lives on, and heals when it works again, unless it never worked.
+    /// Those of the query. It stays open, and recovers when it works again, unless it never worked.
     pub async fn next(&mut self) -> Option<Result<Emitted>> {
         poll_fn(|context| {
             let mut inbox = lock(&self.shared.inbox);
@@ -148,7 +148,7 @@ impl LiveQueries {
         let mut open = lock(&self.open);
         open.retain(|_, shared| shared.strong_count() > 0);
         let shared = match open.get(&key).and_then(Weak::upgrade) {
-            // One that has ended is begun anew.
+            // A query that has ended begins again.
             Some(shared) if !lock(&shared.inbox).ended => shared,
             _ => {
                 let shared = Shared::begin(handle, queries);

@@ -53,7 +53,7 @@ fn image<'a>(keys: &Keys, watched: &Watched, value: impl Fn(usize) -> Option<Val
     Some(image.into_boxed_slice())
 }
 
-/// Which of the compared columns an UPDATE changed. Where nothing is compared no value is looked at.
+/// Which of the compared columns an UPDATE changed. Where nothing is compared no value is read.
 fn changed_columns(event: &PreUpdate<'_>, keys: &Keys, compared: &ColumnSet) -> Columns {
     let moved = match keys {
         Keys::Rowid => event.old_rowid != event.new_rowid,
@@ -99,7 +99,7 @@ fn differs(event: &PreUpdate<'_>, column: usize) -> Option<bool> {
     }
 }
 
-/// Whether a query gives the same for both: `1` is not `1.0`, and `0.0` is not `-0.0`.
+/// Whether a query returns the same for both: `1` is not `1.0`, and `0.0` is not `-0.0`.
 fn is_same(old: ValueRef<'_>, new: ValueRef<'_>) -> bool {
     match (old, new) {
         (ValueRef::Real(old), ValueRef::Real(new)) if !planted("zeros_are_same") => {

@@ -16,7 +16,7 @@ use crate::core::{
 pub(crate) struct Commits {
     log: Mutex<CommitLog>,
     last: AtomicU64,
-    /// Odd from before a commit until all who must know of it have been told.
+    /// Odd from before a commit until all observers have heard of it.
     generation: AtomicU64,
     interest: Mutex<Arc<Interest>>,
 }
@@ -43,7 +43,7 @@ impl Commits {
         self.generation.fetch_or(1, Ordering::SeqCst);
     }
 
-    /// The writer is at rest, and all who must know of what it committed have been told.
+    /// The writer is at rest, and all observers have heard of what it committed.
     pub(crate) fn ended(&self) {
         let odd = |generation: u64| (generation & 1 == 1).then(|| generation + 1);
         // Only the writer changes it.
@@ -81,7 +81,7 @@ impl Commits {
         self.append(&mut changes, true);
     }
 
-    /// `wrote`: SQLite has written something, which need not be rows of which the hook tells.
+    /// `wrote`: SQLite has written something, if only what the hook does not report.
     pub(super) fn append(&self, changes: &mut ChangeSet, wrote: bool) -> u64 {
         if changes.is_empty() && !wrote {
             changes.clear();

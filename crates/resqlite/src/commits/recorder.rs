@@ -1,4 +1,4 @@
-//! From SQLite's pre-update hook to the commit log: what the open unit changes, decoded as far as somebody asked.
+//! Records what the open transaction changes, from SQLite's pre-update hook, decoded as far as the interest asks.
 
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 
@@ -82,7 +82,7 @@ impl Recorder {
         state.forget_if_touched();
     }
 
-    /// Somebody else changed the schema; tables may mean something else now.
+    /// Another process changed the schema; tables may mean something else now.
     pub(crate) fn forget_tables(&self) {
         self.0.borrow_mut().forget_tables();
     }

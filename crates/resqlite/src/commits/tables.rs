@@ -16,7 +16,7 @@ pub(super) struct Facts {
     /// Whose change it is: for a shadow table, of its virtual table.
     pub(super) name: TableName,
     /// A virtual table to which the table may belong all the same: while there is a table of the same name in another
-    /// schema, SQLite does not tell shadow tables from others.
+    /// schema, SQLite does not distinguish shadow tables from others.
     pub(super) perhaps_of: Option<TableName>,
     pub(super) keys: Keys,
 }

@@ -5,7 +5,7 @@ use super::{
     prepared::Prepared,
     run::{Most, Run},
 };
-use crate::{requests::request::Replier, rows::Integers};
+use crate::{requests::request::ReplyGuard, rows::Integers};
 
 impl EngineConnection {
     /// Answers with at most `most` further rows of a cursor's statement. `fresh`: it has not been stepped yet. Returns
@@ -16,7 +16,7 @@ impl EngineConnection {
         most: usize,
         integers: Integers,
         fresh: bool,
-        mut reply: Replier,
+        mut reply: ReplyGuard,
     ) -> bool {
         let mut run = Run {
             prepared,

@@ -2,8 +2,8 @@
 
 mod attachments;
 pub(crate) mod compare;
+mod dependencies;
 pub(crate) mod engine_connection;
-mod explain;
 mod fetch;
 pub(crate) mod halfway;
 pub(crate) mod location;

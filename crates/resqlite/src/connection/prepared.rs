@@ -10,7 +10,7 @@ use crate::{
         error::{Error, Result},
         limits,
     },
-    dependencies::Reads,
+    dependencies::StatementDependencies,
     guard::{Guard, effects::Effects},
     requests::request::Query,
     rows::{Kind, Shape},
@@ -26,15 +26,15 @@ pub(crate) struct Prepared {
     pub(super) kinds: Vec<Kind>,
     /// Whether it may fail half-way, and SQLite's count of re-preparations when that was found.
     halfway: Option<(bool, u32)>,
-    /// What it reads, once somebody has asked.
-    pub(super) reads: Option<KnownReads>,
+    /// What it reads, if it is the query of a live query.
+    pub(super) dependencies: Option<KnownDependencies>,
     /// SQLite's count of re-preparations at which `shape` was found.
     reprepared: u32,
 }
 
-/// What a statement reads, found when SQLite had re-prepared it so often, under these versions of the schemas.
-pub(super) struct KnownReads {
-    pub(super) reads: Arc<Reads>,
+/// What a statement reads, as of so many re-preparations and these versions of the schemas.
+pub(super) struct KnownDependencies {
+    pub(super) dependencies: Arc<StatementDependencies>,
     pub(super) reprepared: u32,
     pub(super) schemas: Vec<(String, Option<String>)>,
 }
@@ -60,7 +60,7 @@ impl Prepared {
             effects: guard.authorizer.effects(),
             shape,
             kinds: Vec::new(),
-            reads: None,
+            dependencies: None,
             reprepared,
         })
     }

@@ -6,7 +6,7 @@ use crate::{
         limits,
     },
     guard::Guard,
-    requests::request::{Outcome, Replier},
+    requests::request::{Outcome, ReplyGuard},
     rows::{Integers, Packer},
 };
 
@@ -32,7 +32,7 @@ pub(super) enum Most {
 impl Run<'_> {
     /// Packs rows from the start; full slices go to the reply, the rest stays in the packer. Returns whether it is at
     /// the end.
-    pub(super) fn rows(&mut self, integers: Integers, most: Most, reply: &mut Replier) -> Result<bool> {
+    pub(super) fn rows(&mut self, integers: Integers, most: Most, reply: &mut ReplyGuard) -> Result<bool> {
         let row = self.prepared.first_step()?;
         self.packer.begin(self.prepared.shape.names().len(), integers);
         self.pack(row, most, reply)
@@ -43,7 +43,7 @@ impl Run<'_> {
         &mut self,
         integers: Integers,
         most: Most,
-        reply: &mut Replier,
+        reply: &mut ReplyGuard,
     ) -> Result<bool> {
         self.packer.begin(self.prepared.shape.names().len(), integers);
         self.pack(true, most, reply)
@@ -51,7 +51,7 @@ impl Run<'_> {
 
     /// `row`: the statement stands on a row that is not packed yet. After the last row of a batch the statement is
     /// stepped once more, to learn whether it is at the end.
-    fn pack(&mut self, mut row: bool, most: Most, reply: &mut Replier) -> Result<bool> {
+    fn pack(&mut self, mut row: bool, most: Most, reply: &mut ReplyGuard) -> Result<bool> {
         let rows_max = if let Most::Batch(rows) = most {
             rows
         } else {
@@ -69,7 +69,7 @@ impl Run<'_> {
         Ok(!row)
     }
 
-    fn hand_over(&mut self, reply: &mut Replier) -> Result<()> {
+    fn hand_over(&mut self, reply: &mut ReplyGuard) -> Result<()> {
         let slice = self.packer.slice(&mut self.prepared.kinds);
         self.guard.interrupt.spend_bytes(slice.byte_len())?;
         if !reply.rows(&self.prepared.shape, &slice) {
@@ -80,7 +80,7 @@ impl Run<'_> {
     }
 
     /// Answers with the rows that are left in the packer. Returns `false` if they are more than the query may return.
-    pub(super) fn finish(self, end: bool, reply: Replier) -> bool {
+    pub(super) fn finish(self, end: bool, reply: ReplyGuard) -> bool {
         let shape = &self.prepared.shape;
         let last = self.packer.slice(&mut self.prepared.kinds);
         let within = self.guard.interrupt.spend_bytes(last.byte_len());

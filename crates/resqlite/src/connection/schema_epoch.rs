@@ -25,8 +25,8 @@
 //! With several schemas, a name can come to mean a table of a schema that the statement does not use; and statistics
 //! change plans although the schema is the same.
 //!
-//! Two more counts depend on these. A statement knows how often SQLite re-prepared it when its columns and its program
-//! were looked at, and under which schema versions its dependencies were found ([`Prepared`](super::prepared::Prepared)).
+//! Two more counts depend on these. A statement knows how often SQLite had re-prepared it when its columns and its program
+//! were analysed, and under which schema versions its dependencies were found ([`Prepared`](super::prepared::Prepared)).
 //! The commit log tells whether the writer is between two states (`Commits::settled`), for readers that must read from
 //! several databases at one commit.
 
@@ -149,7 +149,7 @@ fn reread_schemas(connection: &mut EngineConnection) -> Result<()> {
     connection.as_internal(touch_all)
 }
 
-/// SQLite's counts of schema changes, of the main database and each attached one. They tell of every process.
+/// SQLite's counts of schema changes, of the main database and each attached one. They count changes by every process.
 #[derive(Default, PartialEq, Eq)]
 pub(crate) struct SchemaVersions(Vec<Option<i64>>);
 

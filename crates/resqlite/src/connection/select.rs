@@ -11,7 +11,7 @@ use crate::{
         limits,
     },
     guard::Guard,
-    requests::request::{Format, Outcome, Query, Replier},
+    requests::request::{Format, Outcome, Query, ReplyGuard},
     rows::JsonWriter,
 };
 
@@ -23,7 +23,7 @@ enum Selected {
 
 impl EngineConnection {
     /// Runs a query and answers with all its rows.
-    pub(crate) fn select(&mut self, query: &Query, mut reply: Replier) {
+    pub(crate) fn select(&mut self, query: &Query, mut reply: ReplyGuard) {
         self.guard.interrupt.start_query(query);
         let done = self.run_select(query, &mut reply);
         self.guard.interrupt.stop();
@@ -44,7 +44,7 @@ impl EngineConnection {
         self.guard.interrupt.end_query();
     }
 
-    fn run_select(&mut self, query: &Query, reply: &mut Replier) -> Result<Selected> {
+    fn run_select(&mut self, query: &Query, reply: &mut ReplyGuard) -> Result<Selected> {
         if query.token.is_cancelled() {
             return Err(Error::Aborted);
         }

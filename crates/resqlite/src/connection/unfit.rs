@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Detaches databases that have no file, as readers would not find them, and files that are open already under another
-/// name, as the writer would wait for its own lock. `attached` (names and paths) keeps the others. Gives the reason of
+/// name, as the writer would wait for its own lock. `attached` (names and paths) keeps the others. Returns the reason of
 /// the last one.
 ///
 /// # Errors

@@ -56,7 +56,7 @@ pub enum Error {
     },
     /// Too many requests wait already.
     QueueFull,
-    /// Somebody deleted or replaced a file of the database while it was in use: nothing committed to it would last.
+    /// A file of the database was deleted or replaced while it was in use: nothing committed to it would last.
     FilesLost {
         /// The database, as the caller named it.
         path: String,

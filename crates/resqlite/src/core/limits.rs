@@ -1,4 +1,4 @@
-//! Every bound of the engine, in one place. Nothing in it grows without one of these.
+//! The bounds of the engine. Those of one algorithm stand beside it.
 
 use std::time::Duration;
 
@@ -24,14 +24,14 @@ pub const QUEUED_READS_MAX: usize = 1 << 17;
 pub const QUEUED_WRITES_MAX: usize = 1 << 17;
 /// Requests that wait inside one transaction, snapshot or cursor.
 pub const QUEUED_IN_SESSION_MAX: usize = 1 << 14;
-/// How long a thread runs one live query after another before it looks whether it should pause.
+/// How long a thread runs one live query after another before it lets other jobs have the thread.
 pub const WORK_TURN: Duration = Duration::from_millis(2);
 /// Live queries that are run in one read transaction, and the microseconds that they took together the last time.
 pub const SHARED_READ_RUNS: usize = 32;
 /// See [`SHARED_READ_RUNS`].
 pub const SHARED_READ_MICROS: u64 = 500;
-/// Live queries that the writer runs again itself, after a commit, when nobody waits for it: at most so many, which took
-/// at most so many microseconds together the last time.
+/// Live queries that the writer runs again itself, after a commit, when no write waits: at most so many, which took at most
+/// so many microseconds together the last time.
 pub const WRITER_RUNS: usize = 8;
 /// See [`WRITER_RUNS`]. In tests of this crate nothing takes too long, however slow the machine is.
 pub const WRITER_RUNS_MICROS: u64 = if cfg!(test) { u64::MAX } else { 15 };
@@ -45,7 +45,7 @@ pub const RETRY_FIRST: Duration = Duration::from_millis(10);
 pub const RETRY_MAX: Duration = Duration::from_secs(5);
 /// How often external commits are looked for while live queries are open.
 pub const EXTERNAL_LOOK: Duration = Duration::from_millis(4);
-/// How often the writer looks whether the files that it writes to are still those that it opened.
+/// How often the writer checks that the files that it writes to are still those that it opened.
 pub const FILE_LOOK: Duration = Duration::from_millis(1);
 /// How long a thread that ran out of work spins before it parks, when more work is likely to come soon.
 pub const SPIN_MAX: Duration = Duration::from_micros(100);
@@ -70,25 +70,25 @@ pub const SLICE_BYTES_MAX: usize = 1 << 30;
 pub const PACKER_KEPT: usize = 1 << 20;
 /// Column lists remembered before unused ones are forgotten.
 pub const SHAPES_MAX: usize = 4096;
-/// Virtual-machine operations between two looks at a statement's cancellation token (some tens of microseconds).
+/// Virtual-machine operations between two checks of a statement's cancellation token (some tens of microseconds).
 pub const PROGRESS_OPERATIONS: u32 = 1000;
-/// How long the writer waits for foreign locks, when the user names no time.
+/// How long the writer waits for locks of other processes, when the user names no time.
 pub const BUSY_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
-/// The longest pause between two attempts at a foreign lock.
+/// The longest pause between two attempts at a lock of another process.
 pub const BUSY_PAUSE_MAX: Duration = Duration::from_millis(20);
 /// Pages of write-ahead log after which a checkpoint copies what it can (4 MiB at 4 KiB pages).
 pub const WAL_CHECKPOINT_PAGES: u32 = 1000;
-/// Pages of write-ahead log after which readers are held back for a moment, so that the log can start anew.
+/// Pages of write-ahead log after which new reads are paused for a moment, so that the log can be reset.
 pub const WAL_RESTART_PAGES: u32 = 8000;
-/// How long the writer waits for the next part of a batch before it looks whether the batch was given up.
+/// How long the writer waits for the next part of a batch before it checks whether the batch was given up.
 pub const CHUNK_PATIENCE: Duration = Duration::from_millis(20);
 /// Bytes of parameters that a cached statement may hold on to after it has run.
 pub const BOUND_BYTES_KEPT: usize = 64 * 1024;
-/// How often a read of several databases begins anew because a commit came in between.
+/// How often a read of several databases starts over because a commit came in between.
 pub const SNAPSHOT_ATTEMPTS: usize = 50;
-/// How long readers are held back at most for that.
+/// How long new reads are paused at most, so that the write-ahead log can be reset.
 pub const READER_GAP: Duration = Duration::from_millis(50);
-/// The size that the write-ahead log file is cut to when it starts anew, in bytes.
+/// The size that the write-ahead log file is cut to when it is reset, in bytes.
 pub const WAL_FILE_KEPT: u64 = 64 << 20;
 /// What SQLite bounds in a database that was opened as untrusted, as <https://www.sqlite.org/security.html> advises, but
 /// with room for what applications ask.

@@ -143,7 +143,7 @@ impl Params {
 
 /// Packs one positional set behind what `out` holds.
 pub(crate) fn pack(out: &mut Vec<u8>, values: &[Value]) {
-    // More than SQLite can take are refused for their number, which is told as the largest there is.
+    // More than SQLite can take are refused for their number, which is reported as the largest there is.
     let count = u16::try_from(values.len()).unwrap_or(u16::MAX);
     out.extend(count.to_le_bytes());
     out.extend([0, 0]);

@@ -20,7 +20,8 @@ pub(crate) struct Queue<T> {
 
 struct State<T> {
     items: VecDeque<T>,
-    /// The reader sleeps. Waking nobody costs a system call, too, so it is only done when this is set.
+    /// The reader is parked. A wake-up costs a system call even when no thread is parked, so it is only done when this is
+    /// set.
     waiting: bool,
     arrivals: ArrivalHistory,
     closed: bool,
@@ -34,7 +35,7 @@ pub(crate) enum Refused<T> {
     Closed(T),
 }
 
-/// What waiting for an item gave.
+/// The result of waiting for an item.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Popped<T> {
     /// The oldest item.
@@ -68,7 +69,7 @@ impl<T> Queue<T> {
         self
     }
 
-    /// Counts how long it gets.
+    /// Counts its length.
     pub(crate) fn counted(self, depth: profile::Depth) -> Self {
         Self { depth, ..self }
     }

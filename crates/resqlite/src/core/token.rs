@@ -51,7 +51,7 @@ impl Scope {
     }
 }
 
-/// Tells a running request that nobody waits for it any more.
+/// Says to a running request that its caller does not want it any more.
 #[derive(Debug, Clone)]
 pub struct Token {
     /// `None`: it ends with the scope only.

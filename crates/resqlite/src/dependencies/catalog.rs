@@ -69,7 +69,7 @@ pub(super) enum Indexed {
 }
 
 impl<'c> Catalog<'c> {
-    /// Reads the schemas. That makes SQLite notice, too, when its own idea of them is old.
+    /// StatementDependencies the schemas. That makes SQLite notice, too, when its own idea of them is old.
     pub(super) fn read(connection: &'c Connection) -> Result<Self> {
         let mut schemas = Vec::new();
         let mut list = rows(connection, "PRAGMA database_list", &[])?;

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use resqlite_live::{Columns, TableDependency, Test, Value};
 
-/// How precisely it is known which commits a live query must hear of. The finer, the more commits it can skip.
+/// How precisely it is known which commits a live query affect a live query. The finer, the more commits it can skip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Precision {
     /// Every commit.

@@ -1,4 +1,4 @@
-//! What a query reads, so that a live query hears of the commits that can change its result.
+//! What a query depends on, so that a live query runs again only after commits that can change its result.
 //!
 //! Tables come from the bytecode of the statement and from SQLite's authorizer, columns from the authorizer, and
 //! filters from the text of simple statements. Tables give correctness, the rest only saves work: where anything is
@@ -49,9 +49,9 @@ use crate::{
     guard::{Guard, authorizer_log::AuthorizerLog},
 };
 
-/// What a statement reads, with its parameters open. Made once per prepared statement.
+/// What a statement depends on, before its parameters have values. Made once per prepared statement.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Reads {
+pub(crate) struct StatementDependencies {
     tables: Tables,
     conditions: Conditions,
     /// Functions whose result can change although no row does.
@@ -60,11 +60,11 @@ pub(crate) struct Reads {
     utf8: bool,
 }
 
-/// Finds out what `sql`, one statement, reads. Call it in an open read transaction.
+/// Finds what `sql`, one statement, depends on. Call it in an open read transaction.
 ///
 /// # Errors
 /// What SQLite says when it prepares the statement or reads the schema.
-pub(crate) fn analyse(connection: &Connection, guard: &Guard, sql: &str) -> Result<Reads> {
+pub(crate) fn analyse(connection: &Connection, guard: &Guard, sql: &str) -> Result<StatementDependencies> {
     // First of all, because it brings the connection's own idea of the schema up to date.
     let catalog = guard.as_internal(|| Catalog::read(connection))?;
     // Prepared twice: the first time connects virtual tables, which look into tables of their own for that.
@@ -76,7 +76,7 @@ pub(crate) fn analyse(connection: &Connection, guard: &Guard, sql: &str) -> Resu
         None => guard.as_internal(|| plain_query(connection, &catalog, sql, &statement, &authorized))?,
     };
     let functions = authorized.functions.into_iter();
-    Ok(Reads {
+    Ok(StatementDependencies {
         tables,
         conditions,
         volatile: functions.filter(|name| is_volatile(name)).collect(),
@@ -93,7 +93,7 @@ fn prepare(connection: &Connection, guard: &Guard, sql: &str) -> Result<Statemen
         .ok_or_else(|| Error::Statement("the SQL text holds no statement".into()))
 }
 
-/// Why it cannot be told what a statement reads, before any further look.
+/// Why the dependencies of a statement cannot be known, if that is clear at once.
 fn limitless(statement: &Statement, authorized: &AuthorizerLog) -> Option<&'static str> {
     match () {
         () if statement.is_explain() => Some("the statement is an EXPLAIN"),
@@ -120,7 +120,7 @@ fn plain_query(
     Ok((tables, conditions))
 }
 
-impl Reads {
+impl StatementDependencies {
     /// What a run of the statement with these parameters depends on.
     pub(crate) fn resolve(&self, statement: &Statement, params: &Params) -> Dependencies {
         let Tables::Known(tables) = &self.tables else {
@@ -252,7 +252,7 @@ impl Reads {
             Some(reason) => reason,
             None if conditions.is_repeated => "the table occurs more than once in FROM".into(),
             None if precision == Precision::Range => "no condition names single values of a column".into(),
-            None => "no condition that all rows must fulfil compares one of its columns with a value".into(),
+            None => "no AND-ed condition compares a plain column with a constant".into(),
         })
     }
 }

@@ -8,7 +8,7 @@ use sqlite3_parser::{
 
 use super::names::unquoted;
 
-/// Whether all that a virtual table gives comes from tables of its own, so that a change of them is told under its
+/// Whether all rows of a virtual table come from tables of its own, so that a change of them is reported under its
 /// name. `sql` created it.
 pub(super) fn is_self_contained(sql: &str) -> bool {
     let Some((module, arguments)) = module_and_arguments(sql) else {

@@ -16,7 +16,7 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Reads the program of `sql`, which must be a plain query: to explain some PRAGMAs runs them.
+    /// StatementDependencies the program of `sql`, which must be a plain query: to explain some PRAGMAs runs them.
     pub(super) fn read(connection: &Connection, sql: &str) -> Result<Self> {
         let mut opened = Self::default();
         let mut virtual_tables = BTreeSet::new();

@@ -72,7 +72,7 @@ pub(super) enum Source {
 /// Finds the conditions of a statement.
 ///
 /// # Errors
-/// Why they are not looked at.
+/// Why they are not used.
 pub(super) fn parse(sql: &str) -> Result<Query, &'static str> {
     let numbered = tokens::number(sql)?;
     // The parser is not ours; if it should panic, nothing is known about the conditions.
@@ -230,7 +230,7 @@ fn add_conditions(expression: &Expr<'_>, numbered: &Numbered, conditions: &mut V
 fn comparison(operator: Operator) -> Option<(Comparison, Comparison)> {
     use Comparison::*;
     Some(match operator {
-        // IS differs from = only for NULL, which is let go when values are filled in.
+        // IS differs from = only for NULL, which is dropped when values are filled in.
         Operator::Equals | Operator::Is => (Equal, Equal),
         Operator::Less => (Less, Greater),
         Operator::LessEquals => (LessEqual, GreaterEqual),

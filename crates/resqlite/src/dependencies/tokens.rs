@@ -1,11 +1,11 @@
-//! A first look at a statement's text: whether it is simple enough, and how its parameters are numbered.
+//! The tokens of a statement: whether it is simple enough, and how its parameters are numbered.
 
 use sqlite3_parser::{
     dialect::TokenType::{self, *},
     lexer::{Scanner, sql::Tokenizer},
 };
 
-/// A statement in which every plain `?` has got the number that SQLite gives it.
+/// A statement in which every plain `?` has the number that SQLite assigns to it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Numbered {
     pub(super) sql: String,
@@ -18,7 +18,7 @@ pub(super) struct Numbered {
 /// Numbers the parameters of a statement.
 ///
 /// # Errors
-/// Why its conditions are not looked at.
+/// Why its conditions are not used.
 pub(super) fn number(sql: &str) -> Result<Numbered, &'static str> {
     let mut scanner = Scanner::new(Tokenizer::new());
     let mut numbered = Numbered {

@@ -403,7 +403,7 @@ impl LiveCoordinator {
         self.dispatch(state);
     }
 
-    /// Registers the dependencies of a query, and looks through all commits that its result may not hold.
+    /// Registers the dependencies of a query, and checks all commits that its result may not hold.
     fn register(&self, state: &mut State, id: StreamId, dependencies: Arc<Dependencies>, since: u64) {
         let entry = state.entries.get_mut(id).expect("the caller has looked");
         let before = entry.dependencies.replace(Arc::clone(&dependencies));

@@ -161,7 +161,7 @@ impl ExternalWatch {
         let mut known = DataVersions::default();
         while self.pause(listener) {
             let now = self.look(&mut connection).unwrap_or_default();
-            // A look that failed says nothing, so the writer is asked.
+            // Without versions nothing is known, so the writer is asked.
             let changed = now != known || now.is_unknown();
             if changed
                 && !self.asking.swap(true, Ordering::AcqRel)

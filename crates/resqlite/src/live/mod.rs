@@ -1,13 +1,19 @@
-//! Live queries: which streams a commit concerns, when they run again, and what their listeners are told.
+//! Live queries: which ones a commit affects, when they run again, and what their listeners get.
 //!
-//! A [`Stream`](stream::Stream) is one live query (of one or several statements). The [`Hub`] knows all of an engine's: after
-//! each commit the writer thread tells it ([`Hub::catch_up`]), it asks the registry whom the commit concerns, and
-//! sends readers for those (`runner`). A reader runs a stream's statements in one read transaction, compares
-//! each row's fingerprint with those of the result before, and hands the listener what is new. Where there is little to
-//! run and nobody waits for the writer thread, it does that itself, with a reader of its own: no thread need be woken.
+//! ```text
+//! observer      on the writer's thread, after each commit
+//! coordinator   which queries the commit affects (registry), and when they run (scheduler)
+//! dispatch      how many threads are called; quick queries stay on the writer's thread
+//! rerun         runs the statements of a query in one read transaction, and compares
+//! verification  audits: re-runs that should change nothing
+//! external      commits by other processes
+//! subscription  the caller's end
+//! ```
 //!
-//! Nothing is missed at the start: the number of the newest commit is read *before* the first run's read
-//! transaction begins, and the commits after that number are looked through when the stream is registered.
+//! Nothing is missed at the start: the number of the newest commit is read *before* the first run's read transaction
+//! begins, and the commits after that number are processed when the query is registered.
+//!
+//! To the outside, this module is the crate `resqlite-live`: the logic without threads and connections.
 
 pub use resqlite_live::*;
 

@@ -1,4 +1,4 @@
-//! What a live query is asked for and how it answers.
+//! The request for a live query, and the interface of its listener.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ pub struct LiveQueryRequest {
     pub queries: Vec<(Arc<str>, Params)>,
     /// How INTEGERs are packed.
     pub integers: Integers,
-    /// Of the commits that need not concern the query, the share after which it runs all the same, to see whether
-    /// that was right: from 0 (never) to 1.
+    /// Of the commits that do not affect the query, the share after which it is audited: it runs all the same, to check
+    /// that nothing has changed. From 0 (never) to 1.
     pub verify: f64,
 }
 
@@ -53,6 +53,6 @@ pub trait Listener: Send {
 pub enum Delivery {
     /// Whoever it is for has it; the next may come.
     Taken,
-    /// It is on its way; [`Subscription::delivered`](super::Subscription::delivered) will tell when it is there.
+    /// It is on its way; [`Subscription::delivered`](super::Subscription::delivered) says when it has arrived.
     Pending,
 }

@@ -1,4 +1,4 @@
-//! Runs live queries on a reader.
+//! Runs live queries on a reader: on its thread, or on the writer's where there is next to nothing to do.
 
 use std::{
     collections::VecDeque,
@@ -29,7 +29,7 @@ use crate::{
         limits,
         sync::lock,
     },
-    dependencies::Reads,
+    dependencies::StatementDependencies,
     reader::{Reader, ReaderJob},
     requests::request::Query,
     rows::{Shape, Slice},
@@ -108,7 +108,7 @@ impl Retry {
     }
 }
 
-/// Runs what little is due, for a thread that has no time for more: see [`LiveCoordinator::catch_up_if_open`].
+/// Makes the few quick re-runs that are ready, for a thread that has no time for more: see [`LiveCoordinator::catch_up_if_open`].
 pub(crate) fn run_here(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader) {
     coordinator.work_begins();
     let _ends = WorkEnds(coordinator);
@@ -122,18 +122,18 @@ pub(crate) fn run_here(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader) 
     interrupt.set_deadline(None);
 }
 
-/// Says that the thread that was to call [`run_here`] cannot.
+/// Called instead of [`run_here`] by a thread that has no reader.
 pub(crate) fn cannot_run_here(coordinator: &Arc<LiveCoordinator>) {
     coordinator.work_begins();
     drop(WorkEnds(coordinator));
 }
 
-/// Runs what is due, for a while: then others may have the thread.
+/// Makes the re-runs that are ready, for a while: then others may have the thread.
 fn work(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader) {
     coordinator.work_begins();
     let _ends = WorkEnds(coordinator);
     let began = Instant::now();
-    // What is due may be due to commits that a read transaction shared with the jobs before does not show.
+    // A read transaction shared with the jobs before may be older than the commits that made the queries stale.
     if let Err(error) = reader.end_read() {
         return fail_taken(coordinator, &error);
     }
@@ -149,7 +149,7 @@ fn work(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader) {
     }
 }
 
-/// Runs to make on one committed state. Those that a panic keeps from being made are given back.
+/// Re-runs to make on one committed state. If one panics, the others are put back.
 struct SharedRead<'a> {
     left: VecDeque<Rerun>,
     coordinator: &'a Arc<LiveCoordinator>,
@@ -158,7 +158,7 @@ struct SharedRead<'a> {
 impl SharedRead<'_> {
     fn run(mut self, reader: &mut Reader) {
         let coordinator = self.coordinator;
-        // It begins after the reruns were taken, so it shows what made them due.
+        // It begins after the re-runs were taken, so it shows the commits that made them stale.
         let read = reader.in_read(|reader, _| {
             while let Some(rerun) = self.left.pop_front() {
                 guarded(coordinator, reader, &rerun);
@@ -181,7 +181,7 @@ impl Drop for SharedRead<'_> {
     }
 }
 
-/// Tells all queries that are due that they cannot be run.
+/// Fails all re-runs that are ready.
 fn fail_ready(coordinator: &Arc<LiveCoordinator>, error: &Error) {
     coordinator.work_begins();
     let _ends = WorkEnds(coordinator);
@@ -213,7 +213,7 @@ fn fail_rerun(coordinator: &Arc<LiveCoordinator>, Rerun { stream, .. }: &Rerun, 
     }
 }
 
-/// Tells the coordinator that a thread is done, even if it panicked.
+/// Reports to the coordinator that a thread is done, even if it panicked.
 struct WorkEnds<'a>(&'a Arc<LiveCoordinator>);
 
 impl Drop for WorkEnds<'_> {
@@ -222,7 +222,7 @@ impl Drop for WorkEnds<'_> {
     }
 }
 
-/// Makes a run. If it panics, the listener is told, the query lives on, and the reader is replaced.
+/// Makes a run. If it panics, the listener gets an error, the query stays open, and the reader is replaced.
 fn guarded(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader, rerun: &Rerun) {
     let mut state = lock(&rerun.stream.state);
     if rerun.stream.scope.is_cancelled() {
@@ -236,7 +236,7 @@ fn guarded(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader, rerun: &Reru
             drop(state);
             return coordinator.requeue(rerun, began.elapsed().as_micros() as u64);
         }
-        // Whoever cancelled it does not listen any more.
+        // A cancelled query has no listener any more.
         Ok(Err(_)) if rerun.stream.scope.is_cancelled() => None,
         Ok(Err(error)) => failed(coordinator, &rerun.stream, &mut state, error, before),
         Err(_) => failed(coordinator, &rerun.stream, &mut state, &Error::WorkerDied, before),
@@ -266,7 +266,7 @@ fn make(
         );
         Ok((since, run_queries(coordinator, reader, stream, state)?))
     });
-    // One that is given up is made by others, and counted there.
+    // A run that was given up is made by another thread, and counted there.
     if state.worked && !matches!(read, Err(Error::TimedOut)) {
         count_run(coordinator, rerun);
     }
@@ -283,7 +283,7 @@ fn make(
         .add(&coordinator.totals, |counters| &counters.total_micros, micros);
 
     let changed = results.iter().any(|result| result.difference.is_some());
-    let volatile = results.iter().any(|result| result.reads.is_volatile());
+    let volatile = results.iter().any(|result| result.statement.is_volatile());
     let (settled, foreign) = rerun.taken_at;
     let undisturbed = settled.is_some() && coordinator.commits.settled() == settled;
     if rerun.is_audit && changed && undisturbed && !volatile {
@@ -316,7 +316,7 @@ fn count_run(coordinator: &LiveCoordinator, rerun: &Rerun) {
     rerun.stream.counters.add(&coordinator.totals, counter, 1);
 }
 
-/// Tells the listener that the patches it was given make a new result.
+/// Completes a result: the patches that the listener was given make an emission.
 fn emit(
     coordinator: &LiveCoordinator,
     rerun: &Rerun,
@@ -338,16 +338,16 @@ fn emit(
     })
 }
 
-/// What one query of a stream came to.
+/// The result of one statement of a live query.
 struct PartResult {
     shape: Arc<Shape>,
-    reads: Arc<Reads>,
+    statement: Arc<StatementDependencies>,
     dependencies: Option<Arc<Dependencies>>,
-    /// What is new, if anything is.
+    /// What has changed, if anything has.
     difference: Option<Difference>,
 }
 
-/// Runs all queries of a stream on one committed state. Patches go to the listener.
+/// Runs all statements of a live query on one committed state. Patches go to the listener.
 fn run_queries(
     coordinator: &LiveCoordinator,
     reader: &mut Reader,
@@ -406,35 +406,35 @@ fn run_query(
     };
     let (shape, difference) = connection.compare(query, &before, take_rows)?;
     let difference = difference.or_else(|| first.then(Difference::default));
-    let reads = connection.reads(&query.sql)?;
+    let statement = connection.dependencies(&query.sql)?;
     let known = part
-        .reads
+        .statement
         .as_ref()
-        .is_some_and(|known| Arc::ptr_eq(known, &reads) || **known == *reads);
+        .is_some_and(|known| Arc::ptr_eq(known, &statement) || **known == *statement);
     let dependencies = if known {
         None
     } else {
-        let statement = &connection.get(&query.sql)?.statement;
-        Some(Arc::new(reads.resolve(statement, &query.params)))
+        let prepared = &connection.get(&query.sql)?.statement;
+        Some(Arc::new(statement.resolve(prepared, &query.params)))
     };
     Ok(PartResult {
         shape,
-        reads,
+        statement,
         dependencies,
         difference,
     })
 }
 
-/// Remembers what a run came to; gives what the stream depends on, if that is new.
+/// Remembers the results of a run; returns the dependencies of the live query, if they have changed.
 fn keep(
     coordinator: &LiveCoordinator,
     stream: &Stream,
     state: &mut State,
     results: PerQuery<PartResult>,
 ) -> Option<Arc<Dependencies>> {
-    // An error has put something else in the place of what they are.
+    // After an error the registered dependencies are the catch-all; restore the real ones.
     let news = state.error.is_some() || results.iter().any(|result| result.dependencies.is_some());
-    let volatile = results.iter().any(|result| result.reads.is_volatile());
+    let volatile = results.iter().any(|result| result.statement.is_volatile());
     stream.counters.volatile.store(volatile.into(), Relaxed);
     for (part, result) in state.parts.iter_mut().zip(results) {
         if let Some(difference) = result.difference {
@@ -446,7 +446,7 @@ fn keep(
             part.fingerprints = difference.fingerprints;
         }
         part.shape = Some(result.shape);
-        part.reads = Some(result.reads);
+        part.statement = Some(result.statement);
         if let Some(dependencies) = result.dependencies {
             part.dependencies = dependencies;
         }
@@ -456,7 +456,7 @@ fn keep(
     news.then(|| together(&state.parts))
 }
 
-/// What the queries depend on together.
+/// The dependencies of all statements together.
 fn together(parts: &[Part]) -> Arc<Dependencies> {
     if let [part] = parts {
         return Arc::clone(&part.dependencies);
@@ -468,8 +468,8 @@ fn together(parts: &[Part]) -> Arc<Dependencies> {
     })
 }
 
-/// Tells the listener of an error, unless it knows of it. From now on any commit may be what heals the query, those after
-/// number `since` included; one that never worked ends.
+/// Reports an error to the listener, unless it knows of it. From now on any commit may be the one after which the query
+/// works again, those after number `since` included. A query that never worked ends.
 fn failed(
     coordinator: &Arc<LiveCoordinator>,
     stream: &Stream,
@@ -485,7 +485,7 @@ fn failed(
     let text = error.to_string();
     let news = state.error.as_ref() != Some(&text);
     let mut pending = false;
-    // Rows that it was given before the run failed are void, which only an error tells.
+    // Rows that it was given before the run failed are void, and only an error says so.
     if news || (state.handed_over && !planted("keep_void_rows")) {
         stream
             .counters

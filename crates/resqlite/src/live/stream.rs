@@ -12,16 +12,16 @@ use crate::{
         sync::{Mutex, lock},
         token::Scope,
     },
-    dependencies::Reads,
+    dependencies::StatementDependencies,
     requests::request::Query,
     rows::Shape,
 };
 
 /// One for each query of a stream. Mostly there is one, which needs no memory of its own: where streams are many, each
-/// piece of memory that a run has to look at is a wait for it.
+/// cache line that a run touches is a wait for memory.
 pub(super) type PerQuery<T> = SmallVec<[T; 1]>;
 
-/// One live query: what it asks, and what is known about its last result.
+/// One live query: its statements, and what is known about its last result.
 pub(super) struct Stream {
     pub(super) id: StreamId,
     ids: Arc<Ids>,
@@ -41,7 +41,7 @@ pub(super) struct State {
     pub(super) worked: bool,
     /// The error that its listener was told last, if nothing good came since.
     pub(super) error: Option<String>,
-    /// The last run gave its listener rows.
+    /// The last run handed rows to its listener.
     pub(super) handed_over: bool,
     /// How often in a row it met an error that may pass.
     pub(super) passing: u32,
@@ -54,7 +54,8 @@ pub(super) struct State {
 pub(super) struct Part {
     pub(super) fingerprints: Vec<u64>,
     pub(super) shape: Option<Arc<Shape>>,
-    pub(super) reads: Option<Arc<Reads>>,
+    /// What its statement depends on, whatever the parameters are.
+    pub(super) statement: Option<Arc<StatementDependencies>>,
     pub(super) dependencies: Arc<Dependencies>,
 }
 

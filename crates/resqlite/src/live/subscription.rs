@@ -1,4 +1,4 @@
-//! The listener's end of a live query.
+//! The caller's end of a live query.
 
 use std::sync::Arc;
 

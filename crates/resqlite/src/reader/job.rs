@@ -6,12 +6,12 @@ use super::{lease::Lease, reading::Reader};
 use crate::{
     core::error::{Error, Result},
     dependencies::Explanation,
-    requests::request::{Query, Replier},
+    requests::request::{Query, ReplyGuard},
 };
 
 /// A job of a reader thread.
 pub(crate) enum Job {
-    Read(Query, Replier),
+    Read(Query, ReplyGuard),
     Lease(Lease),
     Explain(Query, Box<dyn FnOnce(Result<Explanation>) + Send>),
     /// A job of another room.

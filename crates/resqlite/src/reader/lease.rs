@@ -9,7 +9,7 @@ use crate::{
     connection::prepared::Prepared,
     core::{error::Error, queue::Popped, token::Token},
     requests::{
-        request::{Outcome, Query, Replier, Step},
+        request::{Outcome, Query, ReplyGuard, Step},
         session::{EndOnPanic, Inbox},
     },
 };
@@ -19,7 +19,7 @@ pub(crate) struct Lease {
     pub(crate) inbox: Arc<Inbox>,
     /// A cursor; a snapshot has none.
     pub(crate) cursor: Option<Cursor>,
-    pub(crate) opened: Replier,
+    pub(crate) opened: ReplyGuard,
     pub(crate) asked: Instant,
 }
 
@@ -66,7 +66,7 @@ impl Reader {
         let _ = self.end_read();
     }
 
-    fn snapshot(&mut self, inbox: &Inbox, opened: Replier) {
+    fn snapshot(&mut self, inbox: &Inbox, opened: ReplyGuard) {
         // BEGIN takes no snapshot yet; the first read does.
         if let Err(error) = self.connection.sqlite.query_text("SELECT 1 FROM sqlite_schema") {
             return opened.fail(error.into());
@@ -85,7 +85,7 @@ impl Reader {
         }
     }
 
-    fn cursor(&mut self, inbox: &Inbox, cursor: &Cursor, opened: Replier) {
+    fn cursor(&mut self, inbox: &Inbox, cursor: &Cursor, opened: ReplyGuard) {
         self.connection.guard.interrupt.start_query(&cursor.query);
         let prepared = self.connection.take(&cursor.query.sql).and_then(|mut prepared| {
             prepared.bind_query(&cursor.query)?;
@@ -102,7 +102,7 @@ impl Reader {
         self.connection.guard.interrupt.end_query();
     }
 
-    fn batches(&mut self, inbox: &Inbox, cursor: &Cursor, prepared: &mut Prepared, opened: Replier) {
+    fn batches(&mut self, inbox: &Inbox, cursor: &Cursor, prepared: &mut Prepared, opened: ReplyGuard) {
         let (most, integers) = (cursor.batch_rows, cursor.query.integers);
         let mut end = self.connection.fetch(prepared, most, integers, true, opened);
         while !end && let Popped::Item(step) = self.next_step(inbox, &cursor.query.token) {

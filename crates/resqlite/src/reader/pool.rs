@@ -50,7 +50,7 @@ struct State<J> {
     held_back: bool,
     closed: bool,
     queued_most: usize,
-    /// Somebody looks after the jobs that wait.
+    /// A thread calls [`Pool::relieve`] again and again.
     relieved: bool,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct PoolStatus {
 
 /// What became of a job.
 pub(crate) enum Submitted<J> {
-    /// It is queued and somebody will take it.
+    /// It is queued and a thread will take it.
     Queued,
     /// It is queued; the caller must start a thread, which was counted already.
     NeedsThread,
@@ -78,7 +78,7 @@ pub(crate) enum Submitted<J> {
     Closed(J),
 }
 
-/// What is to be done for jobs that wait.
+/// What must be done for jobs that wait.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Relief<J> {
     /// Threads to start, which were counted already.
@@ -141,7 +141,7 @@ impl<J> Pool<J> {
         Self { gate, ..self }
     }
 
-    /// Counts how its jobs fare.
+    /// Counts its jobs.
     pub(crate) fn counted(self, dispatcher: profile::Dispatcher) -> Self {
         Self { dispatcher, ..self }
     }
@@ -187,14 +187,14 @@ impl<J> Pool<J> {
         }
     }
 
-    /// Nobody could be found to call [`Pool::relieve`]; the next job that waits asks for it again.
+    /// No thread could be started to call [`Pool::relieve`]; the next job that waits asks for it again.
     pub(crate) fn unrelieved(&self) {
         lock(&self.state).relieved = false;
     }
 
-    /// Looks after jobs that wait, so that none waits for ever for one that rests: `resting` threads do not count for
-    /// those that are `late`; where no more threads may be, those that are `too_late` are refused. `None`: nobody waits,
-    /// and this need not be called again.
+    /// Keeps jobs from waiting for ever for idle sessions. For jobs that are `late`, the `resting` threads do not count;
+    /// where no more threads are allowed, jobs that are `too_late` are refused. `None`: no job waits, and this need not be
+    /// called again.
     pub(crate) fn relieve(
         &self,
         resting: usize,
@@ -238,7 +238,7 @@ impl<J> Pool<J> {
             state.alive += 1;
             return Submitted::NeedsThread;
         }
-        // A thread that is idle must learn until when it may sleep; others look when they come back.
+        // A thread that is idle must learn until when it may sleep; others check when they come back.
         let wake = state.waking < state.idle;
         state.waking += usize::from(wake);
         drop(state);
@@ -274,7 +274,7 @@ impl<J> Pool<J> {
                 state.busy += 1;
                 let snapshot = (!state.queue.is_empty()).then_some(state.tickets);
                 if due.is_some() && state.waking < state.idle {
-                    // Somebody else must look at the clock now.
+                    // Another thread must watch the clock now.
                     state.waking += 1;
                     self.work.notify_one();
                 }
@@ -397,12 +397,12 @@ impl<J> Pool<J> {
 }
 
 impl<J> State<J> {
-    /// Threads that hold no job: those that wait for one, look for one, or start.
+    /// Threads that hold no job: those that wait, spin, or start.
     fn free(&self) -> usize {
         self.threads - self.busy
     }
 
-    /// Queues the jobs whose time has come; gives the time until the next one.
+    /// Queues the jobs whose time has come; returns the time until the next one.
     fn take_due(&mut self, dispatcher: profile::Dispatcher) -> Option<Duration> {
         if self.later.is_empty() {
             return None;

@@ -1,5 +1,6 @@
-//! Snapshots and cursors that wait must not wait for ever for others that rest, as these may wait for them: one that
-//! was asked for in the body of another, for example. A thread of its own looks after them, as long as any wait.
+//! Keeps snapshots and cursors from a deadlock: one that waits for a thread may be asked for in the body of another,
+//! which in turn waits for it. So idle sessions do not count against the bound for long. A thread sees to this as long as
+//! any wait.
 
 use std::thread;
 
@@ -17,7 +18,7 @@ impl Readers {
     }
 }
 
-/// Waits for a moment and looks once; whether anybody still waits.
+/// Waits for a moment and relieves once; returns whether any still wait.
 fn relieve(readers: &Readers) -> bool {
     thread::sleep(limits::LEASE_PATIENCE / 2);
     let late = |job: &Job| job.waits_for() >= limits::LEASE_PATIENCE;

@@ -68,7 +68,7 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// Does what is next; gives the last ticket that the read transaction open afterwards may serve.
+/// Does what is next; returns the last ticket that the read transaction open afterwards may serve.
 fn take_turn(
     next: Next<Job>,
     open: Option<u64>,

@@ -1,4 +1,4 @@
-//! Who holds a thread for himself, and since when.
+//! Which sessions hold a thread, and since when.
 
 use std::{sync::Arc, time::SystemTime};
 

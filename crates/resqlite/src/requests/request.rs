@@ -1,4 +1,4 @@
-//! What callers ask for and how they are answered.
+//! Requests of callers, and the replies to them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
     rows::{Integers, Shape, Slice},
 };
 
-/// What a read gives.
+/// The form of a result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Format {
     /// All rows, packed.
@@ -31,7 +31,7 @@ pub struct Query {
     pub sql: Arc<str>,
     /// Its parameters.
     pub params: Params,
-    /// What to give.
+    /// The form of the result.
     pub format: Format,
     /// How INTEGERs are packed.
     pub integers: Integers,
@@ -41,14 +41,14 @@ pub struct Query {
     pub limits: Option<Box<QueryLimits>>,
 }
 
-/// What one query may cost. What is not given has no bound.
+/// What one query may cost. A limit that is `None` does not bound.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueryLimits {
     /// How long its statement may run. Waiting for a reader, or for the caller between two batches, does not count.
     pub time: Option<Duration>,
-    /// Steps of SQLite's virtual machine; looked at every 1,000.
+    /// Steps of SQLite's virtual machine; checked every 1,000.
     pub steps: Option<u64>,
-    /// Bytes of the result, packed or as JSON; looked at for each slice of rows (about 100 KiB).
+    /// Bytes of the result, packed or as JSON; checked for each slice of rows (about 100 KiB).
     pub bytes: Option<u64>,
 }
 
@@ -124,7 +124,7 @@ impl Default for Chunks {
 impl Chunks {
     /// Hands over a part.
     pub fn push(&self, chunk: Chunk) {
-        // A closed queue means that the batch has failed already, which its reply tells.
+        // A closed queue means that the batch has failed already, which its reply says.
         let _ = self.0.push(chunk);
     }
 }
@@ -135,7 +135,7 @@ impl std::fmt::Debug for Chunks {
     }
 }
 
-/// What a write did.
+/// The numbers of a write.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Written {
     /// Rows inserted, updated or deleted by the statements themselves (not by triggers or cascades).
@@ -164,7 +164,7 @@ pub enum Outcome<'a> {
     },
     /// JSON text.
     Bytes(Vec<u8>),
-    /// A write is done: the rows that `RETURNING` gave, packed, and the numbers.
+    /// A write is done: the rows that `RETURNING` returned, packed, and the numbers.
     Written(&'a [(Arc<Shape>, Box<[u8]>)], Written),
     /// A step of a transaction, snapshot or cursor is done.
     Done,
@@ -185,10 +185,10 @@ pub trait Reply: Send {
     fn finish(self: Box<Self>, outcome: Result<Outcome<'_>>);
 }
 
-/// A reply that cannot be forgotten: when it is dropped unanswered, because a thread died, the caller is told.
-pub(crate) struct Replier(Option<Box<dyn Reply>>);
+/// A reply that cannot be forgotten: when it is dropped unanswered, because a thread died, it fails.
+pub(crate) struct ReplyGuard(Option<Box<dyn Reply>>);
 
-impl Replier {
+impl ReplyGuard {
     pub(crate) fn new(reply: Box<dyn Reply>) -> Self {
         Self(Some(reply))
     }
@@ -208,7 +208,7 @@ impl Replier {
     }
 }
 
-impl Drop for Replier {
+impl Drop for ReplyGuard {
     fn drop(&mut self) {
         if let Some(reply) = self.0.take() {
             reply.finish(Err(Error::WorkerDied));
@@ -218,20 +218,20 @@ impl Drop for Replier {
 
 /// Something asked of an open transaction, snapshot or cursor.
 pub(crate) enum Step {
-    Select(Query, Replier),
-    Write(Write, Replier),
-    Savepoint(u32, Replier),
-    Release(u32, Replier),
-    RollbackTo(u32, Replier),
-    Commit(Replier),
-    End(Replier),
+    Select(Query, ReplyGuard),
+    Write(Write, ReplyGuard),
+    Savepoint(u32, ReplyGuard),
+    Release(u32, ReplyGuard),
+    RollbackTo(u32, ReplyGuard),
+    Commit(ReplyGuard),
+    End(ReplyGuard),
     /// Answered when the session ends: with the reason, if it ended by itself.
-    Ended(Replier),
-    Fetch(Replier),
+    Ended(ReplyGuard),
+    Fetch(ReplyGuard),
 }
 
 impl Step {
-    pub(crate) fn into_reply(self) -> Replier {
+    pub(crate) fn into_reply(self) -> ReplyGuard {
         match self {
             Self::Select(_, reply)
             | Self::Write(_, reply)

@@ -10,7 +10,7 @@ use crate::{
         sync::{Mutex, lock},
         token::Scope,
     },
-    requests::request::{Outcome, Query, Replier, Reply, Step, Write},
+    requests::request::{Outcome, Query, Reply, ReplyGuard, Step, Write},
 };
 
 /// The caller's end of an open transaction, snapshot or cursor. Steps run in the order they are asked for.
@@ -41,47 +41,47 @@ impl Session {
 
     /// Reads inside the session.
     pub fn select(&self, query: Query, reply: Box<dyn Reply>) {
-        self.push(Step::Select(query, Replier::new(reply)));
+        self.push(Step::Select(query, ReplyGuard::new(reply)));
     }
 
     /// Writes inside the transaction.
     pub fn write(&self, write: Write, reply: Box<dyn Reply>) {
-        self.push(Step::Write(write, Replier::new(reply)));
+        self.push(Step::Write(write, ReplyGuard::new(reply)));
     }
 
     /// Opens the savepoint of a nested transaction; levels count from 1.
     pub fn savepoint(&self, level: u32, reply: Box<dyn Reply>) {
-        self.push(Step::Savepoint(level, Replier::new(reply)));
+        self.push(Step::Savepoint(level, ReplyGuard::new(reply)));
     }
 
     /// Keeps what the nested transaction did.
     pub fn release(&self, level: u32, reply: Box<dyn Reply>) {
-        self.push(Step::Release(level, Replier::new(reply)));
+        self.push(Step::Release(level, ReplyGuard::new(reply)));
     }
 
     /// Undoes what the nested transaction did, and closes it.
     pub fn rollback_to(&self, level: u32, reply: Box<dyn Reply>) {
-        self.push(Step::RollbackTo(level, Replier::new(reply)));
+        self.push(Step::RollbackTo(level, ReplyGuard::new(reply)));
     }
 
     /// Commits the transaction.
     pub fn commit(&self, reply: Box<dyn Reply>) {
-        self.push(Step::Commit(Replier::new(reply)));
+        self.push(Step::Commit(ReplyGuard::new(reply)));
     }
 
     /// Rolls the transaction back, or closes the snapshot or cursor.
     pub fn end(&self, reply: Box<dyn Reply>) {
-        self.push(Step::End(Replier::new(reply)));
+        self.push(Step::End(ReplyGuard::new(reply)));
     }
 
     /// Is answered when the session ends; with an error, if it ended by itself.
     pub fn ended(&self, reply: Box<dyn Reply>) {
-        self.push(Step::Ended(Replier::new(reply)));
+        self.push(Step::Ended(ReplyGuard::new(reply)));
     }
 
     /// The next batch of a cursor.
     pub fn fetch(&self, reply: Box<dyn Reply>) {
-        self.push(Step::Fetch(Replier::new(reply)));
+        self.push(Step::Fetch(ReplyGuard::new(reply)));
     }
 
     /// Interrupts what runs in the session and ends it.
@@ -98,7 +98,7 @@ impl Session {
     }
 }
 
-/// Ends a session whose serving thread panics, so that nobody waits for it for ever.
+/// Ends a session whose serving thread panics, so that no caller waits for it for ever.
 pub(crate) struct EndOnPanic<'a>(pub(crate) &'a Inbox);
 
 impl Drop for EndOnPanic<'_> {

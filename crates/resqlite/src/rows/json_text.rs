@@ -24,7 +24,7 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// The first byte that must be escaped: a control character, a quote or a backslash. Looks at 8 bytes at once.
+/// The first byte that must be escaped: a control character, a quote or a backslash. Checks 8 bytes at once.
 fn next_special(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;

@@ -46,7 +46,7 @@ impl Rows {
         self.rows == 0
     }
 
-    /// The column names; empty when the statement gives no rows at all.
+    /// The column names; empty when the statement returns no rows at all.
     pub fn columns(&self) -> &[String] {
         self.shape.as_ref().map_or(&[], |shape| shape.names())
     }

@@ -1,4 +1,4 @@
-//! When the write-ahead log is copied into the database file, and how it is kept from growing without end.
+//! Checkpoints: when the write-ahead log is copied into the database file, and how it is kept from growing without end.
 
 use std::sync::atomic::Ordering;
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Commits between two attempts to hold readers back when the first was in vain.
+/// Back-off: commits to let pass after an attempt to reset the log has failed.
 const RESTART_PAUSE_COMMITS: u32 = 100;
 
 impl Writer {
@@ -27,13 +27,13 @@ impl Writer {
         let pages = self.wal_pages.get();
         self.parts.counters.wal_pages.store(pages, Ordering::Relaxed);
         if pages < self.checkpointed {
-            // The log has started anew since.
+            // The log has been reset since.
             self.checkpointed = 0;
         }
         if pages - self.checkpointed >= limits::WAL_CHECKPOINT_PAGES {
             self.checkpoint_passive(pages);
         }
-        // While a snapshot or a cursor is open the log cannot start anew, and holding readers back would be in vain.
+        // While a snapshot or a cursor is open the log cannot be reset, and pausing reads would not help.
         self.restart_pause = self.restart_pause.saturating_sub(1);
         if pages >= limits::WAL_RESTART_PAGES
             && self.restart_pause == 0
@@ -51,8 +51,8 @@ impl Writer {
         }
     }
 
-    /// Copies what no reader stands in the way of. When all is copied and no reader looks into the log, the next
-    /// commit starts it anew.
+    /// Copies all pages that no reader needs in the log. When all are copied and no reader uses the log, the next commit
+    /// resets it.
     fn checkpoint_passive(&mut self, pages: u32) {
         self.checkpointed = pages;
         // An I/O error here loses nothing; the next commit will report what lasts.
@@ -64,11 +64,11 @@ impl Writer {
     fn copy_log(&mut self, schema: &str) -> bool {
         let copied = self.connection.sqlite.checkpoint(schema, Checkpoint::Passive);
         let copied = copied.map_err(Error::from);
-        self.note_failed_sync(&copied);
+        self.record_failed_sync(&copied);
         copied.is_ok()
     }
 
-    /// Readers that follow each other without a gap keep the log from starting anew: hold new ones back for a moment.
+    /// Checkpoint starvation: readers that overlap keep the log from being reset. So new reads are paused for a moment.
     fn restart_log(&mut self) {
         let WriterParts {
             readers, background, ..
@@ -85,7 +85,7 @@ impl Writer {
         let truncated = done.flatten().map(|truncated| truncated.map_err(Error::from));
         truncated
             .iter()
-            .for_each(|truncated| self.note_failed_sync(truncated));
+            .for_each(|truncated| self.record_failed_sync(truncated));
         if let Some(Ok(_)) = truncated {
             self.parts.counters.reader_gaps.fetch_add(1, Ordering::Relaxed);
             self.wal_pages.set(0);
@@ -97,7 +97,7 @@ impl Writer {
     }
 
     /// After a sync that failed, the system may have dropped what it was to write, although the next one succeeds.
-    pub(super) fn note_failed_sync<T>(&mut self, done: &Result<T>) {
+    pub(super) fn record_failed_sync<T>(&mut self, done: &Result<T>) {
         let error = done.as_ref().err().and_then(Error::sqlite);
         let of_sync = |code| matches!(code, codes::IOERR_FSYNC | codes::IOERR_DIR_FSYNC);
         if error.is_some_and(|error| of_sync(error.code())) {
@@ -110,7 +110,7 @@ impl Writer {
         if !self.parts.counters.sync_failed.load(Ordering::Relaxed) || planted("trust_sync") {
             return Ok(());
         }
-        // Nobody writes to a log while this holds the write lock.
+        // No process writes to a log while this one holds the write lock.
         self.take_write_lock()?;
         let attached = self.parts.epoch.attached_names();
         let mut schemas = std::iter::once("main").chain(attached.iter().map(String::as_str));

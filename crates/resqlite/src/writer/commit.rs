@@ -31,7 +31,7 @@ impl Writer {
     pub(super) fn take_write_lock(&mut self) -> Result<()> {
         let end = Instant::now() + self.parts.settings.busy_timeout;
         loop {
-            match self.uncounted("BEGIN IMMEDIATE") {
+            match self.run_untimed("BEGIN IMMEDIATE") {
                 // Another process committed in between: no lock to wait for, just a new start.
                 Err(Error::Sqlite(error)) if error.code() == codes::BUSY_SNAPSHOT && Instant::now() < end => {
                 }
@@ -41,7 +41,7 @@ impl Writer {
                 }
                 Err(error) => return Err(error),
                 Ok(()) => {
-                    let noticed = self.notice_foreign_schema();
+                    let noticed = self.notice_external_schema();
                     if noticed.is_err() {
                         self.roll_back();
                     }
@@ -51,29 +51,29 @@ impl Writer {
         }
     }
 
-    /// Another process may have changed a schema since the last transaction. While this one holds the write lock nobody
-    /// can, so what is decoded now is decoded rightly, whyever SQLite prepares a statement anew.
-    fn notice_foreign_schema(&mut self) -> Result<()> {
+    /// Another process may have changed a schema since the last transaction. While this one holds the write lock none
+    /// can, so column positions stay valid even if SQLite re-prepares.
+    fn notice_external_schema(&mut self) -> Result<()> {
         let versions = SchemaVersions::read(&mut self.connection, &self.parts.epoch)?;
         if versions != self.schema_versions {
             self.recorder.forget_tables();
             self.connection.clear();
             self.parts.epoch.names_changed();
-            // Makes SQLite read the schema again: not every error in a statement makes it look whether it is the
-            // schema that is old.
+            // Makes SQLite read the schema again: not every error in a statement makes it check whether the
+            // schema is out of date.
             self.connection.as_internal(schemas::touch_all)?;
             self.schema_versions = versions;
         }
         Ok(())
     }
 
-    /// Commits; gives the number of the commit.
+    /// Commits; returns the number of the commit.
     pub(super) fn commit(&mut self) -> Result<u64> {
         self.commits.begins();
         self.wrote.set(false);
         let timer = profile::start();
-        let committed = self.uncounted("COMMIT");
-        self.note_failed_sync(&committed);
+        let committed = self.run_untimed("COMMIT");
+        self.record_failed_sync(&committed);
         if let Err(error) = committed {
             let in_part = self.may_be_in_part(&error);
             return Err(if in_part {
@@ -115,7 +115,7 @@ impl Writer {
         !refused && !self.parts.epoch.has_no_attachments() && !planted("commit_again")
     }
 
-    /// The log must claim what may be there. It is not known what, so nobody may try again.
+    /// The log must report what may be there. It is not known what, so the write must not be tried again.
     fn committed_in_part(&mut self, error: &Error) -> Error {
         // Readers must know what names mean before they know of the commit.
         self.parts.epoch.names_changed();
@@ -126,7 +126,7 @@ impl Writer {
         Error::transaction("commit", message)
     }
 
-    /// Ends whatever transaction is open, without a trace.
+    /// Rolls back the open transaction, if there is one.
     pub(super) fn roll_back(&mut self) {
         self.recorder.discard();
         if !self.connection.sqlite.is_autocommit() {
@@ -142,13 +142,13 @@ impl Writer {
     /// Runs one of resqlite's own statements that manage transactions.
     pub(super) fn control(&mut self, sql: &str) -> Result<()> {
         let timer = profile::start();
-        let done = self.uncounted(sql);
+        let done = self.run_untimed(sql);
         profile::writer_control(timer);
         done
     }
 
     /// The same, where it is timed as something else.
-    fn uncounted(&mut self, sql: &str) -> Result<()> {
+    fn run_untimed(&mut self, sql: &str) -> Result<()> {
         self.connection.internal(sql).map(drop)
     }
 

@@ -1,7 +1,7 @@
 //! Whether the files that SQLite writes to are still there for others.
 //!
-//! SQLite opens a file once and goes on writing to it even if somebody has deleted or replaced it since. Then nobody
-//! else ever sees what it commits, and the process takes it along when it ends. So it must not be acknowledged.
+//! SQLite opens a file once and goes on writing to it even if it has been deleted or replaced since. Then no other process
+//! ever sees what it commits, and it is gone when this process ends. So it must not be acknowledged.
 
 use std::{
     fs::{self, File},
@@ -16,7 +16,7 @@ use crate::{core::limits, guard::file_health::is_linked};
 pub(super) struct Files {
     /// The paths of the main database's files, and which file stood there.
     main: Vec<(String, Identity)>,
-    /// When they were last looked at.
+    /// When they were last checked.
     looked: Instant,
     main_log: Option<File>,
     attached_logs: Vec<File>,
@@ -46,8 +46,8 @@ impl Files {
         self.attached_logs = databases.iter().filter_map(|file| log_of(file)).collect();
     }
 
-    /// Whether all logs still have a name, and the main database's files are those that were opened. A look costs a
-    /// lone insert 5 % (experiment 027), so it is taken once a millisecond. `always` looks at the logs each time.
+    /// Whether all logs still have a name, and the main database's files are those that were opened. A check costs a
+    /// lone insert 5 % (experiment 027), so it is made once a millisecond. `always` checks the logs each time.
     pub(super) fn are_there(&mut self, always: bool) -> bool {
         let is_due = self.looked.elapsed() >= limits::FILE_LOOK;
         let mut logs = self.main_log.iter().chain(&self.attached_logs);
@@ -73,7 +73,7 @@ fn of_database(path: &str) -> impl Iterator<Item = (String, Identity)> {
     })
 }
 
-/// Nobody holds locks on a log, so closing a descriptor of it drops none.
+/// SQLite holds no locks on a log, so closing a descriptor of it drops none.
 fn log_of(database: &str) -> Option<File> {
     File::open(format!("{database}-wal")).ok()
 }

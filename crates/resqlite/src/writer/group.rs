@@ -11,10 +11,10 @@ use super::{
 };
 use crate::{
     core::error::{Error, Result},
-    requests::request::{Replier, Work, Write},
+    requests::request::{ReplyGuard, Work, Write},
 };
 
-type Waiting = (Write, Replier);
+type Waiting = (Write, ReplyGuard);
 
 /// How an attempt to commit a group ended.
 enum Attempt {
@@ -75,7 +75,7 @@ impl Writer {
                 error: Error::Aborted,
                 for_all: true,
             } => {
-                // Some gave up waiting for a foreign lock; the others go on waiting.
+                // Some callers gave up waiting for another process's lock; the others go on waiting.
                 let gave_up = |(write, _): &Waiting| write.token.is_cancelled();
                 let (aborted, patient): (Vec<_>, Vec<_>) = waiting.into_iter().partition(gave_up);
                 aborted
@@ -123,7 +123,7 @@ impl Writer {
                     };
                 }
                 Ok(_) if company == Company::Others && self.connection.sqlite.has_deferred_violations() => {
-                    // Another write of the group might make good what this one must not leave behind.
+                    // Another write of the group might satisfy the foreign key that this one leaves violated.
                     self.roll_back();
                     let error = Error::transaction("execute", "a deferred foreign key does not hold");
                     return Attempt::RolledBack {

@@ -6,14 +6,14 @@ use crate::{
     connection::engine_connection::EngineConnection,
     core::error::Error,
     requests::{
-        request::{Replier, Write},
+        request::{ReplyGuard, Write},
         session::Inbox,
     },
 };
 
 /// A job of the writer.
 pub(crate) enum WriteJob {
-    Write(Write, Replier),
+    Write(Write, ReplyGuard),
     Begin(Begin),
     /// Looks at the writer's connection, between two transactions. Dropped if there is no such connection.
     Inspect(Box<dyn FnOnce(&mut EngineConnection) + Send>),
@@ -45,5 +45,5 @@ pub(crate) struct Begin {
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) full: bool,
-    pub(crate) opened: Replier,
+    pub(crate) opened: ReplyGuard,
 }

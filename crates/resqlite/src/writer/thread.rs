@@ -1,4 +1,4 @@
-//! The writer thread: takes the jobs that wait, commits writes together, tells the observers.
+//! The writer thread: takes the jobs that wait, commits writes together, then lets observers know.
 
 use std::{
     cell::{Cell, RefCell},

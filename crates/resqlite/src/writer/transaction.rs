@@ -12,7 +12,7 @@ use crate::{
         queue::Popped,
     },
     requests::{
-        request::{Outcome, Replier, Step, Write, Written},
+        request::{Outcome, ReplyGuard, Step, Write, Written},
         session::{EndOnPanic, Inbox},
     },
 };
@@ -30,8 +30,8 @@ enum Flow {
 struct Open {
     /// Savepoints of nested transactions with the change set's state at each.
     savepoints: Vec<(u32, Mark)>,
-    /// Those who want to hear of the end.
-    watchers: Vec<Replier>,
+    /// Callers that are answered when the transaction ends.
+    watchers: Vec<ReplyGuard>,
 }
 
 impl Writer {
@@ -167,7 +167,7 @@ impl Writer {
         }
     }
 
-    fn write_inside(&mut self, write: &Write, reply: Replier) -> Flow {
+    fn write_inside(&mut self, write: &Write, reply: ReplyGuard) -> Flow {
         match self.run(write, Company::Others) {
             Ok((rows, written)) => {
                 let written = Written {
@@ -195,7 +195,7 @@ impl Writer {
         self.control(&format!("RELEASE resqlite_{level}"))
     }
 
-    fn commit_caller(&mut self, reply: Replier) {
+    fn commit_caller(&mut self, reply: ReplyGuard) {
         match self.commit() {
             Ok(commit) => {
                 let written = Written {
@@ -211,7 +211,7 @@ impl Writer {
         }
     }
 
-    fn answer(&self, reply: Replier, done: Result<()>) -> Flow {
+    fn answer(&self, reply: ReplyGuard, done: Result<()>) -> Flow {
         send_reply(reply, done.map(|()| Outcome::Done));
         self.still_open()
     }

@@ -19,11 +19,11 @@ use crate::{
     requests::request::{Chunk, Chunks, Packed, Sets, Work, Write, Written},
 };
 
-/// What a write did: the rows that it returned, packed, and its numbers. The commit number is set at commit.
+/// The result of a write: the rows that it returned, packed, and its numbers. The commit number is set at commit.
 pub(super) type Done = (Vec<Packed>, Written);
 
-/// Sets between two looks at the cancellation token of a batch.
-const SETS_PER_LOOK: usize = 64;
+/// Parameter sets between two checks of the cancellation token of a batch.
+const SETS_PER_CHECK: usize = 64;
 
 /// What else is in the transaction that a write runs in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) enum Company {
 
 impl Writer {
     /// Runs a write. When it fails in company, nothing of it is left; where that cannot be had otherwise, the whole
-    /// transaction is rolled back ([`Connection::is_autocommit`](resqlite_sqlite::Connection::is_autocommit) tells).
+    /// transaction is rolled back ([`Connection::is_autocommit`](resqlite_sqlite::Connection::is_autocommit) says so).
     pub(super) fn run(&mut self, write: &Write, company: Company) -> Result<Done> {
         if write.token.is_cancelled() {
             return Err(Error::Aborted);
@@ -56,8 +56,8 @@ impl Writer {
             chunks.0.close_and_take();
         }
         if self.schema_touched {
-            // A statement that uses a table of one schema is not prepared anew when another schema gets one of that
-            // name, although it means that one now.
+            // SQLite does not re-prepare a statement when a schema that it does not use gets a table of the same name,
+            // although the name means that table now.
             self.connection.clear();
         }
         done.map_err(|error| {
@@ -153,8 +153,9 @@ impl Writer {
         Ok((rows, written))
     }
 
-    /// Runs the prepared statement once per set; gives the rows changed. `before`: sets of the batch before these. Large parameters are let go after the last
-    /// set, not after each: SQLite binds the next set into the memory of the one before.
+    /// Runs the prepared statement once per parameter set; returns the rows changed. `before`: sets of the batch before
+    /// these. Large parameters are freed after the last set only: SQLite binds each set into the memory of the one
+    /// before.
     fn sets(
         &mut self,
         prepared: &mut Prepared,
@@ -180,7 +181,7 @@ impl Writer {
         let counts = !prepared.effects.schema && !prepared.effects.writes.is_empty();
         let mut changes = 0;
         for set in 0..sets.count {
-            if set % SETS_PER_LOOK == SETS_PER_LOOK - 1 && write.token.is_cancelled() {
+            if set % SETS_PER_CHECK == SETS_PER_CHECK - 1 && write.token.is_cancelled() {
                 return Err(Error::Aborted);
             }
             let bound = reader.bind_next(&mut prepared.statement);

@@ -35,7 +35,7 @@ impl Writer {
                 .unwrapped(Asker::Statement, || self.run_uncached(sql, write)),
         };
         guard.interrupt.stop();
-        self.note_failed_sync(&done);
+        self.record_failed_sync(&done);
         let left_open = !self.connection.sqlite.is_autocommit();
         if left_open {
             self.roll_back();
@@ -69,8 +69,8 @@ impl Writer {
         done
     }
 
-    /// What ran may have committed several times, reorganised the file or attached another: the log says the most,
-    /// readers and caches are told.
+    /// The SQL may have committed several times, reorganised the file or attached another. So the log says "everything",
+    /// and no connection keeps what it knew.
     fn settle_unwrapped(&mut self) -> Result<()> {
         self.connection.clear();
         // Readers must know what names mean before they know of the commit.

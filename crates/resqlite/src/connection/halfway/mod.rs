@@ -2,8 +2,8 @@
 //!
 //! SQLite undoes a statement that fails only if it opened a statement journal, and it opens one only where it foresees
 //! the failure: constraints and functions it does, but not a value of the wrong type in a STRICT table, an overflow in
-//! `sum()`, malformed JSON in `json_each()`, or a row that is too large. No counter tells what such a statement leaves
-//! behind. So its program is looked at: from the first change on, nothing may be left in it that can fail.
+//! `sum()`, malformed JSON in `json_each()`, or a row that is too large. No counter shows what such a statement leaves
+//! behind. So its program is analysed: from the first change on, nothing may be left in it that can fail.
 //!
 //! ```text
 //! INSERT INTO t VALUES (?)            INSERT INTO t VALUES (?), (?)
@@ -21,7 +21,7 @@ use resqlite_sqlite::{Connection, Error, Statement, ValueRef, codes};
 /// Whether the statement of `sql` may fail after its first change, but for errors that
 /// [`changed_nothing`] leaves out.
 pub(crate) fn may_fail_halfway(connection: &Connection, sql: &str) -> bool {
-    // What cannot be looked at may do anything.
+    // What cannot be analysed may do anything.
     Program::read(connection, sql).is_none_or(|program| program.may_fail_after_a_change())
 }
 

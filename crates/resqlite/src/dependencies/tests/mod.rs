@@ -5,7 +5,7 @@ mod parse;
 mod sound;
 mod tables;
 
-use super::{Explanation, Reads, analyse};
+use super::{Explanation, StatementDependencies, analyse};
 use crate::{
     connection::{engine_connection::EngineConnection, location::Location, open::open},
     core::{
@@ -57,7 +57,7 @@ impl Db {
             .unwrap();
     }
 
-    fn analyse(&self, sql: &str) -> Reads {
+    fn analyse(&self, sql: &str) -> StatementDependencies {
         let reads = analyse(&self.connection.sqlite, &self.connection.guard, sql);
         reads.unwrap_or_else(|error| panic!("{sql}: {error}"))
     }

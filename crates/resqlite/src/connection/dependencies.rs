@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::{
     engine_connection::{EngineConnection, get},
-    prepared::KnownReads,
+    prepared::KnownDependencies,
     schemas,
 };
 use crate::{
     core::error::Result,
-    dependencies::{self, Explanation, Reads},
+    dependencies::{Explanation, StatementDependencies, analyse},
     requests::request::Query,
 };
 
@@ -18,28 +18,28 @@ impl EngineConnection {
     ///
     /// # Errors
     /// What SQLite says.
-    pub(crate) fn reads(&mut self, sql: &Arc<str>) -> Result<Arc<Reads>> {
+    pub(crate) fn dependencies(&mut self, sql: &Arc<str>) -> Result<Arc<StatementDependencies>> {
         let prepared = get(&mut self.cache, &self.sqlite, &self.guard, sql)?;
         let reprepared = prepared.statement.reprepared();
-        if let Some(known) = &prepared.reads
+        if let Some(known) = &prepared.dependencies
             && known.reprepared == reprepared
         {
-            return Ok(Arc::clone(&known.reads));
+            return Ok(Arc::clone(&known.dependencies));
         }
         // SQLite re-prepares a statement for other parameters, too; its dependencies follow from the schemas alone.
         let schemas = self
             .guard
             .as_internal(|| schemas::schema_versions(&self.sqlite))?;
-        let reads = match prepared.reads.take() {
-            Some(known) if known.schemas == schemas => known.reads,
-            _ => Arc::new(dependencies::analyse(&self.sqlite, &self.guard, sql)?),
+        let dependencies = match prepared.dependencies.take() {
+            Some(known) if known.schemas == schemas => known.dependencies,
+            _ => Arc::new(analyse(&self.sqlite, &self.guard, sql)?),
         };
-        prepared.reads = Some(KnownReads {
-            reads: Arc::clone(&reads),
+        prepared.dependencies = Some(KnownDependencies {
+            dependencies: Arc::clone(&dependencies),
             reprepared,
             schemas,
         });
-        Ok(reads)
+        Ok(dependencies)
     }
 
     /// Explains what a live query of this statement would depend on.
@@ -51,10 +51,10 @@ impl EngineConnection {
         let bound = prepared.bind_query(query);
         prepared.end_run(query.params.byte_len());
         bound?;
-        // Reads the schema again, if it is old.
+        // StatementDependencies the schema again, if it is old.
         self.sqlite.query_text("SELECT 1 FROM sqlite_schema")?;
-        let reads = dependencies::analyse(&self.sqlite, &self.guard, &query.sql)?;
+        let dependencies = analyse(&self.sqlite, &self.guard, &query.sql)?;
         let prepared = self.get(&query.sql)?;
-        Ok(reads.explain(&prepared.statement, &query.params))
+        Ok(dependencies.explain(&prepared.statement, &query.params))
     }
 }
