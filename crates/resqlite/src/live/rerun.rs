@@ -328,7 +328,7 @@ fn emit(
         .stream
         .counters
         .add(&coordinator.totals, |counters| &counters.emitted, 1);
-    // A is_audit run that finds something new has no reason of its own.
+    // An audit that finds something new has no reason of its own.
     let reason = rerun.reason.or(state.worked.then_some(Reason::Everything));
     (state.worked, state.error) = (true, None);
     state.listener.emit(Emission {
