@@ -2,7 +2,7 @@
 # Tests the tests: plants each typical mistake (`planted("…")` in the sources) into the engine, one at a time, and runs
 # the suites (live queries, the engine, a file system that fails, power cuts) until one fails. With every mistake one must
 # fail; without any, all must pass.
-# Names of faults as arguments leave the others out: scripts/faults.sh moved_key lose_owed
+# Names of faults as arguments leave the others out: scripts/faults.sh moved_key lose_pending_rerun
 set -eu
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target/faults}" CARGO_TERM_COLOR=never

@@ -1,6 +1,6 @@
-//! What it costs to find the streams that a commit concerns, among many.
+//! The cost of finding the live queries that a commit affects, among many.
 //!
-//! `cargo run --release -p resqlite-live --example registry_cost [streams]`
+//! `cargo run --release -p resqlite-live --example registry_cost [live queries]`
 
 use std::{
     env,
@@ -11,13 +11,13 @@ use std::{
 };
 
 use resqlite_live::{
-    ChangeSet, ChangeSummary, Columns, Conjunct, Dependencies, Filter, Registry, RowChange, StreamId,
+    ChangeSet, ChangeSummary, Columns, Conjunct, Dependencies, Filter, LiveQueryId, Registry, RowChange,
     TableDependency, TableName, Test, Value, Watched,
 };
 
 const COMMITS: u32 = 20_000;
 
-/// Streams of one kind, and rows of which each concerns a stream or few.
+/// Live queries of one kind, and rows that each affect one of them or a few.
 struct Kind {
     name: &'static str,
     filter: fn(i64) -> Vec<Conjunct>,
@@ -87,7 +87,7 @@ fn dependencies(filter: Vec<Conjunct>) -> Arc<Dependencies> {
         filter: Filter::new(filter),
     };
     Arc::new(Dependencies {
-        everything: false,
+        unknown: false,
         tables: [table].into(),
     })
 }
@@ -110,13 +110,13 @@ fn commit(table: &TableName, rows: impl IntoIterator<Item = [Value; 2]>) -> Chan
     changes.finish()
 }
 
-/// The places 0 to `count`, as good as in random order.
+/// The numbers below `count`, in an order as good as random.
 fn shuffled(count: u32) -> impl Iterator<Item = u32> {
     const PRIME: u64 = 2_654_435_761;
-    (0..u64::from(count)).map(move |place| (place * PRIME % u64::from(count)) as u32)
+    (0..u64::from(count)).map(move |number| (number * PRIME % u64::from(count)) as u32)
 }
 
-/// Runs `each` for every item, and tells how long one took.
+/// Runs `each` for every item, and returns the mean duration.
 fn time<T>(items: impl ExactSizeIterator<Item = T>, mut each: impl FnMut(T)) -> Duration {
     let count = items.len().max(1) as u32;
     let start = Instant::now();
@@ -124,12 +124,12 @@ fn time<T>(items: impl ExactSizeIterator<Item = T>, mut each: impl FnMut(T)) -> 
     start.elapsed() / count
 }
 
-fn measure(kind: &Kind, streams: u32) {
+fn measure(kind: &Kind, queries: u32) {
     let mut registry = Registry::new();
-    let places: Vec<u32> = shuffled(streams).collect();
-    let all: Vec<_> = places
+    let ids: Vec<u32> = shuffled(queries).collect();
+    let all: Vec<_> = ids
         .iter()
-        .map(|&id| (StreamId(id), dependencies((kind.filter)(id.into()))))
+        .map(|&id| (LiveQueryId(id), dependencies((kind.filter)(id.into()))))
         .collect();
     let inserted = time(all.into_iter(), |(id, dependencies)| {
         registry.insert(id, dependencies)
@@ -141,7 +141,7 @@ fn measure(kind: &Kind, streams: u32) {
         registry.affected(black_box(summary), &mut out);
         found += out.len();
     };
-    let hits: Vec<_> = (places.iter().rev().take(COMMITS as usize))
+    let hits: Vec<_> = (ids.iter().rev().take(COMMITS as usize))
         .map(|&id| commit(&table(), [(kind.row)(id.into())]))
         .collect();
     let hit = time(hits.iter(), |summary| affected(&mut registry, summary));
@@ -150,37 +150,58 @@ fn measure(kind: &Kind, streams: u32) {
     let miss = time(0..COMMITS as usize, |_| affected(&mut registry, &missed));
     let elsewhere = commit(&TableName::new("main", "u"), [(kind.row)(1)]);
     let other = time(0..COMMITS as usize, |_| affected(&mut registry, &elsewhere));
-    let removed = time(places.iter(), |&id| registry.remove(StreamId(id)));
+    let removed = time(ids.iter(), |&id| registry.remove(LiveQueryId(id)));
 
     println!(
         "{:<32} insert {inserted:>9.2?}  remove {removed:>9.2?}",
         kind.name
     );
     println!(
-        "    commit of one row: {hit:.2?} found ({visited:.1} entries, {:.1} streams), {miss:.2?} none, {other:.2?} another table",
+        "    commit of one row: {hit:.2?} found ({visited:.1} entries, {:.1} affected), {miss:.2?} none, {other:.2?} another table",
         found as f64 / hits.len() as f64
     );
 }
 
-/// One large commit, of which every stream must hear.
-fn measure_large(streams: u32, rows: i64) {
+/// A commit of many rows to a table with live queries of the kind `WHERE a >= ?`, where each row affects very many
+/// of them: those that ask for less.
+fn measure_large(queries: u32, rows: i64, name: &str, row: impl Fn(i64) -> i64) {
     let mut registry = Registry::new();
-    for id in 0..streams {
-        registry.insert(StreamId(id), dependencies(vec![between(0, id.into(), i64::MAX)]));
+    for id in 0..queries {
+        registry.insert(
+            LiveQueryId(id),
+            dependencies(vec![between(0, id.into(), i64::MAX)]),
+        );
     }
-    let rows_of_all = (0..rows).map(|row| [Value::Integer(i64::from(streams) + row), Value::Null]);
-    let summary = commit(&table(), rows_of_all);
+    let summary = commit(
+        &table(),
+        (0..rows).map(|at| [Value::Integer(row(at)), Value::Null]),
+    );
     let mut out = Vec::new();
-    let took = time(0..10_usize, |_| registry.affected(&summary, &mut out));
-    println!("a commit of {rows} rows that concerns all of {streams} streams: {took:.2?}");
+    let took = (0..5).map(|_| time(0..1_usize, |_| registry.affected(&summary, &mut out)));
+    let took = took.min().unwrap_or_default();
+    println!(
+        "{queries:>6} x a >= ?, {rows:>5} rows {name}: {took:>10.2?}, {} affected",
+        out.len()
+    );
 }
 
 fn main() {
-    let streams = env::args()
+    let queries = env::args()
         .nth(1)
-        .and_then(|streams| streams.parse().ok())
+        .and_then(|queries| queries.parse().ok())
         .unwrap_or(100_000);
-    println!("{streams} streams:");
-    KINDS.iter().for_each(|kind| measure(kind, streams));
-    measure_large(streams, 10_000);
+    println!("{queries} live queries:");
+    KINDS.iter().for_each(|kind| measure(kind, queries));
+    for (queries, rows) in [
+        (10, 10_000),
+        (100, 100),
+        (100, 10_000),
+        (1_000, 1_000),
+        (1_000, 10_000),
+        (10_000, 10_000),
+    ] {
+        let count = i64::from(queries);
+        measure_large(queries, rows, "above all", |at| count + at);
+        measure_large(queries, rows, "among them", |at| at * 7_919 % count);
+    }
 }

@@ -102,7 +102,7 @@ impl ColumnSet {
         }
     }
 
-    /// The words, at least `count` of them. Asks for more than there are only to set a bit in the last.
+    /// The words, at least `count` of them. More than there are only if a bit in the last will be set.
     fn words_mut(&mut self, count: usize) -> &mut [u64] {
         if let Words::Inline(words) = &self.0
             && count > INLINE_WORDS
@@ -140,10 +140,10 @@ impl FromIterator<u16> for ColumnSet {
     }
 }
 
-/// The columns of a table that changed, or that somebody reads.
+/// The columns of a table that changed, or that a query reads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Columns {
-    /// No others than these.
+    /// At most these.
     Only(ColumnSet),
     /// Any column.
     Any,
@@ -155,7 +155,7 @@ impl Columns {
         Columns::Only(ColumnSet::new())
     }
 
-    /// Adds what `other` says.
+    /// Adds the columns of `other`.
     pub(crate) fn union_with(&mut self, other: &Columns) {
         match (self, other) {
             (Columns::Only(known), Columns::Only(more)) => known.union_with(more),
@@ -197,13 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn asking_for_a_column_beyond_the_set_finds_nothing() {
+    fn a_column_beyond_the_words_of_the_set_is_not_in_it() {
         assert!(!ColumnSet::new().contains(u16::MAX));
         assert!(!ColumnSet::from_iter([200]).contains(u16::MAX));
     }
 
     #[test]
-    fn any_column_swallows_the_known_ones() {
+    fn any_column_absorbs_the_known_ones() {
         let mut columns = Columns::Only([1].into_iter().collect());
         columns.union_with(&Columns::Any);
         assert_eq!(columns, Columns::Any);
@@ -228,7 +228,7 @@ mod tests {
         }
 
         #[test]
-        fn sets_meet_and_contain_as_sets_do(first in vec(column(), 0..4), second in vec(column(), 0..40)) {
+        fn sets_intersect_and_include_as_sets_do(first in vec(column(), 0..4), second in vec(column(), 0..40)) {
             let models: [BTreeSet<u16>; 2] = [first.into_iter().collect(), second.into_iter().collect()];
             let sets: [ColumnSet; 2] = [models[0].iter().copied().collect(), models[1].iter().copied().collect()];
             prop_assert_eq!(sets[0].intersects(&sets[1]), !models[0].is_disjoint(&models[1]));

@@ -11,8 +11,8 @@ use crate::{limits, summary::ChangeSummary};
 /// One commit in the log. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Commit {
-    /// Its place in the order of commits: 1, 2, 3, …
-    pub sequence: u64,
+    /// The commit number: 1, 2, 3, …
+    pub number: u64,
     /// What it changed.
     pub summary: Arc<ChangeSummary>,
 }
@@ -35,10 +35,10 @@ impl Commit {
 /// ```
 #[derive(Debug)]
 pub struct CommitLog {
-    /// Without gaps; the newest is at the end and has the sequence number `last`.
+    /// Without gaps; the newest is at the end and has the number `last`.
     commits: VecDeque<Commit>,
     last: u64,
-    /// What the commits weigh together.
+    /// The weight of all commits.
     bytes: usize,
     max_commits: usize,
     max_bytes: usize,
@@ -51,7 +51,7 @@ impl Default for CommitLog {
 }
 
 impl CommitLog {
-    /// An empty log. Its first commit will have the sequence number 1.
+    /// An empty log. Its first commit will have the number 1.
     pub fn new() -> Self {
         Self::default()
     }
@@ -66,12 +66,11 @@ impl CommitLog {
         }
     }
 
-    /// Adds a commit and gives its sequence number, one more than the last. Older commits that no longer fit
-    /// are dropped.
+    /// Adds a commit and returns its number, one more than the last. Older commits that no longer fit are dropped.
     pub fn append(&mut self, summary: impl Into<Arc<ChangeSummary>>) -> u64 {
         self.last += 1;
         let commit = Commit {
-            sequence: self.last,
+            number: self.last,
             summary: summary.into(),
         };
         self.bytes += commit.weight();
@@ -80,26 +79,26 @@ impl CommitLog {
         self.last
     }
 
-    /// The sequence number of the newest commit; 0 before the first.
+    /// The number of the newest commit; 0 before the first.
     pub fn last(&self) -> u64 {
         self.last
     }
 
-    /// The commits after `sequence`, oldest first.
+    /// The commits after this number, oldest first.
     ///
     /// # Errors
     /// [`Overflow`] when some of them have been dropped.
-    pub fn since(&self, sequence: u64) -> Result<vec_deque::Iter<'_, Commit>, Overflow> {
+    pub fn since(&self, number: u64) -> Result<vec_deque::Iter<'_, Commit>, Overflow> {
         let reaches_back_to = self.last - self.commits.len() as u64;
-        if sequence < reaches_back_to {
+        if number < reaches_back_to {
             return Err(Overflow {
-                sequence,
+                number,
                 reaches_back_to,
             });
         }
-        // Fits: at most the length where the sequence number is not from the future.
-        let known = sequence.min(self.last) - reaches_back_to;
-        Ok(self.commits.range(known as usize..))
+        // At most the length, also for a number greater than the last.
+        let older = number.min(self.last) - reaches_back_to;
+        Ok(self.commits.range(older as usize..))
     }
 
     fn trim(&mut self) {
@@ -112,24 +111,24 @@ impl CommitLog {
     }
 }
 
-/// The log no longer has all commits since a sequence number: anything may have changed since.
+/// The log no longer has all commits since a commit number: anything may have changed since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overflow {
-    /// The sequence number asked for.
-    pub sequence: u64,
-    /// The oldest sequence number since which the log has all commits.
+    /// The commit number.
+    pub number: u64,
+    /// The oldest commit number since which the log has all commits.
     pub reaches_back_to: u64,
 }
 
 impl fmt::Display for Overflow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
-            sequence,
+            number,
             reaches_back_to,
         } = self;
         write!(
             f,
-            "the commit log reaches back to commit {reaches_back_to}, not to {sequence}"
+            "the commit log reaches back to commit {reaches_back_to}, not to {number}"
         )
     }
 }
@@ -163,8 +162,8 @@ mod tests {
         changes.finish()
     }
 
-    fn sequences(log: &CommitLog, since: u64) -> Result<Vec<u64>, Overflow> {
-        Ok(log.since(since)?.map(|commit| commit.sequence).collect())
+    fn numbers(log: &CommitLog, since: u64) -> Result<Vec<u64>, Overflow> {
+        Ok(log.since(since)?.map(|commit| commit.number).collect())
     }
 
     #[test]
@@ -176,35 +175,35 @@ mod tests {
     }
 
     #[test]
-    fn since_gives_what_came_after_in_order() {
+    fn since_returns_the_later_commits_in_order() {
         let mut log = CommitLog::new();
         for _ in 0..3 {
             log.append(inserts(1));
         }
-        assert_eq!(sequences(&log, 0), Ok(vec![1, 2, 3]));
-        assert_eq!(sequences(&log, 2), Ok(vec![3]));
-        assert_eq!(sequences(&log, 3), Ok(vec![]));
+        assert_eq!(numbers(&log, 0), Ok(vec![1, 2, 3]));
+        assert_eq!(numbers(&log, 2), Ok(vec![3]));
+        assert_eq!(numbers(&log, 3), Ok(vec![]));
     }
 
     #[test]
-    fn nothing_came_after_a_sequence_number_from_the_future() {
+    fn there_are_no_commits_after_a_number_greater_than_the_last() {
         let mut log = CommitLog::new();
         log.append(inserts(1));
-        assert_eq!(sequences(&log, u64::MAX), Ok(vec![]));
+        assert_eq!(numbers(&log, u64::MAX), Ok(vec![]));
     }
 
     #[test]
-    fn a_log_that_lost_the_next_commit_says_overflow_and_how_far_it_reaches() {
+    fn a_log_that_dropped_the_next_commit_returns_an_overflow_with_how_far_it_reaches_back() {
         let mut log = CommitLog::with_bounds(2, usize::MAX);
         for _ in 0..3 {
             log.append(inserts(1));
         }
         let overflow = Overflow {
-            sequence: 0,
+            number: 0,
             reaches_back_to: 1,
         };
-        assert_eq!(sequences(&log, 0), Err(overflow));
-        assert_eq!(sequences(&log, 1), Ok(vec![2, 3]));
+        assert_eq!(numbers(&log, 0), Err(overflow));
+        assert_eq!(numbers(&log, 1), Ok(vec![2, 3]));
         assert_eq!(
             overflow.to_string(),
             "the commit log reaches back to commit 1, not to 0"
@@ -215,7 +214,7 @@ mod tests {
     fn heavy_commits_push_older_ones_out() {
         let weight = |rows| {
             Commit {
-                sequence: 1,
+                number: 1,
                 summary: Arc::new(inserts(rows)),
             }
             .weight()
@@ -225,21 +224,21 @@ mod tests {
             log.append(inserts(0));
         }
         log.append(inserts(50));
-        assert_eq!(sequences(&log, 0), Ok(vec![1, 2, 3, 4]));
+        assert_eq!(numbers(&log, 0), Ok(vec![1, 2, 3, 4]));
         log.append(inserts(50));
-        assert_eq!(sequences(&log, 4), Ok(vec![5]));
-        assert!(sequences(&log, 3).is_err());
+        assert_eq!(numbers(&log, 4), Ok(vec![5]));
+        assert!(numbers(&log, 3).is_err());
     }
 
     #[test]
-    fn a_commit_heavier_than_the_log_is_not_kept_but_counted() {
+    fn a_commit_heavier_than_the_log_is_dropped_but_has_a_number() {
         let mut log = CommitLog::with_bounds(100, inserts(10).weight());
         log.append(inserts(100));
         assert_eq!(log.bytes, 0);
-        assert_eq!(sequences(&log, 1), Ok(vec![]));
-        assert!(sequences(&log, 0).is_err());
+        assert_eq!(numbers(&log, 1), Ok(vec![]));
+        assert!(numbers(&log, 0).is_err());
         assert_eq!(log.append(inserts(0)), 2);
-        assert_eq!(sequences(&log, 1), Ok(vec![2]));
+        assert_eq!(numbers(&log, 1), Ok(vec![2]));
     }
 
     #[test]
@@ -275,28 +274,28 @@ mod tests {
         #![proptest_config(cases(256))]
 
         #[test]
-        fn since_gives_all_later_commits_or_overflow_and_never_a_gap(
+        fn since_returns_all_later_commits_or_an_overflow_and_never_a_gap(
             sizes in vec(0..20_i64, 0..40), max_commits in 0..20_usize, max_bytes in 0..10_000_usize,
         ) {
             let mut log = CommitLog::with_bounds(max_commits, max_bytes);
             let mut model: Vec<(u64, Arc<ChangeSummary>)> = Vec::new();
             for size in sizes {
                 let summary = Arc::new(inserts(size));
-                let sequence = log.append(Arc::clone(&summary));
-                prop_assert_eq!(sequence, model.len() as u64 + 1);
-                model.push((sequence, summary));
+                let number = log.append(Arc::clone(&summary));
+                prop_assert_eq!(number, model.len() as u64 + 1);
+                model.push((number, summary));
 
                 prop_assert!(log.commits.len() <= max_commits && log.bytes <= max_bytes);
                 prop_assert_eq!(log.bytes, log.commits.iter().map(Commit::weight).sum::<usize>());
-                for since in 0..=sequence + 1 {
-                    let expected = model.iter().filter(|(sequence, _)| *sequence > since);
+                for since in 0..=number + 1 {
+                    let expected = model.iter().filter(|(number, _)| *number > since);
                     match log.since(since) {
                         Ok(commits) => prop_assert!(
-                            commits.map(|commit| (commit.sequence, Arc::as_ptr(&commit.summary)))
-                                .eq(expected.map(|(sequence, summary)| (*sequence, Arc::as_ptr(summary))))
+                            commits.map(|commit| (commit.number, Arc::as_ptr(&commit.summary)))
+                                .eq(expected.map(|(number, summary)| (*number, Arc::as_ptr(summary))))
                         ),
                         Err(overflow) => {
-                            prop_assert_eq!(overflow.sequence, since);
+                            prop_assert_eq!(overflow.number, since);
                             prop_assert!(since < overflow.reaches_back_to);
                             prop_assert!(log.since(overflow.reaches_back_to).is_ok());
                         }

@@ -1,4 +1,4 @@
-//! Mistakes that can be planted, to see that the tests find them.
+//! Planted faults, to see that the tests find them.
 
 /// Whether the mistake of this name is planted: in builds with `--cfg resqlite_fault`, the one that the environment
 /// variable `RESQLITE_FAULT` names; in all others none, at no cost. See `scripts/faults.sh`.

@@ -1,4 +1,4 @@
-//! Which rows of a table can matter to a query.
+//! Which rows of a table can change the result of a query.
 
 use std::ops::{Bound, RangeBounds};
 
@@ -27,7 +27,7 @@ pub struct Conjunct {
     pub test: Test,
 }
 
-/// Tests that must all hold for a row to matter. There is at least one.
+/// Tests that a row must all pass to change the result. There is at least one.
 ///
 /// ```
 /// use resqlite_live::{Conjunct, Filter, Test, Value};
@@ -60,8 +60,8 @@ impl Filter {
             .map(|same| same[0].column)
     }
 
-    /// Whether a row can pass of which the image has these columns (ascending). A column that is not among
-    /// them can have any value.
+    /// Whether a row with this image can pass; the image has these columns (ascending). A column that is not among them
+    /// can have any value.
     pub fn matches(&self, watched_images: &[u16], image: &[Value]) -> bool {
         self.0.iter().all(
             |Conjunct { column, test }| match watched_images.binary_search(column) {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_the_list_passes_whatever_its_place() {
+    fn a_value_of_the_list_passes_at_any_position() {
         let list = || one_of(0, [text("b"), Value::Integer(3), text("a"), Value::Integer(3)]);
         for (value, expected) in [
             (Value::Integer(3), true),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_passes_what_is_between_its_ends() {
+    fn a_range_passes_values_between_its_ends() {
         let values = |lower, upper| {
             let between = |value: &i64| passes(range(0, lower, upper), Value::Integer(*value));
             (0..6).filter(between).collect::<Vec<_>>()

@@ -1,10 +1,10 @@
-//! Images of rows, and what is asked of a table.
+//! Images of rows, and how much of a row to decode.
 
 use std::sync::{Arc, LazyLock};
 
 use crate::{column_set::ColumnSet, value::Value};
 
-/// Values of the asked columns of one row, in the order of [`Watched::images`].
+/// The values of some columns of one row, in the order of [`Watched::images`].
 pub type Image = Box<[Value]>;
 
 /// Bytes that an image holds outside itself.
@@ -12,23 +12,23 @@ pub(crate) fn heap_bytes(image: &Image) -> usize {
     size_of_val(&**image) + image.iter().map(Value::heap_bytes).sum::<usize>()
 }
 
-/// How far changes of a table are decoded.
+/// How much of the changed rows of a table is decoded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Watched {
-    /// Columns of which is told whether an UPDATE changed them.
+    /// Columns that are compared, to see whether an UPDATE changed them.
     pub compared: ColumnSet,
     /// Columns whose values are kept, before and after; ascending, no duplicates.
     pub images: Box<[u16]>,
 }
 
 impl Watched {
-    /// Nothing is asked. Shared, so that a table for which nobody asks costs nothing.
+    /// Nothing is decoded. Shared, so that a table that no live query reads costs nothing.
     pub fn nothing() -> &'static Arc<Watched> {
         static NOTHING: LazyLock<Arc<Watched>> = LazyLock::new(Arc::default);
         &NOTHING
     }
 
-    /// Bytes with all that is held.
+    /// Bytes with everything on the heap.
     pub(crate) fn weight(&self) -> usize {
         size_of::<Self>() + self.compared.heap_bytes() + size_of_val(&*self.images)
     }

@@ -1,4 +1,4 @@
-//! How far changes are worth decoding: what all streams together ask of each table.
+//! How much of each changed row to decode: what all live queries together need of each table.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -7,7 +7,7 @@ use std::{
 
 use crate::{column_set::Columns, image::Watched, table_name::TableName};
 
-/// What is asked for each table. Every [`add`](Interest::add) counts until its [`remove`](Interest::remove).
+/// What is needed of each table. Every [`add`](Interest::add) counts until its [`remove`](Interest::remove).
 ///
 /// ```
 /// use resqlite_live::{Columns, Interest, TableName};
@@ -22,15 +22,15 @@ use crate::{column_set::Columns, image::Watched, table_name::TableName};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Interest {
-    /// A table for which nobody asks is not here.
-    asked: HashMap<TableName, Asked>,
+    /// Only tables of which something is needed.
+    needs: HashMap<TableName, Needs>,
 }
 
-/// What is asked of one table.
+/// What is needed of one table.
 #[derive(Debug, Clone, Default)]
-struct Asked {
-    /// How many ask.
-    askers: usize,
+struct Needs {
+    /// The number of readers: calls of [`Interest::add`].
+    readers: usize,
     /// How many of them read any column.
     any: usize,
     compared: Counts,
@@ -39,64 +39,64 @@ struct Asked {
     watched: Arc<Watched>,
 }
 
-/// How many ask for a column. A column for which nobody asks is not here.
+/// The number of readers of each column, for those columns that have one.
 #[derive(Debug, Clone, Default)]
 struct Counts(BTreeMap<u16, usize>);
 
 impl Interest {
-    /// Nobody asks for anything.
+    /// Nothing is needed.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Somebody reads these columns of the table (for [`Columns::Any`] nothing needs to be compared) and wants
-    /// to know the values of `images`.
+    /// Adds a reader of these columns of the table (for [`Columns::Any`] nothing needs to be compared) that needs the
+    /// values of `images`.
     pub fn add(&mut self, table: &TableName, columns: &Columns, images: &[u16]) {
-        let asked = self.asked.entry(table.clone()).or_default();
-        asked.askers += 1;
-        let mut grown = asked.images.add(images.iter().copied());
+        let needs = self.needs.entry(table.clone()).or_default();
+        needs.readers += 1;
+        let mut grown = needs.images.add(images.iter().copied());
         match columns {
-            Columns::Any => asked.any += 1,
-            Columns::Only(columns) => grown |= asked.compared.add(columns.iter()),
+            Columns::Any => needs.any += 1,
+            Columns::Only(columns) => grown |= needs.compared.add(columns.iter()),
         }
         if grown {
-            asked.update();
+            needs.update();
         }
     }
 
-    /// Takes one [`add`](Interest::add) of the same table, columns and images back.
+    /// Takes back one [`add`](Interest::add) of the same table, columns and images.
     ///
     /// # Panics
-    /// If there is none: somebody else's interest would be taken back.
+    /// If there is none. Going on would take back the interest of another reader.
     pub fn remove(&mut self, table: &TableName, columns: &Columns, images: &[u16]) {
-        let asked = self.asked.get_mut(table);
-        let asked = asked
-            .filter(|asked| asked.includes(columns, images))
-            .unwrap_or_else(|| panic!("nobody asked for {columns:?} and images of {images:?} of {table}"));
-        asked.askers -= 1;
-        if asked.askers == 0 {
-            self.asked.remove(table);
+        let needs = self.needs.get_mut(table);
+        let needs = needs
+            .filter(|needs| needs.includes(columns, images))
+            .unwrap_or_else(|| panic!("no reader of {columns:?} and images of {images:?} of {table}"));
+        needs.readers -= 1;
+        if needs.readers == 0 {
+            self.needs.remove(table);
             return;
         }
-        let mut shrunk = asked.images.remove(images.iter().copied());
+        let mut shrunk = needs.images.remove(images.iter().copied());
         match columns {
-            Columns::Any => asked.any -= 1,
-            Columns::Only(columns) => shrunk |= asked.compared.remove(columns.iter()),
+            Columns::Any => needs.any -= 1,
+            Columns::Only(columns) => shrunk |= needs.compared.remove(columns.iter()),
         }
         if shrunk {
-            asked.update();
+            needs.update();
         }
     }
 
-    /// What all together ask of the table. Nothing where nobody asks: that the table changed, and by which
-    /// operations, is told of every table, for a query that starts later may have to know it.
+    /// What all readers together need of the table. For a table without readers that is nothing; the operations on it
+    /// are recorded all the same, because a live query that starts later may have to know that it changed.
     pub fn watched(&self, table: &TableName) -> Arc<Watched> {
-        let asked = self.asked.get(table).map(|asked| &asked.watched);
-        Arc::clone(asked.unwrap_or(Watched::nothing()))
+        let watched = self.needs.get(table).map(|needs| &needs.watched);
+        Arc::clone(watched.unwrap_or(Watched::nothing()))
     }
 }
 
-impl Asked {
+impl Needs {
     fn update(&mut self) {
         self.watched = Arc::new(Watched {
             compared: self.compared.columns().collect(),
@@ -104,12 +104,12 @@ impl Asked {
         });
     }
 
-    /// Whether somebody may have asked for all this.
+    /// Whether there may be a reader with these needs.
     fn includes(&self, columns: &Columns, images: &[u16]) -> bool {
         let compared = match columns {
             Columns::Any => self.any > 0,
             Columns::Only(columns) => {
-                self.askers > self.any && columns.iter().all(|column| self.compared.contains(column))
+                self.readers > self.any && columns.iter().all(|column| self.compared.contains(column))
             }
         };
         compared && images.iter().all(|&column| self.images.contains(column))
@@ -117,14 +117,14 @@ impl Asked {
 }
 
 impl Counts {
-    /// Whether a column is new.
+    /// Returns whether a column is new.
     fn add(&mut self, columns: impl Iterator<Item = u16>) -> bool {
         let before = self.0.len();
         columns.for_each(|column| *self.0.entry(column).or_default() += 1);
         self.0.len() > before
     }
 
-    /// Whether a column is gone. All of them are there.
+    /// Returns whether a column is gone. Each of them is here.
     fn remove(&mut self, columns: impl Iterator<Item = u16>) -> bool {
         let before = self.0.len();
         for column in columns {
@@ -170,14 +170,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_decoded_of_a_table_for_which_nobody_asks() {
+    fn nothing_is_decoded_of_a_table_without_readers() {
         let nothing = Interest::new().watched(&table());
         assert!(Arc::ptr_eq(&nothing, Watched::nothing()));
         assert_eq!(*nothing, watched(&[], &[]));
     }
 
     #[test]
-    fn what_several_ask_is_decoded_together_and_images_stand_in_order() {
+    fn the_needs_of_several_readers_are_united_and_images_are_in_order() {
         let mut interest = Interest::new();
         interest.add(&table(), &only(&[5, 1]), &[5]);
         interest.add(&table(), &only(&[2]), &[2, 5]);
@@ -185,14 +185,14 @@ mod tests {
     }
 
     #[test]
-    fn for_any_column_nothing_needs_comparing() {
+    fn a_reader_of_any_column_needs_no_comparing() {
         let mut interest = Interest::new();
         interest.add(&table(), &Columns::Any, &[3]);
         assert_eq!(*interest.watched(&table()), watched(&[], &[3]));
     }
 
     #[test]
-    fn a_column_is_decoded_until_the_last_one_who_asked_has_gone() {
+    fn a_column_is_decoded_until_its_last_reader_is_removed() {
         let mut interest = Interest::new();
         interest.add(&table(), &only(&[1, 2]), &[1]);
         interest.add(&table(), &only(&[2, 3]), &[1]);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_stays_the_same_object_while_nothing_new_is_asked() {
+    fn the_needs_stay_the_same_object_while_nothing_new_is_needed() {
         let mut interest = Interest::new();
         interest.add(&table(), &only(&[1, 2]), &[1]);
         let before = interest.watched(&table());
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn interest_in_one_table_says_nothing_of_another() {
+    fn interest_in_one_table_is_none_in_another() {
         let mut interest = Interest::new();
         interest.add(&table(), &only(&[1]), &[1]);
         let other = interest.watched(&TableName::new("temp", "t"));
@@ -222,15 +222,15 @@ mod tests {
     }
 
     #[test]
-    fn tables_for_which_nobody_asks_take_no_memory() {
+    fn tables_without_readers_take_no_memory() {
         let mut interest = Interest::new();
         interest.add(&table(), &Columns::Any, &[]);
         interest.remove(&table(), &Columns::Any, &[]);
-        assert!(interest.asked.is_empty());
+        assert!(interest.needs.is_empty());
     }
 
     #[test]
-    fn taking_back_what_nobody_asked_for_is_refused() {
+    fn removing_a_reader_that_was_not_added_panics() {
         let wrong: [(&str, Columns, &[u16]); 5] = [
             ("u", only(&[1]), &[1]),
             ("t", only(&[2]), &[1]),
@@ -239,18 +239,18 @@ mod tests {
             ("t", Columns::Any, &[]),
         ];
         for (name, columns, images) in wrong {
-            let refused = std::panic::catch_unwind(|| {
+            let panicked = std::panic::catch_unwind(|| {
                 let mut interest = Interest::new();
                 interest.add(&table(), &only(&[1]), &[1]);
                 interest.remove(&TableName::new("main", name), &columns, images);
             });
-            assert!(refused.is_err(), "{name} {columns:?} {images:?}");
+            assert!(panicked.is_err(), "{name} {columns:?} {images:?}");
         }
     }
 
     #[test]
     #[should_panic(expected = "of main.t")]
-    fn a_refusal_names_the_table() {
+    fn the_panic_names_the_table() {
         Interest::new().remove(&table(), &Columns::Any, &[]);
     }
 }

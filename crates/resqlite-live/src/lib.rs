@@ -1,19 +1,20 @@
-//! What commits changed, as pure logic: no threads, no clock, no SQLite, only the standard library.
+//! Which commits affect which live queries, as pure logic: no threads, no clock, no SQLite.
 //!
-//! The writer tells a [`ChangeSet`] of every row that SQLite changes, while it changes it. Work that SQLite
-//! undoes (a failed statement, ROLLBACK TO) is undone here through marks. At COMMIT the change set becomes a
-//! [`ChangeSummary`], which the bounded [`CommitLog`] keeps under a sequence number. Whoever knows an older
-//! sequence number asks the log what happened since, or learns that it no longer reaches back that far.
+//! The writer records every row that SQLite changes in a [`ChangeSet`]. Work that SQLite undoes (a failed statement,
+//! ROLLBACK TO) is undone here through marks. At COMMIT the change set becomes a [`ChangeSummary`], which the bounded
+//! [`CommitLog`] keeps under a commit number. Asked for the commits since an older number, the log returns them all, or
+//! an [`Overflow`] if it no longer reaches back that far.
 //!
-//! An [`Interest`] says how far changes to a table are worth decoding: which columns are compared, and of which the
-//! values are kept ([`Watched`]).
+//! An [`Interest`] says how much of each changed row to decode: the columns to compare, and those whose values to keep
+//! ([`Watched`]).
 //!
-//! What a stream depends on is a [`Dependencies`]: tables, columns of them, and [`Filter`]s that say which rows can
-//! matter. [`Dependencies::concerned`] is the rule by which a commit concerns it; the [`Registry`] finds those whom
-//! one concerns among very many.
+//! The [`Dependencies`] of a live query are the tables and columns that it reads, and a [`Filter`] on rows that can
+//! change its result. [`Dependencies::verdict`] is the reference rule by which a commit affects it; the [`Registry`]
+//! finds the affected ones of very many. The [`Scheduler`] decides when they re-run, and a [`Differ`] compares the new
+//! result with the one before.
 //!
-//! One rule holds everywhere: tables give correctness; columns and values only save work. Where a bound in
-//! [`limits`] is reached or something is not known, a summary claims more than what changed ([`Columns::Any`],
+//! Everything here over-approximates: tables make it correct; columns and values only save work. Where a bound in
+//! [`limits`] is reached or something is not known, a summary reports more than what changed ([`Columns::Any`],
 //! [`Rows::Any`], everything), never less.
 //!
 //! ```
@@ -30,15 +31,15 @@
 //! changes.record(&users, &watched, insert(2));
 //!
 //! let mut log = CommitLog::new();
-//! let sequence = log.append(changes.finish());
-//! let commits: Vec<_> = log.since(sequence - 1)?.collect();
+//! let number = log.append(changes.finish());
+//! let commits: Vec<_> = log.since(number - 1)?.collect();
 //! assert!(commits[0].summary.touches(&users));
 //! # Ok::<(), resqlite_live::Overflow>(())
 //! ```
 
 #![forbid(unsafe_code)]
 
-mod by_stream;
+mod affects;
 mod change_set;
 mod column_set;
 mod commit_log;
@@ -49,6 +50,8 @@ mod filter;
 mod image;
 mod interest;
 pub mod limits;
+mod live_query_id;
+mod live_query_map;
 mod patch;
 mod registry;
 mod row_change;
@@ -58,19 +61,22 @@ mod table_name;
 #[cfg(test)]
 mod testing;
 mod value;
+mod verdict;
 
-pub use by_stream::ByStream;
 pub use change_set::{ChangeSet, Mark};
 pub use column_set::{ColumnSet, Columns};
 pub use commit_log::{Commit, CommitLog, Overflow};
-pub use dependencies::{Dependencies, Reason, Skip, TableDependency};
+pub use dependencies::{Dependencies, TableDependency};
 pub use filter::{Conjunct, Filter, Test};
 pub use image::{Image, Watched};
 pub use interest::Interest;
-pub use patch::{Differ, Difference, Run};
-pub use registry::{Registry, Skips, StreamId};
+pub use live_query_id::LiveQueryId;
+pub use live_query_map::LiveQueryMap;
+pub use patch::{Differ, Difference, Segment};
+pub use registry::{Registry, Skips};
 pub use row_change::RowChange;
-pub use scheduler::{Scheduler, Stale};
+pub use scheduler::{MarkOutcome, Scheduler};
 pub use summary::{ChangeSummary, ChangedRow, Operations, Rows, TableChange};
 pub use table_name::TableName;
 pub use value::Value;
+pub use verdict::{Reason, Skip, Verdict};

@@ -5,18 +5,18 @@
 pub const ROWS_PER_TABLE: usize = 65_536;
 
 /// Bytes that the rows of one change set may take together with their images, approximately. A row that does not
-/// fit stands for any row of its table.
+/// fit means that any row of its table may have changed.
 pub const IMAGE_BYTES_PER_CHANGE_SET: usize = 8 << 20;
 
-/// Tables that a change set tells apart. One more, and everything may have changed.
+/// Tables that a change set distinguishes. One more, and everything may have changed.
 pub const TABLES_PER_CHANGE_SET: usize = 1_024;
 
-/// Earlier states of tables that a change set keeps for rolling back. When there are more, the oldest are
-/// forgotten, and a rollback that would need them undoes less. More than [`TABLES_PER_CHANGE_SET`], so that
-/// what the newest mark needs always fits.
+/// Earlier states of tables that a change set keeps for rolling back. When there are more, the older ones are dropped,
+/// and a rollback that would need them undoes less. Greater than [`TABLES_PER_CHANGE_SET`], so that the states of the
+/// newest mark always fit.
 pub const SAVED_STATES: usize = 8_192;
 
-/// Keys under which a stream is found by the values of its filter, unless one list alone has more: combinations of
+/// Keys under which the registry finds a live query, unless one list of its filter alone has more values: combinations of
 /// the values of several lists.
 pub const KEYS_PER_FILTER: usize = 256;
 
@@ -26,7 +26,7 @@ pub const LOG_COMMITS: usize = 16_384;
 /// Bytes that the commits in the log may take together, approximately.
 pub const LOG_BYTES: usize = 32 << 20;
 
-/// Microseconds from which on the run of a live query counts as slow.
+/// A live query is slow if its last run took this many microseconds or more.
 pub const SLOW_MICROS: u64 = 20_000;
 
 const _: () = assert!(SAVED_STATES > TABLES_PER_CHANGE_SET);

@@ -7,79 +7,79 @@ use std::{
 
 use crate::fault::planted;
 
-/// Rows of a new result, in order.
+/// A stretch of rows of a new result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Run {
-    /// Rows that the old result had, too.
+pub enum Segment {
+    /// Rows that the old result has too.
     Keep {
-        /// Where the first of them was.
+        /// The position of the first in the old result.
         start: u32,
         /// How many.
         count: u32,
     },
-    /// Rows that the old result did not have.
+    /// Rows that the old result does not have.
     New {
         /// How many.
         count: u32,
     },
 }
 
-/// Compares a new result with an old one while it is being read. Rows are known by their fingerprints; each old row
-/// is kept at most once, wherever it stands now.
+/// Compares a new result with an old one while it is read. Rows are compared by their fingerprints; each old row is kept
+/// at most once, at whatever position it is now.
 ///
 /// ```
-/// use resqlite_live::{Differ, Run};
+/// use resqlite_live::{Differ, Segment};
 /// let mut differ = Differ::new(&[1, 2, 3]);
 /// assert!(!differ.push(1));
-/// assert!(differ.push(9), "a row that was not there before");
+/// assert!(differ.push(9), "a new row");
 /// assert!(!differ.push(3));
 /// let difference = differ.finish().unwrap();
-/// let keep = |start| Run::Keep { start, count: 1 };
-/// assert_eq!(difference.runs, [keep(0), Run::New { count: 1 }, keep(2)]);
+/// let keep = |start| Segment::Keep { start, count: 1 };
+/// assert_eq!(difference.segments, [keep(0), Segment::New { count: 1 }, keep(2)]);
 /// ```
 pub struct Differ<'a> {
     old: &'a [u64],
     new: Vec<u64>,
-    runs: Vec<Run>,
-    /// Where the next old row is expected.
+    segments: Vec<Segment>,
+    /// The old position of the row that comes next if nothing has moved.
     next: usize,
-    /// Made when the first row is not where it was.
+    /// Built when the first row is not at its old position.
     index: Option<Index>,
 }
 
-/// What makes the new result of the old one.
+/// How to make the new result from the old one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
     /// The fingerprints of the new result.
     pub fingerprints: Vec<u64>,
-    /// Where its rows come from.
-    pub runs: Vec<Run>,
+    /// Its rows, in order.
+    pub segments: Vec<Segment>,
 }
 
 impl Difference {
-    /// How many rows the old result did not have.
+    /// The number of rows that the old result does not have.
     pub fn new_rows(&self) -> u64 {
-        let new = |run: &Run| match run {
-            Run::New { count } => u64::from(*count),
-            Run::Keep { .. } => 0,
+        let new = |segment: &Segment| match segment {
+            Segment::New { count } => u64::from(*count),
+            Segment::Keep { .. } => 0,
         };
-        self.runs.iter().map(new).sum()
+        self.segments.iter().map(new).sum()
     }
 }
 
 impl<'a> Differ<'a> {
-    /// Compares with a result that had rows of these fingerprints.
+    /// Compares with a result whose rows have these fingerprints.
     pub fn new(old: &'a [u64]) -> Self {
         Self {
             old,
             new: Vec::with_capacity(old.len()),
-            runs: Vec::new(),
+            segments: Vec::new(),
             next: 0,
             index: None,
         }
     }
 
-    /// The next row of the new result; `true` if the old result did not have it.
+    /// Adds the next row of the new result. Returns `true` if the old result does not have it.
     pub fn push(&mut self, fingerprint: u64) -> bool {
         self.new.push(fingerprint);
         match self.find(fingerprint) {
@@ -89,23 +89,26 @@ impl<'a> Differ<'a> {
                 false
             }
             None => {
-                match self.runs.last_mut() {
-                    Some(Run::New { count }) => *count += 1,
-                    _ => self.runs.push(Run::New { count: 1 }),
+                match self.segments.last_mut() {
+                    Some(Segment::New { count }) => *count += 1,
+                    _ => self.segments.push(Segment::New { count: 1 }),
                 }
                 true
             }
         }
     }
 
-    /// What is different; `None` if nothing is.
+    /// Returns the difference, or `None` if the results are equal.
     pub fn finish(self) -> Option<Difference> {
-        let only_moved =
-            planted("differ_unordered") && !self.runs.iter().any(|run| matches!(run, Run::New { .. }));
+        let only_moved = planted("differ_unordered")
+            && !self
+                .segments
+                .iter()
+                .any(|segment| matches!(segment, Segment::New { .. }));
         let unmoved = (self.index.is_none() || only_moved) && self.new.len() == self.old.len();
         (!unmoved).then_some(Difference {
             fingerprints: self.new,
-            runs: self.runs,
+            segments: self.segments,
         })
     }
 
@@ -128,9 +131,9 @@ impl<'a> Differ<'a> {
     }
 
     fn keep(&mut self, position: u32) {
-        match self.runs.last_mut() {
-            Some(Run::Keep { start, count }) if *start + *count == position => *count += 1,
-            _ => self.runs.push(Run::Keep {
+        match self.segments.last_mut() {
+            Some(Segment::Keep { start, count }) if *start + *count == position => *count += 1,
+            _ => self.segments.push(Segment::Keep {
                 start: position,
                 count: 1,
             }),
@@ -140,7 +143,7 @@ impl<'a> Differ<'a> {
 
 const NONE: u32 = u32::MAX;
 
-/// Where each fingerprint stands in the old result.
+/// The positions of each fingerprint in the old result.
 struct Index {
     first: HashMap<u64, u32, BuildHasherDefault<Plain>>,
     /// The next position of the same fingerprint.
@@ -165,7 +168,7 @@ impl Index {
         }
     }
 
-    /// The first row of this fingerprint that has not been taken.
+    /// Takes the first row with this fingerprint that is not taken yet.
     fn take(&mut self, fingerprint: u64) -> Option<usize> {
         let first = self.first.get_mut(&fingerprint)?;
         let mut position = *first;
@@ -203,15 +206,15 @@ mod tests {
 
     use proptest::{collection::vec, prelude::*};
 
-    use super::{Differ, Difference, Run};
+    use super::{Differ, Difference, Segment};
     use crate::testing::cases;
 
-    fn keep(start: u32, count: u32) -> Run {
-        Run::Keep { start, count }
+    fn keep(start: u32, count: u32) -> Segment {
+        Segment::Keep { start, count }
     }
 
-    fn new(count: u32) -> Run {
-        Run::New { count }
+    fn new(count: u32) -> Segment {
+        Segment::New { count }
     }
 
     fn difference(old: &[u64], now: &[u64]) -> Option<Difference> {
@@ -222,8 +225,8 @@ mod tests {
         differ.finish()
     }
 
-    fn runs(old: &[u64], now: &[u64]) -> Vec<Run> {
-        difference(old, now).expect("the results differ").runs
+    fn segments(old: &[u64], now: &[u64]) -> Vec<Segment> {
+        difference(old, now).expect("the results differ").segments
     }
 
     #[test]
@@ -233,35 +236,35 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_changed_leaves_the_others_in_place() {
-        assert_eq!(runs(&[1, 2, 3], &[1, 9, 3]), [keep(0, 1), new(1), keep(2, 1)]);
+    fn a_changed_row_leaves_the_others_in_place() {
+        assert_eq!(segments(&[1, 2, 3], &[1, 9, 3]), [keep(0, 1), new(1), keep(2, 1)]);
     }
 
     #[test]
-    fn rows_that_came_or_went_move_no_others() {
-        assert_eq!(runs(&[1, 2], &[9, 1, 2]), [new(1), keep(0, 2)]);
-        assert_eq!(runs(&[1, 2, 3], &[1, 3]), [keep(0, 1), keep(2, 1)]);
-        assert_eq!(runs(&[1, 2, 3], &[1, 2]), [keep(0, 2)]);
-        assert_eq!(runs(&[1, 2, 3], &[]), []);
+    fn inserted_and_deleted_rows_do_not_move_the_others() {
+        assert_eq!(segments(&[1, 2], &[9, 1, 2]), [new(1), keep(0, 2)]);
+        assert_eq!(segments(&[1, 2, 3], &[1, 3]), [keep(0, 1), keep(2, 1)]);
+        assert_eq!(segments(&[1, 2, 3], &[1, 2]), [keep(0, 2)]);
+        assert_eq!(segments(&[1, 2, 3], &[]), []);
     }
 
     #[test]
-    fn a_row_that_moved_is_kept() {
-        assert_eq!(runs(&[1, 2, 3], &[3, 1, 2]), [keep(2, 1), keep(0, 2)]);
+    fn a_moved_row_is_kept() {
+        assert_eq!(segments(&[1, 2, 3], &[3, 1, 2]), [keep(2, 1), keep(0, 2)]);
     }
 
     #[test]
-    fn equal_rows_are_kept_as_often_as_there_were_some() {
-        assert_eq!(runs(&[1, 1], &[1, 1, 1]), [keep(0, 2), new(1)]);
-        assert_eq!(runs(&[5, 1, 1], &[1, 1]), [keep(1, 2)]);
+    fn equal_rows_are_kept_as_often_as_the_old_result_has_them() {
+        assert_eq!(segments(&[1, 1], &[1, 1, 1]), [keep(0, 2), new(1)]);
+        assert_eq!(segments(&[5, 1, 1], &[1, 1]), [keep(1, 2)]);
     }
 
     proptest! {
         #![proptest_config(cases(512))]
 
-        /// Few different rows, so that there are equal ones and moves.
+        /// Few different rows, so that some are equal and some move.
         #[test]
-        fn the_runs_make_the_new_result_of_the_old_one(
+        fn the_segments_make_the_new_result_from_the_old_one(
             old in vec(0..12_u64, 0..24), now in vec(0..16_u64, 0..24),
         ) {
             let mut differ = Differ::new(&old);
@@ -275,13 +278,13 @@ mod tests {
             prop_assert_eq!(difference.new_rows(), handed_over.len() as u64);
 
             let (mut made, mut fresh, mut kept) = (Vec::<u64>::new(), handed_over.iter(), Vec::new());
-            for run in &difference.runs {
-                match *run {
-                    Run::Keep { start, count } => {
+            for segment in &difference.segments {
+                match *segment {
+                    Segment::Keep { start, count } => {
                         kept.extend(start..start + count);
                         made.extend(&old[start as usize..(start + count) as usize]);
                     }
-                    Run::New { count } => made.extend(fresh.by_ref().take(count as usize)),
+                    Segment::New { count } => made.extend(fresh.by_ref().take(count as usize)),
                 }
             }
             prop_assert_eq!(made, now.clone());
@@ -292,7 +295,7 @@ mod tests {
             once.dedup();
             prop_assert_eq!(once.len(), kept.len(), "an old row was kept twice");
 
-            // Every row that can be kept is: as many of each as both results have.
+            // Every row that can be kept is kept: as many of each as both results have.
             let count = |rows: &[u64]| rows.iter().fold(HashMap::new(), |mut counts, &row| {
                 *counts.entry(row).or_insert(0_usize) += 1;
                 counts

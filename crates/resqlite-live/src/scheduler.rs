@@ -1,32 +1,32 @@
-//! In what order live queries run again: at most one run at a time for each, and at most one owed.
+//! The order in which live queries run. Each runs at most once at a time, with at most one re-run pending.
 
 use std::collections::VecDeque;
 
-use crate::{ByStream, StreamId, fault::planted, limits};
+use crate::{fault::planted, limits, live_query_id::LiveQueryId, live_query_map::LiveQueryMap};
 
-/// Where a live query stands.
+/// The state of a live query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// Its result is up to date.
     Idle,
-    /// It waits to be queued together with others.
-    Gathering,
-    /// It waits to be run.
+    /// It waits for the end of the batching window.
+    Batching,
+    /// It waits to run.
     Queued,
-    /// It is being run.
+    /// It runs.
     Running,
-    /// It has a new result, which its consumer has not taken yet.
+    /// Its emission is not delivered yet.
     Delivering,
 }
 
 #[derive(Debug)]
 struct Entry {
     phase: Phase,
-    /// A commit concerned it after its run began, or before the consumer took its result.
-    owed: bool,
-    /// The consumer took the result of a run of which it is not known yet here that it has ended.
-    taken_early: bool,
-    /// How long it ran the last time.
+    /// A commit affected it while it ran, or before its emission was delivered.
+    rerun_pending: bool,
+    /// The emission of the present run was delivered before [`Scheduler::finished`] was called for it.
+    delivered_before_finish: bool,
+    /// The duration of its last run.
     micros: u64,
 }
 
@@ -36,51 +36,52 @@ impl Entry {
     }
 }
 
-/// The queries that wait, oldest first, each with its place in line.
-type Line = VecDeque<(u64, StreamId)>;
+/// Live queries that wait, each with its position among all that wait, ascending.
+type Line = VecDeque<(u64, LiveQueryId)>;
 
-/// What became of a query that a commit concerns.
+/// The effect of [`Scheduler::mark_stale`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stale {
-    /// It waits to be run now.
+pub enum MarkOutcome {
+    /// It is queued.
     Queued,
-    /// It waits for others, to be queued together by [`Scheduler::release`].
-    Gathered,
-    /// It will run when its present run, or its consumer, is done.
-    Owed,
-    /// It was due anyway.
+    /// It waits for [`Scheduler::release_batch`] to queue it together with others.
+    Batched,
+    /// It will re-run after its present run has ended and the emission is delivered.
+    RerunPending,
+    /// It was stale already: one re-run serves both commits.
     Coalesced,
-    /// It is not known: it has ended.
-    Unknown,
+    /// The live query has ended.
+    Ended,
 }
 
 /// Decides which live query runs next.
 ///
-/// Queries run in the order in which they became stale. One that takes long runs only while another slot stays free
-/// for the quick ones. Where commits come quicker than queries run, those that are stale gather for a moment: then a
-/// burst of commits costs few runs.
+/// Live queries run in the order in which they became stale. A slow one runs only while another slot stays free for the
+/// quick ones. Where commits outpace the runs, stale live queries are batched for a moment, so that a burst of commits
+/// costs few runs.
 ///
 /// ```
-/// use resqlite_live::{Scheduler, Stale, StreamId};
+/// use resqlite_live::{LiveQueryId, MarkOutcome, Scheduler};
 /// let mut scheduler = Scheduler::new(2);
-/// let id = StreamId(1);
+/// let id = LiveQueryId(1);
 /// scheduler.start(id);
 /// scheduler.finished(id, 100, false);
-/// assert_eq!(scheduler.stale(id, false), Stale::Queued);
+/// assert_eq!(scheduler.mark_stale(id, false), MarkOutcome::Queued);
 /// assert_eq!(scheduler.pick(), Some(id));
-/// assert_eq!(scheduler.stale(id, false), Stale::Owed);
+/// assert_eq!(scheduler.mark_stale(id, false), MarkOutcome::RerunPending);
 /// assert_eq!(scheduler.pick(), None, "never twice at once");
 /// scheduler.finished(id, 100, false);
-/// scheduler.release();
+/// scheduler.release_batch();
 /// assert_eq!(scheduler.pick(), Some(id));
 /// ```
 #[derive(Debug)]
 pub struct Scheduler {
-    entries: ByStream<Entry>,
+    entries: LiveQueryMap<Entry>,
     quick: Line,
     slow: Line,
-    gathering: Vec<StreamId>,
-    places: u64,
+    batch: Vec<LiveQueryId>,
+    /// The last position given.
+    position: u64,
     slow_running: usize,
     slow_max: usize,
     running: usize,
@@ -91,11 +92,11 @@ impl Scheduler {
     /// A scheduler for this many runs at once.
     pub fn new(slots: usize) -> Self {
         Self {
-            entries: ByStream::default(),
+            entries: LiveQueryMap::default(),
             quick: Line::new(),
             slow: Line::new(),
-            gathering: Vec::new(),
-            places: 0,
+            batch: Vec::new(),
+            position: 0,
             slow_running: 0,
             slow_max: slots.saturating_sub(1).max(1),
             running: 0,
@@ -103,59 +104,59 @@ impl Scheduler {
         }
     }
 
-    /// A query begins with its first run.
-    pub fn start(&mut self, id: StreamId) {
+    /// Adds a live query, which begins with its first run.
+    pub fn start(&mut self, id: LiveQueryId) {
         self.running += 1;
         self.entries.insert(
             id,
             Entry {
                 phase: Phase::Running,
-                owed: false,
-                taken_early: false,
+                rerun_pending: false,
+                delivered_before_finish: false,
                 micros: 0,
             },
         );
     }
 
-    /// A query ends. A run of it that goes on counts no more.
-    pub fn remove(&mut self, id: StreamId) {
+    /// Removes a live query. A run of it that has not ended yet no longer occupies a slot.
+    pub fn remove(&mut self, id: LiveQueryId) {
         let Some(entry) = self.entries.remove(id) else {
             return;
         };
         match entry.phase {
             Phase::Idle => {}
-            Phase::Gathering => self.gathering.retain(|other| *other != id),
+            Phase::Batching => self.batch.retain(|other| *other != id),
             Phase::Queued => self.line(entry.is_slow()).retain(|(_, other)| *other != id),
             Phase::Running => self.leave_running(entry.is_slow()),
             Phase::Delivering => self.delivering -= 1,
         }
     }
 
-    /// A commit concerns the query. `gather`: if it could run at once, it waits for others instead.
-    pub fn stale(&mut self, id: StreamId, gather: bool) -> Stale {
+    /// A commit affects the live query. `batch`: if it could be queued now, it joins the batch instead.
+    pub fn mark_stale(&mut self, id: LiveQueryId, batch: bool) -> MarkOutcome {
         let Some(entry) = self.entries.get_mut(id) else {
-            return Stale::Unknown;
+            return MarkOutcome::Ended;
         };
         match entry.phase {
-            Phase::Idle if gather => {
-                self.gather(id);
-                Stale::Gathered
+            Phase::Idle if batch => {
+                self.batch(id);
+                MarkOutcome::Batched
             }
             Phase::Idle => {
                 self.queue(id);
-                Stale::Queued
+                MarkOutcome::Queued
             }
-            Phase::Gathering | Phase::Queued => Stale::Coalesced,
-            Phase::Running | Phase::Delivering if entry.owed => Stale::Coalesced,
+            Phase::Batching | Phase::Queued => MarkOutcome::Coalesced,
+            Phase::Running | Phase::Delivering if entry.rerun_pending => MarkOutcome::Coalesced,
             Phase::Running | Phase::Delivering => {
-                entry.owed = !planted("lose_owed");
-                Stale::Owed
+                entry.rerun_pending = !planted("lose_pending_rerun");
+                MarkOutcome::RerunPending
             }
         }
     }
 
-    /// The query to run now, if there is one: from now on it is running.
-    pub fn pick(&mut self) -> Option<StreamId> {
+    /// Takes the next live query to run, if one may run now. It is running from here on.
+    pub fn pick(&mut self) -> Option<LiveQueryId> {
         let may_be_slow = self.slow_running < self.slow_max;
         let slow_first = match (self.quick.front(), self.slow.front()) {
             (Some((quick, _)), Some((slow, _))) => may_be_slow && slow < quick,
@@ -169,20 +170,21 @@ impl Scheduler {
         Some(id)
     }
 
-    /// The queries to run now, one after the other: the first that is due, and those behind it as long as there are
-    /// at most `count` and all of them took at most `micros` the last time. They are running from now on.
-    pub fn pick_several(&mut self, count: usize, micros: u64) -> Vec<StreamId> {
+    /// Takes live queries to run one after the other on one thread: the next one, and the quick ones behind it while
+    /// there are at most `count` and their last runs took at most `micros` together. They are running from here on.
+    pub fn pick_several(&mut self, count: usize, micros: u64) -> Vec<LiveQueryId> {
         let Some(first) = self.pick() else {
             return Vec::new();
         };
-        let took = |scheduler: &Self, id| scheduler.entries.get(id).map_or(0, |entry: &Entry| entry.micros);
+        let micros_of =
+            |scheduler: &Self, id| scheduler.entries.get(id).map_or(0, |entry: &Entry| entry.micros);
         let mut picked = vec![first];
-        let mut total = took(self, first);
+        let mut total = micros_of(self, first);
         while picked.len() < count
             && let Some((_, id)) = self.quick.front().copied()
-            && total + took(self, id) <= micros
+            && total + micros_of(self, id) <= micros
         {
-            total += took(self, id);
+            total += micros_of(self, id);
             self.quick.pop_front();
             self.run(id);
             picked.push(id);
@@ -190,32 +192,32 @@ impl Scheduler {
         picked
     }
 
-    /// Whether all that [`pick_several`](Self::pick_several) would give now are at most `count` and took at most
-    /// `micros` together the last time; and there are any.
-    pub fn is_little(&self, count: usize, micros: u64) -> bool {
-        let took = |&(_, id): &(u64, StreamId)| self.entries.get(id).map_or(0, |entry| entry.micros);
+    /// Whether some live queries are ready, and one [`pick_several`](Self::pick_several) with these bounds would take
+    /// all of them.
+    pub fn ready_fits(&self, count: usize, micros: u64) -> bool {
+        let micros_of = |&(_, id): &(u64, LiveQueryId)| self.entries.get(id).map_or(0, |entry| entry.micros);
         let ready = self.ready();
         ready == self.quick.len()
             && (1..=count).contains(&ready)
-            && self.quick.iter().map(took).sum::<u64>() <= micros
+            && self.quick.iter().map(micros_of).sum::<u64>() <= micros
     }
 
-    fn run(&mut self, id: StreamId) {
+    fn run(&mut self, id: LiveQueryId) {
         self.running += 1;
         if let Some(entry) = self.entries.get_mut(id) {
             entry.phase = Phase::Running;
         }
     }
 
-    /// A run has ended after this many microseconds. `emitted`: its consumer has a new result to take.
-    pub fn finished(&mut self, id: StreamId, micros: u64, emitted: bool) {
+    /// A run has ended after this many microseconds. `emitted`: with an emission, which is to be delivered.
+    pub fn finished(&mut self, id: LiveQueryId, micros: u64, emitted: bool) {
         let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
         let was_slow = entry.is_slow();
         entry.micros = micros;
-        let taken = std::mem::take(&mut entry.taken_early);
-        if emitted && !taken {
+        let delivered = std::mem::take(&mut entry.delivered_before_finish);
+        if emitted && !delivered {
             entry.phase = Phase::Delivering;
             self.delivering += 1;
             return self.leave_running(was_slow);
@@ -224,8 +226,8 @@ impl Scheduler {
         self.rest(id);
     }
 
-    /// The consumer has taken the new result.
-    pub fn delivered(&mut self, id: StreamId) {
+    /// The emission of the last run is delivered.
+    pub fn delivered(&mut self, id: LiveQueryId) {
         let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
@@ -234,82 +236,85 @@ impl Scheduler {
                 self.delivering -= 1;
                 self.rest(id);
             }
-            // It was quicker than the news that the run has ended.
-            Phase::Running => entry.taken_early = true,
-            Phase::Idle | Phase::Gathering | Phase::Queued => {}
+            // Another thread delivered the emission before this one called `finished`.
+            Phase::Running => entry.delivered_before_finish = true,
+            Phase::Idle | Phase::Batching | Phase::Queued => {}
         }
     }
 
-    /// Queues the queries that gather.
-    pub fn release(&mut self) {
-        for id in std::mem::take(&mut self.gathering) {
+    /// Ends the batching window: queues the batch.
+    pub fn release_batch(&mut self) {
+        for id in std::mem::take(&mut self.batch) {
             self.queue(id);
         }
     }
 
-    /// Whether queries gather.
-    pub fn gathers(&self) -> bool {
-        !self.gathering.is_empty()
+    /// Whether the batch has live queries.
+    pub fn is_batching(&self) -> bool {
+        !self.batch.is_empty()
     }
 
-    /// Whether queries run, other than slow ones, or wait to be run, or have a result to be taken.
+    /// Whether quick live queries run, wait to run, or have an emission that is not delivered yet.
     pub fn is_active(&self) -> bool {
-        self.running > self.slow_running || self.delivering > 0 || self.gathers() || !self.quick.is_empty()
+        self.running > self.slow_running
+            || self.delivering > 0
+            || self.is_batching()
+            || !self.quick.is_empty()
     }
 
-    /// Whether the query neither runs nor waits, and its result has been taken.
-    pub fn is_idle(&self, id: StreamId) -> bool {
+    /// Whether the live query neither runs nor waits, and its last emission is delivered.
+    pub fn is_idle(&self, id: LiveQueryId) -> bool {
         self.entries
             .get(id)
             .is_some_and(|entry| entry.phase == Phase::Idle)
     }
 
-    /// Queries that wait to be run.
+    /// The number of live queries that wait to run.
     pub fn queued(&self) -> usize {
-        self.quick.len() + self.slow.len() + self.gathering.len()
+        self.quick.len() + self.slow.len() + self.batch.len()
     }
 
-    /// Queries that [`pick`](Self::pick) would give now.
+    /// The number of live queries that could run now, if each had a slot.
     pub fn ready(&self) -> usize {
         self.quick.len() + self.slow.len().min(self.slow_max - self.slow_running)
     }
 
-    /// Queries that are being run.
+    /// The number of live queries that run.
     pub fn running(&self) -> usize {
         self.running
     }
 
-    /// Whether nothing runs, waits, or has yet to be taken.
+    /// Whether nothing runs, waits to run, or waits to be delivered.
     pub fn is_quiet(&self) -> bool {
         self.running == 0 && self.delivering == 0 && self.queued() == 0
     }
 
-    fn rest(&mut self, id: StreamId) {
+    fn rest(&mut self, id: LiveQueryId) {
         let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
         entry.phase = Phase::Idle;
-        if std::mem::take(&mut entry.owed) {
-            self.gather(id);
+        if std::mem::take(&mut entry.rerun_pending) {
+            self.batch(id);
         }
     }
 
-    fn gather(&mut self, id: StreamId) {
+    fn batch(&mut self, id: LiveQueryId) {
         if let Some(entry) = self.entries.get_mut(id) {
-            entry.phase = Phase::Gathering;
-            self.gathering.push(id);
+            entry.phase = Phase::Batching;
+            self.batch.push(id);
         }
     }
 
-    fn queue(&mut self, id: StreamId) {
+    fn queue(&mut self, id: LiveQueryId) {
         let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
         entry.phase = Phase::Queued;
         let slow = entry.is_slow();
-        self.places += 1;
-        let place = self.places;
-        self.line(slow).push_back((place, id));
+        self.position += 1;
+        let position = self.position;
+        self.line(slow).push_back((position, id));
     }
 
     fn leave_running(&mut self, slow: bool) {
@@ -326,15 +331,15 @@ impl Scheduler {
 mod tests {
     use proptest::{collection::vec, prelude::*};
 
-    use super::{Scheduler, Stale, StreamId};
+    use super::{LiveQueryId, MarkOutcome, Scheduler};
     use crate::{limits::SLOW_MICROS, testing::cases};
 
-    const A: StreamId = StreamId(1);
-    const B: StreamId = StreamId(2);
-    const C: StreamId = StreamId(3);
+    const A: LiveQueryId = LiveQueryId(1);
+    const B: LiveQueryId = LiveQueryId(2);
+    const C: LiveQueryId = LiveQueryId(3);
 
-    /// All queries known, idle, and of this speed.
-    fn idle(slots: usize, queries: &[(StreamId, u64)]) -> Scheduler {
+    /// A scheduler with idle live queries, each with the duration of its last run.
+    fn idle(slots: usize, queries: &[(LiveQueryId, u64)]) -> Scheduler {
         let mut scheduler = Scheduler::new(slots);
         for &(id, micros) in queries {
             scheduler.start(id);
@@ -344,78 +349,78 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_is_little_if_all_of_it_is() {
-        let due = |micros: &[u64]| {
+    fn ready_queries_fit_if_one_pick_takes_all_of_them() {
+        let stale = |micros: &[u64]| {
             let queries: Vec<_> = [A, B, C].into_iter().zip(micros.iter().copied()).collect();
             let mut scheduler = idle(2, &queries);
             for (id, _) in queries {
-                scheduler.stale(id, false);
+                scheduler.mark_stale(id, false);
             }
             scheduler
         };
-        assert!(due(&[5, 5]).is_little(2, 10));
-        assert!(!due(&[]).is_little(2, 10), "nothing is");
-        assert!(!due(&[5, 6]).is_little(2, 10), "it takes longer");
-        assert!(!due(&[1, 1, 1]).is_little(2, 10), "there are more");
-        assert!(!due(&[1, SLOW_MICROS]).is_little(2, 10), "one is slow");
+        assert!(stale(&[5, 5]).ready_fits(2, 10));
+        assert!(!stale(&[]).ready_fits(2, 10), "none is ready");
+        assert!(!stale(&[5, 6]).ready_fits(2, 10), "they take longer");
+        assert!(!stale(&[1, 1, 1]).ready_fits(2, 10), "there are too many");
+        assert!(!stale(&[1, SLOW_MICROS]).ready_fits(2, 10), "one is slow");
     }
 
     #[test]
     fn queries_run_in_the_order_in_which_they_became_stale() {
         let mut scheduler = idle(1, &[(A, 1), (B, 1), (C, 1)]);
         for id in [B, A, C] {
-            assert_eq!(scheduler.stale(id, false), Stale::Queued);
+            assert_eq!(scheduler.mark_stale(id, false), MarkOutcome::Queued);
         }
         let order: Vec<_> = std::iter::from_fn(|| scheduler.pick()).collect();
         assert_eq!(order, [B, A, C]);
     }
 
     #[test]
-    fn commits_that_come_while_a_query_waits_need_no_run_of_their_own() {
+    fn a_commit_while_a_query_waits_needs_no_run_of_its_own() {
         let mut scheduler = idle(1, &[(A, 1)]);
-        scheduler.stale(A, false);
-        assert_eq!(scheduler.stale(A, false), Stale::Coalesced);
+        scheduler.mark_stale(A, false);
+        assert_eq!(scheduler.mark_stale(A, false), MarkOutcome::Coalesced);
         assert_eq!(scheduler.pick(), Some(A));
         assert_eq!(scheduler.pick(), None);
     }
 
     #[test]
-    fn a_commit_during_a_run_is_owed_one_run_after_it() {
+    fn commits_during_a_run_cause_one_re_run_after_it() {
         let mut scheduler = idle(1, &[(A, 1)]);
-        scheduler.stale(A, false);
+        scheduler.mark_stale(A, false);
         scheduler.pick();
-        assert_eq!(scheduler.stale(A, false), Stale::Owed);
-        assert_eq!(scheduler.stale(A, false), Stale::Coalesced);
+        assert_eq!(scheduler.mark_stale(A, false), MarkOutcome::RerunPending);
+        assert_eq!(scheduler.mark_stale(A, false), MarkOutcome::Coalesced);
         assert_eq!(scheduler.pick(), None);
         scheduler.finished(A, 1, false);
-        scheduler.release();
+        scheduler.release_batch();
         assert_eq!(scheduler.pick(), Some(A));
         scheduler.finished(A, 1, false);
-        scheduler.release();
+        scheduler.release_batch();
         assert_eq!(scheduler.pick(), None);
     }
 
     #[test]
-    fn a_result_that_was_not_taken_yet_holds_the_next_run_back() {
+    fn an_emission_that_is_not_delivered_yet_delays_the_next_run() {
         let mut scheduler = idle(1, &[(A, 1)]);
-        scheduler.stale(A, false);
+        scheduler.mark_stale(A, false);
         scheduler.pick();
         scheduler.finished(A, 1, true);
-        assert_eq!(scheduler.stale(A, false), Stale::Owed);
+        assert_eq!(scheduler.mark_stale(A, false), MarkOutcome::RerunPending);
         assert_eq!(scheduler.pick(), None);
         scheduler.delivered(A);
-        scheduler.release();
+        scheduler.release_batch();
         assert_eq!(scheduler.pick(), Some(A));
     }
 
     #[test]
-    fn queries_that_gather_run_together() {
+    fn a_batch_is_queued_together() {
         let mut scheduler = idle(1, &[(A, 1), (B, 1)]);
-        assert_eq!(scheduler.stale(A, true), Stale::Gathered);
-        assert_eq!(scheduler.stale(B, true), Stale::Gathered);
-        assert_eq!(scheduler.stale(A, true), Stale::Coalesced);
+        assert_eq!(scheduler.mark_stale(A, true), MarkOutcome::Batched);
+        assert_eq!(scheduler.mark_stale(B, true), MarkOutcome::Batched);
+        assert_eq!(scheduler.mark_stale(A, true), MarkOutcome::Coalesced);
         assert_eq!(scheduler.pick(), None);
-        scheduler.release();
+        scheduler.release_batch();
         assert_eq!((scheduler.pick(), scheduler.pick()), (Some(A), Some(B)));
     }
 
@@ -423,7 +428,7 @@ mod tests {
     fn quick_queries_are_picked_together() {
         let mut scheduler = idle(1, &[(A, 10), (B, 20), (C, 30)]);
         for id in [A, B, C] {
-            scheduler.stale(id, false);
+            scheduler.mark_stale(id, false);
         }
         assert_eq!(scheduler.pick_several(9, 50), [A, B], "C would take too long");
         assert_eq!(scheduler.pick_several(9, 50), [C]);
@@ -435,7 +440,7 @@ mod tests {
     fn no_query_is_picked_together_with_a_slow_one() {
         let mut scheduler = idle(2, &[(A, SLOW_MICROS), (B, 1)]);
         for id in [A, B] {
-            scheduler.stale(id, false);
+            scheduler.mark_stale(id, false);
         }
         assert_eq!(scheduler.pick_several(9, 50), [A]);
         assert_eq!(scheduler.pick_several(9, 50), [B]);
@@ -445,31 +450,31 @@ mod tests {
     fn no_more_queries_are_picked_together_than_are_wanted() {
         let mut scheduler = idle(1, &[(A, 1), (B, 1), (C, 1)]);
         for id in [A, B, C] {
-            scheduler.stale(id, false);
+            scheduler.mark_stale(id, false);
         }
         assert_eq!(scheduler.pick_several(2, 50), [A, B]);
     }
 
     #[test]
-    fn slow_queries_make_no_others_gather() {
+    fn slow_queries_do_not_make_the_scheduler_active() {
         let mut scheduler = idle(2, &[(A, SLOW_MICROS), (B, 1)]);
         assert!(!scheduler.is_active());
-        scheduler.stale(A, false);
+        scheduler.mark_stale(A, false);
         scheduler.pick();
         assert!(!scheduler.is_active());
-        scheduler.stale(B, false);
+        scheduler.mark_stale(B, false);
         assert!(scheduler.is_active());
     }
 
     #[test]
-    fn a_consumer_may_be_quicker_than_the_end_of_the_run() {
+    fn an_emission_may_be_delivered_before_its_run_is_finished() {
         let mut scheduler = idle(1, &[(A, 1)]);
-        scheduler.stale(A, false);
+        scheduler.mark_stale(A, false);
         scheduler.pick();
         scheduler.delivered(A);
         scheduler.finished(A, 1, true);
         assert!(scheduler.is_quiet());
-        scheduler.stale(A, false);
+        scheduler.mark_stale(A, false);
         assert_eq!(scheduler.pick(), Some(A));
     }
 
@@ -477,7 +482,7 @@ mod tests {
     fn slow_queries_leave_a_slot_to_the_quick_ones() {
         let mut scheduler = idle(2, &[(A, SLOW_MICROS), (B, SLOW_MICROS), (C, 1)]);
         for id in [A, B, C] {
-            scheduler.stale(id, false);
+            scheduler.mark_stale(id, false);
         }
         assert_eq!(scheduler.ready(), 2);
         assert_eq!(scheduler.pick(), Some(A));
@@ -488,19 +493,19 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_query_runs_where_there_is_but_one_slot() {
+    fn a_slow_query_runs_even_if_there_is_only_one_slot() {
         let mut scheduler = idle(1, &[(A, SLOW_MICROS)]);
-        scheduler.stale(A, false);
+        scheduler.mark_stale(A, false);
         assert_eq!(scheduler.pick(), Some(A));
     }
 
     #[test]
     fn a_query_that_ended_never_runs() {
         let mut scheduler = idle(1, &[(A, 1), (B, 1)]);
-        scheduler.stale(A, false);
-        scheduler.stale(B, false);
+        scheduler.mark_stale(A, false);
+        scheduler.mark_stale(B, false);
         scheduler.remove(A);
-        assert_eq!(scheduler.stale(A, false), Stale::Unknown);
+        assert_eq!(scheduler.mark_stale(A, false), MarkOutcome::Ended);
         assert_eq!(scheduler.pick(), Some(B));
         scheduler.remove(B);
         scheduler.finished(B, 1, true);
@@ -524,7 +529,7 @@ mod tests {
         prop_oneof![
             1 => id().prop_map(Event::Start),
             1 => id().prop_map(Event::Remove),
-            3 => (id(), any::<bool>()).prop_map(|(id, gather)| Event::Stale(id, gather)),
+            3 => (id(), any::<bool>()).prop_map(|(id, batch)| Event::Stale(id, batch)),
             1 => Just(Event::Release),
             3 => Just(Event::Next),
             3 => (id(), micros, any::<bool>()).prop_map(|(id, micros, emitted)| Event::Finished(id, micros, emitted)),
@@ -538,56 +543,56 @@ mod tests {
         #[test]
         fn no_run_is_lost_and_none_runs_twice_at_once(slots in 1..4_usize, events in vec(event(), 0..60)) {
             let mut scheduler = Scheduler::new(slots);
-            // Per query: whether it runs, whether a result of it is on its way, whether its last result may be old.
+            // Per query: whether it runs, whether an emission is not delivered, whether its last result may be old.
             let mut model: [Option<(bool, bool, bool)>; 4] = [None; 4];
             for event in events {
                 match event {
                     Event::Start(id) if model[id as usize].is_none() => {
-                        scheduler.start(StreamId(id));
+                        scheduler.start(LiveQueryId(id));
                         model[id as usize] = Some((true, false, false));
                     }
                     Event::Remove(id) => {
-                        scheduler.remove(StreamId(id));
+                        scheduler.remove(LiveQueryId(id));
                         model[id as usize] = None;
                     }
-                    Event::Release => scheduler.release(),
-                    Event::Stale(id, gather) => {
-                        let known = scheduler.stale(StreamId(id), gather) != Stale::Unknown;
+                    Event::Release => scheduler.release_batch(),
+                    Event::Stale(id, batch) => {
+                        let known = scheduler.mark_stale(LiveQueryId(id), batch) != MarkOutcome::Ended;
                         prop_assert_eq!(known, model[id as usize].is_some());
                         if let Some((_, _, old)) = &mut model[id as usize] {
                             *old = true;
                         }
                     }
-                    Event::Next => if let Some(StreamId(id)) = scheduler.pick() {
-                        let (running, delivering, old) = model[id as usize].as_mut().expect("only known queries run");
+                    Event::Next => if let Some(LiveQueryId(id)) = scheduler.pick() {
+                        let (running, delivering, old) = model[id as usize].as_mut().expect("only present queries run");
                         prop_assert!(!*running && !*delivering && *old);
                         (*running, *old) = (true, false);
                     },
                     Event::Finished(id, micros, emitted) => if let Some((running @ true, delivering, _)) = &mut model[id as usize] {
-                        scheduler.finished(StreamId(id), micros, emitted);
+                        scheduler.finished(LiveQueryId(id), micros, emitted);
                         (*running, *delivering) = (false, emitted);
                     },
                     Event::Delivered(id) => if let Some((_, delivering @ true, _)) = &mut model[id as usize] {
-                        scheduler.delivered(StreamId(id));
+                        scheduler.delivered(LiveQueryId(id));
                         *delivering = false;
                     },
                     Event::Start(_) => {}
                 }
             }
-            // Let everything come to rest: whatever is old must get its run.
+            // Let everything finish: each old result must get its run.
             loop {
                 for (id, state) in model.iter_mut().enumerate() {
                     if let Some((running, delivering, _)) = state {
                         if std::mem::take(running) {
-                            scheduler.finished(StreamId(id as u32), 1, false);
+                            scheduler.finished(LiveQueryId(id as u32), 1, false);
                         }
                         if std::mem::take(delivering) {
-                            scheduler.delivered(StreamId(id as u32));
+                            scheduler.delivered(LiveQueryId(id as u32));
                         }
                     }
                 }
-                scheduler.release();
-                let Some(StreamId(id)) = scheduler.pick() else { break };
+                scheduler.release_batch();
+                let Some(LiveQueryId(id)) = scheduler.pick() else { break };
                 model[id as usize] = Some((true, false, false));
             }
             prop_assert!(scheduler.is_quiet());

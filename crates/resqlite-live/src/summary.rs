@@ -1,4 +1,4 @@
-//! What one commit changed.
+//! The changes of one commit.
 
 use std::sync::{Arc, LazyLock};
 
@@ -8,8 +8,8 @@ use crate::{
     table_name::TableName,
 };
 
-/// Rows changed, by operation. Where a summary had to guess these are upper bounds. `INSERT OR REPLACE` counts
-/// as a delete and an insert where it pushes a row out.
+/// Rows changed, by operation; upper bounds where a summary over-approximates. An `INSERT OR REPLACE` that replaces a row
+/// counts as a delete and an insert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Operations {
     /// Rows inserted.
@@ -20,15 +20,15 @@ pub struct Operations {
     pub deletes: u64,
 }
 
-/// What a commit changed in one table.
+/// The changes of a commit to one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableChange {
     /// How many rows, by operation.
     pub operations: Operations,
-    /// How far the changes were decoded: what `columns` and `rows` speak of.
+    /// How much of the rows was decoded: the scope of `columns` and `rows`.
     pub watched: Arc<Watched>,
-    /// Which of the compared columns UPDATEs changed. Nothing is said of other columns: whoever reads one has
-    /// to take it for changed. An INSERT or DELETE concerns all columns and adds none here: see `operations`.
+    /// Those of the compared columns that UPDATEs changed. Any other column may have changed too. An INSERT or DELETE
+    /// changes all columns and adds none here: see `operations`.
     pub columns: Columns,
     /// The rows.
     pub rows: Rows,
@@ -37,19 +37,17 @@ pub struct TableChange {
 /// The rows of a table that changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rows {
-    /// No other rows than these, in order of their changes: a row that changed twice is here twice. Every image
-    /// is known.
+    /// At most these, in order of their changes: a row that changed twice is here twice. Every image is known.
     Only(Box<[ChangedRow]>),
-    /// Any row may have changed: images were not asked for, one could not be had, or a bound was reached.
+    /// Any row may have changed: no images were needed, one is not known, or a bound was reached.
     Any,
 }
 
-/// One change to one row. A row that an INSERT made has no old image, one that a DELETE took no new one; with
-/// `columns`, of an UPDATE, there are both.
+/// One change to one row. An INSERT has no old image, a DELETE no new one; an UPDATE has both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedRow {
-    /// Which of the compared columns an UPDATE changed; possibly none, where only others changed. `None`: INSERT
-    /// or DELETE, of all columns.
+    /// Those of the compared columns that an UPDATE changed; possibly none, if only others changed. `None`: INSERT or
+    /// DELETE.
     pub columns: Option<Columns>,
     /// The values of [`Watched::images`] before.
     pub old: Option<Image>,
@@ -58,7 +56,7 @@ pub struct ChangedRow {
 }
 
 impl ChangedRow {
-    /// Approximate bytes of the row with all that it holds.
+    /// Approximate bytes of the row with everything on the heap.
     pub(crate) fn weight(&self) -> usize {
         let images = self.old.iter().chain(&self.new).map(image::heap_bytes);
         let columns = self.columns.as_ref().map_or(0, Columns::heap_bytes);
@@ -66,7 +64,7 @@ impl ChangedRow {
     }
 }
 
-/// Stands for whatever may have happened to a table.
+/// Any change to a table.
 static ANYTHING: LazyLock<TableChange> = LazyLock::new(|| TableChange {
     operations: Operations {
         inserts: u64::MAX,
@@ -78,7 +76,7 @@ static ANYTHING: LazyLock<TableChange> = LazyLock::new(|| TableChange {
     rows: Rows::Any,
 });
 
-/// What one commit changed: never less than it did, sometimes more.
+/// The changes of one commit, over-approximated: never less than it changed, sometimes more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeSummary {
     /// Sorted by name.
@@ -111,20 +109,20 @@ impl ChangeSummary {
         self.schema_changed
     }
 
-    /// Whether anything in any table may have changed, rowids included (VACUUM, a foreign writer, a bound).
+    /// Whether anything in any table may have changed, rowids included (VACUUM, an external commit, a bound).
     pub fn everything_changed(&self) -> bool {
         self.everything_changed
     }
 
-    /// Whether a query that reads the table can have another result now.
+    /// Whether the table may have changed.
     pub fn touches(&self, table: &TableName) -> bool {
         self.table(table).is_some()
     }
 
-    /// What may have happened to the table; `None`: nothing.
+    /// The change to the table, or `None` if it did not change.
     ///
-    /// After DDL, as after a change of everything, that is anything for every table: a table can be gone or be
-    /// another one, and the columns recorded before may have other indexes now.
+    /// After DDL, as after a change of everything, every table may have changed in any way: its name may belong to no
+    /// table or to another one, and the columns recorded before may have other indexes now.
     pub fn table(&self, table: &TableName) -> Option<&TableChange> {
         if self.is_unlimited() {
             return Some(&ANYTHING);
@@ -133,13 +131,13 @@ impl ChangeSummary {
         Some(&self.tables[position].1)
     }
 
-    /// The tables whose rows changed, by name. Not all that happened where
+    /// The tables whose rows are known to have changed, by name. There may be more after
     /// [`schema_changed`](Self::schema_changed) or [`everything_changed`](Self::everything_changed).
     pub fn tables(&self) -> impl ExactSizeIterator<Item = (&TableName, &TableChange)> {
         self.tables.iter().map(|(name, change)| (name, change))
     }
 
-    /// Approximate bytes that the summary takes. Names are shared and not counted.
+    /// Approximate bytes of the summary. Names are shared and not counted.
     pub fn weight(&self) -> usize {
         let held: usize = self.tables.iter().map(|(_, change)| change.heap_bytes()).sum();
         size_of::<Self>() + size_of_val(&*self.tables) + held
@@ -151,7 +149,7 @@ impl ChangeSummary {
 }
 
 impl TableChange {
-    /// What is asked is counted although it is shared: where that changes often, the log alone keeps it.
+    /// Counts `watched` although it is shared: if needs change often, only the log still holds it.
     fn heap_bytes(&self) -> usize {
         let rows = match &self.rows {
             Rows::Only(rows) => rows.iter().map(ChangedRow::weight).sum(),
@@ -199,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_found_and_listed_by_name_whatever_the_order_of_change() {
+    fn tables_are_found_and_listed_by_name_in_any_order_of_changes() {
         let summary = summary(|changes| {
             for (rows, table) in (1..).zip(["c", "a", "b"]) {
                 (0..rows).for_each(|_| insert(changes, table));
@@ -214,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn after_ddl_anything_may_have_happened_to_any_table() {
+    fn after_ddl_any_table_may_have_changed_in_any_way() {
         let summary = summary(|changes| {
             insert(changes, "a");
             changes.record_schema_changed();
@@ -247,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_weighs_what_its_images_hold() {
+    fn the_weight_of_a_summary_includes_its_images() {
         let watched = Arc::new(Watched {
             images: [0].into(),
             ..Watched::default()
@@ -266,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_weighs_what_its_columns_hold_and_what_was_asked() {
+    fn the_weight_of_a_summary_includes_columns_and_needs() {
         let wide: ColumnSet = [1_999].into_iter().collect();
         let watched = |compared: &ColumnSet| {
             Arc::new(Watched {
@@ -283,9 +281,9 @@ mod tests {
             summary(|changes| changes.record(&name("a"), watched, update)).weight()
         };
         let light = weight(&watched(&ColumnSet::new()), ColumnSet::new());
-        let asked = weight(&watched(&wide), ColumnSet::new());
-        assert_eq!(asked, light + wide.heap_bytes());
-        assert_eq!(weight(&watched(&wide), wide.clone()), asked + wide.heap_bytes());
+        let needed = weight(&watched(&wide), ColumnSet::new());
+        assert_eq!(needed, light + wide.heap_bytes());
+        assert_eq!(weight(&watched(&wide), wide.clone()), needed + wide.heap_bytes());
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! What the property tests share.
+//! Shared by the property tests.
 
 use proptest::test_runner::Config;
 
-/// How often a property is tried. Miri is some hundred times slower and sees no file system, where failing
+/// The number of cases of a property test. Miri is some hundred times slower and sees no file system, where failing
 /// cases would be kept.
 pub(crate) fn cases(count: u32) -> Config {
     if cfg!(miri) {

@@ -56,7 +56,7 @@ impl Value {
         }
     }
 
-    /// The place of the storage class in the order.
+    /// The position of the storage class in the order.
     fn class(&self) -> u8 {
         match self {
             Value::Null => 0,
@@ -64,18 +64,6 @@ impl Value {
             Value::Text(_) => 2,
             Value::Blob(_) => 3,
         }
-    }
-
-    /// The start of the value as a number: of two values the lesser has not the greater rank. Values of one rank
-    /// can differ.
-    pub(crate) fn rank(&self) -> u64 {
-        let start = match self {
-            Value::Null => 0,
-            Value::Integer(integer) => rank_of_real(*integer as f64),
-            Value::Real(real) => rank_of_real(*real),
-            Value::Text(bytes) | Value::Blob(bytes) => rank_of_bytes(bytes),
-        };
-        u64::from(self.class()) << 62 | start >> 2
     }
 
     fn canonical(&self) -> Canonical<'_> {
@@ -156,23 +144,6 @@ fn compare_reals(left: f64, right: f64) -> Ordering {
             (left, right) => right.is_some().cmp(&left.is_some()),
         }
     })
-}
-
-fn rank_of_real(real: f64) -> u64 {
-    if real.is_nan() {
-        return 0;
-    }
-    const SIGN: u64 = 1 << 63;
-    // The bits of `-0.0` become those of `0.0`.
-    let bits = (real + 0.0).to_bits();
-    if bits & SIGN == 0 { bits | SIGN } else { !bits }
-}
-
-fn rank_of_bytes(bytes: &[u8]) -> u64 {
-    let mut start = [0; 8];
-    let length = bytes.len().min(start.len());
-    start[..length].copy_from_slice(&bytes[..length]);
-    u64::from_be_bytes(start)
 }
 
 #[cfg(test)]
@@ -300,28 +271,6 @@ mod tests {
         assert_eq!(Real(f64::NAN).cmp(&Real(f64::NAN)), Ordering::Equal);
     }
 
-    #[test]
-    fn ranks_tell_most_values_apart() {
-        let text = |text: &str| Text(text.as_bytes().into());
-        let ordered = [
-            Null,
-            Real(f64::NEG_INFINITY),
-            Integer(-1_000_000_000_000),
-            Integer(-1),
-            Integer(0),
-            Integer(1),
-            Real(1.5),
-            Integer(1_700_000_000_000),
-            Integer(1_700_000_000_001),
-            text(""),
-            text("2026-01"),
-            text("2026-02"),
-            Blob([].into()),
-            Blob([0xff].into()),
-        ];
-        assert!(ordered.is_sorted_by(|left, right| left.rank() < right.rank()));
-    }
-
     /// Values near each other and near the borders of what the types hold.
     fn any_value() -> impl Strategy<Value = Value> {
         let integers = vec![0, 1, -1, 1 << 53, (1 << 53) + 1, i64::MAX, i64::MAX - 1, i64::MIN];
@@ -355,15 +304,6 @@ mod tests {
             prop_assert_eq!(a.cmp(&b), b.cmp(&a).reverse());
             if a <= b && b <= c {
                 prop_assert!(a <= c);
-            }
-        }
-
-        #[test]
-        fn ranks_never_contradict_the_order(a in any_value(), b in any_value()) {
-            let (lesser, greater) = if a <= b { (a, b) } else { (b, a) };
-            prop_assert!(lesser.rank() <= greater.rank());
-            if lesser == greater {
-                prop_assert_eq!(lesser.rank(), greater.rank());
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use resqlite::{Delivery, Emission, Error, Listener, Shape, Slice, live::Run};
+use resqlite::{Delivery, Emission, Error, Listener, Shape, Slice, live::Segment};
 
 use crate::{
     errors,
@@ -50,7 +50,7 @@ impl Listener for FrameListener {
             .push_rows(layout, batch, self.request, ReplyFlags::NONE, &mut self.patience)
     }
 
-    fn patch(&mut self, part: usize, layout: &Arc<Shape>, segments: &[Run]) {
+    fn patch(&mut self, part: usize, layout: &Arc<Shape>, segments: &[Segment]) {
         let header = self.header(ReplyKind::Patch, ReplyFlags::NONE, layout.id());
         self.realm
             .outbox
@@ -86,15 +86,15 @@ impl Drop for FrameListener {
     }
 }
 
-fn patch(part: usize, segments: &[Run]) -> Vec<u8> {
+fn patch(part: usize, segments: &[Segment]) -> Vec<u8> {
     let mut payload = Vec::with_capacity(8 + 8 * segments.len());
     let mut word = |value: u32| payload.extend(value.to_le_bytes());
     word(part as u32);
     word(segments.len() as u32);
     for segment in segments {
         let (start, count) = match *segment {
-            Run::Keep { start, count } => (start, count),
-            Run::New { count } => (NEW_ROWS as u32, count),
+            Segment::Keep { start, count } => (start, count),
+            Segment::New { count } => (NEW_ROWS as u32, count),
         };
         word(start);
         word(count);

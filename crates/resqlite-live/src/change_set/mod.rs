@@ -1,8 +1,8 @@
-//! What the open transaction has changed so far.
+//! The changes of the open transaction.
 //!
-//! State only grows while changes are recorded. To be able to shrink again, the first change to a table after a
-//! mark saves the table's [`Extent`]. A rollback takes these saved states back, newest first. So a saved state
-//! that was forgotten (there is a bound) can only leave too much in the set, never too little.
+//! Recording only adds. To be able to roll back, the first change to a table after a mark saves the table's [`Extent`];
+//! a rollback restores these saved states, newest first. There is a bound on saved states: one that was dropped leaves
+//! too much in the set, never too little.
 
 mod touched;
 
@@ -28,18 +28,18 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark(u64);
 
-/// What the open transaction has changed so far. See the [crate] for an example.
+/// The changes of the open transaction. See the [crate] for an example.
 #[derive(Debug, Default)]
 pub struct ChangeSet {
     bounds: Bounds,
-    /// The newest mark; what is recorded now was recorded after it.
+    /// The newest mark.
     now: u64,
     /// In order of first change, so that a rollback removes tables only from the end.
     tables: Vec<Touched>,
     positions: HashMap<TableName, usize>,
-    /// Where the last change went: most go to the same table as the one before.
+    /// The position of the table that changed last: most changes are to the same table as the one before.
     last: usize,
-    /// What the rows of all tables weigh together.
+    /// The weight of the rows of all tables.
     row_bytes: usize,
     saved: Vec<Saved>,
     schema_changed_at: Option<u64>,
@@ -66,7 +66,7 @@ impl Default for Bounds {
     }
 }
 
-/// How a table stood before its first change after a mark.
+/// The state of a table before its first change after a mark.
 #[derive(Debug)]
 struct Saved {
     position: usize,
@@ -96,8 +96,8 @@ impl ChangeSet {
         self.tables.is_empty() && self.schema_changed_at.is_none() && self.everything_changed_at.is_none()
     }
 
-    /// A row of the table changed, decoded as far as `watched` says. Changes of one table that were decoded
-    /// differently (which a transaction should avoid) together tell only the operations.
+    /// Records a change to a row of the table, decoded as `watched` says. If the changes to one table were decoded
+    /// differently (which a transaction should avoid), only their operations are kept.
     pub fn record(&mut self, table: &TableName, watched: &Arc<Watched>, change: RowChange) {
         if self.everything_changed_at.is_some() {
             return;
@@ -107,7 +107,7 @@ impl ChangeSet {
         };
         self.save(position);
         let touched = &mut self.tables[position];
-        if !touched.speaks_of(watched) {
+        if !touched.is_decoded_as(watched) {
             touched.extent.columns = Columns::Any;
             touched.extent.any_row = true;
         }
@@ -132,19 +132,19 @@ impl ChangeSet {
         }
     }
 
-    /// The schema changed: DDL.
+    /// Records DDL.
     pub fn record_schema_changed(&mut self) {
         self.schema_changed_at.get_or_insert(self.now);
     }
 
-    /// Anything in any table may have changed, and rowids may name other rows now: VACUUM, or a change of which
-    /// nothing is known.
+    /// Records that anything in any table may have changed, and rowids may belong to other rows now: VACUUM, or an unknown
+    /// change.
     pub fn record_everything_changed(&mut self) {
         self.everything_changed_at.get_or_insert(self.now);
     }
 
-    /// A point to roll back to: take one before each statement and savepoint that can be undone by itself. It
-    /// needs no release, and stays usable after a rollback to it or to an earlier one.
+    /// Returns a mark to roll back to: take one before each statement and savepoint that can be undone by itself. It
+    /// needs no release, and stays valid after a rollback to it or to an earlier one.
     pub fn mark(&mut self) -> Mark {
         self.now += 1;
         Mark(self.now)
@@ -173,7 +173,7 @@ impl ChangeSet {
         self.everything_changed_at = None;
     }
 
-    /// What the transaction changed: COMMIT. The set is empty after it.
+    /// Returns the changes of the transaction, and leaves the set empty: COMMIT.
     pub fn finish(&mut self) -> ChangeSummary {
         let everything_changed = self.everything_changed_at.is_some();
         if everything_changed {
@@ -185,7 +185,7 @@ impl ChangeSet {
         summary
     }
 
-    /// Where the table stands, made now if this is its first change; `None` if there are too many tables.
+    /// Returns the position of the table, which is added with its first change; `None` if there are too many tables.
     fn touch(&mut self, table: &TableName, watched: &Arc<Watched>) -> Option<usize> {
         if self
             .tables
@@ -213,7 +213,7 @@ impl ChangeSet {
             return;
         }
         if self.saved.len() >= self.bounds.saved {
-            self.forget_saved();
+            self.drop_saved();
         }
         let touched = &mut self.tables[position];
         let saved_before = std::mem::replace(&mut touched.saved_at, self.now);
@@ -225,8 +225,8 @@ impl ChangeSet {
         });
     }
 
-    /// Forgets all saved states but those of the newest mark, which are at most one per table.
-    fn forget_saved(&mut self) {
+    /// Drops all saved states but those of the newest mark, which are at most one per table.
+    fn drop_saved(&mut self) {
         let older = self.saved.partition_point(|saved| saved.at < self.now);
         self.saved.drain(..older);
     }
@@ -239,7 +239,7 @@ impl ChangeSet {
         touched.saved_at = saved.saved_before;
     }
 
-    /// Adds a row to the table. One with an unknown image, and one that finds no room, stands for any row.
+    /// Adds a row to the table. If an image is unknown or a bound is reached, any row may have changed.
     fn add_row(&mut self, position: usize, row: Option<ChangedRow>) {
         let touched = &mut self.tables[position];
         let room = touched.rows.len() < self.bounds.rows_per_table;

@@ -36,7 +36,7 @@ fn table(number: usize) -> TableName {
     TableName::new(["main", "temp"][number % 2], format!("t{}", number / 2))
 }
 
-/// One table of which nothing is asked, one of which no images are, and others.
+/// One table of which nothing is decoded, one without images, and others.
 fn usual(table: usize) -> Watched {
     Watched {
         compared: if table == 0 {
@@ -64,7 +64,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// The asked values, as the hook gives them: nothing where nothing is asked, and rarely not to be had.
+/// The values of an image, if there is one; rarely unknown.
 fn image(length: usize) -> BoxedStrategy<Option<Image>> {
     if length == 0 {
         return Just(None).boxed();
@@ -242,7 +242,7 @@ fn row(change: &RowChange) -> Option<ChangedRow> {
 }
 
 /// The change in the words of the model.
-fn told(change: &TableChange) -> ExpectedTable {
+fn reported(change: &TableChange) -> ExpectedTable {
     let rows = match &change.rows {
         Rows::Only(rows) => Some(rows.to_vec()),
         Rows::Any => None,
@@ -265,12 +265,12 @@ fn assert_equals(summary: &ChangeSummary, expected: &Expected) {
     assert_eq!(summary.tables().len(), expected.tables.len());
     let listed: BTreeMap<_, _> = summary.tables().collect();
     for (number, change) in &expected.tables {
-        assert_eq!(told(listed[&table(*number)]), *change);
+        assert_eq!(reported(listed[&table(*number)]), *change);
     }
     if !expected.schema_changed {
         for number in 0..TABLES {
             assert_eq!(
-                summary.table(&table(number)).map(told).as_ref(),
+                summary.table(&table(number)).map(reported).as_ref(),
                 expected.tables.get(&number)
             );
         }
@@ -282,32 +282,34 @@ fn assert_covers(summary: &ChangeSummary, expected: &Expected) {
     assert!(summary.schema_changed() || !expected.schema_changed);
     assert!(summary.everything_changed() || !expected.everything_changed);
     for (number, change) in &expected.tables {
-        let told = told(summary.table(&table(*number)).expect("the table is touched"));
-        assert!(told.operations.inserts >= change.operations.inserts);
-        assert!(told.operations.updates >= change.operations.updates);
-        assert!(told.operations.deletes >= change.operations.deletes);
-        let of_any = told.columns.is_none() && told.rows.is_none();
+        let reported = reported(summary.table(&table(*number)).expect("the table is touched"));
+        assert!(reported.operations.inserts >= change.operations.inserts);
+        assert!(reported.operations.updates >= change.operations.updates);
+        assert!(reported.operations.deletes >= change.operations.deletes);
+        let of_any = reported.columns.is_none() && reported.rows.is_none();
         assert!(
-            of_any || told.watched == change.watched,
-            "{told:?} speaks of others than {change:?}"
+            of_any || reported.watched == change.watched,
+            "{reported:?} is decoded differently from {change:?}"
         );
         assert!(
-            covers(&told.columns, &change.columns, |told, wanted| told
+            covers(&reported.columns, &change.columns, |reported, wanted| reported
                 .is_superset(wanted)),
-            "{told:?} misses a column of {change:?}"
+            "{reported:?} misses a column of {change:?}"
         );
         assert!(
-            covers(&told.rows, &change.rows, |told, wanted| is_within(wanted, told)),
-            "{told:?} misses a row of {change:?}"
+            covers(&reported.rows, &change.rows, |reported, wanted| is_within(
+                wanted, reported
+            )),
+            "{reported:?} misses a row of {change:?}"
         );
     }
 }
 
-/// Whether what is told is any, or else includes what is wanted.
-fn covers<T>(told: &Option<T>, wanted: &Option<T>, includes: fn(&T, &T) -> bool) -> bool {
-    match (told, wanted) {
+/// Whether the reported value is any, or includes the wanted one.
+fn covers<T>(reported: &Option<T>, wanted: &Option<T>, includes: fn(&T, &T) -> bool) -> bool {
+    match (reported, wanted) {
         (None, _) => true,
-        (Some(told), Some(wanted)) => includes(told, wanted),
+        (Some(reported), Some(wanted)) => includes(reported, wanted),
         (Some(_), None) => false,
     }
 }
@@ -390,7 +392,7 @@ proptest! {
     #![proptest_config(cases(4_000))]
 
     #[test]
-    fn under_its_bounds_a_change_set_says_exactly_what_happened(steps in steps()) {
+    fn within_its_bounds_a_change_set_is_exact(steps in steps()) {
         run(&steps, Bounds::default(), assert_equals);
     }
 

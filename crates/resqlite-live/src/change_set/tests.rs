@@ -101,7 +101,7 @@ fn clearing_discards_everything() {
 }
 
 #[test]
-fn every_change_of_a_row_is_told_with_the_values_before_and_after() {
+fn every_change_of_a_row_is_kept_with_the_values_before_and_after() {
     let mut changes = ChangeSet::new();
     let moved = RowChange::Update {
         columns: columns(&[0, 3]),
@@ -132,7 +132,7 @@ fn every_change_of_a_row_is_told_with_the_values_before_and_after() {
 }
 
 #[test]
-fn a_change_says_how_far_it_was_decoded() {
+fn a_change_says_how_it_was_decoded() {
     let mut changes = ChangeSet::new();
     record(&mut changes, "t", insert(1));
     assert_eq!(finish(&mut changes).watched, watched());
@@ -166,7 +166,7 @@ fn inserts_and_deletes_add_no_columns() {
 }
 
 #[test]
-fn an_update_of_no_compared_column_is_told_for_it_may_have_changed_another() {
+fn an_update_of_no_compared_column_is_kept_because_it_may_have_changed_another() {
     let mut changes = ChangeSet::new();
     record(&mut changes, "t", update(1, &[]));
     let change = finish(&mut changes);
@@ -217,7 +217,7 @@ fn a_row_without_a_known_image_may_be_any() {
 }
 
 #[test]
-fn where_no_images_are_asked_any_row_may_have_changed_and_none_is_kept() {
+fn without_images_any_row_may_have_changed_and_none_is_kept() {
     let watched = Arc::new(Watched {
         images: [].into(),
         ..(*watched()).clone()
@@ -232,7 +232,7 @@ fn where_no_images_are_asked_any_row_may_have_changed_and_none_is_kept() {
 }
 
 #[test]
-fn changes_of_a_table_that_were_decoded_differently_together_tell_only_operations() {
+fn of_changes_that_were_decoded_differently_only_the_operations_are_kept() {
     let mut changes = ChangeSet::new();
     record(&mut changes, "t", update(1, &[2]));
     let mark = changes.mark();
@@ -311,7 +311,7 @@ fn a_mark_can_be_rolled_back_to_again() {
 }
 
 #[test]
-fn a_row_told_again_after_a_rollback_is_not_lost() {
+fn a_row_recorded_again_after_a_rollback_is_not_lost() {
     let mut changes = ChangeSet::new();
     record(&mut changes, "t", insert(1));
     let mark = changes.mark();
@@ -332,7 +332,7 @@ fn a_rollback_of_ddl_keeps_earlier_ddl() {
 }
 
 #[test]
-fn a_row_more_than_the_bound_makes_every_row_a_changed_one() {
+fn a_row_more_than_the_bound_makes_any_row_a_changed_one() {
     let mut changes = small(|bounds| bounds.rows_per_table = 2);
     for row in [1, 2] {
         record(&mut changes, "t", insert(row));
@@ -346,7 +346,7 @@ fn a_row_more_than_the_bound_makes_every_row_a_changed_one() {
 }
 
 #[test]
-fn an_image_too_heavy_for_the_bound_makes_every_row_of_its_table_a_changed_one() {
+fn an_image_too_heavy_for_the_bound_makes_any_row_of_its_table_a_changed_one() {
     let mut changes = small(|bounds| bounds.row_bytes = 1_000);
     let heavy: Image = [Value::Blob(vec![0; 1_000].into())].into();
     record(&mut changes, "t", RowChange::Insert { new: Some(heavy) });
@@ -370,7 +370,7 @@ fn a_table_more_than_the_bound_changes_everything() {
 }
 
 #[test]
-fn a_rollback_brings_back_the_rows_that_a_bound_had_blurred() {
+fn a_rollback_restores_the_rows_from_before_a_bound_was_reached() {
     let mut changes = small(|bounds| bounds.rows_per_table = 2);
     record(&mut changes, "t", insert(1));
     let mark = changes.mark();
@@ -409,14 +409,14 @@ fn many_statements() -> (ChangeSet, Mark, Mark) {
 }
 
 #[test]
-fn the_last_statement_is_undone_exactly_however_many_came_before() {
+fn the_last_statement_is_undone_exactly_after_any_number_of_others() {
     let (mut changes, _, last) = many_statements();
     changes.rollback_to(last);
     assert_eq!(finish(&mut changes).rows, rows(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
 }
 
 #[test]
-fn a_rollback_past_forgotten_states_leaves_too_much_and_never_too_little() {
+fn a_rollback_past_dropped_states_leaves_too_much_and_never_too_little() {
     let (mut changes, first, _) = many_statements();
     changes.rollback_to(first);
     let change = finish(&mut changes);
@@ -427,7 +427,7 @@ fn a_rollback_past_forgotten_states_leaves_too_much_and_never_too_little() {
 }
 
 #[test]
-fn a_table_first_changed_after_a_mark_is_undone_even_when_states_were_forgotten() {
+fn a_table_first_changed_after_a_mark_is_undone_even_if_states_were_dropped() {
     let mut changes = small(|bounds| bounds.saved = 1);
     let begin = changes.mark();
     for row in 0..10 {
@@ -439,7 +439,7 @@ fn a_table_first_changed_after_a_mark_is_undone_even_when_states_were_forgotten(
 }
 
 #[test]
-fn the_newest_statement_is_undone_exactly_whatever_the_number_of_its_tables() {
+fn the_newest_statement_is_undone_exactly_with_any_number_of_tables() {
     let mut changes = small(|bounds| bounds.saved = 1);
     for table in ["t", "u", "v"] {
         record(&mut changes, table, insert(1));

@@ -1,4 +1,4 @@
-//! What has changed so far in one table.
+//! The changes to one table.
 
 use std::sync::Arc;
 
@@ -18,19 +18,19 @@ pub(super) struct Touched {
     pub(super) first_at: u64,
     /// The newest mark when its extent was last saved, or when it first changed.
     pub(super) saved_at: u64,
-    /// In order of their changes. Kept when any row may have changed, for a rollback can undo that.
+    /// In order of their changes. Kept even if `any_row`, because a rollback can undo that.
     pub(super) rows: Vec<ChangedRow>,
     pub(super) extent: Extent,
 }
 
-/// How far the change of a table goes; small enough to be saved at every mark.
+/// Everything about the changes to a table but the rows: small enough to save at every mark.
 #[derive(Debug, Clone)]
 pub(super) struct Extent {
     pub(super) operations: Operations,
     pub(super) columns: Columns,
     /// How many rows there are.
     pub(super) rows: usize,
-    /// Whether other rows may have changed.
+    /// Whether any other row may have changed.
     pub(super) any_row: bool,
 }
 
@@ -52,8 +52,8 @@ impl Touched {
         }
     }
 
-    /// Whether changes decoded so far can stand beside those that are here.
-    pub(super) fn speaks_of(&self, watched: &Arc<Watched>) -> bool {
+    /// Whether the rows here were decoded in the same way.
+    pub(super) fn is_decoded_as(&self, watched: &Arc<Watched>) -> bool {
         Arc::ptr_eq(&self.watched, watched) || self.watched == *watched
     }
 

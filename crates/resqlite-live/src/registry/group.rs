@@ -1,128 +1,112 @@
-//! Streams of one shape.
+//! Live queries of one shape.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    StreamId,
-    members::Hits,
+    hits::Hits,
     shape::Shape,
-    skips::Reached,
-    slot::{Concerned, Slot},
+    skips::Skips,
+    table_index::{Affected, TableIndex},
 };
 use crate::{
-    dependencies::{Dependencies, Reason, Skip},
+    dependencies::Dependencies,
+    live_query_id::LiveQueryId,
     summary::TableChange,
+    verdict::{Reason, Skip},
 };
 
-/// The streams that need the same of the same tables, but for the values of their filters.
+/// Live queries that read the same columns of the same tables, and differ at most in the values of their filters.
+///
+/// If a commit affects only some of them, all others are skipped for the same reason. So the group counts its skips
+/// once for all, and each [`Entry`](super::entry::Entry) knows which of them are not its own.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) shape: Arc<Shape>,
-    pub(super) members: BTreeSet<StreamId>,
+    pub(super) ids: BTreeSet<LiveQueryId>,
     /// One per table of the shape, in its order.
-    slots: Box<[Slot]>,
-    /// Commits so far by what was needed to see that they do not concern the members, those excepted that they
-    /// do concern.
-    pub(super) reached: Reached,
-    /// The same for one commit.
-    current: Current,
-}
-
-/// What is known of a group for one commit, the last that changed one of its tables.
-#[derive(Debug)]
-struct Current {
+    tables: Box<[TableIndex]>,
+    by_column: u64,
+    by_key: u64,
+    /// The last commit that changed one of the tables, and the skip of the live queries that it did not affect.
     commit: u64,
     skip: Skip,
-    /// Members whom it concerns.
-    concerned: u64,
 }
 
 impl Group {
     pub(super) fn new(shape: Arc<Shape>) -> Self {
-        let slots = (0..).zip(&shape.tables);
+        let tables = (0..).zip(&shape.tables);
         Self {
-            slots: slots.map(|(place, table)| Slot::new(place, table)).collect(),
+            tables: tables
+                .map(|(position, table)| TableIndex::new(position, table))
+                .collect(),
             shape,
-            members: BTreeSet::new(),
-            reached: Reached::default(),
-            current: Current {
-                commit: 0,
-                skip: Skip::Table,
-                concerned: 0,
-            },
+            ids: BTreeSet::new(),
+            by_column: 0,
+            by_key: 0,
+            commit: 0,
+            skip: Skip::Table,
         }
     }
 
-    pub(super) fn insert(&mut self, dependencies: &Dependencies, id: StreamId) {
-        self.members.insert(id);
-        for (slot, table) in self.slots.iter_mut().zip(&dependencies.tables) {
-            slot.insert(table.filter.as_ref(), id);
+    pub(super) fn insert(&mut self, dependencies: &Dependencies, id: LiveQueryId) {
+        self.ids.insert(id);
+        for (index, table) in self.tables.iter_mut().zip(&dependencies.tables) {
+            index.insert(table.filter.as_ref(), id);
         }
     }
 
-    pub(super) fn remove(&mut self, dependencies: &Dependencies, id: StreamId) {
-        self.members.remove(&id);
-        for (slot, table) in self.slots.iter_mut().zip(&dependencies.tables) {
-            slot.remove(table.filter.as_ref(), id);
+    pub(super) fn remove(&mut self, dependencies: &Dependencies, id: LiveQueryId) {
+        self.ids.remove(&id);
+        for (index, table) in self.tables.iter_mut().zip(&dependencies.tables) {
+            index.remove(table.filter.as_ref(), id);
         }
     }
 
-    /// Reports the members whom the change to the table at this place concerns. Whether it is the first change of
-    /// the commit to one of the group's tables.
-    pub(super) fn find(&mut self, place: usize, change: &TableChange, hits: &mut Hits<'_>) -> bool {
-        let is_first = self.current.commit != hits.commit();
+    /// Hits the live queries that the change of the table at this position affects. Returns whether it is the first
+    /// change by this commit to any table of the group.
+    pub(super) fn find(&mut self, position: usize, change: &TableChange, hits: &mut Hits<'_>) -> bool {
+        let is_first = self.commit != hits.commit();
         if is_first {
-            self.current = Current {
-                commit: hits.commit(),
-                skip: Skip::Table,
-                concerned: 0,
-            };
+            self.commit = hits.commit();
+            self.skip = Skip::Table;
         }
-        match self.slots[place].find(change, hits) {
-            Concerned::All(reason) => self.hit_all(reason, hits),
-            Concerned::Some(skip) => self.current.skip = self.current.skip.max(skip),
+        match self.tables[position].find(change, hits) {
+            Affected::All(reason) => self.hit_all(reason, hits),
+            Affected::Hit { others } => self.skip = self.skip.max(others),
         }
         is_first
     }
 
-    /// The commit concerns all members.
     pub(super) fn hit_all(&self, reason: Reason, hits: &mut Hits<'_>) {
-        hits.visit(self.members.len() as u64);
-        self.members.iter().for_each(|&id| hits.hit(id, reason));
+        hits.visit(self.ids.len() as u64);
+        self.ids.iter().for_each(|&id| hits.hit(id, reason));
     }
 
-    /// The commit concerns a member: it is not among those for which `reached` will count the commit. What has to
-    /// be taken from that for the member.
-    pub(super) fn exempt(&mut self, commit: u64) -> Reached {
-        if self.current.commit != commit {
-            return Reached::default();
+    /// The skip of the live queries that the commit did not affect.
+    pub(super) fn skip(&self, commit: u64) -> Skip {
+        if self.commit == commit {
+            self.skip
+        } else {
+            Skip::Table
         }
-        self.current.concerned += 1;
-        self.current.skip.reached(1)
     }
 
-    /// Counts the commit, once all changes have been seen and all members exempted whom it concerns. What it adds
-    /// over all members.
-    pub(super) fn count(&mut self) -> Reached {
-        self.reached += self.current.skip.reached(1);
-        let skipped = self.members.len() as u64 - self.current.concerned;
-        self.current.skip.reached(skipped)
+    /// Counts the last commit found, once all of its changes have been.
+    pub(super) fn count_skip(&mut self) {
+        match self.skip {
+            Skip::Table => {}
+            Skip::Column => self.by_column += 1,
+            Skip::Key => self.by_key += 1,
+        }
     }
-}
 
-impl Skip {
-    /// So many commits that got this far.
-    fn reached(self, commits: u64) -> Reached {
-        match self {
-            Skip::Table => Reached::default(),
-            Skip::Column => Reached {
-                column: commits,
-                key: 0,
-            },
-            Skip::Key => Reached {
-                column: 0,
-                key: commits,
-            },
+    /// The skips after this many commits of a live query that none of them affected.
+    pub(super) fn skips(&self, commits: u64) -> Skips {
+        Skips {
+            commits,
+            by_table: commits - self.by_column - self.by_key,
+            by_column: self.by_column,
+            by_key: self.by_key,
         }
     }
 }

@@ -1,56 +1,43 @@
-//! Which streams must hear of a commit, of very many.
+//! Which live queries a commit affects, of very many.
 //!
-//! Streams whose dependencies have the same [`Shape`] form a [`Group`]: what a commit changed is
-//! compared with what they read once for all of them. Those of them that can be told apart by the values of
-//! changed rows are found by these values in an index, as the others are not looked at. So a commit costs what it
-//! changed and whom it concerns, however many streams there are.
+//! Live queries whose dependencies have the same [`Shape`] form a [`Group`]: a change is compared with the columns that
+//! they read once for all of them. Those with filters are found through an index by the values of the changed rows; the
+//! others are not visited. So the work per commit depends on the size of the commit and on how many live queries it
+//! affects, not on how many there are.
 
+mod entry;
 mod group;
-mod ids;
-mod key;
-mod members;
+mod hits;
+mod key_index;
 #[cfg(test)]
 mod properties;
 mod ranges;
 mod shape;
 mod skips;
-mod slab;
-mod slot;
+mod table_index;
 #[cfg(test)]
 mod tests;
-mod values;
 
 use std::{
     collections::{BTreeSet, HashMap},
     sync::Arc,
 };
 
+use slab::Slab;
+
 pub use self::skips::Skips;
-use self::{
-    group::Group,
-    members::{Hits, Member, Since},
-    shape::Shape,
-    skips::Reached,
-    slab::Slab,
-};
+use self::{entry::Entry, group::Group, hits::Hits, shape::Shape};
 use crate::{
-    by_stream::ByStream,
-    dependencies::{self, Dependencies, Reason},
-    limits,
-    summary::ChangeSummary,
-    table_name::TableName,
+    affects, dependencies::Dependencies, limits, live_query_id::LiveQueryId, live_query_map::LiveQueryMap,
+    summary::ChangeSummary, table_name::TableName, verdict::Reason,
 };
 
-/// Names a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StreamId(pub u32);
-
-/// The streams and what they depend on.
+/// The live queries and their dependencies.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use resqlite_live::{
-///     ChangeSet, Columns, Conjunct, Dependencies, Filter, Reason, Registry, RowChange, StreamId, TableDependency,
+///     ChangeSet, Columns, Conjunct, Dependencies, Filter, LiveQueryId, Reason, Registry, RowChange, TableDependency,
 ///     TableName, Test, Value, Watched,
 /// };
 ///
@@ -63,10 +50,10 @@ pub struct StreamId(pub u32);
 ///         columns: Columns::Only([0, 1].into_iter().collect()),
 ///         filter: Filter::new([Conjunct { column: 0, test }]),
 ///     };
-///     Arc::new(Dependencies { everything: false, tables: [table].into() })
+///     Arc::new(Dependencies { unknown: false, tables: [table].into() })
 /// };
 /// let mut registry = Registry::new();
-/// (0..1_000).for_each(|id| registry.insert(StreamId(id), of_user(i64::from(id))));
+/// (0..1_000).for_each(|id| registry.insert(LiveQueryId(id), of_user(i64::from(id))));
 ///
 /// let watched = Arc::new(Watched { compared: [0, 1].into_iter().collect(), images: [0].into() });
 /// let mut changes = ChangeSet::new();
@@ -74,33 +61,24 @@ pub struct StreamId(pub u32);
 ///
 /// let mut affected = Vec::new();
 /// registry.affected(&changes.finish(), &mut affected);
-/// assert_eq!(affected, [(StreamId(7), Reason::Rows)]);
+/// assert_eq!(affected, [(LiveQueryId(7), Reason::Rows)]);
 /// assert!(registry.visited() < 10);
-/// assert_eq!(registry.skips(StreamId(8)).by_key, 1);
+/// assert_eq!(registry.skips(LiveQueryId(8)).by_key, 1);
 /// ```
 #[derive(Debug)]
 pub struct Registry {
-    members: ByStream<Member>,
+    entries: LiveQueryMap<Entry>,
     groups: Slab<Group>,
-    by_shape: HashMap<Arc<Shape>, u32>,
-    /// Per table the groups that depend on it, each with the place of the table in its shape.
-    by_table: HashMap<TableName, BTreeSet<(u32, usize)>>,
-    /// Groups whose tables the commit at hand changed; kept for its memory.
-    touched: Vec<u32>,
-    /// Commits so far. The one at hand is among them, so it is never 0.
+    by_shape: HashMap<Arc<Shape>, usize>,
+    /// Per table the groups that read it, each with the position of the table in its shape.
+    by_table: HashMap<TableName, BTreeSet<(usize, usize)>>,
+    /// Groups with a table that the commit at hand changed. A field to reuse its memory.
+    touched: Vec<usize>,
+    /// Commits so far, the one at hand included: its number, from 1.
     commits: u64,
-    totals: Totals,
+    totals: Skips,
     visited: u64,
-    /// Keys under which a stream is to be found at most.
     keys_per_filter: usize,
-}
-
-/// [`Skips`] of all streams, as far as they cannot be told from the others.
-#[derive(Debug, Default)]
-struct Totals {
-    commits: u64,
-    skipped: Reached,
-    concerned: u64,
 }
 
 impl Default for Registry {
@@ -110,144 +88,149 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// No streams.
+    /// A registry without live queries.
     pub fn new() -> Self {
         Self::default()
     }
 
     fn with_bound(keys_per_filter: usize) -> Self {
         Self {
-            members: ByStream::default(),
-            groups: Slab::default(),
+            entries: LiveQueryMap::default(),
+            groups: Slab::new(),
             by_shape: HashMap::new(),
             by_table: HashMap::new(),
             touched: Vec::new(),
             commits: 0,
-            totals: Totals::default(),
+            totals: Skips::default(),
             visited: 0,
             keys_per_filter,
         }
     }
 
-    /// How many streams there are.
+    /// The number of live queries.
     pub fn len(&self) -> usize {
-        self.members.len()
+        self.entries.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no live queries.
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
+        self.entries.is_empty()
     }
 
-    /// Adds a stream. One that is here already gets new dependencies and keeps its [`skips`](Self::skips).
-    pub fn insert(&mut self, id: StreamId, dependencies: Arc<Dependencies>) {
-        let known = self.members.get(id);
-        if known.is_some_and(|known| known.dependencies == dependencies) {
+    /// Adds a live query, or replaces its dependencies. It keeps its [`skips`](Self::skips) then.
+    pub fn insert(&mut self, id: LiveQueryId, dependencies: Arc<Dependencies>) {
+        let before = self.entries.get(id);
+        if before.is_some_and(|before| before.dependencies == dependencies) {
             return;
         }
-        let carried = self.skips(id);
+        let earlier = self.skips(id);
         self.remove(id);
         let number = self.group_of(&dependencies);
         let group = &mut self.groups[number];
         group.insert(&dependencies, id);
-        let since = Since {
-            commits: self.commits,
-            reached: group.reached,
-        };
-        self.members
-            .insert(id, Member::new(dependencies, number, since, carried));
+        let not_own = group.skips(self.commits);
+        self.entries
+            .insert(id, Entry::new(dependencies, number, earlier, not_own));
     }
 
-    /// Removes a stream, if it is here.
-    pub fn remove(&mut self, id: StreamId) {
-        let Some(member) = self.members.remove(id) else {
+    /// Removes a live query, if it is here.
+    pub fn remove(&mut self, id: LiveQueryId) {
+        let Some(entry) = self.entries.remove(id) else {
             return;
         };
-        let group = &mut self.groups[member.group];
-        group.remove(&member.dependencies, id);
-        if group.members.is_empty() {
-            self.remove_group(member.group);
+        let group = &mut self.groups[entry.group];
+        group.remove(&entry.dependencies, id);
+        if group.ids.is_empty() {
+            self.remove_group(entry.group);
         }
     }
 
-    /// The streams that must hear of a commit, each once, in no particular order: for each the same as
-    /// [`Dependencies::concerned`] says. They replace what `out` held. To be called once per commit, because
-    /// that is what [`skips`](Self::skips) counts.
-    pub fn affected(&mut self, summary: &ChangeSummary, out: &mut Vec<(StreamId, Reason)>) {
+    /// Replaces the content of `affected` by the live queries that the commit affects, each once, in no particular
+    /// order. The verdict on each is that of [`Dependencies::verdict`]. Call it once per commit, for it also counts
+    /// the [`skips`](Self::skips).
+    pub fn affected(&mut self, summary: &ChangeSummary, affected: &mut Vec<(LiveQueryId, Reason)>) {
         self.commits += 1;
-        self.totals.commits += self.members.len() as u64;
-        let mut hits = Hits::new(&mut self.members, out, self.commits, &mut self.visited);
-        if let Some(reason) = dependencies::unlimited(summary) {
+        let mut hits = Hits::new(&mut self.entries, affected, self.commits, &mut self.visited);
+        if let Some(reason) = affects::affects_all(summary) {
             hits.hit_all(reason);
-            self.totals.concerned += out.len() as u64;
-            return;
-        }
-        if let Some(&group) = self.by_shape.get(&Shape::everything()) {
-            self.groups[group].hit_all(Reason::Everything, &mut hits);
-        }
-        for (table, change) in summary.tables() {
-            for &(group, place) in self.by_table.get(table).into_iter().flatten() {
-                hits.visit(1);
-                if self.groups[group].find(place, change, &mut hits) {
-                    self.touched.push(group);
+        } else {
+            if let Some(&group) = self.by_shape.get(&Shape::unknown()) {
+                self.groups[group].hit_all(Reason::Unknown, &mut hits);
+            }
+            for (table, change) in summary.tables() {
+                for &(group, position) in self.by_table.get(table).into_iter().flatten() {
+                    hits.visit(1);
+                    if self.groups[group].find(position, change, &mut hits) {
+                        self.touched.push(group);
+                    }
                 }
             }
         }
-        let groups = &mut self.groups;
-        hits.for_each(|member| member.exempt += groups[member.group].exempt(self.commits));
-        for group in self.touched.drain(..) {
-            self.totals.skipped += groups[group].count();
-        }
-        self.totals.concerned += out.len() as u64;
+        self.count_skips(affected);
     }
 
-    /// What became of the commits since the stream was inserted; zeros for one that is not here.
-    pub fn skips(&self, id: StreamId) -> Skips {
-        let Some(member) = self.members.get(id) else {
-            return Skips::default();
-        };
-        member.skips(Since {
-            commits: self.commits,
-            reached: self.groups[member.group].reached,
-        })
+    /// The commits since the live query was inserted; zeros if it is not here.
+    pub fn skips(&self, id: LiveQueryId) -> Skips {
+        let skips = |entry: &Entry| entry.skips(self.groups[entry.group].skips(self.commits));
+        self.entries.get(id).map(skips).unwrap_or_default()
     }
 
-    /// The sum of all [`skips`](Self::skips), those of removed streams included.
+    /// The sum of all [`skips`](Self::skips), those of removed live queries included.
     pub fn totals(&self) -> Skips {
-        Skips::of(self.totals.commits, self.totals.skipped, self.totals.concerned)
+        self.totals
     }
 
-    /// Entries of indexes that were looked at so far: what finding the streams has cost.
+    /// Index entries visited so far: the work of finding the live queries.
     pub fn visited(&self) -> u64 {
         self.visited
     }
 
+    /// Counts the commit at hand for each group as a whole, and takes that back for the live queries that it affected.
+    fn count_skips(&mut self, affected: &[(LiveQueryId, Reason)]) {
+        let queries = self.entries.len() as u64;
+        self.totals.commits += queries;
+        self.totals.by_table += queries;
+        for number in self.touched.drain(..) {
+            let group = &mut self.groups[number];
+            group.count_skip();
+            let queries = group.ids.len() as u64;
+            self.totals.by_table -= queries;
+            *self.totals.counter(group.skip(self.commits)) += queries;
+        }
+        for &(id, _) in affected {
+            if let Some(entry) = self.entries.get_mut(id) {
+                let skip = self.groups[entry.group].skip(self.commits);
+                *entry.not_own.counter(skip) += 1;
+                *self.totals.counter(skip) -= 1;
+            }
+        }
+    }
+
     /// The group of the dependencies' shape, made now if there is none.
-    fn group_of(&mut self, dependencies: &Dependencies) -> u32 {
+    fn group_of(&mut self, dependencies: &Dependencies) -> usize {
         let shape = Shape::of(dependencies, self.keys_per_filter);
         if let Some(&group) = self.by_shape.get(&shape) {
             return group;
         }
         let shape = Arc::new(shape);
         let group = self.groups.insert(Group::new(Arc::clone(&shape)));
-        for (place, table) in shape.tables.iter().enumerate() {
-            let places = self.by_table.entry(table.table.clone()).or_default();
-            places.insert((group, place));
+        for (position, table) in shape.tables.iter().enumerate() {
+            let readers = self.by_table.entry(table.table.clone()).or_default();
+            readers.insert((group, position));
         }
         self.by_shape.insert(shape, group);
         group
     }
 
-    fn remove_group(&mut self, group: u32) {
-        let shape = Arc::clone(&self.groups[group].shape);
-        self.groups.remove(group);
+    fn remove_group(&mut self, group: usize) {
+        let shape = self.groups.remove(group).shape;
         self.by_shape.remove(&shape);
-        for (place, table) in shape.tables.iter().enumerate() {
-            let Some(places) = self.by_table.get_mut(&table.table) else {
+        for (position, table) in shape.tables.iter().enumerate() {
+            let Some(readers) = self.by_table.get_mut(&table.table) else {
                 continue;
             };
-            places.remove(&(group, place));
-            if places.is_empty() {
+            readers.remove(&(group, position));
+            if readers.is_empty() {
                 self.by_table.remove(&table.table);
             }
         }

@@ -1,26 +1,28 @@
-//! A registry against [`Dependencies::concerned`] for each stream by itself.
+//! The registry against [`Dependencies::verdict`] on each live query by itself.
 
 use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 
 use proptest::{collection::vec, option, prelude::*, sample};
 
-use super::{Registry, Skips, StreamId};
+use super::{Registry, Skips};
 use crate::{
     column_set::{ColumnSet, Columns},
-    dependencies::{Dependencies, Reason, Skip, TableDependency},
+    dependencies::{Dependencies, TableDependency},
     filter::{Conjunct, Filter, Test},
     image::{Image, Watched},
+    live_query_id::LiveQueryId,
     summary::{ChangeSummary, ChangedRow, Operations, Rows, TableChange},
     table_name::TableName,
     testing::cases,
     value::Value,
+    verdict::{Reason, Verdict},
 };
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// Replaces the dependencies of a stream that is there.
-    Insert(StreamId, Arc<Dependencies>),
-    Remove(StreamId),
+    /// Replaces the dependencies if the live query is there.
+    Insert(LiveQueryId, Arc<Dependencies>),
+    Remove(LiveQueryId),
     Commit(ChangeSummary),
 }
 
@@ -76,18 +78,18 @@ prop_compose! {
 
 prop_compose! {
     fn dependencies()(
-        everything in prop::bool::weighted(0.03),
+        unknown in prop::bool::weighted(0.03),
         tables in vec(table_dependency(), 0..4),
     ) -> Arc<Dependencies> {
-        Arc::new(Dependencies { everything, tables: tables.into() })
+        Arc::new(Dependencies { unknown, tables: tables.into() })
     }
 }
 
 fn watched() -> impl Strategy<Value = Arc<Watched>> {
-    let images = vec(prop::bool::weighted(0.9), usize::from(COLUMNS)).prop_map(|asked| {
-        let columns = (0..COLUMNS).zip(asked);
+    let images = vec(prop::bool::weighted(0.9), usize::from(COLUMNS)).prop_map(|watched| {
+        let columns = (0..COLUMNS).zip(watched);
         columns
-            .filter(|(_, asked)| *asked)
+            .filter(|(_, watched)| *watched)
             .map(|(column, _)| column)
             .collect()
     });
@@ -166,7 +168,7 @@ fn summary() -> impl Strategy<Value = ChangeSummary> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let id = || (0..20_u32).prop_map(StreamId);
+    let id = || (0..20_u32).prop_map(LiveQueryId);
     prop_oneof![
         5 => (id(), dependencies()).prop_map(|(id, dependencies)| Step::Insert(id, dependencies)),
         2 => id().prop_map(Step::Remove),
@@ -174,7 +176,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Streams of few shapes, which share their groups.
+/// Live queries of few shapes, which share their groups.
 fn similar_step() -> impl Strategy<Value = Step> {
     let column = |column, values: Vec<Value>| Conjunct {
         column,
@@ -211,11 +213,11 @@ fn similar_step() -> impl Strategy<Value = Step> {
             vec![table("a", filter)]
         };
         Arc::new(Dependencies {
-            everything: false,
+            unknown: false,
             tables: tables.into(),
         })
     });
-    let id = || (0..60_u32).prop_map(StreamId);
+    let id = || (0..60_u32).prop_map(LiveQueryId);
     prop_oneof![
         5 => (id(), dependencies).prop_map(|(id, dependencies)| Step::Insert(id, dependencies)),
         1 => id().prop_map(Step::Remove),
@@ -227,31 +229,29 @@ fn steps(step: impl Strategy<Value = Step>) -> impl Strategy<Value = Vec<Step>> 
     vec(step, 0..if cfg!(miri) { 20 } else { 60 })
 }
 
-/// Every stream by itself.
+/// Each live query by itself.
 #[derive(Default)]
 struct Model {
-    streams: BTreeMap<StreamId, (Arc<Dependencies>, Skips)>,
+    queries: BTreeMap<LiveQueryId, (Arc<Dependencies>, Skips)>,
     totals: Skips,
 }
 
 impl Model {
-    fn insert(&mut self, id: StreamId, dependencies: Arc<Dependencies>) {
-        let skips = self.streams.get(&id).map(|(_, skips)| *skips);
-        self.streams.insert(id, (dependencies, skips.unwrap_or_default()));
+    fn insert(&mut self, id: LiveQueryId, dependencies: Arc<Dependencies>) {
+        let skips = self.queries.get(&id).map(|(_, skips)| *skips);
+        self.queries.insert(id, (dependencies, skips.unwrap_or_default()));
     }
 
-    fn affected(&mut self, summary: &ChangeSummary) -> Vec<(StreamId, Reason)> {
+    fn affected(&mut self, summary: &ChangeSummary) -> Vec<(LiveQueryId, Reason)> {
         let mut affected = Vec::new();
-        for (&id, (dependencies, skips)) in &mut self.streams {
-            let concerned = dependencies.concerned(summary);
-            affected.extend(concerned.map(|reason| (id, reason)));
-            for counters in [skips, &mut self.totals] {
-                counters.commits += 1;
-                match concerned {
-                    Ok(_) => counters.concerned += 1,
-                    Err(Skip::Table) => counters.by_table += 1,
-                    Err(Skip::Column) => counters.by_column += 1,
-                    Err(Skip::Key) => counters.by_key += 1,
+        for (&id, (dependencies, skips)) in &mut self.queries {
+            skips.commits += 1;
+            self.totals.commits += 1;
+            match dependencies.verdict(summary) {
+                Verdict::Affected(reason) => affected.push((id, reason)),
+                Verdict::Skipped(skip) => {
+                    *skips.counter(skip) += 1;
+                    *self.totals.counter(skip) += 1;
                 }
             }
         }
@@ -261,7 +261,7 @@ impl Model {
 
 fn check(mut registry: Registry, steps: Vec<Step>) -> Result<(), TestCaseError> {
     let mut model = Model::default();
-    let mut out = vec![(StreamId(1_000), Reason::Everything)];
+    let mut out = vec![(LiveQueryId(1_000), Reason::Unknown)];
     for step in steps {
         match step {
             Step::Insert(id, dependencies) => {
@@ -270,7 +270,7 @@ fn check(mut registry: Registry, steps: Vec<Step>) -> Result<(), TestCaseError> 
             }
             Step::Remove(id) => {
                 registry.remove(id);
-                model.streams.remove(&id);
+                model.queries.remove(&id);
             }
             Step::Commit(summary) => {
                 registry.affected(&summary, &mut out);
@@ -278,13 +278,13 @@ fn check(mut registry: Registry, steps: Vec<Step>) -> Result<(), TestCaseError> 
                 prop_assert_eq!(&out, &model.affected(&summary));
             }
         }
-        prop_assert_eq!(registry.len(), model.streams.len());
-        for (&id, (_, skips)) in &model.streams {
+        prop_assert_eq!(registry.len(), model.queries.len());
+        for (&id, (_, skips)) in &model.queries {
             prop_assert_eq!(registry.skips(id), *skips);
         }
         prop_assert_eq!(registry.totals(), model.totals);
     }
-    for &id in model.streams.keys() {
+    for &id in model.queries.keys() {
         registry.remove(id);
     }
     prop_assert!(registry.is_empty() && registry.groups.is_empty());
@@ -296,12 +296,12 @@ proptest! {
     #![proptest_config(cases(1024))]
 
     #[test]
-    fn streams_hear_of_what_concerns_them_and_of_nothing_else(steps in steps(step())) {
+    fn the_live_queries_found_are_those_that_the_commit_affects(steps in steps(step())) {
         check(Registry::new(), steps)?;
     }
 
     #[test]
-    fn streams_of_one_shape_hear_of_what_concerns_them(steps in steps(similar_step())) {
+    fn those_of_one_shape_are_found_too(steps in steps(similar_step())) {
         check(Registry::new(), steps)?;
     }
 

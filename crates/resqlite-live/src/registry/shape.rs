@@ -1,4 +1,4 @@
-//! What streams have in common that are looked up together.
+//! What live queries have in common that are looked up together.
 
 use std::{cmp::Reverse, ops::Bound};
 
@@ -9,11 +9,11 @@ use crate::{
     table_name::TableName,
 };
 
-/// Dependencies without the values of their filters: streams of one statement have one shape.
+/// Dependencies without the values of their filters: live queries of one statement have one shape.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Shape {
-    pub(super) everything: bool,
-    /// In the order of [`Dependencies::tables`]; empty where `everything`.
+    pub(super) unknown: bool,
+    /// In the order of [`Dependencies::tables`]; empty if `unknown`.
     pub(super) tables: Box<[TableShape]>,
 }
 
@@ -26,35 +26,35 @@ pub(super) struct TableShape {
     pub(super) roles: Box<[(u16, Role)]>,
 }
 
-/// How a test of a filter is used to find streams.
+/// The use of a test of a filter in finding live queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Role {
-    /// Its values are part of the key under which the stream is found.
+    /// Its values are part of the keys under which the live query is found.
     Key,
-    /// Its range finds the stream among those of the same key.
+    /// Its range finds the live query among those of the same key.
     Range,
-    /// It is tried on each stream that was found.
+    /// It is tried on each live query that was found.
     Check,
 }
 
 impl Shape {
-    /// The shape of dependencies of which a stream is found under at most so many keys, unless one test alone has
-    /// more values.
+    /// The shape of the dependencies. A live query is found under at most `keys` keys, unless one test alone has more
+    /// values.
     pub(super) fn of(dependencies: &Dependencies, keys: usize) -> Self {
-        if dependencies.everything {
-            return Self::everything();
+        if dependencies.unknown {
+            return Self::unknown();
         }
         let tables = dependencies.tables.iter();
         Self {
-            everything: false,
+            unknown: false,
             tables: tables.map(|table| TableShape::of(table, keys)).collect(),
         }
     }
 
-    /// The shape of all streams that any commit concerns.
-    pub(super) fn everything() -> Self {
+    /// The shape of all live queries that every commit affects.
+    pub(super) fn unknown() -> Self {
         Self {
-            everything: true,
+            unknown: true,
             tables: Box::default(),
         }
     }
@@ -86,8 +86,7 @@ fn roles(filter: &Filter, keys: usize) -> Box<[(u16, Role)]> {
     roles
 }
 
-/// The lists whose values together make the key: as many as the bound allows, the shortest first, and one per
-/// column.
+/// The lists whose values are combined to keys: as many as the bound allows, the shortest first, one per column.
 fn key_tests(filter: &Filter, bound: usize) -> Vec<usize> {
     let mut lists: Vec<(usize, u16, usize)> = (0..)
         .zip(filter.conjuncts())

@@ -1,67 +1,56 @@
-//! How often a stream could be left alone.
+//! Counts of commits that did not affect a live query.
 
-use std::ops::{AddAssign, Sub};
+use std::ops::{Add, Sub};
 
-/// Commits, by what became of them. `commits` is the sum of the others.
+use crate::verdict::Skip;
+
+/// Commits since a live query was inserted, and those of them that did not affect it by what ruled them out: see
+/// [`Skip`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Skips {
     /// All commits.
     pub commits: u64,
-    /// Commits that changed none of the stream's tables.
+    /// Commits that changed none of the tables that it reads.
     pub by_table: u64,
-    /// Commits that changed only columns which the stream does not read.
+    /// Commits that changed only columns that it does not read.
     pub by_column: u64,
-    /// Commits that changed only rows which the stream's filter excludes.
+    /// Commits that changed only rows that its filter excludes.
     pub by_key: u64,
-    /// Commits of which the stream had to hear.
-    pub concerned: u64,
 }
 
-/// Commits that got as far as the columns or the rows of a group of streams: what is needed to tell the skips of
-/// its members without visiting them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Reached {
-    pub(super) column: u64,
-    pub(super) key: u64,
-}
-
-impl Sub for Reached {
-    type Output = Self;
-
-    fn sub(self, other: Self) -> Self {
-        Self {
-            column: self.column - other.column,
-            key: self.key - other.key,
+impl Skips {
+    /// The counter of one kind of skips.
+    pub(super) fn counter(&mut self, skip: Skip) -> &mut u64 {
+        match skip {
+            Skip::Table => &mut self.by_table,
+            Skip::Column => &mut self.by_column,
+            Skip::Key => &mut self.by_key,
         }
     }
 }
 
-impl AddAssign for Reached {
-    fn add_assign(&mut self, other: Self) {
-        self.column += other.column;
-        self.key += other.key;
-    }
-}
+impl Add for Skips {
+    type Output = Self;
 
-impl AddAssign for Skips {
-    fn add_assign(&mut self, other: Self) {
-        self.commits += other.commits;
-        self.by_table += other.by_table;
-        self.by_column += other.by_column;
-        self.by_key += other.by_key;
-        self.concerned += other.concerned;
-    }
-}
-
-impl Skips {
-    /// What became of so many commits. Those that got nowhere were skipped by table.
-    pub(super) fn of(commits: u64, skipped: Reached, concerned: u64) -> Self {
+    fn add(self, other: Self) -> Self {
         Self {
-            commits,
-            by_table: commits - skipped.column - skipped.key - concerned,
-            by_column: skipped.column,
-            by_key: skipped.key,
-            concerned,
+            commits: self.commits + other.commits,
+            by_table: self.by_table + other.by_table,
+            by_column: self.by_column + other.by_column,
+            by_key: self.by_key + other.by_key,
+        }
+    }
+}
+
+impl Sub for Skips {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self {
+            commits: self.commits - other.commits,
+            by_table: self.by_table - other.by_table,
+            by_column: self.by_column - other.by_column,
+            by_key: self.by_key - other.by_key,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::{
     task::{Poll, Waker},
 };
 
-use resqlite_live::{Reason, Run};
+use resqlite_live::{Reason, Segment};
 
 use crate::{
     api::engine::Handle,
@@ -239,16 +239,16 @@ impl Listener for Folder {
         self.shared.strong_count() > 0
     }
 
-    fn patch(&mut self, part: usize, shape: &Arc<Shape>, runs: &[Run]) {
+    fn patch(&mut self, part: usize, shape: &Arc<Shape>, runs: &[Segment]) {
         let before = &self.parts[part].rows;
         let mut fresh = self.rows.drain(..);
         let mut rows = Vec::new();
         for run in runs {
             match *run {
-                Run::Keep { start, count } => {
+                Segment::Keep { start, count } => {
                     rows.extend_from_slice(&before[start as usize..][..count as usize]);
                 }
-                Run::New { count } => rows.extend(fresh.by_ref().take(count as usize)),
+                Segment::New { count } => rows.extend(fresh.by_ref().take(count as usize)),
             }
         }
         let shape = Some(Arc::clone(shape));

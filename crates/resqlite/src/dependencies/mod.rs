@@ -125,7 +125,7 @@ impl StatementDependencies {
     pub(crate) fn resolve(&self, statement: &Statement, params: &Params) -> Dependencies {
         let Tables::Known(tables) = &self.tables else {
             return Dependencies {
-                everything: true,
+                unknown: true,
                 tables: Box::default(),
             };
         };
@@ -140,7 +140,7 @@ impl StatementDependencies {
             dependency
         });
         Dependencies {
-            everything: false,
+            unknown: false,
             tables: dependencies.collect(),
         }
     }

@@ -11,7 +11,8 @@ use std::{
 };
 
 use resqlite_live::{
-    ByStream, ChangeSummary, Dependencies, Reason, Registry, Scheduler, Stale, StreamId, fault::planted,
+    ChangeSummary, Dependencies, LiveQueryId, LiveQueryMap, MarkOutcome, Reason, Registry, Scheduler,
+    fault::planted,
 };
 
 use super::{
@@ -57,7 +58,7 @@ pub(crate) struct LiveCoordinator {
 struct State {
     registry: Registry,
     scheduler: Scheduler,
-    entries: ByStream<Entry>,
+    entries: LiveQueryMap<Entry>,
     /// The newest commit that was processed.
     seen: u64,
     dispatch: Dispatch,
@@ -65,7 +66,7 @@ struct State {
     audits: Audits,
     on_quiet: Vec<Box<dyn FnOnce() + Send>>,
     /// Kept for its memory.
-    affected: Vec<(StreamId, Reason)>,
+    affected: Vec<(LiveQueryId, Reason)>,
     closed: bool,
 }
 
@@ -139,7 +140,7 @@ impl LiveCoordinator {
             state: Mutex::new(State {
                 registry: Registry::default(),
                 scheduler: Scheduler::new(slots),
-                entries: ByStream::default(),
+                entries: LiveQueryMap::default(),
                 seen: 0,
                 dispatch: Dispatch::new(slots),
                 queued_most: 0,
@@ -223,7 +224,7 @@ impl LiveCoordinator {
 
     /// Removes a finished live query. Drop the returned entry only after unlocking the stream (its listener goes with
     /// it, and may lock), then call [`dispatch_ready`](Self::dispatch_ready).
-    pub(super) fn take_out(&self, id: StreamId) -> Option<Entry> {
+    pub(super) fn take_out(&self, id: LiveQueryId) -> Option<Entry> {
         self.remove(&mut lock(&self.state), id)
     }
 
@@ -232,7 +233,7 @@ impl LiveCoordinator {
         self.dispatch(lock(&self.state));
     }
 
-    fn remove(&self, state: &mut State, id: StreamId) -> Option<Entry> {
+    fn remove(&self, state: &mut State, id: LiveQueryId) -> Option<Entry> {
         let entry = state.entries.remove(id)?;
         if let Some(dependencies) = &entry.dependencies {
             state.registry.remove(id);
@@ -277,7 +278,7 @@ impl LiveCoordinator {
         match self.commits.since(state.seen) {
             Ok(commits) => {
                 for commit in commits {
-                    state.seen = commit.sequence;
+                    state.seen = commit.number;
                     self.process_commit(&mut state, &commit.summary, gather);
                 }
             }
@@ -311,14 +312,14 @@ impl LiveCoordinator {
     fn mark_all_stale(&self, state: &mut State, gather: bool) {
         let all: Vec<_> = state.entries.ids().collect();
         for id in all {
-            self.mark_stale(state, id, Reason::Everything, gather);
+            self.mark_stale(state, id, Reason::Unknown, gather);
         }
     }
 
-    fn mark_stale(&self, state: &mut State, id: StreamId, reason: Reason, gather: bool) {
+    fn mark_stale(&self, state: &mut State, id: LiveQueryId, reason: Reason, gather: bool) {
         let was_audit = state.audits.take_due(id);
-        match state.scheduler.stale(id, gather) {
-            Stale::Coalesced if !was_audit => {
+        match state.scheduler.mark_stale(id, gather) {
+            MarkOutcome::Coalesced if !was_audit => {
                 if let Some(entry) = state.entries.get(id) {
                     entry
                         .stream
@@ -326,12 +327,15 @@ impl LiveCoordinator {
                         .add(&self.totals, |counters| &counters.coalesced, 1);
                 }
             }
-            Stale::Queued | Stale::Gathered | Stale::Owed | Stale::Coalesced => {
+            MarkOutcome::Queued
+            | MarkOutcome::Batched
+            | MarkOutcome::RerunPending
+            | MarkOutcome::Coalesced => {
                 if let Some(entry) = state.entries.get_mut(id) {
                     entry.reason = Some(reason);
                 }
             }
-            Stale::Unknown => {}
+            MarkOutcome::Ended => {}
         }
     }
 
@@ -357,7 +361,7 @@ impl LiveCoordinator {
         let mut state = lock(&self.state);
         for Rerun { stream, reason, .. } in &reruns {
             state.scheduler.finished(stream.id, 0, false);
-            let reason = reason.unwrap_or(Reason::Everything);
+            let reason = reason.unwrap_or(Reason::Unknown);
             self.mark_stale(&mut state, stream.id, reason, true);
         }
         self.dispatch(state);
@@ -372,7 +376,7 @@ impl LiveCoordinator {
     /// Ends the batching window. The caller then begins to work.
     pub(super) fn end_window(&self) {
         let mut state = lock(&self.state);
-        state.scheduler.release();
+        state.scheduler.release_batch();
         state.dispatch.window_ended();
     }
 
@@ -399,12 +403,12 @@ impl LiveCoordinator {
     /// The pause after an error that may pass is over.
     pub(super) fn retry(self: &Arc<Self>, stream: &Stream) {
         let mut state = lock(&self.state);
-        self.mark_stale(&mut state, stream.id, Reason::Everything, false);
+        self.mark_stale(&mut state, stream.id, Reason::Unknown, false);
         self.dispatch(state);
     }
 
     /// Registers the dependencies of a query, and checks all commits that its result may not hold.
-    fn register(&self, state: &mut State, id: StreamId, dependencies: Arc<Dependencies>, since: u64) {
+    fn register(&self, state: &mut State, id: LiveQueryId, dependencies: Arc<Dependencies>, since: u64) {
         let entry = state.entries.get_mut(id).expect("the caller has looked");
         let before = entry.dependencies.replace(Arc::clone(&dependencies));
         state.registry.insert(id, Arc::clone(&dependencies));
@@ -413,8 +417,8 @@ impl LiveCoordinator {
             _ if planted("no_log_replay") => None,
             Ok(commits) => commits
                 .iter()
-                .find_map(|commit| dependencies.concerned(&commit.summary).ok()),
-            Err(_) => Some(Reason::Everything),
+                .find_map(|commit| dependencies.verdict(&commit.summary).reason()),
+            Err(_) => Some(Reason::Unknown),
         };
         if let Some(reason) = affected {
             self.mark_stale(state, id, reason, false);
@@ -422,7 +426,7 @@ impl LiveCoordinator {
     }
 
     /// The consumers of these live queries have taken what their listeners were given.
-    pub(super) fn delivered(self: &Arc<Self>, ids: impl Iterator<Item = StreamId>) {
+    pub(super) fn delivered(self: &Arc<Self>, ids: impl Iterator<Item = LiveQueryId>) {
         let mut state = lock(&self.state);
         ids.for_each(|id| state.scheduler.delivered(id));
         self.dispatch(state);
@@ -432,7 +436,7 @@ impl LiveCoordinator {
     pub(super) fn requeue(self: &Arc<Self>, rerun: &Rerun, micros: u64) {
         let mut state = lock(&self.state);
         state.scheduler.finished(rerun.stream.id, micros, false);
-        let reason = rerun.reason.unwrap_or(Reason::Everything);
+        let reason = rerun.reason.unwrap_or(Reason::Unknown);
         self.mark_stale(&mut state, rerun.stream.id, reason, false);
         self.dispatch(state);
     }
@@ -560,7 +564,7 @@ impl ExternalListener for LiveCoordinator {
 }
 
 impl State {
-    fn rerun(&mut self, id: StreamId, taken_at: (Option<u64>, u64)) -> Option<Rerun> {
+    fn rerun(&mut self, id: LiveQueryId, taken_at: (Option<u64>, u64)) -> Option<Rerun> {
         let entry = self.entries.get_mut(id)?;
         Some(Rerun {
             reason: entry.reason.take(),

@@ -50,14 +50,14 @@ impl Dispatch {
         let here = is_idle
             && self.called == 0
             && free > 0
-            && scheduler.is_little(limits::WRITER_RUNS, limits::WRITER_RUNS_MICROS);
+            && scheduler.ready_fits(limits::WRITER_RUNS, limits::WRITER_RUNS_MICROS);
         let calls = if here {
             0
         } else {
             ready.saturating_sub(self.called).min(free)
         };
         self.called += calls + usize::from(here);
-        let end_window = scheduler.gathers() && !self.window_ends;
+        let end_window = scheduler.is_batching() && !self.window_ends;
         self.window_ends |= end_window;
         let runs_on = if here {
             RunsOn::ThisThread

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite_live::{Reason, Run};
+use resqlite_live::{Reason, Segment};
 
 use crate::{
     core::{error::Error, params::Params},
@@ -40,7 +40,7 @@ pub trait Listener: Send {
     /// `false`: nobody listens any more.
     fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool;
     /// The new result of statement number `part`: old rows and those just handed over, in the order of `runs`.
-    fn patch(&mut self, part: usize, shape: &Arc<Shape>, runs: &[Run]);
+    fn patch(&mut self, part: usize, shape: &Arc<Shape>, runs: &[Segment]);
     /// The patches since the last emission make one, which is complete now. Without any, the value is as it was
     /// before an error.
     fn emit(&mut self, emission: Emission) -> Delivery;

@@ -329,7 +329,7 @@ fn emit(
         .counters
         .add(&coordinator.totals, |counters| &counters.emitted, 1);
     // An audit that finds something new has no reason of its own.
-    let reason = rerun.reason.or(state.worked.then_some(Reason::Everything));
+    let reason = rerun.reason.or(state.worked.then_some(Reason::Unknown));
     (state.worked, state.error) = (true, None);
     state.listener.emit(Emission {
         commit,
@@ -384,7 +384,7 @@ fn run_queries(
         if let Some(difference) = &result.difference {
             connection.guard.interrupt.set_deadline(None);
             state.handed_over = true;
-            state.listener.patch(number, &result.shape, &difference.runs);
+            state.listener.patch(number, &result.shape, &difference.segments);
         }
         results.push(result);
     }
@@ -463,7 +463,7 @@ fn together(parts: &[Part]) -> Arc<Dependencies> {
     }
     let tables = parts.iter().flat_map(|part| &part.dependencies.tables);
     Arc::new(Dependencies {
-        everything: parts.iter().any(|part| part.dependencies.everything),
+        unknown: parts.iter().any(|part| part.dependencies.unknown),
         tables: tables.cloned().collect(),
     })
 }
@@ -496,7 +496,7 @@ fn failed(
         state.handed_over = false;
     }
     let anything = Dependencies {
-        everything: true,
+        unknown: true,
         ..Dependencies::default()
     };
     Some(RerunResult {

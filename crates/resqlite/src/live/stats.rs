@@ -82,7 +82,7 @@ pub(super) struct Counters {
 }
 
 const REASONS: [Reason; 5] = [
-    Reason::Everything,
+    Reason::Unknown,
     Reason::Schema,
     Reason::Table,
     Reason::Columns,

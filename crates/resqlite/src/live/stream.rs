@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use resqlite_live::{Dependencies, StreamId, TableDependency};
+use resqlite_live::{Dependencies, LiveQueryId, TableDependency};
 
 use super::{request::Listener, stats::Counters};
 use crate::{
@@ -23,7 +23,7 @@ pub(super) type PerQuery<T> = SmallVec<[T; 1]>;
 
 /// One live query: its statements, and what is known about its last result.
 pub(super) struct Stream {
-    pub(super) id: StreamId,
+    pub(super) id: LiveQueryId,
     ids: Arc<Ids>,
     pub(super) queries: PerQuery<Query>,
     /// Ends a run that is under way.
@@ -100,21 +100,21 @@ pub(super) struct Ids(Mutex<Numbers>);
 #[derive(Default)]
 struct Numbers {
     next: u32,
-    free: Vec<StreamId>,
+    free: Vec<LiveQueryId>,
 }
 
 impl Ids {
-    fn take(&self) -> StreamId {
+    fn take(&self) -> LiveQueryId {
         let mut numbers = lock(&self.0);
         if let Some(id) = numbers.free.pop() {
             return id;
         }
-        let id = StreamId(numbers.next);
+        let id = LiveQueryId(numbers.next);
         numbers.next += 1;
         id
     }
 
-    fn give_back(&self, id: StreamId) {
+    fn give_back(&self, id: LiveQueryId) {
         lock(&self.0).free.push(id);
     }
 }

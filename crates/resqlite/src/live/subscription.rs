@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite_live::StreamId;
+use resqlite_live::LiveQueryId;
 
 use super::{
     coordinator::LiveCoordinator,
@@ -15,7 +15,7 @@ use super::{
 pub struct Subscription {
     coordinator: Arc<LiveCoordinator>,
     /// Copy of `stream.id`, so that `delivered` need not touch the stream's cache line.
-    id: StreamId,
+    id: LiveQueryId,
     stream: Arc<Stream>,
 }
 

@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use resqlite_live::Run;
+use resqlite_live::Segment;
 
 use crate::{
     Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Options, Rows, Shape, Slice,
@@ -44,7 +44,7 @@ impl Listener for Witness {
         true
     }
 
-    fn patch(&mut self, _part: usize, _shape: &Arc<Shape>, _runs: &[Run]) {}
+    fn patch(&mut self, _part: usize, _shape: &Arc<Shape>, _runs: &[Segment]) {}
 
     fn emit(&mut self, _emission: Emission) -> Delivery {
         let value = self.rows.iter().next().map(|row| row.values()[0].clone());

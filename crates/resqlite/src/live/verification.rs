@@ -5,14 +5,14 @@ use std::{
     hash::{BuildHasher, RandomState},
 };
 
-use resqlite_live::{Reason, Scheduler, StreamId};
+use resqlite_live::{LiveQueryId, Reason, Scheduler};
 
 /// The live queries that want audits, and the audits that are due.
 #[derive(Default)]
 pub(super) struct Audits {
     /// Of the commits that do not affect a live query, the share after which it is audited.
-    wanted: Vec<(StreamId, f64)>,
-    due: HashSet<StreamId>,
+    wanted: Vec<(LiveQueryId, f64)>,
+    due: HashSet<LiveQueryId>,
     /// Audits that found a difference, of which it is not known yet whether another process made it.
     pub(super) possible_misses: usize,
     random: RandomState,
@@ -20,19 +20,19 @@ pub(super) struct Audits {
 }
 
 impl Audits {
-    pub(super) fn add(&mut self, id: StreamId, share: f64) {
+    pub(super) fn add(&mut self, id: LiveQueryId, share: f64) {
         if share > 0.0 {
             self.wanted.push((id, share));
         }
     }
 
-    pub(super) fn remove(&mut self, id: StreamId) {
+    pub(super) fn remove(&mut self, id: LiveQueryId) {
         self.wanted.retain(|(other, _)| *other != id);
         self.due.remove(&id);
     }
 
     /// Whether a re-run that begins now is an audit.
-    pub(super) fn take_due(&mut self, id: StreamId) -> bool {
+    pub(super) fn take_due(&mut self, id: LiveQueryId) -> bool {
         self.due.remove(&id)
     }
 
@@ -42,13 +42,13 @@ impl Audits {
     }
 
     /// Schedules audits of some of the live queries that a commit does not affect.
-    pub(super) fn choose(&mut self, affected: &[(StreamId, Reason)], scheduler: &mut Scheduler) {
+    pub(super) fn choose(&mut self, affected: &[(LiveQueryId, Reason)], scheduler: &mut Scheduler) {
         for at in 0..self.wanted.len() {
             let (id, share) = self.wanted[at];
             let skipped = affected.iter().all(|(other, _)| *other != id);
             if skipped && scheduler.is_idle(id) && self.draw() < share {
                 self.due.insert(id);
-                scheduler.stale(id, false);
+                scheduler.mark_stale(id, false);
             }
         }
     }

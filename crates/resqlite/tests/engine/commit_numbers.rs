@@ -19,7 +19,7 @@ fn the_log_has_a_commit_under_the_number_that_its_write_was_given() {
     for name in ["a", "b", "a"] {
         let number = fixture.run(&format!("INSERT INTO {name} VALUES (1)")).commit;
         let commits = fixture.db.engine().commits_since(number - 1).unwrap();
-        assert_eq!((commits.len(), commits[0].sequence), (1, number));
+        assert_eq!((commits.len(), commits[0].number), (1, number));
         assert!(commits[0].summary.touches(&crate::support::table(name)));
     }
 }

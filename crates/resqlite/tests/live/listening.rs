@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use resqlite::{Delivery, Emission, Error, Listener, Rows, Shape, Slice, Value, live::Run};
+use resqlite::{Delivery, Emission, Error, Listener, Rows, Shape, Slice, Value, live::Segment};
 
 use crate::rows::same_values;
 
@@ -86,7 +86,7 @@ impl Listener for Folder {
         true
     }
 
-    fn patch(&mut self, part: usize, shape: &Arc<Shape>, runs: &[Run]) {
+    fn patch(&mut self, part: usize, shape: &Arc<Shape>, runs: &[Segment]) {
         let old = self.notes.lock().parts[part].clone();
         let fresh = std::mem::take(&mut self.fresh);
         let columns = shape.names().to_vec();
@@ -199,7 +199,7 @@ impl Fold {
 fn fold(
     old: &[Vec<Value>],
     fresh: Vec<Vec<Value>>,
-    runs: &[Run],
+    runs: &[Segment],
     same_columns: bool,
 ) -> Result<Vec<Vec<Value>>, String> {
     let mut kept = vec![false; old.len()];
@@ -208,7 +208,7 @@ fn fold(
     let mut added = Vec::new();
     for run in runs {
         match *run {
-            Run::Keep { start, count } => {
+            Segment::Keep { start, count } => {
                 let range = start as usize..(start + count) as usize;
                 let same = old
                     .get(range.clone())
@@ -219,7 +219,7 @@ fn fold(
                 kept[range].fill(true);
                 rows.extend_from_slice(same);
             }
-            Run::New { count } => {
+            Segment::New { count } => {
                 for _ in 0..count {
                     let row = fresh
                         .next()
@@ -243,7 +243,7 @@ fn fold(
 
 #[cfg(test)]
 mod tests {
-    use resqlite::{Value, live::Run};
+    use resqlite::{Value, live::Segment};
 
     use super::fold;
 
@@ -254,9 +254,9 @@ mod tests {
     #[test]
     fn old_and_new_rows_come_in_the_order_of_the_runs() {
         let runs = [
-            Run::New { count: 1 },
-            Run::Keep { start: 1, count: 2 },
-            Run::Keep { start: 0, count: 1 },
+            Segment::New { count: 1 },
+            Segment::Keep { start: 1, count: 2 },
+            Segment::Keep { start: 0, count: 1 },
         ];
         assert_eq!(
             fold(&rows(&[1, 2, 3]), rows(&[9]), &runs, true),
@@ -266,10 +266,18 @@ mod tests {
 
     #[test]
     fn patches_that_say_too_much_are_found() {
-        let keep = Run::Keep { start: 0, count: 1 };
-        let new = Run::New { count: 1 };
+        let keep = Segment::Keep { start: 0, count: 1 };
+        let new = Segment::New { count: 1 };
         assert!(fold(&rows(&[1]), rows(&[]), &[keep, keep], true).is_err());
-        assert!(fold(&rows(&[1]), rows(&[]), &[Run::Keep { start: 1, count: 1 }], true).is_err());
+        assert!(
+            fold(
+                &rows(&[1]),
+                rows(&[]),
+                &[Segment::Keep { start: 1, count: 1 }],
+                true
+            )
+            .is_err()
+        );
         assert!(fold(&rows(&[1]), rows(&[]), &[new], true).is_err());
         assert!(fold(&rows(&[1]), rows(&[2]), &[keep], true).is_err());
         assert!(fold(&rows(&[1]), rows(&[1]), &[new], true).is_err());

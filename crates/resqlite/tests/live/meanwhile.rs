@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pollster::block_on;
 use resqlite::{
     Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Options, Shape, Slice,
-    Subscription, live::Run,
+    Subscription, live::Segment,
 };
 
 use crate::{listening::Notes, streams::wait_until_quiet};
@@ -27,7 +27,7 @@ impl Listener for Meanwhile {
         self.listener.rows(shape, slice)
     }
 
-    fn patch(&mut self, part: usize, shape: &Arc<Shape>, runs: &[Run]) {
+    fn patch(&mut self, part: usize, shape: &Arc<Shape>, runs: &[Segment]) {
         self.listener.patch(part, shape, runs);
     }
 

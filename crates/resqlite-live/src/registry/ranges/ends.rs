@@ -4,14 +4,6 @@ use std::{cmp::Ordering, ops::Bound};
 
 use crate::value::Value;
 
-/// The [`Value::rank`] of an end.
-pub(super) fn rank(end: &Bound<Value>, unbounded: u64) -> u64 {
-    match end {
-        Bound::Included(value) | Bound::Excluded(value) => value.rank(),
-        Bound::Unbounded => unbounded,
-    }
-}
-
 /// Whether a range with this lower end has begun at the value.
 pub(super) fn begins_before(lower: &Bound<Value>, value: &Value) -> bool {
     match lower {

@@ -1,5 +1,5 @@
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     ops::{
         Bound::{self, *},
         RangeBounds,
@@ -8,31 +8,28 @@ use std::{
 
 use proptest::{collection::vec, prelude::*};
 
-use super::{FREE_LOOKS, Link, Ranges, StreamId, priority};
+use super::{Link, LiveQueryId, Ranges, priority};
 use crate::{testing::cases, value::Value};
 
 type Range = (Bound<Value>, Bound<Value>);
 
 impl Ranges {
-    /// Inserts, as fast as it can be had.
-    fn with(ranges: impl IntoIterator<Item = (i64, i64)>) -> Self {
+    /// Ranges with both ends included, of the live queries 0, 1, 2, …
+    fn of(ranges: impl IntoIterator<Item = (i64, i64)>) -> Self {
         let mut made = Ranges::default();
-        for (id, (lower, upper)) in (0..).zip(ranges) {
-            made.insert(
-                &Included(Value::Integer(lower)),
-                &Included(Value::Integer(upper)),
-                StreamId(id),
-            );
+        for (id, ends) in (0..).zip(ranges) {
+            let [lower, upper] = <[i64; 2]>::from(ends).map(|end| Included(Value::Integer(end)));
+            made.insert(&lower, &upper, LiveQueryId(id));
         }
         made
     }
 
-    /// The streams found that `accept` takes, and how many nodes that visited.
-    fn found(&mut self, value: i64, commit: u64, accept: impl Fn(StreamId) -> bool) -> (Vec<u32>, u64) {
+    /// The live queries that are offered, all of which are accepted, and the number of nodes visited.
+    fn found(&mut self, value: i64, commit: u64) -> (Vec<u32>, u64) {
         let (mut found, mut visited) = (Vec::new(), 0);
         self.find(&Value::Integer(value), commit, &mut visited, |id| {
-            found.extend(accept(id).then_some(id.0));
-            accept(id)
+            found.push(id.0);
+            true
         });
         found.sort_unstable();
         (found, visited)
@@ -41,60 +38,56 @@ impl Ranges {
 
 #[test]
 fn ranges_around_a_value_are_found() {
-    let mut ranges = Ranges::with([(0, 9), (5, 15), (10, 20), (7, 3)]);
-    assert_eq!(ranges.found(7, 1, |_| true).0, [0, 1]);
-    assert_eq!(ranges.found(15, 2, |_| true).0, [1, 2]);
-    assert_eq!(ranges.found(21, 3, |_| true).0, []);
+    let mut ranges = Ranges::of([(0, 9), (5, 15), (10, 20), (7, 3)]);
+    assert_eq!(ranges.found(7, 1).0, [0, 1]);
+    assert_eq!(ranges.found(15, 2).0, [1, 2]);
+    assert_eq!(ranges.found(21, 3).0, []);
 }
 
 #[test]
-fn streams_accepted_for_many_rows_of_a_commit_are_offered_no_more() {
-    let mut ranges = Ranges::with([(0, 9), (5, 15)]);
-    for _ in 0..FREE_LOOKS {
-        assert_eq!(ranges.found(7, 1, |_| true).0, [0, 1]);
-    }
-    assert_eq!(ranges.found(3, 1, |_| true).0, [0]);
-    assert_eq!(ranges.found(7, 1, |_| true).0, [1]);
-    assert_eq!(ranges.found(7, 1, |_| true), (vec![], 1));
-    assert_eq!(ranges.found(7, 2, |_| true).0, [0, 1]);
+fn ranges_that_were_all_found_are_not_visited_again_for_the_same_commit() {
+    let mut ranges = Ranges::of([(0, 9), (5, 15)]);
+    assert_eq!(ranges.found(7, 1).0, [0, 1]);
+    assert_eq!(ranges.found(7, 1), (vec![], 1));
+    assert_eq!(ranges.found(7, 2).0, [0, 1]);
 }
 
 #[test]
-fn a_stream_that_was_not_accepted_is_offered_again() {
-    let mut ranges = Ranges::with([(0, 9)]);
-    for _ in 0..FREE_LOOKS + 1 {
-        assert_eq!(ranges.found(3, 1, |_| false).0, []);
-    }
-    assert_eq!(ranges.found(3, 1, |_| true).0, [0]);
+fn a_live_query_that_was_not_accepted_is_offered_again() {
+    let mut ranges = Ranges::of([(0, 9)]);
+    ranges.find(&Value::Integer(3), 1, &mut 0, |_| false);
+    assert_eq!(ranges.found(3, 1).0, [0]);
 }
 
 #[test]
 fn finding_visits_few_of_many_ranges() {
     let count = if cfg!(miri) { 100 } else { 10_000 };
-    let mut ranges = Ranges::with((0..count).map(|place| (place * 10, place * 10 + 9)));
-    let (found, visited) = ranges.found(555, 1, |_| true);
+    let mut ranges = Ranges::of((0..count).map(|position| (position * 10, position * 10 + 9)));
+    let (found, visited) = ranges.found(555, 1);
     assert_eq!(found, [55]);
     assert!(visited < 80, "{visited}");
 }
 
 #[test]
 fn an_emptied_tree_is_empty() {
-    let mut ranges = Ranges::with([(0, 9), (5, 15), (5, 16)]);
+    let mut ranges = Ranges::of([(0, 9), (5, 15), (5, 16)]);
     for (id, lower) in (0..).zip([0, 5, 5]) {
         assert!(!ranges.is_empty());
-        ranges.remove(&Included(Value::Integer(lower)), StreamId(id));
+        ranges.remove(&Included(Value::Integer(lower)), LiveQueryId(id));
     }
     assert!(ranges.is_empty() && ranges.root.is_none());
 }
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// Replaces the range of the stream.
-    Insert(StreamId, Range),
-    Remove(StreamId),
-    /// Accepts the streams whose number is not divisible by this.
-    Find(Value, u32),
-    NextCommit,
+    /// Replaces the range of the live query.
+    Insert(LiveQueryId, Range),
+    Remove(LiveQueryId),
+    /// A commit with rows of these values; it affects the live queries whose number is not divisible by `refused`.
+    Commit {
+        values: Vec<Value>,
+        refused: u32,
+    },
 }
 
 fn value() -> impl Strategy<Value = Value> {
@@ -114,12 +107,11 @@ fn bound() -> impl Strategy<Value = Bound<Value>> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let id = || (0..40_u32).prop_map(StreamId);
+    let id = || (0..40_u32).prop_map(LiveQueryId);
     prop_oneof![
         4 => (id(), (bound(), bound())).prop_map(|(id, range)| Step::Insert(id, range)),
         2 => id().prop_map(Step::Remove),
-        4 => (value(), 2..5_u32).prop_map(|(value, refused)| Step::Find(value, refused)),
-        1 => Just(Step::NextCommit),
+        2 => (vec(value(), 1..6), 2..50_u32).prop_map(|(values, refused)| Step::Commit { values, refused }),
     ]
 }
 
@@ -134,86 +126,48 @@ fn check_below(ranges: &Ranges, link: Link) {
     assert!(node.right.is_none_or(|right| ranges.compare(right, at).is_gt()));
 }
 
-/// The ranges, each with whether it is muted.
-#[derive(Default)]
-struct Model {
-    ranges: BTreeMap<StreamId, (Range, bool)>,
-    looks: u64,
-}
-
-impl Model {
-    fn remove(&mut self, id: StreamId) -> Option<Bound<Value>> {
-        let ((lower, _), _) = self.ranges.remove(&id)?;
-        self.unmute();
-        Some(lower)
-    }
-
-    fn insert(&mut self, id: StreamId, range: Range) {
-        self.ranges.insert(id, (range, false));
-        self.unmute();
-    }
-
-    fn unmute(&mut self) {
-        self.ranges.values_mut().for_each(|(_, muted)| *muted = false);
-    }
-
-    fn find(&mut self, value: &Value, accept: impl Fn(StreamId) -> bool) -> Vec<StreamId> {
-        self.looks += 1;
-        let mut offered = Vec::new();
-        for (&id, (range, muted)) in &mut self.ranges {
-            if !*muted && range.contains(value) {
-                offered.push(id);
-                *muted = self.looks > FREE_LOOKS && accept(id);
-            }
-        }
-        offered
-    }
-
-    fn next_commit(&mut self) {
-        self.looks = 0;
-        self.unmute();
-    }
-}
-
 proptest! {
     #![proptest_config(cases(512))]
 
+    /// What is offered matches; what matches is offered, unless it was accepted for the same commit before.
     #[test]
     fn finding_equals_a_scan(steps in vec(step(), 0..if cfg!(miri) { 30 } else { 200 })) {
         let mut ranges = Ranges::default();
-        let mut model = Model::default();
-        let mut commit = 1;
-        for step in steps {
+        let mut model = BTreeMap::<LiveQueryId, Range>::new();
+        for (commit, step) in (1..).zip(steps) {
             match step {
                 Step::Insert(id, range) => {
-                    if let Some(lower) = model.remove(id) {
+                    if let Some((lower, _)) = model.remove(&id) {
                         ranges.remove(&lower, id);
                     }
                     ranges.insert(&range.0, &range.1, id);
                     model.insert(id, range);
                 }
                 Step::Remove(id) => {
-                    if let Some(lower) = model.remove(id) {
+                    if let Some((lower, _)) = model.remove(&id) {
                         ranges.remove(&lower, id);
                     }
                 }
-                Step::Find(value, refused) => {
-                    let accept = |id: StreamId| !id.0.is_multiple_of(refused);
-                    let mut offered = Vec::new();
-                    ranges.find(&value, commit, &mut 0, |id| {
-                        offered.push(id);
-                        accept(id)
-                    });
-                    offered.sort_unstable();
-                    prop_assert_eq!(offered, model.find(&value, accept));
-                }
-                Step::NextCommit => {
-                    commit += 1;
-                    model.next_commit();
+                Step::Commit { values, refused } => {
+                    let accepts = |id: LiveQueryId| !id.0.is_multiple_of(refused);
+                    let mut accepted = BTreeSet::new();
+                    for value in values {
+                        let mut offered = BTreeSet::new();
+                        let mut twice = false;
+                        ranges.find(&value, commit, &mut 0, |id| {
+                            twice |= !offered.insert(id);
+                            accepts(id)
+                        });
+                        let matching = model.iter().filter(|(_, range)| range.contains(&value));
+                        let matching: BTreeSet<_> = matching.map(|(&id, _)| id).collect();
+                        prop_assert!(!twice && offered.is_subset(&matching));
+                        prop_assert!(matching.difference(&offered).all(|id| accepted.contains(id)));
+                        accepted.extend(offered.into_iter().filter(|&id| accepts(id)));
+                    }
                 }
             }
             check_below(&ranges, ranges.root);
-            prop_assert_eq!(ranges.is_empty(), model.ranges.is_empty());
+            prop_assert_eq!(ranges.is_empty(), model.is_empty());
         }
     }
 }

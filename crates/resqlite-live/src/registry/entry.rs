@@ -1,0 +1,39 @@
+//! One live query in the registry.
+
+use std::sync::Arc;
+
+use super::skips::Skips;
+use crate::dependencies::Dependencies;
+
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) dependencies: Arc<Dependencies>,
+    /// The group of its shape.
+    pub(super) group: usize,
+    /// Counted under other dependencies, before it joined the group.
+    pub(super) earlier: Skips,
+    /// What the group counts and it does not: everything before it joined, and a skip for each commit that affected
+    /// it.
+    pub(super) not_own: Skips,
+    /// The last commit that affected it, and its position among the [`Hits`](super::hits::Hits) of that commit.
+    pub(super) hit_for: u64,
+    pub(super) hit_at: usize,
+}
+
+impl Entry {
+    pub(super) fn new(dependencies: Arc<Dependencies>, group: usize, earlier: Skips, not_own: Skips) -> Self {
+        Self {
+            dependencies,
+            group,
+            earlier,
+            not_own,
+            hit_for: 0,
+            hit_at: 0,
+        }
+    }
+
+    /// Its skips, from those of its group.
+    pub(super) fn skips(&self, group: Skips) -> Skips {
+        self.earlier + (group - self.not_own)
+    }
+}
