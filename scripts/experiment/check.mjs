@@ -83,7 +83,8 @@ function wrongEntry({ number, status, directions }, signals) {
 
 /** Targets of relative links, and stored results in backticks, that do not exist. */
 function missingFiles(folder, file, text) {
-  const links = [...text.matchAll(/\]\(([^)\s#:]+)(?:#[^)\s]*)?\)/g)]
+  const prose = text.replace(/```.*?```|`[^`\n]*`/gs, '')
+  const links = [...prose.matchAll(/\]\(([^)\s#:]+)(?:#[^)\s]*)?\)/g)]
   const linked = links.map(([, path]) => join(dirname(file), path))
   const quoted = [...text.matchAll(/`((?:experiments|bench)\/results\/[\w./-]*\w)`/g)].map(([, path]) => path)
   const missing = [...linked, ...quoted].filter((path) => !existsSync(join(folder, path)))

@@ -23,7 +23,10 @@ beforeEach(() => {
   write(second, record('002', 'Longer rows', 'Accepted'))
   write(signalsFile, JSON.stringify(signals))
   write('experiments/results/a.md', 'output')
-  write('docs/figures.md', 'In [this run](../experiments/results/a.md#rows), see [that](https://sqlite.org).')
+  write(
+    'docs/figures.md',
+    'In [this run](../experiments/results/a.md#rows), see [that](https://sqlite.org) and `rows[0](code)`.',
+  )
   write(indexFile, '<!-- index: made by npm run experiment -- index -->\n<!-- end of the index -->\n')
   writeIndex(folder)
 })
