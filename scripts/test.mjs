@@ -1,5 +1,4 @@
-// npm test: everything that must hold, from a fresh clone. Two lanes of steps run side by side, which keeps two cores
-// busy: one for what cargo builds and tests, one for the rest.
+// npm test: everything that must hold, from a fresh clone. Lanes of steps run side by side, which keeps two cores busy.
 //
 //   npm test                            with native modules as `cargo test` compiles them: little optimised, checked
 //   npm test -- --release               with the native module as it is published
@@ -33,14 +32,17 @@ const clippy = (...options) =>
 const withCounters = ['--workspace', '--features', 'resqlite/profile,resqlite-node/profile']
 const tsc = (project) => runTool('typescript', 'tsc', ['-p', project])
 
-/** One cargo at a time: they lock the folder that they build in. */
 const rust = [
   step('native module', () => (options.release ? buildNative() : buildTestModule())),
   step('native module with counters', buildTestProfile),
   step('rooms of the crates', () => cargo(['run', '--quiet', '--locked', '--package', 'rooms'])),
+  step('compile the Rust tests', () => cargo(['test', '--workspace', '--locked', '--no-run'])),
   step('cargo test', () => cargo(['test', '--workspace', '--locked'])),
   step('cargo test with counters', testCounters),
-  step('clippy', () => clippy('--workspace')),
+]
+/** While tests run, because a cargo that compiles locks the folder of the others. */
+const lints = [
+  step('clippy', () => clippy('--workspace'), 'compile the Rust tests'),
   step('clippy with counters', () => clippy(...withCounters)),
 ]
 const node = [
@@ -61,21 +63,23 @@ const node = [
   step('packed package', packTest),
 ]
 
+const lanes = [rust, lints, node]
+
 function step(name, run, ...needs) {
   return { name, run, needs }
 }
 
-process.env.NAPI_TYPE_DEF_TMP_FOLDER = definitionsFolder('tests')
-await runAsProgram(import.meta.url, () =>
-  options.step ? runOne(options.step) : runLanes([rust, node], argumentsFor),
-)
+await runAsProgram(import.meta.url, () => {
+  process.env.NAPI_TYPE_DEF_TMP_FOLDER = definitionsFolder('tests')
+  return options.step ? runOne(options.step) : runLanes(lanes, argumentsFor)
+})
 
 function argumentsFor(name) {
   return ['scripts/test.mjs', '--step', name, ...(options.release ? ['--release'] : [])]
 }
 
 async function runOne(name) {
-  const found = [...rust, ...node].find((step) => step.name === name)
+  const found = lanes.flat().find((step) => step.name === name)
   if (!found) throw new CommandFailed(`npm test has no step "${name}"`)
   await found.run()
 }
