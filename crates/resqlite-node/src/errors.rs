@@ -1,9 +1,9 @@
-//! Errors as JSON, for JavaScript to make its classes of.
+//! Errors as JSON, from which JavaScript makes instances of its classes.
 
 use resqlite::Error;
 use serde_json::json;
 
-/// `{ kind, code, message, errno?, offset?, operation?, limit? }`.
+/// Returns `{ kind, code, message, errno?, offset?, operation?, limit? }`; `kind` names the class.
 pub(crate) fn to_json(error: &Error) -> Vec<u8> {
     let kind = match error {
         _ if error.sqlite().is_some() => "sqlite",

@@ -1,5 +1,5 @@
-//! What the binding counts in a profile build, and what such a build exports besides. Without the feature `profile`
-//! nothing is left of it.
+//! The counters of the binding in a profile build, and the functions that such a build exports. Without the feature
+//! `profile`, all of it is empty.
 
 #[cfg(not(feature = "profile"))]
 mod off;
