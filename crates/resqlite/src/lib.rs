@@ -35,7 +35,7 @@ mod writer;
 
 pub use crate::{
     api::{
-        database::{Cursor, Database, Execution, Snapshot, Transaction},
+        database::{Cursor, Database, Snapshot, Transaction, WriteResult},
         diagnostics::Diagnostics,
         engine::{Engine, Handle},
         live_query::{Emitted, LiveQuery, LiveRows},
@@ -52,10 +52,13 @@ pub use crate::{
     live::{Delivery, Emission, Listener, LiveQueryRequest, LiveTotals, StreamStats, Subscription},
     requests::{
         holders::Holder,
-        request::{Chunk, Chunks, Format, Outcome, Query, QueryLimits, Reply, Sets, Work, Write, Written},
+        request::{
+            BatchPart, BatchParts, Format, Outcome, ParamSets, Query, QueryLimits, Reply, Write, WriteOp,
+            Written,
+        },
         session::Session,
     },
-    rows::{Integers, Row, Rows, Shape, Slice},
+    rows::{Integers, Row, RowBatch, Rows, Shape},
 };
 pub use resqlite_sqlite::version as sqlite_version;
 

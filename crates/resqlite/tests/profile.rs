@@ -11,7 +11,8 @@ use std::{
 };
 
 use resqlite::{
-    Database, Error, Format, Integers, Options, Outcome, Params, Query, Reply, Result, Shape, Slice, Token,
+    Database, Error, Format, Integers, Options, Outcome, Params, Query, Reply, Result, RowBatch, Shape,
+    Token,
     profile::{self, Counters},
 };
 
@@ -172,7 +173,7 @@ struct Hold {
 }
 
 impl Reply for Hold {
-    fn rows(&mut self, _: &Arc<Shape>, _: &Slice<'_>) -> bool {
+    fn rows(&mut self, _: &Arc<Shape>, _: &RowBatch<'_>) -> bool {
         let _ = self.reached.send(());
         // Ends with an error once the other side is dropped.
         let _ = self.go.lock().unwrap().recv();

@@ -25,10 +25,10 @@ use crate::{
     },
     dependencies::Explanation,
     requests::{
-        request::{Format, Outcome, Query, QueryLimits, Reply, Sets, Work, Write, Written},
+        request::{Format, Outcome, ParamSets, Query, QueryLimits, Reply, Write, WriteOp, Written},
         session::Session,
     },
-    rows::{Integers, Rows, Shape, Slice},
+    rows::{Integers, RowBatch, Rows, Shape},
 };
 
 /// An open database. All work is done on native threads; the futures only wait. Dropping a future cancels a read
@@ -114,8 +114,8 @@ impl Database {
     ///
     /// # Errors
     /// SQLite's, [`Error::Parameter`].
-    pub async fn execute(&self, sql: &str, params: impl Into<Params>) -> Result<Execution> {
-        self.write(Work::Execute {
+    pub async fn execute(&self, sql: &str, params: impl Into<Params>) -> Result<WriteResult> {
+        self.write(WriteOp::Execute {
             sql: sql.into(),
             params: params.into(),
         })
@@ -126,7 +126,7 @@ impl Database {
     ///
     /// # Errors
     /// As [`execute`](Self::execute); then none of the sets has had an effect.
-    pub async fn execute_batch(&self, sql: &str, sets: &[Vec<Value>]) -> Result<Execution> {
+    pub async fn execute_batch(&self, sql: &str, sets: &[Vec<Value>]) -> Result<WriteResult> {
         self.write(batch(sql, sets)).await
     }
 
@@ -136,15 +136,15 @@ impl Database {
     /// # Errors
     /// SQLite's.
     pub async fn exec(&self, script: &str) -> Result<()> {
-        self.write(Work::Script(script.into())).await.map(drop)
+        self.write(WriteOp::Script(script.into())).await.map(drop)
     }
 
-    async fn write(&self, work: Work) -> Result<Execution> {
+    async fn write(&self, op: WriteOp) -> Result<WriteResult> {
         if self.handle.is_read_only() {
             return Err(Error::ReadOnly("the database is open for reading only".into()));
         }
         let (reply, done) = write_reply();
-        self.handle.engine().write(write(work, self.full), reply);
+        self.handle.engine().write(write(op, self.full), reply);
         done.await
     }
 
@@ -266,7 +266,7 @@ impl Database {
 
 /// The result of a write, with the rows that `RETURNING` returned.
 #[derive(Debug, Clone, Default)]
-pub struct Execution {
+pub struct WriteResult {
     /// The rows of `RETURNING`; empty otherwise.
     pub rows: Rows,
     /// Rows inserted, updated or deleted by the statement itself.
@@ -296,8 +296,8 @@ impl Transaction {
     ///
     /// # Errors
     /// As [`Database::execute`].
-    pub async fn execute(&self, sql: &str, params: impl Into<Params>) -> Result<Execution> {
-        self.write(Work::Execute {
+    pub async fn execute(&self, sql: &str, params: impl Into<Params>) -> Result<WriteResult> {
+        self.write(WriteOp::Execute {
             sql: sql.into(),
             params: params.into(),
         })
@@ -308,7 +308,7 @@ impl Transaction {
     ///
     /// # Errors
     /// As [`Database::execute_batch`].
-    pub async fn execute_batch(&self, sql: &str, sets: &[Vec<Value>]) -> Result<Execution> {
+    pub async fn execute_batch(&self, sql: &str, sets: &[Vec<Value>]) -> Result<WriteResult> {
         self.write(batch(sql, sets)).await
     }
 
@@ -317,12 +317,12 @@ impl Transaction {
     /// # Errors
     /// As [`Database::exec`].
     pub async fn exec(&self, script: &str) -> Result<()> {
-        self.write(Work::Script(script.into())).await.map(drop)
+        self.write(WriteOp::Script(script.into())).await.map(drop)
     }
 
-    async fn write(&self, work: Work) -> Result<Execution> {
+    async fn write(&self, op: WriteOp) -> Result<WriteResult> {
         let (reply, done) = write_reply();
-        self.session.write(write(work, false), reply);
+        self.session.write(write(op, false), reply);
         done.await
     }
 
@@ -442,24 +442,24 @@ fn query(sql: &str, params: Params, format: Format) -> Query {
     }
 }
 
-fn write(work: Work, full: bool) -> Write {
+fn write(op: WriteOp, full: bool) -> Write {
     Write {
-        work,
+        op,
         full,
         integers: Integers::BigInt,
         token: Token::default(),
     }
 }
 
-fn batch(sql: &str, sets: &[Vec<Value>]) -> Work {
+fn batch(sql: &str, sets: &[Vec<Value>]) -> WriteOp {
     let mut packed = Vec::new();
     sets.iter().for_each(|set| pack(&mut packed, set));
     let range = 0..packed.len();
-    let first = Sets {
+    let first = ParamSets {
         count: sets.len(),
         params: Params::packed(packed.into(), range),
     };
-    Work::Batch {
+    WriteOp::Batch {
         sql: sql.into(),
         first,
         more: None,
@@ -500,8 +500,8 @@ where
     T: Send + 'static,
     F: FnOnce(Rows, Outcome<'_>) -> Result<T> + Send + 'static,
 {
-    fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool {
-        self.rows.extend(shape, &slice.to_bytes());
+    fn rows(&mut self, shape: &Arc<Shape>, batch: &RowBatch<'_>) -> bool {
+        self.rows.extend(shape, &batch.to_bytes());
         !self.answer.is_canceled()
     }
 
@@ -554,7 +554,7 @@ fn bytes_reply() -> (Box<dyn Reply>, Answer<Vec<u8>>) {
     })
 }
 
-fn write_reply() -> (Box<dyn Reply>, Answer<Execution>) {
+fn write_reply() -> (Box<dyn Reply>, Answer<WriteResult>) {
     reply(|mut rows, outcome| match outcome {
         Outcome::Written(
             returned,
@@ -566,8 +566,8 @@ fn write_reply() -> (Box<dyn Reply>, Answer<Execution>) {
         ) => {
             returned
                 .iter()
-                .for_each(|(shape, slice)| rows.extend(shape, slice));
-            Ok(Execution {
+                .for_each(|(shape, batch)| rows.extend(shape, batch));
+            Ok(WriteResult {
                 rows,
                 changes,
                 last_insert_rowid,

@@ -23,7 +23,7 @@ pub struct Diagnostics {
     /// Checkpoints made so far.
     pub checkpoints: u64,
     /// Checkpoints for which reads were paused for a moment, so that the log could be reset.
-    pub reader_gaps: u64,
+    pub wal_reset_pauses: u64,
     /// Reader threads at most.
     pub readers_max: usize,
     /// Reader threads started.
@@ -33,7 +33,7 @@ pub struct Diagnostics {
     /// Reads that wait for a reader.
     pub reads_queued: usize,
     /// The most reads that ever waited at once.
-    pub reads_queued_most: usize,
+    pub reads_queued_peak: usize,
     /// Snapshots and cursors open now.
     pub leases: usize,
     /// Snapshots and cursors that wait for a thread.
@@ -45,13 +45,13 @@ pub struct Diagnostics {
     /// The transaction that holds the writer, if one does.
     pub transaction: Option<Holder>,
     /// Number of the newest commit.
-    pub commits: u64,
+    pub last_commit: u64,
     /// SQLite transactions that held more than one write.
     pub groups: u64,
     /// The most writes that one of them held.
     pub largest_group: u64,
     /// Groups that could not commit as a whole, so that each write ran alone.
-    pub split_groups: u64,
+    pub groups_retried_singly: u64,
     /// Live queries.
     pub streams: LiveTotals,
 }

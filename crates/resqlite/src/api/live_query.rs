@@ -18,7 +18,7 @@ use crate::{
         value::Value,
     },
     live::{Delivery, Emission, Listener, LiveQueryRequest, StreamStats, Subscription},
-    rows::{Integers, Row, Rows, Shape, Slice},
+    rows::{Integers, Row, RowBatch, Rows, Shape},
 };
 
 /// A query whose result is kept up to date. Dropping it ends it.
@@ -232,9 +232,9 @@ struct Folder {
 }
 
 impl Listener for Folder {
-    fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool {
+    fn rows(&mut self, shape: &Arc<Shape>, batch: &RowBatch<'_>) -> bool {
         let mut rows = Rows::default();
-        rows.extend(shape, &slice.to_bytes());
+        rows.extend(shape, &batch.to_bytes());
         self.rows.extend(rows.iter().map(|row| row.values().into()));
         self.shared.strong_count() > 0
     }

@@ -1,5 +1,8 @@
 //! The one way to hear of commits.
 //!
+//! External commits are looked for while live queries are open (`live/external.rs`). They enter the commit log on the
+//! writer's thread, so all observers hear of them. A read-only engine has no writer: there only live queries do.
+//!
 //! An observer has a part that any thread may call, and one part per writer that lives on the writer's thread. A writer
 //! whose thread panicked is replaced; so is the observer's part.
 

@@ -11,7 +11,7 @@ use crate::{
         limits,
     },
     requests::request::Query,
-    rows::{Integers, Shape, Slice, fingerprint},
+    rows::{Integers, RowBatch, Shape, fingerprint},
 };
 
 /// A result that the next one is compared with.
@@ -23,7 +23,7 @@ pub(crate) struct Before<'a> {
 }
 
 /// Takes new rows; `false`: nobody wants them any more.
-pub(crate) type TakeRows<'a> = dyn FnMut(&Arc<Shape>, &Slice<'_>) -> bool + 'a;
+pub(crate) type TakeRows<'a> = dyn FnMut(&Arc<Shape>, &RowBatch<'_>) -> bool + 'a;
 
 impl EngineConnection {
     /// Runs a query and compares the fingerprint of each row with those of the result before. Rows that it did not have
@@ -69,7 +69,7 @@ impl Run<'_> {
         self.packer.begin(columns, integers);
         while row {
             if differ.push(fingerprint(&self.prepared.statement, columns, before.seed)) {
-                if self.packer.is_full(limits::SLICE_ROWS_MAX) {
+                if self.packer.is_full(limits::ROW_BATCH_ROWS_MAX) {
                     self.hand_over_new(&shape, take_rows)?;
                 }
                 self.packer.push(&self.prepared.statement)?;
@@ -83,10 +83,10 @@ impl Run<'_> {
     }
 
     fn hand_over_new(&mut self, shape: &Arc<Shape>, take_rows: &mut TakeRows<'_>) -> Result<()> {
-        let slice = self.packer.slice(&mut self.prepared.kinds);
-        if slice.rows() > 0 {
+        let batch = self.packer.batch(&mut self.prepared.kinds);
+        if batch.rows() > 0 {
             self.guard.interrupt.set_deadline(None);
-            if !take_rows(shape, &slice) {
+            if !take_rows(shape, &batch) {
                 return Err(Error::Aborted);
             }
         }

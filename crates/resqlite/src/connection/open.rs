@@ -20,7 +20,7 @@ use crate::{
 /// Opens and sets up a connection. `hooks` runs before anything is prepared on it.
 ///
 /// # Errors
-/// [`Error::Open`] says which file and why.
+/// `Error::Open` says which file and why.
 pub(crate) fn open(
     location: &Location,
     settings: &Settings,
@@ -58,7 +58,7 @@ fn protect(connection: &Connection, settings: &Settings) -> resqlite_sqlite::Res
 /// Checks a file of strangers for damage, before anything else is asked of it.
 ///
 /// # Errors
-/// [`Error::Open`] with what is wrong.
+/// `Error::Open` with what is wrong.
 pub(crate) fn check_file(location: &Location, settings: &Settings) -> Result<()> {
     let connection = location.connect(Role::Writer, settings.read_only)?;
     // With it, locks of other processes are waited for.

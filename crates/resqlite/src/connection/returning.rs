@@ -29,9 +29,9 @@ impl EngineConnection {
         while row {
             self.packer.push(&prepared.statement)?;
             row = prepared.statement.step()?;
-            if !row || self.packer.is_full(limits::SLICE_ROWS_MAX) {
-                let slice = self.packer.slice(&mut prepared.kinds);
-                rows.push((Arc::clone(&prepared.shape), slice.to_bytes()));
+            if !row || self.packer.is_full(limits::ROW_BATCH_ROWS_MAX) {
+                let batch = self.packer.batch(&mut prepared.kinds);
+                rows.push((Arc::clone(&prepared.shape), batch.to_bytes()));
                 self.packer.clear();
             }
         }

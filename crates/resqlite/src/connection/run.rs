@@ -30,7 +30,7 @@ pub(super) enum Most {
 }
 
 impl Run<'_> {
-    /// Packs rows from the start; full slices go to the reply, the rest stays in the packer. Returns whether it is at
+    /// Packs rows from the start; full row batches go to the reply, the rest stays in the packer. Returns whether it is at
     /// the end.
     pub(super) fn rows(&mut self, integers: Integers, most: Most, reply: &mut ReplyGuard) -> Result<bool> {
         let row = self.prepared.first_step()?;
@@ -59,7 +59,7 @@ impl Run<'_> {
         };
         let mut packed = 0;
         while row && packed < rows_max {
-            if self.packer.is_full(limits::SLICE_ROWS_MAX) {
+            if self.packer.is_full(limits::ROW_BATCH_ROWS_MAX) {
                 self.hand_over(reply)?;
             }
             self.packer.push(&self.prepared.statement)?;
@@ -70,9 +70,9 @@ impl Run<'_> {
     }
 
     fn hand_over(&mut self, reply: &mut ReplyGuard) -> Result<()> {
-        let slice = self.packer.slice(&mut self.prepared.kinds);
-        self.guard.interrupt.spend_bytes(slice.byte_len())?;
-        if !reply.rows(&self.prepared.shape, &slice) {
+        let batch = self.packer.batch(&mut self.prepared.kinds);
+        self.guard.interrupt.spend_bytes(batch.byte_len())?;
+        if !reply.rows(&self.prepared.shape, &batch) {
             return Err(Error::Aborted);
         }
         self.packer.clear();
@@ -82,7 +82,7 @@ impl Run<'_> {
     /// Answers with the rows that are left in the packer. Returns `false` if they are more than the query may return.
     pub(super) fn finish(self, end: bool, reply: ReplyGuard) -> bool {
         let shape = &self.prepared.shape;
-        let last = self.packer.slice(&mut self.prepared.kinds);
+        let last = self.packer.batch(&mut self.prepared.kinds);
         let within = self.guard.interrupt.spend_bytes(last.byte_len());
         let is_within = within.is_ok();
         reply.finish(within.map(|()| Outcome::Rows { shape, last, end }));

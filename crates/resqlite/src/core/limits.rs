@@ -57,15 +57,15 @@ pub const SPIN_BACKOFF: Duration = Duration::from_millis(20);
 pub const GROUP_UNITS_MAX: usize = 1024;
 /// Prepared statements kept per connection, when the user names no number.
 pub const STATEMENT_CACHE_DEFAULT: usize = 128;
-/// Rows in one slice.
-pub const SLICE_ROWS_MAX: usize = 1024;
-/// Cells in one slice: rows times columns.
-pub const SLICE_CELLS_MAX: usize = 16 * 1024;
-/// Bytes of text (or of BLOBs) after which a slice is cut. A string that a caller keeps holds about this much alive; V8
+/// Rows in one row batch.
+pub const ROW_BATCH_ROWS_MAX: usize = 1024;
+/// Cells in one row batch: rows times columns.
+pub const ROW_BATCH_CELLS_MAX: usize = 16 * 1024;
+/// Bytes of text (or of BLOBs) after which a row batch is cut. A string that a caller keeps holds about this much alive; V8
 /// takes several times as long for strings beyond 128 KiB.
-pub const SLICE_HEAP_MAX: usize = 96 * 1024;
+pub const ROW_BATCH_HEAP_MAX: usize = 96 * 1024;
 /// Bytes of text, or of BLOBs, in the largest possible row.
-pub const SLICE_BYTES_MAX: usize = 1 << 30;
+pub const ROW_BATCH_BYTES_MAX: usize = 1 << 30;
 /// Bytes of buffers that a connection keeps between two results.
 pub const PACKER_KEPT: usize = 1 << 20;
 /// Column lists remembered before unused ones are forgotten.

@@ -4,11 +4,11 @@ use std::ops::Bound;
 
 use resqlite_live::{Columns, TableDependency, Test, Value};
 
-/// How precisely it is known which commits a live query affect a live query. The finer, the more commits it can skip.
+/// How precisely it is known which commits affect a live query. The finer, the more commits it can skip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Precision {
-    /// Every commit.
-    Everything,
+    /// Nothing is known, so every commit.
+    Unknown,
     /// Every commit that changes one of its tables.
     Table,
     /// Those that insert or delete rows, or change columns that it reads.
@@ -20,10 +20,10 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// Its name: `everything`, `table`, `columns`, `range` or `key`.
+    /// Its name: `unknown`, `table`, `columns`, `range` or `key`.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Everything => "everything",
+            Self::Unknown => "unknown",
             Self::Table => "table",
             Self::Columns => "columns",
             Self::Range => "range",
@@ -45,8 +45,9 @@ impl Precision {
 /// What a live query depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
-    /// Why every commit concerns the query, if that is so; then no tables are listed.
-    pub everything: Option<String>,
+    /// Why it is not known what the query depends on, if that is so: then every commit affects it, and no tables are
+    /// listed.
+    pub unknown: Option<String>,
     /// The tables that it reads.
     pub tables: Vec<TableExplanation>,
     /// Functions it uses whose result can change although no row does; such changes are not noticed.
@@ -74,8 +75,8 @@ pub struct TableExplanation {
 impl Explanation {
     /// How precise all of it is.
     pub fn precision(&self) -> Precision {
-        if self.everything.is_some() {
-            return Precision::Everything;
+        if self.unknown.is_some() {
+            return Precision::Unknown;
         }
         let tables = self.tables.iter().map(|table| table.precision);
         tables.min().unwrap_or(Precision::Key)

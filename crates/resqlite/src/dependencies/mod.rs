@@ -147,14 +147,14 @@ impl StatementDependencies {
 
     /// The same for people.
     pub(crate) fn explain(&self, statement: &Statement, params: &Params) -> Explanation {
-        let (tables, everything) = match &self.tables {
+        let (tables, unknown) = match &self.tables {
             Tables::Everything(why) => (&[][..], Some(why.clone())),
             Tables::Known(tables) => (&tables[..], None),
         };
         let values = self.values(statement, params);
         let tables = tables.iter().enumerate();
         Explanation {
-            everything,
+            unknown,
             tables: tables
                 .map(|(position, table)| self.explain_table(position, table, &values))
                 .collect(),

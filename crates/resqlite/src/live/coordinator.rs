@@ -62,7 +62,7 @@ struct State {
     /// The newest commit that was processed.
     seen: u64,
     dispatch: Dispatch,
-    queued_most: usize,
+    queued_peak: usize,
     audits: Audits,
     on_quiet: Vec<Box<dyn FnOnce() + Send>>,
     /// Kept for its memory.
@@ -143,7 +143,7 @@ impl LiveCoordinator {
                 entries: LiveQueryMap::default(),
                 seen: 0,
                 dispatch: Dispatch::new(slots),
-                queued_most: 0,
+                queued_peak: 0,
                 audits: Audits::default(),
                 on_quiet: Vec::new(),
                 affected: Vec::new(),
@@ -448,7 +448,7 @@ impl LiveCoordinator {
 
     fn dispatch_or_keep(self: &Arc<Self>, is_idle: bool, mut state: MutexGuard<'_, State>) -> RunsOn {
         let now = &mut *state;
-        now.queued_most = now.queued_most.max(now.scheduler.queued());
+        now.queued_peak = now.queued_peak.max(now.scheduler.queued());
         let Plan {
             calls,
             end_window,
@@ -522,8 +522,8 @@ impl LiveCoordinator {
             open: state.entries.len(),
             running: state.scheduler.running(),
             queued: state.scheduler.queued(),
-            queued_most: state.queued_most,
-            foreign_commits: self.external_commits(),
+            queued_peak: state.queued_peak,
+            external_commits: self.external_commits(),
             sums: self.totals.stats(state.registry.totals()),
         }
     }

@@ -32,7 +32,7 @@ use crate::{
     dependencies::StatementDependencies,
     reader::{Reader, ReaderJob},
     requests::request::Query,
-    rows::{Shape, Slice},
+    rows::{RowBatch, Shape},
 };
 
 impl ReaderJob for LiveCoordinator {
@@ -311,7 +311,7 @@ fn count_run(coordinator: &LiveCoordinator, rerun: &Rerun) {
     let counter: fn(&Counters) -> &AtomicU64 = if rerun.is_audit {
         |counters| &counters.verified
     } else {
-        |counters| &counters.requeries
+        |counters| &counters.reruns
     };
     rerun.stream.counters.add(&coordinator.totals, counter, 1);
 }
@@ -365,9 +365,9 @@ fn run_queries(
             ..
         } = state;
         let connection = reader.connection();
-        let mut take_rows = |shape: &Arc<Shape>, slice: &Slice<'_>| {
+        let mut take_rows = |shape: &Arc<Shape>, batch: &RowBatch<'_>| {
             *handed_over = true;
-            listener.rows(shape, slice)
+            listener.rows(shape, batch)
         };
         connection.guard.interrupt.start(&query.token);
         let result = run_query(

@@ -17,7 +17,7 @@ pub struct StreamStats {
     /// Commits that caused no re-run because they changed no row that fulfils the conditions of the queries.
     pub skipped_by_key: u64,
     /// Re-runs of the queries.
-    pub requeries: u64,
+    pub reruns: u64,
     /// Re-runs that had the same result as before, so that nothing was emitted.
     pub unchanged: u64,
     /// Values emitted, including the first.
@@ -65,7 +65,7 @@ pub struct LiveTotals {
 /// What is counted while queries run.
 #[derive(Default)]
 pub(super) struct Counters {
-    pub(super) requeries: AtomicU64,
+    pub(super) reruns: AtomicU64,
     pub(super) unchanged: AtomicU64,
     pub(super) emitted: AtomicU64,
     pub(super) coalesced: AtomicU64,
@@ -112,7 +112,7 @@ impl Counters {
             skipped_by_table: skips.by_table,
             skipped_by_column: skips.by_column,
             skipped_by_key: skips.by_key,
-            requeries: get(&self.requeries),
+            reruns: get(&self.reruns),
             unchanged: get(&self.unchanged),
             emitted: get(&self.emitted),
             coalesced: get(&self.coalesced),

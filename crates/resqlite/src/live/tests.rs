@@ -11,8 +11,8 @@ use std::{
 use resqlite_live::Segment;
 
 use crate::{
-    Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Options, Rows, Shape, Slice,
-    Subscription, Value,
+    Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Options, RowBatch, Rows,
+    Shape, Subscription, Value,
 };
 
 /// Tells the first value of each result, and which thread came with it.
@@ -38,9 +38,9 @@ impl Witness {
 }
 
 impl Listener for Witness {
-    fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool {
+    fn rows(&mut self, shape: &Arc<Shape>, batch: &RowBatch<'_>) -> bool {
         self.rows = Rows::default();
-        self.rows.extend(shape, &slice.to_bytes());
+        self.rows.extend(shape, &batch.to_bytes());
         true
     }
 

@@ -49,7 +49,7 @@ struct State<J> {
     busy: usize,
     held_back: bool,
     closed: bool,
-    queued_most: usize,
+    queued_peak: usize,
     /// A thread calls [`Pool::relieve`] again and again.
     relieved: bool,
 }
@@ -60,7 +60,7 @@ pub(crate) struct PoolStatus {
     pub(crate) threads: usize,
     pub(crate) busy: usize,
     pub(crate) queued: usize,
-    pub(crate) queued_most: usize,
+    pub(crate) queued_peak: usize,
 }
 
 /// What became of a job.
@@ -112,7 +112,7 @@ impl<J> Pool<J> {
             busy: 0,
             held_back: false,
             closed: false,
-            queued_most: 0,
+            queued_peak: 0,
             relieved: false,
         };
         let (work, quiet) = (Condvar::new(), Condvar::new());
@@ -159,7 +159,7 @@ impl<J> Pool<J> {
         let ticket = state.tickets;
         state.arrivals.arrived();
         state.queue.push_back((ticket, job));
-        state.queued_most = state.queued_most.max(state.queue.len());
+        state.queued_peak = state.queued_peak.max(state.queue.len());
         let spinning = state.arrivals.spinning;
         if state.queue.len() > state.idle + spinning && state.threads < self.threads_max {
             state.threads += 1;
@@ -391,7 +391,7 @@ impl<J> Pool<J> {
             threads: state.threads,
             busy: state.busy,
             queued: state.queue.len(),
-            queued_most: state.queued_most,
+            queued_peak: state.queued_peak,
         }
     }
 }

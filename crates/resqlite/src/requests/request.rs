@@ -9,7 +9,7 @@ use crate::{
         queue::Queue,
         token::Token,
     },
-    rows::{Integers, Shape, Slice},
+    rows::{Integers, RowBatch, Shape},
 };
 
 /// The form of a result.
@@ -48,7 +48,7 @@ pub struct QueryLimits {
     pub time: Option<Duration>,
     /// Steps of SQLite's virtual machine; checked every 1,000.
     pub steps: Option<u64>,
-    /// Bytes of the result, packed or as JSON; checked for each slice of rows (about 100 KiB).
+    /// Bytes of the result, packed or as JSON; checked for each row batch (about 100 KiB).
     pub bytes: Option<u64>,
 }
 
@@ -56,7 +56,7 @@ pub struct QueryLimits {
 #[derive(Debug, Clone)]
 pub struct Write {
     /// What to do.
-    pub work: Work,
+    pub op: WriteOp,
     /// Whether it must be on disk before it is acknowledged.
     pub full: bool,
     /// How INTEGERs of returned rows are packed.
@@ -67,7 +67,7 @@ pub struct Write {
 
 /// The kinds of writes.
 #[derive(Debug, Clone)]
-pub enum Work {
+pub enum WriteOp {
     /// One statement.
     Execute {
         /// The SQL text.
@@ -80,9 +80,9 @@ pub enum Work {
         /// The SQL text.
         sql: Arc<str>,
         /// The first sets.
-        first: Sets,
+        first: ParamSets,
         /// Where more sets come from, if they do not all stand in `first`.
-        more: Option<Chunks>,
+        more: Option<BatchParts>,
     },
     /// Many statements.
     Script(Arc<str>),
@@ -90,7 +90,7 @@ pub enum Work {
 
 /// Some packed sets of parameters.
 #[derive(Debug, Clone)]
-pub struct Sets {
+pub struct ParamSets {
     /// How many.
     pub count: usize,
     /// The sets, back to back.
@@ -99,11 +99,11 @@ pub struct Sets {
 
 /// A further part of a batch.
 #[derive(Debug)]
-pub enum Chunk {
+pub enum BatchPart {
     /// More sets.
     Sets {
         /// The sets.
-        sets: Sets,
+        sets: ParamSets,
         /// Whether these are the last.
         last: bool,
     },
@@ -113,25 +113,25 @@ pub enum Chunk {
 
 /// The way that later parts of a batch take to the writer, while it works on earlier ones.
 #[derive(Clone)]
-pub struct Chunks(pub(crate) Arc<Queue<Chunk>>);
+pub struct BatchParts(pub(crate) Arc<Queue<BatchPart>>);
 
-impl Default for Chunks {
+impl Default for BatchParts {
     fn default() -> Self {
         Self(Arc::new(Queue::new(usize::MAX)))
     }
 }
 
-impl Chunks {
+impl BatchParts {
     /// Hands over a part.
-    pub fn push(&self, chunk: Chunk) {
+    pub fn push(&self, chunk: BatchPart) {
         // A closed queue means that the batch has failed already, which its reply says.
         let _ = self.0.push(chunk);
     }
 }
 
-impl std::fmt::Debug for Chunks {
+impl std::fmt::Debug for BatchParts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Chunks")
+        f.write_str("BatchParts")
     }
 }
 
@@ -157,8 +157,8 @@ pub enum Outcome<'a> {
     Rows {
         /// The column list.
         shape: &'a Arc<Shape>,
-        /// The last slice, which may be empty.
-        last: Slice<'a>,
+        /// The last row batch, which may be empty.
+        last: RowBatch<'a>,
         /// Whether the query has no further rows.
         end: bool,
     },
@@ -170,17 +170,17 @@ pub enum Outcome<'a> {
     Done,
 }
 
-impl std::fmt::Debug for Slice<'_> {
+impl std::fmt::Debug for RowBatch<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Slice of {} rows", self.rows())
+        write!(f, "RowBatch of {} rows", self.rows())
     }
 }
 
 /// Whoever waits for a request. Called on engine threads; must not block for long, but for [`Reply::rows`], which
 /// may wait for room.
 pub trait Reply: Send {
-    /// Takes a slice of rows that is not the last. `false`: nobody listens any more.
-    fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool;
+    /// Takes a row batch that is not the last. `false`: nobody listens any more.
+    fn rows(&mut self, shape: &Arc<Shape>, batch: &RowBatch<'_>) -> bool;
     /// Takes the end of the request; called exactly once.
     fn finish(self: Box<Self>, outcome: Result<Outcome<'_>>);
 }
@@ -193,8 +193,8 @@ impl ReplyGuard {
         Self(Some(reply))
     }
 
-    pub(crate) fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool {
-        self.0.as_mut().is_some_and(|reply| reply.rows(shape, slice))
+    pub(crate) fn rows(&mut self, shape: &Arc<Shape>, batch: &RowBatch<'_>) -> bool {
+        self.0.as_mut().is_some_and(|reply| reply.rows(shape, batch))
     }
 
     pub(crate) fn finish(mut self, outcome: Result<Outcome<'_>>) {
@@ -250,21 +250,21 @@ impl Step {
             Self::Select(..) => "select",
             Self::Write(
                 Write {
-                    work: Work::Execute { .. },
+                    op: WriteOp::Execute { .. },
                     ..
                 },
                 _,
             ) => "execute",
             Self::Write(
                 Write {
-                    work: Work::Batch { .. },
+                    op: WriteOp::Batch { .. },
                     ..
                 },
                 _,
             ) => "executeBatch",
             Self::Write(
                 Write {
-                    work: Work::Script(_),
+                    op: WriteOp::Script(_),
                     ..
                 },
                 _,

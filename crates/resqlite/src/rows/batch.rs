@@ -1,4 +1,4 @@
-//! Packs rows by column. The layout of a slice (offsets from its start, numbers little-endian):
+//! Packs rows by column. The layout of a row batch (offsets from its start, numbers little-endian):
 //!
 //! ```text
 //!  0  u32 rows          4  u32 columns       8  u32 string units in the heap   12  u32 flags (bit 0: wide)
@@ -36,7 +36,7 @@ pub enum Integers {
     BigInt,
 }
 
-/// How the cells of a column are packed in one slice.
+/// How the cells of a column are packed in one row batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
@@ -69,7 +69,7 @@ pub mod cell {
     pub const INT64: u8 = 4;
 }
 
-/// What a column has held so far in this slice, as a set of bits.
+/// What a column has held so far in this row batch, as a set of bits.
 mod seen {
     pub const INT32: u8 = 1;
     /// Safe, but no `i32`.
@@ -92,12 +92,12 @@ struct Column {
     bits: Vec<u64>,
 }
 
-/// Collects rows until a slice is full.
+/// Collects rows until a row batch is full.
 #[derive(Default)]
 pub(crate) struct Packer {
     columns: Vec<Column>,
     rows: usize,
-    /// Text of the slice in row order, as SQLite has it.
+    /// Text of the row batch in row order, as SQLite has it.
     heap: Vec<u8>,
     blobs: Vec<u8>,
     latin1: Vec<u8>,
@@ -117,7 +117,7 @@ impl Packer {
         self.clear();
     }
 
-    /// Forgets the rows of the slice that was taken.
+    /// Forgets the rows of the row batch that was taken.
     pub(crate) fn clear(&mut self) {
         for column in &mut self.columns {
             column.seen = 0;
@@ -129,12 +129,12 @@ impl Packer {
         self.blobs.clear();
     }
 
-    /// Whether the slice should be taken before another row comes.
+    /// Whether the row batch should be taken before another row comes.
     pub(crate) fn is_full(&self, rows_max: usize) -> bool {
         self.rows >= rows_max
-            || self.rows * self.columns.len() >= limits::SLICE_CELLS_MAX
-            || self.heap.len() >= limits::SLICE_HEAP_MAX
-            || self.blobs.len() >= limits::SLICE_HEAP_MAX
+            || self.rows * self.columns.len() >= limits::ROW_BATCH_CELLS_MAX
+            || self.heap.len() >= limits::ROW_BATCH_HEAP_MAX
+            || self.blobs.len() >= limits::ROW_BATCH_HEAP_MAX
     }
 
     /// Adds the current row of a statement.
@@ -169,7 +169,7 @@ impl Packer {
             column.bits.push(bits);
         }
         self.rows += 1;
-        if self.heap.len().max(self.blobs.len()) > limits::SLICE_BYTES_MAX {
+        if self.heap.len().max(self.blobs.len()) > limits::ROW_BATCH_BYTES_MAX {
             return Err(too_big());
         }
         Ok(())
@@ -186,13 +186,13 @@ impl Packer {
 
     /// The rows collected since the last [`clear`](Self::clear). `kinds` holds what the columns were packed as last
     /// time and is brought up to date: a column of only NULLs stays what it was.
-    pub(crate) fn slice(&mut self, kinds: &mut Vec<Kind>) -> Slice<'_> {
+    pub(crate) fn batch(&mut self, kinds: &mut Vec<Kind>) -> RowBatch<'_> {
         kinds.resize(self.columns.len(), Kind::default());
         for (kind, column) in kinds.iter_mut().zip(&self.columns) {
             *kind = column.kind(*kind);
         }
         let (units, heap) = self.encode_heap();
-        let mut slice = Slice {
+        let mut batch = RowBatch {
             packer: self,
             kinds: kinds.clone(),
             units,
@@ -200,8 +200,8 @@ impl Packer {
             heap_offset: 0,
             blob_offset: 0,
         };
-        slice.lay_out();
-        slice
+        batch.lay_out();
+        batch
     }
 
     /// Brings the text to one string encoding; lengths of cells become string units.
@@ -326,7 +326,7 @@ enum Heap {
 }
 
 /// A bundle of rows, ready to be written in its packed form.
-pub struct Slice<'a> {
+pub struct RowBatch<'a> {
     packer: &'a Packer,
     kinds: Vec<Kind>,
     units: usize,
@@ -335,7 +335,7 @@ pub struct Slice<'a> {
     blob_offset: usize,
 }
 
-impl Slice<'_> {
+impl RowBatch<'_> {
     /// How many rows it holds.
     pub fn rows(&self) -> usize {
         self.packer.rows

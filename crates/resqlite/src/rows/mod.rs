@@ -1,4 +1,4 @@
-//! Rows on their way from SQLite to the caller: packed by column in slices, or written as JSON.
+//! Rows on their way from SQLite to the caller: packed by column in row batches, or written as JSON.
 
 mod batch;
 mod fingerprint;
@@ -7,7 +7,7 @@ mod json_text;
 mod layout;
 mod read;
 
-pub use batch::{Integers, Slice};
+pub use batch::{Integers, RowBatch};
 pub(crate) use batch::{Kind, Packer};
 pub(crate) use fingerprint::fingerprint;
 pub(crate) use json::JsonWriter;

@@ -69,12 +69,12 @@ impl Rows {
         }
     }
 
-    /// Adds the rows of a packed slice ([`Slice::to_bytes`](super::Slice::to_bytes)) of these columns.
+    /// Adds the rows of a row batch ([`RowBatch::to_bytes`](super::RowBatch::to_bytes)) of these columns.
     ///
     /// # Panics
     /// If the bytes are something else.
-    pub fn extend(&mut self, shape: &Arc<Shape>, slice: &[u8]) {
-        let reader = SliceReader::new(slice);
+    pub fn extend(&mut self, shape: &Arc<Shape>, batch: &[u8]) {
+        let reader = BatchReader::new(batch);
         self.values.reserve(reader.rows * reader.kinds.len());
         self.rows += reader.rows;
         profile::rows(reader.rows, reader.kinds.len());
@@ -100,25 +100,25 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Walks a packed slice row by row.
-struct SliceReader<'a> {
+/// Walks a row batch row by row.
+struct BatchReader<'a> {
     rows: usize,
     /// Kind and section start of each column.
     kinds: Vec<(Kind, usize)>,
-    slice: &'a [u8],
+    batch: &'a [u8],
     wide: bool,
     heap: usize,
     blobs: usize,
 }
 
-impl<'a> SliceReader<'a> {
-    fn new(slice: &'a [u8]) -> Self {
+impl<'a> BatchReader<'a> {
+    fn new(batch: &'a [u8]) -> Self {
         let word =
-            |at: usize| u32::from_le_bytes(*slice[at..].first_chunk().expect("a whole header")) as usize;
+            |at: usize| u32::from_le_bytes(*batch[at..].first_chunk().expect("a whole header")) as usize;
         let (rows, columns) = (word(0), word(4));
         let mut at = 32 + padded(columns);
         let mut kinds = Vec::with_capacity(columns);
-        for &byte in &slice[32..32 + columns] {
+        for &byte in &batch[32..32 + columns] {
             let kind = Kind::from_byte(byte);
             kinds.push((kind, at));
             at += kind.section(rows);
@@ -126,7 +126,7 @@ impl<'a> SliceReader<'a> {
         Self {
             rows,
             kinds,
-            slice,
+            batch,
             wide: word(12) & 1 == 1,
             heap: word(16),
             blobs: word(20),
@@ -169,7 +169,7 @@ impl<'a> SliceReader<'a> {
     fn mixed(&mut self, start: usize, row: usize) -> Value {
         let bits = self.long(start, row);
         let length = f64::from_le_bytes(bits) as usize;
-        match self.slice[start + 8 * self.rows + row] {
+        match self.batch[start + 8 * self.rows + row] {
             cell::NUMBER => Value::Real(f64::from_le_bytes(bits)),
             cell::TEXT => self.text(length),
             cell::BLOB => self.blob(length),
@@ -180,7 +180,7 @@ impl<'a> SliceReader<'a> {
 
     fn text(&mut self, units: usize) -> Value {
         let length = if self.wide { 2 * units } else { units };
-        let bytes = &self.slice[self.heap..self.heap + length];
+        let bytes = &self.batch[self.heap..self.heap + length];
         self.heap += length;
         Value::Text(if self.wide {
             let units: Vec<u16> = bytes
@@ -194,21 +194,21 @@ impl<'a> SliceReader<'a> {
     }
 
     fn blob(&mut self, length: usize) -> Value {
-        let bytes = &self.slice[self.blobs..self.blobs + length];
+        let bytes = &self.batch[self.blobs..self.blobs + length];
         self.blobs += length;
         Value::Blob(bytes.to_vec())
     }
 
     fn word(&self, start: usize, row: usize) -> i32 {
         i32::from_le_bytes(
-            *self.slice[start + 4 * row..]
+            *self.batch[start + 4 * row..]
                 .first_chunk()
                 .expect("a whole section"),
         )
     }
 
     fn long(&self, start: usize, row: usize) -> [u8; 8] {
-        *self.slice[start + 8 * row..]
+        *self.batch[start + 8 * row..]
             .first_chunk()
             .expect("a whole section")
     }

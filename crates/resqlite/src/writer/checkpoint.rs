@@ -87,7 +87,10 @@ impl Writer {
             .iter()
             .for_each(|truncated| self.record_failed_sync(truncated));
         if let Some(Ok(_)) = truncated {
-            self.parts.counters.reader_gaps.fetch_add(1, Ordering::Relaxed);
+            self.parts
+                .counters
+                .wal_reset_pauses
+                .fetch_add(1, Ordering::Relaxed);
             self.wal_pages.set(0);
             self.checkpointed = 0;
         } else {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     core::error::{Error, Result},
-    requests::request::{ReplyGuard, Work, Write},
+    requests::request::{ReplyGuard, Write, WriteOp},
 };
 
 type Waiting = (Write, ReplyGuard);
@@ -36,9 +36,9 @@ impl Writer {
     }
 
     fn single(&mut self, (write, reply): Waiting) {
-        let alone = match &write.work {
-            Work::Execute { sql, .. } | Work::Batch { sql, .. } => classify::statement_runs_alone(sql),
-            Work::Script(script) => classify::script_runs_alone(script),
+        let alone = match &write.op {
+            WriteOp::Execute { sql, .. } | WriteOp::Batch { sql, .. } => classify::statement_runs_alone(sql),
+            WriteOp::Script(script) => classify::script_runs_alone(script),
         };
         if alone {
             let done = self.run_unwrapped(&write);
@@ -89,7 +89,10 @@ impl Writer {
                     .for_each(|(_, reply)| send_reply(reply, Err(error.clone())));
             }
             Attempt::RolledBack { .. } => {
-                self.parts.counters.split_groups.fetch_add(1, Ordering::Relaxed);
+                self.parts
+                    .counters
+                    .groups_retried_singly
+                    .fetch_add(1, Ordering::Relaxed);
                 waiting.into_iter().for_each(|one| self.single(one));
             }
         }

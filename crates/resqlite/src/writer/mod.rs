@@ -78,10 +78,10 @@ pub(crate) struct Counters {
     /// The most writes that one transaction held.
     pub(crate) largest_group: AtomicU64,
     /// Groups that could not commit as a whole, so that each write ran alone.
-    pub(crate) split_groups: AtomicU64,
+    pub(crate) groups_retried_singly: AtomicU64,
     pub(crate) checkpoints: AtomicU64,
     /// Checkpoints for which readers were held back.
-    pub(crate) reader_gaps: AtomicU64,
+    pub(crate) wal_reset_pauses: AtomicU64,
     pub(crate) wal_pages: AtomicU32,
     /// A sync has failed, and the logs have not been written again since. Here, so that a writer that is replaced knows.
     pub(crate) sync_failed: AtomicBool,

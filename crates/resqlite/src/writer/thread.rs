@@ -21,7 +21,7 @@ use crate::{
         queue::Popped,
     },
     guard::authorizer::Role,
-    requests::request::Work,
+    requests::request::WriteOp,
 };
 
 /// Starts the writer thread and waits until the database is open.
@@ -108,8 +108,8 @@ fn shareable(job: &WriteJob) -> bool {
     let WriteJob::Write(write, _) = job else {
         return false;
     };
-    match &write.work {
-        Work::Execute { sql, .. } | Work::Batch { sql, more: None, .. } => {
+    match &write.op {
+        WriteOp::Execute { sql, .. } | WriteOp::Batch { sql, more: None, .. } => {
             !classify::statement_runs_alone(sql)
         }
         _ => false,

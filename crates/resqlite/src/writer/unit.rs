@@ -16,7 +16,7 @@ use crate::{
         queue::Popped,
     },
     guard::effects::Effects,
-    requests::request::{Chunk, Chunks, Packed, Sets, Work, Write, Written},
+    requests::request::{BatchPart, BatchParts, Packed, ParamSets, Write, WriteOp, Written},
 };
 
 /// The result of a write: the rows that it returned, packed, and its numbers. The commit number is set at commit.
@@ -48,9 +48,9 @@ impl Writer {
             Company::Others => self.work_or_nothing(write),
         };
         self.connection.guard.interrupt.stop();
-        if let Work::Batch {
+        if let WriteOp::Batch {
             more: Some(chunks), ..
-        } = &write.work
+        } = &write.op
         {
             // What still comes of a batch that has failed is dropped.
             chunks.0.close_and_take();
@@ -67,9 +67,9 @@ impl Writer {
     }
 
     fn work(&mut self, write: &Write) -> Result<Done> {
-        match &write.work {
-            Work::Execute { sql, params } => {
-                let sets = Sets {
+        match &write.op {
+            WriteOp::Execute { sql, params } => {
+                let sets = ParamSets {
                     count: 1,
                     params: params.clone(),
                 };
@@ -77,17 +77,17 @@ impl Writer {
                     writer.sets(prepared, &sets, write, None, rows)
                 })
             }
-            Work::Batch { sql, first, more } => self.statement(sql, |writer, prepared, rows| {
+            WriteOp::Batch { sql, first, more } => self.statement(sql, |writer, prepared, rows| {
                 writer.batch(prepared, first, more.as_ref(), write, rows)
             }),
-            Work::Script(script) => self.script(script),
+            WriteOp::Script(script) => self.script(script),
         }
     }
 
     /// The same, under a savepoint where it may fail and leave something behind.
     fn work_or_nothing(&mut self, write: &Write) -> Result<Done> {
-        let Work::Execute { sql, .. } = &write.work else {
-            if planted("batch_without_savepoint") && matches!(write.work, Work::Batch { .. }) {
+        let WriteOp::Execute { sql, .. } = &write.op else {
+            if planted("batch_without_savepoint") && matches!(write.op, WriteOp::Batch { .. }) {
                 return self.work(write);
             }
             return self.undoable(|writer| writer.work(write));
@@ -159,7 +159,7 @@ impl Writer {
     fn sets(
         &mut self,
         prepared: &mut Prepared,
-        sets: &Sets,
+        sets: &ParamSets,
         write: &Write,
         before: Option<usize>,
         rows: &mut Vec<Packed>,
@@ -172,7 +172,7 @@ impl Writer {
     fn each_set(
         &mut self,
         prepared: &mut Prepared,
-        sets: &Sets,
+        sets: &ParamSets,
         write: &Write,
         before: Option<usize>,
         rows: &mut Vec<Packed>,
@@ -207,8 +207,8 @@ impl Writer {
     fn batch(
         &mut self,
         prepared: &mut Prepared,
-        first: &Sets,
-        more: Option<&Chunks>,
+        first: &ParamSets,
+        more: Option<&BatchParts>,
         write: &Write,
         rows: &mut Vec<Packed>,
     ) -> Result<i64> {
@@ -217,8 +217,8 @@ impl Writer {
         let Some(chunks) = more else { return Ok(changes) };
         loop {
             match self.next_chunk(chunks)? {
-                Chunk::Abort => return Err(Error::Aborted),
-                Chunk::Sets { sets, last } => {
+                BatchPart::Abort => return Err(Error::Aborted),
+                BatchPart::Sets { sets, last } => {
                     changes += self.sets(prepared, &sets, write, Some(before), rows)?;
                     before += sets.count;
                     if last {
@@ -230,7 +230,7 @@ impl Writer {
     }
 
     /// Waits for the next part of a batch as long as anybody wants it.
-    fn next_chunk(&self, chunks: &Chunks) -> Result<Chunk> {
+    fn next_chunk(&self, chunks: &BatchParts) -> Result<BatchPart> {
         loop {
             match chunks.0.pop(Some(Instant::now() + limits::CHUNK_PATIENCE)) {
                 Popped::Item(chunk) => return Ok(chunk),

@@ -15,7 +15,7 @@ use crate::{
         error::{Error, Result},
         pragmas::Asker,
     },
-    requests::request::{Work, Write},
+    requests::request::{Write, WriteOp},
 };
 
 impl Writer {
@@ -28,9 +28,9 @@ impl Writer {
         self.connection.sqlite.set_last_insert_rowid(0);
         let guard = self.connection.guard.clone();
         guard.interrupt.start(&write.token);
-        let done = match &write.work {
-            Work::Script(script) => guard.authorizer.unwrapped(Asker::Script, || self.script(script)),
-            Work::Execute { sql, .. } | Work::Batch { sql, .. } => guard
+        let done = match &write.op {
+            WriteOp::Script(script) => guard.authorizer.unwrapped(Asker::Script, || self.script(script)),
+            WriteOp::Execute { sql, .. } | WriteOp::Batch { sql, .. } => guard
                 .authorizer
                 .unwrapped(Asker::Statement, || self.run_uncached(sql, write)),
         };

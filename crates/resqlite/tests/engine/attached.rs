@@ -122,7 +122,7 @@ fn a_snapshot_shows_one_state_of_all_databases() {
 }
 
 /// Attaches a file, whose name is a parameter.
-fn attach(fixture: &Fixture, file: &str) -> resqlite::Result<resqlite::Execution> {
+fn attach(fixture: &Fixture, file: &str) -> resqlite::Result<resqlite::WriteResult> {
     block_on(fixture.db.execute("ATTACH ? AS other", [file.into()]))
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, mpsc};
 
-use resqlite::{Database, Error, Execution, Result};
+use resqlite::{Database, Error, Result, WriteResult};
 
 use crate::support::{Asked, Fixture, ask, block_on, tell, write};
 
@@ -11,7 +11,7 @@ fn fixture() -> Fixture {
 }
 
 /// Queues the statements behind a transaction that holds the writer, so that they form one group.
-fn together(db: &Database, statements: &[&str]) -> Vec<Result<Execution>> {
+fn together(db: &Database, statements: &[&str]) -> Vec<Result<WriteResult>> {
     let holds_the_writer = block_on(db.begin(None)).unwrap();
     let asked: Vec<Asked<'_, _>> = statements.iter().map(|sql| ask(db.execute(sql, ()))).collect();
     drop(holds_the_writer);
@@ -110,7 +110,7 @@ fn a_deferred_foreign_key_that_fails_at_commit_fails_only_its_own_write() {
     let codes: Vec<_> = done.iter().map(code).collect();
     assert_eq!(codes, ["ok", "SQLITE_CONSTRAINT_FOREIGNKEY", "ok"]);
     assert_eq!(fixture.integers("SELECT p FROM child"), [1]);
-    assert_eq!(fixture.db.diagnostics().split_groups, 1);
+    assert_eq!(fixture.db.diagnostics().groups_retried_singly, 1);
 }
 
 #[test]

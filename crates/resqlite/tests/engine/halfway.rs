@@ -1,6 +1,6 @@
 //! A statement that fails changes nothing, whatever it is and wherever it stands.
 
-use resqlite::{Database, Execution, Options, Result, Rows, Value};
+use resqlite::{Database, Options, Result, Rows, Value, WriteResult};
 
 use crate::support::{Fixture, ask, block_on, integers};
 
@@ -60,7 +60,7 @@ fn a_statement_that_fails_between_writes_that_wait_with_it_changes_nothing() {
         let holds_the_writer = block_on(fixture.db.begin(None)).unwrap();
         let asked = [MARK, sql, MARK].map(|sql| ask(fixture.db.execute(sql, ())));
         drop(holds_the_writer);
-        let done: Vec<Result<Execution>> = asked.into_iter().map(|asked| asked.wait()).collect();
+        let done: Vec<Result<WriteResult>> = asked.into_iter().map(|asked| asked.wait()).collect();
         assert!(matches!(&done[..], [Ok(_), Err(_), Ok(_)]), "{sql}: {done:?}");
         assert_eq!(contents(&fixture.db), before, "{sql}");
         assert_eq!(marks(&fixture), 2 * (count as i64 + 1), "{sql}");

@@ -195,7 +195,7 @@ fn a_statement_that_sqlite_plans_anew_for_its_parameters_is_no_change_of_everyth
             .unwrap();
         }
         wait_until_quiet(&db);
-        assert_eq!(live.stats().requeries, 0);
+        assert_eq!(live.stats().reruns, 0);
         drop(live);
         db.close().await.unwrap();
     });

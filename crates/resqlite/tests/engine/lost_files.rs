@@ -34,7 +34,7 @@ fn is_lost<T: std::fmt::Debug>(done: Result<T, Error>) -> bool {
     error.code() == "RESQLITE_FILES_LOST" && error.to_string().contains("test.db")
 }
 
-fn insert(db: &Database) -> Result<resqlite::Execution, Error> {
+fn insert(db: &Database) -> Result<resqlite::WriteResult, Error> {
     block_on(db.execute("INSERT INTO t VALUES (1)", ()))
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, mpsc};
 
-use resqlite::{Format, Integers, Outcome, Params, Query, Reply, Result, Shape, Slice, Token, Value};
+use resqlite::{Format, Integers, Outcome, Params, Query, Reply, Result, RowBatch, Shape, Token, Value};
 
 use crate::support::{Fixture, block_on, single};
 
@@ -291,7 +291,7 @@ fn malformed_packed_parameters_are_refused() {
 struct Count(Vec<usize>, mpsc::Sender<Result<Vec<usize>>>);
 
 impl Reply for Count {
-    fn rows(&mut self, _: &Arc<Shape>, slice: &Slice<'_>) -> bool {
+    fn rows(&mut self, _: &Arc<Shape>, slice: &RowBatch<'_>) -> bool {
         self.0.push(slice.rows());
         true
     }

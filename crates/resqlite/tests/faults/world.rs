@@ -10,8 +10,8 @@ use std::{
 };
 
 use resqlite::{
-    Cursor, Database, Durability, Error, Integers, Options, Outcome, Reply, Result, Rows, Shape, Slice,
-    Snapshot, Token, Transaction, Value, Work, Write,
+    Cursor, Database, Durability, Error, Integers, Options, Outcome, Reply, Result, RowBatch, Rows, Shape,
+    Snapshot, Token, Transaction, Value, Write, WriteOp,
 };
 use resqlite_sqlite::fault_vfs::Tap;
 use tempfile::TempDir;
@@ -86,7 +86,7 @@ pub struct Writing<'a> {
 struct Teller(mpsc::Sender<Result<()>>);
 
 impl Reply for Teller {
-    fn rows(&mut self, _: &Arc<Shape>, _: &Slice<'_>) -> bool {
+    fn rows(&mut self, _: &Arc<Shape>, _: &RowBatch<'_>) -> bool {
         true
     }
 
@@ -247,7 +247,7 @@ impl World {
         let (number, pad) = (self.number(), self.setting.pad);
         let (told, hear) = mpsc::channel();
         let write = Write {
-            work: Work::Execute {
+            op: WriteOp::Execute {
                 sql: INTO_MAIN.into(),
                 params: [number.into(), pad.into()].into(),
             },

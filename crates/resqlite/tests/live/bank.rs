@@ -3,7 +3,7 @@
 use std::{sync::Arc, thread};
 
 use pollster::block_on;
-use resqlite::{Database, Execution, Integers, LiveQueryRequest, Options, Result, Subscription, Value};
+use resqlite::{Database, Integers, LiveQueryRequest, Options, Result, Subscription, Value, WriteResult};
 
 use crate::{
     listening::{Fold, Notes},
@@ -174,7 +174,7 @@ async fn in_steps(db: &Database, sets: &[Vec<Value>], way: usize) -> Result<()> 
     let transaction = db.begin(None).await?;
     transaction.execute(ADD, &sets[0][..]).await?;
     transaction.savepoint(1).await?;
-    let lost: Execution = transaction.execute(ADD, &sets[0][..]).await?;
+    let lost: WriteResult = transaction.execute(ADD, &sets[0][..]).await?;
     assert_eq!(lost.changes, 1);
     transaction.rollback_to(1).await?;
     if way == 5 {
@@ -241,10 +241,7 @@ fn no_emission_shows_money_that_is_on_its_way() {
             "what never changes is told once"
         );
         let stats = all[8].subscription.stats();
-        assert_eq!(
-            stats.requeries, 0,
-            "no commit concerns an account that is not there"
-        );
+        assert_eq!(stats.reruns, 0, "no commit concerns an account that is not there");
         assert!(stats.skipped_by_key > ROUNDS);
     }
 }

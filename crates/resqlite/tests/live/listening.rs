@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use resqlite::{Delivery, Emission, Error, Listener, Rows, Shape, Slice, Value, live::Segment};
+use resqlite::{Delivery, Emission, Error, Listener, RowBatch, Rows, Shape, Value, live::Segment};
 
 use crate::rows::same_values;
 
@@ -79,7 +79,7 @@ impl Folder {
 }
 
 impl Listener for Folder {
-    fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool {
+    fn rows(&mut self, shape: &Arc<Shape>, slice: &RowBatch<'_>) -> bool {
         let mut rows = Rows::default();
         rows.extend(shape, &slice.to_bytes());
         self.fresh.extend(rows.iter().map(|row| row.values().to_vec()));

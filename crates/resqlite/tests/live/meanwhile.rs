@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pollster::block_on;
 use resqlite::{
-    Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Options, Shape, Slice,
+    Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Options, RowBatch, Shape,
     Subscription, live::Segment,
 };
 
@@ -20,7 +20,7 @@ struct Meanwhile {
 }
 
 impl Listener for Meanwhile {
-    fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool {
+    fn rows(&mut self, shape: &Arc<Shape>, slice: &RowBatch<'_>) -> bool {
         if let Some(act) = self.actions.pop() {
             act();
         }

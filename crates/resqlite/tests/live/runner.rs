@@ -21,7 +21,7 @@ pub struct Counts {
     pub emissions: u64,
     pub skipped: u64,
     pub skipped_by_key: u64,
-    pub requeries: u64,
+    pub reruns: u64,
     pub unchanged: u64,
     pub verified: u64,
 }
@@ -34,7 +34,7 @@ impl Counts {
         self.emissions += other.emissions;
         self.skipped += other.skipped;
         self.skipped_by_key += other.skipped_by_key;
-        self.requeries += other.requeries;
+        self.reruns += other.reruns;
         self.unchanged += other.unchanged;
         self.verified += other.verified;
     }
@@ -91,7 +91,7 @@ fn run_steps(script: &Script, verify: f64) -> Result<Counts, Failure> {
         emissions: run.streams.emissions as u64,
         skipped: totals.skipped_by_table + totals.skipped_by_column + totals.skipped_by_key,
         skipped_by_key: totals.skipped_by_key,
-        requeries: totals.requeries,
+        reruns: totals.reruns,
         unchanged: totals.unchanged,
         verified: totals.verified,
     };
@@ -126,10 +126,10 @@ impl Run {
     /// What is queued is done first, or who comes first would be left to chance.
     fn foreign(&mut self, step: &Step) -> Result<(), Failure> {
         self.check()?;
-        let seen = |world: &World| world.db.diagnostics().streams.foreign_commits;
-        let (before, commits) = (seen(&self.world), self.world.foreign_commits);
+        let seen = |world: &World| world.db.diagnostics().streams.external_commits;
+        let (before, commits) = (seen(&self.world), self.world.external_commits);
         self.write(step)?;
-        if self.world.foreign_commits > commits && self.streams.listen() {
+        if self.world.external_commits > commits && self.streams.listen() {
             wait_for("the foreign commit is noticed", || seen(&self.world) > before)?;
         }
         Ok(())

@@ -159,12 +159,12 @@ impl Streams {
         for gone in &self.gone {
             gone.check()?;
         }
-        let foreign = world.db.diagnostics().streams.foreign_commits;
+        let foreign = world.db.diagnostics().streams.external_commits;
         // A database that comes or goes is looked at as if somebody else had written.
-        if foreign > world.attachments + world.foreign_commits {
+        if foreign > world.attachments + world.external_commits {
             return Err(Failure::new(format!(
                 "{foreign} foreign commits were seen, {} there were",
-                world.foreign_commits
+                world.external_commits
             )));
         }
         Ok(())

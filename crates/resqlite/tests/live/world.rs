@@ -10,8 +10,8 @@ use std::{
 
 use pollster::block_on;
 use resqlite::{
-    Database, Error, Execution, Integers, Options, Outcome, Params, Reply, Result, Rows, Shape, Slice, Token,
-    Transaction, Value, Work, Write,
+    Database, Error, Integers, Options, Outcome, Params, Reply, Result, RowBatch, Rows, Shape, Token,
+    Transaction, Value, Write, WriteOp, WriteResult,
 };
 use resqlite_sqlite::{Access, Connection};
 use tempfile::TempDir;
@@ -38,11 +38,11 @@ pub struct World {
     level: u32,
     /// Writes that are to wait together.
     waiting: Vec<Write>,
-    queued: Vec<Receiver<Result<Execution>>>,
+    queued: Vec<Receiver<Result<WriteResult>>>,
     /// How often a database was attached or detached.
     pub attachments: u64,
     /// Commits of the stranger.
-    pub foreign_commits: u64,
+    pub external_commits: u64,
 }
 
 /// What a step that writes has led to.
@@ -51,7 +51,7 @@ pub enum Wrote {
     /// The step does not write, or made no sense here.
     Nothing,
     /// A statement worked.
-    Rows(Execution),
+    Rows(WriteResult),
     /// The schema, or a transaction.
     Other,
     Failed(Error),
@@ -93,7 +93,7 @@ impl World {
             waiting: Vec::new(),
             queued: Vec::new(),
             attachments: 0,
-            foreign_commits: 0,
+            external_commits: 0,
         })
     }
 
@@ -201,7 +201,7 @@ impl World {
         let version = |sees: &Connection| sees.query_text("PRAGMA data_version").expect("a version");
         let before = version(sees);
         let done = all_or_nothing(writes, sql);
-        self.foreign_commits += u64::from(version(sees) != before);
+        self.external_commits += u64::from(version(sees) != before);
         other(done.map_err(Error::from))
     }
 
@@ -216,7 +216,7 @@ impl World {
 
     fn queue(&mut self, statement: &Statement) {
         self.waiting.push(Write {
-            work: Work::Execute {
+            op: WriteOp::Execute {
                 sql: statement.sql.as_str().into(),
                 params: Params::from(&statement.params[..]),
             },
@@ -306,7 +306,7 @@ pub fn all_or_nothing(connection: &Connection, script: &str) -> resqlite_sqlite:
     done
 }
 
-fn rows(done: Result<Execution>) -> Wrote {
+fn rows(done: Result<WriteResult>) -> Wrote {
     done.map_or_else(Wrote::Failed, Wrote::Rows)
 }
 
@@ -317,11 +317,11 @@ fn other(done: Result<()>) -> Wrote {
 /// Tells what a write did, or the error.
 struct Tell {
     rows: Rows,
-    told: mpsc::Sender<Result<Execution>>,
+    told: mpsc::Sender<Result<WriteResult>>,
 }
 
 impl Reply for Tell {
-    fn rows(&mut self, shape: &Arc<Shape>, slice: &Slice<'_>) -> bool {
+    fn rows(&mut self, shape: &Arc<Shape>, slice: &RowBatch<'_>) -> bool {
         self.rows.extend(shape, &slice.to_bytes());
         true
     }
@@ -335,7 +335,7 @@ impl Reply for Tell {
             for (shape, slice) in returned {
                 rows.extend(shape, slice);
             }
-            Execution {
+            WriteResult {
                 rows,
                 changes: written.changes,
                 last_insert_rowid: written.last_insert_rowid,

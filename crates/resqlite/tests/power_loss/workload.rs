@@ -6,8 +6,8 @@ use std::{
 };
 
 use resqlite::{
-    Engine, Handle, Integers, Options, Outcome, Params, Reply, Result, Session, Sets, Shape, Slice, Token,
-    Work, Write,
+    Engine, Handle, Integers, Options, Outcome, ParamSets, Params, Reply, Result, RowBatch, Session, Shape,
+    Token, Write, WriteOp,
 };
 use resqlite_sqlite::fault_vfs::{Call, Event, Plan, Tap, What};
 
@@ -84,7 +84,7 @@ struct Teller {
 }
 
 impl Reply for Teller {
-    fn rows(&mut self, _: &Arc<Shape>, _: &Slice<'_>) -> bool {
+    fn rows(&mut self, _: &Arc<Shape>, _: &RowBatch<'_>) -> bool {
         true
     }
 
@@ -140,7 +140,8 @@ pub fn run(folder: &Path, seed: u64, promise: Promise) -> Recorded {
             told: Vec::new(),
         };
         if opened == 0 {
-            run.make(Work::Script(SCHEMA.into())).expect("nothing fails yet");
+            run.make(WriteOp::Script(SCHEMA.into()))
+                .expect("nothing fails yet");
         }
         for _ in 0..STEPS {
             run.fail_soon();
@@ -180,7 +181,7 @@ impl Run {
 
     fn statement(&mut self, sql: &str) {
         let (sql, params) = (sql.into(), Params::default());
-        let done = self.make(Work::Execute { sql, params });
+        let done = self.make(WriteOp::Execute { sql, params });
         assert!(done.is_ok() || self.promise.disk_fails(), "{done:?}");
     }
 
@@ -213,7 +214,7 @@ impl Run {
     }
 
     /// Something that writes nothing which is counted.
-    fn make(&mut self, work: Work) -> Result<u64> {
+    fn make(&mut self, work: WriteOp) -> Result<u64> {
         let (reply, hear) = self.teller();
         let full = self.promises_full();
         self.engine.write(write(work, full), reply);
@@ -233,7 +234,7 @@ impl Run {
     }
 
     /// The next write: small mostly, sometimes of many pages.
-    fn work(&mut self) -> (i64, Work) {
+    fn work(&mut self) -> (i64, WriteOp) {
         self.last += 1;
         let number = self.last;
         let big = if self.rng.chance(3) {
@@ -243,13 +244,13 @@ impl Run {
         };
         let params = Params::from([number.into(), big.into()]);
         let work = if self.rng.chance(25) {
-            Work::Batch {
+            WriteOp::Batch {
                 sql: WRITE.into(),
-                first: Sets { count: 1, params },
+                first: ParamSets { count: 1, params },
                 more: None,
             }
         } else {
-            Work::Execute {
+            WriteOp::Execute {
                 sql: WRITE.into(),
                 params,
             }
@@ -306,7 +307,7 @@ impl Run {
         }
     }
 
-    fn write_in(&self, session: &Session, work: Work, undone: bool) -> Answer {
+    fn write_in(&self, session: &Session, work: WriteOp, undone: bool) -> Answer {
         let (reply, mut done) = self.teller();
         if undone {
             let (reply, begun) = self.teller();
@@ -330,9 +331,9 @@ fn heard(told: &mpsc::Receiver<Answer>) -> Answer {
     told.recv().expect("every request is answered")
 }
 
-fn write(work: Work, full: bool) -> Write {
+fn write(work: WriteOp, full: bool) -> Write {
     Write {
-        work,
+        op: work,
         full,
         integers: Integers::BigInt,
         token: Token::default(),

@@ -68,7 +68,7 @@ impl Db {
         let reads = self.analyse(sql);
         let dependencies = reads.resolve(&statement, &params);
         let explanation = reads.explain(&statement, &params);
-        assert_eq!(dependencies.unknown, explanation.everything.is_some());
+        assert_eq!(dependencies.unknown, explanation.unknown.is_some());
         assert_eq!(dependencies.tables.len(), explanation.tables.len());
         explanation
     }
@@ -76,7 +76,7 @@ impl Db {
     /// All of an explanation in a line: `main.t(a, b) WHERE a = 1; main.u(*)`, or `everything`.
     fn reads(&self, sql: &str, params: impl Into<Params>) -> String {
         let explanation = self.explain(sql, params);
-        if explanation.everything.is_some() {
+        if explanation.unknown.is_some() {
             return "everything".into();
         }
         let tables = explanation.tables.iter().map(|table| {

@@ -244,8 +244,8 @@ fn what_sqlite_keeps_itself_and_what_is_no_query_depends_on_everything() {
         "INSERT INTO t DEFAULT VALUES RETURNING id",
     ] {
         let explanation = db.explain(sql, ());
-        assert!(explanation.everything.is_some(), "{sql}: {explanation:?}");
-        assert_eq!(explanation.precision(), Precision::Everything);
+        assert!(explanation.unknown.is_some(), "{sql}: {explanation:?}");
+        assert_eq!(explanation.precision(), Precision::Unknown);
     }
 }
 

@@ -45,7 +45,7 @@ impl Fixture {
         Connection::open(self.path().to_str().unwrap(), Access::ReadWriteCreate, None).unwrap()
     }
 
-    pub fn run(&self, sql: &str) -> resqlite::Execution {
+    pub fn run(&self, sql: &str) -> resqlite::WriteResult {
         block_on(self.db.execute(sql, ())).unwrap()
     }
 
