@@ -12,27 +12,27 @@ pub(crate) fn to_json(d: &Diagnostics) -> Vec<u8> {
     streams.insert("open".into(), d.streams.open.into());
     streams.insert("running".into(), d.streams.running.into());
     streams.insert("queued".into(), d.streams.queued.into());
-    streams.insert("queuedMost".into(), d.streams.queued_most.into());
-    streams.insert("foreignCommits".into(), d.streams.foreign_commits.into());
+    streams.insert("queuedPeak".into(), d.streams.queued_peak.into());
+    streams.insert("externalCommits".into(), d.streams.external_commits.into());
     let object = json!({
         "path": d.path,
         "sqliteVersion": d.sqlite_version,
         "readOnly": d.read_only,
         "handles": d.handles,
         "fileBytes": d.file_bytes,
-        "commits": d.commits,
+        "lastCommit": d.last_commit,
         "wal": {
             "bytes": d.wal_bytes,
             "pages": d.wal_pages,
             "checkpoints": d.checkpoints,
-            "readerGaps": d.reader_gaps,
+            "resetPauses": d.wal_reset_pauses,
         },
         "readers": {
             "max": d.readers_max,
             "started": d.readers,
             "busy": d.readers_busy,
             "queued": d.reads_queued,
-            "queuedMost": d.reads_queued_most,
+            "queuedPeak": d.reads_queued_peak,
         },
         "leases": {
             "open": d.leases,
@@ -44,7 +44,7 @@ pub(crate) fn to_json(d: &Diagnostics) -> Vec<u8> {
             "queued": d.writes_queued,
             "groups": d.groups,
             "largestGroup": d.largest_group,
-            "splitGroups": d.split_groups,
+            "groupsRetriedSingly": d.groups_retried_singly,
         },
         "streams": streams,
     });

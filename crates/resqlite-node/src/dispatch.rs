@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use resqlite::{
-    Chunk, Chunks, Engine, Error, Format, Handle, Integers, LiveQueryRequest, Params, Query, QueryLimits,
-    Session, Sets, Work, Write,
+    BatchPart, BatchParts, Engine, Error, Format, Handle, Integers, LiveQueryRequest, ParamSets, Params,
+    Query, QueryLimits, Session, Write, WriteOp,
 };
 
 use crate::{
@@ -55,7 +55,7 @@ impl Dispatcher {
             Op::Diagnostics => self.diagnostics(request),
             Op::Select => self.select(request)?,
             Op::Execute => self.write(request, self.execute(request)?),
-            Op::Exec => self.write(request, Work::Script(request.text(0)?.into())),
+            Op::Exec => self.write(request, WriteOp::Script(request.text(0)?.into())),
             Op::Batch => self.write(request, self.batch(request)?),
             Op::Chunk => self.continue_batch(request),
             Op::BatchAbort => self.abort_batch(request),
@@ -144,9 +144,9 @@ impl Dispatcher {
         Some(())
     }
 
-    fn write(&self, request: &Request<'_>, work: Work) {
+    fn write(&self, request: &Request<'_>, op: WriteOp) {
         let write = Write {
-            work,
+            op,
             full: request.has(RequestFlags::FULL),
             integers: integers(request),
             token: self.cancellation.token(request.id, &self.realm.scope),
@@ -158,28 +158,28 @@ impl Dispatcher {
         }
     }
 
-    fn execute(&self, request: &Request<'_>) -> Option<Work> {
-        Some(Work::Execute {
+    fn execute(&self, request: &Request<'_>) -> Option<WriteOp> {
+        Some(WriteOp::Execute {
             sql: self.sql(request, 0)?,
             params: request.params(4),
         })
     }
 
-    fn batch(&self, request: &Request<'_>) -> Option<Work> {
+    fn batch(&self, request: &Request<'_>) -> Option<WriteOp> {
         let sql = self.sql(request, 0)?;
-        let more = request.has(RequestFlags::MORE).then(Chunks::default);
+        let more = request.has(RequestFlags::MORE).then(BatchParts::default);
         if let Some(parts) = &more {
             lock(&self.realm.batches).insert(request.id, parts.clone());
         }
         let first = param_sets(request);
-        Some(Work::Batch { sql, first, more })
+        Some(WriteOp::Batch { sql, first, more })
     }
 
     fn continue_batch(&self, request: &Request<'_>) {
         let (sets, last) = (param_sets(request), !request.has(RequestFlags::MORE));
         let mut batches = lock(&self.realm.batches);
         if let Some(parts) = batches.get(&request.target) {
-            parts.push(Chunk::Sets { sets, last });
+            parts.push(BatchPart::Sets { sets, last });
         }
         if last {
             batches.remove(&request.target);
@@ -188,7 +188,7 @@ impl Dispatcher {
 
     fn abort_batch(&self, request: &Request<'_>) {
         if let Some(parts) = lock(&self.realm.batches).remove(&request.target) {
-            parts.push(Chunk::Abort);
+            parts.push(BatchPart::Abort);
         }
     }
 
@@ -318,8 +318,8 @@ impl Dispatcher {
     }
 }
 
-fn param_sets(request: &Request<'_>) -> Sets {
-    Sets {
+fn param_sets(request: &Request<'_>) -> ParamSets {
+    ParamSets {
         count: request.word(4) as usize,
         params: request.params(8),
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 pub(crate) fn to_json(explanation: &Explanation) -> Vec<u8> {
     let object = json!({
         "precision": explanation.precision().name(),
-        "everything": explanation.everything,
+        "unknown": explanation.unknown,
         "tables": explanation.tables.iter().map(table).collect::<Vec<_>>(),
         "volatile": explanation.volatile,
     });

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use resqlite::{Delivery, Emission, Error, Listener, Shape, Slice, live::Segment};
+use resqlite::{Delivery, Emission, Error, Listener, RowBatch, Shape, live::Segment};
 
 use crate::{
     errors,
@@ -44,7 +44,7 @@ impl FrameListener {
 }
 
 impl Listener for FrameListener {
-    fn rows(&mut self, layout: &Arc<Shape>, batch: &Slice<'_>) -> bool {
+    fn rows(&mut self, layout: &Arc<Shape>, batch: &RowBatch<'_>) -> bool {
         self.realm
             .outbox
             .push_rows(layout, batch, self.request, ReplyFlags::NONE, &mut self.patience)

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite::{Shape, Slice};
+use resqlite::{RowBatch, Shape};
 
 use crate::{
     frames::{self, ReplyHeader},
@@ -110,7 +110,7 @@ impl Outbox {
     pub(crate) fn push_rows(
         &self,
         layout: &Shape,
-        batch: &Slice<'_>,
+        batch: &RowBatch<'_>,
         request: u32,
         flags: ReplyFlags,
         patience: &mut Duration,

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use resqlite::{Chunk, Chunks, Engine, Handle, Scope};
+use resqlite::{BatchPart, BatchParts, Engine, Handle, Scope};
 
 use crate::{outbox::Outbox, sessions::Sessions, subscriptions::Subscriptions, sync::lock};
 
@@ -19,7 +19,7 @@ pub(crate) struct Realm {
     pub(crate) scope: Scope,
     pub(crate) sessions: Sessions,
     /// Batches that expect further parameter sets, by request.
-    pub(crate) batches: Mutex<HashMap<u32, Chunks>>,
+    pub(crate) batches: Mutex<HashMap<u32, BatchParts>>,
     /// Open live queries.
     pub(crate) subscriptions: Subscriptions,
     handles: Mutex<HashMap<u32, Handle>>,
@@ -80,7 +80,7 @@ impl Realm {
         self.subscriptions.end_all();
         // The writer may be waiting for parameter sets that will never come.
         for (_, parts) in lock(&self.batches).drain() {
-            parts.push(Chunk::Abort);
+            parts.push(BatchPart::Abort);
         }
         let handles = std::mem::take(&mut *lock(&self.handles));
         handles

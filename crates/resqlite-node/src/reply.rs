@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use resqlite::{Error, Outcome, Reply, Result, Shape, Slice, Written};
+use resqlite::{Error, Outcome, Reply, Result, RowBatch, Shape, Written};
 
 use crate::{
     errors,
@@ -24,7 +24,7 @@ pub(crate) struct FrameReply {
 }
 
 impl Reply for FrameReply {
-    fn rows(&mut self, layout: &Arc<Shape>, batch: &Slice<'_>) -> bool {
+    fn rows(&mut self, layout: &Arc<Shape>, batch: &RowBatch<'_>) -> bool {
         self.realm
             .outbox
             .push_rows(layout, batch, self.request, ReplyFlags::NONE, &mut self.patience)

@@ -22,7 +22,7 @@ counters! {
         skipped_by_table,
         skipped_by_column,
         skipped_by_key,
-        requeries,
+        reruns,
         unchanged,
         emitted,
         coalesced,

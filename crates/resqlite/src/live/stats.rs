@@ -55,9 +55,9 @@ pub struct LiveTotals {
     /// Those that wait to be run.
     pub queued: usize,
     /// The most that ever waited at once.
-    pub queued_most: usize,
+    pub queued_peak: usize,
     /// Changes by somebody outside of the engine that were noticed.
-    pub foreign_commits: u64,
+    pub external_commits: u64,
     /// The sums over all live queries, also those that have ended.
     pub sums: StreamStats,
 }

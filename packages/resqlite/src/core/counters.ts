@@ -15,7 +15,7 @@ export interface StreamStats {
   /** Commits that caused no re-run because they changed no row that fulfils the conditions of the queries. */
   skippedByKey: number
   /** Re-runs of the queries. */
-  requeries: number
+  reruns: number
   /** Re-runs that had the same result as before, so that nothing was emitted. */
   unchanged: number
   /** Values emitted, including the first. */
@@ -31,7 +31,7 @@ export interface StreamStats {
   /** Audits that found a new result. Anything but 0 is a bug in resqlite. */
   missed: number
   /** Why the queries ran last. */
-  lastReason: 'first' | 'everything' | 'schema' | 'table' | 'columns' | 'rows'
+  lastReason: 'first' | 'unknown' | 'schema' | 'table' | 'columns' | 'rows'
   /** How long the last run took, in microseconds. */
   lastMicros: number
   /** How long all runs took together, in microseconds. */
@@ -51,7 +51,7 @@ export const STREAM_COUNTERS = [
   'skippedByTable',
   'skippedByColumn',
   'skippedByKey',
-  'requeries',
+  'reruns',
   'unchanged',
   'emitted',
   'coalesced',

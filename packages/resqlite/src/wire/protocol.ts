@@ -150,7 +150,7 @@ export const ReplyFlags = {
 export const NEW_ROWS = -1
 
 /** The reasons of emissions, by their numbers. See `EmissionReason`. */
-export const REASONS = ['first', 'everything', 'schema', 'table', 'columns', 'rows'] as const
+export const REASONS = ['first', 'unknown', 'schema', 'table', 'columns', 'rows'] as const
 
 /*
  * Parameters of a statement, packed into bytes: the same form whether they come from Rust or from JavaScript.
