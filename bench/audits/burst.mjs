@@ -53,7 +53,7 @@ async function once(db, scenario, watches, label) {
     countersAfterDrain,
   }
   const isComplete =
-    same(liveAfter, counted, ['requeries', 'emitted', 'coalesced']) &&
+    same(liveAfter, counted, ['reruns', 'emitted', 'coalesced']) &&
     same(countersAfterDrain, profile.snapshot(), [
       'writerRequestCount',
       'intersectionCount',

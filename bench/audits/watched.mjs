@@ -15,7 +15,7 @@ export async function caughtUp(db, before, { concerned }) {
   for (;;) {
     await quiet(db)
     const counted = await countedSince(db, before)
-    if (counted.requeries + counted.coalesced >= concerned || performance.now() > until) return counted
+    if (counted.reruns + counted.coalesced >= concerned || performance.now() > until) return counted
     await sleep(20)
   }
 }
@@ -25,8 +25,8 @@ export async function assertWatched(db, { queries, writes, concerned }, watches,
   assertNothingLost(counted, concerned)
   if (queries.length > 0 && counted.commits < writes)
     throw new Error(`${counted.commits} commits looked at for ${queries.length} streams, ${writes} writes`)
-  if (concerned === 0 && counted.requeries > 0)
-    throw new Error(`${counted.requeries} re-queries though no write concerns a stream`)
+  if (concerned === 0 && counted.reruns > 0)
+    throw new Error(`${counted.reruns} re-queries though no write concerns a stream`)
   if (counted.emitted !== emissions) throw new Error(`${counted.emitted} emitted, ${emissions} came`)
   if (concerned > 0 && emissions === 0) throw new Error('nothing was emitted')
   const some = evenly(queries, checkedStreams)

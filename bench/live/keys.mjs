@@ -54,7 +54,7 @@ async function run(db, queries, label) {
   await assertUpToDate(db, watches, queries)
   stopAll(watches)
   await quiet(db)
-  return { ...sampled, requeries: counted.requeries, excess: counted.requeries - hits() }
+  return { ...sampled, requeries: counted.reruns, excess: counted.reruns - hits() }
 }
 
 async function update(db, ops, label) {

@@ -95,9 +95,9 @@ async function emission(db, ops) {
     calls.push(came - start)
     answers.push(Math.max(0, came - answered))
   }
-  const { requeries, emitted } = await countedSince(db, before)
-  if (requeries !== ops || emitted !== ops || watch.emissions !== ops + 1)
-    throw new Error(`${requeries} re-queries and ${emitted} emissions for ${ops} inserts`)
+  const { reruns, emitted } = await countedSince(db, before)
+  if (reruns !== ops || emitted !== ops || watch.emissions !== ops + 1)
+    throw new Error(`${reruns} re-runs and ${emitted} emissions for ${ops} inserts`)
   watch.stop()
   await quiet(db)
   return { call: median(calls), answer: median(answers) }

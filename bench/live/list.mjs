@@ -88,13 +88,13 @@ async function values(db, watch, ops, pick) {
     await db.execute('UPDATE items SET value = ? WHERE id = ?', [value, id])
     samples.push(await mainTime(watch.until((all) => all[id - 1].value === value)))
   }
-  const { emitted, requeries, rowsPatched, totalMicros } = await countedSince(db, before)
+  const { emitted, reruns, rowsPatched, totalMicros } = await countedSince(db, before)
   if (emitted !== ops) throw new Error(`${emitted} values for ${ops} updates`)
   assertShared(first, watch.rows, changed)
   return {
     main: medianMain(samples),
     rowsPatched: rowsPatched / ops,
-    requery: totalMicros / requeries / 1000,
+    requery: totalMicros / reruns / 1000,
   }
 }
 

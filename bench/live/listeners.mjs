@@ -54,9 +54,8 @@ async function run(db, subscribers, ops) {
     }
   }
   const sampled = await metered(insert, ops)
-  const { requeries, unchanged } = await countedSince(db, before)
-  if (requeries !== ops)
-    throw new Error(`${requeries} re-queries for ${ops} inserts, ${unchanged} of them unchanged`)
+  const { reruns, unchanged } = await countedSince(db, before)
+  if (reruns !== ops) throw new Error(`${reruns} re-runs for ${ops} inserts, ${unchanged} of them unchanged`)
   for (const stop of stops) stop()
   await quiet(db)
   return sampled

@@ -100,7 +100,7 @@ async function run({ db, id, hits }, streams, label) {
   const counted = await countedSince(db, before)
   assertNothingLost(counted, hits)
   if (hits > 0) assertShown(streams, last)
-  return { ...sampled, excess: counted.requeries - hits }
+  return { ...sampled, excess: counted.reruns - hits }
 }
 
 function assertShown(streams, last) {

@@ -48,7 +48,7 @@ async function run(db, queries, value) {
   await assertUpToDate(db, watches, queries)
   stopAll(watches)
   await quiet(db)
-  return { ...sampled, requeries: counted.requeries / writes, emissions: counted.emitted / writes }
+  return { ...sampled, requeries: counted.reruns / writes, emissions: counted.emitted / writes }
 }
 
 async function update(db, ops, value) {

@@ -88,14 +88,14 @@ async function run(db, { queries, last, pause }, writes, label) {
   assertLooked(counted, watches, queries.length, writes, last !== undefined)
   stopAll(watches)
   await quiet(db)
-  return { ...sampled, requeries: counted.requeries / writes / queries.length }
+  return { ...sampled, requeries: counted.reruns / writes / queries.length }
 }
 
 /** All had to look (some for two updates at once), and none of the long texts were emitted. */
-function assertLooked({ requeries, coalesced, unchanged, errors }, watches, streams, writes, withLast) {
+function assertLooked({ reruns, coalesced, unchanged, errors }, watches, streams, writes, withLast) {
   if (errors > 0) throw new Error(`${errors} re-queries failed`)
   const lastOnes = withLast ? writes : 0
-  if (requeries + coalesced < streams * writes + lastOnes || unchanged < (streams * writes) / 2)
-    throw new Error(`${requeries} re-queries, ${unchanged} of them unchanged, for ${streams} × ${writes}`)
+  if (reruns + coalesced < streams * writes + lastOnes || unchanged < (streams * writes) / 2)
+    throw new Error(`${reruns} re-runs, ${unchanged} of them unchanged, for ${streams} × ${writes}`)
   if (reEmissions(watches) !== lastOnes) throw new Error('a stream that did not change was emitted')
 }

@@ -33,7 +33,7 @@ export async function updatesBeside(db, { column, queries, concerned }, label) {
   if (watches.length > 0) await assertAlive(db, watches[0], label)
   stopAll(watches)
   await quiet(db)
-  return { ...sampled, requeries: counted.requeries / writes, emissions: counted.emitted / writes }
+  return { ...sampled, requeries: counted.reruns / writes, emissions: counted.emitted / writes }
 }
 
 async function update(db, column, ops, label) {

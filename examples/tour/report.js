@@ -30,7 +30,7 @@ function liveLines(counted, lines) {
     ['  skipped: another table', grouped(counted.skippedByTable)],
     ['  skipped: another column', grouped(counted.skippedByColumn)],
     ['  skipped: another row', grouped(counted.skippedByKey)],
-    ['a query ran again', grouped(counted.requeries)],
+    ['a query ran again', grouped(counted.reruns)],
     ['  unchanged: nothing was sent', grouped(counted.unchanged)],
     ['  emitted', grouped(counted.emitted)],
     ['longest stall', ms(Math.max(...stalls))],

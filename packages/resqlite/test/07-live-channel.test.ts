@@ -733,20 +733,20 @@ test('rows are arrays with the option arrays', async () => {
 test('the counters are zero before, current during and last known after the use', async () => {
   const { db, native } = await openFakeStreams()
   const live = db.stream('SELECT n')
-  assert.equal(live.stats.requeries, 0)
+  assert.equal(live.stats.reruns, 0)
   const { stop } = listen(live)
-  assert.equal(live.stats.requeries, 0)
+  assert.equal(live.stats.reruns, 0)
   await arrived()
   native.last.result([1], 1)
   await arrived()
-  const told = { ...live.stats, requeries: 3 }
+  const told = { ...live.stats, reruns: 3 }
   native.port.stats.set(native.last.request, told)
   assert.deepEqual(live.stats, told)
-  native.port.stats.set(native.last.request, { ...told, requeries: 5 })
+  native.port.stats.set(native.last.request, { ...told, reruns: 5 })
   stop()
-  assert.equal(live.stats.requeries, 5)
+  assert.equal(live.stats.reruns, 5)
   await arrived()
-  assert.equal(live.stats.requeries, 5)
+  assert.equal(live.stats.reruns, 5)
 })
 
 test('the counters are known after an error that ends the stream', async () => {
@@ -859,7 +859,7 @@ test('emissions that take long are handled in several turns of the event loop', 
 
 test('explainStream asks the native side', async () => {
   const { db, native } = await openFakeStreams()
-  const explanation = { precision: 'table', everything: null, tables: [], volatile: [] }
+  const explanation = { precision: 'table', unknown: null, tables: [], volatile: [] }
   const { onFrame } = native.port
   native.port.onFrame = (frame) => {
     if (frame.op === Op.EXPLAIN_STREAM) native.port.json(frame.request, explanation)

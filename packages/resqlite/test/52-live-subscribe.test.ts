@@ -32,7 +32,7 @@ test('the first value is the result now, and comes once', async (t) => {
     { id: 2, title: 'b' },
   ])
   assert.equal(info.reason, 'first')
-  assert.equal(info.commit, (await db.diagnostics()).commits)
+  assert.equal(info.commit, (await db.diagnostics()).lastCommit)
   assert.ok(info.micros > 0)
   await db.execute("UPDATE tasks SET title = 'A' WHERE id = 1")
   await watching.next()
@@ -67,7 +67,7 @@ for (const [which, sql] of Object.entries(irrelevant)) {
     const { commit } = await db.execute("UPDATE tasks SET title = 'A' WHERE id = 1")
     const { value, info } = await watching.next()
     assert.deepEqual([value[0]?.title, info.commit, info.reason], ['A', commit, 'rows'])
-    assert.deepEqual([watching.values.length, live.stats.requeries], [2, 1])
+    assert.deepEqual([watching.values.length, live.stats.reruns], [2, 1])
   })
 }
 
@@ -277,7 +277,7 @@ test('many live queries with different parameters each emit only for their own r
   await watching[199]?.value()
   const told = watching.flatMap(({ values }, k) => (values.length > 1 ? [k] : []))
   assert.deepEqual(told, [7, 70, 199])
-  assert.equal((await db.diagnostics()).streams.requeries, 3)
+  assert.equal((await db.diagnostics()).streams.reruns, 3)
 })
 
 test('commits in quick succession end with the last state, and commit numbers never decrease', async (t) => {

@@ -27,13 +27,13 @@ test('the counters say what each commit caused', async (t) => {
   await db.execute("UPDATE users SET name = 'ADA' WHERE id = 1")
   await watching.next()
   const { stats } = live
-  const counted = (name: 'skippedByTable' | 'skippedByColumn' | 'skippedByKey' | 'requeries' | 'emitted') =>
+  const counted = (name: 'skippedByTable' | 'skippedByColumn' | 'skippedByKey' | 'reruns' | 'emitted') =>
     stats[name] - before[name]
   assert.deepEqual(
     [counted('skippedByTable'), counted('skippedByColumn'), counted('skippedByKey')],
     [1, 1, 1],
   )
-  assert.deepEqual([counted('requeries'), counted('emitted')], [1, 1])
+  assert.deepEqual([counted('reruns'), counted('emitted')], [1, 1])
   assert.deepEqual([stats.lastReason, stats.rows, stats.missed, stats.volatile], ['rows', 1, 0, false])
   assert.ok(stats.lastMicros > 0 && stats.totalMicros >= stats.lastMicros)
   watching.stop()
@@ -63,7 +63,7 @@ test('explainStream says how precisely affecting commits are recognised', async 
   const db = await tempDatabase(t, SCHEMA)
   assert.deepEqual(await db.explainStream(ONE, [1]), {
     precision: 'key',
-    everything: null,
+    unknown: null,
     tables: [
       {
         schema: 'main',
@@ -79,15 +79,15 @@ test('explainStream says how precisely affecting commits are recognised', async 
   const precision = async (sql: string) => (await db.explainStream(sql)).precision
   assert.equal(await precision('SELECT * FROM users WHERE age > 40'), 'range')
   assert.equal(await precision('SELECT name FROM users'), 'columns')
-  assert.equal(await precision('SELECT * FROM sqlite_schema'), 'everything')
+  assert.equal(await precision('SELECT * FROM sqlite_schema'), 'unknown')
 })
 
 test('explainStream says why the precision is not higher', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { tables } = await db.explainStream('SELECT name FROM users WHERE id + 0 = 1')
   assert.equal(typeof tables[0]?.why, 'string')
-  const { everything } = await db.explainStream('SELECT * FROM sqlite_schema')
-  assert.equal(typeof everything, 'string')
+  const { unknown } = await db.explainStream('SELECT * FROM sqlite_schema')
+  assert.equal(typeof unknown, 'string')
   const { volatile } = await db.explainStream('SELECT random()')
   assert.deepEqual(volatile, ['random'])
 })

@@ -216,7 +216,7 @@ test('commits of another process are seen', async (t) => {
     other.tell(String(line))
     assert.deepEqual(await watching.value(), [{ sum }])
   }
-  assert.ok((await db.diagnostics()).streams.foreignCommits > 0)
+  assert.ok((await db.diagnostics()).streams.externalCommits > 0)
 })
 
 test('with watchExternal off, commits of another process are seen at the next re-run', async (t) => {
@@ -230,7 +230,7 @@ test('with watchExternal off, commits of another process are seen at the next re
   await other.line()
   await db.execute('INSERT INTO t VALUES (100)')
   assert.deepEqual(await watching.value(), [{ sum: 105 }])
-  assert.equal((await db.diagnostics()).streams.foreignCommits, 0)
+  assert.equal((await db.diagnostics()).streams.externalCommits, 0)
 })
 
 test('a stalled iterator of a live query that changes all the time holds one result', async (t) => {

@@ -62,7 +62,7 @@ fn protocol() -> String {
     file.table(&params.module_constants("tag"), "Tag");
     file.remark(&batch.docs);
     file.constant(&batch.constant("HEADER"), "ROW_BATCH_HEADER");
-    file.constant(&limits.constant("SLICE_ROWS_MAX"), "ROW_BATCH_ROWS");
+    file.constant(&limits.constant("ROW_BATCH_ROWS_MAX"), "ROW_BATCH_ROWS");
     file.table(&batch.variants("Kind"), "Kind");
     file.constant(&batch.constant("NULL_INT32"), "NULL_INT32");
     file.constant(&batch.constant("NULL_INT64"), "NULL_INT64");

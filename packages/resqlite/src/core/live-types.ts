@@ -23,14 +23,14 @@ export interface Query<T = unknown> {
 }
 
 /** The type of the rows of a {@link Query}; `Other` if the query does not give one. */
-export type QueryRows<Q, Other> = Q extends { readonly [rowType]?: infer T }
+export type RowsOf<Q, Other> = Q extends { readonly [rowType]?: infer T }
   ? unknown extends T
     ? Other[]
     : T[]
   : Other[]
 
 /** The type of the value of a live query of several queries: their results by name. */
-export type StreamRows<Q, Other = Row> = { [K in keyof Q]: QueryRows<Q[K], Other> }
+export type StreamRows<Q, Other = Row> = { [K in keyof Q]: RowsOf<Q[K], Other> }
 
 /** Options of {@link Database.stream}. */
 export interface StreamOptions extends AbortOptions {
@@ -52,13 +52,13 @@ export interface StreamOptions extends AbortOptions {
  * Why the queries of a live query ran.
  *
  * - `'first'`: there was no result yet.
- * - `'everything'`: what the queries read, or what the commit changed, is not known, so the commit may affect them.
+ * - `'unknown'`: what the queries read, or what the commit changed, is not known, so the commit may affect them.
  * - `'schema'`: the schema changed.
  * - `'table'`: a table that the queries read changed.
  * - `'columns'`: columns that the queries read changed.
  * - `'rows'`: rows that fulfil the conditions of a query changed.
  */
-export type EmissionReason = 'first' | 'everything' | 'schema' | 'table' | 'columns' | 'rows'
+export type EmissionReason = 'first' | 'unknown' | 'schema' | 'table' | 'columns' | 'rows'
 
 /** Information about a value of a live query. */
 export interface Emission {
@@ -125,10 +125,10 @@ export interface Patch<T = Row> {
 }
 
 /** The type of the rows of a value; `never` for values of several queries. */
-export type RowIn<V> = V extends readonly (infer T)[] ? T : never
+export type RowOf<V> = V extends readonly (infer T)[] ? T : never
 
 /** The names of the columns that can be in the key of a result; none for values of several queries. */
-export type KeyColumn<V> = [RowIn<V>] extends [never] ? never : Extract<keyof RowIn<V>, string>
+export type KeyColumn<V> = [RowOf<V>] extends [never] ? never : Extract<keyof RowOf<V>, string>
 
 /** Options of {@link LiveQuery.changes}. */
 export interface ChangesOptions<V = Row[]> {
@@ -148,9 +148,9 @@ export interface Unsubscribe extends Disposable {
  * - `'range'`: by the range that a column must be in.
  * - `'columns'`: by the columns that the query reads.
  * - `'table'`: by the table.
- * - `'everything'`: it is not known, so every commit counts as affecting the query.
+ * - `'unknown'`: it is not known, so every commit counts as affecting the query.
  */
-export type StreamPrecision = 'key' | 'range' | 'columns' | 'table' | 'everything'
+export type StreamPrecision = 'key' | 'range' | 'columns' | 'table' | 'unknown'
 
 /** A table that a query reads, as {@link Database.explainStream} describes it. */
 export interface ExplainedTable {
@@ -172,7 +172,7 @@ export interface StreamExplanation {
   /** The precision of the least precise table. */
   precision: StreamPrecision
   /** Why every commit counts as affecting the query; null if that is not so. */
-  everything: string | null
+  unknown: string | null
   /** The tables that the query reads. */
   tables: ExplainedTable[]
   /** Functions in the query whose value changes by itself, such as `random`. */
@@ -236,7 +236,7 @@ export interface LiveQuery<V> extends AsyncIterable<V> {
    * }
    * ```
    */
-  changes(options: ChangesOptions<V>): AsyncIterableIterator<Patch<RowIn<V>>>
+  changes(options: ChangesOptions<V>): AsyncIterableIterator<Patch<RowOf<V>>>
 
   /** The latest value; undefined before the first and while there is no subscriber. The same array until the next value. */
   readonly current: V | undefined

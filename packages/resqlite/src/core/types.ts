@@ -204,7 +204,7 @@ export interface Diagnostics {
   /** The size of the database file in bytes; 0 in memory. */
   fileBytes: number
   /** The number of the newest commit; see {@link WriteResult.commit}. */
-  commits: number
+  lastCommit: number
   /** The write-ahead log. */
   wal: {
     /** The size of its file in bytes; 0 in memory. */
@@ -217,7 +217,7 @@ export interface Diagnostics {
      * The number of checkpoints for which new reads were paused for a moment, so that the log could be reset. Otherwise
      * readers that overlap would make it grow (checkpoint starvation).
      */
-    readerGaps: number
+    resetPauses: number
   }
   /** The reader threads. */
   readers: {
@@ -230,7 +230,7 @@ export interface Diagnostics {
     /** The number of reads that wait for a reader thread. */
     queued: number
     /** The largest number of reads that ever waited at once. */
-    queuedMost: number
+    queuedPeak: number
   }
   /** Snapshots and iterators, each of which holds a reader thread. */
   leases: {
@@ -252,7 +252,7 @@ export interface Diagnostics {
     /** The largest number of writes in one of them. */
     largestGroup: number
     /** The number of groups that could not commit as a whole, so that each write was retried singly. */
-    splitGroups: number
+    groupsRetriedSingly: number
   }
   /**
    * Live queries: the present state, and the sums over all live queries that there ever were. The sums have the names and
@@ -266,8 +266,8 @@ export interface Diagnostics {
     /** The number of re-runs that wait for a thread. */
     queued: number
     /** The largest number of re-runs that ever waited at once. */
-    queuedMost: number
+    queuedPeak: number
     /** The number of external commits that were noticed: by other processes, or other libraries in this one. */
-    foreignCommits: number
+    externalCommits: number
   }
 }

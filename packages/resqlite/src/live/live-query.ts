@@ -10,7 +10,7 @@ import type {
   Emission,
   LiveQuery,
   Patch,
-  RowIn,
+  RowOf,
   StreamStats,
   Unsubscribe,
 } from '../core/live-types'
@@ -52,7 +52,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
     return new Iteration(new IteratorSubscriber<V>(this, { emitted: () => {}, take: () => this.current }))
   }
 
-  changes(options: ChangesOptions<V>): AsyncIterableIterator<Patch<RowIn<V>>> {
+  changes(options: ChangesOptions<V>): AsyncIterableIterator<Patch<RowOf<V>>> {
     const key = checkKey(options)
     const { names, arrays } = this.#plan
     const unsupported =

@@ -80,7 +80,7 @@ export abstract class LiveRequest extends StreamRequest {
 
 function emission({ i32, f64 }: Memory, at: number): Emission {
   const word = at >>> 3
-  const reason = REASONS[i32[(at >>> 2) + 4] as number] ?? 'everything'
+  const reason = REASONS[i32[(at >>> 2) + 4] as number] ?? 'unknown'
   return { commit: f64[word] as number, reason, micros: f64[word + 1] as number }
 }
 

@@ -178,7 +178,7 @@ export const Tag = {
 } as const
 
 /*
- * Packs rows by column. The layout of a slice (offsets from its start, numbers little-endian):
+ * Packs rows by column. The layout of a row batch (offsets from its start, numbers little-endian):
  *
  *  0  u32 rows          4  u32 columns       8  u32 string units in the heap   12  u32 flags (bit 0: wide)
  * 16  u32 heap offset  20  u32 BLOB offset  24  u32 byte length                28  u32 0
@@ -189,10 +189,10 @@ export const Tag = {
 /** Bytes of the header of a row batch. */
 export const ROW_BATCH_HEADER = 32
 
-/** Rows in one slice. */
+/** Rows in one row batch. */
 export const ROW_BATCH_ROWS = 1024
 
-/** How the cells of a column are packed in one slice. */
+/** How the cells of a column are packed in one row batch. */
 export const Kind = {
   /** `i32` × rows; NULL is `i32::MIN`, which is no value of such a column. */
   INT32: 0,
