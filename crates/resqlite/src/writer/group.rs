@@ -27,19 +27,23 @@ enum Attempt {
 }
 
 impl Writer {
-    pub(super) fn commit_waiting(&mut self, mut writes: Vec<Waiting>) {
+    /// `shares`: they may share a transaction.
+    pub(super) fn commit_waiting(&mut self, mut writes: Vec<Waiting>, shares: bool) {
         match writes.len() {
             0 => {}
-            1 => self.single(writes.remove(0)),
+            1 => self.single(writes.remove(0), shares),
             _ => self.group(writes),
         }
     }
 
-    fn single(&mut self, (write, reply): Waiting) {
-        let alone = match &write.op {
-            WriteOp::Execute { sql, .. } | WriteOp::Batch { sql, .. } => classify::statement_runs_alone(sql),
-            WriteOp::Script(script) => classify::script_runs_alone(script),
-        };
+    fn single(&mut self, (write, reply): Waiting, shares: bool) {
+        let alone = !shares
+            && match &write.op {
+                WriteOp::Execute { sql, .. } | WriteOp::Batch { sql, .. } => {
+                    classify::statement_runs_alone(sql)
+                }
+                WriteOp::Script(script) => classify::script_runs_alone(script),
+            };
         if alone {
             let done = self.run_unwrapped(&write);
             return answer(reply, done);
@@ -81,7 +85,7 @@ impl Writer {
                 aborted
                     .into_iter()
                     .for_each(|(_, reply)| send_reply(reply, Err(Error::Aborted)));
-                self.commit_waiting(patient);
+                self.commit_waiting(patient, true);
             }
             Attempt::RolledBack { error, for_all: true } => {
                 waiting
@@ -93,7 +97,7 @@ impl Writer {
                     .counters
                     .groups_retried_singly
                     .fetch_add(1, Ordering::Relaxed);
-                waiting.into_iter().for_each(|one| self.single(one));
+                waiting.into_iter().for_each(|one| self.single(one, true));
             }
         }
     }

@@ -68,7 +68,8 @@ fn serve(writer: Writer, parts: WriterParts) {
             Popped::Item(job) => jobs.push(job),
             _ => break,
         }
-        if shareable(&jobs[0]) {
+        let shares = shareable(&jobs[0]);
+        if shares {
             parts
                 .queue
                 .drain_while(&mut jobs, limits::GROUP_UNITS_MAX, shareable);
@@ -84,7 +85,7 @@ fn serve(writer: Writer, parts: WriterParts) {
         }
         let taken = std::mem::take(&mut jobs);
         let run = catch_unwind(AssertUnwindSafe(|| {
-            writer.as_mut().expect("opened above").handle(taken)
+            writer.as_mut().expect("opened above").handle(taken, shares)
         }));
         if run.is_err() {
             writer = None;
@@ -167,7 +168,8 @@ impl Writer {
         })
     }
 
-    fn handle(&mut self, jobs: Vec<WriteJob>) {
+    /// `shares`: the jobs are writes that may share a transaction.
+    fn handle(&mut self, jobs: Vec<WriteJob>, shares: bool) {
         self.connection.guard.interrupt.reset_busy_timer();
         let mut writes = Vec::with_capacity(jobs.len());
         for job in jobs {
@@ -179,7 +181,7 @@ impl Writer {
             }
         }
         let (timer, requests) = (profile::start(), writes.len());
-        self.commit_waiting(writes);
+        self.commit_waiting(writes, shares);
         profile::writer_requests(timer, requests);
         // After the answers: callers do not wait for observers.
         let queue = &self.parts.queue;
