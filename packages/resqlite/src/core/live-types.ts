@@ -1,7 +1,7 @@
 import type { StreamStats } from './counters'
 import type { AbortOptions, Row, SqlParams } from './types'
 
-export type { StreamStats } from './counters'
+export type { StreamStats, StreamSums } from './counters'
 
 declare const rowType: unique symbol
 
