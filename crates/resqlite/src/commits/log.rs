@@ -7,6 +7,7 @@ use std::sync::{
 
 use resqlite_live::{ChangeSet, Commit, CommitLog, Interest, Overflow};
 
+use super::gate::{CommitGate, HeldBack};
 use crate::core::{
     error::Result,
     sync::{Mutex, lock},
@@ -19,6 +20,7 @@ pub(crate) struct Commits {
     /// Odd from before a commit until all observers have heard of it.
     generation: AtomicU64,
     interest: Mutex<Arc<Interest>>,
+    gate: CommitGate,
 }
 
 impl Default for Commits {
@@ -28,6 +30,7 @@ impl Default for Commits {
             last: AtomicU64::new(0),
             generation: AtomicU64::new(0),
             interest: Mutex::default(),
+            gate: CommitGate::new(),
         }
     }
 }
@@ -40,6 +43,7 @@ impl Commits {
 
     /// The writer is about to commit.
     pub(crate) fn begins(&self) {
+        self.gate.pass();
         self.generation.fetch_or(1, Ordering::SeqCst);
     }
 
@@ -50,6 +54,18 @@ impl Commits {
         let _ = self
             .generation
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, odd);
+        self.gate.committed();
+    }
+
+    /// Holds back commits that have not begun, for [`limits::COMMIT_GATE`] each at most.
+    pub(crate) fn hold_back(&self) -> HeldBack<'_> {
+        self.gate.close()
+    }
+
+    /// Waits for the end of the commit that has begun; `false` if it took too long, as a script that commits by itself
+    /// may.
+    pub(crate) fn wait_until_settled(&self) -> bool {
+        self.gate.wait(|_| self.settled().is_some())
     }
 
     /// The number of the present state, unless the writer is changing it.

@@ -86,6 +86,10 @@ pub const CHUNK_PATIENCE: Duration = Duration::from_millis(20);
 pub const BOUND_BYTES_KEPT: usize = 64 * 1024;
 /// How often a read of several databases starts over because a commit came in between.
 pub const SNAPSHOT_ATTEMPTS: usize = 50;
+/// How many of them leave the writer alone; the others hold its next commit back.
+pub const SNAPSHOT_ATTEMPTS_FREE: usize = 5;
+/// How long a commit waits at most for reads of several databases, and how long those wait for a commit that has begun.
+pub const COMMIT_GATE: Duration = Duration::from_millis(200);
 /// How long new reads are paused at most, so that the write-ahead log can be reset.
 pub const READER_GAP: Duration = Duration::from_millis(50);
 /// The size that the write-ahead log file is cut to when it is reset, in bytes.

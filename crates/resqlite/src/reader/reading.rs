@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, thread};
 
+use resqlite_live::fault::planted;
+
 use crate::{
     commits::log::Commits,
     connection::{
@@ -63,7 +65,15 @@ impl Reader {
     }
 
     fn try_to_begin(&mut self) -> Result<()> {
-        for _ in 0..limits::SNAPSHOT_ATTEMPTS {
+        let commits = Arc::clone(&self.shared.commits);
+        let mut held_back = None;
+        for attempt in 0..limits::SNAPSHOT_ATTEMPTS {
+            if attempt >= limits::SNAPSHOT_ATTEMPTS_FREE && !planted("torn_snapshot") {
+                held_back.get_or_insert_with(|| commits.hold_back());
+                if !commits.wait_until_settled() {
+                    break;
+                }
+            }
             let settled = self.shared.commits.settled();
             // Loaded first: whoever knows of a commit must know what names mean since.
             self.since = self.shared.commits.last();
@@ -73,7 +83,8 @@ impl Reader {
                 return Ok(());
             }
             // SQLite takes the snapshot of each database with the first read from it. So this reads from all of them at
-            // once, while the writer rests; if it never does, the last attempt counts.
+            // once, while the writer rests. If it never does, because a long script commits by itself, the last attempt
+            // counts.
             self.connection.as_internal(schemas::touch_all)?;
             if settled.is_some() && self.shared.commits.settled() == settled {
                 return Ok(());

@@ -5,7 +5,7 @@ use std::time::Duration;
 use resqlite::Options;
 use resqlite_sqlite::{Access, Connection};
 
-use crate::support::{Fixture, ask, block_on, hold_reader, integers};
+use crate::support::{Fixture, ask, block_on, hold_reader, integers, open};
 
 fn attached(readers: usize) -> Fixture {
     let fixture = Fixture::with(
@@ -104,7 +104,20 @@ fn a_name_follows_the_schema_in_which_it_is_found_first() {
 
 #[test]
 fn a_snapshot_shows_one_state_of_all_databases() {
-    let fixture = attached(2);
+    one_state_is_shown(&attached(2));
+}
+
+#[test]
+fn a_snapshot_shows_one_state_also_where_the_writer_never_waits_for_readers() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    // resqlite leaves it with a write-ahead log.
+    block_on(open(&fixture.file("other.db")).unwrap().close()).unwrap();
+    fixture.run(&format!("ATTACH '{}' AS other", fixture.file("other.db")));
+    one_state_is_shown(&fixture);
+}
+
+/// Adds 1 to a number in each database, again and again, and compares the numbers that snapshots show.
+fn one_state_is_shown(fixture: &Fixture) {
     fixture.exec("CREATE TABLE main.x(v); CREATE TABLE other.y(v)");
     fixture.exec("INSERT INTO x VALUES (0); INSERT INTO y VALUES (0)");
     std::thread::scope(|scope| {

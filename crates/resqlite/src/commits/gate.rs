@@ -1,0 +1,147 @@
+//! The commit gate: readers that need one state of several databases hold commits back for a moment.
+//!
+//! SQLite takes the snapshot of each database with the first read from it. A commit in between would tear a snapshot of
+//! several databases, so the reader tries again. Beside a writer that commits all the time it would never succeed; after
+//! a few attempts it therefore closes the gate, and the next commit waits in front of it.
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Instant,
+};
+
+use crate::core::{
+    limits,
+    sync::{Condvar, Mutex, lock, wait_for},
+};
+
+pub(super) struct CommitGate {
+    /// How many readers hold the gate closed. A copy of `holders`, so that the writer passes an open gate without a lock.
+    closed: AtomicUsize,
+    holders: Mutex<usize>,
+    /// A reader has opened the gate, or the writer has finished a commit.
+    changed: Condvar,
+}
+
+/// Holds the gate closed.
+pub(crate) struct HeldBack<'a>(&'a CommitGate);
+
+impl CommitGate {
+    pub(super) fn new() -> Self {
+        Self {
+            closed: AtomicUsize::new(0),
+            holders: Mutex::new(0),
+            changed: Condvar::new(),
+        }
+    }
+
+    pub(super) fn close(&self) -> HeldBack<'_> {
+        self.hold(|holders| holders + 1);
+        HeldBack(self)
+    }
+
+    fn hold(&self, change: impl FnOnce(usize) -> usize) {
+        let mut holders = lock(&self.holders);
+        *holders = change(*holders);
+        self.closed.store(*holders, Ordering::SeqCst);
+        drop(holders);
+        self.changed.notify_all();
+    }
+
+    /// Before a commit: waits while the gate is closed, but not for ever.
+    pub(super) fn pass(&self) {
+        if self.closed.load(Ordering::SeqCst) > 0 {
+            self.wait(|holders| holders == 0);
+        }
+    }
+
+    /// After a commit.
+    pub(super) fn committed(&self) {
+        if self.closed.load(Ordering::SeqCst) > 0 {
+            drop(lock(&self.holders));
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits until `is_over`, which gets the number of holders; `false` if that takes too long.
+    pub(super) fn wait(&self, is_over: impl Fn(usize) -> bool) -> bool {
+        let end = Instant::now() + limits::COMMIT_GATE;
+        let mut holders = lock(&self.holders);
+        while !is_over(*holders) {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            holders = wait_for(&self.changed, holders, left);
+        }
+        true
+    }
+}
+
+impl Drop for HeldBack<'_> {
+    fn drop(&mut self) {
+        self.0.hold(|holders| holders - 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicBool, AtomicU64, Ordering},
+        thread,
+    };
+
+    use crate::commits::log::Commits;
+
+    /// More than one, since a commit may have begun already, and a thread may lose its core for long.
+    const ATTEMPTS: usize = 10;
+
+    /// Runs `work` beside a thread that commits all the time: it adds 1 to both numbers.
+    fn beside_commits(work: impl FnOnce(&Commits, &[AtomicU64; 2])) {
+        let (commits, numbers) = (Commits::default(), [AtomicU64::new(0), AtomicU64::new(0)]);
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::SeqCst) {
+                    commits.begins();
+                    for number in &numbers {
+                        number.fetch_add(1, Ordering::SeqCst);
+                    }
+                    commits.ended();
+                }
+            });
+            work(&commits, &numbers);
+            is_over.store(true, Ordering::SeqCst);
+        });
+    }
+
+    #[test]
+    fn while_commits_are_held_back_one_state_can_be_read() {
+        beside_commits(|commits, numbers| {
+            for _ in 0..1000 {
+                let _held_back = commits.hold_back();
+                let read = || {
+                    commits.wait_until_settled();
+                    let settled = commits.settled();
+                    let [a, b] = numbers.each_ref().map(|number| {
+                        thread::yield_now();
+                        number.load(Ordering::SeqCst)
+                    });
+                    (settled.is_some() && settled == commits.settled()).then_some((a, b))
+                };
+                let (a, b) = (0..ATTEMPTS).find_map(|_| read()).expect("commits are held back");
+                assert_eq!(a, b);
+            }
+        });
+    }
+
+    #[test]
+    fn afterwards_commits_go_on() {
+        beside_commits(|commits, numbers| {
+            drop(commits.hold_back());
+            let before = numbers[1].load(Ordering::SeqCst);
+            while numbers[1].load(Ordering::SeqCst) == before {
+                thread::yield_now();
+            }
+        });
+    }
+}
