@@ -31,5 +31,5 @@ export const platformFolder = (platform) => join(packageFolder, 'npm', platform)
 
 /** The platform of this machine, by the rule with which the package finds its native module. */
 export function thisPlatform() {
-  return createRequire(import.meta.url)(join(packageFolder, 'dist', 'native.js')).nativeTriple()
+  return createRequire(import.meta.url)(join(packageFolder, 'dist', 'wire', 'native.js')).nativeTriple()
 }
