@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use resqlite::{Delivery, Emission, Error, Listener, RowBatch, Shape, live::Segment};
+use resqlite::{ColumnLayout, Delivery, Emission, Error, Listener, RowBatch, live::Segment};
 
 use crate::{
     errors,
@@ -44,13 +44,13 @@ impl FrameListener {
 }
 
 impl Listener for FrameListener {
-    fn rows(&mut self, layout: &Arc<Shape>, batch: &RowBatch<'_>) -> bool {
+    fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool {
         self.realm
             .outbox
             .push_rows(layout, batch, self.request, ReplyFlags::NONE, &mut self.patience)
     }
 
-    fn patch(&mut self, part: usize, layout: &Arc<Shape>, segments: &[Segment]) {
+    fn patch(&mut self, part: usize, layout: &Arc<ColumnLayout>, segments: &[Segment]) {
         let header = self.header(ReplyKind::Patch, ReplyFlags::NONE, layout.id());
         self.realm
             .outbox

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite::{RowBatch, Shape};
+use resqlite::{ColumnLayout, RowBatch};
 
 use crate::{
     frames::{self, ReplyHeader},
@@ -84,7 +84,7 @@ impl Outbox {
     }
 
     /// Appends a row batch that is encoded already.
-    pub(crate) fn push_packed(&self, layout: &Shape, batch: &[u8], request: u32) {
+    pub(crate) fn push_packed(&self, layout: &ColumnLayout, batch: &[u8], request: u32) {
         profile::rows(frames::word(batch, 0).unwrap_or_default() as usize, layout);
         let header = ReplyHeader {
             kind: ReplyKind::Rows,
@@ -99,7 +99,7 @@ impl Outbox {
     }
 
     /// Appends a patch. It wakes nobody, because the emission that follows will.
-    pub(crate) fn push_patch(&self, layout: &Shape, header: ReplyHeader, payload: Vec<u8>) {
+    pub(crate) fn push_patch(&self, layout: &ColumnLayout, header: ReplyHeader, payload: Vec<u8>) {
         self.add_quietly(|state| {
             state.announce(layout);
             state.write_vec(header, payload);
@@ -109,7 +109,7 @@ impl Outbox {
     /// Appends a row batch. Waits while the realm is too far behind and `patience` lasts. `false`: the realm is gone.
     pub(crate) fn push_rows(
         &self,
-        layout: &Shape,
+        layout: &ColumnLayout,
         batch: &RowBatch<'_>,
         request: u32,
         flags: ReplyFlags,
@@ -297,7 +297,7 @@ impl State {
         );
     }
 
-    fn write_slab(&mut self, layout: &Shape, header: ReplyHeader, id: u32, length: usize) {
+    fn write_slab(&mut self, layout: &ColumnLayout, header: ReplyHeader, id: u32, length: usize) {
         self.announce(layout);
         self.filled.push(id);
         self.write(
@@ -310,7 +310,7 @@ impl State {
     }
 
     /// Sends a column layout before its first use.
-    fn announce(&mut self, layout: &Shape) {
+    fn announce(&mut self, layout: &ColumnLayout) {
         if self.known_layouts.contains(&layout.id()) {
             return;
         }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use resqlite::{Error, Outcome, Reply, Result, RowBatch, Shape, Written};
+use resqlite::{ColumnLayout, Error, Outcome, Reply, Result, RowBatch, Written};
 
 use crate::{
     errors,
@@ -24,7 +24,7 @@ pub(crate) struct FrameReply {
 }
 
 impl Reply for FrameReply {
-    fn rows(&mut self, layout: &Arc<Shape>, batch: &RowBatch<'_>) -> bool {
+    fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool {
         self.realm
             .outbox
             .push_rows(layout, batch, self.request, ReplyFlags::NONE, &mut self.patience)
@@ -32,7 +32,7 @@ impl Reply for FrameReply {
 
     fn finish(mut self: Box<Self>, outcome: Result<Outcome<'_>>) {
         match outcome {
-            Ok(Outcome::Rows { shape, last, end }) => {
+            Ok(Outcome::Rows { layout, last, end }) => {
                 if end {
                     self.forget_session();
                 }
@@ -40,7 +40,7 @@ impl Reply for FrameReply {
                 let flags = ReplyFlags::LAST.with(ReplyFlags::END.when(end));
                 self.realm
                     .outbox
-                    .push_rows(shape, &last, self.request, flags, &mut self.patience);
+                    .push_rows(layout, &last, self.request, flags, &mut self.patience);
             }
             Ok(Outcome::Bytes(bytes)) => self.answer_with(ReplyKind::Bytes, bytes),
             Ok(Outcome::Written(rows, written)) => {

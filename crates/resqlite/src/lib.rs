@@ -58,7 +58,7 @@ pub use crate::{
         },
         session::Session,
     },
-    rows::{Integers, Row, RowBatch, Rows, Shape},
+    rows::{ColumnLayout, Integers, Row, RowBatch, Rows},
 };
 pub use resqlite_sqlite::version as sqlite_version;
 

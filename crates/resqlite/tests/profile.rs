@@ -11,8 +11,8 @@ use std::{
 };
 
 use resqlite::{
-    Database, Error, Format, Integers, Options, Outcome, Params, Query, Reply, Result, RowBatch, Shape,
-    Token,
+    ColumnLayout, Database, Error, Format, Integers, Options, Outcome, Params, Query, Reply, Result,
+    RowBatch, Token,
     profile::{self, Counters},
 };
 
@@ -173,7 +173,7 @@ struct Hold {
 }
 
 impl Reply for Hold {
-    fn rows(&mut self, _: &Arc<Shape>, _: &RowBatch<'_>) -> bool {
+    fn rows(&mut self, _: &Arc<ColumnLayout>, _: &RowBatch<'_>) -> bool {
         let _ = self.reached.send(());
         // Ends with an error once the other side is dropped.
         let _ = self.go.lock().unwrap().recv();

@@ -1,9 +1,9 @@
-use resqlite::Shape;
+use resqlite::ColumnLayout;
 
 use crate::subscriptions::Delivery;
 
 #[inline(always)]
-pub(crate) fn rows(_rows: usize, _shape: &Shape) {}
+pub(crate) fn rows(_rows: usize, _shape: &ColumnLayout) {}
 
 /// Requests that are being handed over.
 pub(crate) struct Submission;

@@ -2,14 +2,14 @@ use std::time::{Duration, Instant};
 
 use napi::bindgen_prelude::Function;
 use napi_derive::napi;
-use resqlite::{Shape, profile};
+use resqlite::{ColumnLayout, profile};
 use serde_json::{Map, Value};
 
 use crate::{stats::camel_case, subscriptions::Delivery};
 
 /// Rows are handed over.
-pub(crate) fn rows(rows: usize, shape: &Shape) {
-    profile::record_rows(rows, shape.names().len());
+pub(crate) fn rows(rows: usize, layout: &ColumnLayout) {
+    profile::record_rows(rows, layout.names().len());
 }
 
 /// Replies are handed over: those that settle a request, and the values of live queries.

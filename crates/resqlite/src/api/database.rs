@@ -28,7 +28,7 @@ use crate::{
         request::{Format, Outcome, ParamSets, Query, QueryLimits, Reply, Write, WriteOp, Written},
         session::Session,
     },
-    rows::{Integers, RowBatch, Rows, Shape},
+    rows::{ColumnLayout, Integers, RowBatch, Rows},
 };
 
 /// An open database. All work is done on native threads; the futures only wait. Dropping a future cancels a read
@@ -500,8 +500,8 @@ where
     T: Send + 'static,
     F: FnOnce(Rows, Outcome<'_>) -> Result<T> + Send + 'static,
 {
-    fn rows(&mut self, shape: &Arc<Shape>, batch: &RowBatch<'_>) -> bool {
-        self.rows.extend(shape, &batch.to_bytes());
+    fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool {
+        self.rows.extend(layout, &batch.to_bytes());
         !self.answer.is_canceled()
     }
 
@@ -528,8 +528,8 @@ fn reply<T: Send + 'static>(
 
 fn rows_reply() -> (Box<dyn Reply>, Answer<Rows>) {
     reply(|mut rows, outcome| match outcome {
-        Outcome::Rows { shape, last, .. } => {
-            rows.extend(shape, &last.to_bytes());
+        Outcome::Rows { layout, last, .. } => {
+            rows.extend(layout, &last.to_bytes());
             Ok(rows)
         }
         _ => Err(Error::WorkerDied),
@@ -539,8 +539,8 @@ fn rows_reply() -> (Box<dyn Reply>, Answer<Rows>) {
 /// A batch, and whether it is the last.
 fn batch_reply() -> (Box<dyn Reply>, Answer<(Rows, bool)>) {
     reply(|mut rows, outcome| match outcome {
-        Outcome::Rows { shape, last, end } => {
-            rows.extend(shape, &last.to_bytes());
+        Outcome::Rows { layout, last, end } => {
+            rows.extend(layout, &last.to_bytes());
             Ok((rows, end))
         }
         _ => Err(Error::WorkerDied),
@@ -566,7 +566,7 @@ fn write_reply() -> (Box<dyn Reply>, Answer<WriteResult>) {
         ) => {
             returned
                 .iter()
-                .for_each(|(shape, batch)| rows.extend(shape, batch));
+                .for_each(|(layout, batch)| rows.extend(layout, batch));
             Ok(WriteResult {
                 rows,
                 changes,

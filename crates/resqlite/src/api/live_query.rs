@@ -18,7 +18,7 @@ use crate::{
         value::Value,
     },
     live::{Delivery, Emission, Listener, LiveQueryRequest, StreamStats, Subscription},
-    rows::{Integers, Row, RowBatch, Rows, Shape},
+    rows::{ColumnLayout, Integers, Row, RowBatch, Rows},
 };
 
 /// A query whose result is kept up to date. Dropping it ends it.
@@ -61,7 +61,7 @@ pub struct Emitted {
 /// The rows of one statement of a live query. Rows that did not change are shared with the results before.
 #[derive(Debug, Clone, Default)]
 pub struct LiveRows {
-    shape: Option<Arc<Shape>>,
+    layout: Option<Arc<ColumnLayout>>,
     rows: Vec<Arc<[Value]>>,
 }
 
@@ -121,7 +121,7 @@ impl LiveRows {
 
     /// The column names.
     pub fn columns(&self) -> &[String] {
-        self.shape.as_ref().map_or(&[], |shape| shape.names())
+        self.layout.as_ref().map_or(&[], |layout| layout.names())
     }
 
     /// The rows, in order.
@@ -232,28 +232,28 @@ struct Folder {
 }
 
 impl Listener for Folder {
-    fn rows(&mut self, shape: &Arc<Shape>, batch: &RowBatch<'_>) -> bool {
+    fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool {
         let mut rows = Rows::default();
-        rows.extend(shape, &batch.to_bytes());
+        rows.extend(layout, &batch.to_bytes());
         self.rows.extend(rows.iter().map(|row| row.values().into()));
         self.shared.strong_count() > 0
     }
 
-    fn patch(&mut self, part: usize, shape: &Arc<Shape>, runs: &[Segment]) {
+    fn patch(&mut self, part: usize, layout: &Arc<ColumnLayout>, segments: &[Segment]) {
         let before = &self.parts[part].rows;
         let mut fresh = self.rows.drain(..);
         let mut rows = Vec::new();
-        for run in runs {
-            match *run {
+        for segment in segments {
+            match *segment {
                 Segment::Keep { start, count } => {
                     rows.extend_from_slice(&before[start as usize..][..count as usize]);
                 }
                 Segment::New { count } => rows.extend(fresh.by_ref().take(count as usize)),
             }
         }
-        let shape = Some(Arc::clone(shape));
+        let layout = Some(Arc::clone(layout));
         drop(fresh);
-        self.changed.push((part, LiveRows { shape, rows }));
+        self.changed.push((part, LiveRows { layout, rows }));
     }
 
     fn emit(&mut self, emission: Emission) -> Delivery {

@@ -11,19 +11,19 @@ use crate::{
         limits,
     },
     requests::request::Query,
-    rows::{Integers, RowBatch, Shape, fingerprint},
+    rows::{ColumnLayout, Integers, RowBatch, fingerprint},
 };
 
 /// A result that the next one is compared with.
 pub(crate) struct Before<'a> {
-    pub(crate) shape: Option<&'a Arc<Shape>>,
+    pub(crate) layout: Option<&'a Arc<ColumnLayout>>,
     pub(crate) fingerprints: &'a [u64],
     /// What the fingerprints were made with.
     pub(crate) seed: u64,
 }
 
 /// Takes new rows; `false`: nobody wants them any more.
-pub(crate) type TakeRows<'a> = dyn FnMut(&Arc<Shape>, &RowBatch<'_>) -> bool + 'a;
+pub(crate) type TakeRows<'a> = dyn FnMut(&Arc<ColumnLayout>, &RowBatch<'_>) -> bool + 'a;
 
 impl EngineConnection {
     /// Runs a query and compares the fingerprint of each row with those of the result before. Rows that it did not have
@@ -37,7 +37,7 @@ impl EngineConnection {
         query: &Query,
         before: &Before<'_>,
         take_rows: &mut TakeRows<'_>,
-    ) -> Result<(Arc<Shape>, Option<Difference>)> {
+    ) -> Result<(Arc<ColumnLayout>, Option<Difference>)> {
         let prepared = get(&mut self.cache, &self.sqlite, &self.guard, &query.sql)?;
         let mut run = Run {
             prepared,
@@ -58,35 +58,35 @@ impl Run<'_> {
         integers: Integers,
         before: &Before<'_>,
         take_rows: &mut TakeRows<'_>,
-    ) -> Result<(Arc<Shape>, Option<Difference>)> {
+    ) -> Result<(Arc<ColumnLayout>, Option<Difference>)> {
         let mut row = self.prepared.first_step()?;
-        let shape = Arc::clone(&self.prepared.shape);
-        let columns = shape.names().len();
+        let layout = Arc::clone(&self.prepared.layout);
+        let columns = layout.names().len();
         // Rows of other columns have nothing in common.
-        let same_columns = before.shape.is_some_and(|before| before.id() == shape.id());
+        let same_columns = before.layout.is_some_and(|before| before.id() == layout.id());
         let comparable = if same_columns { before.fingerprints } else { &[] };
         let mut differ = Differ::new(comparable);
         self.packer.begin(columns, integers);
         while row {
             if differ.push(fingerprint(&self.prepared.statement, columns, before.seed)) {
                 if self.packer.is_full(limits::ROW_BATCH_ROWS_MAX) {
-                    self.hand_over_new(&shape, take_rows)?;
+                    self.hand_over_new(&layout, take_rows)?;
                 }
                 self.packer.push(&self.prepared.statement)?;
             }
             row = self.prepared.statement.step()?;
         }
-        self.hand_over_new(&shape, take_rows)?;
+        self.hand_over_new(&layout, take_rows)?;
         let lost = comparable.len() < before.fingerprints.len();
         let difference = differ.finish().or_else(|| lost.then(Difference::default));
-        Ok((shape, difference))
+        Ok((layout, difference))
     }
 
-    fn hand_over_new(&mut self, shape: &Arc<Shape>, take_rows: &mut TakeRows<'_>) -> Result<()> {
+    fn hand_over_new(&mut self, layout: &Arc<ColumnLayout>, take_rows: &mut TakeRows<'_>) -> Result<()> {
         let batch = self.packer.batch(&mut self.prepared.kinds);
         if batch.rows() > 0 {
             self.guard.interrupt.set_deadline(None);
-            if !take_rows(shape, &batch) {
+            if !take_rows(layout, &batch) {
                 return Err(Error::Aborted);
             }
         }

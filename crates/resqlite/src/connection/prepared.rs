@@ -13,7 +13,7 @@ use crate::{
     dependencies::StatementDependencies,
     guard::{Guard, effects::Effects},
     requests::request::Query,
-    rows::{Kind, Shape},
+    rows::{ColumnLayout, Kind},
 };
 
 /// A cached statement and what is known about it.
@@ -21,14 +21,14 @@ pub(crate) struct Prepared {
     pub(crate) statement: Statement,
     /// What executing it does besides changing rows.
     pub(crate) effects: Effects,
-    pub(super) shape: Arc<Shape>,
+    pub(super) layout: Arc<ColumnLayout>,
     /// How the columns were packed last time, so that a column of only NULLs stays what it was.
     pub(super) kinds: Vec<Kind>,
     /// Whether it may fail half-way, and SQLite's count of re-preparations when that was found.
     halfway: Option<(bool, u32)>,
     /// What it reads, if it is the query of a live query.
     pub(super) dependencies: Option<KnownDependencies>,
-    /// SQLite's count of re-preparations at which `shape` was found.
+    /// SQLite's count of re-preparations at which `layout` was found.
     reprepared: u32,
 }
 
@@ -52,13 +52,13 @@ impl Prepared {
             return Err(Error::Statement("the SQL text holds no statement".into()));
         };
         only_statement(connection, prepared.tail)?;
-        let shape = Shape::of(&statement);
+        let layout = ColumnLayout::of(&statement);
         let reprepared = statement.reprepared();
         Ok(Self {
             halfway: None,
             statement,
             effects: guard.authorizer.effects(),
-            shape,
+            layout,
             kinds: Vec::new(),
             dependencies: None,
             reprepared,
@@ -93,7 +93,7 @@ impl Prepared {
         let reprepared = self.statement.reprepared();
         if reprepared != self.reprepared {
             self.reprepared = reprepared;
-            self.shape = Shape::of(&self.statement);
+            self.layout = ColumnLayout::of(&self.statement);
             self.kinds.clear();
         }
         Ok(row)

@@ -25,13 +25,13 @@ impl EngineConnection {
             return Ok(());
         }
         let mut row = prepared.first_step()?;
-        self.packer.begin(prepared.shape.names().len(), integers);
+        self.packer.begin(prepared.layout.names().len(), integers);
         while row {
             self.packer.push(&prepared.statement)?;
             row = prepared.statement.step()?;
             if !row || self.packer.is_full(limits::ROW_BATCH_ROWS_MAX) {
                 let batch = self.packer.batch(&mut prepared.kinds);
-                rows.push((Arc::clone(&prepared.shape), batch.to_bytes()));
+                rows.push((Arc::clone(&prepared.layout), batch.to_bytes()));
                 self.packer.clear();
             }
         }

@@ -34,7 +34,7 @@ impl Run<'_> {
     /// the end.
     pub(super) fn rows(&mut self, integers: Integers, most: Most, reply: &mut ReplyGuard) -> Result<bool> {
         let row = self.prepared.first_step()?;
-        self.packer.begin(self.prepared.shape.names().len(), integers);
+        self.packer.begin(self.prepared.layout.names().len(), integers);
         self.pack(row, most, reply)
     }
 
@@ -45,7 +45,7 @@ impl Run<'_> {
         most: Most,
         reply: &mut ReplyGuard,
     ) -> Result<bool> {
-        self.packer.begin(self.prepared.shape.names().len(), integers);
+        self.packer.begin(self.prepared.layout.names().len(), integers);
         self.pack(true, most, reply)
     }
 
@@ -72,7 +72,7 @@ impl Run<'_> {
     fn hand_over(&mut self, reply: &mut ReplyGuard) -> Result<()> {
         let batch = self.packer.batch(&mut self.prepared.kinds);
         self.guard.interrupt.spend_bytes(batch.byte_len())?;
-        if !reply.rows(&self.prepared.shape, &batch) {
+        if !reply.rows(&self.prepared.layout, &batch) {
             return Err(Error::Aborted);
         }
         self.packer.clear();
@@ -81,11 +81,11 @@ impl Run<'_> {
 
     /// Answers with the rows that are left in the packer. Returns `false` if they are more than the query may return.
     pub(super) fn finish(self, end: bool, reply: ReplyGuard) -> bool {
-        let shape = &self.prepared.shape;
+        let layout = &self.prepared.layout;
         let last = self.packer.batch(&mut self.prepared.kinds);
         let within = self.guard.interrupt.spend_bytes(last.byte_len());
         let is_within = within.is_ok();
-        reply.finish(within.map(|()| Outcome::Rows { shape, last, end }));
+        reply.finish(within.map(|()| Outcome::Rows { layout, last, end }));
         self.packer.recycle();
         is_within
     }

@@ -73,7 +73,7 @@ fn json(prepared: &mut Prepared, guard: &Guard) -> Result<Vec<u8>> {
     let mut writer = JsonWriter::new();
     let mut counted = 0;
     while row {
-        writer.push(&prepared.statement, &prepared.shape);
+        writer.push(&prepared.statement, &prepared.layout);
         if writer.len() - counted > limits::ROW_BATCH_HEAP_MAX {
             guard.interrupt.spend_bytes(writer.len() - counted)?;
             counted = writer.len();

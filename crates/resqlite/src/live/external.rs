@@ -54,7 +54,7 @@ struct State {
     closed: bool,
 }
 
-/// Who hears of external commits.
+/// What is notified of external commits.
 pub(super) trait ExternalListener: Send + Sync {
     /// Whether live queries are open.
     fn is_open(&self) -> bool;

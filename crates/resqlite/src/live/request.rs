@@ -6,7 +6,7 @@ use resqlite_live::{Reason, Segment};
 
 use crate::{
     core::{error::Error, params::Params},
-    rows::{Integers, RowBatch, Shape},
+    rows::{ColumnLayout, Integers, RowBatch},
 };
 
 /// A live query to begin.
@@ -38,9 +38,9 @@ pub struct Emission {
 pub trait Listener: Send {
     /// Takes rows that the result before did not have, in order. They belong to the next [`patch`](Self::patch).
     /// `false`: nobody listens any more.
-    fn rows(&mut self, shape: &Arc<Shape>, batch: &RowBatch<'_>) -> bool;
+    fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool;
     /// The new result of statement number `part`: old rows and those just handed over, in the order of `runs`.
-    fn patch(&mut self, part: usize, shape: &Arc<Shape>, runs: &[Segment]);
+    fn patch(&mut self, part: usize, layout: &Arc<ColumnLayout>, segments: &[Segment]);
     /// The patches since the last emission make one, which is complete now. Without any, the value is as it was
     /// before an error.
     fn emit(&mut self, emission: Emission) -> Delivery;

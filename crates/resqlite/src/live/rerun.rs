@@ -32,7 +32,7 @@ use crate::{
     dependencies::StatementDependencies,
     reader::{Reader, ReaderJob},
     requests::request::Query,
-    rows::{RowBatch, Shape},
+    rows::{ColumnLayout, RowBatch},
 };
 
 impl ReaderJob for LiveCoordinator {
@@ -340,7 +340,7 @@ fn emit(
 
 /// The result of one statement of a live query.
 struct PartResult {
-    shape: Arc<Shape>,
+    layout: Arc<ColumnLayout>,
     statement: Arc<StatementDependencies>,
     dependencies: Option<Arc<Dependencies>>,
     /// What has changed, if anything has.
@@ -365,9 +365,9 @@ fn run_queries(
             ..
         } = state;
         let connection = reader.connection();
-        let mut take_rows = |shape: &Arc<Shape>, batch: &RowBatch<'_>| {
+        let mut take_rows = |layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>| {
             *handed_over = true;
-            listener.rows(shape, batch)
+            listener.rows(layout, batch)
         };
         connection.guard.interrupt.start(&query.token);
         let result = run_query(
@@ -384,7 +384,7 @@ fn run_queries(
         if let Some(difference) = &result.difference {
             connection.guard.interrupt.set_deadline(None);
             state.handed_over = true;
-            state.listener.patch(number, &result.shape, &difference.segments);
+            state.listener.patch(number, &result.layout, &difference.segments);
         }
         results.push(result);
     }
@@ -400,11 +400,11 @@ fn run_query(
     first: bool,
 ) -> Result<PartResult> {
     let before = Before {
-        shape: part.shape.as_ref(),
+        layout: part.layout.as_ref(),
         fingerprints: &part.fingerprints,
         seed: coordinator.seed,
     };
-    let (shape, difference) = connection.compare(query, &before, take_rows)?;
+    let (layout, difference) = connection.compare(query, &before, take_rows)?;
     let difference = difference.or_else(|| first.then(Difference::default));
     let statement = connection.dependencies(&query.sql)?;
     let known = part
@@ -418,7 +418,7 @@ fn run_query(
         Some(Arc::new(statement.resolve(prepared, &query.params)))
     };
     Ok(PartResult {
-        shape,
+        layout,
         statement,
         dependencies,
         difference,
@@ -445,7 +445,7 @@ fn keep(
             );
             part.fingerprints = difference.fingerprints;
         }
-        part.shape = Some(result.shape);
+        part.layout = Some(result.layout);
         part.statement = Some(result.statement);
         if let Some(dependencies) = result.dependencies {
             part.dependencies = dependencies;

@@ -14,7 +14,7 @@ use crate::{
     },
     dependencies::StatementDependencies,
     requests::request::Query,
-    rows::Shape,
+    rows::ColumnLayout,
 };
 
 /// One for each query of a stream. Mostly there is one, which needs no memory of its own: where streams are many, each
@@ -53,7 +53,7 @@ pub(super) struct State {
 #[derive(Default)]
 pub(super) struct Part {
     pub(super) fingerprints: Vec<u64>,
-    pub(super) shape: Option<Arc<Shape>>,
+    pub(super) layout: Option<Arc<ColumnLayout>>,
     /// What its statement depends on, whatever the parameters are.
     pub(super) statement: Option<Arc<StatementDependencies>>,
     pub(super) dependencies: Arc<Dependencies>,

@@ -11,8 +11,8 @@ use std::{
 use resqlite_live::Segment;
 
 use crate::{
-    Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Options, RowBatch, Rows,
-    Shape, Subscription, Value,
+    ColumnLayout, Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Options,
+    RowBatch, Rows, Subscription, Value,
 };
 
 /// Tells the first value of each result, and which thread came with it.
@@ -38,13 +38,13 @@ impl Witness {
 }
 
 impl Listener for Witness {
-    fn rows(&mut self, shape: &Arc<Shape>, batch: &RowBatch<'_>) -> bool {
+    fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool {
         self.rows = Rows::default();
-        self.rows.extend(shape, &batch.to_bytes());
+        self.rows.extend(layout, &batch.to_bytes());
         true
     }
 
-    fn patch(&mut self, _part: usize, _shape: &Arc<Shape>, _runs: &[Segment]) {}
+    fn patch(&mut self, _part: usize, _shape: &Arc<ColumnLayout>, _segments: &[Segment]) {}
 
     fn emit(&mut self, _emission: Emission) -> Delivery {
         let value = self.rows.iter().next().map(|row| row.values()[0].clone());

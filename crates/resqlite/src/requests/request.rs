@@ -9,7 +9,7 @@ use crate::{
         queue::Queue,
         token::Token,
     },
-    rows::{Integers, RowBatch, Shape},
+    rows::{ColumnLayout, Integers, RowBatch},
 };
 
 /// The form of a result.
@@ -147,7 +147,7 @@ pub struct Written {
 }
 
 /// Packed rows with their column list.
-pub(crate) type Packed = (Arc<Shape>, Box<[u8]>);
+pub(crate) type Packed = (Arc<ColumnLayout>, Box<[u8]>);
 
 /// How a request ended well.
 #[derive(Debug)]
@@ -156,7 +156,7 @@ pub enum Outcome<'a> {
     /// (always so, but for a cursor's batches).
     Rows {
         /// The column list.
-        shape: &'a Arc<Shape>,
+        layout: &'a Arc<ColumnLayout>,
         /// The last row batch, which may be empty.
         last: RowBatch<'a>,
         /// Whether the query has no further rows.
@@ -165,7 +165,7 @@ pub enum Outcome<'a> {
     /// JSON text.
     Bytes(Vec<u8>),
     /// A write is done: the rows that `RETURNING` returned, packed, and the numbers.
-    Written(&'a [(Arc<Shape>, Box<[u8]>)], Written),
+    Written(&'a [(Arc<ColumnLayout>, Box<[u8]>)], Written),
     /// A step of a transaction, snapshot or cursor is done.
     Done,
 }
@@ -180,7 +180,7 @@ impl std::fmt::Debug for RowBatch<'_> {
 /// may wait for room.
 pub trait Reply: Send {
     /// Takes a row batch that is not the last. `false`: nobody listens any more.
-    fn rows(&mut self, shape: &Arc<Shape>, batch: &RowBatch<'_>) -> bool;
+    fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool;
     /// Takes the end of the request; called exactly once.
     fn finish(self: Box<Self>, outcome: Result<Outcome<'_>>);
 }
@@ -193,8 +193,8 @@ impl ReplyGuard {
         Self(Some(reply))
     }
 
-    pub(crate) fn rows(&mut self, shape: &Arc<Shape>, batch: &RowBatch<'_>) -> bool {
-        self.0.as_mut().is_some_and(|reply| reply.rows(shape, batch))
+    pub(crate) fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool {
+        self.0.as_mut().is_some_and(|reply| reply.rows(layout, batch))
     }
 
     pub(crate) fn finish(mut self, outcome: Result<Outcome<'_>>) {

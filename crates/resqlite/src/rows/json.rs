@@ -3,7 +3,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use resqlite_sqlite::{Statement, ValueRef};
 
-use super::{Shape, json_text::string};
+use super::{ColumnLayout, json_text::string};
 
 /// Writes rows as JSON text.
 pub(crate) struct JsonWriter {
@@ -17,13 +17,13 @@ impl JsonWriter {
     }
 
     /// Adds the current row of a statement.
-    pub(crate) fn push(&mut self, statement: &Statement, shape: &Shape) {
+    pub(crate) fn push(&mut self, statement: &Statement, layout: &ColumnLayout) {
         if self.out.len() > 1 {
             self.out.push(b',');
         }
         self.out.push(b'{');
         let mut first = true;
-        for (column, key) in shape.json_keys().iter().enumerate() {
+        for (column, key) in layout.json_keys().iter().enumerate() {
             let Some(key) = key else { continue };
             if !first {
                 self.out.push(b',');

@@ -1,4 +1,4 @@
-//! Column lists, each known by a number.
+//! Column layouts: the column names of statements, each list known by a number.
 
 use std::{
     collections::HashMap,
@@ -13,9 +13,9 @@ use crate::core::{
     sync::{Mutex, lock},
 };
 
-/// The column list of a statement. Statements with the same list share one, whichever thread prepared them.
+/// The column names of a statement. Statements with the same names share one, whichever thread prepared them.
 #[derive(Debug)]
-pub struct Shape {
+pub struct ColumnLayout {
     id: u32,
     names: Vec<String>,
     /// For each column the JSON text `"name":`, or `None` where a later column has the same name.
@@ -24,13 +24,13 @@ pub struct Shape {
 
 #[derive(Default)]
 struct Registry {
-    by_names: HashMap<Vec<String>, Weak<Shape>>,
+    by_names: HashMap<Vec<String>, Weak<ColumnLayout>>,
     last_id: u32,
 }
 
 static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
 
-impl Shape {
+impl ColumnLayout {
     pub(crate) fn of(statement: &Statement) -> Arc<Self> {
         let names = (0..statement.column_count())
             .map(|column| statement.column_name(column))
@@ -54,22 +54,22 @@ impl Shape {
 }
 
 impl Registry {
-    fn intern(&mut self, names: Vec<String>) -> Arc<Shape> {
-        if let Some(shape) = self.by_names.get(&names).and_then(Weak::upgrade) {
-            return shape;
+    fn intern(&mut self, names: Vec<String>) -> Arc<ColumnLayout> {
+        if let Some(layout) = self.by_names.get(&names).and_then(Weak::upgrade) {
+            return layout;
         }
         if self.by_names.len() >= limits::SHAPES_MAX {
-            self.by_names.retain(|_, shape| shape.strong_count() > 0);
+            self.by_names.retain(|_, layout| layout.strong_count() > 0);
         }
         self.last_id += 1;
         let json_keys = json_keys(&names);
-        let shape = Arc::new(Shape {
+        let layout = Arc::new(ColumnLayout {
             id: self.last_id,
             names: names.clone(),
             json_keys,
         });
-        self.by_names.insert(names, Arc::downgrade(&shape));
-        shape
+        self.by_names.insert(names, Arc::downgrade(&layout));
+        layout
     }
 }
 

@@ -11,5 +11,5 @@ pub use batch::{Integers, RowBatch};
 pub(crate) use batch::{Kind, Packer};
 pub(crate) use fingerprint::fingerprint;
 pub(crate) use json::JsonWriter;
-pub use layout::Shape;
+pub use layout::ColumnLayout;
 pub use read::{Row, Rows};

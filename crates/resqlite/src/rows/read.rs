@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Shape,
+    ColumnLayout,
     batch::{Kind, cell, padded},
 };
 use crate::core::{profile, value::Value};
@@ -23,7 +23,7 @@ use crate::core::{profile, value::Value};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Rows {
-    shape: Option<Arc<Shape>>,
+    layout: Option<Arc<ColumnLayout>>,
     values: Vec<Value>,
     rows: usize,
 }
@@ -48,7 +48,7 @@ impl Rows {
 
     /// The column names; empty when the statement returns no rows at all.
     pub fn columns(&self) -> &[String] {
-        self.shape.as_ref().map_or(&[], |shape| shape.names())
+        self.layout.as_ref().map_or(&[], |layout| layout.names())
     }
 
     /// The rows, in order.
@@ -73,13 +73,13 @@ impl Rows {
     ///
     /// # Panics
     /// If the bytes are something else.
-    pub fn extend(&mut self, shape: &Arc<Shape>, batch: &[u8]) {
+    pub fn extend(&mut self, layout: &Arc<ColumnLayout>, batch: &[u8]) {
         let reader = BatchReader::new(batch);
         self.values.reserve(reader.rows * reader.kinds.len());
         self.rows += reader.rows;
         profile::rows(reader.rows, reader.kinds.len());
         reader.read(&mut self.values);
-        self.shape = Some(Arc::clone(shape));
+        self.layout = Some(Arc::clone(layout));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{sync::mpsc, time::Duration};
 
-use resqlite::{Error, Format, Outcome, Query, QueryLimits, Reply, Result, RowBatch, Shape, Token};
+use resqlite::{ColumnLayout, Error, Format, Outcome, Query, QueryLimits, Reply, Result, RowBatch, Token};
 
 use crate::support::{Fixture, block_on, query, readers};
 
@@ -115,7 +115,7 @@ fn reads_that_share_a_transaction_have_limits_of_their_own() {
 struct Heard(mpsc::Sender<Result<(usize, bool)>>);
 
 impl Reply for Heard {
-    fn rows(&mut self, _: &std::sync::Arc<Shape>, _: &RowBatch<'_>) -> bool {
+    fn rows(&mut self, _: &std::sync::Arc<ColumnLayout>, _: &RowBatch<'_>) -> bool {
         true
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, mpsc};
 
-use resqlite::{Database, Error, Outcome, Reply, Result, RowBatch, Shape, Token};
+use resqlite::{ColumnLayout, Database, Error, Outcome, Reply, Result, RowBatch, Token};
 
 use crate::support::{Fixture, Told, ask, block_on, query, readers, tell, write};
 
@@ -10,7 +10,7 @@ use crate::support::{Fixture, Told, ask, block_on, query, readers, tell, write};
 struct PanicsAtRows(mpsc::Sender<Told>);
 
 impl Reply for PanicsAtRows {
-    fn rows(&mut self, _: &Arc<Shape>, _: &RowBatch<'_>) -> bool {
+    fn rows(&mut self, _: &Arc<ColumnLayout>, _: &RowBatch<'_>) -> bool {
         panic!("on purpose");
     }
 

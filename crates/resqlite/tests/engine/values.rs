@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, mpsc};
 
-use resqlite::{Format, Integers, Outcome, Params, Query, Reply, Result, RowBatch, Shape, Token, Value};
+use resqlite::{
+    ColumnLayout, Format, Integers, Outcome, Params, Query, Reply, Result, RowBatch, Token, Value,
+};
 
 use crate::support::{Fixture, block_on, single};
 
@@ -291,7 +293,7 @@ fn malformed_packed_parameters_are_refused() {
 struct Count(Vec<usize>, mpsc::Sender<Result<Vec<usize>>>);
 
 impl Reply for Count {
-    fn rows(&mut self, _: &Arc<Shape>, slice: &RowBatch<'_>) -> bool {
+    fn rows(&mut self, _: &Arc<ColumnLayout>, slice: &RowBatch<'_>) -> bool {
         self.0.push(slice.rows());
         true
     }

@@ -10,8 +10,8 @@ use std::{
 };
 
 use resqlite::{
-    Cursor, Database, Durability, Error, Integers, Options, Outcome, Reply, Result, RowBatch, Rows, Shape,
-    Snapshot, Token, Transaction, Value, Write, WriteOp,
+    ColumnLayout, Cursor, Database, Durability, Error, Integers, Options, Outcome, Reply, Result, RowBatch,
+    Rows, Snapshot, Token, Transaction, Value, Write, WriteOp,
 };
 use resqlite_sqlite::fault_vfs::Tap;
 use tempfile::TempDir;
@@ -86,7 +86,7 @@ pub struct Writing<'a> {
 struct Teller(mpsc::Sender<Result<()>>);
 
 impl Reply for Teller {
-    fn rows(&mut self, _: &Arc<Shape>, _: &RowBatch<'_>) -> bool {
+    fn rows(&mut self, _: &Arc<ColumnLayout>, _: &RowBatch<'_>) -> bool {
         true
     }
 

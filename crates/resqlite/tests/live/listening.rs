@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use resqlite::{Delivery, Emission, Error, Listener, RowBatch, Rows, Shape, Value, live::Segment};
+use resqlite::{ColumnLayout, Delivery, Emission, Error, Listener, RowBatch, Rows, Value, live::Segment};
 
 use crate::rows::same_values;
 
@@ -79,17 +79,17 @@ impl Folder {
 }
 
 impl Listener for Folder {
-    fn rows(&mut self, shape: &Arc<Shape>, slice: &RowBatch<'_>) -> bool {
+    fn rows(&mut self, layout: &Arc<ColumnLayout>, slice: &RowBatch<'_>) -> bool {
         let mut rows = Rows::default();
-        rows.extend(shape, &slice.to_bytes());
+        rows.extend(layout, &slice.to_bytes());
         self.fresh.extend(rows.iter().map(|row| row.values().to_vec()));
         true
     }
 
-    fn patch(&mut self, part: usize, shape: &Arc<Shape>, runs: &[Segment]) {
+    fn patch(&mut self, part: usize, layout: &Arc<ColumnLayout>, runs: &[Segment]) {
         let old = self.notes.lock().parts[part].clone();
         let fresh = std::mem::take(&mut self.fresh);
-        let columns = shape.names().to_vec();
+        let columns = layout.names().to_vec();
         match fold(&old.rows, fresh, runs, old.columns == columns) {
             Ok(rows) => self.patched.push((part, Fold { columns, rows })),
             Err(problem) => self.problem(problem),

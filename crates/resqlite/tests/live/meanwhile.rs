@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use pollster::block_on;
 use resqlite::{
-    Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Options, RowBatch, Shape,
-    Subscription, live::Segment,
+    ColumnLayout, Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Options,
+    RowBatch, Subscription, live::Segment,
 };
 
 use crate::{listening::Notes, streams::wait_until_quiet};
@@ -20,15 +20,15 @@ struct Meanwhile {
 }
 
 impl Listener for Meanwhile {
-    fn rows(&mut self, shape: &Arc<Shape>, slice: &RowBatch<'_>) -> bool {
+    fn rows(&mut self, layout: &Arc<ColumnLayout>, slice: &RowBatch<'_>) -> bool {
         if let Some(act) = self.actions.pop() {
             act();
         }
-        self.listener.rows(shape, slice)
+        self.listener.rows(layout, slice)
     }
 
-    fn patch(&mut self, part: usize, shape: &Arc<Shape>, runs: &[Segment]) {
-        self.listener.patch(part, shape, runs);
+    fn patch(&mut self, part: usize, layout: &Arc<ColumnLayout>, runs: &[Segment]) {
+        self.listener.patch(part, layout, runs);
     }
 
     fn emit(&mut self, emission: Emission) -> Delivery {

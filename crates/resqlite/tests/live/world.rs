@@ -10,7 +10,7 @@ use std::{
 
 use pollster::block_on;
 use resqlite::{
-    Database, Error, Integers, Options, Outcome, Params, Reply, Result, RowBatch, Rows, Shape, Token,
+    ColumnLayout, Database, Error, Integers, Options, Outcome, Params, Reply, Result, RowBatch, Rows, Token,
     Transaction, Value, Write, WriteOp, WriteResult,
 };
 use resqlite_sqlite::{Access, Connection};
@@ -321,8 +321,8 @@ struct Tell {
 }
 
 impl Reply for Tell {
-    fn rows(&mut self, shape: &Arc<Shape>, slice: &RowBatch<'_>) -> bool {
-        self.rows.extend(shape, &slice.to_bytes());
+    fn rows(&mut self, layout: &Arc<ColumnLayout>, slice: &RowBatch<'_>) -> bool {
+        self.rows.extend(layout, &slice.to_bytes());
         true
     }
 
@@ -332,8 +332,8 @@ impl Reply for Tell {
             let Outcome::Written(returned, written) = outcome else {
                 panic!("a write is answered with {outcome:?}")
             };
-            for (shape, slice) in returned {
-                rows.extend(shape, slice);
+            for (layout, slice) in returned {
+                rows.extend(layout, slice);
             }
             WriteResult {
                 rows,

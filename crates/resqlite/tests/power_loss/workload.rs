@@ -6,8 +6,8 @@ use std::{
 };
 
 use resqlite::{
-    Engine, Handle, Integers, Options, Outcome, ParamSets, Params, Reply, Result, RowBatch, Session, Shape,
-    Token, Write, WriteOp,
+    ColumnLayout, Engine, Handle, Integers, Options, Outcome, ParamSets, Params, Reply, Result, RowBatch,
+    Session, Token, Write, WriteOp,
 };
 use resqlite_sqlite::fault_vfs::{Call, Event, Plan, Tap, What};
 
@@ -84,7 +84,7 @@ struct Teller {
 }
 
 impl Reply for Teller {
-    fn rows(&mut self, _: &Arc<Shape>, _: &RowBatch<'_>) -> bool {
+    fn rows(&mut self, _: &Arc<ColumnLayout>, _: &RowBatch<'_>) -> bool {
         true
     }
 

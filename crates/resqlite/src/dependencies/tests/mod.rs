@@ -1,4 +1,4 @@
-//! What connection of many shapes are found to read, on a connection as the engine opens it.
+//! Which dependencies are found for statements of many forms, on a connection as the engine opens it.
 
 mod filters;
 mod parse;

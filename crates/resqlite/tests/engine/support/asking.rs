@@ -8,8 +8,8 @@ use std::{
 };
 
 use resqlite::{
-    Database, Error, Format, Integers, Outcome, Params, Query, Reply, Result, RowBatch, Shape, Token, Write,
-    WriteOp,
+    ColumnLayout, Database, Error, Format, Integers, Outcome, Params, Query, Reply, Result, RowBatch, Token,
+    Write, WriteOp,
 };
 
 /// A future that was polled once: what it asks for is queued.
@@ -41,7 +41,7 @@ pub type Told = Result<()>;
 struct Tell<F>(Option<F>);
 
 impl<F: FnOnce(Told) + Send> Reply for Tell<F> {
-    fn rows(&mut self, _: &Arc<Shape>, _: &RowBatch<'_>) -> bool {
+    fn rows(&mut self, _: &Arc<ColumnLayout>, _: &RowBatch<'_>) -> bool {
         true
     }
 
@@ -91,7 +91,7 @@ struct Hold {
 }
 
 impl Reply for Hold {
-    fn rows(&mut self, _: &Arc<Shape>, _: &RowBatch<'_>) -> bool {
+    fn rows(&mut self, _: &Arc<ColumnLayout>, _: &RowBatch<'_>) -> bool {
         if let Some(reached) = self.reached.take() {
             reached.send(()).unwrap();
             // Ends with an error when the other side is dropped.
