@@ -262,20 +262,21 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * Runs a script of statements without parameters. It is all or nothing, unless the script controls transactions itself
+   * Runs a script of statements. A script takes no parameters: a `?` or `:name` in it is refused. It is all or nothing, unless the script controls transactions itself
    * with `BEGIN`, `COMMIT` and the like.
    *
    * ```ts
    * await db.exec('CREATE TABLE a(x); CREATE TABLE b(y);')
    * ```
    */
-  async exec(script: string): Promise<void> {
+  exec(script: string): Promise<void>
+  async exec(script: string, parameters?: unknown): Promise<void> {
     const scope = this.#joined()
     if (scope !== undefined) {
-      await scope.statement('exec', script, (target) => startExec(target, script), this.#handle)
+      await scope.statement('exec', script, (target) => startExec(target, script, parameters), this.#handle)
       return
     }
-    const pending = startExec(this.#handle.writable('exec'), script)
+    const pending = startExec(this.#handle.writable('exec'), script, parameters)
     unwrap(await pending.promise, script)
   }
 

@@ -3,6 +3,7 @@ import type { Target } from './channel/database-handle'
 import { Answer, type Pending } from './channel/pending'
 import { onAbort, throwIfAborted } from './core/abort'
 import { checkOptions, checkSql } from './core/checks'
+import { typeError } from './core/errors'
 import { abortFailure } from './core/failure'
 import type { ExecuteOptions, QueryLimits, ReadOptions, SelectOptions } from './core/types'
 import type { FrameWriter } from './wire/frame-writer'
@@ -54,8 +55,12 @@ export function startExecute(
   return pending
 }
 
-export function startExec(target: Target, script: string): Pending {
+/** `parameters`: what callers pass who take it for `execute`. */
+export function startExec(target: Target, script: string, parameters: unknown): Pending {
   checkSql(script)
+  if (parameters !== undefined) {
+    throw typeError('exec takes a script only, no parameters and no options; use execute', 'RESQLITE_OPTION')
+  }
   return target.channel.request(Op.EXEC, target.flags, target.id, (writer) => writer.text(script))
 }
 

@@ -88,8 +88,9 @@ export class Transaction {
   }
 
   /** Runs a script of statements without parameters. See {@link Database.exec}. */
-  async exec(script: string): Promise<void> {
-    await this.#scope.statement('exec', script, (target) => startExec(target, script))
+  exec(script: string): Promise<void>
+  async exec(script: string, parameters?: unknown): Promise<void> {
+    await this.#scope.statement('exec', script, (target) => startExec(target, script, parameters))
   }
 
   /**

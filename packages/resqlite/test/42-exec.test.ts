@@ -25,6 +25,25 @@ test('a script that fails is undone', async (t) => {
   assert.deepEqual(await db.select("SELECT name FROM sqlite_schema WHERE name = 't'"), [])
 })
 
+for (const script of ['INSERT INTO t VALUES (?)', 'INSERT INTO t VALUES (1); INSERT INTO t VALUES (:x)']) {
+  test(`a script takes no parameters, and writes no NULL in their place: ${script}`, async (t) => {
+    const db = await tempDatabase(t, 'CREATE TABLE t(x)')
+    await assert.rejects(db.exec(script), withCode('RESQLITE_PARAMETER', 'execute'))
+    await assert.rejects(
+      db.transaction((tx) => tx.exec(script)),
+      withCode('RESQLITE_PARAMETER', 'execute'),
+    )
+    assert.deepEqual(await db.select('SELECT * FROM t'), [])
+  })
+}
+
+test('exec refuses a second argument', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(x)')
+  // @ts-expect-error: this is what execute takes
+  await assert.rejects(db.exec('INSERT INTO t VALUES (1)', [1]), withCode('RESQLITE_OPTION', 'execute'))
+  assert.deepEqual(await db.select('SELECT * FROM t'), [])
+})
+
 test('a script of a trigger with statements inside', async (t) => {
   const db = await tempDatabase(t)
   await db.exec(`

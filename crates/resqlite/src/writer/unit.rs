@@ -252,6 +252,10 @@ impl Writer {
                 prepared.map_err(|error| Error::from(at_script(error, script.len() - rest.len())))?;
             let effects = self.connection.guard.authorizer.effects();
             if let Some(mut statement) = prepared.statement {
+                if statement.parameter_count() > 0 && !planted("script_binds_null") {
+                    let message = "a script takes no parameters, and SQLite would bind NULL; use execute";
+                    return Err(Error::Parameter(message.into()));
+                }
                 self.about_to_write(&effects)?;
                 let stepping = profile::start_stepping();
                 while statement.step()? {}
