@@ -136,7 +136,8 @@ function kindOf(value: unknown): string {
   if (typeof value !== 'object')
     return /^[aeiou]/.test(typeof value) ? `an ${typeof value}` : `a ${typeof value}`
   if (isPlainObject(value)) return 'an object'
-  const name: string = value.constructor?.name || 'object'
+  const name: string | undefined = value.constructor?.name
+  if (!name) return 'an object'
   return /^[AEIOU]/.test(name) && !/^U/.test(name) ? `an ${name}` : `a ${name}`
 }
 
