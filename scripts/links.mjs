@@ -1,5 +1,5 @@
 // Checks that every relative link of a Markdown file leads to a file that exists and, with a #fragment, to one of its
-// headings. Runs in npm test, or alone: node scripts/links.mjs
+// headings, and that the files which the map of the code names exist. Runs in npm test, or alone: node scripts/links.mjs
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -9,6 +9,10 @@ import { CommandFailed } from './lib/process.mjs'
 
 const skipped = ['.git', 'node_modules', 'target']
 
+/** Documents that name files in code, as in `writer/group.rs`, and the folders that the names start from. */
+const maps = ['ARCHITECTURE.md', 'CONTRIBUTING.md']
+const starts = ['', 'crates', 'crates/resqlite/src', 'packages/resqlite/src']
+
 /** Throws a CommandFailed that lists every link that leads nowhere. */
 export function checkLinks() {
   const files = readdirSync(root, { withFileTypes: true })
@@ -17,7 +21,7 @@ export function checkLinks() {
       entry.isDirectory() ? filesBelow(join(root, entry.name), /\.md$/) : join(root, entry.name),
     )
     .filter((file) => file.endsWith('.md'))
-  const links = files.flatMap(linksOf)
+  const links = [...files.flatMap(linksOf), ...maps.flatMap((map) => filesNamedBy(join(root, map)))]
   const broken = links.filter((link) => !leadsSomewhere(link))
   if (broken.length > 0) throw new CommandFailed(broken.map(report).join('\n'))
   console.log(`${files.length} files, ${links.length} links`)
@@ -31,6 +35,16 @@ function linksOf(file) {
       number,
       target,
     })),
+  )
+}
+
+/** The files that a map names: `path/file.ext`, from one of several folders. */
+function filesNamedBy(map) {
+  return linesOutsideCode(map).flatMap(({ text, number }) =>
+    [...text.matchAll(/`((?:[\w.-]+\/)+[\w-]+\.(?:rs|ts|mjs|md|sh))`/g)].map(([, named]) => {
+      const start = starts.find((folder) => existsSync(join(root, folder, named)))
+      return { file: map, number, target: start === undefined ? named : join(start, named) }
+    }),
   )
 }
 

@@ -1,7 +1,7 @@
 //! The protocol between JavaScript and the engine: operations, flags, kinds of replies, and sizes, each written once.
 //!
 //! The TypeScript side, `packages/resqlite/src/wire/protocol.ts`, is generated from this file and from the other files
-//! that `tests/protocol.rs` lists. After a change:
+//! that `tests/protocol/main.rs` lists. After a change:
 //!
 //! ```sh
 //! WRITE_PROTOCOL=1 cargo test -p resqlite-node --test protocol

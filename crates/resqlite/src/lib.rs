@@ -1,11 +1,11 @@
 //! resqlite: SQLite for programs that must never stall.
 //!
-//! Reads run on a pool of reader threads, writes on one writer thread that commits together what waits together;
-//! whoever asks only waits for an answer. [`Database`] is the API with futures, which need no particular runtime;
+//! Reads run on a pool of reader threads. Writes run on one writer thread, which commits queued writes together.
+//! Callers only wait for the reply. [`Database`] is the API with futures, which need no particular runtime;
 //! [`Engine`] is what bindings to other languages use.
 //!
-//! A read travels: [`Database::select`] → queue → reader thread → packed rows → answer. A write travels: queue →
-//! writer thread → COMMIT → commit log ([`Engine::commits_since`]) → answer.
+//! A read travels: [`Database::select`] → queue → reader thread → row batches → reply. A write travels: queue →
+//! writer thread → COMMIT → commit log ([`Engine::commits_since`]) → reply.
 //!
 //! ```
 //! use resqlite::{Database, Options};

@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// An open database. All work is done on native threads; the futures only wait. Dropping a future cancels a read
-/// that still runs; a write that was asked for is done all the same.
+/// that still runs; a write that was requested is still done.
 ///
 /// ```
 /// use resqlite::{Database, Options, Params};
@@ -80,7 +80,7 @@ impl Database {
         done.await
     }
 
-    /// Runs a query that may cost no more than this, for SQL that users write.
+    /// Runs a query within limits, for SQL that users write.
     ///
     /// # Errors
     /// As [`select`](Self::select), and [`Error::Limit`].
@@ -466,7 +466,7 @@ fn batch(sql: &str, sets: &[Vec<Value>]) -> WriteOp {
     }
 }
 
-/// Cancels a read whose future was dropped; after the end it hits nothing.
+/// Cancels a read whose future was dropped; after the end it does nothing.
 struct CancelOnDrop(Token);
 
 impl Drop for CancelOnDrop {
@@ -475,7 +475,7 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// The answer of an engine thread, to be awaited.
+/// The reply of an engine thread, to be awaited.
 struct Answer<T>(oneshot::Receiver<Result<T>>);
 
 impl<T> Future for Answer<T> {
@@ -488,7 +488,7 @@ impl<T> Future for Answer<T> {
     }
 }
 
-/// Collects an answer: rows as they come, and what to make of the end.
+/// Collects a reply: rows as they arrive, and a function that makes the result at the end.
 struct Collect<T, F> {
     rows: Rows,
     done: F,
@@ -507,7 +507,7 @@ where
 
     fn finish(self: Box<Self>, outcome: Result<Outcome<'_>>) {
         let Self { rows, done, answer } = *self;
-        // Nobody may be waiting any more.
+        // The caller may have dropped the future.
         let _ = answer.send(outcome.and_then(|outcome| done(rows, outcome)));
     }
 }

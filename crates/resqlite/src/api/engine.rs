@@ -1,5 +1,5 @@
-//! One open database file: its writer, its readers, its commit log. Shared by everybody in the process who opens
-//! the file.
+//! The engine of one open database file: its writer, readers and commit log. Shared by all handles that open the
+//! file in the same mode: read-only handles share an engine of their own.
 
 use std::{
     collections::HashMap,
@@ -54,7 +54,7 @@ pub struct Engine {
     sessions: Mutex<Sessions>,
     /// How many handles share the engine.
     handles: AtomicUsize,
-    /// Whether all threads have ended, and the news of it.
+    /// Whether all threads have ended; `closing` announces it.
     closed: Mutex<bool>,
     closing: Condvar,
 }
@@ -68,14 +68,14 @@ struct Sessions {
     closed: bool,
 }
 
-/// Which engine serves which file. Read-only engines stand apart: they have no writer.
+/// The engines by file. Read-only engines have entries of their own, because they have no writer.
 type Key = (String, bool);
 
 static ENGINES: LazyLock<Mutex<HashMap<Key, Weak<Engine>>>> = LazyLock::new(Mutex::default);
 
 static LAST_ID: AtomicU64 = AtomicU64::new(0);
 
-/// One use of an engine. The last one to go closes it.
+/// One use of an engine. Dropping the last one closes the engine.
 pub struct Handle {
     engine: Arc<Engine>,
     read_only: bool,
@@ -105,7 +105,7 @@ impl Handle {
                 let read_only = options.read_only;
                 return Ok(Self { engine, read_only });
             }
-            // The last handle is just being given back: two engines on one file would get in each other's way.
+            // The last handle is being closed: wait, because two engines on one file would conflict.
             engines.retain(|_, known| !std::ptr::eq(known.as_ptr(), Arc::as_ptr(&engine)));
             drop(engines);
             engine.wait_until_closed();
@@ -262,7 +262,7 @@ impl Engine {
         self.parts.leases.join();
         self.parts.queue.close();
         if let Some(writer) = lock(&self.writer).take() {
-            // A panic in it was answered to its caller already.
+            // The caller has already got an error for a panic in it.
             let _ = writer.join();
         }
         self.parts.readers.join();
@@ -353,7 +353,7 @@ impl Engine {
         }
     }
 
-    /// Answers requests that were cancelled while they wait; they never run.
+    /// Fails requests that were cancelled while they waited; they never run.
     pub fn drop_cancelled(&self) {
         self.parts.readers.drop_cancelled();
         if !planted("cancel_forgets_leases") {
@@ -364,12 +364,12 @@ impl Engine {
         }
     }
 
-    /// The number of the newest commit made through this engine; 0 before the first.
+    /// The number of the newest commit in the log, external ones included; 0 before the first.
     pub fn last_commit(&self) -> u64 {
         self.parts.commits.last()
     }
 
-    /// What was committed after number `sequence`.
+    /// The commits after number `sequence`.
     ///
     /// # Errors
     /// [`Overflow`] when the log no longer reaches back that far.
@@ -384,7 +384,7 @@ impl Engine {
         commits.change_interest(|interest| interest.add(table, columns, images));
     }
 
-    /// Takes one [`watch`](Self::watch) of the same table, columns and images back.
+    /// Undoes one [`watch`](Self::watch) of the same table, columns and images.
     ///
     /// # Panics
     /// If there is none.
@@ -417,7 +417,7 @@ impl Engine {
         self.parts.readers.submit(Job::Explain(query, done));
     }
 
-    /// Calls `done` as soon as no live query runs, waits to be run, or has something that was not taken yet.
+    /// Calls `done` as soon as no live query runs, is stale, or has an emission on its way.
     pub fn when_quiet(&self, done: Box<dyn FnOnce() + Send>) {
         self.live.when_quiet(done);
     }

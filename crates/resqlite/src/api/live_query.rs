@@ -40,7 +40,7 @@ use crate::{
 /// ```
 pub struct LiveQuery {
     shared: Arc<Shared>,
-    /// Which of those who share it.
+    /// Its id among those that share the query.
     id: u64,
     /// The version of the result that was returned last.
     seen: u64,
@@ -179,11 +179,11 @@ struct Shared {
 #[derive(Default)]
 struct Inbox {
     latest: Option<Result<Emitted>>,
-    /// How many there have been.
+    /// The number of results so far.
     version: u64,
     ended: bool,
     users: u64,
-    /// Of those who wait, by their ids.
+    /// The wakers of those that wait, by id.
     wakers: HashMap<u64, Waker>,
 }
 

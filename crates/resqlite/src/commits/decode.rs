@@ -1,4 +1,4 @@
-//! One event of the pre-update hook, decoded as far as is asked and no further.
+//! Decodes one event of the pre-update hook, as far as the interest needs.
 
 use resqlite_live::{ColumnSet, Columns, Image, RowChange, Value, Watched, fault::planted};
 use resqlite_sqlite::{PreUpdate, RowOperation, ValueRef};
@@ -12,7 +12,7 @@ pub(super) fn compares_all(event: &PreUpdate<'_>, watched: &Watched) -> bool {
     !watched.compared.is_empty() && (0..event.column_count()).all(compared)
 }
 
-/// What happened to the row; `None`: nothing, as can only be known where all columns are compared.
+/// The change to the row; `None` if nothing changed, which is only certain if all columns are compared.
 pub(super) fn decode(
     event: &PreUpdate<'_>,
     keys: &Keys,
@@ -23,7 +23,7 @@ pub(super) fn decode(
     let new = || image(keys, watched, |column| event.new_value(column));
     Some(match event.operation {
         RowOperation::Insert => RowChange::Insert { new: new() },
-        // Writing into an open BLOB fires as a delete; the row stays, and its new values cannot be had.
+        // SQLite reports a write into an open BLOB as a delete. The row stays, and its new values are not available.
         RowOperation::Delete if event.blob_column().is_some() => RowChange::Update {
             columns: Columns::Any,
             old: None,
@@ -41,7 +41,7 @@ pub(super) fn decode(
     })
 }
 
-/// The asked values; `None` where none are, or where one cannot be had: a VIRTUAL generated column has no value here.
+/// The values that are needed; `None` if none are, or if one is not available, as for a VIRTUAL generated column.
 fn image<'a>(keys: &Keys, watched: &Watched, value: impl Fn(usize) -> Option<ValueRef<'a>>) -> Option<Image> {
     if watched.images.is_empty() || matches!(keys, Keys::Unknown) {
         return None;
@@ -82,7 +82,7 @@ fn changed_columns(event: &PreUpdate<'_>, keys: &Keys, compared: &ColumnSet) -> 
     Columns::Only(changed)
 }
 
-/// Whether a column that is not compared changed: what is computed from it may have changed with it.
+/// Whether a column that is not compared changed, and with it perhaps the columns computed from it.
 fn another_differs(event: &PreUpdate<'_>, compared: &ColumnSet) -> bool {
     (0..event.column_count())
         .filter(|&column| !compared.contains(column as u16))

@@ -47,7 +47,7 @@ impl CommitGate {
         self.changed.notify_all();
     }
 
-    /// Before a commit: waits while the gate is closed, but not for ever.
+    /// Before a commit: waits while the gate is closed, for [`limits::COMMIT_GATE`] at most.
     pub(super) fn pass(&self) {
         if self.closed.load(Ordering::SeqCst) > 0 {
             self.wait(|holders| holders == 0);
@@ -62,7 +62,7 @@ impl CommitGate {
         }
     }
 
-    /// Waits until `is_over`, which gets the number of holders; `false` if that takes too long.
+    /// Waits until `is_over` returns true for the number of holders; `false` if that takes too long.
     pub(super) fn wait(&self, is_over: impl Fn(usize) -> bool) -> bool {
         let end = Instant::now() + limits::COMMIT_GATE;
         let mut holders = lock(&self.holders);

@@ -1,4 +1,4 @@
-//! The commit log of an engine, and what is asked of each table.
+//! The commit log of an engine, the interest in each table, and the commit gate.
 
 use std::sync::{
     Arc,
@@ -13,11 +13,11 @@ use crate::core::{
     sync::{Mutex, lock},
 };
 
-/// The commit log of an engine, and what is asked of each table.
+/// The commit log of an engine, the interest in each table, and the commit gate.
 pub(crate) struct Commits {
     log: Mutex<CommitLog>,
     last: AtomicU64,
-    /// Odd from before a commit until all observers have heard of it.
+    /// Odd from the start of a commit until all observers have processed it.
     generation: AtomicU64,
     interest: Mutex<Arc<Interest>>,
     gate: CommitGate,
@@ -47,7 +47,7 @@ impl Commits {
         self.generation.fetch_or(1, Ordering::SeqCst);
     }
 
-    /// The writer is at rest, and all observers have heard of what it committed.
+    /// The writer is idle, and all observers have processed its commits.
     pub(crate) fn ended(&self) {
         let odd = |generation: u64| (generation & 1 == 1).then(|| generation + 1);
         // Only the writer changes it.
@@ -68,7 +68,7 @@ impl Commits {
         self.gate.wait(|_| self.settled().is_some())
     }
 
-    /// The number of the present state, unless the writer is changing it.
+    /// The number of the current state; `None` while a commit is under way.
     pub(crate) fn settled(&self) -> Option<u64> {
         let generation = self.generation.load(Ordering::SeqCst);
         (generation & 1 == 0).then_some(generation)
@@ -81,7 +81,7 @@ impl Commits {
             .map(|commits| commits.cloned().collect())
     }
 
-    /// Changes what is asked for; commits that begin later are decoded accordingly.
+    /// Changes the interest; transactions that begin later are decoded accordingly.
     pub(crate) fn change_interest(&self, change: impl FnOnce(&mut Interest)) {
         change(Arc::make_mut(&mut lock(&self.interest)));
     }
@@ -90,14 +90,14 @@ impl Commits {
         Arc::clone(&lock(&self.interest))
     }
 
-    /// The writer's connection was lost in the middle of something: anything may have been committed.
+    /// Records a commit of unknown content: by a writer that was lost, or by another process.
     pub(crate) fn record_unknown(&self) {
         let mut changes = ChangeSet::new();
         changes.record_everything_changed();
         self.append(&mut changes, true);
     }
 
-    /// `wrote`: SQLite has written something, if only what the hook does not report.
+    /// `wrote`: SQLite has written something, even if the hook reported no row.
     pub(super) fn append(&self, changes: &mut ChangeSet, wrote: bool) -> u64 {
         if changes.is_empty() && !wrote {
             changes.clear();

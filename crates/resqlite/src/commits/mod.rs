@@ -1,4 +1,4 @@
-//! What commits change: recorded while it happens, decoded as far as the interest asks, kept in the commit log.
+//! What commits change: recorded while it happens, decoded as far as the interest needs, kept in the commit log.
 
 mod decode;
 mod gate;

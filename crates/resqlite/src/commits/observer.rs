@@ -1,7 +1,7 @@
-//! The one way to hear of commits.
+//! The one way to observe commits.
 //!
 //! External commits are looked for while live queries are open (`live/external.rs`). They enter the commit log on the
-//! writer's thread, so all observers hear of them. A read-only engine has no writer: there only live queries do.
+//! writer's thread, so all observers see them. A read-only engine has no writer: there only live queries see them.
 //!
 //! An observer has a part that any thread may call, and one part per writer that lives on the writer's thread. A writer
 //! whose thread panicked is replaced; so is the observer's part.
@@ -24,7 +24,7 @@ pub(crate) trait CommitObserver: Send + Sync {
         replaces: bool,
     ) -> Result<Box<dyn CommitFollower>>;
 
-    /// Called when a writer was lost: what it may have committed stands in the log as "everything".
+    /// Called when a writer was lost: the log has an entry "everything" for what it may have committed.
     fn writer_lost(self: Arc<Self>);
 }
 
@@ -33,10 +33,10 @@ pub(crate) trait CommitObserver: Send + Sync {
 /// The writer calls both methods after each of its turns, whether it has committed or not, and after it has answered the
 /// callers: they do not wait for observers. So `committed` must be quick, above all where there is nothing to do.
 pub(crate) trait CommitFollower {
-    /// New commits may stand in the log. `is_idle` tells whether nothing waits for the writer.
+    /// The log may have new commits. `is_idle` tells whether nothing waits for the writer.
     fn committed(&mut self, is_idle: &dyn Fn() -> bool);
 
-    /// All observers have heard of these commits, and the state is settled (`Commits::settled`): now the observer may use
-    /// the writer's thread for work that takes next to no time.
+    /// All observers have seen these commits, and the state is settled (`Commits::settled`): now the observer may use
+    /// the writer's thread for quick work.
     fn settled(&mut self);
 }

@@ -1,4 +1,4 @@
-//! Records what the open transaction changes, from SQLite's pre-update hook, decoded as far as the interest asks.
+//! Records what the open transaction changes, from SQLite's pre-update hook, decoded as far as the interest needs.
 
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 
@@ -20,7 +20,7 @@ pub(crate) struct Recorder(Rc<RefCell<State>>);
 struct State {
     changes: ChangeSet,
     interest: Arc<Interest>,
-    /// Empty: to be read before the next write.
+    /// Empty if they must be read before the next write.
     tables: Tables,
     /// The open transaction has changed the schema, so undoing part of it may bring other tables back.
     schema_touched: bool,
@@ -48,7 +48,7 @@ impl Recorder {
         });
     }
 
-    /// A commit begins: from now on changes are decoded as far as is asked now.
+    /// A transaction begins: its changes are decoded as far as the interest needs now.
     pub(crate) fn begin(&self, commits: &Commits) {
         let mut state = self.0.borrow_mut();
         state.changes.clear();
@@ -87,7 +87,7 @@ impl Recorder {
         self.0.borrow_mut().forget_tables();
     }
 
-    /// SQLite has committed: the number under which the log has it. `wrote`: it has written to the file, if only to
+    /// SQLite has committed: returns the commit number. `wrote`: it has written to the file, even if only to
     /// tables of its own.
     pub(crate) fn commit(&self, commits: &Commits, wrote: bool) -> u64 {
         let timer = profile::start();
@@ -139,7 +139,7 @@ impl State {
 
     fn record(&mut self, event: &PreUpdate<'_>) {
         if event.table.is_empty() {
-            // A name that is no UTF-8 cannot be told from others.
+            // A name that is not UTF-8 cannot be compared with others.
             return self.changes.record_everything_changed();
         }
         let known = self

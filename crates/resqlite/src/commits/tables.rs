@@ -1,4 +1,4 @@
-//! The tables of a connection, as far as their changes need it.
+//! What recording a change must know about its table.
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -13,20 +13,20 @@ pub(super) struct Tables(HashMap<String, HashMap<String, Rc<Facts>>>);
 
 /// What is known about a table.
 pub(super) struct Facts {
-    /// Whose change it is: for a shadow table, of its virtual table.
+    /// The table that the change counts for: for a shadow table, its virtual table.
     pub(super) name: TableName,
-    /// A virtual table to which the table may belong all the same: while there is a table of the same name in another
+    /// A virtual table to which the table may belong nevertheless: while there is a table of the same name in another
     /// schema, SQLite does not distinguish shadow tables from others.
     pub(super) perhaps_of: Option<TableName>,
     pub(super) keys: Keys,
 }
 
-/// What decides the order in which queries meet the rows of a table.
+/// What decides the order in which queries visit the rows of a table.
 pub(super) enum Keys {
     Rowid,
     /// Primary-key columns, of a table without rowids.
     Columns(Vec<usize>),
-    /// Not known. Neither is what the columns are: those of a shadow table are not those of its virtual table.
+    /// Not known, and neither are the columns: a shadow table has other columns than its virtual table.
     Unknown,
 }
 
@@ -39,7 +39,7 @@ impl Tables {
         self.0.clear();
     }
 
-    /// What is known about a table; little, where it was not among those that were read.
+    /// What is known about a table; its keys are unknown if it was not among the tables that were read.
     pub(super) fn facts(&self, schema: &str, table: &str) -> Rc<Facts> {
         let known = self.0.get(schema).and_then(|tables| tables.get(table));
         known.cloned().unwrap_or_else(|| {

@@ -18,20 +18,20 @@ use crate::{
 pub(crate) struct Before<'a> {
     pub(crate) layout: Option<&'a Arc<ColumnLayout>>,
     pub(crate) fingerprints: &'a [u64],
-    /// What the fingerprints were made with.
+    /// The seed of the fingerprints.
     pub(crate) seed: u64,
 }
 
-/// Takes new rows; `false`: nobody wants them any more.
+/// Takes new rows; returns `false` if no more are wanted.
 pub(crate) type TakeRows<'a> = dyn FnMut(&Arc<ColumnLayout>, &RowBatch<'_>) -> bool + 'a;
 
 impl EngineConnection {
     /// Runs a query and compares the fingerprint of each row with those of the result before. Rows that it did not have
-    /// go to `take_rows`. Only an error could take them back, so from then on no deadline holds. Returns the column list
+    /// go to `take_rows`. Only an error could void them, so from then on no deadline applies. Returns the column layout
     /// and the difference, if there is one.
     ///
     /// # Errors
-    /// What SQLite says; [`Error::Aborted`] when nobody wants the rows any more.
+    /// What SQLite says; [`Error::Aborted`] when `take_rows` wants no more.
     pub(crate) fn compare(
         &mut self,
         query: &Query,

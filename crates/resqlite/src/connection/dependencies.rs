@@ -51,7 +51,7 @@ impl EngineConnection {
         let bound = prepared.bind_query(query);
         prepared.end_run(query.params.byte_len());
         bound?;
-        // StatementDependencies the schema again, if it is old.
+        // Reads the schema again, if it is out of date.
         self.sqlite.query_text("SELECT 1 FROM sqlite_schema")?;
         let dependencies = analyse(&self.sqlite, &self.guard, &query.sql)?;
         let prepared = self.get(&query.sql)?;

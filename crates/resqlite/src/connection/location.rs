@@ -64,7 +64,7 @@ impl Location {
         self.health.path()
     }
 
-    /// The same for every way to write the path; `None` for a database in memory, which nobody can share.
+    /// The canonical path, equal for every spelling; `None` for a database in memory, which cannot be shared.
     pub(crate) fn identity(&self) -> Option<&str> {
         self.memory.is_none().then_some(self.file.as_str())
     }

@@ -55,7 +55,7 @@ fn protect(connection: &Connection, settings: &Settings) -> resqlite_sqlite::Res
     Ok(())
 }
 
-/// Checks a file of strangers for damage, before anything else is asked of it.
+/// Checks an untrusted file for damage, before anything else is read from it.
 ///
 /// # Errors
 /// `Error::Open` with what is wrong.
@@ -103,7 +103,7 @@ fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_
         .map(drop)
 }
 
-/// Takes back what a script has set for itself.
+/// Resets the PRAGMAs that a script has set.
 ///
 /// # Errors
 /// What SQLite says.

@@ -32,7 +32,7 @@ pub(crate) struct Prepared {
     reprepared: u32,
 }
 
-/// What a statement reads, as of so many re-preparations and these versions of the schemas.
+/// What a statement reads, with the re-preparation count and the schema versions under which that was found.
 pub(super) struct KnownDependencies {
     pub(super) dependencies: Arc<StatementDependencies>,
     pub(super) reprepared: u32,

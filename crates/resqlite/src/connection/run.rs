@@ -23,9 +23,9 @@ pub(super) struct Run<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Most {
     All,
-    /// One, and the statement is not asked whether there are more.
+    /// One; the statement is not stepped again.
     First,
-    /// So many; then the run can go on.
+    /// At most this many; the run can continue later.
     Batch(usize),
 }
 

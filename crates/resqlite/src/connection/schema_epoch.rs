@@ -18,8 +18,8 @@
 //! ```
 //!
 //! **The order is the invariant.** The writer advances the epoch *before* the commit log numbers the commit. A reader
-//! loads the number of the newest commit *before* it follows the epoch. So whoever knows of a commit knows what names
-//! mean since.
+//! loads the number of the newest commit *before* it follows the epoch. Knowing of a commit implies knowing what names
+//! mean since then.
 //!
 //! **Why SQLite does not do this alone.** It re-prepares a statement when a schema that the statement uses has changed.
 //! With several schemas, a name can come to mean a table of a schema that the statement does not use; and statistics

@@ -40,7 +40,7 @@ pub(crate) fn schema_versions(connection: &Connection) -> Result<Vec<(String, Op
     Ok(versions)
 }
 
-/// StatementDependencies from all databases that a connection has.
+/// Reads from all databases that a connection has.
 pub(crate) fn touch_all(connection: &Connection) -> Result<()> {
     for schema in schemas(connection)? {
         let sql = format!("SELECT 1 FROM {}.sqlite_schema", quoted(&schema, '"'));

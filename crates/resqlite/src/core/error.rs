@@ -61,9 +61,9 @@ pub enum Error {
         /// The database, as the caller named it.
         path: String,
     },
-    /// As many snapshots and cursors as there may be are open, and wait for their callers.
+    /// The most possible snapshots and cursors are open, and all of them are idle.
     TooManyLeases,
-    /// The native thread that ran the request failed. It was replaced; the request may not have run.
+    /// The native thread for the request failed or could not be started. The request may not have run.
     WorkerDied,
 }
 
@@ -111,7 +111,7 @@ impl Error {
             .is_some_and(|error| error.primary() == codes::INTERRUPT)
     }
 
-    /// Whether the same may well work a moment later, although nothing has been committed.
+    /// Whether the error is transient: the same request may succeed a moment later.
     pub(crate) fn is_passing(&self) -> bool {
         const PASSING: [i32; 6] = [
             codes::BUSY,

@@ -10,11 +10,11 @@ pub const READERS_DEFAULT: (usize, usize) = (2, 4);
 pub const READERS_MAX: usize = 64;
 /// Snapshots and cursors that are at work at the same time; further ones wait their turn.
 pub const LEASES_AT_WORK: usize = 32;
-/// Snapshots and cursors that are open at the same time, most of which wait for their callers then.
+/// Snapshots and cursors that are open at the same time, idle sessions included.
 pub const LEASES_MAX: usize = 256;
-/// How long a snapshot or cursor waits for its turn before those that wait for their callers no longer count.
+/// How long a snapshot or cursor waits for its turn before idle sessions no longer count.
 pub const LEASE_PATIENCE: Duration = Duration::from_millis(20);
-/// How long it waits, while the most possible are open, before it is refused.
+/// How long a snapshot or cursor waits before it is refused, while [`LEASES_MAX`] are open.
 pub const LEASE_REFUSED: Duration = Duration::from_secs(5);
 /// How long a thread for snapshots, cursors or live queries waits for work before it ends.
 pub const THREAD_IDLE: Duration = Duration::from_secs(5);
@@ -30,16 +30,16 @@ pub const WORK_TURN: Duration = Duration::from_millis(2);
 pub const SHARED_READ_RUNS: usize = 32;
 /// See [`SHARED_READ_RUNS`].
 pub const SHARED_READ_MICROS: u64 = 500;
-/// Live queries that the writer runs again itself, after a commit, when no write waits: at most so many, which took at most
-/// so many microseconds together the last time.
+/// The most live queries that the writer re-runs itself after a commit, if no write waits. Together they took at most
+/// [`WRITER_RUNS_MICROS`] the last time.
 pub const WRITER_RUNS: usize = 8;
 /// See [`WRITER_RUNS`]. In tests of this crate nothing takes too long, however slow the machine is.
 pub const WRITER_RUNS_MICROS: u64 = if cfg!(test) { u64::MAX } else { 15 };
-/// What such runs may take; then others make them.
+/// How long the writer may spend on such re-runs; then a live thread makes them.
 pub const WRITER_RUNS_MAX: Duration = Duration::from_micros(500);
 /// How long live queries that become stale while others are being run wait for each other.
 pub const BATCHING_WINDOW: Duration = Duration::from_millis(1);
-/// How long a live query that met a passing error waits before it runs again; twice as long each further time.
+/// How long a live query waits after a transient error before it re-runs; twice as long after each further one.
 pub const RETRY_FIRST: Duration = Duration::from_millis(10);
 /// See [`RETRY_FIRST`]; it waits no longer than this.
 pub const RETRY_MAX: Duration = Duration::from_secs(5);
@@ -68,7 +68,7 @@ pub const ROW_BATCH_HEAP_MAX: usize = 96 * 1024;
 pub const ROW_BATCH_BYTES_MAX: usize = 1 << 30;
 /// Bytes of buffers that a connection keeps between two results.
 pub const PACKER_KEPT: usize = 1 << 20;
-/// Column lists remembered before unused ones are forgotten.
+/// Column layouts that are kept before unused ones are dropped.
 pub const SHAPES_MAX: usize = 4096;
 /// Virtual-machine operations between two checks of a statement's cancellation token (some tens of microseconds).
 pub const PROGRESS_OPERATIONS: u32 = 1000;
@@ -86,7 +86,7 @@ pub const CHUNK_PATIENCE: Duration = Duration::from_millis(20);
 pub const BOUND_BYTES_KEPT: usize = 64 * 1024;
 /// How often a read of several databases starts over because a commit came in between.
 pub const SNAPSHOT_ATTEMPTS: usize = 50;
-/// How many of them leave the writer alone; the others hold its next commit back.
+/// How many of these attempts do not hold commits back.
 pub const SNAPSHOT_ATTEMPTS_FREE: usize = 5;
 /// How long a commit waits at most for reads of several databases, and how long those wait for a commit that has begun.
 pub const COMMIT_GATE: Duration = Duration::from_millis(200);

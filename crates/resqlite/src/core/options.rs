@@ -40,7 +40,7 @@ pub struct Options {
     /// Whether SQL is kept from what can damage the file: writing to shadow tables, changing the schema by hand;
     /// default true.
     pub defensive: Option<bool>,
-    /// Whether the file, or the SQL, comes from strangers: the file is checked before it is used, SQL has bounds (see
+    /// Whether the file or the SQL is untrusted: the file is checked before it is used, SQL has bounds (see
     /// [`limits::UNTRUSTED`]), and nothing can be attached; default false.
     pub untrusted: Option<bool>,
 }
@@ -56,7 +56,7 @@ pub enum Durability {
     Full,
 }
 
-/// The options of an open engine, every one decided.
+/// The options of an open engine, with all defaults filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) read_only: bool,
@@ -176,7 +176,7 @@ fn check_pragma(name: &str, value: &str) -> Result<()> {
     Ok(())
 }
 
-/// Refuses what would take back what `untrusted` stands for.
+/// Refuses options that contradict `untrusted`.
 fn check_untrusted(options: &Options) -> Result<()> {
     let own = |name: &str| {
         UNTRUSTED_PRAGMAS

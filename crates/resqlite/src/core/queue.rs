@@ -1,5 +1,5 @@
-//! A bounded first-in-first-out queue with one reader: the writer's inbox, a transaction's, a cursor's. Its reader
-//! spins before it parks, where more is likely to come at once.
+//! A bounded first-in-first-out queue with one consumer: the writer's inbox, that of a session or a long batch. The
+//! consumer spins before it parks, if more work is likely to come at once.
 
 use std::{collections::VecDeque, time::Instant};
 
@@ -20,18 +20,18 @@ pub(crate) struct Queue<T> {
 
 struct State<T> {
     items: VecDeque<T>,
-    /// The reader is parked. A wake-up costs a system call even when no thread is parked, so it is only done when this is
+    /// Its consumer is parked. A wake-up costs a system call even when no thread is parked, so it is only done when this is
     /// set.
     waiting: bool,
     arrivals: ArrivalHistory,
     closed: bool,
 }
 
-/// Why an item was not taken; it comes back.
+/// A refused item, and why it was refused.
 pub(crate) enum Refused<T> {
     /// The queue is at its bound.
     Full(T),
-    /// The reader is gone or going.
+    /// The queue is closed.
     Closed(T),
 }
 
@@ -63,7 +63,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Its first item is likely to come at once.
+    /// Expects its first item to come soon, so that the consumer spins for it.
     pub(crate) fn expecting(self) -> Self {
         lock(&self.state).arrivals.expect();
         self
@@ -74,7 +74,7 @@ impl<T> Queue<T> {
         Self { depth, ..self }
     }
 
-    /// Adds an item and wakes the reader.
+    /// Adds an item and wakes the consumer.
     pub(crate) fn push(&self, item: T) -> Result<(), Refused<T>> {
         let mut state = lock(&self.state);
         if state.closed {
@@ -126,7 +126,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Moves the items that wait already, at most `most`, as long as `wanted` says yes.
+    /// Moves queued items to `into`, until it holds `most` or an item is not `wanted`.
     pub(crate) fn drain_while(&self, into: &mut Vec<T>, most: usize, wanted: impl Fn(&T) -> bool) {
         let mut state = lock(&self.state);
         while into.len() < most && state.items.front().is_some_and(&wanted) {
@@ -141,13 +141,13 @@ impl<T> Queue<T> {
         state.items.remove(at)
     }
 
-    /// Accepts nothing more; what waits is still served.
+    /// Refuses further items; queued ones can still be popped.
     pub(crate) fn close(&self) {
         lock(&self.state).closed = true;
         self.ready.notify_all();
     }
 
-    /// Accepts nothing more and hands back what waits.
+    /// Refuses further items and returns the queued ones.
     pub(crate) fn close_and_take(&self) -> VecDeque<T> {
         let mut state = lock(&self.state);
         state.closed = true;
@@ -157,7 +157,7 @@ impl<T> Queue<T> {
         items
     }
 
-    /// Whether the reader sleeps until something comes.
+    /// Whether the consumer is parked.
     pub(crate) fn is_awaited(&self) -> bool {
         lock(&self.state).waiting
     }

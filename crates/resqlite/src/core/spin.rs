@@ -3,7 +3,7 @@
 //! To wake a thread whose core sleeps costs the caller about six microseconds. For a Node.js program that is time of its
 //! main thread, and calls that are awaited one by one would pay it every time.
 //!
-//! - **Whether to spin** follows from the last time: if work came soon after the thread ran dry, it is expected to do so
+//! - **Whether to spin** follows from the last time: if work came soon after the queue emptied, it is expected to do so
 //!   again. A wrong guess costs [`limits::SPIN_MAX`] of one core, once; the thread does not spin again before work has
 //!   come soon again.
 //! - **One thread of the process spins at a time**, and only while a core is free for it, beside those of the callers and
@@ -32,9 +32,9 @@ pub(crate) struct SpinGate {
 /// How work arrives in a queue; belongs under the queue's lock.
 #[derive(Default)]
 pub(crate) struct ArrivalHistory {
-    /// When a thread ran dry, if nothing has arrived since.
+    /// When a thread found the queue empty, if nothing has arrived since.
     dry_since: Option<Instant>,
-    /// The last time that the queue was dry, work came soon.
+    /// After the queue was last empty, work came soon.
     soon: bool,
     /// Threads that spin. They need no wake-up.
     pub(crate) spinning: usize,
@@ -56,7 +56,7 @@ impl ArrivalHistory {
 
 /// The right to spin.
 struct SpinPermit {
-    /// Arrivals before.
+    /// The number of arrivals before it was granted.
     seen: usize,
 }
 
@@ -67,7 +67,7 @@ impl SpinGate {
         }
     }
 
-    /// Ends the spinning of a thread. To be called after the lock was released, since that thread takes it next.
+    /// Ends the spinning of a thread. Call it after releasing the lock, which that thread takes next.
     pub(crate) fn arrived(&self) {
         self.arrivals.fetch_add(1, Ordering::Relaxed);
     }
@@ -129,7 +129,7 @@ impl SpinGate {
     }
 }
 
-/// Polls between two times that the core is offered to others: about a microsecond.
+/// Polls between two calls of `yield_now`: about a microsecond.
 #[cfg(not(loom))]
 const POLLS_PER_YIELD: usize = 32;
 
@@ -144,7 +144,7 @@ static BUSY: AtomicUsize = AtomicUsize::new(0);
 #[cfg(not(loom))]
 static PREEMPTION: Preemption = Preemption::new();
 
-/// Until when no thread spins, since one that did was preempted.
+/// The end of the back-off after a spinning thread was preempted.
 #[cfg(not(loom))]
 struct Preemption(Mutex<Option<Instant>>);
 
@@ -206,7 +206,7 @@ impl Drop for BusyThread {
     }
 }
 
-// Every thread may spin, so that the model sees them all do so.
+// In the model, every thread may spin.
 #[cfg(loom)]
 fn claim() -> bool {
     true

@@ -69,7 +69,7 @@ pub(super) enum Indexed {
 }
 
 impl<'c> Catalog<'c> {
-    /// StatementDependencies the schemas. That makes SQLite notice, too, when its own idea of them is old.
+    /// Reads the schemas. This also makes SQLite notice if its own copy of them is out of date.
     pub(super) fn read(connection: &'c Connection) -> Result<Self> {
         let mut schemas = Vec::new();
         let mut list = rows(connection, "PRAGMA database_list", &[])?;

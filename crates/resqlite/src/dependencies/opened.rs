@@ -6,7 +6,7 @@ use resqlite_sqlite::{Connection, Statement, ValueRef};
 
 use crate::core::error::Result;
 
-/// What the program of a statement opens. Other than the authorizer, the bytecode leaves no table out.
+/// What the program of a statement opens. Unlike the authorizer, the bytecode leaves no table out.
 #[derive(Debug, Default)]
 pub(super) struct Opened {
     /// Number of the database (as `PRAGMA database_list` counts) and root page of the table or index.
@@ -16,7 +16,7 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// StatementDependencies the program of `sql`, which must be a plain query: to explain some PRAGMAs runs them.
+    /// Reads the program of `sql`, which must be a plain query: EXPLAIN runs some PRAGMAs.
     pub(super) fn read(connection: &Connection, sql: &str) -> Result<Self> {
         let mut opened = Self::default();
         let mut virtual_tables = BTreeSet::new();

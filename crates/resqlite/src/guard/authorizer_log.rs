@@ -15,7 +15,7 @@ pub(crate) struct AuthorizerLog {
     pub(crate) functions: BTreeSet<String>,
     /// The statement is a PRAGMA.
     pub(crate) has_pragma: bool,
-    /// A name that is no UTF-8 cannot be told from others.
+    /// Some table or column has a name that is not UTF-8, so it cannot be compared with others.
     pub(crate) has_unknown: bool,
 }
 

@@ -52,7 +52,7 @@ impl Budget {
         }
     }
 
-    /// The progress handler was called once more.
+    /// Counts one call of the progress handler.
     pub(crate) fn spend_steps(&mut self) -> Result<()> {
         self.steps += u64::from(PROGRESS_OPERATIONS);
         match self.limits.steps {
@@ -61,7 +61,7 @@ impl Budget {
         }
     }
 
-    /// So many bytes more are to be handed over.
+    /// Counts bytes that are about to be handed over.
     pub(crate) fn spend_bytes(&mut self, bytes: usize) -> Result<()> {
         self.bytes += bytes as u64;
         match self.limits.bytes {

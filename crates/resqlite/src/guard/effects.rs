@@ -48,7 +48,7 @@ impl Effects {
     }
 }
 
-/// What changes definitions, or the order in which queries meet rows: ANALYZE makes SQLite choose other plans,
+/// What changes definitions, or the order in which queries visit rows: ANALYZE makes SQLite choose other plans,
 /// REINDEX follows a collation that changed.
 const SCHEMA_ACTIONS: [i32; 23] = [
     action::ANALYZE,

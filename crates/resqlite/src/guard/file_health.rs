@@ -1,7 +1,7 @@
 //! Whether the files of a database are still those that were opened.
 //!
-//! Somebody may delete or replace them while they are in use. Every connection that finds this out marks the files as
-//! lost here; from then on all of them refuse.
+//! They may be deleted or replaced while they are in use. Every connection that notices this marks the files as
+//! lost here; from then on all connections refuse to work.
 
 use std::{
     fs::{File, Metadata},

@@ -39,8 +39,8 @@ impl Guard {
         let interrupt = Rc::new(Interrupt::new(settings.busy_timeout));
         let asked = Rc::clone(&authorizer);
         connection.set_authorizer(move |action| asked.authorize(action));
-        // resqlite's own statements are never interrupted, a ROLLBACK least of all. Their steps count towards the next
-        // call of the handler all the same.
+        // resqlite's own statements are never interrupted, least of all a ROLLBACK. Their steps count towards the next
+        // call of the handler nevertheless.
         let (origin, asked) = (Rc::clone(&authorizer), Rc::clone(&interrupt));
         connection.set_progress_handler(limits::PROGRESS_OPERATIONS, move || {
             origin.is_internal() || asked.may_continue()
@@ -59,7 +59,7 @@ impl Guard {
         self.authorizer.as_internal(work)
     }
 
-    /// Puts resqlite's own reason in the place of SQLite's "not authorized" or "interrupted".
+    /// Replaces SQLite's "not authorized" or "interrupted" by resqlite's own reason.
     pub(crate) fn explain(&self, error: Error) -> Error {
         let refusal = self.authorizer.take_refusal();
         let exceeded = self.interrupt.take_exceeded();

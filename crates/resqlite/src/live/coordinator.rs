@@ -42,7 +42,7 @@ pub(crate) struct LiveCoordinator {
     pub(super) commits: Arc<Commits>,
     /// For first runs, which a caller waits for.
     readers: Arc<Readers>,
-    /// For all others.
+    /// For re-runs.
     pub(super) reruns: Arc<Readers>,
     /// How many live queries are open. While there is none, commits cost nothing here.
     open: AtomicUsize,
@@ -51,7 +51,7 @@ pub(crate) struct LiveCoordinator {
     pub(super) totals: Counters,
     external_commits: AtomicU64,
     pub(super) external: Arc<ExternalWatch>,
-    /// What fingerprints are made with; another one in every process.
+    /// The seed of the fingerprints, different in every process.
     pub(super) seed: u64,
 }
 
@@ -73,13 +73,13 @@ struct State {
 /// An open live query.
 pub(super) struct Entry {
     stream: Arc<Stream>,
-    /// As they are registered.
+    /// The registered dependencies.
     dependencies: Option<Arc<Dependencies>>,
     /// Why it is stale, if it is.
     reason: Option<Reason>,
 }
 
-/// A run of a live query that is to be made.
+/// A run of a live query that is due.
 pub(super) struct Rerun {
     pub(super) stream: Arc<Stream>,
     /// `None` for the first run.
@@ -88,42 +88,42 @@ pub(super) struct Rerun {
     pub(super) is_audit: bool,
     /// The newest commit that may have made it stale.
     pub(super) seen: u64,
-    /// When it was taken: the number of the state, unless the writer was changing that, and the count of external
+    /// When it was taken: the number of the settled state (`None` during a commit), and the count of external
     /// commits.
     pub(super) taken_at: (Option<u64>, u64),
 }
 
-/// What the coordinator must know of a run that has ended.
+/// The result of a run, for the coordinator.
 #[derive(Clone)]
 pub(super) struct RerunResult {
     /// The newest commit before its read transaction began.
     pub(super) since: u64,
     pub(super) micros: u64,
-    /// Something is on its way to the consumer.
+    /// An emission is on its way to the subscribers.
     pub(super) pending: bool,
     /// The dependencies of the query, if they have changed.
     pub(super) dependencies: Option<Arc<Dependencies>>,
-    /// It met an error that may pass: it runs again after this time, whatever is committed.
+    /// It failed with a transient error: it re-runs after this time, even without a commit.
     pub(super) retry: Option<Duration>,
 }
 
-/// The job of a reader: the first run of a live query.
+/// A reader job: the first run of a live query.
 pub(super) struct FirstRun {
     pub(super) coordinator: Arc<LiveCoordinator>,
     pub(super) stream: Arc<Stream>,
 }
 
-/// The job of a reader: to end the batching window, and to make the re-runs that were held in it.
+/// A reader job: ends the batching window, and makes the re-runs that collected in it.
 pub(super) struct EndWindow(pub(super) Arc<LiveCoordinator>);
 
-/// The job of a reader: to run a live query again that met an error which may have passed by now.
+/// A reader job: re-runs a live query after a transient error.
 pub(super) struct Retry {
     pub(super) coordinator: Arc<LiveCoordinator>,
     pub(super) stream: Weak<Stream>,
 }
 
 impl LiveCoordinator {
-    /// `slots`: runs at the same time, at most.
+    /// `slots`: the most runs at the same time.
     pub(crate) fn new(
         commits: Arc<Commits>,
         readers: Arc<Readers>,
@@ -262,7 +262,7 @@ impl LiveCoordinator {
         self.catch_up_if_open(&|| false);
     }
 
-    /// The same, for a thread that may make the re-runs itself by [`run_here`](super::rerun::run_here). `is_idle`: it has
+    /// `catch_up` for a thread that may make the re-runs itself by [`run_here`](super::rerun::run_here). `is_idle`: it has
     /// a reader and nothing else to do; asked only while live queries are open.
     pub(super) fn catch_up_if_open(self: &Arc<Self>, is_idle: &dyn Fn() -> bool) -> RunsOn {
         fence(Ordering::SeqCst);
@@ -400,14 +400,14 @@ impl LiveCoordinator {
         }
     }
 
-    /// The pause after an error that may pass is over.
+    /// The pause after a transient error is over.
     pub(super) fn retry(self: &Arc<Self>, stream: &Stream) {
         let mut state = lock(&self.state);
         self.mark_stale(&mut state, stream.id, Reason::Unknown, false);
         self.dispatch(state);
     }
 
-    /// Registers the dependencies of a query, and checks all commits that its result may not hold.
+    /// Registers the dependencies of a query, and checks the commits that its result may not contain.
     fn register(&self, state: &mut State, id: LiveQueryId, dependencies: Arc<Dependencies>, since: u64) {
         let entry = state.entries.get_mut(id).expect("the caller has looked");
         let before = entry.dependencies.replace(Arc::clone(&dependencies));
@@ -425,14 +425,14 @@ impl LiveCoordinator {
         }
     }
 
-    /// The consumers of these live queries have taken what their listeners were given.
+    /// The last emissions of these live queries were delivered.
     pub(super) fn delivered(self: &Arc<Self>, ids: impl Iterator<Item = LiveQueryId>) {
         let mut state = lock(&self.state);
         ids.for_each(|id| state.scheduler.delivered(id));
         self.dispatch(state);
     }
 
-    /// Puts back a run that took longer than its thread has time for. Others make it.
+    /// Requeues a run that took too long for the writer's thread; a live thread makes it.
     pub(super) fn requeue(self: &Arc<Self>, rerun: &Rerun, micros: u64) {
         let mut state = lock(&self.state);
         state.scheduler.finished(rerun.stream.id, micros, false);
@@ -441,7 +441,7 @@ impl LiveCoordinator {
         self.dispatch(state);
     }
 
-    /// Calls threads for the re-runs that are ready; if there is nothing to do, says so to those who wait for it.
+    /// Calls threads for the re-runs that are ready; if all is quiet, calls the callbacks of `when_quiet`.
     fn dispatch(self: &Arc<Self>, state: MutexGuard<'_, State>) {
         self.dispatch_or_keep(false, state);
     }

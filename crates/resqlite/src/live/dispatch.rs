@@ -6,20 +6,20 @@ use crate::core::limits;
 
 /// Counts the threads that work on re-runs, and those that were called.
 pub(super) struct Dispatch {
-    /// Threads at most.
+    /// The most threads.
     slots: usize,
-    /// Jobs on their way to a thread, and threads that have begun theirs.
+    /// Threads that were called and have not begun.
     called: usize,
     working: usize,
-    /// A job is on its way that ends the batching window.
+    /// A job that ends the batching window is queued.
     window_ends: bool,
 }
 
 /// What the caller of [`Dispatch::plan`] must do.
 pub(super) struct Plan {
-    /// So many threads are to be called.
+    /// The number of threads to call.
     pub(super) calls: usize,
-    /// A job is to be queued that ends the batching window.
+    /// Whether to queue a job that ends the batching window.
     pub(super) end_window: bool,
     pub(super) runs_on: RunsOn,
 }
@@ -27,9 +27,9 @@ pub(super) struct Plan {
 /// Who makes the re-runs that are ready.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum RunsOn {
-    /// Threads of their own, which were called.
+    /// The live threads, which were called.
     LiveThreads,
-    /// The thread that asked: there is next to nothing to do.
+    /// The thread that asked, because the re-runs are quick.
     ThisThread,
 }
 

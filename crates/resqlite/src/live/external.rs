@@ -1,4 +1,4 @@
-//! Notices what other processes, and other libraries in this one, commit to the same file.
+//! Notices external commits: by other processes, and by other copies of SQLite in this one.
 //!
 //! While live queries are open, a thread with a connection of its own asks SQLite every few milliseconds whether
 //! somebody has committed (`PRAGMA data_version`). It cannot tell the engine's own writer from others. The writer can: on
@@ -40,9 +40,9 @@ pub(crate) struct ExternalWatch {
     writes: Option<Arc<Queue<WriteJob>>>,
     state: Mutex<State>,
     turn: Condvar,
-    /// The thread has asked, and was not answered yet.
+    /// A check of the thread is pending.
     asking: AtomicBool,
-    /// What the writer's connection had seen of external commits when it was inspected last.
+    /// The versions on the writer's connection when it was last inspected.
     writer_versions: Mutex<DataVersions>,
 }
 
@@ -58,7 +58,7 @@ struct State {
 pub(super) trait ExternalListener: Send + Sync {
     /// Whether live queries are open.
     fn is_open(&self) -> bool;
-    /// Another process, or another library, has committed.
+    /// There was an external commit.
     fn external_commit(self: Arc<Self>);
 }
 
@@ -94,7 +94,7 @@ impl ExternalWatch {
         }
     }
 
-    /// Called when a writer has opened its connection. What has been committed since a writer was lost is not known.
+    /// Called when a writer has opened its connection. After a lost writer, external commits are unknown.
     pub(super) fn follow_writer(&self, connection: &mut EngineConnection, replaces: bool) -> Result<()> {
         *lock(&self.writer_versions) = if replaces {
             DataVersions::default()
@@ -126,7 +126,7 @@ impl ExternalWatch {
         self.turn.notify_all();
     }
 
-    /// Has the writer's connection inspected. Returns `false`, after the answer, if that is not possible now.
+    /// Queues an inspection of the writer's connection. If the queue refuses, calls `answer` and returns `false`.
     pub(super) fn check(self: &Arc<Self>, answer: Answer) -> bool {
         let check = Check {
             watch: Arc::clone(self),
@@ -150,12 +150,12 @@ impl ExternalWatch {
         };
         self.turn.notify_all();
         if let Some(thread) = thread {
-            // A panic in it harmed nobody else.
+            // A panic of this thread affects no other.
             let _ = thread.join();
         }
     }
 
-    /// The thread.
+    /// The body of the watcher thread.
     fn run(self: Arc<Self>, listener: &Weak<dyn ExternalListener>) {
         let mut connection = None;
         let mut known = DataVersions::default();
@@ -177,7 +177,7 @@ impl ExternalWatch {
         }
     }
 
-    /// Waits for the next look; `false` when there will be none.
+    /// Waits until the next check is due; `false` if the watch is closed.
     fn pause(&self, listener: &Weak<dyn ExternalListener>) -> bool {
         let mut state = lock(&self.state);
         if !state.closed {

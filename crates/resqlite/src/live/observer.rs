@@ -1,4 +1,4 @@
-//! Live queries hear of commits.
+//! Live queries as observers of commits.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -36,12 +36,12 @@ impl CommitObserver for LiveCoordinator {
     }
 }
 
-/// Runs live queries on the writer's thread, where they take next to no time and nobody waits for the writer.
+/// Re-runs quick live queries on the writer's thread while no write is queued.
 struct Follower {
     coordinator: Arc<LiveCoordinator>,
     /// Opened when it is first needed.
     reader: Option<Reader>,
-    /// Where the re-runs are made that the last commits asked for.
+    /// Where the re-runs for the last commits are made.
     runs_on: RunsOn,
 }
 
@@ -67,7 +67,7 @@ impl Follower {
         let Ok(mut reader) = reader else {
             return cannot_run_here(coordinator);
         };
-        // A panic is reported to the listener of the query; it costs this reader, and not the writer.
+        // A panic is reported to the listener of the query. Only this reader is replaced, not the writer.
         let run = catch_unwind(AssertUnwindSafe(|| run_here(coordinator, &mut reader)));
         self.reader = run.is_ok().then_some(reader);
     }

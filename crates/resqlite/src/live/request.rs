@@ -16,7 +16,7 @@ pub struct LiveQueryRequest {
     pub queries: Vec<(Arc<str>, Params)>,
     /// How INTEGERs are packed.
     pub integers: Integers,
-    /// Of the commits that do not affect the query, the share after which it is audited: it runs all the same, to check
+    /// The share of commits that do not affect the query after which it is audited: re-run nevertheless, to check
     /// that nothing has changed. From 0 (never) to 1.
     pub verify: f64,
 }
@@ -32,27 +32,27 @@ pub struct Emission {
     pub micros: u64,
 }
 
-/// Whoever listens to a live query. Called on engine threads, by one at a time; that may be the thread that writes. Must
-/// not block for long, but for [`rows`](Self::rows), which may wait for room, and never for a write. It is dropped when it
-/// will not be called any more.
+/// Receives the results of a live query. Called on engine threads, one at a time; that may be the writer's thread. Must
+/// not block for long, except in [`rows`](Self::rows), which may wait for room, and never for a write. Dropped when no
+/// further call follows.
 pub trait Listener: Send {
-    /// Takes rows that the result before did not have, in order. They belong to the next [`patch`](Self::patch).
-    /// `false`: nobody listens any more.
+    /// Takes rows that the previous result did not have, in order. They belong to the next [`patch`](Self::patch).
+    /// Returns `false` if no more rows are wanted.
     fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool;
     /// The new result of statement number `part`: old rows and those just handed over, in the order of `runs`.
     fn patch(&mut self, part: usize, layout: &Arc<ColumnLayout>, segments: &[Segment]);
-    /// The patches since the last emission make one, which is complete now. Without any, the value is as it was
+    /// Completes an emission, made of the patches since the last one. Without patches, the value is as it was
     /// before an error.
     fn emit(&mut self, emission: Emission) -> Delivery;
     /// The query failed; patches since the last emission are void. `ended`: nothing follows.
     fn fail(&mut self, error: &Error, ended: bool) -> Delivery;
 }
 
-/// Where an emission is when the listener has it.
+/// Whether an emission has arrived when the listener returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
-    /// Whoever it is for has it; the next may come.
+    /// It has; the next may follow.
     Taken,
-    /// It is on its way; [`Subscription::delivered`](super::Subscription::delivered) says when it has arrived.
+    /// It is on its way; [`Subscription::delivered`](super::Subscription::delivered) reports its arrival.
     Pending,
 }

@@ -1,4 +1,4 @@
-//! Runs live queries on a reader: on its thread, or on the writer's where there is next to nothing to do.
+//! Runs live queries: on a reader thread, or on the writer's thread if the runs are quick.
 
 use std::{
     collections::VecDeque,
@@ -86,14 +86,14 @@ impl ReaderJob for Retry {
         self.retry();
     }
 
-    /// The query runs again all the same; that run reports the error.
+    /// Re-runs the query nevertheless; that run reports the error.
     fn fail(self: Arc<Self>, _error: Error) {
         self.retry();
     }
 }
 
 impl Retry {
-    /// Runs the query again, unless it works again or has ended.
+    /// Re-runs the query, unless it has recovered or ended.
     fn retry(&self) {
         let Some(stream) = self.stream.upgrade() else {
             return;
@@ -108,7 +108,7 @@ impl Retry {
     }
 }
 
-/// Makes the few quick re-runs that are ready, for a thread that has no time for more: see [`LiveCoordinator::catch_up_if_open`].
+/// Makes the quick re-runs that are ready, on the writer's thread: see [`LiveCoordinator::catch_up_if_open`].
 pub(crate) fn run_here(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader) {
     coordinator.work_begins();
     let _ends = WorkEnds(coordinator);
@@ -128,7 +128,7 @@ pub(crate) fn cannot_run_here(coordinator: &Arc<LiveCoordinator>) {
     drop(WorkEnds(coordinator));
 }
 
-/// Makes the re-runs that are ready, for a while: then others may have the thread.
+/// Makes the re-runs that are ready, for one turn; then other jobs may use the thread.
 fn work(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader) {
     coordinator.work_begins();
     let _ends = WorkEnds(coordinator);
@@ -266,7 +266,7 @@ fn make(
         );
         Ok((since, run_queries(coordinator, reader, stream, state)?))
     });
-    // A run that was given up is made by another thread, and counted there.
+    // A run that timed out here is made by a live thread, which counts it.
     if state.worked && !matches!(read, Err(Error::TimedOut)) {
         count_run(coordinator, rerun);
     }
@@ -316,7 +316,7 @@ fn count_run(coordinator: &LiveCoordinator, rerun: &Rerun) {
     rerun.stream.counters.add(&coordinator.totals, counter, 1);
 }
 
-/// Completes a result: the patches that the listener was given make an emission.
+/// Completes an emission from the patches that the listener got.
 fn emit(
     coordinator: &LiveCoordinator,
     rerun: &Rerun,
@@ -468,8 +468,8 @@ fn together(parts: &[Part]) -> Arc<Dependencies> {
     })
 }
 
-/// Reports an error to the listener, unless it knows of it. From now on any commit may be the one after which the query
-/// works again, those after number `since` included. A query that never worked ends.
+/// Reports an error to the listener, unless it got the same one before. From now on every commit makes it re-run,
+/// those after number `since` included, because it may have recovered. A query that never worked ends.
 fn failed(
     coordinator: &Arc<LiveCoordinator>,
     stream: &Stream,
@@ -485,14 +485,14 @@ fn failed(
     let text = error.to_string();
     let news = state.error.as_ref() != Some(&text);
     let mut pending = false;
-    // Rows that it was given before the run failed are void, and only an error says so.
+    // Rows that the listener got from the failed run are void, and only an error reports that.
     if news || (state.handed_over && !planted("keep_void_rows")) {
         stream
             .counters
             .add(&coordinator.totals, |counters| &counters.errors, news.into());
         pending = state.listener.fail(error, false) == Delivery::Pending;
         state.error = Some(text);
-        // Nothing is void from here on, until rows are given again.
+        // The error has voided those rows: no further report is due until new rows are handed over.
         state.handed_over = false;
     }
     let anything = Dependencies {
@@ -508,7 +508,7 @@ fn failed(
     })
 }
 
-/// How long a live query waits that met an error which may pass; `None` if it does not, or waits already.
+/// How long a live query waits after a transient error; `None` for other errors, and if a retry is planned already.
 fn plan_retry(state: &mut State, error: &Error) -> Option<Duration> {
     if !error.is_passing() || state.retry_planned || planted("no_retry") {
         return None;

@@ -56,7 +56,7 @@ pub struct LiveTotals {
     pub queued: usize,
     /// The most that ever waited at once.
     pub queued_peak: usize,
-    /// Changes by somebody outside of the engine that were noticed.
+    /// External commits that were noticed.
     pub external_commits: u64,
     /// The sums over all live queries, also those that have ended.
     pub sums: StreamStats,

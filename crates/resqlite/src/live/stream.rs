@@ -17,7 +17,7 @@ use crate::{
     rows::ColumnLayout,
 };
 
-/// One for each query of a stream. Mostly there is one, which needs no memory of its own: where streams are many, each
+/// One value per query of a stream. The usual single one is stored inline, because with many streams each further
 /// cache line that a run touches is a wait for memory.
 pub(super) type PerQuery<T> = SmallVec<[T; 1]>;
 
@@ -29,23 +29,23 @@ pub(super) struct Stream {
     /// Ends a run that is under way.
     pub(super) scope: Scope,
     pub(super) counters: Counters,
-    /// For the one thread that runs it.
+    /// Locked by the thread that runs it.
     pub(super) state: Mutex<State>,
 }
 
-/// What the thread needs that runs a stream.
+/// The state for the thread that runs a stream.
 pub(super) struct State {
     pub(super) listener: Box<dyn Listener>,
     pub(super) parts: PerQuery<Part>,
     /// It has had a result.
     pub(super) worked: bool,
-    /// The error that its listener was told last, if nothing good came since.
+    /// The error that was last reported, if no run has succeeded since.
     pub(super) error: Option<String>,
     /// The last run handed rows to its listener.
     pub(super) handed_over: bool,
-    /// How often in a row it met an error that may pass.
+    /// How many transient errors it has met in a row.
     pub(super) passing: u32,
-    /// It runs again after a pause, whatever is committed.
+    /// A retry after a pause is planned.
     pub(super) retry_planned: bool,
 }
 
@@ -92,8 +92,8 @@ impl Drop for Stream {
     }
 }
 
-/// The numbers of streams. One is used again when nothing holds the stream any more that had it: so whatever is still
-/// said about that stream cannot be taken for another.
+/// The ids of streams. An id is reused only after its stream was dropped, so that a late call for one stream cannot
+/// reach another.
 #[derive(Default)]
 pub(super) struct Ids(Mutex<Numbers>);
 
@@ -119,7 +119,7 @@ impl Ids {
     }
 }
 
-/// The columns of which values must be kept for a dependency.
+/// The columns whose values a dependency needs.
 pub(super) fn images(dependency: &TableDependency) -> Vec<u16> {
     let filter = dependency.filter.as_ref();
     filter.map_or_else(Vec::new, |filter| filter.columns().collect())

@@ -34,13 +34,13 @@ impl Subscription {
         }
     }
 
-    /// Whoever consumes the emissions has taken the last one, or an error; the next may come. Until then the query
+    /// Confirms that the last emission or error has arrived, so that the next may follow. Until then the query
     /// does not run again, so there is never more than one on its way.
     pub fn delivered(&self) {
         Self::all_delivered([self]);
     }
 
-    /// The same for several queries, which is quicker than one by one.
+    /// Like [`delivered`](Self::delivered) for several queries, which is quicker than one by one.
     pub fn all_delivered<'a>(subscriptions: impl IntoIterator<Item = &'a Self>) {
         let mut subscriptions = subscriptions.into_iter().peekable();
         while let Some(coordinator) = subscriptions.peek().map(|first| &first.coordinator) {

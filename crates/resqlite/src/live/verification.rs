@@ -1,4 +1,4 @@
-//! Audits: re-runs that no commit asks for, made to check that nothing has changed.
+//! Audits: re-runs that should be unnecessary, made to check that nothing has changed.
 
 use std::{
     collections::HashSet,
@@ -13,7 +13,7 @@ pub(super) struct Audits {
     /// Of the commits that do not affect a live query, the share after which it is audited.
     wanted: Vec<(LiveQueryId, f64)>,
     due: HashSet<LiveQueryId>,
-    /// Audits that found a difference, of which it is not known yet whether another process made it.
+    /// Audits that found a difference which another process may have made; the check is pending.
     pub(super) possible_misses: usize,
     random: RandomState,
     draws: u64,

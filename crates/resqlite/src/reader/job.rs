@@ -18,7 +18,7 @@ pub(crate) enum Job {
     Other(Arc<dyn ReaderJob>),
 }
 
-/// A job that a room above this one gives to a reader. It is shared, so that one that comes often needs no allocation.
+/// A job that a later room gives to a reader. It is shared, so that a frequent job needs no allocation.
 pub(crate) trait ReaderJob: Send + Sync {
     /// Does the job.
     fn run(self: Arc<Self>, reader: &mut Reader);
@@ -26,7 +26,7 @@ pub(crate) trait ReaderJob: Send + Sync {
     /// Called instead of [`run`](Self::run) if there is no reader for it.
     fn fail(self: Arc<Self>, error: Error);
 
-    /// Whether nobody wants it any more.
+    /// Whether it was cancelled.
     fn is_cancelled(&self) -> bool {
         false
     }
@@ -42,7 +42,7 @@ impl Job {
         }
     }
 
-    /// How long a lease has waited. Other jobs get no relief.
+    /// How long a lease has waited; zero for other jobs, which relief ignores.
     pub(super) fn waits_for(&self) -> Duration {
         match self {
             Self::Lease(lease) => lease.asked.elapsed(),

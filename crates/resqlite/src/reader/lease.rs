@@ -118,7 +118,7 @@ impl Reader {
         }
     }
 
-    /// Waits for the next step of a cursor, which is not at work meanwhile.
+    /// Waits for the next step of a cursor. The wait does not count against the limits of its query.
     fn next_step(&self, inbox: &Inbox, token: &Token) -> Popped<Step> {
         self.connection.guard.interrupt.pause();
         let step = inbox.steps.pop(None);

@@ -2,7 +2,7 @@
 //! they are first needed.
 //!
 //! One lock guards everything here. Two conditions: `work` (a job came, readers may go on, the pool closed) and
-//! `quiet` (no reader is at work any more).
+//! `quiet` (no reader is busy, or a thread has ended).
 
 use std::{
     collections::VecDeque,
@@ -23,26 +23,26 @@ pub(crate) struct Pool<J> {
     gate: Option<SpinGate>,
     threads_max: usize,
     queued_max: usize,
-    /// How long a thread without work stays; `None`: for good.
+    /// How long an idle thread lives; `None`: until the pool closes.
     idle_max: Option<Duration>,
-    /// The most threads there may be while some of them rest with their jobs; see [`Pool::relieve`].
+    /// The most threads while some of them hold idle sessions; see [`Pool::relieve`].
     resting_max: Option<usize>,
     dispatcher: profile::Dispatcher,
 }
 
 struct State<J> {
     queue: VecDeque<(u64, J)>,
-    /// Jobs whose time has not come, by that time.
+    /// Delayed jobs, ordered by when they are due.
     later: VecDeque<(Instant, J)>,
     /// Number of the last job that was queued.
     tickets: u64,
     /// Threads that take jobs.
     threads: usize,
-    /// Threads that exist: those, and the ones that are closing their connection.
+    /// Threads that exist, including those that are closing their connection.
     alive: usize,
     /// Threads that wait for work.
     idle: usize,
-    /// Of those, how many have been woken and have not run yet. Waking one twice would cost a system call for nothing.
+    /// Idle threads that were woken and have not run yet. Waking a thread twice would waste a system call.
     waking: usize,
     arrivals: ArrivalHistory,
     /// Threads that hold a job or a read transaction.
@@ -50,7 +50,7 @@ struct State<J> {
     held_back: bool,
     closed: bool,
     queued_peak: usize,
-    /// A thread calls [`Pool::relieve`] again and again.
+    /// A thread calls [`Pool::relieve`] repeatedly.
     relieved: bool,
 }
 
@@ -69,8 +69,8 @@ pub(crate) enum Submitted<J> {
     Queued,
     /// It is queued; the caller must start a thread, which was counted already.
     NeedsThread,
-    /// It is queued, and all threads are taken; the caller must see to it that [`Pool::relieve`] is called again and
-    /// again until it gives `None`.
+    /// It is queued, and all threads are taken; the caller must have [`Pool::relieve`] called repeatedly
+    /// until it returns `None`.
     NeedsRelief,
     /// Too many wait.
     Full(J),
@@ -129,7 +129,7 @@ impl<J> Pool<J> {
         }
     }
 
-    /// Lets there be more threads, at most so many, as long as jobs rest.
+    /// Allows up to `resting_max` threads while sessions are idle.
     pub(crate) fn relieved(self, resting_max: usize) -> Self {
         let resting_max = Some(resting_max);
         Self { resting_max, ..self }
@@ -187,7 +187,7 @@ impl<J> Pool<J> {
         }
     }
 
-    /// No thread could be started to call [`Pool::relieve`]; the next job that waits asks for it again.
+    /// Records that no thread could be started for [`Pool::relieve`]; the next job that waits requests one again.
     pub(crate) fn unrelieved(&self) {
         lock(&self.state).relieved = false;
     }
@@ -238,7 +238,7 @@ impl<J> Pool<J> {
             state.alive += 1;
             return Submitted::NeedsThread;
         }
-        // A thread that is idle must learn until when it may sleep; others check when they come back.
+        // An idle thread must learn how long it may sleep; busy ones check after their jobs.
         let wake = state.waking < state.idle;
         state.waking += usize::from(wake);
         drop(state);
@@ -248,8 +248,8 @@ impl<J> Pool<J> {
         Submitted::Queued
     }
 
-    /// The next job for a thread. `was_busy`: it comes back from one. `snapshot`: it still holds a read transaction
-    /// that may serve jobs up to this ticket (they were asked for before it began).
+    /// The next job for a thread. `was_busy`: it has finished one. `snapshot`: it still holds a read transaction
+    /// that may serve jobs up to this ticket, because they were queued before it began.
     pub(crate) fn next(&self, was_busy: bool, snapshot: Option<u64>) -> Next<J> {
         let mut state = lock(&self.state);
         if let Some(last) = snapshot {
@@ -318,7 +318,7 @@ impl<J> Pool<J> {
         }
     }
 
-    /// Counts out a thread that could not start. If none is left, the jobs that wait come back, to be failed.
+    /// Uncounts a thread that could not start. If none is left, returns the waiting jobs, which the caller must fail.
     pub(crate) fn lost_thread(&self) -> Vec<J> {
         let mut state = lock(&self.state);
         state.threads -= 1;
@@ -339,8 +339,8 @@ impl<J> Pool<J> {
         self.quiet.notify_all();
     }
 
-    /// Holds new work back and waits until no thread is busy, for `time` at most; then runs `action` if so, and lets
-    /// work go on.
+    /// Holds new jobs back and waits up to `time` until no thread is busy. If none is, runs `action`; `None` otherwise.
+    /// Then jobs run again.
     pub(crate) fn in_gap<R>(&self, time: Duration, action: impl FnOnce() -> R) -> Option<R> {
         let end = Instant::now() + time;
         let mut state = lock(&self.state);
@@ -367,7 +367,7 @@ impl<J> Pool<J> {
         state.queue.remove(at).map(|(_, job)| job)
     }
 
-    /// Accepts nothing more; what waits is still served, but for what was to come later; then the threads end.
+    /// Refuses further jobs. Queued jobs are still run, delayed ones are dropped; then the threads end.
     pub(crate) fn close(&self) {
         let mut state = lock(&self.state);
         state.closed = true;

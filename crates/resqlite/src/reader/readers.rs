@@ -46,12 +46,12 @@ impl Readers {
         }
     }
 
-    /// Who holds a reader for himself.
+    /// The sessions that hold a reader.
     pub(crate) fn holders(&self) -> &Holders {
         &self.shared.holders
     }
 
-    /// A reader like those of the threads, for a thread of another kind.
+    /// Opens a reader for a thread outside of the pool.
     pub(crate) fn open_reader(&self) -> Result<Reader> {
         Reader::open(&self.shared)
     }
@@ -76,7 +76,7 @@ impl Readers {
         }
     }
 
-    /// Fails a read that still waits, if its token was cancelled.
+    /// Fails the queued jobs that were cancelled.
     pub(crate) fn drop_cancelled(&self) {
         while let Some(job) = self.pool.remove(Job::is_cancelled) {
             job.fail(Error::Aborted);

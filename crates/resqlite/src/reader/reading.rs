@@ -75,7 +75,7 @@ impl Reader {
                 }
             }
             let settled = self.shared.commits.settled();
-            // Loaded first: whoever knows of a commit must know what names mean since.
+            // Loaded first: a reader that knows of a commit must know what names mean since then.
             self.since = self.shared.commits.last();
             self.follow_schemas()?;
             self.connection.internal("BEGIN")?;
@@ -83,8 +83,8 @@ impl Reader {
                 return Ok(());
             }
             // SQLite takes the snapshot of each database with the first read from it. So this reads from all of them at
-            // once, while the writer rests. If it never does, because a long script commits by itself, the last attempt
-            // counts.
+            // once, while no commit is under way. If a long script keeps committing, a transaction without this check
+            // is used in the end.
             self.connection.as_internal(schemas::touch_all)?;
             if settled.is_some() && self.shared.commits.settled() == settled {
                 return Ok(());

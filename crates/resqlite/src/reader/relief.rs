@@ -1,6 +1,6 @@
-//! Keeps snapshots and cursors from a deadlock: one that waits for a thread may be asked for in the body of another,
-//! which in turn waits for it. So idle sessions do not count against the bound for long. A thread sees to this as long as
-//! any wait.
+//! Keeps snapshots and cursors from a deadlock: the body of one, which holds a thread, may open another and wait for
+//! its thread. So idle sessions soon stop counting against the bound. A thread of its own does this as long as
+//! any session waits.
 
 use std::thread;
 
@@ -8,7 +8,7 @@ use super::{job::Job, readers::Readers};
 use crate::core::{error::Error, limits};
 
 impl Readers {
-    /// Starts the thread.
+    /// Starts the relief thread.
     pub(super) fn start_relief(&self) {
         let relieved = self.clone();
         let named = thread::Builder::new().name("resqlite-relief".into());
@@ -18,7 +18,7 @@ impl Readers {
     }
 }
 
-/// Waits for a moment and relieves once; returns whether any still wait.
+/// Sleeps briefly, then relieves the pool once. Returns whether jobs still wait.
 fn relieve(readers: &Readers) -> bool {
     thread::sleep(limits::LEASE_PATIENCE / 2);
     let late = |job: &Job| job.waits_for() >= limits::LEASE_PATIENCE;

@@ -36,10 +36,10 @@ impl Readers {
     }
 }
 
-/// Serves jobs until the pool says to quit. A connection that cannot be opened fails the job that needed it; one in
-/// whose use something panicked is replaced.
+/// Serves jobs until the pool says to quit. A connection that cannot be opened fails the job that needed it.
+/// After a panic, the connection is replaced.
 fn serve(pool: &Pool<Job>, shared: &Arc<Shared>) {
-    // Declared first, so that it goes last: the connection is closed by then.
+    // Declared first, so that it is dropped last, after the connection.
     let _leaving = Leaving(pool);
     let mut reader: Option<Reader> = None;
     let (mut was_busy, mut snapshot) = (false, None);
@@ -68,7 +68,7 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// Does what is next; returns the last ticket that the read transaction open afterwards may serve.
+/// Takes one turn. Returns the last ticket that the read transaction may serve, if one is open afterwards.
 fn take_turn(
     next: Next<Job>,
     open: Option<u64>,
@@ -92,7 +92,7 @@ fn take_turn(
             return None;
         }
     };
-    // Reads that wait already share one read transaction: each began to wait before it begins.
+    // Queued reads share one read transaction: all of them were requested before it begins.
     let snapshot = match (open, wanted) {
         (None, Some(_)) if current.begin_read().is_ok() => wanted,
         (None, _) => None,

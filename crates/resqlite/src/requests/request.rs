@@ -81,7 +81,7 @@ pub enum WriteOp {
         sql: Arc<str>,
         /// The first sets.
         first: ParamSets,
-        /// Where more sets come from, if they do not all stand in `first`.
+        /// The source of further sets, if `first` does not hold all of them.
         more: Option<BatchParts>,
     },
     /// Many statements.
@@ -111,7 +111,7 @@ pub enum BatchPart {
     Abort,
 }
 
-/// The way that later parts of a batch take to the writer, while it works on earlier ones.
+/// Carries the later parts of a batch to the writer, while it works on earlier ones.
 #[derive(Clone)]
 pub struct BatchParts(pub(crate) Arc<Queue<BatchPart>>);
 
@@ -146,16 +146,16 @@ pub struct Written {
     pub commit: u64,
 }
 
-/// Packed rows with their column list.
+/// A packed row batch with its column layout.
 pub(crate) type Packed = (Arc<ColumnLayout>, Box<[u8]>);
 
-/// How a request ended well.
+/// The outcome of a request that succeeded.
 #[derive(Debug)]
 pub enum Outcome<'a> {
     /// A read is done. `last` holds the rows that were not handed over yet; `end` says that no more can follow
-    /// (always so, but for a cursor's batches).
+    /// (always true, except for the batches of a cursor).
     Rows {
-        /// The column list.
+        /// The column layout.
         layout: &'a Arc<ColumnLayout>,
         /// The last row batch, which may be empty.
         last: RowBatch<'a>,
@@ -176,10 +176,10 @@ impl std::fmt::Debug for RowBatch<'_> {
     }
 }
 
-/// Whoever waits for a request. Called on engine threads; must not block for long, but for [`Reply::rows`], which
+/// Receives the reply to a request. Called on engine threads; must not block for long, except in [`Reply::rows`], which
 /// may wait for room.
 pub trait Reply: Send {
-    /// Takes a row batch that is not the last. `false`: nobody listens any more.
+    /// Takes a row batch that is not the last. Returns `false` if no more rows are wanted.
     fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool;
     /// Takes the end of the request; called exactly once.
     fn finish(self: Box<Self>, outcome: Result<Outcome<'_>>);
@@ -216,7 +216,7 @@ impl Drop for ReplyGuard {
     }
 }
 
-/// Something asked of an open transaction, snapshot or cursor.
+/// A step of an open transaction, snapshot or cursor.
 pub(crate) enum Step {
     Select(Query, ReplyGuard),
     Write(Write, ReplyGuard),
@@ -225,7 +225,7 @@ pub(crate) enum Step {
     RollbackTo(u32, ReplyGuard),
     Commit(ReplyGuard),
     End(ReplyGuard),
-    /// Answered when the session ends: with the reason, if it ended by itself.
+    /// Gets its reply when the session ends, with the reason if the caller did not end it.
     Ended(ReplyGuard),
     Fetch(ReplyGuard),
 }

@@ -74,7 +74,7 @@ impl Session {
         self.push(Step::End(ReplyGuard::new(reply)));
     }
 
-    /// Is answered when the session ends; with an error, if it ended by itself.
+    /// Replies when the session ends, with an error if the caller did not end it.
     pub fn ended(&self, reply: Box<dyn Reply>) {
         self.push(Step::Ended(ReplyGuard::new(reply)));
     }
@@ -133,7 +133,7 @@ impl Inbox {
         lock(&self.reason).clone()
     }
 
-    /// Ends the session: what waits and what comes later is refused, with `reason` or as used after the end.
+    /// Ends the session: queued and later steps are refused with `reason`, or as used after the end.
     pub(crate) fn end(&self, reason: Option<Error>) {
         if let Some(reason) = reason {
             lock(&self.reason).get_or_insert(reason);

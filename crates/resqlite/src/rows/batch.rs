@@ -175,7 +175,7 @@ impl Packer {
         Ok(())
     }
 
-    /// Lets go of what a result with very large cells made the buffers grow to.
+    /// Frees buffers that a result with very large cells has made grow.
     pub(crate) fn recycle(&mut self) {
         self.clear();
         self.heap.shrink_to(limits::PACKER_KEPT);
@@ -325,7 +325,7 @@ enum Heap {
     Wide,
 }
 
-/// A bundle of rows, ready to be written in its packed form.
+/// A row batch, ready to be written.
 pub struct RowBatch<'a> {
     packer: &'a Packer,
     kinds: Vec<Kind>,

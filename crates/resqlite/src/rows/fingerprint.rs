@@ -1,4 +1,4 @@
-//! Rows told apart by 64 bits.
+//! Fingerprints: rows compared by 64 bits.
 
 use std::hash::Hasher;
 

@@ -38,7 +38,7 @@ impl ColumnLayout {
         lock(&REGISTRY).intern(names)
     }
 
-    /// A number that no other column list of this process has.
+    /// A number that no other column layout of this process has.
     pub fn id(&self) -> u32 {
         self.id
     }

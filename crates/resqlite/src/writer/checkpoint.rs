@@ -18,7 +18,7 @@ use crate::{
 const RESTART_PAUSE_COMMITS: u32 = 100;
 
 impl Writer {
-    /// Called after writes were answered, so that no caller waits for it.
+    /// Called after the replies, so that no caller waits for it.
     pub(super) fn checkpoint_if_due(&mut self) {
         if self.parts.location.health.check().is_err() {
             return;
@@ -46,7 +46,7 @@ impl Writer {
     fn checkpoint_attached(&mut self) {
         let grown = std::mem::take(&mut *self.attached_logs.borrow_mut());
         for schema in grown {
-            // As for the main database: what fails now is tried again after a later commit.
+            // As for the main database, a checkpoint that fails is tried again after a later commit.
             self.copy_log(&schema);
         }
     }
@@ -55,7 +55,7 @@ impl Writer {
     /// resets it.
     fn checkpoint_passive(&mut self, pages: u32) {
         self.checkpointed = pages;
-        // An I/O error here loses nothing; the next commit will report what lasts.
+        // An I/O error here loses nothing; if it persists, the next commit reports it.
         if self.copy_log("main") {
             self.parts.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
         }
@@ -68,7 +68,7 @@ impl Writer {
         copied.is_ok()
     }
 
-    /// Checkpoint starvation: readers that overlap keep the log from being reset. So new reads are paused for a moment.
+    /// Ends checkpoint starvation: overlapping readers keep the log from being reset, so new reads are held back.
     fn restart_log(&mut self) {
         let WriterParts {
             readers, background, ..
@@ -94,12 +94,12 @@ impl Writer {
             self.wal_pages.set(0);
             self.checkpointed = 0;
         } else {
-            // A reader of another process, or one here that takes long: not again before the next commits.
+            // A long read, here or in another process, prevented it: the next attempt comes some commits later.
             self.restart_pause = RESTART_PAUSE_COMMITS;
         }
     }
 
-    /// After a sync that failed, the system may have dropped what it was to write, although the next one succeeds.
+    /// Notes a failed sync: the system may have dropped what it could not write, even if the next sync succeeds.
     pub(super) fn record_failed_sync<T>(&mut self, done: &Result<T>) {
         let error = done.as_ref().err().and_then(Error::sqlite);
         let of_sync = |code| matches!(code, codes::IOERR_FSYNC | codes::IOERR_DIR_FSYNC);
@@ -108,7 +108,7 @@ impl Writer {
         }
     }
 
-    /// Before a write that must be on disk: what stands before it in the logs must be there, too.
+    /// Before a write of full durability: writes the logs again if a failed sync may have lost part of them.
     pub(super) fn restore_doubtful_logs(&mut self) -> Result<()> {
         if !self.parts.counters.sync_failed.load(Ordering::Relaxed) || planted("trust_sync") {
             return Ok(());

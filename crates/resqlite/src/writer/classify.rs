@@ -8,8 +8,8 @@ use sqlite3_parser::{
     },
 };
 
-/// Whether a statement that begins with this token is one that SQLite refuses inside a transaction, that means something
-/// else there, or that manages transactions itself.
+/// Whether a statement that begins with this token cannot share a transaction: SQLite refuses it inside one, it has
+/// another meaning there, or it manages transactions itself.
 fn is_alone(first: TokenType) -> bool {
     matches!(
         first,
@@ -31,8 +31,8 @@ pub(super) fn statement_runs_alone(sql: &str) -> bool {
     tokens(sql).find(|token| *token != TK_SEMI).is_some_and(is_alone)
 }
 
-/// Whether a script must run outside the transactions that resqlite opens. Doubt about where a statement starts only
-/// costs it its all-or-nothing.
+/// Whether a script must run outside the transactions that resqlite opens. If the start of a statement is misjudged,
+/// the script only loses its all-or-nothing.
 pub(super) fn script_runs_alone(sql: &str) -> bool {
     let mut start = true;
     let mut trigger = Trigger::No;
@@ -59,7 +59,7 @@ enum Trigger {
     No,
     /// After CREATE, with TEMP and TEMPORARY skipped.
     Create,
-    /// After CREATE TRIGGER, inside so many CASE expressions, which have an END of their own.
+    /// After CREATE TRIGGER, inside `cases` CASE expressions, each with an END of its own.
     Body {
         cases: usize,
     },
@@ -82,8 +82,8 @@ impl Trigger {
     }
 }
 
-/// The tokens of SQL. A character that no token begins with counts as a name, as the parser may know less than SQLite does.
-/// Text in which a quote or a comment is not closed ends there.
+/// The tokens of SQL. A character that begins no token counts as a name, because SQLite may know more than this parser.
+/// An unclosed quote or comment ends the text.
 fn tokens(sql: &str) -> impl Iterator<Item = TokenType> {
     let mut rest = sql.as_bytes();
     std::iter::from_fn(move || {

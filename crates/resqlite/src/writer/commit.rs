@@ -1,4 +1,4 @@
-//! BEGIN, COMMIT and ROLLBACK of the writer, and what the engine must know of them.
+//! BEGIN, COMMIT and ROLLBACK of the writer, and what follows from each: schema epoch, commit log, file health.
 
 use std::time::Instant;
 
@@ -32,7 +32,7 @@ impl Writer {
         let end = Instant::now() + self.parts.settings.busy_timeout;
         loop {
             match self.run_untimed("BEGIN IMMEDIATE") {
-                // Another process committed in between: no lock to wait for, just a new start.
+                // Another process committed after this one took its snapshot: begin again.
                 Err(Error::Sqlite(error)) if error.code() == codes::BUSY_SNAPSHOT && Instant::now() < end => {
                 }
                 Err(Error::Sqlite(error)) if error.primary() == codes::BUSY => {
@@ -51,16 +51,16 @@ impl Writer {
         }
     }
 
-    /// Another process may have changed a schema since the last transaction. While this one holds the write lock none
-    /// can, so column positions stay valid even if SQLite re-prepares.
+    /// Another process may have changed a schema since the last transaction. While this one holds the write lock,
+    /// no other can, so column positions stay valid even if SQLite re-prepares.
     fn notice_external_schema(&mut self) -> Result<()> {
         let versions = SchemaVersions::read(&mut self.connection, &self.parts.epoch)?;
         if versions != self.schema_versions {
             self.recorder.forget_tables();
             self.connection.clear();
             self.parts.epoch.names_changed();
-            // Makes SQLite read the schema again: not every error in a statement makes it check whether the
-            // schema is out of date.
+            // Makes SQLite read the schemas again: it does not check after every failed statement whether its
+            // copy is out of date.
             self.connection.as_internal(schemas::touch_all)?;
             self.schema_versions = versions;
         }
@@ -96,18 +96,18 @@ impl Writer {
         Ok(sequence)
     }
 
-    /// Before anything is acknowledged: whether others can find what was committed.
+    /// Fails if the files were deleted or replaced. Call it before a commit is acknowledged: nobody else could see it.
     pub(super) fn look_after_files(&mut self, always: bool) -> Result<()> {
         if !self.files.are_there(always) && !planted("deleted_log") {
             self.parts.location.health.lose();
-            // What stands in a log that was deleted must not overwrite what others have written since.
+            // The frames of a deleted log must not overwrite what other processes have written since.
             self.connection.sqlite.keep_log();
         }
         self.parts.location.health.check()
     }
 
-    /// Whether a COMMIT that failed with this error may have been made all the same in some of several files: SQLite
-    /// commits to one after the other, and takes nothing back.
+    /// Whether a COMMIT that failed with this error may still have reached some of several files: SQLite
+    /// commits to one after the other, and undoes none of them.
     fn may_be_in_part(&self, error: &Error) -> bool {
         let refused = error
             .sqlite()
@@ -115,7 +115,7 @@ impl Writer {
         !refused && !self.parts.epoch.has_no_attachments() && !planted("commit_again")
     }
 
-    /// The log must report what may be there. It is not known what, so the write must not be tried again.
+    /// Records that anything may have been committed. The write must not run again, because part of it may be there.
     fn committed_in_part(&mut self, error: &Error) -> Error {
         // Readers must know what names mean before they know of the commit.
         self.parts.epoch.names_changed();
@@ -131,7 +131,7 @@ impl Writer {
         self.recorder.discard();
         if !self.connection.sqlite.is_autocommit() {
             let done = self.control("ROLLBACK");
-            // A connection that cannot be brought back to rest is replaced, as after any panic.
+            // If ROLLBACK fails, the panic makes the writer replace this connection.
             assert!(
                 self.connection.sqlite.is_autocommit(),
                 "ROLLBACK failed: {done:?}"
@@ -147,7 +147,7 @@ impl Writer {
         done
     }
 
-    /// The same, where it is timed as something else.
+    /// Like [`control`](Self::control), for callers that time it themselves.
     fn run_untimed(&mut self, sql: &str) -> Result<()> {
         self.connection.internal(sql).map(drop)
     }

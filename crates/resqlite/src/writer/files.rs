@@ -1,7 +1,7 @@
-//! Whether the files that SQLite writes to are still there for others.
+//! Whether other processes can still find the files that SQLite writes to.
 //!
 //! SQLite opens a file once and goes on writing to it even if it has been deleted or replaced since. Then no other process
-//! ever sees what it commits, and it is gone when this process ends. So it must not be acknowledged.
+//! sees its commits, and they are lost when this process ends. So such a commit must not be acknowledged.
 
 use std::{
     fs::{self, File},
@@ -14,7 +14,7 @@ use crate::{core::limits, guard::file_health::is_linked};
 /// each until the database is closed or detached. A database in memory, or in another journal mode, has no log.
 #[derive(Debug)]
 pub(super) struct Files {
-    /// The paths of the main database's files, and which file stood there.
+    /// The paths of the main database's files, each with the identity of the file when it was opened.
     main: Vec<(String, Identity)>,
     /// When they were last checked.
     looked: Instant,
@@ -26,7 +26,7 @@ pub(super) struct Files {
 type Identity = (u64, u64);
 
 impl Files {
-    /// Those of the main database.
+    /// The files of the main database.
     pub(super) fn of(main: Option<&str>) -> Self {
         Self {
             main: main.into_iter().flat_map(of_database).collect(),
@@ -36,12 +36,12 @@ impl Files {
         }
     }
 
-    /// The log of the main database, once more.
+    /// Returns another handle to the log of the main database.
     pub(super) fn main_log(&self) -> Option<File> {
         self.main_log.as_ref()?.try_clone().ok()
     }
 
-    /// These databases are attached now.
+    /// Opens the logs of the attached databases, in place of the earlier ones.
     pub(super) fn attach(&mut self, databases: &[String]) {
         self.attached_logs = databases.iter().filter_map(|file| log_of(file)).collect();
     }
@@ -64,7 +64,7 @@ impl Files {
     }
 }
 
-/// The database, its log and the index of that, as far as there are such files.
+/// The database file, its write-ahead log and its `-shm` file, those that exist.
 fn of_database(path: &str) -> impl Iterator<Item = (String, Identity)> {
     let paths = ["", "-wal", "-shm"].map(|suffix| format!("{path}{suffix}"));
     paths.into_iter().filter_map(|path| {

@@ -19,7 +19,7 @@ type Waiting = (Write, ReplyGuard);
 /// How an attempt to commit a group ended.
 enum Attempt {
     Committed(Vec<Result<Done>>, u64),
-    /// Nothing of the group is left; why, and whether the same would happen to each write alone.
+    /// Nothing of the group is left. `for_all`: no write runs again alone, because each would fail in the same way.
     RolledBack {
         error: Error,
         for_all: bool,
@@ -27,7 +27,7 @@ enum Attempt {
 }
 
 impl Writer {
-    /// `shares`: they may share a transaction.
+    /// `shares`: these writes may share a transaction.
     pub(super) fn commit_waiting(&mut self, mut writes: Vec<Waiting>, shares: bool) {
         match writes.len() {
             0 => {}
@@ -151,7 +151,7 @@ impl Writer {
             Err(_) if planted("trust_commit") => Attempt::Committed(results, self.commits.last()),
             Err(error) => {
                 self.roll_back();
-                // What may be there already must not be run again, and lost files are lost for all.
+                // A write that may have been committed must not run again, and lost files fail every write.
                 let for_all = matches!(error, Error::Transaction { .. } | Error::FilesLost { .. });
                 Attempt::RolledBack { error, for_all }
             }

@@ -15,7 +15,7 @@ use crate::{
 pub(crate) enum WriteJob {
     Write(Write, ReplyGuard),
     Begin(Begin),
-    /// Looks at the writer's connection, between two transactions. Dropped if there is no such connection.
+    /// Inspects the writer's connection between two transactions. Dropped if the writer has no connection.
     Inspect(Box<dyn FnOnce(&mut EngineConnection) + Send>),
 }
 

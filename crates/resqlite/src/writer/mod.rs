@@ -1,12 +1,12 @@
 //! Writing: one thread, one connection, one transaction at a time.
 //!
 //! ```text
-//! thread      takes the jobs that wait, and opens another connection if this one is lost
+//! thread      takes queued jobs; replaces the connection after a panic
 //! group       writes that share a transaction          unwrapped   SQL that manages transactions itself
-//! transaction a caller's, step by step
+//! transaction a transaction of a caller, step by step
 //! unit        one write inside an open transaction
-//! commit      BEGIN, COMMIT, ROLLBACK, and what the engine must know of them
-//! checkpoint  the write-ahead log, after the answers
+//! commit      BEGIN, COMMIT, ROLLBACK, and what follows from each
+//! checkpoint  checkpoints of the write-ahead log, after the replies
 //! ```
 
 mod checkpoint;
@@ -62,9 +62,9 @@ pub(crate) struct WriterParts {
     pub(crate) readers: Arc<Readers>,
     /// The open transaction.
     pub(crate) transaction: Arc<Holders>,
-    /// Threads for snapshots and cursors, which may take long, so that they never hold up a `select`.
+    /// Threads for snapshots and cursors: separate, because these may take long and must not delay a `select`.
     pub(crate) leases: Arc<Readers>,
-    /// Readers for work that no caller waits for.
+    /// Threads for live re-runs, which no caller waits for.
     pub(crate) background: Arc<Readers>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) observers: Arc<[Arc<dyn CommitObserver>]>,
@@ -83,21 +83,21 @@ pub(crate) struct Counters {
     /// Checkpoints for which readers were held back.
     pub(crate) wal_reset_pauses: AtomicU64,
     pub(crate) wal_pages: AtomicU32,
-    /// A sync has failed, and the logs have not been written again since. Here, so that a writer that is replaced knows.
+    /// A sync has failed, and the logs have not been written again since. Here, so that a replacement writer knows.
     pub(crate) sync_failed: AtomicBool,
 }
 
 /// The writer's connection and what is known about it.
 pub(super) struct Writer {
-    /// The observers' parts on this thread. They stand first, so that the connection that writes is closed last.
+    /// The observers' parts on this thread. Declared first, so that the writing connection is closed last.
     followers: Vec<Box<dyn CommitFollower>>,
     connection: EngineConnection,
     recorder: Recorder,
     commits: Arc<Commits>,
     parts: WriterParts,
-    /// Pages in the write-ahead log, as SQLite told after the last commit.
+    /// Pages in the write-ahead log, as SQLite reported after the last commit.
     wal_pages: Rc<Cell<u32>>,
-    /// Pages that were in it when it was last checkpointed.
+    /// Pages in the log at its last checkpoint.
     checkpointed: u32,
     /// Commits to let pass before readers are held back again.
     restart_pause: u32,
@@ -106,7 +106,7 @@ pub(super) struct Writer {
     schema_versions: SchemaVersions,
     /// Attached databases whose write-ahead logs have grown.
     attached_logs: Rc<RefCell<Vec<String>>>,
-    /// SQLite has written to a log since this was last reset.
+    /// SQLite has written to a log since `commit` last cleared this.
     wrote: Rc<Cell<bool>>,
     /// The open transaction has changed what names mean.
     schema_touched: bool,

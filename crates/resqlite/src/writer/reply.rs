@@ -1,4 +1,4 @@
-//! Answering callers from the writer's thread.
+//! Replies of the writer.
 
 use super::unit::Done;
 use crate::{
@@ -6,14 +6,14 @@ use crate::{
     requests::request::{Outcome, ReplyGuard, Written},
 };
 
-/// Answers a caller.
+/// Sends a reply.
 pub(super) fn send_reply(reply: ReplyGuard, outcome: Result<Outcome<'_>>) {
     let timer = profile::start();
     reply.finish(outcome);
     profile::writer_reply(timer);
 }
 
-/// Answers the caller of a write.
+/// Sends the reply to a write.
 pub(super) fn answer(reply: ReplyGuard, done: Result<(Done, u64)>) {
     match done {
         Ok(((rows, written), commit)) => {

@@ -1,4 +1,4 @@
-//! The writer thread: takes the jobs that wait, commits writes together, then lets observers know.
+//! The writer thread: takes queued jobs, commits writes together, then calls the observers.
 
 use std::{
     cell::{Cell, RefCell},
@@ -59,7 +59,7 @@ pub(crate) fn start(parts: WriterParts) -> Result<JoinHandle<()>> {
     }
 }
 
-/// Serves until the queue is closed and empty. A connection in whose use something panicked is replaced.
+/// Serves until the queue is closed and empty. After a panic, the connection is replaced.
 fn serve(writer: Writer, parts: WriterParts) {
     let mut writer = Some(writer);
     let mut jobs = Vec::new();
@@ -104,7 +104,7 @@ fn serve(writer: Writer, parts: WriterParts) {
 }
 
 /// Whether a write may share a transaction with others. Judged under the queue's lock, so it must be quick: scripts
-/// and batches that are still on their way run by themselves.
+/// and batches whose parameter sets are still arriving run alone.
 fn shareable(job: &WriteJob) -> bool {
     let WriteJob::Write(write, _) = job else {
         return false;
@@ -137,7 +137,7 @@ impl Writer {
             });
         })?;
         let commits = Arc::clone(&parts.commits);
-        // One that replaces another attaches what the readers have attached.
+        // A replacement attaches the databases that the readers have attached.
         parts.epoch.follow(&mut connection, &mut SeenEpoch::default())?;
         let followers = parts
             .observers
@@ -183,7 +183,7 @@ impl Writer {
         let (timer, requests) = (profile::start(), writes.len());
         self.commit_waiting(writes, shares);
         profile::writer_requests(timer, requests);
-        // After the answers: callers do not wait for observers.
+        // After the replies, because callers do not wait for observers.
         let queue = &self.parts.queue;
         let is_idle = || queue.len() == 0;
         for follower in &mut self.followers {

@@ -17,12 +17,12 @@ use crate::{
     },
 };
 
-/// How serving a transaction goes on.
+/// How a transaction continues after a step.
 enum Flow {
     Continue,
-    /// It ended by its caller's wish.
+    /// Its caller ended it.
     Ended,
-    /// It ended by itself.
+    /// It failed.
     Failed(Error),
 }
 
@@ -30,7 +30,7 @@ enum Flow {
 struct Open {
     /// Savepoints of nested transactions with the change set's state at each.
     savepoints: Vec<(u32, Mark)>,
-    /// Callers that are answered when the transaction ends.
+    /// Replies that are sent when the transaction ends.
     watchers: Vec<ReplyGuard>,
 }
 
@@ -94,7 +94,7 @@ impl Writer {
         loop {
             let popped = inbox.steps.pop(deadline);
             if inbox.scope.is_cancelled() {
-                // What is left in the inbox must not run, a COMMIT least of all. The item popped is refused by its drop.
+                // Nothing that is left may run, least of all a COMMIT. `Inbox::end` refuses the steps behind this one.
                 if let Popped::Item(step) = popped {
                     step.into_reply().fail(inbox.reason().unwrap_or(Error::Aborted));
                 }
@@ -107,7 +107,7 @@ impl Writer {
             };
             match flow {
                 Flow::Ended => return None,
-                // A write that the timeout interrupts makes SQLite roll back, too; the timeout is the reason.
+                // If the timeout interrupts a write, SQLite rolls back, too. The reason to report is the timeout.
                 _ if deadline.is_some_and(|end| Instant::now() >= end) => return Some(Error::TimedOut),
                 Flow::Continue => {}
                 Flow::Failed(error) => return Some(error),

@@ -25,17 +25,17 @@ pub(super) type Done = (Vec<Packed>, Written);
 /// Parameter sets between two checks of the cancellation token of a batch.
 const SETS_PER_CHECK: usize = 64;
 
-/// What else is in the transaction that a write runs in.
+/// Whether a write shares its transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Company {
-    /// Nothing: whoever began the transaction rolls it back when the write fails.
+    /// It does not: if the write fails, the whole transaction is rolled back.
     Alone,
-    /// Other writes, which a failure must not touch.
+    /// With other writes, which a failure must not affect.
     Others,
 }
 
 impl Writer {
-    /// Runs a write. When it fails in company, nothing of it is left; where that cannot be had otherwise, the whole
+    /// Runs a write. If it fails among other writes, nothing of it is left; where that cannot be done, the whole
     /// transaction is rolled back ([`Connection::is_autocommit`](resqlite_sqlite::Connection::is_autocommit) says so).
     pub(super) fn run(&mut self, write: &Write, company: Company) -> Result<Done> {
         if write.token.is_cancelled() {
@@ -52,7 +52,7 @@ impl Writer {
             more: Some(chunks), ..
         } = &write.op
         {
-            // What still comes of a batch that has failed is dropped.
+            // Later parts of a failed batch are dropped.
             chunks.0.close_and_take();
         }
         if self.schema_touched {
@@ -84,7 +84,7 @@ impl Writer {
         }
     }
 
-    /// The same, under a savepoint where it may fail and leave something behind.
+    /// Like `work`, under a savepoint if a failure could leave part of the write behind.
     fn work_or_nothing(&mut self, write: &Write) -> Result<Done> {
         let WriteOp::Execute { sql, .. } = &write.op else {
             if planted("batch_without_savepoint") && matches!(write.op, WriteOp::Batch { .. }) {
@@ -104,12 +104,12 @@ impl Writer {
         done
     }
 
-    /// Runs what has several steps under a savepoint, so that it stays or goes as a whole.
+    /// Runs `work` under a savepoint, so that it is done completely or not at all.
     fn undoable(&mut self, work: impl FnOnce(&mut Self) -> Result<Done>) -> Result<Done> {
         self.control("SAVEPOINT resqlite_unit")?;
         let done = work(self);
         if self.connection.sqlite.is_autocommit() {
-            // SQLite rolled everything back by itself; there is no savepoint any more.
+            // SQLite has rolled the whole transaction back, so the savepoint is gone.
             return done.and_then(|_| {
                 Err(Error::transaction(
                     "execute",
@@ -153,9 +153,9 @@ impl Writer {
         Ok((rows, written))
     }
 
-    /// Runs the prepared statement once per parameter set; returns the rows changed. `before`: sets of the batch before
-    /// these. Large parameters are freed after the last set only: SQLite binds each set into the memory of the one
-    /// before.
+    /// Runs the prepared statement once per parameter set; returns the rows changed. `before`: sets of the batch that
+    /// precede these. Large parameters are freed only after the last set: SQLite binds each set into the memory of the
+    /// previous one.
     fn sets(
         &mut self,
         prepared: &mut Prepared,
@@ -229,7 +229,7 @@ impl Writer {
         }
     }
 
-    /// Waits for the next part of a batch as long as anybody wants it.
+    /// Waits for the next part of a batch until the caller gives up.
     fn next_chunk(&self, chunks: &BatchParts) -> Result<BatchPart> {
         loop {
             match chunks.0.pop(Some(Instant::now() + limits::CHUNK_PATIENCE)) {

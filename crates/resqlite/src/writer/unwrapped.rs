@@ -52,7 +52,7 @@ impl Writer {
         Ok((done, self.commits.last()))
     }
 
-    /// Takes back what a script has set for itself.
+    /// Resets the PRAGMAs that a script has set.
     fn end_script(&self) -> Result<()> {
         let guard = &self.connection.guard;
         if guard.authorizer.take_script_has_set() && !planted("script_settings_stay") {
@@ -64,13 +64,13 @@ impl Writer {
 
     fn run_uncached(&mut self, sql: &Arc<str>, write: &Write) -> Result<Done> {
         let done = self.run(write, Company::Alone);
-        // Allowed here and nowhere else, so it must not be found in the cache.
+        // The statement is allowed only here, so it must not stay in the cache.
         self.connection.forget(sql);
         done
     }
 
     /// The SQL may have committed several times, reorganised the file or attached another. So the log says "everything",
-    /// and no connection keeps what it knew.
+    /// and every connection forgets its statements.
     fn settle_unwrapped(&mut self) -> Result<()> {
         self.connection.clear();
         // Readers must know what names mean before they know of the commit.

@@ -91,7 +91,7 @@ export interface ProfileCounters {
   writerRequestUs: number
   /**
    * Time for `BEGIN IMMEDIATE`, including the check for external changes of the schema. Part of
-   * `writerRequestUs`, like the following `writer_…_us`.
+   * `writerRequestUs`, like the times of the writer below.
    */
   writerBeginUs: number
   /** Time for stepping statements, without `writerDirtyUs`. */

@@ -18,8 +18,8 @@
 
 use resqlite_sqlite::{Connection, Error, Statement, ValueRef, codes};
 
-/// Whether the statement of `sql` may fail after its first change, but for errors that
-/// [`changed_nothing`] leaves out.
+/// Whether the statement of `sql` may fail after its first change, apart from errors for which
+/// [`changed_nothing`] is false.
 pub(crate) fn may_fail_halfway(connection: &Connection, sql: &str) -> bool {
     // What cannot be analysed may do anything.
     Program::read(connection, sql).is_none_or(|program| program.may_fail_after_a_change())

@@ -101,7 +101,7 @@ counters! {
         /// Time of the writer thread for requests, from taking them to the last reply.
         writer_request_us,
         /// Time for `BEGIN IMMEDIATE`, including the check for external changes of the schema. Part of
-        /// `writer_request_us`, like the following `writer_…_us`.
+        /// `writer_request_us`, like the times of the writer below.
         writer_begin_us,
         /// Time for stepping statements, without `writer_dirty_us`.
         writer_sqlite_us,

@@ -1,6 +1,6 @@
 //! What the engine calls, in a build without counters: nothing is left of it.
 
-/// WriteOp that would be timed.
+/// A piece of work that would be timed.
 #[must_use]
 pub(crate) struct Timer;
 

@@ -14,7 +14,7 @@ thread_local! {
     static RECORDED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// WriteOp that is being timed.
+/// A piece of work that is being timed.
 #[must_use]
 pub(crate) struct Timer(Instant);
 
