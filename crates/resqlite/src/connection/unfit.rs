@@ -39,7 +39,7 @@ pub(crate) fn detach(writer: &Connection, attached: &mut Vec<(String, String)>) 
 
 fn why(known: &[(String, String)], file: &str) -> Option<String> {
     if file.is_empty() {
-        let why = "a database in memory would be there for the connection that writes alone; attach a file";
+        let why = "a database in memory exists for one connection only; attach a file";
         return Some(why.into());
     }
     let same =
