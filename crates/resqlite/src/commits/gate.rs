@@ -88,6 +88,7 @@ mod tests {
     use std::{
         sync::atomic::{AtomicBool, AtomicU64, Ordering},
         thread,
+        time::Duration,
     };
 
     use crate::commits::log::Commits;
@@ -120,7 +121,7 @@ mod tests {
             for _ in 0..1000 {
                 let _held_back = commits.hold_back();
                 let read = || {
-                    commits.wait_until_settled();
+                    commits.wait_until_settled(Duration::from_secs(30));
                     let settled = commits.settled();
                     let [a, b] = numbers.each_ref().map(|number| {
                         thread::yield_now();

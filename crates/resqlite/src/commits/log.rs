@@ -1,8 +1,11 @@
 //! The commit log of an engine, the interest in each table, and the commit gate.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
 use resqlite_live::{ChangeSet, Commit, CommitLog, Interest, Overflow};
@@ -19,6 +22,8 @@ pub(crate) struct Commits {
     last: AtomicU64,
     /// Odd from the start of a commit until all observers have processed it.
     generation: AtomicU64,
+    /// What has begun is a script that commits by itself.
+    is_script: AtomicBool,
     interest: Mutex<Arc<Interest>>,
     gate: CommitGate,
 }
@@ -29,6 +34,7 @@ impl Default for Commits {
             log: Mutex::new(CommitLog::new()),
             last: AtomicU64::new(0),
             generation: AtomicU64::new(0),
+            is_script: AtomicBool::new(false),
             interest: Mutex::default(),
             gate: CommitGate::new(),
         }
@@ -47,8 +53,15 @@ impl Commits {
         self.generation.fetch_or(1, Ordering::SeqCst);
     }
 
+    /// The writer is about to run a script that commits by itself, at times that are not known.
+    pub(crate) fn script_begins(&self) {
+        self.begins();
+        self.is_script.store(true, Ordering::SeqCst);
+    }
+
     /// The writer is idle, and all observers have processed its commits.
     pub(crate) fn ended(&self) {
+        self.is_script.store(false, Ordering::SeqCst);
         let odd = |generation: u64| (generation & 1 == 1).then(|| generation + 1);
         // Only the writer changes it.
         let _ = self
@@ -62,10 +75,18 @@ impl Commits {
         self.gate.close()
     }
 
-    /// Waits for the end of the commit that has begun; `false` if it took too long, as a script that commits by itself
-    /// may.
-    pub(crate) fn wait_until_settled(&self) -> bool {
-        self.gate.wait(|_| self.settled().is_some())
+    /// Waits for the end of the commit that has begun, with this patience; for that of a script no longer than
+    /// [`limits::COMMIT_GATE`]. Returns `false` if it has not come.
+    pub(crate) fn wait_until_settled(&self, patience: Duration) -> bool {
+        let end = Instant::now() + patience;
+        loop {
+            if self.gate.wait(|_| self.settled().is_some()) {
+                return true;
+            }
+            if self.is_script.load(Ordering::SeqCst) || Instant::now() >= end {
+                return false;
+            }
+        }
     }
 
     /// The number of the current state; `None` while a commit is under way.

@@ -22,11 +22,22 @@ enum Selected {
 }
 
 impl EngineConnection {
-    /// Runs a query and answers with all its rows.
-    pub(crate) fn select(&mut self, query: &Query, mut reply: ReplyGuard) {
+    /// Runs a query in the open transaction, if there is one, and answers with all its rows.
+    pub(crate) fn select(&mut self, query: &Query, reply: ReplyGuard) {
+        self.select_then(query, reply, |_| ());
+    }
+
+    /// The same in a read transaction, which ends before the last reply: whoever gets that finds the database unlocked.
+    pub(crate) fn select_and_end_read(&mut self, query: &Query, reply: ReplyGuard) {
+        // If this fails, the transaction stays open, and the next begin reports it.
+        self.select_then(query, reply, |connection| drop(connection.internal("COMMIT")));
+    }
+
+    fn select_then(&mut self, query: &Query, mut reply: ReplyGuard, before_reply: impl FnOnce(&mut Self)) {
         self.guard.interrupt.start_query(query);
         let done = self.run_select(query, &mut reply);
         self.guard.interrupt.stop();
+        before_reply(self);
         match done {
             Ok(Selected::Bytes(bytes)) => reply.finish(Ok(Outcome::Bytes(bytes))),
             Ok(Selected::Rows) => {

@@ -557,9 +557,10 @@ impl ExternalListener for LiveCoordinator {
     }
 
     fn external_commit(self: Arc<Self>) {
-        self.external_commits.fetch_add(1, Ordering::SeqCst);
         self.commits.record_unknown();
         self.catch_up();
+        // Counted last: an audit that began before the queries were marked must not seem to know of this commit.
+        self.external_commits.fetch_add(1, Ordering::SeqCst);
     }
 }
 

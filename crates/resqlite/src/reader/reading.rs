@@ -70,7 +70,7 @@ impl Reader {
         for attempt in 0..limits::SNAPSHOT_ATTEMPTS {
             if attempt >= limits::SNAPSHOT_ATTEMPTS_FREE && !planted("torn_snapshot") {
                 held_back.get_or_insert_with(|| commits.hold_back());
-                if !commits.wait_until_settled() {
+                if !commits.wait_until_settled(self.shared.settings.busy_timeout) {
                     break;
                 }
             }

@@ -112,13 +112,23 @@ fn ready<'a>(reader: &'a mut Option<Reader>, shared: &Arc<Shared>) -> Result<&'a
 }
 
 fn run(reader: &mut Reader, job: Job, in_transaction: bool) {
-    if !in_transaction && let Err(error) = reader.follow_schemas() {
+    let needs_one_state = matches!(job, Job::Read(..)) && !reader.shared.epoch.has_no_attachments();
+    let ready = match in_transaction {
+        true => Ok(()),
+        false if needs_one_state => reader.begin_read(),
+        false => reader.follow_schemas(),
+    };
+    if let Err(error) = ready {
         return job.fail(error);
     }
     match job {
         Job::Read(query, reply) => {
             let timer = profile::start();
-            reader.connection().select(&query, reply);
+            if needs_one_state && !in_transaction {
+                reader.connection().select_and_end_read(&query, reply);
+            } else {
+                reader.connection().select(&query, reply);
+            }
             profile::reader_request(timer);
         }
         Job::Lease(lease) => reader.lease(lease),

@@ -22,7 +22,7 @@ impl Writer {
     /// Runs what manages transactions or the connection itself, as it is written.
     pub(super) fn run_unwrapped(&mut self, write: &Write) -> Result<(Done, u64)> {
         self.parts.location.health.check()?;
-        self.commits.begins();
+        self.commits.script_begins();
         self.set_synchronous(write.full)?;
         self.recorder.begin(&self.commits);
         self.connection.sqlite.set_last_insert_rowid(0);

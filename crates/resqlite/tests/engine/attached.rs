@@ -116,7 +116,7 @@ fn a_snapshot_shows_one_state_also_where_the_writer_never_waits_for_readers() {
     one_state_is_shown(&fixture);
 }
 
-/// Adds 1 to a number in each database, again and again, and compares the numbers that snapshots show.
+/// Adds 1 to a number in each database, again and again, and compares the numbers that snapshots and single queries show.
 fn one_state_is_shown(fixture: &Fixture) {
     fixture.exec("CREATE TABLE main.x(v); CREATE TABLE other.y(v)");
     fixture.exec("INSERT INTO x VALUES (0); INSERT INTO y VALUES (0)");
@@ -130,6 +130,8 @@ fn one_state_is_shown(fixture: &Fixture) {
             let snapshot = block_on(fixture.db.snapshot()).unwrap();
             let of = |sql| integers(&block_on(snapshot.select(sql, ())).unwrap());
             assert_eq!(of("SELECT v FROM main.x"), of("SELECT v FROM other.y"));
+            drop(snapshot);
+            assert_eq!(fixture.integers("SELECT x.v - y.v FROM main.x, other.y"), [0]);
         }
     });
 }
