@@ -15,9 +15,10 @@ use crate::core::{
 };
 
 pub(super) struct CommitGate {
-    /// How many readers hold the gate closed. A copy of `holders`, so that the writer passes an open gate without a lock.
-    closed: AtomicUsize,
-    holders: Mutex<usize>,
+    /// How many readers hold the gate closed. The writer passes an open gate without a lock.
+    holders: AtomicUsize,
+    /// Held between a check and the wait for `changed`, and before `changed` is signalled: no wake-up is lost.
+    lock: Mutex<()>,
     /// A reader has opened the gate, or the writer has finished a commit.
     changed: Condvar,
 }
@@ -28,50 +29,50 @@ pub(crate) struct HeldBack<'a>(&'a CommitGate);
 impl CommitGate {
     pub(super) fn new() -> Self {
         Self {
-            closed: AtomicUsize::new(0),
-            holders: Mutex::new(0),
+            holders: AtomicUsize::new(0),
+            lock: Mutex::new(()),
             changed: Condvar::new(),
         }
     }
 
     pub(super) fn close(&self) -> HeldBack<'_> {
-        self.hold(|holders| holders + 1);
+        self.holders.fetch_add(1, Ordering::SeqCst);
         HeldBack(self)
     }
 
-    fn hold(&self, change: impl FnOnce(usize) -> usize) {
-        let mut holders = lock(&self.holders);
-        *holders = change(*holders);
-        self.closed.store(*holders, Ordering::SeqCst);
-        drop(holders);
-        self.changed.notify_all();
+    fn is_open(&self) -> bool {
+        self.holders.load(Ordering::SeqCst) == 0
     }
 
     /// Before a commit: waits while the gate is closed, for [`limits::COMMIT_GATE`] at most.
     pub(super) fn pass(&self) {
-        if self.closed.load(Ordering::SeqCst) > 0 {
-            self.wait(|holders| holders == 0);
+        if !self.is_open() {
+            self.wait(|| self.is_open());
         }
     }
 
     /// After a commit.
     pub(super) fn committed(&self) {
-        if self.closed.load(Ordering::SeqCst) > 0 {
-            drop(lock(&self.holders));
-            self.changed.notify_all();
+        if !self.is_open() {
+            self.signal();
         }
     }
 
-    /// Waits until `is_over` returns true for the number of holders; `false` if that takes too long.
-    pub(super) fn wait(&self, is_over: impl Fn(usize) -> bool) -> bool {
+    fn signal(&self) {
+        drop(lock(&self.lock));
+        self.changed.notify_all();
+    }
+
+    /// Waits until `is_over`, which a signal brings about; `false` if that takes longer than [`limits::COMMIT_GATE`].
+    pub(super) fn wait(&self, is_over: impl Fn() -> bool) -> bool {
         let end = Instant::now() + limits::COMMIT_GATE;
-        let mut holders = lock(&self.holders);
-        while !is_over(*holders) {
+        let mut held = lock(&self.lock);
+        while !is_over() {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
             }
-            holders = wait_for(&self.changed, holders, left);
+            held = wait_for(&self.changed, held, left);
         }
         true
     }
@@ -79,7 +80,8 @@ impl CommitGate {
 
 impl Drop for HeldBack<'_> {
     fn drop(&mut self) {
-        self.0.hold(|holders| holders - 1);
+        self.0.holders.fetch_sub(1, Ordering::SeqCst);
+        self.0.signal();
     }
 }
 

@@ -80,7 +80,7 @@ impl Commits {
     pub(crate) fn wait_until_settled(&self, patience: Duration) -> bool {
         let end = Instant::now() + patience;
         loop {
-            if self.gate.wait(|_| self.settled().is_some()) {
+            if self.gate.wait(|| self.settled().is_some()) {
                 return true;
             }
             if self.is_script.load(Ordering::SeqCst) || Instant::now() >= end {

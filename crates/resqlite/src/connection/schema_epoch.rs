@@ -64,6 +64,15 @@ pub(crate) struct SeenEpoch {
     attached: u64,
     names: u64,
     statistics: u64,
+    /// The names of the databases that the connection has attached.
+    attachments: Vec<String>,
+}
+
+impl SeenEpoch {
+    /// The names of the databases that the connection has attached.
+    pub(crate) fn attachments(&self) -> &[String] {
+        &self.attachments
+    }
 }
 
 impl SchemaEpoch {
@@ -131,6 +140,7 @@ impl SchemaEpoch {
             connection.clear();
             let wanted = lock(&self.attachments).clone();
             connection.as_internal(|connection| attachments::replace(connection, &wanted))?;
+            seen.attachments = wanted.into_iter().map(|(name, _)| name).collect();
             seen.attached = attached;
         }
         let statistics = self.statistics.load(Ordering::Acquire);

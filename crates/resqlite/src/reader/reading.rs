@@ -11,7 +11,7 @@ use crate::{
         location::Location,
         open::open,
         schema_epoch::{SchemaEpoch, SeenEpoch},
-        schemas,
+        schemas::quoted,
     },
     core::{error::Result, limits, options::Settings},
     guard::authorizer::Role,
@@ -65,36 +65,68 @@ impl Reader {
     }
 
     fn try_to_begin(&mut self) -> Result<()> {
-        let commits = Arc::clone(&self.shared.commits);
-        let mut held_back = None;
-        for attempt in 0..limits::SNAPSHOT_ATTEMPTS {
-            if attempt >= limits::SNAPSHOT_ATTEMPTS_FREE && !planted("torn_snapshot") {
-                held_back.get_or_insert_with(|| commits.hold_back());
-                if !commits.wait_until_settled(self.shared.settings.busy_timeout) {
-                    break;
-                }
-            }
-            let settled = self.shared.commits.settled();
-            // Loaded first: a reader that knows of a commit must know what names mean since then.
-            self.since = self.shared.commits.last();
-            self.follow_schemas()?;
-            self.connection.internal("BEGIN")?;
-            if self.shared.epoch.has_no_attachments() {
+        for _ in 0..limits::SNAPSHOT_ATTEMPTS_FREE {
+            if self.begin_at_one_state()? {
                 return Ok(());
             }
-            // SQLite takes the snapshot of each database with the first read from it. So this reads from all of them at
-            // once, while no commit is under way. If a long script keeps committing, a transaction without this check
-            // is used in the end.
-            self.connection.as_internal(schemas::touch_all)?;
-            if settled.is_some() && self.shared.commits.settled() == settled {
-                return Ok(());
-            }
-            self.end_read()?;
-            thread::yield_now();
         }
+        let commits = Arc::clone(&self.shared.commits);
+        let _held_back = commits.hold_back();
+        for _ in limits::SNAPSHOT_ATTEMPTS_FREE..limits::SNAPSHOT_ATTEMPTS {
+            if !commits.wait_until_settled(self.shared.settings.busy_timeout) {
+                break;
+            }
+            if self.begin_at_one_state()? {
+                return Ok(());
+            }
+        }
+        // A long script keeps committing. The databases may be at different commits of it.
+        self.begin()
+    }
+
+    /// Begins a read transaction whose snapshot, if it spans several databases, is of one state of them all. Otherwise
+    /// returns `false`, and no transaction is open.
+    fn begin_at_one_state(&mut self) -> Result<bool> {
+        let settled = self.shared.commits.settled();
+        self.begin()?;
+        if !self.spans_databases() {
+            return Ok(true);
+        }
+        // SQLite takes the snapshot of each database with the first read from it. So this reads from all of them at
+        // once, while no commit is under way.
+        self.connection.internal("SELECT 1 FROM main.sqlite_schema")?;
+        for name in self.seen.attachments() {
+            let sql = format!("SELECT 1 FROM {}.sqlite_schema", quoted(name, '"'));
+            self.connection.internal(&sql)?;
+        }
+        let is_one_state = settled.is_some() && self.shared.commits.settled() == settled;
+        if is_one_state || planted("torn_snapshot") {
+            return Ok(true);
+        }
+        self.end_read()?;
+        thread::yield_now();
+        Ok(false)
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        // Loaded first: a reader that knows of a commit must know what names mean since then.
         self.since = self.shared.commits.last();
         self.follow_schemas()?;
         self.connection.internal("BEGIN").map(drop)
+    }
+
+    /// Gets ready for one select. Returns whether that began a read transaction: a single statement, too, shows several
+    /// databases at one state only in a transaction that does.
+    pub(super) fn ready_for_select(&mut self) -> Result<bool> {
+        self.follow_schemas()?;
+        if self.spans_databases() {
+            self.begin_read()?;
+        }
+        Ok(self.spans_databases())
+    }
+
+    fn spans_databases(&self) -> bool {
+        !self.seen.attachments().is_empty()
     }
 
     /// Runs `work` on one committed state, which holds all commits up to the number that `work` gets.

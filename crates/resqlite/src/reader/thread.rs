@@ -112,19 +112,19 @@ fn ready<'a>(reader: &'a mut Option<Reader>, shared: &Arc<Shared>) -> Result<&'a
 }
 
 fn run(reader: &mut Reader, job: Job, in_transaction: bool) {
-    let needs_one_state = matches!(job, Job::Read(..)) && !reader.shared.epoch.has_no_attachments();
-    let ready = match in_transaction {
-        true => Ok(()),
-        false if needs_one_state => reader.begin_read(),
-        false => reader.follow_schemas(),
+    let begun = match &job {
+        _ if in_transaction => Ok(false),
+        Job::Read(..) => reader.ready_for_select(),
+        _ => reader.follow_schemas().map(|()| false),
     };
-    if let Err(error) = ready {
-        return job.fail(error);
-    }
+    let begun = match begun {
+        Ok(begun) => begun,
+        Err(error) => return job.fail(error),
+    };
     match job {
         Job::Read(query, reply) => {
             let timer = profile::start();
-            if needs_one_state && !in_transaction {
+            if begun {
                 reader.connection().select_and_end_read(&query, reply);
             } else {
                 reader.connection().select(&query, reply);
