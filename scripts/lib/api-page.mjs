@@ -1,7 +1,15 @@
 import { ReflectionKind } from 'typedoc'
 
 /** The classes and interfaces with a section each, and the name that an object of theirs has on the page. */
-const objects = { Database: 'db', Transaction: 'tx', Snapshot: 'snap', LiveQuery: 'live' }
+const objects = {
+  Queryable: 'queryable',
+  Executor: 'executor',
+  Database: 'db',
+  Transaction: 'tx',
+  Snapshot: 'snap',
+  LiveQuery: 'live',
+  SqlQuery: 'query',
+}
 
 const head = `# API
 
@@ -29,7 +37,7 @@ export class ApiPage {
       Results: tables.filter((item) => !isOptions(item)),
       Types: all.filter((item) => item.kind === ReflectionKind.TypeAlias),
       Errors: errors,
-      Functions: all.filter((item) => item.kind === ReflectionKind.Function),
+      Functions: all.filter((item) => item.kind === ReflectionKind.Function || item.name === 'sql'),
     }
     const shown = new Set(Object.values(this.sections).flat())
     this.lost = all.filter((item) => !shown.has(item)).map(({ name }) => name)
@@ -43,7 +51,9 @@ export class ApiPage {
 
   index(name) {
     const items = this.sections[name]
-    const links = Array.isArray(items) ? items : items.children.filter(isMethod)
+    const links = Array.isArray(items)
+      ? items
+      : items.children.filter((child) => isMethod(child) && !child.inheritedFrom)
     return `: ${links.map((item) => this.link(item)).join(', ')}`
   }
 
@@ -56,9 +66,15 @@ export class ApiPage {
   /** A class or interface with methods. */
   object(item) {
     const properties = item.children.filter((child) => !isMethod(child) && !child.inheritedFrom)
-    const methods = item.children.filter(isMethod)
+    const methods = item.children.filter((child) => isMethod(child) && !child.inheritedFrom)
     const table = properties.filter(({ kind }) => kind !== ReflectionKind.Constructor)
-    return `\n## ${item.name}\n\n${this.comment(item)}\n${this.table(table)}${methods.map((method) => this.item(method)).join('')}`
+    return `\n## ${item.name}\n\n${this.comment(item)}\n${this.inherited(item)}${this.table(table)}${methods.map((method) => this.item(method)).join('')}`
+  }
+
+  /** A line about the methods that another section shows. */
+  inherited({ name, extendedTypes = [] }) {
+    const bases = extendedTypes.map(({ reflection }) => reflection).filter((base) => base?.name in objects)
+    return bases.map((base) => `\n${name} has all methods of ${this.link(base)}, too.\n`).join('')
   }
 
   item(item, section) {

@@ -2,16 +2,22 @@ import type { Channel } from './channel/channel'
 import type { Target } from './channel/database-handle'
 import { nextTurn } from './channel/event-loop'
 import { Answer, Pending } from './channel/pending'
-import { throwIfAborted } from './core/abort'
+import { onAbort, throwIfAborted } from './core/abort'
 import { checkOptions, checkSql } from './core/checks'
 import { typeError } from './core/errors'
 import { unwrap } from './core/failure'
 import { BATCH_FRAME_BYTES, TURN_MILLISECONDS } from './core/limits'
-import type { AbortOptions, SqlParams, WriteResult } from './core/types'
+import type { AbortOptions, WriteResult } from './core/types'
 import { cancelOnAbort } from './requests'
 import type { FrameWriter } from './wire/frame-writer'
 import { writeParams } from './wire/params'
 import { FRAME_HEADER, INTEGER_FLAGS, INTEGERS_MASK, Op, RequestFlags } from './wire/protocol'
+
+/** Parameter sets: each is checked when its turn comes. */
+export type ParamSets = Iterable<unknown> | AsyncIterable<unknown>
+
+/** The key of the method that runs a batch: a symbol, so that no method of a subclass replaces it. */
+export const sendBatch: unique symbol = Symbol('sendBatch')
 
 /**
  * Sends a batch. A small one is checked as a whole before anything is sent. A large one is sent in frames while it is
@@ -21,7 +27,7 @@ import { FRAME_HEADER, INTEGER_FLAGS, INTEGERS_MASK, Op, RequestFlags } from './
 export async function runBatch(
   target: Target,
   sql: string,
-  paramSets: Iterable<SqlParams>,
+  paramSets: ParamSets,
   options: AbortOptions | undefined,
   onStart?: (pending: Pending) => void,
 ): Promise<WriteResult> {
@@ -46,7 +52,10 @@ export async function runBatch(
 class Batch {
   readonly pending: Pending
   readonly #channel: Channel
+  #sets = 0
   #setsInFrame = 0
+  /** When this turn of the event loop began to encode, in milliseconds. */
+  #turn = performance.now()
 
   constructor(
     readonly target: Target,
@@ -60,26 +69,48 @@ class Batch {
   }
 
   /** Encodes and sends all parameter sets. Stops, and closes their iterator, when the batch fails or is cancelled. */
-  async encode(sets: Iterable<SqlParams>): Promise<void> {
-    let turn = performance.now()
-    let set = 0
+  async encode(sets: ParamSets): Promise<void> {
     this.#beginFrame()
-    for (const params of sets) {
-      if (this.frames.frameBytes >= BATCH_FRAME_BYTES) {
-        this.#sendFrame(RequestFlags.MORE)
-        if (performance.now() - turn > TURN_MILLISECONDS) {
-          await new Promise<void>(nextTurn)
-          turn = performance.now()
-        }
-        if (this.#isOver) break
-        this.#beginFrame()
-      }
-      writeParams(this.frames, params, ++set)
-      this.#setsInFrame++
-    }
+    if (isAsync(sets)) await this.#encodeAsync(sets)
+    else await this.#encodeAll(sets)
     if (this.#isOver) return this.undo()
     this.#sendFrame(0)
     this.#channel.release(this.pending)
+  }
+
+  async #encodeAll(sets: Iterable<unknown>): Promise<void> {
+    for (const params of sets) {
+      if (this.#isFull && !(await this.#nextFrame())) return
+      this.#add(params)
+    }
+  }
+
+  /** Does not wait for a set that may never come once the batch is over. */
+  async #encodeAsync(sets: AsyncIterable<unknown>): Promise<void> {
+    const iterator = sets[Symbol.asyncIterator]()
+    const { over, unwatch } = this.#watch()
+    try {
+      for (;;) {
+        const next = await Promise.race([iterator.next(), over])
+        if (next === undefined || next.done || (this.#isFull && !(await this.#nextFrame()))) return
+        this.#add(next.value)
+      }
+    } finally {
+      unwatch?.()
+      iterator.return?.().catch(() => {})
+    }
+  }
+
+  /** `over` resolves when the batch fails or is cancelled. */
+  #watch(): { over: Promise<undefined>; unwatch: (() => void) | undefined } {
+    const { pending, signal } = this
+    let unwatch: (() => void) | undefined
+    const over = new Promise<undefined>((resolve) => {
+      const end = () => resolve(undefined)
+      pending.promise.then(end)
+      unwatch = signal && onAbort(signal, end)
+    })
+    return { over, unwatch }
   }
 
   /** Drops the open frame. If frames were sent, aborts the batch and waits until it is undone. */
@@ -90,6 +121,27 @@ class Batch {
     this.#channel.flush()
     await this.pending.promise
     this.#channel.release(this.pending)
+  }
+
+  get #isFull(): boolean {
+    return this.frames.frameBytes >= BATCH_FRAME_BYTES
+  }
+
+  /** Sends the frame and begins the next one, after a turn of the event loop where need be. False if the batch is over. */
+  async #nextFrame(): Promise<boolean> {
+    this.#sendFrame(RequestFlags.MORE)
+    if (performance.now() - this.#turn > TURN_MILLISECONDS) {
+      await new Promise<void>(nextTurn)
+      this.#turn = performance.now()
+    }
+    if (this.#isOver) return false
+    this.#beginFrame()
+    return true
+  }
+
+  #add(params: unknown): void {
+    writeParams(this.frames, params, ++this.#sets)
+    this.#setsInFrame++
   }
 
   /** The batch failed or was cancelled before all parameter sets were sent. */
@@ -132,15 +184,12 @@ class Batch {
   }
 }
 
-function checkSets(paramSets: unknown): void {
-  const isIterable =
-    typeof paramSets === 'object' &&
-    paramSets !== null &&
-    typeof (paramSets as Partial<Iterable<unknown>>)[Symbol.iterator] === 'function'
-  if (!isIterable) {
-    throw typeError(
-      'paramSets must be an array (or another iterable) of parameter sets',
-      'RESQLITE_PARAMETER',
-    )
-  }
+function isAsync(sets: ParamSets): sets is AsyncIterable<unknown> {
+  return typeof (sets as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === 'function'
+}
+
+function checkSets(sets: unknown): void {
+  if (typeof sets === 'object' && sets !== null && (Symbol.iterator in sets || Symbol.asyncIterator in sets))
+    return
+  throw typeError('paramSets must be an array (or another iterable) of parameter sets', 'RESQLITE_PARAMETER')
 }

@@ -5,7 +5,7 @@ import { AbortError } from './core/errors'
 import { abortFailure, Failure } from './core/failure'
 import type { IterationSource, Outcome } from './core/iteration'
 import { DEFAULT_BATCH_ROWS } from './core/limits'
-import type { IterateOptions, QueryLimits, SqlParams } from './core/types'
+import type { IterateOptions, QueryLimits } from './core/types'
 import { writeLimits } from './requests'
 import type { FrameWriter } from './wire/frame-writer'
 import { Op, RequestFlags } from './wire/protocol'
@@ -19,6 +19,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
   /** The encoded parameters, as they were when `iterate` was called. */
   readonly #params: Uint8Array
   readonly #batchSize: number
+  readonly #arrays: boolean
   readonly #limits: QueryLimits | undefined
   readonly #signal: AbortSignal | undefined
   readonly #session: number
@@ -39,7 +40,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
   constructor(
     handle: DatabaseHandle,
     readonly sql: string,
-    params: SqlParams | undefined,
+    params: unknown,
     options: IterateOptions | undefined,
   ) {
     this.#handle = handle
@@ -47,6 +48,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
       Buffer.from(bytes.subarray(0, length)),
     )
     this.#batchSize = options?.batchSize ?? DEFAULT_BATCH_ROWS
+    this.#arrays = options?.arrays === true
     this.#limits = options?.limits && { ...options.limits }
     this.#signal = options?.signal
     this.#session = handle.channel.newSession()
@@ -129,7 +131,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
       writer.raw(this.#params)
     }
     const flags = handle.flags | (limits === undefined ? 0 : RequestFlags.LIMITS)
-    return channel.request(Op.CURSOR, flags, handle.id, fill, Answer.ROWS)
+    return channel.request(Op.CURSOR, flags, handle.id, fill, Answer.ROWS, this.#arrays)
   }
 
   /** Waits for a batch, and requests the next one before the rows of this one are handed out. */
@@ -169,6 +171,6 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
 
   #sessionRequest(op: number, answer: number): Pending {
     const { channel, flags } = this.#handle
-    return channel.request(op, flags | RequestFlags.SESSION, this.#session, undefined, answer)
+    return channel.request(op, flags | RequestFlags.SESSION, this.#session, undefined, answer, this.#arrays)
   }
 }

@@ -1,38 +1,39 @@
-import { runBatch } from './batch'
+import { type ParamSets, runBatch, sendBatch } from './batch'
 import { Channel } from './channel/channel'
 import { DatabaseHandle, type Target } from './channel/database-handle'
-import { Answer, type Pending } from './channel/pending'
-import { checkOptions, checkPath, checkSql } from './core/checks'
+import type { Pending } from './channel/pending'
+import { checkOptions, checkPath } from './core/checks'
 import { asyncDispose } from './core/dispose'
 import { ResqliteError } from './core/errors'
 import { unwrap } from './core/failure'
 import { Iteration } from './core/iteration'
-import type { LiveQuery, Query, StreamExplanation, StreamOptions, StreamRows } from './core/live-types'
+import type { LiveQuery, StreamExplanation, StreamOptions, StreamRows } from './core/live-types'
+import { statementOf } from './core/query'
 import { innermost } from './core/transaction-context'
 import type {
   AbortOptions,
+  AnyParams,
   Diagnostics,
-  ExecuteOptions,
   IterateOptions,
   OpenOptions,
-  ReadOptions,
+  ParamsOf,
+  QueryLike,
   Row,
   RowArray,
-  SelectOptions,
+  RowsOf,
   SnapshotOptions,
-  SqlParams,
   TransactionOptions,
   WriteResult,
 } from './core/types'
 import { Cursor } from './cursor'
+import { Executor } from './executor'
 import { LiveQueryObject } from './live/live-query'
 import { planStream } from './live/stream-plan'
-import { startExec, startExecute, startSelect, startSelectBytes, startSelectOne } from './requests'
+import { type Call, run, startExplainStream } from './requests'
 import { runSnapshot, type Snapshot } from './snapshot'
 import { nestedTransaction, type Transaction, topTransaction } from './transaction'
 import type { TransactionScope } from './transaction-scope'
 import { nativeBinding } from './wire/native'
-import { writeParams } from './wire/params'
 import { INTEGER_FLAGS, Op, RequestFlags } from './wire/protocol'
 
 let shared: Channel | undefined
@@ -74,11 +75,12 @@ async function openHandle(
  * A wrong argument is a `TypeError` or `RangeError` with a `code`. Errors of SQLite and of the engine are
  * {@link ResqliteError}s.
  */
-export class Database implements AsyncDisposable {
+export class Database extends Executor implements AsyncDisposable {
   readonly #handle: DatabaseHandle
 
   /** Use {@link Database.open}. The constructor of a subclass must pass its arguments on. */
   protected constructor(handle: DatabaseHandle) {
+    super()
     this.#handle = handle
   }
 
@@ -125,72 +127,6 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * Returns all rows of a query. It runs on a reader thread and sees the latest commit; inside a transaction it runs in
-   * the transaction. A statement that would write is refused with the code `RESQLITE_READ_ONLY`.
-   *
-   * ```ts
-   * const users = await db.select<{ id: number; name: string }>('SELECT id, name FROM users WHERE age > ?', [30])
-   * const pairs = await db.select('SELECT id, name FROM users', [], { arrays: true })
-   * ```
-   */
-  select<T = RowArray>(
-    sql: string,
-    params: SqlParams | undefined,
-    options: SelectOptions & { arrays: true },
-  ): Promise<T[]>
-  select<T = Row>(sql: string, params?: SqlParams, options?: SelectOptions): Promise<T[]>
-  async select(sql: string, params?: SqlParams, options?: SelectOptions): Promise<unknown[]> {
-    const scope = this.#joined()
-    if (scope !== undefined) {
-      const start = (target: Target) => startSelect(target, sql, params, options)
-      return await scope.statement('select', sql, start, this.#handle)
-    }
-    const pending = startSelect(this.#handle.usable(), sql, params, options)
-    return unwrap(await pending.promise, sql)
-  }
-
-  /**
-   * Returns the first row of a query, or undefined if there is none. Further rows are not computed.
-   *
-   * ```ts
-   * const user = await db.selectOne('SELECT * FROM users WHERE id = :id', { id: 7 })
-   * ```
-   */
-  selectOne<T = RowArray>(
-    sql: string,
-    params: SqlParams | undefined,
-    options: SelectOptions & { arrays: true },
-  ): Promise<T | undefined>
-  selectOne<T = Row>(sql: string, params?: SqlParams, options?: SelectOptions): Promise<T | undefined>
-  async selectOne(sql: string, params?: SqlParams, options?: SelectOptions): Promise<unknown> {
-    const scope = this.#joined()
-    if (scope !== undefined) {
-      const start = (target: Target) => startSelectOne(target, sql, params, options)
-      return await scope.statement('selectOne', sql, start, this.#handle)
-    }
-    const pending = startSelectOne(this.#handle.usable(), sql, params, options)
-    return unwrap(await pending.promise, sql)
-  }
-
-  /**
-   * Returns the rows of a query as a JSON array of objects in UTF-8, encoded on a native thread and ready to be sent.
-   * BLOBs become base64 strings; 64-bit integers keep all their digits.
-   *
-   * ```ts
-   * response.end(await db.selectBytes('SELECT * FROM users'))
-   * ```
-   */
-  async selectBytes(sql: string, params?: SqlParams, options?: ReadOptions): Promise<Uint8Array> {
-    const scope = this.#joined()
-    if (scope !== undefined) {
-      const start = (target: Target) => startSelectBytes(target, sql, params, options)
-      return await scope.statement('selectBytes', sql, start, this.#handle)
-    }
-    const pending = startSelectBytes(this.#handle.usable(), sql, params, options)
-    return unwrap(await pending.promise, sql)
-  }
-
-  /**
    * Iterates over the rows of a query, which all belong to one committed state. At most two batches of rows are in memory.
    *
    * The query starts with the first `next()` and occupies a native thread until the iteration ends. Leaving the loop ends
@@ -201,83 +137,34 @@ export class Database implements AsyncDisposable {
    * for await (const row of db.iterate('SELECT * FROM log', [], { batchSize: 500 })) write(row)
    * ```
    */
-  iterate<T = Row>(sql: string, params?: SqlParams, options?: IterateOptions): AsyncIterableIterator<T> {
-    checkSql(sql)
+  iterate<T = RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: IterateOptions & { arrays: true },
+  ): AsyncIterableIterator<T>
+  iterate<T = Row, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params?: P,
+    options?: IterateOptions & { arrays?: false | undefined },
+  ): AsyncIterableIterator<T>
+  iterate<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: IterateOptions | undefined,
+  ): AsyncIterableIterator<T>
+  iterate<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options: IterateOptions & { arrays: true },
+  ): AsyncIterableIterator<RowsOf<T, Q, RowArray>[number]>
+  iterate<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options?: IterateOptions,
+  ): AsyncIterableIterator<RowsOf<T, Q, Row>[number]>
+  iterate(first: unknown, second?: unknown, third?: unknown): AsyncIterableIterator<unknown> {
+    const { sql, params, options } = statementOf(first, second, third)
     checkOptions('iterate', options)
     this.#refuseInTransaction('iterate')
-    return new Iteration(new Cursor<T>(this.#handle.usable(), sql, params, options))
-  }
-
-  /**
-   * Runs one statement that writes. When the promise resolves, it is committed (inside a transaction: executed). Writes
-   * that wait at the same time share one commit, and each still succeeds or fails by itself.
-   *
-   * ```ts
-   * const { lastInsertRowid } = await db.execute('INSERT INTO users(name) VALUES (?)', ['Ada'])
-   * const { rows } = await db.execute('DELETE FROM jobs WHERE done RETURNING id')
-   * ```
-   */
-  execute<T = RowArray>(
-    sql: string,
-    params: SqlParams | undefined,
-    options: ExecuteOptions & { arrays: true },
-  ): Promise<WriteResult<T>>
-  execute<T = Row>(sql: string, params?: SqlParams, options?: ExecuteOptions): Promise<WriteResult<T>>
-  async execute(sql: string, params?: SqlParams, options?: ExecuteOptions): Promise<WriteResult<unknown>> {
-    const scope = this.#joined()
-    if (scope !== undefined) {
-      const start = (target: Target) => startExecute(target, sql, params, options)
-      return await scope.statement('execute', sql, start, this.#handle)
-    }
-    const pending = startExecute(this.#handle.writable('execute'), sql, params, options)
-    return unwrap(await pending.promise, sql)
-  }
-
-  /**
-   * Runs one statement once per parameter set, all or nothing. `changes` is the sum over all sets. The sets must not be
-   * modified before the promise settles.
-   *
-   * ```ts
-   * await db.executeBatch('INSERT INTO points(x, y) VALUES (?, ?)', [[1, 2], [3, 4]])
-   * ```
-   */
-  async executeBatch(
-    sql: string,
-    paramSets: Iterable<SqlParams>,
-    options?: AbortOptions,
-  ): Promise<WriteResult> {
-    const scope = this.#joined()
-    if (scope !== undefined) {
-      const run = (target: Target, onStart: (request: Pending) => void) =>
-        runBatch(target, sql, paramSets, options, onStart)
-      return await scope.task('executeBatch', run, this.#handle)
-    }
-    const handle = this.#handle.writable('executeBatch')
-    handle.batchBegan()
-    try {
-      return await runBatch(handle, sql, paramSets, options)
-    } finally {
-      handle.batchEnded()
-    }
-  }
-
-  /**
-   * Runs a script of statements. A script takes no parameters: a `?` or `:name` in it is refused. It is all or nothing, unless the script controls transactions itself
-   * with `BEGIN`, `COMMIT` and the like.
-   *
-   * ```ts
-   * await db.exec('CREATE TABLE a(x); CREATE TABLE b(y);')
-   * ```
-   */
-  exec(script: string): Promise<void>
-  async exec(script: string, parameters?: unknown): Promise<void> {
-    const scope = this.#joined()
-    if (scope !== undefined) {
-      await scope.statement('exec', script, (target) => startExec(target, script, parameters), this.#handle)
-      return
-    }
-    const pending = startExec(this.#handle.writable('exec'), script, parameters)
-    unwrap(await pending.promise, script)
+    return new Iteration(new Cursor(this.#handle.usable(), sql, params, options as IterateOptions))
   }
 
   /**
@@ -295,7 +182,7 @@ export class Database implements AsyncDisposable {
    * })
    * ```
    */
-  async transaction<T>(
+  override async transaction<T>(
     body: (tx: Transaction) => T | PromiseLike<T>,
     options?: TransactionOptions,
   ): Promise<T> {
@@ -338,17 +225,34 @@ export class Database implements AsyncDisposable {
    * for await (const { open, count } of both) render(open, count[0].n)
    * ```
    */
-  stream<T = RowArray>(
+  stream<T = RowArray, P extends ParamsOf<P> = AnyParams>(
     sql: string,
-    params: SqlParams | undefined,
+    params: P | undefined,
     options: StreamOptions & { arrays: true },
   ): LiveQuery<T[]>
-  stream<T = Row>(sql: string, params?: SqlParams, options?: StreamOptions): LiveQuery<T[]>
-  stream<Q extends Readonly<Record<string, Query>>>(
+  stream<T = Row, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params?: P,
+    options?: StreamOptions & { arrays?: false | undefined },
+  ): LiveQuery<T[]>
+  stream<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: StreamOptions | undefined,
+  ): LiveQuery<T[]>
+  stream<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options: StreamOptions & { arrays: true },
+  ): LiveQuery<RowsOf<T, Q, RowArray>>
+  stream<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options?: StreamOptions,
+  ): LiveQuery<RowsOf<T, Q, Row>>
+  stream<Q extends Readonly<Record<string, QueryLike>>>(
     queries: Q,
     options: StreamOptions & { arrays: true },
   ): LiveQuery<StreamRows<Q, RowArray>>
-  stream<Q extends Readonly<Record<string, Query>>>(
+  stream<Q extends Readonly<Record<string, QueryLike>>>(
     queries: Q,
     options?: StreamOptions,
   ): LiveQuery<StreamRows<Q>>
@@ -366,20 +270,15 @@ export class Database implements AsyncDisposable {
    * tables[0] // { schema: 'main', table: 'users', precision: 'key', conditions: ['id = 7'], … }
    * ```
    */
-  async explainStream(sql: string, params?: SqlParams): Promise<StreamExplanation> {
-    checkSql(sql)
-    const { channel, flags, id } = this.#handle.usable()
-    const { EXPLAIN_STREAM } = Op
-    const pending = channel.statement(
-      EXPLAIN_STREAM,
-      flags,
-      id,
-      sql,
-      writeParams,
-      params,
-      Answer.REPLY,
-      false,
-    )
+  explainStream<P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params?: P,
+    options?: AbortOptions,
+  ): Promise<StreamExplanation>
+  explainStream(query: QueryLike, options?: AbortOptions): Promise<StreamExplanation>
+  async explainStream(first: unknown, second?: unknown, third?: unknown): Promise<StreamExplanation> {
+    const { sql, params, options } = statementOf(first, second, third)
+    const pending = startExplainStream(this.#handle.usable(), sql, params, options as AbortOptions)
     return unwrap(await pending.promise, sql)
   }
 
@@ -401,6 +300,35 @@ export class Database implements AsyncDisposable {
   /** The same as {@link Database.close}, for `await using`. */
   [asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  /** @internal */
+  override async [run]<T>(call: Call, sql: string, params: unknown, options: unknown): Promise<T> {
+    const scope = this.#joined()
+    if (scope !== undefined) return await scope.statement(call, sql, params, options, this.#handle)
+    const handle = call.writes ? this.#handle.writable(call.name) : this.#handle.usable()
+    return unwrap(await call.start(handle, sql, params, options).promise, sql)
+  }
+
+  /** @internal */
+  override async [sendBatch](
+    sql: string,
+    paramSets: ParamSets,
+    options?: AbortOptions,
+  ): Promise<WriteResult> {
+    const scope = this.#joined()
+    if (scope !== undefined) {
+      const run = (target: Target, onStart: (request: Pending) => void) =>
+        runBatch(target, sql, paramSets, options, onStart)
+      return await scope.task('executeBatch', run, this.#handle)
+    }
+    const handle = this.#handle.writable('executeBatch')
+    handle.batchBegan()
+    try {
+      return await runBatch(handle, sql, paramSets, options)
+    } finally {
+      handle.batchEnded()
+    }
   }
 
   /** Returns the transaction in whose body the caller runs. Another `Database` of the same file may have begun it. */

@@ -6,6 +6,8 @@ export const {
   LimitError,
   ResqliteError,
   SqliteError,
+  SqlQuery,
   TransactionError,
+  sql,
   sqliteVersion,
 } = resqlite

@@ -4,8 +4,11 @@ import { nativeBinding } from './wire/native'
 export { AbortError, LimitError, ResqliteError, SqliteError, TransactionError } from './core/errors'
 // Every type in these two files is public.
 export type * from './core/live-types'
+export { type SqlPart, SqlQuery, sql } from './core/sql'
 export type * from './core/types'
 export { Database } from './database'
+export type { Executor } from './executor'
+export type { Queryable } from './queryable'
 export type { Snapshot } from './snapshot'
 export type { Transaction } from './transaction'
 

@@ -5,45 +5,58 @@ import { onAbort, throwIfAborted } from './core/abort'
 import { checkOptions, checkSql } from './core/checks'
 import { typeError } from './core/errors'
 import { abortFailure } from './core/failure'
-import type { ExecuteOptions, QueryLimits, ReadOptions, SelectOptions } from './core/types'
+import { queryOf } from './core/query'
+import type { AbortOptions, ExecuteOptions, QueryLimits, ReadOptions, SelectOptions } from './core/types'
 import type { FrameWriter } from './wire/frame-writer'
 import { writeParams } from './wire/params'
 import { Op, RequestFlags } from './wire/protocol'
 
-// Each function checks the arguments of a public method and sends its request. Databases, transactions and snapshots use
-// them alike, with themselves as the target.
+/**
+ * A method that sends one request. Databases, transactions and snapshots have it alike, with themselves as the target.
+ */
+export interface Call {
+  readonly name: string
+  readonly writes: boolean
+  /** Checks the arguments and sends the request. */
+  start(target: Target, sql: string, params: unknown, options: unknown): Pending
+}
 
-export function startSelect(target: Target, sql: string, params: unknown, options?: SelectOptions): Pending {
+/** The key of the method that makes a call: a symbol, so that no method of a subclass replaces it. */
+export const run: unique symbol = Symbol('run')
+
+/** A database, a transaction or a snapshot. */
+interface Caller {
+  [run]<T>(call: Call, sql: string, params: unknown, options: unknown): Promise<T>
+}
+
+/** Makes a call with a query and options instead of SQL, parameters and options. */
+export async function callQuery<T>(caller: Caller, call: Call, query: unknown, options: unknown): Promise<T> {
+  const { sql, params } = queryOf(query)
+  return await caller[run](call, sql, params, options)
+}
+
+export const SELECT: Call = { name: 'select', writes: false, start: startSelect }
+export const SELECT_ONE: Call = { name: 'selectOne', writes: false, start: startSelectOne }
+export const SELECT_BYTES: Call = { name: 'selectBytes', writes: false, start: startSelectBytes }
+export const EXECUTE: Call = { name: 'execute', writes: true, start: startExecute }
+export const EXEC: Call = { name: 'exec', writes: true, start: startExec }
+
+function startSelect(target: Target, sql: string, params: unknown, options?: SelectOptions): Pending {
   if (options !== undefined) checkOptions('select', options)
   return startRead(target, target.flags, sql, params, options, Answer.ROWS)
 }
 
-export function startSelectOne(
-  target: Target,
-  sql: string,
-  params: unknown,
-  options?: SelectOptions,
-): Pending {
+function startSelectOne(target: Target, sql: string, params: unknown, options?: SelectOptions): Pending {
   if (options !== undefined) checkOptions('selectOne', options)
   return startRead(target, target.flags | RequestFlags.FIRST, sql, params, options, Answer.FIRST)
 }
 
-export function startSelectBytes(
-  target: Target,
-  sql: string,
-  params: unknown,
-  options?: ReadOptions,
-): Pending {
+function startSelectBytes(target: Target, sql: string, params: unknown, options?: ReadOptions): Pending {
   if (options !== undefined) checkOptions('selectBytes', options)
   return startRead(target, target.flags | RequestFlags.JSON, sql, params, options, Answer.REPLY)
 }
 
-export function startExecute(
-  target: Target,
-  sql: string,
-  params: unknown,
-  options?: ExecuteOptions,
-): Pending {
+function startExecute(target: Target, sql: string, params: unknown, options?: ExecuteOptions): Pending {
   checkSql(sql)
   if (options !== undefined) checkOptions('execute', options)
   const signal = options?.signal
@@ -55,13 +68,34 @@ export function startExecute(
   return pending
 }
 
-/** `parameters`: what callers pass who take it for `execute`. */
-export function startExec(target: Target, script: string, parameters: unknown): Pending {
+function startExec(target: Target, script: string, _params: unknown, options?: AbortOptions): Pending {
   checkSql(script)
-  if (parameters !== undefined) {
-    throw typeError('exec takes a script only, no parameters and no options; use execute', 'RESQLITE_OPTION')
+  if (Array.isArray(options)) {
+    throw typeError('exec takes a script without parameters; use execute', 'RESQLITE_OPTION')
   }
-  return target.channel.request(Op.EXEC, target.flags, target.id, (writer) => writer.text(script))
+  if (options !== undefined) checkOptions('exec', options)
+  const signal = options?.signal
+  throwIfAborted(signal)
+  const { channel, flags, id } = target
+  const pending = channel.request(Op.EXEC, flags, id, (writer) => writer.text(script))
+  if (signal !== undefined) cancelOnAbort(channel, signal, pending)
+  return pending
+}
+
+export function startExplainStream(
+  target: Target,
+  sql: string,
+  params: unknown,
+  options?: AbortOptions,
+): Pending {
+  if (options !== undefined) checkOptions('explainStream', options)
+  const signal = options?.signal
+  throwIfAborted(signal)
+  const { channel, flags, id } = target
+  const { EXPLAIN_STREAM } = Op
+  const pending = channel.statement(EXPLAIN_STREAM, flags, id, sql, writeParams, params, Answer.REPLY, false)
+  if (signal !== undefined) abandonOnAbort(channel, signal, pending)
+  return pending
 }
 
 /** Cancels a write when the signal fires. Its reply says whether the write was undone. */

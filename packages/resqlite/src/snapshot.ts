@@ -4,8 +4,9 @@ import { onAbort, throwIfAborted } from './core/abort'
 import { checkBody, checkOptions } from './core/checks'
 import { closedError, ResqliteError, TransactionError } from './core/errors'
 import { abortFailure, Failure, unwrap } from './core/failure'
-import type { ReadOptions, Row, RowArray, SelectOptions, SnapshotOptions, SqlParams } from './core/types'
-import { startSelect, startSelectBytes, startSelectOne } from './requests'
+import type { SnapshotOptions } from './core/types'
+import { Queryable } from './queryable'
+import { type Call, run } from './requests'
 import type { BodyOutcome, RunningCall } from './transaction-scope'
 import { Op, RequestFlags } from './wire/protocol'
 
@@ -13,42 +14,19 @@ import { Op, RequestFlags } from './wire/protocol'
  * The snapshot that the body of {@link Database.snapshot} gets. Its methods work until the body has ended; after that they
  * reject with a {@link TransactionError}.
  */
-export class Snapshot {
+export class Snapshot extends Queryable {
   readonly #session: SnapshotSession
 
   /** @internal */
   constructor(session: SnapshotSession) {
+    super()
     this.#session = session
     collected.register(this, session)
   }
 
-  /** Returns all rows of a query. See {@link Database.select}. */
-  select<T = RowArray>(
-    sql: string,
-    params: SqlParams | undefined,
-    options: SelectOptions & { arrays: true },
-  ): Promise<T[]>
-  select<T = Row>(sql: string, params?: SqlParams, options?: SelectOptions): Promise<T[]>
-  select(sql: string, params?: SqlParams, options?: SelectOptions): Promise<unknown[]> {
-    return this.#session.statement('select', sql, (target) => startSelect(target, sql, params, options))
-  }
-
-  /** Returns the first row of a query, or undefined if there is none. See {@link Database.selectOne}. */
-  selectOne<T = RowArray>(
-    sql: string,
-    params: SqlParams | undefined,
-    options: SelectOptions & { arrays: true },
-  ): Promise<T | undefined>
-  selectOne<T = Row>(sql: string, params?: SqlParams, options?: SelectOptions): Promise<T | undefined>
-  selectOne(sql: string, params?: SqlParams, options?: SelectOptions): Promise<unknown> {
-    return this.#session.statement('selectOne', sql, (target) => startSelectOne(target, sql, params, options))
-  }
-
-  /** Returns the rows of a query as JSON in UTF-8. See {@link Database.selectBytes}. */
-  selectBytes(sql: string, params?: SqlParams, options?: ReadOptions): Promise<Uint8Array> {
-    return this.#session.statement('selectBytes', sql, (target) =>
-      startSelectBytes(target, sql, params, options),
-    )
+  /** @internal */
+  override [run]<T>(call: Call, sql: string, params: unknown, options: unknown): Promise<T> {
+    return this.#session.statement(call, sql, params, options)
   }
 }
 
@@ -169,26 +147,27 @@ class SnapshotSession implements Target, Closeable {
   }
 
   /** Runs one select. */
-  statement<T>(operation: string, sql: string, start: (target: Target) => Pending): Promise<T> {
-    const call: RunningCall = { promise: Promise.resolve(), request: undefined }
-    const promise = this.#run<T>(call, operation, sql, start)
-    call.promise = promise
+  statement<T>(call: Call, sql: string, params: unknown, options: unknown): Promise<T> {
+    const running: RunningCall = { promise: Promise.resolve(), request: undefined }
+    const promise = this.#run<T>(running, call, sql, params, options)
+    running.promise = promise
     return promise
   }
 
   async #run<T>(
-    call: RunningCall,
-    operation: string,
+    running: RunningCall,
+    call: Call,
     sql: string,
-    start: (target: Target) => Pending,
+    params: unknown,
+    options: unknown,
   ): Promise<T> {
-    const request = start(this.#usable(operation))
-    call.request = request
-    this.#running.add(call)
+    const request = call.start(this.#usable(call.name), sql, params, options)
+    running.request = request
+    this.#running.add(running)
     try {
       return unwrap<T>(await request.promise, sql)
     } finally {
-      this.#running.delete(call)
+      this.#running.delete(running)
     }
   }
 

@@ -3,6 +3,7 @@ import type { Pending } from './channel/pending'
 import { TransactionError } from './core/errors'
 import { Failure, unwrap } from './core/failure'
 import { bodyBegan, bodyEnded, innermost, type Joinable, runInside } from './core/transaction-context'
+import type { Call } from './requests'
 import { Op, RequestFlags } from './wire/protocol'
 
 /** A call in a transaction or snapshot that has not settled. */
@@ -71,13 +72,17 @@ export class TransactionScope implements Joinable, Target, Closeable {
   }
 
   /** Runs one statement in the transaction, with the options of the database that was called. */
-  statement<T>(
-    operation: string,
-    sql: string,
-    start: (target: Target) => Pending,
-    called = this.owner,
-  ): Promise<T> {
-    return this.#track((call) => this.#runStatement<T>(call, operation, sql, start, called))
+  statement<T>(call: Call, sql: string, params: unknown, options: unknown, called = this.owner): Promise<T> {
+    return this.#track(async (running) => {
+      const request = call.start(this.#usable(call.name, called), sql, params, options)
+      running.request = request
+      this.#running.add(running)
+      try {
+        return unwrap<T>(await request.promise, sql)
+      } finally {
+        this.#running.delete(running)
+      }
+    })
   }
 
   /** Runs a call that makes its own requests, and reports each through `onStart`. */
@@ -191,23 +196,6 @@ export class TransactionScope implements Joinable, Target, Closeable {
     if (this.#state === 'open') return
     const cause = this.#interrupted?.toError()
     throw new TransactionError(`${operation}: the transaction has ended`, operation, undefined, { cause })
-  }
-
-  async #runStatement<T>(
-    call: RunningCall,
-    operation: string,
-    sql: string,
-    start: (target: Target) => Pending,
-    called: DatabaseHandle,
-  ): Promise<T> {
-    const request = start(this.#usable(operation, called))
-    call.request = request
-    this.#running.add(call)
-    try {
-      return unwrap<T>(await request.promise, sql)
-    } finally {
-      this.#running.delete(call)
-    }
   }
 
   async #runTask<T>(

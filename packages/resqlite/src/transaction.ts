@@ -1,21 +1,12 @@
-import { runBatch } from './batch'
+import { type ParamSets, runBatch, sendBatch } from './batch'
 import type { DatabaseHandle } from './channel/database-handle'
 import { onAbort, throwIfAborted } from './core/abort'
 import { checkBody, checkOptions } from './core/checks'
 import { ResqliteError } from './core/errors'
 import { abortFailure, Failure, unwrap } from './core/failure'
-import type {
-  AbortOptions,
-  ExecuteOptions,
-  ReadOptions,
-  Row,
-  RowArray,
-  SelectOptions,
-  SqlParams,
-  TransactionOptions,
-  WriteResult,
-} from './core/types'
-import { startExec, startExecute, startSelect, startSelectBytes, startSelectOne } from './requests'
+import type { AbortOptions, TransactionOptions, WriteResult } from './core/types'
+import { Executor } from './executor'
+import { type Call, run } from './requests'
 import { TransactionScope } from './transaction-scope'
 import { Op } from './wire/protocol'
 
@@ -26,71 +17,13 @@ import { Op } from './wire/protocol'
  * Calls that the body did not await are finished before the commit. If one of them fails, the transaction is rolled back
  * and fails with its error.
  */
-export class Transaction {
+export class Transaction extends Executor {
   readonly #scope: TransactionScope
 
   /** @internal */
   constructor(scope: TransactionScope) {
+    super()
     this.#scope = scope
-  }
-
-  /**
-   * Returns all rows of a query, which sees what the transaction has written so far. Otherwise like
-   * {@link Database.select}.
-   */
-  select<T = RowArray>(
-    sql: string,
-    params: SqlParams | undefined,
-    options: SelectOptions & { arrays: true },
-  ): Promise<T[]>
-  select<T = Row>(sql: string, params?: SqlParams, options?: SelectOptions): Promise<T[]>
-  select(sql: string, params?: SqlParams, options?: SelectOptions): Promise<unknown[]> {
-    return this.#scope.statement('select', sql, (target) => startSelect(target, sql, params, options))
-  }
-
-  /** Returns the first row of a query, or undefined if there is none. See {@link Database.selectOne}. */
-  selectOne<T = RowArray>(
-    sql: string,
-    params: SqlParams | undefined,
-    options: SelectOptions & { arrays: true },
-  ): Promise<T | undefined>
-  selectOne<T = Row>(sql: string, params?: SqlParams, options?: SelectOptions): Promise<T | undefined>
-  selectOne(sql: string, params?: SqlParams, options?: SelectOptions): Promise<unknown> {
-    return this.#scope.statement('selectOne', sql, (target) => startSelectOne(target, sql, params, options))
-  }
-
-  /** Returns the rows of a query as JSON in UTF-8. See {@link Database.selectBytes}. */
-  selectBytes(sql: string, params?: SqlParams, options?: ReadOptions): Promise<Uint8Array> {
-    return this.#scope.statement('selectBytes', sql, (target) =>
-      startSelectBytes(target, sql, params, options),
-    )
-  }
-
-  /** Runs one statement that writes. If it fails, only the statement is undone. See {@link Database.execute}. */
-  execute<T = RowArray>(
-    sql: string,
-    params: SqlParams | undefined,
-    options: ExecuteOptions & { arrays: true },
-  ): Promise<WriteResult<T>>
-  execute<T = Row>(sql: string, params?: SqlParams, options?: ExecuteOptions): Promise<WriteResult<T>>
-  execute(sql: string, params?: SqlParams, options?: ExecuteOptions): Promise<WriteResult<unknown>> {
-    return this.#scope.statement('execute', sql, (target) => startExecute(target, sql, params, options))
-  }
-
-  /**
-   * Runs one statement once per parameter set. If one run fails, all of the batch is undone, and the transaction can
-   * continue. See {@link Database.executeBatch}.
-   */
-  executeBatch(sql: string, paramSets: Iterable<SqlParams>, options?: AbortOptions): Promise<WriteResult> {
-    return this.#scope.task('executeBatch', (target, onStart) =>
-      runBatch(target, sql, paramSets, options, onStart),
-    )
-  }
-
-  /** Runs a script of statements without parameters. See {@link Database.exec}. */
-  exec(script: string): Promise<void>
-  async exec(script: string, parameters?: unknown): Promise<void> {
-    await this.#scope.statement('exec', script, (target) => startExec(target, script, parameters))
   }
 
   /**
@@ -102,8 +35,23 @@ export class Transaction {
    * await tx.transaction(async (inner) => { await inner.execute('DELETE FROM drafts') }).catch(report)
    * ```
    */
-  transaction<T>(body: (tx: Transaction) => T | PromiseLike<T>, options?: TransactionOptions): Promise<T> {
+  override transaction<T>(
+    body: (tx: Transaction) => T | PromiseLike<T>,
+    options?: TransactionOptions,
+  ): Promise<T> {
     return nestedTransaction(this.#scope, body, options)
+  }
+
+  /** @internal */
+  override [run]<T>(call: Call, sql: string, params: unknown, options: unknown): Promise<T> {
+    return this.#scope.statement(call, sql, params, options)
+  }
+
+  /** @internal */
+  override [sendBatch](sql: string, paramSets: ParamSets, options?: AbortOptions): Promise<WriteResult> {
+    return this.#scope.task('executeBatch', (target, onStart) =>
+      runBatch(target, sql, paramSets, options, onStart),
+    )
   }
 }
 

@@ -807,7 +807,7 @@ test('arguments are checked by name', async () => {
   const { db } = await openFakeStreams()
   const refused = (...parts: string[]) => withCode('RESQLITE_OPTION', ...parts)
   const stream = db.stream.bind(db) as (...args: unknown[]) => LiveQuery<Row[]>
-  assert.throws(() => stream(7), withCode('RESQLITE_STATEMENT', 'sql must be a string'))
+  assert.throws(() => stream(7), withCode('RESQLITE_STATEMENT', 'must be a string', '7'))
   assert.throws(() => stream([]), withCode('RESQLITE_STATEMENT', 'an array'))
   assert.throws(() => stream(null), withCode('RESQLITE_STATEMENT', 'null'))
   assert.throws(() => stream({}), refused('not 0'))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AbortError } from 'resqlite'
+import type { AbortError, SqlParams } from 'resqlite'
 import { withCode } from './support/errors'
 import { tempDatabase } from './support/temp'
 
@@ -253,4 +253,70 @@ test('a set with too few or too many parameters is named', async (t) => {
   const many = Array.from({ length: 50_000 }, (_, i) => (i === 49_998 ? [i] : [i, 'x'.repeat(50)]))
   await assert.rejects(db.executeBatch(insert, many), wrong(49_999))
   assert.deepEqual(await db.select('SELECT * FROM t'), [])
+})
+
+test('sets may come from an async iterable', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  async function* sets() {
+    for (let id = 0; id < 3; id++) yield await Promise.resolve([id, `row ${id}`])
+  }
+  assert.equal((await db.executeBatch(INSERT, sets())).changes, 3)
+  assert.equal(
+    (await db.transaction((tx) => tx.executeBatch('DELETE FROM t WHERE id = ?', [[0]]))).changes,
+    1,
+  )
+})
+
+test('an async iterable of many sets is sent in parts, all or nothing', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  async function* sets(last: SqlParams) {
+    yield* manySets(50_000)
+    yield last
+  }
+  await assert.rejects(db.executeBatch(INSERT, sets([0, 'again'])), withCode('SQLITE_CONSTRAINT_PRIMARYKEY'))
+  await assert.rejects(db.executeBatch(INSERT, sets([undefined as never])), withCode('RESQLITE_PARAMETER'))
+  assert.deepEqual(await db.select('SELECT * FROM t'), [])
+  assert.equal((await db.executeBatch(INSERT, sets([-1, 'new']))).changes, 50_001)
+})
+
+test('an error of an async iterable undoes the batch', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  async function* sets() {
+    yield* manySets(20_000)
+    throw new Error('the file ended early')
+  }
+  await assert.rejects(db.executeBatch(INSERT, sets()), /the file ended early/)
+  assert.deepEqual(await db.select('SELECT * FROM t'), [])
+})
+
+for (const before of [0, 20_000]) {
+  test(`a signal ends a batch whose next set never comes, after ${before} sets`, async (t) => {
+    const db = await tempDatabase(t, TABLE)
+    const controller = new AbortController()
+    async function* sets() {
+      yield* manySets(before)
+      controller.abort()
+      await new Promise(() => {})
+    }
+    await assert.rejects(
+      db.executeBatch(INSERT, sets(), { signal: controller.signal }),
+      withCode('RESQLITE_ABORTED'),
+    )
+    assert.deepEqual(await db.select('SELECT * FROM t'), [])
+  })
+}
+
+test('the async iterable is closed when the batch fails', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  let closed = false
+  async function* sets() {
+    try {
+      yield [1, 'a']
+      yield [new Date()] as never
+    } finally {
+      closed = true
+    }
+  }
+  await assert.rejects(db.executeBatch(INSERT, sets()), withCode('RESQLITE_PARAMETER'))
+  assert.ok(closed)
 })

@@ -62,3 +62,18 @@ test('a transaction that a script leaves open is not left open', async (t) => {
   const rows = await db.select<{ x: number }>('SELECT x FROM t')
   assert.ok(rows.some((row) => row.x === 2))
 })
+
+test('a signal interrupts a script, and undoes it', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(x)')
+  const controller = new AbortController()
+  const endless = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n'
+  const running = db.exec(`INSERT INTO t VALUES (1); ${endless}`, { signal: controller.signal })
+  controller.abort()
+  await assert.rejects(running, withCode('RESQLITE_ABORTED'))
+  assert.deepEqual(await db.select('SELECT * FROM t'), [])
+})
+
+test('unknown options of exec are refused by name', async (t) => {
+  const db = await tempDatabase(t)
+  await assert.rejects(db.exec('SELECT 1', { signals: 1 } as never), /exec: unknown option "signals"/)
+})

@@ -5,16 +5,20 @@ import {
   Database,
   type Diagnostics,
   type Emission,
+  type Executor,
   type LiveQuery,
   type OpenOptions,
   type Patch,
   type Query,
+  type Queryable,
   type Row,
   type RowArray,
   type Snapshot,
   type SqlParams,
+  type SqlQuery,
   type StreamExplanation,
   type StreamStats,
+  sql,
   type Transaction,
   type Unsubscribe,
   type WriteResult,
@@ -182,4 +186,62 @@ export async function refused(db: Database, open: typeof Database.open): Promise
   await db.transaction((tx) => tx.iterate('SELECT 1'))
   // @ts-expect-error sets of parameters, not parameters
   await db.executeBatch('INSERT INTO t VALUES (?)', [1, 2])
+}
+
+interface NewTodo {
+  title: string
+  done: boolean
+  note: string | null
+}
+
+export async function interfacesAsParameters(db: Database, todo: NewTodo): Promise<void> {
+  await db.execute('INSERT INTO todos VALUES (:title, :done, :note)', todo)
+  await db.executeBatch('INSERT INTO todos VALUES (:title, :done, :note)', [todo])
+  await db.select<User>('SELECT * FROM users WHERE name = :title', todo)
+  const written = await db.execute<User>('INSERT INTO todos VALUES (:title) RETURNING *', todo)
+  same<typeof written, WriteResult<User>>(true)
+  // @ts-expect-error a Date is no value
+  await db.execute('INSERT INTO todos VALUES (:due)', { due: new Date() })
+  // @ts-expect-error a Date is no value, in an array of rows with a type, too
+  await db.select<User>('SELECT ?', [new Date()])
+}
+
+export async function queryObjects(db: Database, signal: AbortSignal | undefined): Promise<void> {
+  const query = sql<User>`SELECT * FROM users WHERE id = ${7}`
+  same<typeof query, SqlQuery<User>>(true)
+  const users = await db.select(query, { signal })
+  same<typeof users, User[]>(true)
+  const untyped = await db.select(sql`SELECT 1`)
+  same<typeof untyped, Row[]>(true)
+  const named = await db.selectOne<User>(sql`SELECT 1`)
+  same<typeof named, User | undefined>(true)
+  const pairs = await db.select(sql`SELECT 1`, { arrays: true })
+  same<typeof pairs, RowArray[]>(true)
+  const plain = await db.select({ sql: 'SELECT 1' })
+  same<typeof plain, Row[]>(true)
+  const compiled = await db.select<User>({ compile: () => ({ sql: 'SELECT 1', parameters: [] }) })
+  same<typeof compiled, User[]>(true)
+  const live = db.stream(query)
+  same<typeof live, LiveQuery<User[]>>(true)
+  const several = db.stream({ users: query, rest: sql`SELECT 1` })
+  same<NonNullable<typeof several.current>['users'], User[]>(true)
+  same<NonNullable<typeof several.current>['rest'], Row[]>(true)
+  // @ts-expect-error a Date is no value
+  sql`SELECT ${new Date()}`
+}
+
+export async function arraysByChoice(db: Database, arrays: boolean): Promise<void> {
+  const rows = await db.select('SELECT 1', [], { arrays })
+  same<typeof rows, (Row | RowArray)[]>(true)
+}
+
+export async function common(db: Database): Promise<void> {
+  const read = (q: Queryable) => q.selectOne<User>('SELECT 1')
+  const write = (e: Executor) => e.transaction((tx) => tx.execute('DELETE FROM users'))
+  await db.transaction(async (tx) => {
+    await read(tx)
+    await write(tx)
+  })
+  await db.snapshot(read)
+  await write(db)
 }

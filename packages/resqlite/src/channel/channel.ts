@@ -76,8 +76,9 @@ export class Channel {
     target: number,
     fill?: (writer: FrameWriter) => void,
     answer: number = Answer.REPLY,
+    arrays = false,
   ): Pending {
-    const pending = new Pending(answer, false, (flags & INTEGERS_MASK) === INTEGER_FLAGS.bigint)
+    const pending = new Pending(answer, arrays, (flags & INTEGERS_MASK) === INTEGER_FLAGS.bigint)
     this.#send(op, flags, target, fill, pending)
     return pending
   }

@@ -1,10 +1,11 @@
 import { typeError } from './errors'
 import { MAX_BATCH_ROWS, MAX_MILLISECONDS, STREAM_QUERIES } from './limits'
-import type { ChangesOptions, Query, StreamOptions } from './live-types'
+import type { ChangesOptions, StreamOptions } from './live-types'
 import type {
   ExecuteOptions,
   IterateOptions,
   OpenOptions,
+  QueryLike,
   QueryLimits,
   ReadOptions,
   SelectOptions,
@@ -86,6 +87,7 @@ const ABORT: Checks = { signal }
 const ITERATE: Checks = {
   signal,
   limits,
+  arrays: boolean,
   batchSize: integer(1, MAX_BATCH_ROWS),
 } satisfies Record<keyof IterateOptions, Check>
 const TRANSACTION: Checks = {
@@ -116,6 +118,8 @@ const METHODS = {
   iterate: ITERATE,
   execute: EXECUTE,
   executeBatch: ABORT,
+  exec: ABORT,
+  explainStream: ABORT,
   transaction: TRANSACTION,
   snapshot: SNAPSHOT,
   stream: STREAM,
@@ -156,7 +160,16 @@ export function checkPath(path: unknown): asserts path is string {
 
 /** Throws if `sql` is not a string. */
 export function checkSql(sql: unknown): asserts sql is string {
-  if (typeof sql !== 'string') throw typeError(`sql must be a string, not ${show(sql)}`, 'RESQLITE_STATEMENT')
+  if (typeof sql === 'string') return
+  const expected = 'a string, or a query like { sql, params }'
+  throw typeError(`sql must be ${expected}, not ${show(sql)}`, 'RESQLITE_STATEMENT')
+}
+
+/** Throws if `{ sql, params }` has another property, such as a misspelt one. */
+export function checkQuery(query: object): void {
+  const unknown = Object.keys(query).find((key) => key !== 'sql' && key !== 'params')
+  if (unknown !== undefined)
+    throw refused(`a query has an unknown property ${show(unknown)}; known properties are sql, params`)
 }
 
 /** Throws if `body` is not a function. */
@@ -176,7 +189,7 @@ export function checkKey(options: unknown): readonly string[] {
 }
 
 /** Returns the queries of `stream({ … })` with their names. */
-export function checkQueries(queries: unknown): [string, Query][] {
+export function checkQueries(queries: unknown): [string, QueryLike][] {
   if (typeof queries !== 'object' || queries === null || Array.isArray(queries)) {
     const expected = 'a string, or an object of queries like { users: { sql } }'
     throw typeError(
@@ -188,19 +201,17 @@ export function checkQueries(queries: unknown): [string, Query][] {
   if (entries.length === 0 || entries.length > STREAM_QUERIES) {
     throw refused(`stream: the number of queries must be from 1 to ${STREAM_QUERIES}, not ${entries.length}`)
   }
-  for (const [name, query] of entries) checkQuery(name, query)
+  for (const [name, query] of entries) checkNamedQuery(name, query)
   return entries
 }
 
-function checkQuery(name: string, query: unknown): void {
+function checkNamedQuery(name: string, query: unknown): void {
   const label = `stream: query ${show(name)}`
   if (typeof query !== 'object' || query === null || Array.isArray(query)) {
     throw refused(`${label} must be an object like { sql, params }, not ${show(query)}`)
   }
-  const unknown = Object.keys(query).find((key) => key !== 'sql' && key !== 'params')
-  if (unknown !== undefined)
-    throw refused(`${label} has an unknown property ${show(unknown)}; known properties are sql, params`)
-  const { sql } = query as { sql?: unknown }
+  const { sql, compile, toSQL } = query as Record<string, unknown>
+  if (typeof compile === 'function' || typeof toSQL === 'function') return
   if (typeof sql !== 'string') {
     throw typeError(`${label}: sql must be a string, not ${show(sql)}`, 'RESQLITE_STATEMENT')
   }

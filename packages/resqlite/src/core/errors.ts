@@ -102,7 +102,10 @@ for (const type of [ResqliteError, SqliteError, TransactionError, AbortError, Li
 
 /** Creates a TypeError with a code. */
 export function typeError(message: string, code: string): TypeError {
-  return Object.assign(new TypeError(message), { code })
+  const error = Object.assign(new TypeError(message), { code })
+  // A stack trace has ten lines. This function would take one from the caller's.
+  Error.captureStackTrace(error, typeError)
+  return error
 }
 
 /** Creates a RangeError with a code. */

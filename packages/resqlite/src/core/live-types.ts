@@ -1,36 +1,10 @@
 import type { StreamStats } from './counters'
-import type { AbortOptions, Row, SqlParams } from './types'
+import type { AbortOptions, Row, RowsOf } from './types'
 
 export type { StreamStats, StreamSums } from './counters'
 
-declare const rowType: unique symbol
-
-/**
- * One query of a live query that has several. The type argument is the type of its rows.
- *
- * ```ts
- * const open: Query<{ id: number; title: string }> = { sql: 'SELECT id, title FROM tasks WHERE NOT done' }
- * const board = db.stream({ open, people: { sql: 'SELECT * FROM people WHERE team = ?', params: [3] } })
- * ```
- */
-export interface Query<T = unknown> {
-  /** The SQL text: one `SELECT`. */
-  readonly sql: string
-  /** Its parameters. Default: none. */
-  readonly params?: SqlParams
-  /** Does not exist: it only carries the type of the rows. */
-  readonly [rowType]?: T
-}
-
-/** The type of the rows of a {@link Query}; `Other` if the query does not give one. */
-export type RowsOf<Q, Other> = Q extends { readonly [rowType]?: infer T }
-  ? unknown extends T
-    ? Other[]
-    : T[]
-  : Other[]
-
 /** The type of the value of a live query of several queries: their results by name. */
-export type StreamRows<Q, Other = Row> = { [K in keyof Q]: RowsOf<Q[K], Other> }
+export type StreamRows<Q, Other = Row> = { [K in keyof Q]: RowsOf<never, Q[K], Other> }
 
 /** Options of {@link Database.stream}. */
 export interface StreamOptions extends AbortOptions {
@@ -38,14 +12,14 @@ export interface StreamOptions extends AbortOptions {
    * Ends all subscriptions of the live query: iterators reject with an {@link AbortError}, and callbacks are not called any
    * more.
    */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** Returns rows as arrays of values instead of objects. Default: `false`. */
-  arrays?: boolean
+  arrays?: boolean | undefined
   /**
    * The share (0 to 1) of skipped re-runs that are run all the same, as audits: the live query skips a re-run if a commit
    * cannot affect it, and `stats.missed` counts the audits that found a new result nevertheless. For tests. Default: 0.
    */
-  verify?: number
+  verify?: number | undefined
 }
 
 /**

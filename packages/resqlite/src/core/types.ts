@@ -1,4 +1,5 @@
 import type { StreamSums } from './counters'
+import type { rowType } from './row-type'
 
 /** A value that can be passed as a parameter. Booleans are stored as 1 and 0. */
 export type SqlValue = null | number | bigint | string | boolean | Uint8Array
@@ -13,6 +14,60 @@ export type SqlValue = null | number | bigint | string | boolean | Uint8Array
  * ```
  */
 export type SqlParams = readonly SqlValue[] | Readonly<Record<string, SqlValue>>
+
+/** Parameters whose type has a name, such as an interface: an array or an object, all of whose values can be bound. */
+export type ParamsOf<P> = object & { readonly [K in keyof P]: SqlValue }
+
+/**
+ * The parameters of a call that names the type of its rows, as `select<User>(…)` does. TypeScript then cannot tell the type
+ * of the parameters, and does not look at the values of an object. They are checked when the call is made.
+ */
+export type AnyParams = SqlParams | (object & { readonly length?: never })
+
+/**
+ * A query: SQL and parameters. The type argument is the type of its rows. The tag `sql` makes one.
+ *
+ * ```ts
+ * const open: Query<{ id: number; title: string }> = { sql: 'SELECT id, title FROM tasks WHERE NOT done' }
+ * const tasks = await db.select(open)
+ * const board = db.stream({ open, people: { sql: 'SELECT * FROM people WHERE team = ?', params: [3] } })
+ * ```
+ */
+export interface Query<T = unknown> {
+  /** The SQL text: one statement. */
+  readonly sql: string
+  /** Its parameters. Default: none. */
+  readonly params?: SqlParams | undefined
+  /** Does not exist: it only carries the type of the rows. */
+  readonly [rowType]?: T
+}
+
+/** A query of a builder that compiles, such as Kysely. */
+export interface CompilableQuery {
+  /** Returns the SQL text and the parameters. */
+  compile(): { readonly sql: string; readonly parameters: readonly unknown[] }
+}
+
+/** A query of a builder that gives its SQL, such as Drizzle or Knex. */
+export interface ToSqlQuery {
+  /** Returns the SQL text and the parameters. */
+  toSQL(): { readonly sql: string }
+}
+
+/**
+ * What can be passed in place of SQL and parameters. The values of builders are checked when the call is made. Rows come as
+ * SQLite returns them: what a builder would do to them afterwards is not done.
+ */
+export type QueryLike = Query | CompilableQuery | ToSqlQuery
+
+/** The type of the rows of a call: `T` if the call names it, or else that of the {@link Query}, or else `Other`. */
+export type RowsOf<T, Q, Other> = [T] extends [never]
+  ? Q extends Query<infer R>
+    ? unknown extends R
+      ? Other[]
+      : R[]
+    : Other[]
+  : T[]
 
 /** A value of a result row. A BLOB is a `Buffer` that belongs to the caller. */
 export type ColumnValue = null | number | bigint | string | Uint8Array
@@ -32,48 +87,48 @@ export type PragmaValue = string | number | boolean
 /** Options of {@link Database.open}. */
 export interface OpenOptions {
   /** Opens the file read-only. It must exist. Default: `false`. */
-  readOnly?: boolean
+  readOnly?: boolean | undefined
   /** The largest number of reader threads, from 1 to 64. Default: the number of cores − 1, but at least 2 and at most 4. */
-  readers?: number
+  readers?: number | undefined
   /**
    * `'normal'` (default): a commit survives a crash of the process; the last commits may be lost when the machine loses
    * power. `'full'`: every commit is on the disk before its promise resolves.
    */
-  durability?: 'normal' | 'full'
+  durability?: 'normal' | 'full' | undefined
   /** How long a write waits for a lock of another process, in milliseconds. Default: 5000. */
-  busyTimeout?: number
+  busyTimeout?: number | undefined
   /** Whether foreign keys are enforced. Default: `true`. */
-  foreignKeys?: boolean
+  foreignKeys?: boolean | undefined
   /**
    * How integers are returned. `'auto'` (default): as a number if that is exact, else as a bigint. `'number'`: always as a
    * number; one that a number cannot represent exactly is an error that names the column. `'bigint'`: always as a bigint.
    */
-  integers?: Integers
+  integers?: Integers | undefined
   /** The number of prepared statements that each connection keeps, from 1 to 65,535. Default: 128. */
-  statementCacheSize?: number
+  statementCacheSize?: number | undefined
   /** Pragmas that are set on every connection, for example `{ cache_size: -8000 }`. Default: none. */
-  pragmas?: Readonly<Record<string, PragmaValue>>
+  pragmas?: Readonly<Record<string, PragmaValue>> | undefined
   /**
    * Whether live queries are re-run after commits by other processes. While there are live queries, the engine then looks
    * for such commits. Default: `true`.
    */
-  watchExternal?: boolean
+  watchExternal?: boolean | undefined
   /**
    * Whether views, triggers, CHECK constraints and the like may use functions and virtual tables that can do harm.
    * Default: `false`.
    */
-  trustedSchema?: boolean
+  trustedSchema?: boolean | undefined
   /**
    * Whether SQL that can damage the file is refused: writes to the shadow tables of virtual tables, and to the schema table.
    * Default: `true`.
    */
-  defensive?: boolean
+  defensive?: boolean | undefined
   /**
    * For files or SQL that you do not trust. The file is checked for damage before it is used (`PRAGMA quick_check`, which
    * reads all of it), the size and complexity of SQL are limited, and no file can be attached. See SECURITY.md. Default:
    * `false`.
    */
-  untrusted?: boolean
+  untrusted?: boolean | undefined
 }
 
 /** Options of calls that can be cancelled. */
@@ -82,7 +137,7 @@ export interface AbortOptions {
    * Cancels the call. A read rejects at once with an {@link AbortError}. A write is interrupted, and its promise says what
    * happened: it rejects with an {@link AbortError} if the write was undone, and resolves if it was too late for that.
    */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /**
@@ -98,60 +153,62 @@ export interface QueryLimits {
    * The time that the statement may run, in milliseconds. Waiting for a thread, or for the caller between two batches of
    * `iterate`, does not count.
    */
-  time?: number
+  time?: number | undefined
   /**
    * The number of steps of SQLite's virtual machine, checked every 1,000. The same query takes the same number of steps on
    * the same data.
    */
-  steps?: number
+  steps?: number | undefined
   /** The size of the result in bytes: its text and BLOBs, and a few bytes per value. Checked about every 100 KiB. */
-  bytes?: number
+  bytes?: number | undefined
 }
 
 /** Options of reads. */
 export interface ReadOptions extends AbortOptions {
   /** What the query may cost. Default: no limits. */
-  limits?: QueryLimits
+  limits?: QueryLimits | undefined
 }
 
-/** Options of {@link Database.execute}. */
+/** Options of {@link Executor.execute}. */
 export interface ExecuteOptions extends AbortOptions {
   /** Returns rows as arrays of values instead of objects. Default: `false`. */
-  arrays?: boolean
+  arrays?: boolean | undefined
 }
 
-/** Options of {@link Database.select} and {@link Database.selectOne}. */
+/** Options of {@link Queryable.select} and {@link Queryable.selectOne}. */
 export interface SelectOptions extends ReadOptions {
   /** Returns rows as arrays of values instead of objects. Default: `false`. */
-  arrays?: boolean
+  arrays?: boolean | undefined
 }
 
 /** Options of {@link Database.iterate}. */
 export interface IterateOptions extends ReadOptions {
+  /** Returns rows as arrays of values instead of objects. Default: `false`. */
+  arrays?: boolean | undefined
   /** The number of rows that are fetched at a time, from 1 to 1,000,000. Default: 1000. */
-  batchSize?: number
+  batchSize?: number | undefined
 }
 
 /** Options of {@link Database.transaction}. */
 export interface TransactionOptions {
   /** Rolls the transaction back. The promise rejects with an {@link AbortError}. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /**
    * The time in milliseconds after which the transaction is rolled back. The promise rejects with the code
    * `RESQLITE_TIMEOUT`. It counts from the moment when the transaction gets the write lock. Default: no timeout.
    */
-  timeout?: number
+  timeout?: number | undefined
 }
 
 /** Options of {@link Database.snapshot}. */
 export interface SnapshotOptions {
   /** Ends the snapshot. The promise rejects with an {@link AbortError}. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /**
    * The time in milliseconds after which the snapshot is ended. The promise rejects with the code `RESQLITE_TIMEOUT`. It
    * counts from the call, so it includes the wait for a thread. Default: no timeout.
    */
-  timeout?: number
+  timeout?: number | undefined
 }
 
 /** The result of a write. */

@@ -1,5 +1,6 @@
 import type { Channel } from '../channel/channel'
-import { checkOptions, checkQueries, checkSql } from '../core/checks'
+import { checkOptions, checkQueries } from '../core/checks'
+import { isQuery, queryOf, statementOf } from '../core/query'
 import type { FrameWriter } from '../wire/frame-writer'
 
 /** One query of a live query. */
@@ -23,20 +24,18 @@ export interface StreamPlan {
 
 /** Checks the arguments of `stream`. */
 export function planStream(channel: Channel, first: unknown, second: unknown, third: unknown): StreamPlan {
-  return typeof first === 'object' && first !== null
-    ? planSeveral(channel, first, second)
-    : planOne(channel, first, second, third)
-}
-
-function planOne(channel: Channel, sql: unknown, params: unknown, options: unknown): StreamPlan {
-  checkSql(sql)
+  if (typeof first !== 'string' && !isQuery(first)) {
+    return planSeveral(channel, first, second)
+  }
+  const { sql, params, options } = statementOf(first, second, third)
   return plan([{ sql, params: encoded(channel, params) }], undefined, options)
 }
 
-function planSeveral(channel: Channel, named: object, options: unknown): StreamPlan {
+function planSeveral(channel: Channel, named: unknown, options: unknown): StreamPlan {
   const entries = checkQueries(named)
-  const queries = entries.map(([name, { sql, params }]) => {
+  const queries = entries.map(([name, query]) => {
     try {
+      const { sql, params } = queryOf(query)
       return { sql, params: encoded(channel, params) }
     } catch (error) {
       if (error instanceof Error) error.message = `query ${JSON.stringify(name)}: ${error.message}`

@@ -1,0 +1,54 @@
+import { checkQuery, checkSql } from './checks'
+
+/** The SQL text and the parameters of a query, in one of the forms of `QueryLike`. */
+interface Statement {
+  readonly sql: string
+  readonly params: unknown
+}
+
+/** Sorts the arguments of a method that takes SQL, parameters and options, or a query and options. */
+export function statementOf(
+  first: unknown,
+  second: unknown,
+  third: unknown,
+): Statement & { options: unknown } {
+  if (typeof first === 'string') return { sql: first, params: second, options: third }
+  return { ...queryOf(first), options: second }
+}
+
+/** What query builders make of a query: each has its own name for the parameters. */
+interface Built {
+  readonly sql?: unknown
+  readonly params?: unknown
+  readonly parameters?: unknown
+  readonly bindings?: unknown
+}
+
+/** Returns the SQL text and the parameters of a query that is not a string. */
+export function queryOf(query: unknown): Statement {
+  const built = isObject(query) ? build(query) : undefined
+  const sql = built === undefined ? query : built.sql
+  checkSql(sql)
+  return { sql, params: built?.params ?? built?.parameters ?? built?.bindings }
+}
+
+/** Whether an object is one query, and not several by name. */
+export function isQuery(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { sql, compile, toSQL } = value
+  return typeof sql === 'string' || typeof compile === 'function' || typeof toSQL === 'function'
+}
+
+function build(query: Record<string, unknown>): Built | undefined {
+  if (typeof query.sql === 'string') {
+    if (!('parameters' in query || 'bindings' in query)) checkQuery(query)
+    return query
+  }
+  if (typeof query.compile === 'function') return query.compile()
+  if (typeof query.toSQL === 'function') return query.toSQL()
+  return undefined
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,106 @@
+import { type ParamSets, sendBatch } from './batch'
+import type {
+  AbortOptions,
+  AnyParams,
+  ExecuteOptions,
+  ParamsOf,
+  QueryLike,
+  Row,
+  RowArray,
+  RowsOf,
+  TransactionOptions,
+  WriteResult,
+} from './core/types'
+import { Queryable } from './queryable'
+import { callQuery, EXEC, EXECUTE, run } from './requests'
+
+/**
+ * What can be queried and written to: a {@link Database} or a {@link Transaction}. Take it as the type of a parameter in
+ * functions that write, whether in a transaction or not.
+ *
+ * ```ts
+ * const addUser = (e: Executor, name: string) => e.execute('INSERT INTO users(name) VALUES (?)', [name])
+ * ```
+ */
+export abstract class Executor extends Queryable {
+  /**
+   * Runs one statement that writes. On a database it is committed when the promise resolves; writes that wait at the same
+   * time share one commit, and each still succeeds or fails by itself. In a transaction it is executed; if it fails, only
+   * the statement is undone.
+   *
+   * ```ts
+   * const { lastInsertRowid } = await db.execute('INSERT INTO users(name) VALUES (?)', ['Ada'])
+   * const { rows } = await db.execute('DELETE FROM jobs WHERE done RETURNING id')
+   * ```
+   */
+  execute<T = RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: ExecuteOptions & { arrays: true },
+  ): Promise<WriteResult<T>>
+  execute<T = Row, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params?: P,
+    options?: ExecuteOptions & { arrays?: false | undefined },
+  ): Promise<WriteResult<T>>
+  execute<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: ExecuteOptions | undefined,
+  ): Promise<WriteResult<T>>
+  execute<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options: ExecuteOptions & { arrays: true },
+  ): Promise<WriteResult<RowsOf<T, Q, RowArray>[number]>>
+  execute<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options?: ExecuteOptions,
+  ): Promise<WriteResult<RowsOf<T, Q, Row>[number]>>
+  execute(sql: unknown, params?: unknown, options?: unknown): Promise<WriteResult<unknown>> {
+    return typeof sql === 'string'
+      ? this[run](EXECUTE, sql, params, options)
+      : callQuery(this, EXECUTE, sql, params)
+  }
+
+  /**
+   * Runs one statement once per parameter set, all or nothing. `changes` is the sum over all sets. The sets must not be
+   * modified before the promise settles. In a transaction, a failure undoes the batch, and the transaction can continue.
+   *
+   * The sets may come from an async iterable, such as the lines of a file: one transaction stays open until it ends.
+   *
+   * ```ts
+   * await db.executeBatch('INSERT INTO points(x, y) VALUES (?, ?)', [[1, 2], [3, 4]])
+   * ```
+   */
+  executeBatch<P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    paramSets: Iterable<P> | AsyncIterable<P>,
+    options?: AbortOptions,
+  ): Promise<WriteResult> {
+    return this[sendBatch](sql, paramSets as ParamSets, options)
+  }
+
+  /**
+   * Runs a script of statements. A script takes no parameters: a `?` or `:name` in it is refused. It is all or nothing,
+   * unless the script controls transactions itself with `BEGIN`, `COMMIT` and the like.
+   *
+   * ```ts
+   * await db.exec('CREATE TABLE a(x); CREATE TABLE b(y);')
+   * ```
+   */
+  async exec(script: string, options?: AbortOptions): Promise<void> {
+    await this[run](EXEC, script, undefined, options)
+  }
+
+  /**
+   * Runs `body` in a transaction, or in a nested one: see {@link Database.transaction} and
+   * {@link Transaction.transaction}.
+   */
+  abstract transaction<T>(
+    body: (tx: Executor) => T | PromiseLike<T>,
+    options?: TransactionOptions,
+  ): Promise<T>
+
+  /** @internal */
+  abstract [sendBatch](sql: string, paramSets: ParamSets, options?: AbortOptions): Promise<WriteResult>
+}

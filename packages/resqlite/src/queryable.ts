@@ -1,0 +1,123 @@
+import type {
+  AnyParams,
+  ParamsOf,
+  QueryLike,
+  ReadOptions,
+  Row,
+  RowArray,
+  RowsOf,
+  SelectOptions,
+} from './core/types'
+import { type Call, callQuery, run, SELECT, SELECT_BYTES, SELECT_ONE } from './requests'
+
+/**
+ * What can be queried: a {@link Database}, a {@link Transaction}, a {@link Snapshot}. Take it as the type of a parameter in
+ * functions that read and do not care from where.
+ *
+ * ```ts
+ * const userById = (q: Queryable, id: number) => q.selectOne<User>('SELECT * FROM users WHERE id = ?', [id])
+ * ```
+ *
+ * In place of SQL and parameters, every method takes a {@link QueryLike}: `{ sql, params }`, what the `sql` tag makes, or a
+ * query of Kysely or Drizzle.
+ */
+export abstract class Queryable {
+  /**
+   * Returns all rows of a query. On a database it runs on a reader thread and sees the latest commit. In a transaction it
+   * sees what the transaction has written so far; in a snapshot, the state of the snapshot. A statement that would write is
+   * refused with the code `RESQLITE_READ_ONLY`.
+   *
+   * ```ts
+   * const users = await db.select<{ id: number; name: string }>('SELECT id, name FROM users WHERE age > ?', [30])
+   * const pairs = await db.select('SELECT id, name FROM users', [], { arrays: true })
+   * const same = await db.select(sql`SELECT id, name FROM users WHERE age > ${30}`)
+   * ```
+   */
+  select<T = RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: SelectOptions & { arrays: true },
+  ): Promise<T[]>
+  select<T = Row, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params?: P,
+    options?: SelectOptions & { arrays?: false | undefined },
+  ): Promise<T[]>
+  select<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: SelectOptions | undefined,
+  ): Promise<T[]>
+  select<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options: SelectOptions & { arrays: true },
+  ): Promise<RowsOf<T, Q, RowArray>>
+  select<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options?: SelectOptions,
+  ): Promise<RowsOf<T, Q, Row>>
+  select(sql: unknown, params?: unknown, options?: unknown): Promise<unknown[]> {
+    return typeof sql === 'string'
+      ? this[run](SELECT, sql, params, options)
+      : callQuery(this, SELECT, sql, params)
+  }
+
+  /**
+   * Returns the first row of a query, or undefined if there is none. Further rows are not computed.
+   *
+   * ```ts
+   * const user = await db.selectOne('SELECT * FROM users WHERE id = :id', { id: 7 })
+   * ```
+   */
+  selectOne<T = RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: SelectOptions & { arrays: true },
+  ): Promise<T | undefined>
+  selectOne<T = Row, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params?: P,
+    options?: SelectOptions & { arrays?: false | undefined },
+  ): Promise<T | undefined>
+  selectOne<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: SelectOptions | undefined,
+  ): Promise<T | undefined>
+  selectOne<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options: SelectOptions & { arrays: true },
+  ): Promise<RowsOf<T, Q, RowArray>[number] | undefined>
+  selectOne<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options?: SelectOptions,
+  ): Promise<RowsOf<T, Q, Row>[number] | undefined>
+  selectOne(sql: unknown, params?: unknown, options?: unknown): Promise<unknown> {
+    return typeof sql === 'string'
+      ? this[run](SELECT_ONE, sql, params, options)
+      : callQuery(this, SELECT_ONE, sql, params)
+  }
+
+  /**
+   * Returns the rows of a query as a JSON array of objects in UTF-8, encoded on a native thread and ready to be sent.
+   * BLOBs become base64 strings; 64-bit integers keep all their digits.
+   *
+   * ```ts
+   * response.end(await db.selectBytes('SELECT * FROM users'))
+   * ```
+   */
+  selectBytes<P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params?: P,
+    options?: ReadOptions,
+  ): Promise<Uint8Array>
+  selectBytes(query: QueryLike, options?: ReadOptions): Promise<Uint8Array>
+  selectBytes(sql: unknown, params?: unknown, options?: unknown): Promise<Uint8Array> {
+    return typeof sql === 'string'
+      ? this[run](SELECT_BYTES, sql, params, options)
+      : callQuery(this, SELECT_BYTES, sql, params)
+  }
+
+  /** @internal */
+  abstract [run]<T>(call: Call, sql: string, params: unknown, options: unknown): Promise<T>
+}
