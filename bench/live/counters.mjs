@@ -26,8 +26,8 @@ export async function quiet(db, before, concerned = 0) {
   let since = start
   let seen = ''
   while (performance.now() - since < quietFor) {
-    const { running, queued, reruns, coalesced, emitted, verified, externalCommits } = await counters(db)
-    const now = JSON.stringify([reruns, emitted, verified, externalCommits])
+    const { running, queued, reruns, coalesced, emitted, audits, externalCommits } = await counters(db)
+    const now = JSON.stringify([reruns, emitted, audits, externalCommits])
     const owed = before && reruns + coalesced - before.reruns - before.coalesced < concerned
     const isLate = performance.now() - start > lateAfter
     if (running + queued > 0 || now !== seen || (owed && !isLate)) since = performance.now()

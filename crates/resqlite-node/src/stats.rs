@@ -28,7 +28,7 @@ counters! {
         coalesced,
         rows_patched,
         errors,
-        verified,
+        audits,
         missed,
         total_micros,
     }

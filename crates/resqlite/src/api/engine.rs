@@ -40,7 +40,7 @@ use crate::{
         session::{Inbox, Session},
     },
     rows::Integers,
-    writer::{self, Counters, WriteJob, WriterParts},
+    writer::{self, Counters, WriteJob, WriterContext},
 };
 
 /// The engine of one database file. Requests never wait here: they are queued and answered on engine threads.
@@ -48,7 +48,7 @@ use crate::{
 /// [`Database`](crate::Database) is the comfortable way to use it; bindings to other languages use it directly.
 pub struct Engine {
     id: u64,
-    parts: WriterParts,
+    parts: WriterContext,
     live: Arc<LiveCoordinator>,
     writer: Mutex<Option<JoinHandle<()>>>,
     sessions: Mutex<Sessions>,
@@ -187,7 +187,7 @@ impl Engine {
             settings.readers,
             Arc::new(external),
         ));
-        let parts = WriterParts {
+        let parts = WriterContext {
             queue,
             commits,
             observers: Arc::new([Arc::clone(&live) as _]),
@@ -369,12 +369,12 @@ impl Engine {
         self.parts.commits.last()
     }
 
-    /// The commits after number `sequence`.
+    /// The commits after this number.
     ///
     /// # Errors
     /// [`Overflow`] when the log no longer reaches back that far.
-    pub fn commits_since(&self, sequence: u64) -> Result<Vec<Commit>, Overflow> {
-        self.parts.commits.since(sequence)
+    pub fn commits_since(&self, number: u64) -> Result<Vec<Commit>, Overflow> {
+        self.parts.commits.since(number)
     }
 
     /// Asks, from the next commit on and until [`unwatch`](Self::unwatch), that changes of a table say which of

@@ -95,10 +95,10 @@ impl Commits {
         (generation & 1 == 0).then_some(generation)
     }
 
-    /// The commits after number `sequence`.
-    pub(crate) fn since(&self, sequence: u64) -> Result<Vec<Commit>, Overflow> {
+    /// The commits after this number.
+    pub(crate) fn since(&self, number: u64) -> Result<Vec<Commit>, Overflow> {
         lock(&self.log)
-            .since(sequence)
+            .since(number)
             .map(|commits| commits.cloned().collect())
     }
 
@@ -124,8 +124,8 @@ impl Commits {
             changes.clear();
             return self.last();
         }
-        let sequence = lock(&self.log).append(changes.finish());
-        self.last.store(sequence, Ordering::Release);
-        sequence
+        let number = lock(&self.log).append(changes.finish());
+        self.last.store(number, Ordering::Release);
+        number
     }
 }

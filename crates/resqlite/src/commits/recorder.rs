@@ -91,9 +91,9 @@ impl Recorder {
     /// tables of its own.
     pub(crate) fn commit(&self, commits: &Commits, wrote: bool) -> u64 {
         let timer = profile::start();
-        let sequence = commits.append(&mut self.0.borrow_mut().changes, wrote);
+        let number = commits.append(&mut self.0.borrow_mut().changes, wrote);
         profile::writer_dirty(timer);
-        sequence
+        number
     }
 
     /// A statement changed the schema; tables may mean something else now.

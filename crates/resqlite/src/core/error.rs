@@ -112,8 +112,8 @@ impl Error {
     }
 
     /// Whether the error is transient: the same request may succeed a moment later.
-    pub(crate) fn is_passing(&self) -> bool {
-        const PASSING: [i32; 6] = [
+    pub(crate) fn is_transient(&self) -> bool {
+        const TRANSIENT: [i32; 6] = [
             codes::BUSY,
             codes::LOCKED,
             codes::CANTOPEN,
@@ -122,7 +122,7 @@ impl Error {
             codes::PROTOCOL,
         ];
         let of_sqlite = self.sqlite().map(sqlite::Error::primary);
-        of_sqlite.is_some_and(|primary| PASSING.contains(&primary)) || matches!(self, Self::QueueFull)
+        of_sqlite.is_some_and(|primary| TRANSIENT.contains(&primary)) || matches!(self, Self::QueueFull)
     }
 
     pub(crate) fn transaction(operation: &'static str, message: impl Into<String>) -> Self {

@@ -18,9 +18,9 @@ use resqlite_live::{
 use super::{
     dispatch::{Dispatch, Plan, RunsOn},
     external::{ExternalListener, ExternalWatch, Found},
+    live_query::{Ids, LiveQuery, images},
     request::{Listener, LiveQueryRequest},
     stats::{Counters, LiveTotals, StreamStats},
-    stream::{Ids, Stream, images},
     verification::Audits,
 };
 use crate::{
@@ -72,7 +72,7 @@ struct State {
 
 /// An open live query.
 pub(super) struct Entry {
-    stream: Arc<Stream>,
+    live_query: Arc<LiveQuery>,
     /// The registered dependencies.
     dependencies: Option<Arc<Dependencies>>,
     /// Why it is stale, if it is.
@@ -81,7 +81,7 @@ pub(super) struct Entry {
 
 /// A run of a live query that is due.
 pub(super) struct Rerun {
-    pub(super) stream: Arc<Stream>,
+    pub(super) live_query: Arc<LiveQuery>,
     /// `None` for the first run.
     pub(super) reason: Option<Reason>,
     /// No commit affects the query; its result should be the same.
@@ -110,7 +110,7 @@ pub(super) struct RerunResult {
 /// A reader job: the first run of a live query.
 pub(super) struct FirstRun {
     pub(super) coordinator: Arc<LiveCoordinator>,
-    pub(super) stream: Arc<Stream>,
+    pub(super) live_query: Arc<LiveQuery>,
 }
 
 /// A reader job: ends the batching window, and makes the re-runs that collected in it.
@@ -119,7 +119,7 @@ pub(super) struct EndWindow(pub(super) Arc<LiveCoordinator>);
 /// A reader job: re-runs a live query after a transient error.
 pub(super) struct Retry {
     pub(super) coordinator: Arc<LiveCoordinator>,
-    pub(super) stream: Weak<Stream>,
+    pub(super) live_query: Weak<LiveQuery>,
 }
 
 impl LiveCoordinator {
@@ -161,23 +161,23 @@ impl LiveCoordinator {
         self: &Arc<Self>,
         request: LiveQueryRequest,
         listener: Box<dyn Listener>,
-    ) -> Arc<Stream> {
-        let (stream, closed) = self.enter(request, listener);
+    ) -> Arc<LiveQuery> {
+        let (live_query, closed) = self.enter(request, listener);
         if closed {
-            lock(&stream.state).listener.fail(&Error::Closed, true);
+            lock(&live_query.state).listener.fail(&Error::Closed, true);
         } else {
             let listener: Weak<Self> = Arc::downgrade(self);
             self.external.wake(listener);
             let first = FirstRun {
                 coordinator: Arc::clone(self),
-                stream: Arc::clone(&stream),
+                live_query: Arc::clone(&live_query),
             };
             self.readers.submit(Job::Other(Arc::new(first)));
         }
-        stream
+        live_query
     }
 
-    fn enter(&self, request: LiveQueryRequest, listener: Box<dyn Listener>) -> (Arc<Stream>, bool) {
+    fn enter(&self, request: LiveQueryRequest, listener: Box<dyn Listener>) -> (Arc<LiveQuery>, bool) {
         let scope = Scope::default();
         let LiveQueryRequest {
             queries,
@@ -193,11 +193,11 @@ impl LiveCoordinator {
             limits: None,
         };
         let queries = queries.into_iter().map(query).collect();
-        let stream = Arc::new(Stream::new(&self.ids, queries, scope, listener));
-        let id = stream.id;
+        let live_query = Arc::new(LiveQuery::new(&self.ids, queries, scope, listener));
+        let id = live_query.id;
         let mut state = lock(&self.state);
         if state.closed {
-            return (stream, true);
+            return (live_query, true);
         }
         if self.open.fetch_add(1, Ordering::SeqCst) == 0 {
             // Either the writer sees that a query is open, or its commit is seen here.
@@ -205,24 +205,24 @@ impl LiveCoordinator {
             state.seen = self.commits.last();
         }
         let entry = Entry {
-            stream: Arc::clone(&stream),
+            live_query: Arc::clone(&live_query),
             dependencies: None,
             reason: None,
         };
         state.entries.insert(id, entry);
         state.scheduler.start(id);
         state.audits.add(id, verify);
-        (stream, false)
+        (live_query, false)
     }
 
     /// Ends a live query.
-    pub(super) fn end(self: &Arc<Self>, stream: &Stream) {
-        stream.scope.cancel();
-        drop(self.take_out(stream.id));
+    pub(super) fn end(self: &Arc<Self>, live_query: &LiveQuery) {
+        live_query.scope.cancel();
+        drop(self.take_out(live_query.id));
         self.dispatch_ready();
     }
 
-    /// Removes a finished live query. Drop the returned entry only after unlocking the stream (its listener goes with
+    /// Removes a finished live query. Drop the returned entry only after unlocking the query (its listener goes with
     /// it, and may lock), then call [`dispatch_ready`](Self::dispatch_ready).
     pub(super) fn take_out(&self, id: LiveQueryId) -> Option<Entry> {
         self.remove(&mut lock(&self.state), id)
@@ -322,7 +322,7 @@ impl LiveCoordinator {
             MarkOutcome::Coalesced if !was_audit => {
                 if let Some(entry) = state.entries.get(id) {
                     entry
-                        .stream
+                        .live_query
                         .counters
                         .add(&self.totals, |counters| &counters.coalesced, 1);
                 }
@@ -359,10 +359,13 @@ impl LiveCoordinator {
         // Dropped when the lock is released: a query that has ended meanwhile takes its listener with it.
         let reruns: Vec<_> = reruns.collect();
         let mut state = lock(&self.state);
-        for Rerun { stream, reason, .. } in &reruns {
-            state.scheduler.finished(stream.id, 0, false);
+        for Rerun {
+            live_query, reason, ..
+        } in &reruns
+        {
+            state.scheduler.finished(live_query.id, 0, false);
             let reason = reason.unwrap_or(Reason::Unknown);
-            self.mark_stale(&mut state, stream.id, reason, true);
+            self.mark_stale(&mut state, live_query.id, reason, true);
         }
         self.dispatch(state);
     }
@@ -381,29 +384,31 @@ impl LiveCoordinator {
     }
 
     /// A run has ended.
-    pub(super) fn finished(self: &Arc<Self>, stream: &Arc<Stream>, result: RerunResult) {
+    pub(super) fn finished(self: &Arc<Self>, live_query: &Arc<LiveQuery>, result: RerunResult) {
         let mut state = lock(&self.state);
-        if state.entries.get(stream.id).is_none() {
+        if state.entries.get(live_query.id).is_none() {
             return;
         }
         if let Some(dependencies) = result.dependencies {
-            self.register(&mut state, stream.id, dependencies, result.since);
+            self.register(&mut state, live_query.id, dependencies, result.since);
         }
-        state.scheduler.finished(stream.id, result.micros, result.pending);
+        state
+            .scheduler
+            .finished(live_query.id, result.micros, result.pending);
         self.dispatch(state);
         if let Some(pause) = result.retry {
             let retry = Retry {
                 coordinator: Arc::clone(self),
-                stream: Arc::downgrade(stream),
+                live_query: Arc::downgrade(live_query),
             };
             self.reruns.submit_after(pause, Job::Other(Arc::new(retry)));
         }
     }
 
     /// The pause after a transient error is over.
-    pub(super) fn retry(self: &Arc<Self>, stream: &Stream) {
+    pub(super) fn retry(self: &Arc<Self>, live_query: &LiveQuery) {
         let mut state = lock(&self.state);
-        self.mark_stale(&mut state, stream.id, Reason::Unknown, false);
+        self.mark_stale(&mut state, live_query.id, Reason::Unknown, false);
         self.dispatch(state);
     }
 
@@ -435,9 +440,9 @@ impl LiveCoordinator {
     /// Requeues a run that took too long for the writer's thread; a live thread makes it.
     pub(super) fn requeue(self: &Arc<Self>, rerun: &Rerun, micros: u64) {
         let mut state = lock(&self.state);
-        state.scheduler.finished(rerun.stream.id, micros, false);
+        state.scheduler.finished(rerun.live_query.id, micros, false);
         let reason = rerun.reason.unwrap_or(Reason::Unknown);
-        self.mark_stale(&mut state, rerun.stream.id, reason, false);
+        self.mark_stale(&mut state, rerun.live_query.id, reason, false);
         self.dispatch(state);
     }
 
@@ -485,21 +490,23 @@ impl LiveCoordinator {
 
     /// An audit found a difference. Unless another process changed the file, a commit was skipped wrongly. `known`: the
     /// count of external commits before the run.
-    pub(super) fn possible_miss(self: &Arc<Self>, stream: &Arc<Stream>, known: u64) {
+    pub(super) fn possible_miss(self: &Arc<Self>, live_query: &Arc<LiveQuery>, known: u64) {
         lock(&self.state).audits.possible_misses += 1;
-        let (coordinator, stream) = (Arc::clone(self), Arc::clone(stream));
+        let (coordinator, live_query) = (Arc::clone(self), Arc::clone(live_query));
         self.external.check(Box::new(move |found| {
             if found == Found::ExternalCommit {
                 Arc::clone(&coordinator).external_commit();
             }
             let is_miss = found != Found::Unknown && coordinator.external_commits() == known;
-            coordinator.resolve_possible_miss(&stream, is_miss);
+            coordinator.resolve_possible_miss(&live_query, is_miss);
         }));
     }
 
-    fn resolve_possible_miss(self: &Arc<Self>, stream: &Stream, is_miss: bool) {
+    fn resolve_possible_miss(self: &Arc<Self>, live_query: &LiveQuery, is_miss: bool) {
         if is_miss {
-            stream.counters.add(&self.totals, |counters| &counters.missed, 1);
+            live_query
+                .counters
+                .add(&self.totals, |counters| &counters.missed, 1);
         }
         let mut state = lock(&self.state);
         state.audits.possible_misses -= 1;
@@ -511,9 +518,9 @@ impl LiveCoordinator {
         self.external_commits.load(Ordering::SeqCst)
     }
 
-    pub(super) fn stats(&self, stream: &Stream) -> StreamStats {
-        let skips = lock(&self.state).registry.skips(stream.id);
-        stream.counters.stats(skips)
+    pub(super) fn stats(&self, live_query: &LiveQuery) -> StreamStats {
+        let skips = lock(&self.state).registry.skips(live_query.id);
+        live_query.counters.stats(skips)
     }
 
     pub(crate) fn totals(&self) -> LiveTotals {
@@ -541,11 +548,11 @@ impl LiveCoordinator {
             self.dispatch(state);
             entries
         };
-        for Entry { stream, .. } in &entries {
-            stream.scope.cancel();
+        for Entry { live_query, .. } in &entries {
+            live_query.scope.cancel();
         }
-        for Entry { stream, .. } in entries {
-            lock(&stream.state).listener.fail(&Error::Closed, true);
+        for Entry { live_query, .. } in entries {
+            lock(&live_query.state).listener.fail(&Error::Closed, true);
         }
         self.external.close();
     }
@@ -570,7 +577,7 @@ impl State {
         Some(Rerun {
             reason: entry.reason.take(),
             is_audit: self.audits.take_due(id),
-            stream: Arc::clone(&entry.stream),
+            live_query: Arc::clone(&entry.live_query),
             seen: self.seen,
             taken_at,
         })

@@ -20,11 +20,11 @@ pub use resqlite_live::*;
 mod coordinator;
 mod dispatch;
 mod external;
+mod live_query;
 mod observer;
 mod request;
 mod rerun;
 mod stats;
-mod stream;
 mod subscription;
 mod verification;
 

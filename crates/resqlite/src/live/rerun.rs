@@ -15,9 +15,9 @@ use resqlite_live::{Dependencies, Difference, Reason, fault::planted};
 
 use super::{
     coordinator::{EndWindow, FirstRun, LiveCoordinator, Rerun, RerunResult, Retry},
+    live_query::{LiveQuery, Part, PerQuery, State},
     request::{Delivery, Emission},
     stats::Counters,
-    stream::{Part, PerQuery, State, Stream},
 };
 use crate::{
     connection::{
@@ -49,7 +49,7 @@ impl ReaderJob for LiveCoordinator {
 impl ReaderJob for FirstRun {
     fn run(self: Arc<Self>, reader: &mut Reader) {
         let first = Rerun {
-            stream: Arc::clone(&self.stream),
+            live_query: Arc::clone(&self.live_query),
             reason: None,
             is_audit: false,
             seen: 0,
@@ -59,13 +59,13 @@ impl ReaderJob for FirstRun {
     }
 
     fn fail(self: Arc<Self>, error: Error) {
-        let _entry = self.coordinator.take_out(self.stream.id);
-        lock(&self.stream.state).listener.fail(&error, true);
+        let _entry = self.coordinator.take_out(self.live_query.id);
+        lock(&self.live_query.state).listener.fail(&error, true);
         self.coordinator.dispatch_ready();
     }
 
     fn is_cancelled(&self) -> bool {
-        self.stream.scope.is_cancelled()
+        self.live_query.scope.is_cancelled()
     }
 }
 
@@ -95,15 +95,15 @@ impl ReaderJob for Retry {
 impl Retry {
     /// Re-runs the query, unless it has recovered or ended.
     fn retry(&self) {
-        let Some(stream) = self.stream.upgrade() else {
+        let Some(live_query) = self.live_query.upgrade() else {
             return;
         };
-        let mut state = lock(&stream.state);
+        let mut state = lock(&live_query.state);
         state.retry_planned = false;
         let failing = state.error.is_some();
         drop(state);
         if failing {
-            self.coordinator.retry(&stream);
+            self.coordinator.retry(&live_query);
         }
     }
 }
@@ -200,16 +200,16 @@ fn fail_taken(coordinator: &Arc<LiveCoordinator>, error: &Error) {
     }
 }
 
-fn fail_rerun(coordinator: &Arc<LiveCoordinator>, Rerun { stream, .. }: &Rerun, error: &Error) {
+fn fail_rerun(coordinator: &Arc<LiveCoordinator>, Rerun { live_query, .. }: &Rerun, error: &Error) {
     let result = failed(
         coordinator,
-        stream,
-        &mut lock(&stream.state),
+        live_query,
+        &mut lock(&live_query.state),
         error,
         coordinator.commits.last(),
     );
     if let Some(result) = result {
-        coordinator.finished(stream, result);
+        coordinator.finished(live_query, result);
     }
 }
 
@@ -224,8 +224,8 @@ impl Drop for WorkEnds<'_> {
 
 /// Makes a run. If it panics, the listener gets an error, the query stays open, and the reader is replaced.
 fn guarded(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader, rerun: &Rerun) {
-    let mut state = lock(&rerun.stream.state);
-    if rerun.stream.scope.is_cancelled() {
+    let mut state = lock(&rerun.live_query.state);
+    if rerun.live_query.scope.is_cancelled() {
         return;
     }
     let (before, began) = (coordinator.commits.last(), Instant::now());
@@ -237,13 +237,19 @@ fn guarded(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader, rerun: &Reru
             return coordinator.requeue(rerun, began.elapsed().as_micros() as u64);
         }
         // A cancelled query has no listener any more.
-        Ok(Err(_)) if rerun.stream.scope.is_cancelled() => None,
-        Ok(Err(error)) => failed(coordinator, &rerun.stream, &mut state, error, before),
-        Err(_) => failed(coordinator, &rerun.stream, &mut state, &Error::WorkerDied, before),
+        Ok(Err(_)) if rerun.live_query.scope.is_cancelled() => None,
+        Ok(Err(error)) => failed(coordinator, &rerun.live_query, &mut state, error, before),
+        Err(_) => failed(
+            coordinator,
+            &rerun.live_query,
+            &mut state,
+            &Error::WorkerDied,
+            before,
+        ),
     };
     drop(state);
     match result {
-        Some(result) => coordinator.finished(&rerun.stream, result),
+        Some(result) => coordinator.finished(&rerun.live_query, result),
         None => coordinator.dispatch_ready(),
     }
     if let Err(panic) = run {
@@ -257,14 +263,14 @@ fn make(
     rerun: &Rerun,
     state: &mut State,
 ) -> Result<RerunResult> {
-    let (stream, began) = (&rerun.stream, Instant::now());
-    stream.counters.set_reason(rerun.reason);
+    let (live_query, began) = (&rerun.live_query, Instant::now());
+    live_query.counters.set_reason(rerun.reason);
     let read = reader.in_read(|reader, since| {
         debug_assert!(
             since >= rerun.seen,
             "the snapshot is older than what made the query due"
         );
-        Ok((since, run_queries(coordinator, reader, stream, state)?))
+        Ok((since, run_queries(coordinator, reader, live_query, state)?))
     });
     // A run that timed out here is made by a live thread, which counts it.
     if state.worked && !matches!(read, Err(Error::TimedOut)) {
@@ -277,8 +283,8 @@ fn make(
         since
     };
     let micros = (began.elapsed().as_micros() as u64).max(1);
-    stream.counters.last_micros.store(micros, Relaxed);
-    stream
+    live_query.counters.last_micros.store(micros, Relaxed);
+    live_query
         .counters
         .add(&coordinator.totals, |counters| &counters.total_micros, micros);
 
@@ -287,14 +293,14 @@ fn make(
     let (settled, foreign) = rerun.taken_at;
     let undisturbed = settled.is_some() && coordinator.commits.settled() == settled;
     if rerun.is_audit && changed && undisturbed && !volatile {
-        coordinator.possible_miss(stream, foreign);
+        coordinator.possible_miss(live_query, foreign);
     }
-    state.passing = 0;
+    state.transient_errors = 0;
     let news = changed || !state.worked || state.error.is_some();
-    let dependencies = keep(coordinator, stream, state, results);
+    let dependencies = keep(coordinator, live_query, state, results);
     let pending = news && emit(coordinator, rerun, state, since, micros) == Delivery::Pending;
     if !news && !rerun.is_audit {
-        stream
+        live_query
             .counters
             .add(&coordinator.totals, |counters| &counters.unchanged, 1);
     }
@@ -309,11 +315,11 @@ fn make(
 
 fn count_run(coordinator: &LiveCoordinator, rerun: &Rerun) {
     let counter: fn(&Counters) -> &AtomicU64 = if rerun.is_audit {
-        |counters| &counters.verified
+        |counters| &counters.audits
     } else {
         |counters| &counters.reruns
     };
-    rerun.stream.counters.add(&coordinator.totals, counter, 1);
+    rerun.live_query.counters.add(&coordinator.totals, counter, 1);
 }
 
 /// Completes an emission from the patches that the listener got.
@@ -325,7 +331,7 @@ fn emit(
     micros: u64,
 ) -> Delivery {
     rerun
-        .stream
+        .live_query
         .counters
         .add(&coordinator.totals, |counters| &counters.emitted, 1);
     // An audit that finds something new has no reason of its own.
@@ -351,12 +357,12 @@ struct PartResult {
 fn run_queries(
     coordinator: &LiveCoordinator,
     reader: &mut Reader,
-    stream: &Stream,
+    live_query: &LiveQuery,
     state: &mut State,
 ) -> Result<PerQuery<PartResult>> {
     let mut results = PerQuery::new();
     state.handed_over = false;
-    for (number, query) in stream.queries.iter().enumerate() {
+    for (number, query) in live_query.queries.iter().enumerate() {
         let first = !state.worked;
         let State {
             parts,
@@ -428,17 +434,17 @@ fn run_query(
 /// Remembers the results of a run; returns the dependencies of the live query, if they have changed.
 fn keep(
     coordinator: &LiveCoordinator,
-    stream: &Stream,
+    live_query: &LiveQuery,
     state: &mut State,
     results: PerQuery<PartResult>,
 ) -> Option<Arc<Dependencies>> {
     // After an error the registered dependencies are the catch-all; restore the real ones.
     let news = state.error.is_some() || results.iter().any(|result| result.dependencies.is_some());
     let volatile = results.iter().any(|result| result.statement.is_volatile());
-    stream.counters.volatile.store(volatile.into(), Relaxed);
+    live_query.counters.volatile.store(volatile.into(), Relaxed);
     for (part, result) in state.parts.iter_mut().zip(results) {
         if let Some(difference) = result.difference {
-            stream.counters.add(
+            live_query.counters.add(
                 &coordinator.totals,
                 |counters| &counters.rows_patched,
                 difference.new_rows(),
@@ -452,7 +458,7 @@ fn keep(
         }
     }
     let rows: usize = state.parts.iter().map(|part| part.fingerprints.len()).sum();
-    stream.counters.rows.store(rows as u64, Relaxed);
+    live_query.counters.rows.store(rows as u64, Relaxed);
     news.then(|| together(&state.parts))
 }
 
@@ -472,13 +478,13 @@ fn together(parts: &[Part]) -> Arc<Dependencies> {
 /// those after number `since` included, because it may have recovered. A query that never worked ends.
 fn failed(
     coordinator: &Arc<LiveCoordinator>,
-    stream: &Stream,
+    live_query: &LiveQuery,
     state: &mut State,
     error: &Error,
     since: u64,
 ) -> Option<RerunResult> {
     if !state.worked {
-        let _known = coordinator.take_out(stream.id);
+        let _known = coordinator.take_out(live_query.id);
         state.listener.fail(error, true);
         return None;
     }
@@ -487,7 +493,7 @@ fn failed(
     let mut pending = false;
     // Rows that the listener got from the failed run are void, and only an error reports that.
     if news || (state.handed_over && !planted("keep_void_rows")) {
-        stream
+        live_query
             .counters
             .add(&coordinator.totals, |counters| &counters.errors, news.into());
         pending = state.listener.fail(error, false) == Delivery::Pending;
@@ -510,11 +516,11 @@ fn failed(
 
 /// How long a live query waits after a transient error; `None` for other errors, and if a retry is planned already.
 fn plan_retry(state: &mut State, error: &Error) -> Option<Duration> {
-    if !error.is_passing() || state.retry_planned || planted("no_retry") {
+    if !error.is_transient() || state.retry_planned || planted("no_retry") {
         return None;
     }
-    let pause = limits::RETRY_FIRST * (1 << state.passing.min(16));
-    state.passing = state.passing.saturating_add(1);
+    let pause = limits::RETRY_FIRST * (1 << state.transient_errors.min(16));
+    state.transient_errors = state.transient_errors.saturating_add(1);
     state.retry_planned = true;
     Some(pause.min(limits::RETRY_MAX))
 }

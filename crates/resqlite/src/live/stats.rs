@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use resqlite_live::{Reason, Skips};
 
-/// A moment in the life of a live query.
+/// Numbers about one live query, at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamStats {
@@ -28,8 +28,8 @@ pub struct StreamStats {
     pub rows_patched: u64,
     /// Re-runs that failed.
     pub errors: u64,
-    /// Audits: skipped re-runs that were run all the same, to check that they would have changed nothing.
-    pub verified: u64,
+    /// Audits: re-runs that no commit required, made to check that nothing has changed.
+    pub audits: u64,
     /// Audits that found a new result. Anything but 0 is a bug in resqlite.
     pub missed: u64,
     /// Why the queries ran last.
@@ -71,7 +71,7 @@ pub(super) struct Counters {
     pub(super) coalesced: AtomicU64,
     pub(super) rows_patched: AtomicU64,
     pub(super) errors: AtomicU64,
-    pub(super) verified: AtomicU64,
+    pub(super) audits: AtomicU64,
     pub(super) missed: AtomicU64,
     pub(super) total_micros: AtomicU64,
     pub(super) last_micros: AtomicU64,
@@ -90,7 +90,7 @@ const REASONS: [Reason; 5] = [
 ];
 
 impl Counters {
-    /// Adds to a counter of one stream and to the same of all.
+    /// Adds to a counter of one live query and to the same of all.
     pub(super) fn add(&self, all: &Self, counter: impl Fn(&Self) -> &AtomicU64, count: u64) {
         for counters in [self, all] {
             counter(counters).fetch_add(count, Ordering::Relaxed);
@@ -118,7 +118,7 @@ impl Counters {
             coalesced: get(&self.coalesced),
             rows_patched: get(&self.rows_patched),
             errors: get(&self.errors),
-            verified: get(&self.verified),
+            audits: get(&self.audits),
             missed: get(&self.missed),
             last_reason: reason.checked_sub(1).map(|number| REASONS[number]),
             last_micros: get(&self.last_micros),

@@ -6,17 +6,17 @@ use resqlite_live::LiveQueryId;
 
 use super::{
     coordinator::LiveCoordinator,
+    live_query::LiveQuery,
     request::{Listener, LiveQueryRequest},
     stats::StreamStats,
-    stream::Stream,
 };
 
 /// An open live query. Dropping it ends it; a call of its listener that is under way is finished.
 pub struct Subscription {
     coordinator: Arc<LiveCoordinator>,
-    /// Copy of `stream.id`, so that `delivered` need not touch the stream's cache line.
+    /// Copy of `live_query.id`, so that `delivered` need not touch the query's cache line.
     id: LiveQueryId,
-    stream: Arc<Stream>,
+    live_query: Arc<LiveQuery>,
 }
 
 impl Subscription {
@@ -26,11 +26,11 @@ impl Subscription {
         request: LiveQueryRequest,
         listener: Box<dyn Listener>,
     ) -> Self {
-        let stream = coordinator.begin(request, listener);
+        let live_query = coordinator.begin(request, listener);
         Self {
             coordinator: Arc::clone(coordinator),
-            id: stream.id,
-            stream,
+            id: live_query.id,
+            live_query,
         }
     }
 
@@ -53,12 +53,12 @@ impl Subscription {
 
     /// Numbers about the query.
     pub fn stats(&self) -> StreamStats {
-        self.coordinator.stats(&self.stream)
+        self.coordinator.stats(&self.live_query)
     }
 }
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.coordinator.end(&self.stream);
+        self.coordinator.end(&self.live_query);
     }
 }

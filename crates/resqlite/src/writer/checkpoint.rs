@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use resqlite_live::fault::planted;
 use resqlite_sqlite::{Checkpoint, codes};
 
-use super::{Writer, WriterParts};
+use super::{Writer, WriterContext};
 use crate::{
     connection::engine_connection::EngineConnection,
     core::{
@@ -20,12 +20,12 @@ const RESTART_PAUSE_COMMITS: u32 = 100;
 impl Writer {
     /// Called after the replies, so that no caller waits for it.
     pub(super) fn checkpoint_if_due(&mut self) {
-        if self.parts.location.health.check().is_err() {
+        if self.context.location.health.check().is_err() {
             return;
         }
         self.checkpoint_attached();
         let pages = self.wal_pages.get();
-        self.parts.counters.wal_pages.store(pages, Ordering::Relaxed);
+        self.context.counters.wal_pages.store(pages, Ordering::Relaxed);
         if pages < self.checkpointed {
             // The log has been reset since.
             self.checkpointed = 0;
@@ -37,7 +37,7 @@ impl Writer {
         self.restart_pause = self.restart_pause.saturating_sub(1);
         if pages >= limits::WAL_RESTART_PAGES
             && self.restart_pause == 0
-            && self.parts.leases.status().busy == 0
+            && self.context.leases.status().busy == 0
         {
             self.restart_log();
         }
@@ -57,7 +57,7 @@ impl Writer {
         self.checkpointed = pages;
         // An I/O error here loses nothing; if it persists, the next commit reports it.
         if self.copy_log("main") {
-            self.parts.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
+            self.context.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -70,9 +70,9 @@ impl Writer {
 
     /// Ends checkpoint starvation: overlapping readers keep the log from being reset, so new reads are held back.
     fn restart_log(&mut self) {
-        let WriterParts {
+        let WriterContext {
             readers, background, ..
-        } = &self.parts;
+        } = &self.context;
         let EngineConnection { sqlite, guard, .. } = &self.connection;
         let truncate = || {
             guard
@@ -87,7 +87,7 @@ impl Writer {
             .iter()
             .for_each(|truncated| self.record_failed_sync(truncated));
         if let Some(Ok(_)) = truncated {
-            self.parts
+            self.context
                 .counters
                 .wal_reset_pauses
                 .fetch_add(1, Ordering::Relaxed);
@@ -104,23 +104,23 @@ impl Writer {
         let error = done.as_ref().err().and_then(Error::sqlite);
         let of_sync = |code| matches!(code, codes::IOERR_FSYNC | codes::IOERR_DIR_FSYNC);
         if error.is_some_and(|error| of_sync(error.code())) {
-            self.parts.counters.sync_failed.store(true, Ordering::Relaxed);
+            self.context.counters.sync_failed.store(true, Ordering::Relaxed);
         }
     }
 
     /// Before a write of full durability: writes the logs again if a failed sync may have lost part of them.
     pub(super) fn restore_doubtful_logs(&mut self) -> Result<()> {
-        if !self.parts.counters.sync_failed.load(Ordering::Relaxed) || planted("trust_sync") {
+        if !self.context.counters.sync_failed.load(Ordering::Relaxed) || planted("trust_sync") {
             return Ok(());
         }
         // No process writes to a log while this one holds the write lock.
         self.take_write_lock()?;
-        let attached = self.parts.epoch.attached_names();
+        let attached = self.context.epoch.attached_names();
         let mut schemas = std::iter::once("main").chain(attached.iter().map(String::as_str));
         let rewritten = schemas.try_for_each(|schema| self.connection.sqlite.rewrite_log(schema));
         self.roll_back();
         rewritten?;
-        self.parts.counters.sync_failed.store(false, Ordering::Relaxed);
+        self.context.counters.sync_failed.store(false, Ordering::Relaxed);
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ use crate::{
 impl Writer {
     /// Begins a transaction that holds the write lock.
     pub(super) fn begin(&mut self, full: bool) -> Result<()> {
-        self.parts.location.health.check()?;
+        self.context.location.health.check()?;
         self.set_synchronous(full)?;
         self.recorder.begin(&self.commits);
         self.schema_touched = false;
@@ -29,7 +29,7 @@ impl Writer {
     }
 
     pub(super) fn take_write_lock(&mut self) -> Result<()> {
-        let end = Instant::now() + self.parts.settings.busy_timeout;
+        let end = Instant::now() + self.context.settings.busy_timeout;
         loop {
             match self.run_untimed("BEGIN IMMEDIATE") {
                 // Another process committed after this one took its snapshot: begin again.
@@ -54,11 +54,11 @@ impl Writer {
     /// Another process may have changed a schema since the last transaction. While this one holds the write lock,
     /// no other can, so column positions stay valid even if SQLite re-prepares.
     fn notice_external_schema(&mut self) -> Result<()> {
-        let versions = SchemaVersions::read(&mut self.connection, &self.parts.epoch)?;
+        let versions = SchemaVersions::read(&mut self.connection, &self.context.epoch)?;
         if versions != self.schema_versions {
             self.recorder.forget_tables();
             self.connection.clear();
-            self.parts.epoch.names_changed();
+            self.context.epoch.names_changed();
             // Makes SQLite read the schemas again: it does not check after every failed statement whether its
             // copy is out of date.
             self.connection.as_internal(schemas::touch_all)?;
@@ -84,26 +84,26 @@ impl Writer {
         }
         profile::writer_commit(timer);
         if std::mem::take(&mut self.schema_touched) {
-            self.parts.epoch.names_changed();
+            self.context.epoch.names_changed();
         }
         if std::mem::take(&mut self.statistics_touched) {
-            self.parts.epoch.statistics_changed();
+            self.context.epoch.statistics_changed();
         }
-        let sequence = self.recorder.commit(&self.commits, self.wrote.get());
+        let number = self.recorder.commit(&self.commits, self.wrote.get());
         if self.wrote.get() {
             self.look_after_files(self.synchronous_full || !locks_survive_other_copies())?;
         }
-        Ok(sequence)
+        Ok(number)
     }
 
     /// Fails if the files were deleted or replaced. Call it before a commit is acknowledged: nobody else could see it.
     pub(super) fn look_after_files(&mut self, always: bool) -> Result<()> {
         if !self.files.are_there(always) && !planted("deleted_log") {
-            self.parts.location.health.lose();
+            self.context.location.health.lose();
             // The frames of a deleted log must not overwrite what other processes have written since.
             self.connection.sqlite.keep_log();
         }
-        self.parts.location.health.check()
+        self.context.location.health.check()
     }
 
     /// Whether a COMMIT that failed with this error may still have reached some of several files: SQLite
@@ -112,13 +112,13 @@ impl Writer {
         let refused = error
             .sqlite()
             .is_none_or(|error| error.primary() == codes::CONSTRAINT);
-        !refused && !self.parts.epoch.has_no_attachments() && !planted("commit_again")
+        !refused && !self.context.epoch.has_no_attachments() && !planted("commit_again")
     }
 
     /// Records that anything may have been committed. The write must not run again, because part of it may be there.
     fn committed_in_part(&mut self, error: &Error) -> Error {
         // Readers must know what names mean before they know of the commit.
-        self.parts.epoch.names_changed();
+        self.context.epoch.names_changed();
         self.recorder.everything_changed();
         self.recorder.commit(&self.commits, true);
         self.roll_back();

@@ -7,7 +7,7 @@ use resqlite_live::fault::planted;
 use super::{
     Writer, classify,
     reply::{answer, send_reply},
-    unit::{Company, Done},
+    unit::{Done, Sharing},
 };
 use crate::{
     core::error::{Error, Result},
@@ -66,8 +66,8 @@ impl Writer {
         let writes: Vec<_> = waiting.iter().map(|(write, _)| write).collect();
         match self.attempt(&writes) {
             Attempt::Committed(done, commit) => {
-                self.parts.counters.groups.fetch_add(1, Ordering::Relaxed);
-                self.parts
+                self.context.counters.groups.fetch_add(1, Ordering::Relaxed);
+                self.context
                     .counters
                     .largest_group
                     .fetch_max(waiting.len() as u64, Ordering::Relaxed);
@@ -93,7 +93,7 @@ impl Writer {
                     .for_each(|(_, reply)| send_reply(reply, Err(error.clone())));
             }
             Attempt::RolledBack { .. } => {
-                self.parts
+                self.context
                     .counters
                     .groups_retried_singly
                     .fetch_add(1, Ordering::Relaxed);
@@ -111,25 +111,27 @@ impl Writer {
         if let Err(error) = begun {
             return Attempt::RolledBack { error, for_all: true };
         }
-        let company = if writes.len() == 1 {
-            Company::Alone
+        let sharing = if writes.len() == 1 {
+            Sharing::Alone
         } else {
-            Company::Others
+            Sharing::WithOthers
         };
         let mut results = Vec::with_capacity(writes.len());
         for write in writes {
             self.connection.sqlite.set_last_insert_rowid(0);
-            let done = self.run(write, company);
+            let done = self.run(write, sharing);
             match done {
                 // `OR ROLLBACK`, a full disk and a damaged file undo the other writes, too.
-                Err(error) if company == Company::Alone || self.connection.sqlite.is_autocommit() => {
+                Err(error) if sharing == Sharing::Alone || self.connection.sqlite.is_autocommit() => {
                     self.roll_back();
                     return Attempt::RolledBack {
                         error,
                         for_all: false,
                     };
                 }
-                Ok(_) if company == Company::Others && self.connection.sqlite.has_deferred_violations() => {
+                Ok(_)
+                    if sharing == Sharing::WithOthers && self.connection.sqlite.has_deferred_violations() =>
+                {
                     // Another write of the group might satisfy the foreign key that this one leaves violated.
                     self.roll_back();
                     let error = Error::transaction("execute", "a deferred foreign key does not hold");

@@ -51,9 +51,9 @@ use crate::{
     requests::holders::Holders,
 };
 
-/// What the writer shares with the rest of the engine.
+/// What a writer works with, besides its own connection; shared with the rest of the engine.
 #[derive(Clone)]
-pub(crate) struct WriterParts {
+pub(crate) struct WriterContext {
     pub(crate) location: Location,
     pub(crate) settings: Settings,
     pub(crate) queue: Arc<Queue<WriteJob>>,
@@ -94,7 +94,7 @@ pub(super) struct Writer {
     connection: EngineConnection,
     recorder: Recorder,
     commits: Arc<Commits>,
-    parts: WriterParts,
+    context: WriterContext,
     /// Pages in the write-ahead log, as SQLite reported after the last commit.
     wal_pages: Rc<Cell<u32>>,
     /// Pages in the log at its last checkpoint.

@@ -8,7 +8,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use super::{Writer, WriterParts, classify, files::Files, job::WriteJob};
+use super::{Writer, WriterContext, classify, files::Files, job::WriteJob};
 use crate::{
     commits::recorder::Recorder,
     connection::{
@@ -28,13 +28,13 @@ use crate::{
 ///
 /// # Errors
 /// Why it cannot be opened.
-pub(crate) fn start(parts: WriterParts) -> Result<JoinHandle<()>> {
+pub(crate) fn start(context: WriterContext) -> Result<JoinHandle<()>> {
     let (opened, is_open) = std::sync::mpsc::channel();
-    let path = parts.location.display_path().to_owned();
-    let body = move || match Writer::open(parts.clone(), false) {
+    let path = context.location.display_path().to_owned();
+    let body = move || match Writer::open(context.clone(), false) {
         Ok(writer) => {
             let _ = opened.send(Ok(()));
-            serve(writer, parts);
+            serve(writer, context);
         }
         Err(error) => {
             let _ = opened.send(Err(error));
@@ -60,22 +60,22 @@ pub(crate) fn start(parts: WriterParts) -> Result<JoinHandle<()>> {
 }
 
 /// Serves until the queue is closed and empty. After a panic, the connection is replaced.
-fn serve(writer: Writer, parts: WriterParts) {
+fn serve(writer: Writer, context: WriterContext) {
     let mut writer = Some(writer);
     let mut jobs = Vec::new();
     loop {
-        match parts.queue.pop(None) {
+        match context.queue.pop(None) {
             Popped::Item(job) => jobs.push(job),
             _ => break,
         }
         let shares = shareable(&jobs[0]);
         if shares {
-            parts
+            context
                 .queue
                 .drain_while(&mut jobs, limits::GROUP_UNITS_MAX, shareable);
         }
         if writer.is_none() {
-            match Writer::open(parts.clone(), true) {
+            match Writer::open(context.clone(), true) {
                 Ok(opened) => writer = Some(opened),
                 Err(error) => {
                     jobs.drain(..).for_each(|job| job.fail(error.clone()));
@@ -89,18 +89,18 @@ fn serve(writer: Writer, parts: WriterParts) {
         }));
         if run.is_err() {
             writer = None;
-            parts.commits.record_unknown();
-            for observer in &*parts.observers {
+            context.commits.record_unknown();
+            for observer in &*context.observers {
                 Arc::clone(observer).writer_lost();
             }
-            parts.commits.ended();
+            context.commits.ended();
         }
     }
     // Readers close first, so that the writer's connection is the last and leaves no write-ahead log behind.
-    parts.readers.join();
-    parts.background.join();
+    context.readers.join();
+    context.background.join();
     drop(writer);
-    parts.location.health.forget_log();
+    context.location.health.forget_log();
 }
 
 /// Whether a write may share a transaction with others. Judged under the queue's lock, so it must be quick: scripts
@@ -118,14 +118,14 @@ fn shareable(job: &WriteJob) -> bool {
 }
 
 impl Writer {
-    fn open(parts: WriterParts, replaces: bool) -> Result<Self> {
+    fn open(context: WriterContext, replaces: bool) -> Result<Self> {
         let recorder = Recorder::default();
         let wal_pages = Rc::new(Cell::new(0));
         let (pages, wrote) = (Rc::clone(&wal_pages), Rc::new(Cell::new(false)));
         let writes = Rc::clone(&wrote);
         let attached_logs = Rc::new(RefCell::new(Vec::new()));
         let logs = Rc::clone(&attached_logs);
-        let mut connection = open(&parts.location, &parts.settings, Role::Writer, |connection| {
+        let mut connection = open(&context.location, &context.settings, Role::Writer, |connection| {
             recorder.install(connection);
             connection.set_wal_hook(move |schema, in_log| {
                 writes.set(true);
@@ -136,25 +136,25 @@ impl Writer {
                 }
             });
         })?;
-        let commits = Arc::clone(&parts.commits);
+        let commits = Arc::clone(&context.commits);
         // A replacement attaches the databases that the readers have attached.
-        parts.epoch.follow(&mut connection, &mut SeenEpoch::default())?;
-        let followers = parts
+        context.epoch.follow(&mut connection, &mut SeenEpoch::default())?;
+        let followers = context
             .observers
             .iter()
             .map(|observer| Arc::clone(observer).follow_writer(&mut connection, replaces))
             .collect::<Result<_>>()?;
-        let files = Files::of(parts.location.identity());
+        let files = Files::of(context.location.identity());
         files
             .main_log()
             .into_iter()
-            .for_each(|log| parts.location.health.keep_log(log));
+            .for_each(|log| context.location.health.keep_log(log));
         Ok(Self {
             followers,
             connection,
             recorder,
             commits,
-            parts,
+            context,
             wal_pages,
             checkpointed: 0,
             restart_pause: 0,
@@ -184,7 +184,7 @@ impl Writer {
         self.commit_waiting(writes, shares);
         profile::writer_requests(timer, requests);
         // After the replies, because callers do not wait for observers.
-        let queue = &self.parts.queue;
+        let queue = &self.context.queue;
         let is_idle = || queue.len() == 0;
         for follower in &mut self.followers {
             follower.committed(&is_idle);

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use resqlite_live::Mark;
 
-use super::{Writer, job::Begin, reply::send_reply, unit::Company};
+use super::{Writer, job::Begin, reply::send_reply, unit::Sharing};
 use crate::{
     core::{
         error::{Error, Result},
@@ -58,7 +58,7 @@ impl Writer {
             send_reply(opened, Err(error));
             return profile::writer_requests(timer, 1);
         }
-        let transaction = Arc::clone(&self.parts.transaction);
+        let transaction = Arc::clone(&self.context.transaction);
         let _held = transaction.hold(&inbox, None);
         let _ended = EndOnPanic(&inbox);
         self.connection.sqlite.set_last_insert_rowid(0);
@@ -168,7 +168,7 @@ impl Writer {
     }
 
     fn write_inside(&mut self, write: &Write, reply: ReplyGuard) -> Flow {
-        match self.run(write, Company::Others) {
+        match self.run(write, Sharing::WithOthers) {
             Ok((rows, written)) => {
                 let written = Written {
                     commit: self.commits.last(),

@@ -27,25 +27,25 @@ const SETS_PER_CHECK: usize = 64;
 
 /// Whether a write shares its transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Company {
-    /// It does not: if the write fails, the whole transaction is rolled back.
+pub(super) enum Sharing {
+    /// It is alone: if it fails, the whole transaction is rolled back.
     Alone,
-    /// With other writes, which a failure must not affect.
-    Others,
+    /// It shares it with other writes, which its failure must not affect.
+    WithOthers,
 }
 
 impl Writer {
     /// Runs a write. If it fails among other writes, nothing of it is left; where that cannot be done, the whole
     /// transaction is rolled back ([`Connection::is_autocommit`](resqlite_sqlite::Connection::is_autocommit) says so).
-    pub(super) fn run(&mut self, write: &Write, company: Company) -> Result<Done> {
+    pub(super) fn run(&mut self, write: &Write, sharing: Sharing) -> Result<Done> {
         if write.token.is_cancelled() {
             return Err(Error::Aborted);
         }
         let mark = self.recorder.mark();
         self.connection.guard.interrupt.start(&write.token);
-        let done = match company {
-            Company::Alone => self.work(write),
-            Company::Others => self.work_or_nothing(write),
+        let done = match sharing {
+            Sharing::Alone => self.work(write),
+            Sharing::WithOthers => self.work_or_nothing(write),
         };
         self.connection.guard.interrupt.stop();
         if let WriteOp::Batch {

@@ -7,7 +7,7 @@ use resqlite_live::fault::planted;
 
 use super::{
     Writer,
-    unit::{Company, Done},
+    unit::{Done, Sharing},
 };
 use crate::{
     connection::open::end_script,
@@ -21,7 +21,7 @@ use crate::{
 impl Writer {
     /// Runs what manages transactions or the connection itself, as it is written.
     pub(super) fn run_unwrapped(&mut self, write: &Write) -> Result<(Done, u64)> {
-        self.parts.location.health.check()?;
+        self.context.location.health.check()?;
         self.commits.script_begins();
         self.set_synchronous(write.full)?;
         self.recorder.begin(&self.commits);
@@ -57,13 +57,13 @@ impl Writer {
         let guard = &self.connection.guard;
         if guard.authorizer.take_script_has_set() && !planted("script_settings_stay") {
             self.connection
-                .as_internal(|connection| end_script(connection, &self.parts.settings))?;
+                .as_internal(|connection| end_script(connection, &self.context.settings))?;
         }
         Ok(())
     }
 
     fn run_uncached(&mut self, sql: &Arc<str>, write: &Write) -> Result<Done> {
-        let done = self.run(write, Company::Alone);
+        let done = self.run(write, Sharing::Alone);
         // The statement is allowed only here, so it must not stay in the cache.
         self.connection.forget(sql);
         done
@@ -74,16 +74,16 @@ impl Writer {
     fn settle_unwrapped(&mut self) -> Result<()> {
         self.connection.clear();
         // Readers must know what names mean before they know of the commit.
-        self.parts.epoch.names_changed();
+        self.context.epoch.names_changed();
         if std::mem::take(&mut self.statistics_touched) {
-            self.parts.epoch.statistics_changed();
+            self.context.epoch.statistics_changed();
         }
         let published = self
             .connection
-            .as_internal(|connection| self.parts.epoch.publish_attachments(connection));
+            .as_internal(|connection| self.context.epoch.publish_attachments(connection));
         self.recorder.everything_changed();
         self.recorder.commit(&self.commits, true);
-        self.files.attach(&self.parts.epoch.attached_files());
+        self.files.attach(&self.context.epoch.attached_files());
         published
     }
 }

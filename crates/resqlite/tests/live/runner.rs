@@ -23,7 +23,7 @@ pub struct Counts {
     pub skipped_by_key: u64,
     pub reruns: u64,
     pub unchanged: u64,
-    pub verified: u64,
+    pub audits: u64,
 }
 
 impl Counts {
@@ -36,11 +36,11 @@ impl Counts {
         self.skipped_by_key += other.skipped_by_key;
         self.reruns += other.reruns;
         self.unchanged += other.unchanged;
-        self.verified += other.verified;
+        self.audits += other.audits;
     }
 }
 
-/// Runs a script. `verify`: the share of skipped re-queries that the engine makes all the same.
+/// Runs a script. `verify`: the share of commits after which a query that they do not affect is audited.
 ///
 /// # Errors
 /// The first promise that was broken.
@@ -93,7 +93,7 @@ fn run_steps(script: &Script, verify: f64) -> Result<Counts, Failure> {
         skipped_by_key: totals.skipped_by_key,
         reruns: totals.reruns,
         unchanged: totals.unchanged,
-        verified: totals.verified,
+        audits: totals.audits,
     };
     drop(run.streams);
     run.world.close();

@@ -17,12 +17,12 @@ use crate::{
     rows::ColumnLayout,
 };
 
-/// One value per query of a stream. The usual single one is stored inline, because with many streams each further
+/// One value per statement of a live query. The usual single one is stored inline: with many live queries, each further
 /// cache line that a run touches is a wait for memory.
 pub(super) type PerQuery<T> = SmallVec<[T; 1]>;
 
 /// One live query: its statements, and what is known about its last result.
-pub(super) struct Stream {
+pub(super) struct LiveQuery {
     pub(super) id: LiveQueryId,
     ids: Arc<Ids>,
     pub(super) queries: PerQuery<Query>,
@@ -33,7 +33,7 @@ pub(super) struct Stream {
     pub(super) state: Mutex<State>,
 }
 
-/// The state for the thread that runs a stream.
+/// The state for the thread that runs a live query.
 pub(super) struct State {
     pub(super) listener: Box<dyn Listener>,
     pub(super) parts: PerQuery<Part>,
@@ -43,13 +43,13 @@ pub(super) struct State {
     pub(super) error: Option<String>,
     /// The last run handed rows to its listener.
     pub(super) handed_over: bool,
-    /// How many transient errors it has met in a row.
-    pub(super) passing: u32,
+    /// How many transient errors it has had in a row.
+    pub(super) transient_errors: u32,
     /// A retry after a pause is planned.
     pub(super) retry_planned: bool,
 }
 
-/// The last result of one query.
+/// The last result of one statement.
 #[derive(Default)]
 pub(super) struct Part {
     pub(super) fingerprints: Vec<u64>,
@@ -59,7 +59,7 @@ pub(super) struct Part {
     pub(super) dependencies: Arc<Dependencies>,
 }
 
-impl Stream {
+impl LiveQuery {
     pub(super) fn new(
         ids: &Arc<Ids>,
         queries: PerQuery<Query>,
@@ -79,20 +79,20 @@ impl Stream {
                 worked: false,
                 error: None,
                 handed_over: false,
-                passing: 0,
+                transient_errors: 0,
                 retry_planned: false,
             }),
         }
     }
 }
 
-impl Drop for Stream {
+impl Drop for LiveQuery {
     fn drop(&mut self) {
         self.ids.give_back(self.id);
     }
 }
 
-/// The ids of streams. An id is reused only after its stream was dropped, so that a late call for one stream cannot
+/// The ids of live queries. An id is reused only after its live query was dropped, so that a late call for one cannot
 /// reach another.
 #[derive(Default)]
 pub(super) struct Ids(Mutex<Numbers>);
