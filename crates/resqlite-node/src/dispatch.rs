@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use resqlite::{
-    BatchPart, BatchParts, Engine, Error, Format, Handle, Integers, LiveQueryRequest, ParamSets, Params,
-    Query, QueryLimits, Session, Write, WriteOp,
+    BatchPart, BatchParts, Durability, Engine, Error, Format, Handle, Integers, LiveQueryRequest, ParamSets,
+    Params, Query, QueryLimits, Session, Write, WriteOp,
 };
 
 use crate::{
@@ -147,7 +147,7 @@ impl Dispatcher {
     fn write(&self, request: &Request<'_>, op: WriteOp) {
         let write = Write {
             op,
-            full: request.has(RequestFlags::FULL),
+            durability: durability(request),
             integers: integers(request),
             token: self.cancellation.token(request.id, &self.realm.scope),
         };
@@ -253,8 +253,8 @@ impl Dispatcher {
 
     fn begin(&mut self, request: &Request<'_>) {
         let timeout = limit(request, 8).map(milliseconds);
-        let full = request.has(RequestFlags::FULL);
-        self.open_session(request, |engine, reply| engine.begin(timeout, full, reply));
+        let durability = durability(request);
+        self.open_session(request, |engine, reply| engine.begin(timeout, durability, reply));
     }
 
     fn cursor(&mut self, request: &Request<'_>) -> Option<()> {
@@ -322,6 +322,14 @@ fn param_sets(request: &Request<'_>) -> ParamSets {
     ParamSets {
         count: request.word(4) as usize,
         params: request.params(8),
+    }
+}
+
+fn durability(request: &Request<'_>) -> Durability {
+    if request.has(RequestFlags::FULL) {
+        Durability::Full
+    } else {
+        Durability::Normal
     }
 }
 

@@ -48,7 +48,7 @@ use crate::{
 /// ```
 pub struct Database {
     handle: Arc<Handle>,
-    full: bool,
+    durability: Durability,
     live: LiveQueries,
 }
 
@@ -59,11 +59,11 @@ impl Database {
     /// # Errors
     /// [`Error::Open`] says which file and why, [`Error::Option`] which option.
     pub async fn open(path: &str, options: Options) -> Result<Self> {
-        let (path, full) = (path.to_owned(), options.durability == Durability::Full);
+        let (path, durability) = (path.to_owned(), options.durability);
         let handle = off_thread(move || Handle::open(&path, &options)).await??;
         Ok(Self {
             handle: Arc::new(handle),
-            full,
+            durability,
             live: LiveQueries::default(),
         })
     }
@@ -144,7 +144,7 @@ impl Database {
             return Err(Error::ReadOnly("the database is open for reading only".into()));
         }
         let (reply, done) = write_reply();
-        self.handle.engine().write(write(op, self.full), reply);
+        self.handle.engine().write(write(op, self.durability), reply);
         done.await
     }
 
@@ -154,7 +154,7 @@ impl Database {
     /// SQLite's, such as `SQLITE_BUSY` when another process keeps the lock.
     pub async fn begin(&self, timeout: Option<Duration>) -> Result<Transaction> {
         let (reply, opened) = step_reply();
-        let session = self.handle.engine().begin(timeout, self.full, reply);
+        let session = self.handle.engine().begin(timeout, self.durability, reply);
         opened.await?;
         Ok(Transaction {
             session,
@@ -322,7 +322,7 @@ impl Transaction {
 
     async fn write(&self, op: WriteOp) -> Result<WriteResult> {
         let (reply, done) = write_reply();
-        self.session.write(write(op, false), reply);
+        self.session.write(write(op, Durability::Normal), reply);
         done.await
     }
 
@@ -442,10 +442,10 @@ fn query(sql: &str, params: Params, format: Format) -> Query {
     }
 }
 
-fn write(op: WriteOp, full: bool) -> Write {
+fn write(op: WriteOp, durability: Durability) -> Write {
     Write {
         op,
-        full,
+        durability,
         integers: Integers::BigInt,
         token: Token::default(),
     }

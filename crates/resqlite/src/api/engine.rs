@@ -24,7 +24,7 @@ use crate::{
     core::{
         error::{Error, Result},
         limits,
-        options::{Options, Settings},
+        options::{Durability, Options, Settings},
         params::Params,
         profile::{self, Dispatcher},
         queue::{Queue, Refused},
@@ -284,13 +284,13 @@ impl Engine {
     }
 
     /// Begins a transaction; `reply` is answered when it holds the writer. It is rolled back after `timeout`.
-    pub fn begin(&self, timeout: Option<Duration>, full: bool, reply: Box<dyn Reply>) -> Session {
+    pub fn begin(&self, timeout: Option<Duration>, durability: Durability, reply: Box<dyn Reply>) -> Session {
         let (session, opened) = (self.session(), ReplyGuard::new(reply));
         let inbox = Arc::clone(&session.inbox);
         self.push(WriteJob::Begin(writer::Begin {
             inbox,
             timeout,
-            full,
+            durability,
             opened,
         }));
         session

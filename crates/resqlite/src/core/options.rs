@@ -45,8 +45,8 @@ pub struct Options {
     pub untrusted: Option<bool>,
 }
 
-/// When a write is acknowledged.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// When a write is acknowledged. The stronger durability is the greater one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
     /// When it is committed: it survives a crash of the process; a power cut may undo the last commits, never part
     /// of one.

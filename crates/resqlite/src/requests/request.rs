@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use crate::{
     core::{
         error::{Error, Result},
+        options::Durability,
         params::Params,
         queue::Queue,
         token::Token,
@@ -57,8 +58,8 @@ pub struct QueryLimits {
 pub struct Write {
     /// What to do.
     pub op: WriteOp,
-    /// Whether it must be on disk before it is acknowledged.
-    pub full: bool,
+    /// When it is acknowledged. Writes that share a transaction get the strongest durability of them all.
+    pub durability: Durability,
     /// How INTEGERs of returned rows are packed.
     pub integers: Integers,
     /// Ends the run early, as long as it is not committed.

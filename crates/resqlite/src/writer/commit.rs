@@ -10,15 +10,16 @@ use crate::{
     connection::{schema_epoch::SchemaVersions, schemas},
     core::{
         error::{Error, Result},
+        options::Durability,
         profile,
     },
 };
 
 impl Writer {
     /// Begins a transaction that holds the write lock.
-    pub(super) fn begin(&mut self, full: bool) -> Result<()> {
+    pub(super) fn begin(&mut self, durability: Durability) -> Result<()> {
         self.context.location.health.check()?;
-        self.set_synchronous(full)?;
+        self.set_synchronous(durability)?;
         self.recorder.begin(&self.commits);
         self.schema_touched = false;
         self.statistics_touched = false;
@@ -91,7 +92,7 @@ impl Writer {
         }
         let number = self.recorder.commit(&self.commits, self.wrote.get());
         if self.wrote.get() {
-            self.look_after_files(self.synchronous_full || !locks_survive_other_copies())?;
+            self.look_after_files(self.durability == Durability::Full || !locks_survive_other_copies())?;
         }
         Ok(number)
     }
@@ -152,18 +153,21 @@ impl Writer {
         self.connection.internal(sql).map(drop)
     }
 
-    pub(super) fn set_synchronous(&mut self, full: bool) -> Result<()> {
-        if full {
+    pub(super) fn set_synchronous(&mut self, durability: Durability) -> Result<()> {
+        if durability == Durability::Full {
             self.restore_doubtful_logs()?;
         }
-        if full != self.synchronous_full && !planted("never_full") {
-            let level = if full { "FULL" } else { "NORMAL" };
-            self.control(&format!("PRAGMA synchronous = {level}"))?;
-            self.synchronous_full = full;
+        if durability != self.durability && !planted("never_full") {
+            self.control(match durability {
+                Durability::Normal => "PRAGMA synchronous = NORMAL",
+                Durability::Full => "PRAGMA synchronous = FULL",
+            })?;
+            self.durability = durability;
         }
         Ok(())
     }
 }
+
 fn locked(error: &resqlite_sqlite::Error) -> Error {
     let message = "database is locked: another process held the write lock longer than busyTimeout";
     Error::Sqlite(resqlite_sqlite::Error::new(error.code(), message))

@@ -106,7 +106,8 @@ impl Writer {
     fn attempt(&mut self, writes: &[&Write]) -> Attempt {
         let tokens = writes.iter().map(|write| write.token.clone()).collect();
         self.connection.guard.interrupt.start_waiting(tokens);
-        let begun = self.begin(writes.iter().any(|write| write.full));
+        let durability = writes.iter().map(|write| write.durability).max();
+        let begun = self.begin(durability.unwrap_or_default());
         self.connection.guard.interrupt.stop_waiting();
         if let Err(error) = begun {
             return Attempt::RolledBack { error, for_all: true };

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{
     connection::engine_connection::EngineConnection,
-    core::error::Error,
+    core::{error::Error, options::Durability},
     requests::{
         request::{ReplyGuard, Write},
         session::Inbox,
@@ -44,6 +44,6 @@ impl WriteJob {
 pub(crate) struct Begin {
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) full: bool,
+    pub(crate) durability: Durability,
     pub(crate) opened: ReplyGuard,
 }

@@ -46,7 +46,10 @@ use crate::{
         location::Location,
         schema_epoch::{SchemaEpoch, SchemaVersions},
     },
-    core::{options::Settings, queue::Queue},
+    core::{
+        options::{Durability, Settings},
+        queue::Queue,
+    },
     reader::Readers,
     requests::holders::Holders,
 };
@@ -101,7 +104,8 @@ pub(super) struct Writer {
     checkpointed: u32,
     /// Commits to let pass before readers are held back again.
     restart_pause: u32,
-    synchronous_full: bool,
+    /// What `PRAGMA synchronous` is set for.
+    durability: Durability,
     /// SQLite's counts of schema changes, per database, when the last transaction began.
     schema_versions: SchemaVersions,
     /// Attached databases whose write-ahead logs have grown.

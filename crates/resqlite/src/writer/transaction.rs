@@ -8,6 +8,7 @@ use super::{Writer, job::Begin, reply::send_reply, unit::Sharing};
 use crate::{
     core::{
         error::{Error, Result},
+        options::Durability,
         profile,
         queue::Popped,
     },
@@ -49,11 +50,11 @@ impl Writer {
         let Begin {
             inbox,
             timeout,
-            full,
+            durability,
             opened,
         } = begin;
         let timer = profile::start();
-        if let Err(error) = self.open_transaction(&inbox, full) {
+        if let Err(error) = self.open_transaction(&inbox, durability) {
             inbox.end(Some(error.clone()));
             send_reply(opened, Err(error));
             return profile::writer_requests(timer, 1);
@@ -83,11 +84,11 @@ impl Writer {
         }
     }
 
-    fn open_transaction(&mut self, inbox: &Inbox, full: bool) -> Result<()> {
+    fn open_transaction(&mut self, inbox: &Inbox, durability: Durability) -> Result<()> {
         if let Some(reason) = inbox.reason() {
             return Err(reason);
         }
-        self.begin(full)
+        self.begin(durability)
     }
 
     fn serve(&mut self, inbox: &Inbox, deadline: Option<Instant>, open: &mut Open) -> Option<Error> {

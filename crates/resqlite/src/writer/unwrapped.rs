@@ -23,7 +23,7 @@ impl Writer {
     pub(super) fn run_unwrapped(&mut self, write: &Write) -> Result<(Done, u64)> {
         self.context.location.health.check()?;
         self.commits.script_begins();
-        self.set_synchronous(write.full)?;
+        self.set_synchronous(write.durability)?;
         self.recorder.begin(&self.commits);
         self.connection.sqlite.set_last_insert_rowid(0);
         let guard = self.connection.guard.clone();

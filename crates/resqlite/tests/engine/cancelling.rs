@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 
-use resqlite::{Error, Scope, Token, TokenSlot};
+use resqlite::{Durability, Error, Scope, Token, TokenSlot};
 
 use crate::support::{Fixture, ask, block_on, hold_reader, query, readers, tell, write};
 
@@ -170,7 +170,7 @@ fn closing_interrupts_snapshots_and_transactions() {
     };
     let snapshot = engine.snapshot(tell(|_| ()));
     snapshot.select(query(ENDLESS, Token::default()), told());
-    let transaction = engine.begin(None, false, tell(|_| ()));
+    let transaction = engine.begin(None, Durability::Normal, tell(|_| ()));
     transaction.select(query(ENDLESS, Token::default()), told());
     block_on(db.close()).unwrap();
     for _ in 0..2 {

@@ -2,7 +2,9 @@
 
 use std::{sync::mpsc, time::Duration};
 
-use resqlite::{ColumnLayout, Error, Format, Outcome, Query, QueryLimits, Reply, Result, RowBatch, Token};
+use resqlite::{
+    ColumnLayout, Durability, Error, Format, Outcome, Query, QueryLimits, Reply, Result, RowBatch, Token,
+};
 
 use crate::support::{Fixture, block_on, query, readers};
 
@@ -177,7 +179,7 @@ fn a_read_that_exceeds_a_limit_leaves_its_transaction_as_it_was() {
     let (tell, hear) = mpsc::channel();
     let reply = || Box::new(Heard(tell.clone()));
     let done = || hear.recv().unwrap();
-    let transaction = engine.begin(None, false, reply());
+    let transaction = engine.begin(None, Durability::Normal, reply());
     done().unwrap();
     transaction.write(crate::support::write("INSERT INTO t VALUES (4)", false), reply());
     done().unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, mpsc};
 
-use resqlite::{ColumnLayout, Database, Error, Outcome, Reply, Result, RowBatch, Token};
+use resqlite::{ColumnLayout, Database, Durability, Error, Outcome, Reply, Result, RowBatch, Token};
 
 use crate::support::{Fixture, Told, ask, block_on, query, readers, tell, write};
 
@@ -126,7 +126,7 @@ fn after_a_panic(db: &Database, session: &resqlite::Session) {
 #[test]
 fn a_transaction_in_which_a_reply_panics_is_rolled_back_and_ended() {
     let fixture = fixture();
-    let session = fixture.db.engine().begin(None, false, tell(|_| ()));
+    let session = fixture.db.engine().begin(None, Durability::Normal, tell(|_| ()));
     told_of(|reply| session.write(write("INSERT INTO t VALUES (1)", false), reply)).unwrap();
     after_a_panic(&fixture.db, &session);
     fixture.run("INSERT INTO t VALUES (2)");

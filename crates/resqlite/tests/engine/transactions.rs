@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use resqlite::{Error, Token};
+use resqlite::{Durability, Error, Token};
 
 use crate::support::{Fixture, ask, block_on, integers, query, tell};
 
@@ -159,7 +159,7 @@ fn whoever_watches_a_transaction_hears_that_it_timed_out() {
     let (opened, is_open) = std::sync::mpsc::channel();
     let session = fixture.db.engine().begin(
         Some(Duration::from_millis(1)),
-        false,
+        Durability::Normal,
         tell(move |told| opened.send(told).unwrap()),
     );
     is_open.recv().unwrap().unwrap();
@@ -218,7 +218,7 @@ fn a_deferred_foreign_key_fails_the_commit_and_rolls_back() {
 fn a_session_used_after_its_end_says_what_was_asked_of_it() {
     let fixture = fixture();
     let (done, is_done) = std::sync::mpsc::channel();
-    let session = fixture.db.engine().begin(None, false, tell(|_| ()));
+    let session = fixture.db.engine().begin(None, Durability::Normal, tell(|_| ()));
     session.commit(tell(move |told| done.send(told).unwrap()));
     is_done.recv().unwrap().unwrap();
     // The writer has let go of the session when the next write is done.
@@ -240,7 +240,7 @@ fn a_session_used_after_its_end_says_what_was_asked_of_it() {
 #[test]
 fn cancelling_a_session_interrupts_what_runs_in_it_and_rolls_back() {
     let fixture = fixture();
-    let session = fixture.db.engine().begin(None, false, tell(|_| ()));
+    let session = fixture.db.engine().begin(None, Durability::Normal, tell(|_| ()));
     let (ended, has_ended) = std::sync::mpsc::channel();
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
     session.select(

@@ -251,7 +251,7 @@ impl World {
                 sql: INTO_MAIN.into(),
                 params: [number.into(), pad.into()].into(),
             },
-            full: true,
+            durability: Durability::Full,
             integers: Integers::BigInt,
             token: Token::default(),
         };

@@ -10,8 +10,8 @@ use std::{
 
 use pollster::block_on;
 use resqlite::{
-    ColumnLayout, Database, Error, Integers, Options, Outcome, Params, Reply, Result, RowBatch, Rows, Token,
-    Transaction, Value, Write, WriteOp, WriteResult,
+    ColumnLayout, Database, Durability, Error, Integers, Options, Outcome, Params, Reply, Result, RowBatch,
+    Rows, Token, Transaction, Value, Write, WriteOp, WriteResult,
 };
 use resqlite_sqlite::{Access, Connection};
 use tempfile::TempDir;
@@ -220,7 +220,7 @@ impl World {
                 sql: statement.sql.as_str().into(),
                 params: Params::from(&statement.params[..]),
             },
-            full: false,
+            durability: Durability::Normal,
             integers: Integers::BigInt,
             token: Token::default(),
         });

@@ -6,8 +6,8 @@ use std::{
 };
 
 use resqlite::{
-    ColumnLayout, Engine, Handle, Integers, Options, Outcome, ParamSets, Params, Reply, Result, RowBatch,
-    Session, Token, Write, WriteOp,
+    ColumnLayout, Durability, Engine, Handle, Integers, Options, Outcome, ParamSets, Params, Reply, Result,
+    RowBatch, Session, Token, Write, WriteOp,
 };
 use resqlite_sqlite::fault_vfs::{Call, Event, Plan, Tap, What};
 
@@ -261,7 +261,7 @@ impl Run {
     /// Queues writes behind a transaction that holds the writer, so that they form one group.
     fn write_together(&mut self, count: usize) {
         let (reply, holds_the_writer) = self.teller();
-        let session = (count > 1).then(|| self.engine.begin(None, false, reply));
+        let session = (count > 1).then(|| self.engine.begin(None, Durability::Normal, reply));
         let asked: Vec<_> = (0..count)
             .map(|_| {
                 let ((number, work), (reply, told)) = (self.work(), self.teller());
@@ -280,7 +280,7 @@ impl Run {
     fn transaction(&mut self) {
         let full = self.promises_full();
         let (reply, begun) = self.teller();
-        let session = self.engine.begin(None, full, reply);
+        let session = self.engine.begin(None, durability(full), reply);
         let mut numbers = Vec::new();
         let mut done = heard(&begun);
         for nested in 0..self.rng.between(1, 4) {
@@ -334,8 +334,16 @@ fn heard(told: &mpsc::Receiver<Answer>) -> Answer {
 fn write(work: WriteOp, full: bool) -> Write {
     Write {
         op: work,
-        full,
+        durability: durability(full),
         integers: Integers::BigInt,
         token: Token::default(),
+    }
+}
+
+fn durability(full: bool) -> Durability {
+    if full {
+        Durability::Full
+    } else {
+        Durability::Normal
     }
 }

@@ -8,8 +8,8 @@ use std::{
 };
 
 use resqlite::{
-    ColumnLayout, Database, Error, Format, Integers, Outcome, Params, Query, Reply, Result, RowBatch, Token,
-    Write, WriteOp,
+    ColumnLayout, Database, Durability, Error, Format, Integers, Outcome, Params, Query, Reply, Result,
+    RowBatch, Token, Write, WriteOp,
 };
 
 /// A future that was polled once: what it asks for is queued.
@@ -72,7 +72,11 @@ pub fn write(sql: &str, full: bool) -> Write {
             sql: sql.into(),
             params: Params::default(),
         },
-        full,
+        durability: if full {
+            Durability::Full
+        } else {
+            Durability::Normal
+        },
         integers: Integers::BigInt,
         token: Token::default(),
     }
