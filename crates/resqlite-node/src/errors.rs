@@ -3,6 +3,8 @@
 use resqlite::Error;
 use serde_json::json;
 
+use crate::stats::camel_case;
+
 /// Returns `{ kind, code, message, errno?, offset?, operation?, limit? }`; `kind` names the class.
 pub(crate) fn to_json(error: &Error) -> Vec<u8> {
     let kind = match error {
@@ -21,7 +23,7 @@ pub(crate) fn to_json(error: &Error) -> Vec<u8> {
         }
     }
     if let Error::Transaction { operation, .. } = error {
-        object["operation"] = (*operation).into();
+        object["operation"] = camel_case(operation).into();
     }
     if let Error::Limit { limit, .. } = error {
         object["limit"] = (*limit).into();

@@ -20,7 +20,7 @@ async function holdLock({ Database, say, hear }: Tools, file: string): Promise<v
 
 const TABLE = 'CREATE TABLE t(x); INSERT INTO t VALUES (0)'
 const insert = 'INSERT INTO t(x) VALUES (?)'
-const busy = withCode('SQLITE_BUSY', 'locked', 'busyTimeout')
+const busy = withCode('SQLITE_BUSY', 'locked', 'busy timeout')
 
 /** Whether a promise has settled, as far as this thread knows. */
 function settled(promise: Promise<unknown>): () => boolean {

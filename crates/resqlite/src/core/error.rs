@@ -28,7 +28,7 @@ pub enum Error {
     Option(String),
     /// A parameter is missing, too many, misnamed or out of range. Nothing ran.
     Parameter(String),
-    /// An INTEGER that no JavaScript number can hold exactly, where only numbers are wanted.
+    /// An INTEGER that a floating-point number cannot hold exactly, where only such numbers are wanted.
     Integer(String),
     /// The SQL text is no single statement, or a statement that is not allowed in this place.
     Statement(String),
@@ -36,7 +36,7 @@ pub enum Error {
     ReadOnly(String),
     /// A transaction (or snapshot, or cursor) cannot do what it was asked to.
     Transaction {
-        /// What was asked for.
+        /// The method that was called, such as `execute_batch`.
         operation: &'static str,
         /// Why not.
         message: String,
@@ -163,7 +163,7 @@ impl fmt::Display for Error {
             ),
             Self::TooManyLeases => write!(
                 f,
-                "{} snapshots and iterators are open and wait for their callers; diagnostics() tells which",
+                "{} snapshots and iterators are open and wait for their callers; the diagnostics tell which",
                 limits::LEASES_MAX
             ),
             Self::WorkerDied => {

@@ -88,7 +88,7 @@ impl Settings {
             .statement_cache_size
             .unwrap_or(limits::STATEMENT_CACHE_DEFAULT);
         if statement_cache_size == 0 {
-            return Err(Error::Option("statementCacheSize must be at least 1".into()));
+            return Err(Error::Option("the statement cache size must be at least 1".into()));
         }
         options
             .pragmas
@@ -122,29 +122,29 @@ impl Settings {
             options.busy_timeout.is_some(),
             wanted.busy_timeout == self.busy_timeout,
         ) {
-            "busyTimeout"
+            "busy timeout"
         } else if differs(
             options.foreign_keys.is_some(),
             wanted.foreign_keys == self.foreign_keys,
         ) {
-            "foreignKeys"
+            "foreign keys"
         } else if differs(
             options.statement_cache_size.is_some(),
             wanted.statement_cache_size == self.statement_cache_size,
         ) {
-            "statementCacheSize"
+            "statement cache size"
         } else if differs(!options.pragmas.is_empty(), wanted.pragmas == self.pragmas) {
             "pragmas"
         } else if differs(
             options.watch_external.is_some(),
             wanted.watch_external == self.watch_external,
         ) {
-            "watchExternal"
+            "watch external"
         } else if differs(
             options.trusted_schema.is_some(),
             wanted.trusted_schema == self.trusted_schema,
         ) {
-            "trustedSchema"
+            "trusted schema"
         } else if differs(options.defensive.is_some(), wanted.defensive == self.defensive) {
             "defensive"
         } else if differs(options.untrusted.is_some(), wanted.untrusted == self.untrusted) {
@@ -184,9 +184,9 @@ fn check_untrusted(options: &Options) -> Result<()> {
             .any(|(own, _)| own.eq_ignore_ascii_case(name))
     };
     let contradiction = if options.trusted_schema == Some(true) {
-        "trustedSchema: true"
+        "a trusted schema"
     } else if options.defensive == Some(false) {
-        "defensive: false"
+        "defensive off"
     } else if let Some((name, _)) = options.pragmas.iter().find(|(name, _)| own(name)) {
         name
     } else {

@@ -26,7 +26,7 @@ impl TokenSlot {
     }
 }
 
-/// What many requests have in common and may be cancelled together: a JavaScript realm, a transaction.
+/// What several requests belong to and are cancelled with: a realm, a transaction.
 #[derive(Debug, Clone, Default)]
 pub struct Scope(Arc<AtomicBool>);
 

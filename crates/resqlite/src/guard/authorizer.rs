@@ -130,13 +130,13 @@ impl Authorizer {
         let reader = self.role == Role::Reader;
         match action.code {
             action::TRANSACTION | action::SAVEPOINT if reader => {
-                Some("select cannot manage transactions; use transaction() or snapshot()".into())
+                Some("select cannot manage transactions; use the methods for transactions and snapshots".into())
             }
             action::SAVEPOINT if action.second.is_some_and(|name| name.starts_with("resqlite_")) => {
                 Some("savepoints whose names begin with resqlite_ are resqlite's own".into())
             }
             action::TRANSACTION => {
-                Some("a transaction is managed by transaction(), or by a script given to exec".into())
+                Some("a transaction is managed by its own methods, or by a script given to exec".into())
             }
             action::ATTACH | action::DETACH if reader => {
                 Some("ATTACH and DETACH go through execute or exec".into())

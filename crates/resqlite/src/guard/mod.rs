@@ -77,7 +77,7 @@ impl Guard {
 
 /// SQLite does not say why a view, trigger or other part of the schema must not use something.
 fn advise(error: Error) -> Error {
-    const WHY: &str = "in a schema that is not trusted (option trustedSchema)";
+    const WHY: &str = "in a schema that is not trusted (there is an option for a trusted schema)";
     match error {
         Error::Sqlite(said)
             if said.message().starts_with("unsafe use of ") && !said.message().ends_with(WHY) =>

@@ -262,7 +262,7 @@ impl Step {
                     ..
                 },
                 _,
-            ) => "executeBatch",
+            ) => "execute_batch",
             Self::Write(
                 Write {
                     op: WriteOp::Script(_),

@@ -169,6 +169,6 @@ impl Writer {
 }
 
 fn locked(error: &resqlite_sqlite::Error) -> Error {
-    let message = "database is locked: another process held the write lock longer than busyTimeout";
+    let message = "database is locked: another process held the write lock longer than the busy timeout";
     Error::Sqlite(resqlite_sqlite::Error::new(error.code(), message))
 }

@@ -46,7 +46,7 @@ impl Writer {
         self.look_after_files(true)?;
         let done = done.map_err(|error| guard.explain(error))?;
         if left_open {
-            let message = "the SQL left a transaction open, which was rolled back; use transaction()";
+            let message = "the SQL left a transaction open, which was rolled back; use the methods for transactions";
             return Err(Error::transaction("execute", message));
         }
         Ok((done, self.commits.last()))

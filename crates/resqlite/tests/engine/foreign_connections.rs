@@ -20,7 +20,7 @@ fn a_foreign_lock_held_longer_than_busy_timeout_is_sqlite_busy() {
     stranger.execute_script("BEGIN IMMEDIATE").unwrap();
     let error = fixture.fails("INSERT INTO t VALUES (1)");
     assert_eq!(error.code(), "SQLITE_BUSY");
-    assert!(error.to_string().contains("busyTimeout"), "{error}");
+    assert!(error.to_string().contains("busy timeout"), "{error}");
     let error = block_on(fixture.db.begin(None)).err().unwrap();
     assert_eq!(error.code(), "SQLITE_BUSY");
     stranger.execute_script("COMMIT").unwrap();

@@ -123,12 +123,12 @@ fn values_that_an_option_cannot_have_are_refused_by_name() {
                 statement_cache_size: Some(0),
                 ..Options::default()
             },
-            "statementCacheSize",
+            "statement cache size",
         ),
         (pragma("journal_mode", "delete"), "journal_mode"),
         (pragma("Synchronous", "OFF"), "durability"),
-        (pragma("foreign_keys", "0"), "foreignKeys"),
-        (pragma("busy_timeout", "0"), "busyTimeout"),
+        (pragma("foreign_keys", "0"), "foreign keys"),
+        (pragma("busy_timeout", "0"), "busy timeout"),
         (pragma("locking_mode", "exclusive"), "locking_mode"),
         (
             pragma("cache_size; DROP TABLE t", "1"),
@@ -248,21 +248,21 @@ fn an_engine_that_is_shared_refuses_options_that_contradict_its_own() {
                 foreign_keys: Some(false),
                 ..Options::default()
             },
-            "foreignKeys",
+            "foreign keys",
         ),
         (
             Options {
                 busy_timeout: Some(std::time::Duration::ZERO),
                 ..Options::default()
             },
-            "busyTimeout",
+            "busy timeout",
         ),
         (
             Options {
                 statement_cache_size: Some(1),
                 ..Options::default()
             },
-            "statementCacheSize",
+            "statement cache size",
         ),
         (
             Options {

@@ -24,7 +24,7 @@ fn the_schema_may_use_what_can_do_harm_only_where_it_is_trusted() {
     let distrusted = Fixture::new(schema);
     let refused = code(&distrusted.db, "SELECT * FROM v");
     assert!(refused.contains("unsafe use of virtual table"), "{refused}");
-    assert!(refused.contains("trustedSchema"), "{refused}");
+    assert!(refused.contains("trusted schema"), "{refused}");
     assert_eq!(
         distrusted.select("SELECT * FROM pragma_table_info('t')").len(),
         1,
@@ -218,7 +218,7 @@ fn options_that_take_back_what_untrusted_stands_for_are_refused() {
                 trusted_schema: Some(true),
                 ..untrusted()
             },
-            "trustedSchema",
+            "trusted schema",
         ),
         (
             Options {
