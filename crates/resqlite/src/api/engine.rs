@@ -32,7 +32,7 @@ use crate::{
         token::Token,
     },
     dependencies::Explanation,
-    guard::authorizer::Role,
+    guard::{authorizer::Role, pragmas},
     live::{ExternalWatch, Listener, LiveCoordinator, LiveQueryRequest, Subscription},
     reader::{Cursor, Job, Lease, Pool, Readers},
     requests::{
@@ -89,6 +89,7 @@ impl Handle {
     /// [`Error::Open`] says which file and why; [`Error::Option`] which option.
     pub fn open(path: &str, options: &Options) -> Result<Self> {
         let settings = Settings::decide(options)?;
+        pragmas::check_options(&settings.pragmas)?;
         let location = Location::find(path, options.read_only)?;
         let key = location
             .identity()

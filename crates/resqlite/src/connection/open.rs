@@ -12,9 +12,12 @@ use crate::{
         error::Result,
         limits,
         options::{Settings, UNTRUSTED_PRAGMAS},
+    },
+    guard::{
+        Guard,
+        authorizer::Role,
         pragmas::{self, Reach},
     },
-    guard::{Guard, authorizer::Role},
 };
 
 /// Opens and sets up a connection. `hooks` runs before anything is prepared on it.

@@ -4,7 +4,6 @@ pub(crate) mod error;
 pub mod limits;
 pub(crate) mod options;
 pub mod params;
-pub(crate) mod pragmas;
 #[cfg(feature = "profile")]
 pub mod profile;
 #[cfg(not(feature = "profile"))]

@@ -4,7 +4,7 @@ use std::{thread, time::Duration};
 
 use crate::core::{
     error::{Error, Result},
-    limits, pragmas,
+    limits,
 };
 
 /// How a database is opened. Everything has a sensible default.
@@ -88,12 +88,10 @@ impl Settings {
             .statement_cache_size
             .unwrap_or(limits::STATEMENT_CACHE_DEFAULT);
         if statement_cache_size == 0 {
-            return Err(Error::Option("the statement cache size must be at least 1".into()));
+            return Err(Error::Option(
+                "the statement cache size must be at least 1".into(),
+            ));
         }
-        options
-            .pragmas
-            .iter()
-            .try_for_each(|(name, value)| check_pragma(name, value))?;
         let untrusted = options.untrusted.unwrap_or(false);
         if untrusted {
             check_untrusted(options)?;
@@ -156,24 +154,6 @@ impl Settings {
             "{different}: this file is open in this process already, with another value; they must agree"
         )))
     }
-}
-
-fn check_pragma(name: &str, value: &str) -> Result<()> {
-    let word = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if !word(name) {
-        return Err(Error::Option(format!("pragmas: {name:?} is no name of a PRAGMA")));
-    }
-    if let Err(advice) = pragmas::as_option(name) {
-        return Err(Error::Option(format!(
-            "pragmas: {name} cannot be set here: {advice}"
-        )));
-    }
-    if !word(value.trim_start_matches(['-', '+'])) && value.parse::<f64>().is_err() {
-        return Err(Error::Option(format!(
-            "pragmas: {name}: {value:?} is neither a word nor a number"
-        )));
-    }
-    Ok(())
 }
 
 /// Refuses options that contradict `untrusted`.

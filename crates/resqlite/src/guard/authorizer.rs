@@ -4,12 +4,12 @@ use std::cell::{Cell, RefCell};
 
 use resqlite_sqlite::{Action, action};
 
-use super::{authorizer_log::AuthorizerLog, effects::Effects};
-use crate::core::{
-    error::Error,
-    options::Settings,
+use super::{
+    authorizer_log::AuthorizerLog,
+    effects::Effects,
     pragmas::{self, Asker},
 };
+use crate::core::{error::Error, options::Settings};
 
 /// The state of a connection's authorizer.
 pub(crate) struct Authorizer {
@@ -129,9 +129,9 @@ impl Authorizer {
     fn refuse(&self, action: Action<'_>) -> Option<String> {
         let reader = self.role == Role::Reader;
         match action.code {
-            action::TRANSACTION | action::SAVEPOINT if reader => {
-                Some("select cannot manage transactions; use the methods for transactions and snapshots".into())
-            }
+            action::TRANSACTION | action::SAVEPOINT if reader => Some(
+                "select cannot manage transactions; use the methods for transactions and snapshots".into(),
+            ),
             action::SAVEPOINT if action.second.is_some_and(|name| name.starts_with("resqlite_")) => {
                 Some("savepoints whose names begin with resqlite_ are resqlite's own".into())
             }

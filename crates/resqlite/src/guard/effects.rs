@@ -2,7 +2,7 @@
 
 use resqlite_sqlite::{Action, action};
 
-use crate::core::pragmas;
+use super::pragmas;
 
 /// What a statement does besides reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

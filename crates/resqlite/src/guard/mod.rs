@@ -7,6 +7,7 @@ mod budget;
 pub(crate) mod effects;
 pub(crate) mod file_health;
 pub(crate) mod interrupt;
+pub(crate) mod pragmas;
 
 use std::rc::Rc;
 

@@ -11,10 +11,8 @@ use super::{
 };
 use crate::{
     connection::open::end_script,
-    core::{
-        error::{Error, Result},
-        pragmas::Asker,
-    },
+    core::error::{Error, Result},
+    guard::pragmas::Asker,
     requests::request::{Write, WriteOp},
 };
 
@@ -46,7 +44,8 @@ impl Writer {
         self.look_after_files(true)?;
         let done = done.map_err(|error| guard.explain(error))?;
         if left_open {
-            let message = "the SQL left a transaction open, which was rolled back; use the methods for transactions";
+            let message =
+                "the SQL left a transaction open, which was rolled back; use the methods for transactions";
             return Err(Error::transaction("execute", message));
         }
         Ok((done, self.commits.last()))

@@ -53,7 +53,7 @@ impl Db {
         self.connection
             .guard
             .authorizer
-            .unwrapped(crate::core::pragmas::Asker::Script, run)
+            .unwrapped(crate::guard::pragmas::Asker::Script, run)
             .unwrap();
     }
 

@@ -328,7 +328,7 @@ impl World {
         if connection
             .guard
             .authorizer
-            .unwrapped(crate::core::pragmas::Asker::Script, run)
+            .unwrapped(crate::guard::pragmas::Asker::Script, run)
             .is_err()
         {
             self.recorder.rollback_to(mark);

@@ -1,8 +1,10 @@
-//! What each PRAGMA of SQLite does, and who may ask for it.
+//! What each PRAGMA of SQLite does, and who may use it.
 //!
 //! A database has many connections, so a PRAGMA that sets something for one of them is refused by name, with advice.
 
-/// Where a PRAGMA is asked for.
+use crate::core::error::{Error, Result};
+
+/// Who uses a PRAGMA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asker {
     /// A statement that reads, on one connection of many.
@@ -22,16 +24,17 @@ enum Class {
     Reports,
     /// With an argument it changes the file.
     File,
-    /// With an argument it chooses something that stays as it is once the file has content.
+    /// With an argument it chooses something that cannot change once the file has content.
     Creation,
     /// Works on the file; only the connection that writes can.
     Works,
-    /// Belongs to the connection that writes, which alone can report it: others keep what they found when they opened.
+    /// Belongs to the connection that writes, which alone can report it: the others still have the value that they read
+    /// when they were opened.
     Writer,
-    /// With an argument it changes how the connection that writes works, until the end of a script; then it is this
-    /// default again, or what the option `pragmas` says.
+    /// With an argument it changes how the connection that writes works, until the end of a script. Then it returns to
+    /// the value of the option `pragmas`, or to this default.
     Script(&'static str),
-    /// The same; an option of its own says what it is.
+    /// Like `Script`, but it returns to the value of an option of its own.
     ForeignKeys,
     /// With an argument it changes how the connection that writes works, until the end of a transaction.
     Transaction,
@@ -39,9 +42,9 @@ enum Class {
     SchemaByHand,
     /// With an argument it changes how one connection works.
     Connection,
-    /// With an argument it changes what resqlite decides. What to do instead.
+    /// With an argument it changes what resqlite decides. The text says what to do instead, or why.
     Own(&'static str),
-    /// Does something to one connection, even without an argument. Why that is of no use.
+    /// Does something to one connection, even without an argument. The text says why that is of no use.
     Never(&'static str),
 }
 
@@ -184,10 +187,12 @@ pub(crate) fn refusal(name: &str, argument: bool, asker: Asker, defensive: bool)
         Script(_) => {
             "it is for a script given to exec, and ends with it; or give it to open as one of its pragmas"
         }
-        ForeignKeys => "it is for a script given to exec, and ends with it; or use the option for foreign keys",
+        ForeignKeys => {
+            "it is for a script given to exec, and ends with it; or use the option for foreign keys"
+        }
         SchemaByHand => "it is for a script given to exec",
         Transaction => "it is for a transaction or a script given to exec, and ends with it",
-        Reports => unreachable!("whatever the argument is, it only tells"),
+        Reports => unreachable!("it only reports, whatever the argument is"),
     };
     Some(format!("PRAGMA {name} is refused here: {advice}"))
 }
@@ -200,7 +205,7 @@ pub(crate) fn ends_with_script(name: &str) -> bool {
     )
 }
 
-/// What scripts may set, and what it is without them. Foreign keys stand apart.
+/// What scripts may set, with the value to which it returns. Foreign keys have an option of their own for that.
 pub(crate) fn defaults() -> impl Iterator<Item = (&'static str, &'static str)> {
     PRAGMAS.iter().filter_map(|&(name, class)| match class {
         Script(default) => Some((name, default)),
@@ -208,6 +213,34 @@ pub(crate) fn defaults() -> impl Iterator<Item = (&'static str, &'static str)> {
         SchemaByHand if name == "writable_schema" => Some((name, "OFF")),
         _ => None,
     })
+}
+
+/// Checks the PRAGMAs that a caller wants on every connection. They are put into SQL, so only words and numbers will do.
+///
+/// # Errors
+/// [`Error::Option`] names the first that is refused, and why.
+pub(crate) fn check_options(pragmas: &[(String, String)]) -> Result<()> {
+    pragmas
+        .iter()
+        .try_for_each(|(name, value)| check_option(name, value))
+}
+
+fn check_option(name: &str, value: &str) -> Result<()> {
+    let word = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if !word(name) {
+        return Err(Error::Option(format!("pragmas: {name:?} is no name of a PRAGMA")));
+    }
+    if let Err(advice) = as_option(name) {
+        return Err(Error::Option(format!(
+            "pragmas: {name} cannot be set here: {advice}"
+        )));
+    }
+    if !word(value.trim_start_matches(['-', '+'])) && value.parse::<f64>().is_err() {
+        return Err(Error::Option(format!(
+            "pragmas: {name}: {value:?} is neither a word nor a number"
+        )));
+    }
+    Ok(())
 }
 
 /// Whether an option of open may set this PRAGMA, and for which connections.
