@@ -2,9 +2,12 @@
 //!
 //! ```text
 //! observer      on the writer's thread, after each commit
-//! coordinator   which queries the commit affects (registry), and when they run (scheduler)
+//! coordinator   the live queries that are open
+//!   staleness   which of them a commit makes stale (registry)
+//!   schedule    when they run (scheduler)
 //! dispatch      how many threads are called; quick queries stay on the writer's thread
-//! rerun         runs the statements of a query in one read transaction, and compares
+//! jobs          what a thread that was called does
+//! rerun         one run: the statements of a query in one read transaction, compared with the last result
 //! verification  audits: re-runs that should change nothing
 //! external      commits by other processes
 //! subscription  the caller's end
@@ -20,10 +23,13 @@ pub use resqlite_live::*;
 mod coordinator;
 mod dispatch;
 mod external;
+mod jobs;
 mod live_query;
 mod observer;
 mod request;
 mod rerun;
+mod schedule;
+mod staleness;
 mod stats;
 mod subscription;
 mod verification;

@@ -8,7 +8,7 @@ use std::{
 use super::{
     coordinator::LiveCoordinator,
     dispatch::RunsOn,
-    rerun::{cannot_run_here, run_here},
+    jobs::{cannot_run_here, run_here},
 };
 use crate::{
     commits::observer::{CommitFollower, CommitObserver},

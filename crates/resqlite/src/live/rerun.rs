@@ -1,9 +1,9 @@
-//! Runs live queries: on a reader thread, or on the writer's thread if the runs are quick.
+//! One run of a live query: its statements on one committed state, compared with the last result.
+//!
+//! What has changed goes to the listener, and what the coordinator must know is returned to it.
 
 use std::{
-    collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    rc::Rc,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -14,7 +14,7 @@ use std::{
 use resqlite_live::{Dependencies, Difference, Reason, fault::planted};
 
 use super::{
-    coordinator::{EndWindow, FirstRun, LiveCoordinator, Rerun, RerunResult, Retry},
+    coordinator::LiveCoordinator,
     live_query::{LiveQuery, Part, PerQuery, State},
     request::{Delivery, Emission},
     stats::Counters,
@@ -30,200 +30,41 @@ use crate::{
         sync::lock,
     },
     dependencies::StatementDependencies,
-    reader::{Reader, ReaderJob},
+    reader::Reader,
     requests::request::Query,
     rows::{ColumnLayout, RowBatch},
 };
 
-impl ReaderJob for LiveCoordinator {
-    /// Makes the re-runs that are ready.
-    fn run(self: Arc<Self>, reader: &mut Reader) {
-        work(&self, reader);
-    }
-
-    fn fail(self: Arc<Self>, error: Error) {
-        fail_ready(&self, &error);
-    }
+/// A run of a live query that is due.
+pub(super) struct Rerun {
+    pub(super) live_query: Arc<LiveQuery>,
+    /// `None` for the first run.
+    pub(super) reason: Option<Reason>,
+    /// No commit affects the query; its result should be the same.
+    pub(super) is_audit: bool,
+    /// The newest commit that may have made it stale.
+    pub(super) seen: u64,
+    /// What was known when it was taken: the number of the settled state (`None` if it was unsettled), and the count of
+    /// external commits.
+    pub(super) taken_at: (Option<u64>, u64),
 }
 
-impl ReaderJob for FirstRun {
-    fn run(self: Arc<Self>, reader: &mut Reader) {
-        let first = Rerun {
-            live_query: Arc::clone(&self.live_query),
-            reason: None,
-            is_audit: false,
-            seen: 0,
-            taken_at: (None, 0),
-        };
-        guarded(&self.coordinator, reader, &first);
-    }
-
-    fn fail(self: Arc<Self>, error: Error) {
-        let _entry = self.coordinator.take_out(self.live_query.id);
-        lock(&self.live_query.state).listener.fail(&error, true);
-        self.coordinator.dispatch_ready();
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.live_query.scope.is_cancelled()
-    }
-}
-
-impl ReaderJob for EndWindow {
-    fn run(self: Arc<Self>, reader: &mut Reader) {
-        self.0.end_window();
-        work(&self.0, reader);
-    }
-
-    fn fail(self: Arc<Self>, error: Error) {
-        self.0.end_window();
-        fail_ready(&self.0, &error);
-    }
-}
-
-impl ReaderJob for Retry {
-    fn run(self: Arc<Self>, _reader: &mut Reader) {
-        self.retry();
-    }
-
-    /// Re-runs the query nevertheless; that run reports the error.
-    fn fail(self: Arc<Self>, _error: Error) {
-        self.retry();
-    }
-}
-
-impl Retry {
-    /// Re-runs the query, unless it has recovered or ended.
-    fn retry(&self) {
-        let Some(live_query) = self.live_query.upgrade() else {
-            return;
-        };
-        let mut state = lock(&live_query.state);
-        state.retry_planned = false;
-        let failing = state.error.is_some();
-        drop(state);
-        if failing {
-            self.coordinator.retry(&live_query);
-        }
-    }
-}
-
-/// Makes the quick re-runs that are ready, on the writer's thread: see [`LiveCoordinator::catch_up_if_open`].
-pub(crate) fn run_here(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader) {
-    coordinator.work_begins();
-    let _ends = WorkEnds(coordinator);
-    let interrupt = Rc::clone(&reader.connection().guard.interrupt);
-    interrupt.set_deadline(Some(Instant::now() + limits::WRITER_RUNS_MAX));
-    let reruns = SharedRead {
-        left: coordinator.take_reruns(),
-        coordinator,
-    };
-    reruns.run(reader);
-    interrupt.set_deadline(None);
-}
-
-/// Called instead of [`run_here`] by a thread that has no reader.
-pub(crate) fn cannot_run_here(coordinator: &Arc<LiveCoordinator>) {
-    coordinator.work_begins();
-    drop(WorkEnds(coordinator));
-}
-
-/// Makes the re-runs that are ready, for one turn; then other jobs may use the thread.
-fn work(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader) {
-    coordinator.work_begins();
-    let _ends = WorkEnds(coordinator);
-    let began = Instant::now();
-    // A read transaction shared with the jobs before may be older than the commits that made the queries stale.
-    if let Err(error) = reader.end_read() {
-        return fail_taken(coordinator, &error);
-    }
-    while began.elapsed() < limits::WORK_TURN {
-        let reruns = SharedRead {
-            left: coordinator.take_reruns(),
-            coordinator,
-        };
-        if reruns.left.is_empty() {
-            break;
-        }
-        reruns.run(reader);
-    }
-}
-
-/// Re-runs to make on one committed state. If one panics, the others are put back.
-struct SharedRead<'a> {
-    left: VecDeque<Rerun>,
-    coordinator: &'a Arc<LiveCoordinator>,
-}
-
-impl SharedRead<'_> {
-    fn run(mut self, reader: &mut Reader) {
-        let coordinator = self.coordinator;
-        // It begins after the re-runs were taken, so it shows the commits that made them stale.
-        let read = reader.in_read(|reader, _| {
-            while let Some(rerun) = self.left.pop_front() {
-                guarded(coordinator, reader, &rerun);
-            }
-            Ok(())
-        });
-        if let Err(error) = read {
-            while let Some(rerun) = self.left.pop_front() {
-                fail_rerun(coordinator, &rerun, &error);
-            }
-        }
-    }
-}
-
-impl Drop for SharedRead<'_> {
-    fn drop(&mut self) {
-        if !self.left.is_empty() {
-            self.coordinator.give_back(self.left.drain(..));
-        }
-    }
-}
-
-/// Fails all re-runs that are ready.
-fn fail_ready(coordinator: &Arc<LiveCoordinator>, error: &Error) {
-    coordinator.work_begins();
-    let _ends = WorkEnds(coordinator);
-    fail_taken(coordinator, error);
-}
-
-fn fail_taken(coordinator: &Arc<LiveCoordinator>, error: &Error) {
-    loop {
-        let reruns = coordinator.take_reruns();
-        if reruns.is_empty() {
-            return;
-        }
-        reruns
-            .iter()
-            .for_each(|rerun| fail_rerun(coordinator, rerun, error));
-    }
-}
-
-fn fail_rerun(coordinator: &Arc<LiveCoordinator>, Rerun { live_query, .. }: &Rerun, error: &Error) {
-    let result = failed(
-        coordinator,
-        live_query,
-        &mut lock(&live_query.state),
-        error,
-        coordinator.commits.last(),
-    );
-    if let Some(result) = result {
-        coordinator.finished(live_query, result);
-    }
-}
-
-/// Reports to the coordinator that a thread is done, even if it panicked.
-struct WorkEnds<'a>(&'a Arc<LiveCoordinator>);
-
-impl Drop for WorkEnds<'_> {
-    fn drop(&mut self) {
-        self.0.work_ends();
-    }
+/// The result of a run, for the coordinator.
+#[derive(Clone)]
+pub(super) struct RerunResult {
+    /// The newest commit before its read transaction began.
+    pub(super) since: u64,
+    pub(super) micros: u64,
+    /// An emission is on its way to the subscribers.
+    pub(super) pending: bool,
+    /// The dependencies of the query, if they have changed.
+    pub(super) dependencies: Option<Arc<Dependencies>>,
+    /// After a transient error: how long until it re-runs, even without a commit.
+    pub(super) retry: Option<Duration>,
 }
 
 /// Makes a run. If it panics, the listener gets an error, the query stays open, and the reader is replaced.
-fn guarded(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader, rerun: &Rerun) {
+pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader, rerun: &Rerun) {
     let mut state = lock(&rerun.live_query.state);
     if rerun.live_query.scope.is_cancelled() {
         return;
@@ -257,6 +98,7 @@ fn guarded(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader, rerun: &Reru
     }
 }
 
+/// Runs the query, and emits what is new.
 fn make(
     coordinator: &Arc<LiveCoordinator>,
     reader: &mut Reader,
@@ -290,10 +132,10 @@ fn make(
 
     let changed = results.iter().any(|result| result.difference.is_some());
     let volatile = results.iter().any(|result| result.statement.is_volatile());
-    let (settled, foreign) = rerun.taken_at;
+    let (settled, external) = rerun.taken_at;
     let undisturbed = settled.is_some() && coordinator.commits.settled() == settled;
     if rerun.is_audit && changed && undisturbed && !volatile {
-        coordinator.possible_miss(live_query, foreign);
+        coordinator.possible_miss(live_query, external);
     }
     state.transient_errors = 0;
     let news = changed || !state.worked || state.error.is_some();
@@ -476,7 +318,7 @@ fn together(parts: &[Part]) -> Arc<Dependencies> {
 
 /// Reports an error to the listener, unless it got the same one before. From now on every commit makes it re-run,
 /// those after number `since` included, because it may have recovered. A query that never worked ends.
-fn failed(
+pub(super) fn failed(
     coordinator: &Arc<LiveCoordinator>,
     live_query: &LiveQuery,
     state: &mut State,

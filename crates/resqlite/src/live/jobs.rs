@@ -1,0 +1,220 @@
+//! What threads do for live queries: reader jobs, and the re-runs that the writer's thread makes.
+
+use std::{
+    collections::VecDeque,
+    rc::Rc,
+    sync::{Arc, Weak},
+    time::Instant,
+};
+
+use super::{
+    coordinator::LiveCoordinator,
+    live_query::LiveQuery,
+    rerun::{Rerun, failed, guarded},
+};
+use crate::{
+    core::{error::Error, limits, sync::lock},
+    reader::{Reader, ReaderJob},
+};
+
+/// A reader job: the first run of a live query.
+pub(super) struct FirstRun {
+    pub(super) coordinator: Arc<LiveCoordinator>,
+    pub(super) live_query: Arc<LiveQuery>,
+}
+
+/// A reader job: ends the batching window, and makes the re-runs that collected in it.
+pub(super) struct EndWindow(pub(super) Arc<LiveCoordinator>);
+
+/// A reader job: re-runs a live query after a transient error.
+pub(super) struct Retry {
+    pub(super) coordinator: Arc<LiveCoordinator>,
+    pub(super) live_query: Weak<LiveQuery>,
+}
+
+impl ReaderJob for LiveCoordinator {
+    /// Makes the re-runs that are ready.
+    fn run(self: Arc<Self>, reader: &mut Reader) {
+        work(&self, reader);
+    }
+
+    fn fail(self: Arc<Self>, error: Error) {
+        fail_ready(&self, &error);
+    }
+}
+
+impl ReaderJob for FirstRun {
+    fn run(self: Arc<Self>, reader: &mut Reader) {
+        let first = Rerun {
+            live_query: Arc::clone(&self.live_query),
+            reason: None,
+            is_audit: false,
+            seen: 0,
+            taken_at: (None, 0),
+        };
+        guarded(&self.coordinator, reader, &first);
+    }
+
+    fn fail(self: Arc<Self>, error: Error) {
+        let _entry = self.coordinator.take_out(self.live_query.id);
+        lock(&self.live_query.state).listener.fail(&error, true);
+        self.coordinator.dispatch_ready();
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.live_query.scope.is_cancelled()
+    }
+}
+
+impl ReaderJob for EndWindow {
+    fn run(self: Arc<Self>, reader: &mut Reader) {
+        self.0.end_window();
+        work(&self.0, reader);
+    }
+
+    fn fail(self: Arc<Self>, error: Error) {
+        self.0.end_window();
+        fail_ready(&self.0, &error);
+    }
+}
+
+impl ReaderJob for Retry {
+    fn run(self: Arc<Self>, _reader: &mut Reader) {
+        self.retry();
+    }
+
+    /// Re-runs the query nevertheless; that run reports the error.
+    fn fail(self: Arc<Self>, _error: Error) {
+        self.retry();
+    }
+}
+
+impl Retry {
+    /// Re-runs the query, unless it has recovered or ended.
+    fn retry(&self) {
+        let Some(live_query) = self.live_query.upgrade() else {
+            return;
+        };
+        let mut state = lock(&live_query.state);
+        state.retry_planned = false;
+        let failing = state.error.is_some();
+        drop(state);
+        if failing {
+            self.coordinator.retry(&live_query);
+        }
+    }
+}
+
+/// Makes the quick re-runs that are ready, on the writer's thread: see [`LiveCoordinator::catch_up_if_open`].
+pub(super) fn run_here(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader) {
+    coordinator.work_begins();
+    let _ends = WorkEnds(coordinator);
+    let interrupt = Rc::clone(&reader.connection().guard.interrupt);
+    interrupt.set_deadline(Some(Instant::now() + limits::WRITER_RUNS_MAX));
+    let reruns = SharedRead {
+        left: coordinator.take_reruns(),
+        coordinator,
+    };
+    reruns.run(reader);
+    interrupt.set_deadline(None);
+}
+
+/// Called instead of [`run_here`] if the writer's thread could not open a reader.
+pub(super) fn cannot_run_here(coordinator: &Arc<LiveCoordinator>) {
+    coordinator.work_begins();
+    drop(WorkEnds(coordinator));
+}
+
+/// Makes the re-runs that are ready, for one turn; then other jobs may use the thread.
+fn work(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader) {
+    coordinator.work_begins();
+    let _ends = WorkEnds(coordinator);
+    let began = Instant::now();
+    // A read transaction shared with the jobs before may be older than the commits that made the queries stale.
+    if let Err(error) = reader.end_read() {
+        return fail_taken(coordinator, &error);
+    }
+    while began.elapsed() < limits::WORK_TURN {
+        let reruns = SharedRead {
+            left: coordinator.take_reruns(),
+            coordinator,
+        };
+        if reruns.left.is_empty() {
+            break;
+        }
+        reruns.run(reader);
+    }
+}
+
+/// Re-runs to make on one committed state. If one panics, the others are put back.
+struct SharedRead<'a> {
+    left: VecDeque<Rerun>,
+    coordinator: &'a Arc<LiveCoordinator>,
+}
+
+impl SharedRead<'_> {
+    fn run(mut self, reader: &mut Reader) {
+        let coordinator = self.coordinator;
+        // It begins after the re-runs were taken, so it shows the commits that made them stale.
+        let read = reader.in_read(|reader, _| {
+            while let Some(rerun) = self.left.pop_front() {
+                guarded(coordinator, reader, &rerun);
+            }
+            Ok(())
+        });
+        if let Err(error) = read {
+            while let Some(rerun) = self.left.pop_front() {
+                fail_rerun(coordinator, &rerun, &error);
+            }
+        }
+    }
+}
+
+impl Drop for SharedRead<'_> {
+    fn drop(&mut self) {
+        if !self.left.is_empty() {
+            self.coordinator.give_back(self.left.drain(..));
+        }
+    }
+}
+
+/// Fails all re-runs that are ready.
+fn fail_ready(coordinator: &Arc<LiveCoordinator>, error: &Error) {
+    coordinator.work_begins();
+    let _ends = WorkEnds(coordinator);
+    fail_taken(coordinator, error);
+}
+
+fn fail_taken(coordinator: &Arc<LiveCoordinator>, error: &Error) {
+    loop {
+        let reruns = coordinator.take_reruns();
+        if reruns.is_empty() {
+            return;
+        }
+        reruns
+            .iter()
+            .for_each(|rerun| fail_rerun(coordinator, rerun, error));
+    }
+}
+
+fn fail_rerun(coordinator: &Arc<LiveCoordinator>, Rerun { live_query, .. }: &Rerun, error: &Error) {
+    let result = failed(
+        coordinator,
+        live_query,
+        &mut lock(&live_query.state),
+        error,
+        coordinator.commits.last(),
+    );
+    if let Some(result) = result {
+        coordinator.finished(live_query, result);
+    }
+}
+
+/// Reports to the coordinator that a thread is done, even if it panicked.
+struct WorkEnds<'a>(&'a Arc<LiveCoordinator>);
+
+impl Drop for WorkEnds<'_> {
+    fn drop(&mut self) {
+        self.0.work_ends();
+    }
+}

@@ -1,0 +1,202 @@
+//! When live queries run, and on which threads.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Weak},
+};
+
+use resqlite_live::{LiveQueryId, Reason};
+
+use super::{
+    coordinator::{LiveCoordinator, State},
+    dispatch::{Plan, RunsOn},
+    jobs::{EndWindow, FirstRun, Retry},
+    live_query::LiveQuery,
+    request::{Listener, LiveQueryRequest},
+    rerun::{Rerun, RerunResult},
+};
+use crate::{
+    core::{
+        error::Error,
+        limits,
+        sync::{MutexGuard, lock},
+    },
+    reader::Job,
+};
+
+impl LiveCoordinator {
+    /// Begins a live query.
+    pub(super) fn begin(
+        self: &Arc<Self>,
+        request: LiveQueryRequest,
+        listener: Box<dyn Listener>,
+    ) -> Arc<LiveQuery> {
+        let (live_query, closed) = self.enter(request, listener);
+        if closed {
+            lock(&live_query.state).listener.fail(&Error::Closed, true);
+        } else {
+            let listener: Weak<Self> = Arc::downgrade(self);
+            self.external.wake(listener);
+            let first = FirstRun {
+                coordinator: Arc::clone(self),
+                live_query: Arc::clone(&live_query),
+            };
+            self.readers.submit(Job::Other(Arc::new(first)));
+        }
+        live_query
+    }
+
+    /// A thread begins to make re-runs. It calls [`work_ends`](Self::work_ends) when it stops.
+    pub(super) fn work_begins(&self) {
+        lock(&self.state).dispatch.work_begins();
+    }
+
+    pub(super) fn work_ends(self: &Arc<Self>) {
+        let mut state = lock(&self.state);
+        state.dispatch.work_ends();
+        self.dispatch(state);
+    }
+
+    /// Takes the re-runs that are due, as many as may share a read transaction. There are none if no query is stale.
+    pub(super) fn take_reruns(&self) -> VecDeque<Rerun> {
+        let mut state = lock(&self.state);
+        let now = (self.commits.settled(), self.external_commits());
+        let picked = state
+            .scheduler
+            .pick_several(limits::SHARED_READ_RUNS, limits::SHARED_READ_MICROS);
+        picked.into_iter().filter_map(|id| state.rerun(id, now)).collect()
+    }
+
+    /// A run has ended.
+    pub(super) fn finished(self: &Arc<Self>, live_query: &Arc<LiveQuery>, result: RerunResult) {
+        let mut state = lock(&self.state);
+        if state.entries.get(live_query.id).is_none() {
+            return;
+        }
+        if let Some(dependencies) = result.dependencies {
+            self.register(&mut state, live_query.id, dependencies, result.since);
+        }
+        state
+            .scheduler
+            .finished(live_query.id, result.micros, result.pending);
+        self.dispatch(state);
+        if let Some(pause) = result.retry {
+            let retry = Retry {
+                coordinator: Arc::clone(self),
+                live_query: Arc::downgrade(live_query),
+            };
+            self.reruns.submit_after(pause, Job::Other(Arc::new(retry)));
+        }
+    }
+
+    /// Puts back re-runs that were taken and not made.
+    pub(super) fn give_back(self: &Arc<Self>, reruns: impl Iterator<Item = Rerun>) {
+        // Declared before the lock, so dropped after it is released: a query that has ended takes its listener with it.
+        let reruns: Vec<_> = reruns.collect();
+        let mut state = lock(&self.state);
+        for Rerun {
+            live_query, reason, ..
+        } in &reruns
+        {
+            state.scheduler.finished(live_query.id, 0, false);
+            let reason = reason.unwrap_or(Reason::Unknown);
+            self.mark_stale(&mut state, live_query.id, reason, true);
+        }
+        self.dispatch(state);
+    }
+
+    /// Puts back a run that took too long for the writer's thread; a live thread makes it.
+    pub(super) fn requeue(self: &Arc<Self>, rerun: &Rerun, micros: u64) {
+        let mut state = lock(&self.state);
+        state.scheduler.finished(rerun.live_query.id, micros, false);
+        let reason = rerun.reason.unwrap_or(Reason::Unknown);
+        self.mark_stale(&mut state, rerun.live_query.id, reason, false);
+        self.dispatch(state);
+    }
+
+    /// The pause after a transient error is over.
+    pub(super) fn retry(self: &Arc<Self>, live_query: &LiveQuery) {
+        let mut state = lock(&self.state);
+        self.mark_stale(&mut state, live_query.id, Reason::Unknown, false);
+        self.dispatch(state);
+    }
+
+    /// The last emissions of these live queries were delivered.
+    pub(super) fn delivered(self: &Arc<Self>, ids: impl Iterator<Item = LiveQueryId>) {
+        let mut state = lock(&self.state);
+        ids.for_each(|id| state.scheduler.delivered(id));
+        self.dispatch(state);
+    }
+
+    /// Ends the batching window. The caller then begins to work.
+    pub(super) fn end_window(&self) {
+        let mut state = lock(&self.state);
+        state.scheduler.release_batch();
+        state.dispatch.window_ended();
+    }
+
+    /// Calls `done` as soon as no live query runs, is stale, or has something to deliver: here, or on an engine thread.
+    pub(crate) fn when_quiet(self: &Arc<Self>, done: Box<dyn FnOnce() + Send>) {
+        let mut state = lock(&self.state);
+        state.on_quiet.push(done);
+        self.dispatch(state);
+    }
+
+    fn is_quiet(&self, state: &State) -> bool {
+        let caught_up = state.seen == self.commits.last() || state.entries.is_empty();
+        caught_up && state.scheduler.is_quiet() && state.audits.possible_misses == 0
+    }
+
+    /// Calls threads for the re-runs that are ready now.
+    pub(super) fn dispatch_ready(self: &Arc<Self>) {
+        self.dispatch(lock(&self.state));
+    }
+
+    /// Calls threads for the re-runs that are ready; if all is quiet, calls the callbacks of `when_quiet`.
+    pub(super) fn dispatch(self: &Arc<Self>, state: MutexGuard<'_, State>) {
+        self.dispatch_or_keep(false, state);
+    }
+
+    /// Like [`dispatch`](Self::dispatch), but if the calling thread `is_idle`, it may be told to make the re-runs itself.
+    pub(super) fn dispatch_or_keep(
+        self: &Arc<Self>,
+        is_idle: bool,
+        mut state: MutexGuard<'_, State>,
+    ) -> RunsOn {
+        let now = &mut *state;
+        now.queued_peak = now.queued_peak.max(now.scheduler.queued());
+        let Plan {
+            calls,
+            end_window,
+            runs_on,
+        } = now.dispatch.plan(&now.scheduler, is_idle);
+        let quiet = if now.on_quiet.is_empty() || !self.is_quiet(now) {
+            Vec::new()
+        } else {
+            std::mem::take(&mut now.on_quiet)
+        };
+        drop(state);
+        if end_window {
+            let job = Job::Other(Arc::new(EndWindow(Arc::clone(self))));
+            self.reruns.submit_after(limits::BATCHING_WINDOW, job);
+        }
+        for _ in 0..calls {
+            self.reruns.submit(Job::Other(Arc::clone(self) as _));
+        }
+        quiet.into_iter().for_each(|done| done());
+        runs_on
+    }
+}
+
+impl State {
+    fn rerun(&mut self, id: LiveQueryId, taken_at: (Option<u64>, u64)) -> Option<Rerun> {
+        let entry = self.entries.get_mut(id)?;
+        Some(Rerun {
+            reason: entry.reason.take(),
+            is_audit: self.audits.take_due(id),
+            live_query: Arc::clone(&entry.live_query),
+            seen: self.seen,
+            taken_at,
+        })
+    }
+}
