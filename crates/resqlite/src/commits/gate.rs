@@ -109,7 +109,7 @@ mod tests {
                     for number in &numbers {
                         number.fetch_add(1, Ordering::SeqCst);
                     }
-                    commits.ended();
+                    commits.settle();
                 }
             });
             work(&commits, &numbers);

@@ -1,4 +1,21 @@
-//! The commit log of an engine, the interest in each table, and the commit gate.
+//! The commit log of an engine, the interest in each table, and whether the state is settled.
+//!
+//! Between COMMIT and the moment in which all observers have processed it, readers may see a commit that the commit log
+//! and the live queries do not know yet. The writer marks this time:
+//!
+//! ```text
+//! begins() or script_begins()    the state is unsettled: `generation` is odd
+//!     COMMIT, commit log, observers; perhaps further commits, each after another begins()
+//! settle()                       the state is settled again: `generation` is even, and greater than before
+//! ```
+//!
+//! **The invariant.** While `generation` is even, no commit of the engine is under way. So if a thread finds the same even
+//! number twice, the engine committed nothing in between, and everything that it committed before had reached the
+//! observers. Only the writer's thread changes the number. `begins` may come several times before one `settle`, and a
+//! `settle` without a `begins` changes nothing: the writer calls it after each of its turns.
+//!
+//! A script that manages transactions itself commits at times that the writer does not know. The state therefore counts as
+//! unsettled while the script runs, however long that is, and nobody waits for its end for long.
 
 use std::{
     sync::{
@@ -16,13 +33,14 @@ use crate::core::{
     sync::{Mutex, lock},
 };
 
-/// The commit log of an engine, the interest in each table, and the commit gate.
+/// The commit log of an engine, and what its threads must know about commits.
 pub(crate) struct Commits {
     log: Mutex<CommitLog>,
+    /// The number of the newest commit.
     last: AtomicU64,
-    /// Odd from the start of a commit until all observers have processed it.
+    /// Odd while the state is unsettled.
     generation: AtomicU64,
-    /// What has begun is a script that commits by itself.
+    /// The state is unsettled because of a script that manages transactions itself.
     is_script: AtomicBool,
     interest: Mutex<Arc<Interest>>,
     gate: CommitGate,
@@ -47,36 +65,36 @@ impl Commits {
         self.last.load(Ordering::Acquire)
     }
 
-    /// The writer is about to commit.
+    /// The writer is about to commit. Waits in front of the commit gate if readers hold it closed.
     pub(crate) fn begins(&self) {
         self.gate.pass();
         self.generation.fetch_or(1, Ordering::SeqCst);
     }
 
-    /// The writer is about to run a script that commits by itself, at times that are not known.
+    /// The writer is about to run a script that manages transactions itself.
     pub(crate) fn script_begins(&self) {
         self.begins();
         self.is_script.store(true, Ordering::SeqCst);
     }
 
-    /// The writer is idle, and all observers have processed its commits.
-    pub(crate) fn ended(&self) {
+    /// The writer has finished a turn, and all observers have processed its commits, if there were any.
+    pub(crate) fn settle(&self) {
         self.is_script.store(false, Ordering::SeqCst);
         let odd = |generation: u64| (generation & 1 == 1).then(|| generation + 1);
-        // Only the writer changes it.
+        // An even number stays as it is.
         let _ = self
             .generation
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, odd);
         self.gate.committed();
     }
 
-    /// Holds back commits that have not begun, for [`limits::COMMIT_GATE`] each at most.
+    /// Holds back commits that have not begun; each waits for [`limits::COMMIT_GATE`] at most.
     pub(crate) fn hold_back(&self) -> HeldBack<'_> {
         self.gate.close()
     }
 
-    /// Waits for the end of the commit that has begun, with this patience; for that of a script no longer than
-    /// [`limits::COMMIT_GATE`]. Returns `false` if it has not come.
+    /// Waits until the state is settled: during a commit for `patience` at most, during a script for
+    /// [`limits::COMMIT_GATE`] at most. Returns `false` if it is still unsettled then.
     pub(crate) fn wait_until_settled(&self, patience: Duration) -> bool {
         let end = Instant::now() + patience;
         loop {
@@ -89,7 +107,7 @@ impl Commits {
         }
     }
 
-    /// The number of the current state; `None` while a commit is under way.
+    /// The number of the settled state; `None` while the state is unsettled.
     pub(crate) fn settled(&self) -> Option<u64> {
         let generation = self.generation.load(Ordering::SeqCst);
         (generation & 1 == 0).then_some(generation)

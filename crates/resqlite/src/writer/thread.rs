@@ -95,7 +95,7 @@ fn serve(writer: Writer, context: WriterContext) {
             for observer in &*context.observers {
                 Arc::clone(observer).writer_lost();
             }
-            context.commits.ended();
+            context.commits.settle();
         }
     }
     // Readers close first, so that the writer's connection is the last and leaves no write-ahead log behind.
@@ -191,7 +191,7 @@ impl Writer {
         for follower in &mut self.followers {
             follower.committed(&is_idle);
         }
-        self.commits.ended();
+        self.commits.settle();
         for follower in &mut self.followers {
             follower.settled();
         }
