@@ -6,6 +6,7 @@ use super::{
     engine_connection::{EngineConnection, get},
     prepared::KnownDependencies,
     schemas,
+    versions::Versions,
 };
 use crate::{
     core::error::Result,
@@ -27,14 +28,15 @@ impl EngineConnection {
             return Ok(Arc::clone(&known.dependencies));
         }
         // SQLite re-prepares a statement for other parameters, too; its dependencies follow from the schemas alone.
-        let schemas = self
-            .guard
-            .as_internal(|| schemas::schema_versions(&self.sqlite))?;
-        let dependencies = match prepared.dependencies.take() {
+        let known = prepared.dependencies.take();
+        let attached = self.as_internal(schemas::attached)?;
+        let names = attached.into_iter().map(|(name, _)| name).collect();
+        let schemas = Versions::of_schemas(names, |sql| self.internal(sql))?;
+        let dependencies = match known {
             Some(known) if known.schemas == schemas => known.dependencies,
             _ => Arc::new(analyse(&self.sqlite, &self.guard, sql)?),
         };
-        prepared.dependencies = Some(KnownDependencies {
+        self.get(sql)?.dependencies = Some(KnownDependencies {
             dependencies: Arc::clone(&dependencies),
             reprepared,
             schemas,

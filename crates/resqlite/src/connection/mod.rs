@@ -15,3 +15,4 @@ pub(crate) mod schema_epoch;
 pub(crate) mod schemas;
 mod select;
 mod unfit;
+pub(crate) mod versions;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use resqlite_sqlite::{Connection, Statement};
 
-use super::halfway;
+use super::{halfway, versions::Versions};
 use crate::{
     core::{
         error::{Error, Result},
@@ -36,7 +36,7 @@ pub(crate) struct Prepared {
 pub(super) struct KnownDependencies {
     pub(super) dependencies: Arc<StatementDependencies>,
     pub(super) reprepared: u32,
-    pub(super) schemas: Vec<(String, Option<String>)>,
+    pub(super) schemas: Versions,
 }
 
 impl Prepared {

@@ -11,8 +11,8 @@
 //! commits what ANALYZE found  ───────────────► statistics + 1  ────► forgets the schemas, and reads them again
 //!    then the commit gets its number
 //!
-//! at BEGIN: SchemaVersions differ  ──────────► names + 1             another process changed a schema
-//! when asked: DataVersions differ  ──────────► names + 1             another process committed
+//! at BEGIN: the schema versions differ  ─────► names + 1             another process changed a schema
+//! when asked: the data versions differ  ─────► names + 1             another process committed
 //!
 //! a connection:    current ── the epoch advances ──► outdated ── follow() ──► current
 //! ```
@@ -25,7 +25,7 @@
 //! With several schemas, a name can come to mean a table of a schema that the statement does not use; and statistics
 //! change plans although the schema is the same.
 //!
-//! Two more counts depend on these. A statement knows how often SQLite had re-prepared it when its columns and its program
+//! The versions are SQLite's own counts ([`Versions`](super::versions::Versions)). Two more counts depend on all these. A statement knows how often SQLite had re-prepared it when its columns and its program
 //! were analysed, and under which schema versions its dependencies were found ([`Prepared`](super::prepared::Prepared)).
 //! The commit log tells whether the writer is between two states (`Commits::settled`), for readers that must read from
 //! several databases at one commit.
@@ -37,7 +37,7 @@ use resqlite_sqlite::Connection;
 use super::{
     attachments,
     engine_connection::EngineConnection,
-    schemas::{attached, quoted, touch_all},
+    schemas::{attached, touch_all},
     unfit,
 };
 use crate::core::{
@@ -157,47 +157,4 @@ impl SchemaEpoch {
 fn reread_schemas(connection: &mut EngineConnection) -> Result<()> {
     connection.clear();
     connection.as_internal(touch_all)
-}
-
-/// SQLite's counts of schema changes, of the main database and each attached one. They count changes by every process.
-#[derive(Default, PartialEq, Eq)]
-pub(crate) struct SchemaVersions(Vec<Option<i64>>);
-
-impl SchemaVersions {
-    /// # Errors
-    /// What SQLite says.
-    pub(crate) fn read(connection: &mut EngineConnection, epoch: &SchemaEpoch) -> Result<Self> {
-        let mut versions = vec![connection.internal("PRAGMA main.schema_version")?];
-        for schema in epoch.attached_names() {
-            let sql = format!("PRAGMA {}.schema_version", quoted(&schema, '"'));
-            versions.push(connection.internal(&sql)?);
-        }
-        Ok(Self(versions))
-    }
-}
-
-/// SQLite's counts of commits by *other* connections, of the main database and each attached one, as one connection sees
-/// them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct DataVersions(Vec<(String, Option<i64>)>);
-
-impl DataVersions {
-    /// Call it outside of transactions: inside of one the counts stand still.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub(crate) fn read(connection: &mut EngineConnection, epoch: &SchemaEpoch) -> Result<Self> {
-        let mut versions = Vec::new();
-        for schema in std::iter::once("main".to_owned()).chain(epoch.attached_names()) {
-            let sql = format!("PRAGMA {}.data_version", quoted(&schema, '"'));
-            let version = connection.internal(&sql)?;
-            versions.push((schema, version));
-        }
-        Ok(Self(versions))
-    }
-
-    /// Whether nothing is known.
-    pub(crate) fn is_unknown(&self) -> bool {
-        self.0.is_empty()
-    }
 }

@@ -24,25 +24,10 @@ pub(crate) fn attached(connection: &Connection) -> Result<Vec<(String, String)>>
     Ok(all)
 }
 
-/// The main database and those that are attached.
-fn schemas(connection: &Connection) -> Result<impl Iterator<Item = String>> {
-    let attached = attached(connection)?.into_iter().map(|(name, _)| name);
-    Ok(std::iter::once("main".to_owned()).chain(attached))
-}
-
-/// SQLite's counts of schema changes, of all databases that a connection has.
-pub(crate) fn schema_versions(connection: &Connection) -> Result<Vec<(String, Option<String>)>> {
-    let mut versions = Vec::new();
-    for schema in schemas(connection)? {
-        let sql = format!("PRAGMA {}.schema_version", quoted(&schema, '"'));
-        versions.push((schema, connection.query_text(&sql)?));
-    }
-    Ok(versions)
-}
-
 /// Reads from all databases that a connection has.
 pub(crate) fn touch_all(connection: &Connection) -> Result<()> {
-    for schema in schemas(connection)? {
+    let attached = attached(connection)?.into_iter().map(|(name, _)| name);
+    for schema in std::iter::once("main".to_owned()).chain(attached) {
         let sql = format!("SELECT 1 FROM {}.sqlite_schema", quoted(&schema, '"'));
         connection.query_text(&sql)?;
     }

@@ -18,7 +18,8 @@ use crate::{
         engine_connection::EngineConnection,
         location::Location,
         open::open,
-        schema_epoch::{DataVersions, SchemaEpoch, SeenEpoch},
+        schema_epoch::{SchemaEpoch, SeenEpoch},
+        versions::Versions,
     },
     core::{
         error::Result,
@@ -43,7 +44,7 @@ pub(crate) struct ExternalWatch {
     /// A check of the thread is pending.
     asking: AtomicBool,
     /// The versions on the writer's connection when it was last inspected.
-    writer_versions: Mutex<DataVersions>,
+    writer_versions: Mutex<Versions>,
 }
 
 #[derive(Default)]
@@ -97,9 +98,9 @@ impl ExternalWatch {
     /// Called when a writer has opened its connection. After a lost writer, external commits are unknown.
     pub(super) fn follow_writer(&self, connection: &mut EngineConnection, replaces: bool) -> Result<()> {
         *lock(&self.writer_versions) = if replaces {
-            DataVersions::default()
+            Versions::default()
         } else {
-            DataVersions::read(connection, &self.epoch)?
+            data_versions(connection, &self.epoch)?
         };
         Ok(())
     }
@@ -158,7 +159,7 @@ impl ExternalWatch {
     /// The body of the watcher thread.
     fn run(self: Arc<Self>, listener: &Weak<dyn ExternalListener>) {
         let mut connection = None;
-        let mut known = DataVersions::default();
+        let mut known = Versions::default();
         while self.pause(listener) {
             let now = self.look(&mut connection).unwrap_or_default();
             // Without versions nothing is known, so the writer is asked.
@@ -193,7 +194,7 @@ impl ExternalWatch {
         false
     }
 
-    fn look(&self, watching: &mut Watching) -> Result<DataVersions> {
+    fn look(&self, watching: &mut Watching) -> Result<Versions> {
         if watching.is_none() {
             let connection = open(&self.location, &self.settings, Role::Reader, |_| ())?;
             *watching = Some((connection, SeenEpoch::default()));
@@ -202,12 +203,16 @@ impl ExternalWatch {
         let looked = self
             .epoch
             .follow(connection, seen)
-            .and_then(|()| DataVersions::read(connection, &self.epoch));
+            .and_then(|()| data_versions(connection, &self.epoch));
         if looked.is_err() {
             *watching = None;
         }
         looked
     }
+}
+
+fn data_versions(connection: &mut EngineConnection, epoch: &SchemaEpoch) -> Result<Versions> {
+    Versions::of_data(epoch.attached_names(), |sql| connection.internal(sql))
 }
 
 /// The thread's connection, and what it knows of the attached databases.
@@ -223,7 +228,7 @@ impl Check {
     /// On the writer's thread: compares the versions of its connection with those of the last time.
     fn inspect(self, connection: &mut EngineConnection) {
         // If the versions cannot be read, there may have been a commit.
-        let versions = DataVersions::read(connection, &self.watch.epoch).unwrap_or_default();
+        let versions = data_versions(connection, &self.watch.epoch).unwrap_or_default();
         let mut known = lock(&self.watch.writer_versions);
         let external = versions != *known || versions.is_unknown();
         *known = versions;

@@ -7,7 +7,7 @@ use resqlite_sqlite::{codes, locks_survive_other_copies};
 
 use super::Writer;
 use crate::{
-    connection::{schema_epoch::SchemaVersions, schemas},
+    connection::{schemas, versions::Versions},
     core::{
         error::{Error, Result},
         options::Durability,
@@ -55,7 +55,8 @@ impl Writer {
     /// Another process may have changed a schema since the last transaction. While this one holds the write lock,
     /// no other can, so column positions stay valid even if SQLite re-prepares.
     fn notice_external_schema(&mut self) -> Result<()> {
-        let versions = SchemaVersions::read(&mut self.connection, &self.context.epoch)?;
+        let attached = self.context.epoch.attached_names();
+        let versions = Versions::of_schemas(attached, |sql| self.connection.internal(sql))?;
         if versions != self.schema_versions {
             self.recorder.forget_tables();
             self.connection.clear();

@@ -42,9 +42,8 @@ use crate::{
         recorder::Recorder,
     },
     connection::{
-        engine_connection::EngineConnection,
-        location::Location,
-        schema_epoch::{SchemaEpoch, SchemaVersions},
+        engine_connection::EngineConnection, location::Location, schema_epoch::SchemaEpoch,
+        versions::Versions,
     },
     core::{
         options::{Durability, Settings},
@@ -107,7 +106,7 @@ pub(super) struct Writer {
     /// What `PRAGMA synchronous` is set for.
     durability: Durability,
     /// SQLite's counts of schema changes, per database, when the last transaction began.
-    schema_versions: SchemaVersions,
+    schema_versions: Versions,
     /// Attached databases whose write-ahead logs have grown.
     attached_logs: Rc<RefCell<Vec<String>>>,
     /// SQLite has written to a log since `commit` last cleared this.

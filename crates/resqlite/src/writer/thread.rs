@@ -11,10 +11,7 @@ use std::{
 use super::{Writer, WriterContext, classify, files::Files, job::WriteJob};
 use crate::{
     commits::recorder::Recorder,
-    connection::{
-        open::open,
-        schema_epoch::{SchemaVersions, SeenEpoch},
-    },
+    connection::{open::open, schema_epoch::SeenEpoch, versions::Versions},
     core::{
         error::{Error, Result},
         limits,
@@ -161,7 +158,7 @@ impl Writer {
             checkpointed: 0,
             restart_pause: 0,
             durability: Durability::Normal,
-            schema_versions: SchemaVersions::default(),
+            schema_versions: Versions::default(),
             attached_logs,
             wrote,
             schema_touched: false,

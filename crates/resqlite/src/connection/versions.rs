@@ -1,0 +1,58 @@
+//! SQLite's own counts of changes, per database of a connection. They show what other processes have done.
+
+use super::schemas::quoted;
+use crate::core::error::Result;
+
+/// One count of the main database and of each attached one, by name. The default is not known, and equals none that was
+/// read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Versions {
+    main: Option<i64>,
+    attached: Vec<(String, Option<i64>)>,
+}
+
+impl Versions {
+    /// The counts of schema changes, by every process. `ask` runs a PRAGMA and returns its value.
+    ///
+    /// # Errors
+    /// Those of `ask`.
+    pub(crate) fn of_schemas(
+        attached: Vec<String>,
+        ask: impl FnMut(&str) -> Result<Option<i64>>,
+    ) -> Result<Self> {
+        Self::read("PRAGMA main.schema_version", attached, ask)
+    }
+
+    /// The counts of commits by *other* connections than the one that is asked. Call it outside of transactions: inside of
+    /// one the counts stand still. `ask` runs a PRAGMA and returns its value.
+    ///
+    /// # Errors
+    /// Those of `ask`.
+    pub(crate) fn of_data(
+        attached: Vec<String>,
+        ask: impl FnMut(&str) -> Result<Option<i64>>,
+    ) -> Result<Self> {
+        Self::read("PRAGMA main.data_version", attached, ask)
+    }
+
+    fn read(
+        of_main: &str,
+        attached: Vec<String>,
+        mut ask: impl FnMut(&str) -> Result<Option<i64>>,
+    ) -> Result<Self> {
+        let main = ask(of_main)?;
+        let attached = attached.into_iter().map(|name| {
+            let version = ask(&of_main.replacen("main", &quoted(&name, '"'), 1))?;
+            Ok((name, version))
+        });
+        Ok(Self {
+            main,
+            attached: attached.collect::<Result<_>>()?,
+        })
+    }
+
+    /// Whether nothing is known.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.main.is_none()
+    }
+}
