@@ -1,14 +1,15 @@
-//! The queue between callers and reader threads: first come, first served; one wake per job; threads start when
-//! they are first needed.
+//! The queue between callers and reader threads: one wake per job; threads start when they are first needed. The order of
+//! the jobs is in [`waiting`], more threads for idle sessions in [`relief`].
 //!
 //! One lock guards everything here. Two conditions: `work` (a job came, readers may go on, the pool closed) and
 //! `quiet` (no reader is busy, or a thread has ended).
 
-use std::{
-    collections::VecDeque,
-    time::{Duration, Instant},
-};
+mod relief;
+mod waiting;
 
+use std::time::{Duration, Instant};
+
+use self::waiting::Waiting;
 use crate::core::{
     profile,
     spin::{ArrivalHistory, SpinGate},
@@ -31,11 +32,7 @@ pub(crate) struct Pool<J> {
 }
 
 struct State<J> {
-    queue: VecDeque<(u64, J)>,
-    /// Delayed jobs, ordered by when they are due.
-    later: VecDeque<(Instant, J)>,
-    /// Number of the last job that was queued.
-    tickets: u64,
+    waiting: Waiting<J>,
     /// Threads that take jobs.
     threads: usize,
     /// Threads that exist, including those that are closing their connection.
@@ -49,7 +46,6 @@ struct State<J> {
     busy: usize,
     held_back: bool,
     closed: bool,
-    queued_peak: usize,
     /// A thread calls [`Pool::relieve`] repeatedly.
     relieved: bool,
 }
@@ -78,15 +74,6 @@ pub(crate) enum Submitted<J> {
     Closed(J),
 }
 
-/// What must be done for jobs that wait.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Relief<J> {
-    /// Threads to start, which were counted already.
-    pub(crate) threads: usize,
-    /// Jobs to refuse.
-    pub(crate) refused: Vec<J>,
-}
-
 /// What a thread does next.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next<J> {
@@ -101,9 +88,7 @@ pub(crate) enum Next<J> {
 impl<J> Pool<J> {
     pub(crate) fn new(threads_max: usize, queued_max: usize, idle_max: Option<Duration>) -> Self {
         let state = State {
-            queue: VecDeque::new(),
-            later: VecDeque::new(),
-            tickets: 0,
+            waiting: Waiting::new(),
             threads: 0,
             alive: 0,
             idle: 0,
@@ -112,7 +97,6 @@ impl<J> Pool<J> {
             busy: 0,
             held_back: false,
             closed: false,
-            queued_peak: 0,
             relieved: false,
         };
         let (work, quiet) = (Condvar::new(), Condvar::new());
@@ -127,12 +111,6 @@ impl<J> Pool<J> {
             resting_max: None,
             dispatcher: profile::Dispatcher::none(),
         }
-    }
-
-    /// Allows up to `resting_max` threads while sessions are idle.
-    pub(crate) fn relieved(self, resting_max: usize) -> Self {
-        let resting_max = Some(resting_max);
-        Self { resting_max, ..self }
     }
 
     /// Lets its threads spin before they park.
@@ -152,25 +130,22 @@ impl<J> Pool<J> {
         if state.closed {
             return Submitted::Closed(job);
         }
-        if state.queue.len() >= self.queued_max {
+        if state.waiting.len() >= self.queued_max {
             return Submitted::Full(job);
         }
-        state.tickets += 1;
-        let ticket = state.tickets;
         state.arrivals.arrived();
-        state.queue.push_back((ticket, job));
-        state.queued_peak = state.queued_peak.max(state.queue.len());
+        state.waiting.push(job);
         let spinning = state.arrivals.spinning;
-        if state.queue.len() > state.idle + spinning && state.threads < self.threads_max {
+        if state.waiting.len() > state.idle + spinning && state.threads < self.threads_max {
             state.threads += 1;
             state.alive += 1;
-            self.dispatcher.queued(state.queue.len(), state.free());
+            self.dispatcher.queued(state.waiting.len(), state.free());
             return Submitted::NeedsThread;
         }
-        self.dispatcher.queued(state.queue.len(), state.free());
-        let wake = state.waking < state.idle && state.queue.len() > state.waking + spinning;
+        self.dispatcher.queued(state.waiting.len(), state.free());
+        let wake = state.waking < state.idle && state.waiting.len() > state.waking + spinning;
         state.waking += usize::from(wake);
-        let waits = state.queue.len() > state.idle + spinning;
+        let waits = state.waiting.len() > state.idle + spinning;
         let unrelieved = self.resting_max.is_some() && waits && !state.relieved;
         state.relieved |= unrelieved;
         drop(state);
@@ -187,43 +162,6 @@ impl<J> Pool<J> {
         }
     }
 
-    /// Records that no thread could be started for [`Pool::relieve`]; the next job that waits requests one again.
-    pub(crate) fn unrelieved(&self) {
-        lock(&self.state).relieved = false;
-    }
-
-    /// Keeps jobs from waiting for ever for idle sessions. For jobs that are `late`, the `resting` threads do not count;
-    /// where no more threads are allowed, jobs that are `too_late` are refused. `None`: no job waits, and this need not be
-    /// called again.
-    pub(crate) fn relieve(
-        &self,
-        resting: usize,
-        late: impl Fn(&J) -> bool,
-        too_late: impl Fn(&J) -> bool,
-    ) -> Option<Relief<J>> {
-        let mut guard = lock(&self.state);
-        let state = &mut *guard;
-        if state.queue.is_empty() || state.closed {
-            state.relieved = false;
-            return None;
-        }
-        let most = self.resting_max.unwrap_or(self.threads_max);
-        let wanted = state.queue.iter().filter(|(_, job)| late(job)).count();
-        let allowed = (self.threads_max + resting)
-            .min(most)
-            .saturating_sub(state.threads);
-        let threads = wanted.min(allowed);
-        state.threads += threads;
-        state.alive += threads;
-        let mut refused = Vec::new();
-        if state.threads >= most && resting > most - self.threads_max {
-            let (gone, kept) = state.queue.drain(..).partition(|(_, job)| too_late(job));
-            state.queue = kept;
-            refused = VecDeque::into_iter(gone).map(|(_, job)| job).collect();
-        }
-        Some(Relief { threads, refused })
-    }
-
     /// Queues a job for later. Never waits.
     pub(crate) fn submit_after(&self, pause: Duration, job: J) -> Submitted<J> {
         let mut state = lock(&self.state);
@@ -231,8 +169,7 @@ impl<J> Pool<J> {
             return Submitted::Closed(job);
         }
         let due = Instant::now() + pause;
-        let at = state.later.partition_point(|(other, _)| *other <= due);
-        state.later.insert(at, (due, job));
+        state.waiting.push_later(due, job);
         if state.threads == 0 {
             state.threads += 1;
             state.alive += 1;
@@ -253,12 +190,11 @@ impl<J> Pool<J> {
     pub(crate) fn next(&self, was_busy: bool, snapshot: Option<u64>) -> Next<J> {
         let mut state = lock(&self.state);
         if let Some(last) = snapshot {
-            let serves = !state.held_back && state.queue.front().is_some_and(|&(ticket, _)| ticket <= last);
-            if !serves {
+            if state.held_back {
                 return Next::EndSnapshot;
             }
-            let (_, job) = state.queue.pop_front().expect("looked at above");
-            return Next::Job { job, snapshot };
+            let job = state.waiting.pop_up_to(last);
+            return job.map_or(Next::EndSnapshot, |job| Next::Job { job, snapshot });
         }
         if was_busy {
             self.rest(&mut state);
@@ -267,12 +203,15 @@ impl<J> Pool<J> {
         let mut looking = self.dispatcher.looks();
         let mut spun = false;
         loop {
-            let due = state.take_due(self.dispatcher);
+            let free = state.free();
+            let due = state
+                .waiting
+                .take_due(|length| self.dispatcher.queued(length, free));
             if !state.held_back
-                && let Some((_, job)) = state.queue.pop_front()
+                && let Some(job) = state.waiting.pop()
             {
                 state.busy += 1;
-                let snapshot = (!state.queue.is_empty()).then_some(state.tickets);
+                let snapshot = state.waiting.last_ticket();
                 if due.is_some() && state.waking < state.idle {
                     // Another thread must watch the clock now.
                     state.waking += 1;
@@ -280,12 +219,12 @@ impl<J> Pool<J> {
                 }
                 return Next::Job { job, snapshot };
             }
-            if state.closed && state.queue.is_empty() {
+            if state.closed && state.waiting.is_empty() {
                 state.threads -= 1;
                 return Next::Quit;
             }
             let rest = self.idle_max.map(|max| max.saturating_sub(idle_since.elapsed()));
-            if rest.is_some_and(|rest| rest.is_zero()) && state.queue.is_empty() && due.is_none() {
+            if rest.is_some_and(|rest| rest.is_zero()) && state.waiting.is_empty() && due.is_none() {
                 state.threads -= 1;
                 return Next::Quit;
             }
@@ -327,9 +266,9 @@ impl<J> Pool<J> {
         if state.threads > 0 {
             Vec::new()
         } else {
-            let state = &mut *state;
-            let waiting = state.queue.drain(..).map(|(_, job)| job);
-            waiting.chain(state.later.drain(..).map(|(_, job)| job)).collect()
+            let mut jobs = state.waiting.take_all(|_| true);
+            jobs.extend(state.waiting.take_later());
+            jobs
         }
     }
 
@@ -362,16 +301,14 @@ impl<J> Pool<J> {
 
     /// Takes out the first waiting job that matches.
     pub(crate) fn remove(&self, matches: impl Fn(&J) -> bool) -> Option<J> {
-        let mut state = lock(&self.state);
-        let at = state.queue.iter().position(|(_, job)| matches(job))?;
-        state.queue.remove(at).map(|(_, job)| job)
+        lock(&self.state).waiting.take_first(matches)
     }
 
     /// Refuses further jobs. Queued jobs are still run, delayed ones are dropped; then the threads end.
     pub(crate) fn close(&self) {
         let mut state = lock(&self.state);
         state.closed = true;
-        let unwanted = std::mem::take(&mut state.later);
+        let unwanted = state.waiting.take_later();
         drop(state);
         self.work.notify_all();
         drop(unwanted);
@@ -390,8 +327,8 @@ impl<J> Pool<J> {
         PoolStatus {
             threads: state.threads,
             busy: state.busy,
-            queued: state.queue.len(),
-            queued_peak: state.queued_peak,
+            queued: state.waiting.len(),
+            queued_peak: state.waiting.peak(),
         }
     }
 }
@@ -400,21 +337,6 @@ impl<J> State<J> {
     /// Threads that hold no job: those that wait, spin, or start.
     fn free(&self) -> usize {
         self.threads - self.busy
-    }
-
-    /// Queues the jobs whose time has come; returns the time until the next one.
-    fn take_due(&mut self, dispatcher: profile::Dispatcher) -> Option<Duration> {
-        if self.later.is_empty() {
-            return None;
-        }
-        let now = Instant::now();
-        let due = self.later.partition_point(|(due, _)| *due <= now);
-        for (_, job) in self.later.drain(..due) {
-            self.tickets += 1;
-            self.queue.push_back((self.tickets, job));
-            dispatcher.queued(self.queue.len(), self.threads - self.busy);
-        }
-        self.later.front().map(|(due, _)| *due - now)
     }
 }
 

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::{Next, Pool, Relief, Submitted};
+use super::{Next, Pool, Submitted, relief::Relief};
 
 fn job(number: u32, snapshot: Option<u64>) -> Next<u32> {
     Next::Job {
