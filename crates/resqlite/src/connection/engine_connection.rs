@@ -6,9 +6,9 @@
 use std::{num::NonZeroUsize, sync::Arc};
 
 use lru::LruCache;
-use resqlite_sqlite::{Connection, Statement, ValueRef};
+use resqlite_sqlite::{Connection, Statement, ValueRef, codes};
 
-use super::prepared::Prepared;
+use super::{file_health::FileHealth, prepared::Prepared};
 use crate::{
     core::error::{Error, Result},
     guard::Guard,
@@ -19,6 +19,7 @@ use crate::{
 pub(crate) struct EngineConnection {
     pub(crate) sqlite: Connection,
     pub(crate) guard: Guard,
+    files: FileHealth,
     /// Least recently used statements go first.
     pub(super) cache: LruCache<Arc<str>, Prepared>,
     /// resqlite's own statements: BEGIN, COMMIT, savepoints. As many as there are levels of nesting.
@@ -27,14 +28,24 @@ pub(crate) struct EngineConnection {
 }
 
 impl EngineConnection {
-    pub(crate) fn new(sqlite: Connection, guard: Guard, cache_size: usize) -> Self {
+    pub(crate) fn new(sqlite: Connection, guard: Guard, files: FileHealth, cache_size: usize) -> Self {
         let size = NonZeroUsize::new(cache_size).unwrap_or(NonZeroUsize::MIN);
         Self {
             sqlite,
             guard,
+            files,
             cache: LruCache::new(size),
             internal: Vec::new(),
             packer: Packer::default(),
+        }
+    }
+
+    /// Replaces SQLite's reason for an error by resqlite's own, where there is one.
+    pub(crate) fn explain_error(&self, error: Error) -> Error {
+        let error = self.guard.explain(error);
+        match error.sqlite().map(resqlite_sqlite::Error::primary) {
+            Some(codes::IOERR | codes::CANTOPEN | codes::CORRUPT) => self.files.explain(error),
+            _ => error,
         }
     }
 

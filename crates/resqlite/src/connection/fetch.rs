@@ -34,7 +34,7 @@ impl EngineConnection {
                 end || !within
             }
             Err(error) => {
-                reply.fail(self.guard.explain(error));
+                reply.fail(self.explain_error(error));
                 true
             }
         }

@@ -11,9 +11,10 @@ use resqlite_sqlite::{
     memory_vfs::{self, MemoryFile},
 };
 
+use super::file_health::FileHealth;
 use crate::{
     core::error::{Error, Result},
-    guard::{authorizer::Role, file_health::FileHealth},
+    guard::authorizer::Role,
 };
 
 /// Where a database is.

@@ -5,6 +5,7 @@ pub(crate) mod compare;
 mod dependencies;
 pub(crate) mod engine_connection;
 mod fetch;
+pub(crate) mod file_health;
 pub(crate) mod halfway;
 pub(crate) mod location;
 pub(crate) mod open;

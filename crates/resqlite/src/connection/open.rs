@@ -31,7 +31,7 @@ pub(crate) fn open(
     hooks: impl FnOnce(&Connection),
 ) -> Result<EngineConnection> {
     let connection = location.connect(role, settings.read_only)?;
-    let guard = Guard::install(&connection, &location.health, role, settings);
+    let guard = Guard::install(&connection, role, settings);
     hooks(&connection);
     guard
         .as_internal(|| protect(&connection, settings).and_then(|()| set_up(&connection, settings, role)))
@@ -39,6 +39,7 @@ pub(crate) fn open(
     Ok(EngineConnection::new(
         connection,
         guard,
+        location.health.clone(),
         settings.statement_cache_size,
     ))
 }
@@ -65,7 +66,7 @@ fn protect(connection: &Connection, settings: &Settings) -> resqlite_sqlite::Res
 pub(crate) fn check_file(location: &Location, settings: &Settings) -> Result<()> {
     let connection = location.connect(Role::Writer, settings.read_only)?;
     // With it, locks of other processes are waited for.
-    let guard = Guard::install(&connection, &location.health, Role::Writer, settings);
+    let guard = Guard::install(&connection, Role::Writer, settings);
     let check = || {
         protect(&connection, settings)?;
         // Rows that break a CHECK are wrong, but no damage; a read-only connection would not look at them either.

@@ -50,7 +50,7 @@ impl EngineConnection {
                     run.finish(true, reply);
                 }
             }
-            Err(error) => reply.fail(self.guard.explain(error)),
+            Err(error) => reply.fail(self.explain_error(error)),
         }
         self.guard.interrupt.end_query();
     }

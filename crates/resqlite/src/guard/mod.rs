@@ -5,7 +5,6 @@ pub(crate) mod authorizer;
 pub(crate) mod authorizer_log;
 mod budget;
 pub(crate) mod effects;
-pub(crate) mod file_health;
 pub(crate) mod interrupt;
 pub(crate) mod pragmas;
 
@@ -15,7 +14,6 @@ use resqlite_sqlite::{Connection, codes};
 
 use self::{
     authorizer::{Authorizer, Role},
-    file_health::FileHealth,
     interrupt::Interrupt,
 };
 use crate::core::{error::Error, limits, options::Settings};
@@ -25,17 +23,11 @@ use crate::core::{error::Error, limits, options::Settings};
 pub(crate) struct Guard {
     pub(crate) authorizer: Rc<Authorizer>,
     pub(crate) interrupt: Rc<Interrupt>,
-    files: FileHealth,
 }
 
 impl Guard {
     /// Installs the callbacks on a connection, before anything is prepared on it.
-    pub(crate) fn install(
-        connection: &Connection,
-        files: &FileHealth,
-        role: Role,
-        settings: &Settings,
-    ) -> Self {
+    pub(crate) fn install(connection: &Connection, role: Role, settings: &Settings) -> Self {
         let authorizer = Rc::new(Authorizer::new(role, settings));
         let interrupt = Rc::new(Interrupt::new(settings.busy_timeout));
         let asked = Rc::clone(&authorizer);
@@ -51,7 +43,6 @@ impl Guard {
         Self {
             authorizer,
             interrupt,
-            files: files.clone(),
         }
     }
 
@@ -67,7 +58,6 @@ impl Guard {
         match error.sqlite().map(resqlite_sqlite::Error::primary) {
             Some(codes::AUTH) => refusal.unwrap_or(error),
             Some(codes::ERROR) => advise(error),
-            Some(codes::IOERR | codes::CANTOPEN | codes::CORRUPT) => self.files.explain(error),
             Some(codes::INTERRUPT | codes::BUSY) if exceeded.is_some() => exceeded.unwrap_or(error),
             _ if !error.is_interrupt() => error,
             _ if self.interrupt.is_late() => Error::TimedOut,

@@ -226,7 +226,7 @@ fn run_queries(
             &mut take_rows,
             first,
         );
-        let result = result.map_err(|error| connection.guard.explain(error));
+        let result = result.map_err(|error| connection.explain_error(error));
         connection.guard.interrupt.stop();
         let result = result?;
         if let Some(difference) = &result.difference {

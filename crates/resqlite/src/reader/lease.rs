@@ -92,7 +92,7 @@ impl Reader {
             Ok(prepared)
         });
         match prepared {
-            Err(error) => opened.fail(self.connection.guard.explain(error)),
+            Err(error) => opened.fail(self.connection.explain_error(error)),
             Ok(mut prepared) => {
                 self.batches(inbox, cursor, &mut prepared, opened);
                 self.connection.put(&cursor.query.sql, prepared);

@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use crate::{core::limits, guard::file_health::is_linked};
+use crate::{connection::file_health::is_linked, core::limits};
 
 /// The files of the main database, and the write-ahead logs of those attached. SQLite must have opened them: it keeps
 /// each until the database is closed or detached. A database in memory, or in another journal mode, has no log.

@@ -62,7 +62,7 @@ impl Writer {
         }
         done.map_err(|error| {
             self.recorder.rollback_to(mark);
-            self.connection.guard.explain(error)
+            self.connection.explain_error(error)
         })
     }
 

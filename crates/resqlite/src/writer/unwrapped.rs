@@ -42,7 +42,7 @@ impl Writer {
         self.settle_unwrapped()?;
         ended?;
         self.look_after_files(true)?;
-        let done = done.map_err(|error| guard.explain(error))?;
+        let done = done.map_err(|error| self.connection.explain_error(error))?;
         if left_open {
             let message =
                 "the SQL left a transaction open, which was rolled back; use the methods for transactions";

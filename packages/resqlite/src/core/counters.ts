@@ -26,8 +26,8 @@ export interface StreamStats {
   rowsPatched: number
   /** Re-runs that failed. */
   errors: number
-  /** Audits: skipped re-runs that were run all the same, to check that they would have changed nothing. */
-  verified: number
+  /** Audits: re-runs that no commit required, made to check that nothing has changed. */
+  audits: number
   /** Audits that found a new result. Anything but 0 is a bug in resqlite. */
   missed: number
   /** Why the queries ran last. */
@@ -57,7 +57,7 @@ export const STREAM_COUNTERS = [
   'coalesced',
   'rowsPatched',
   'errors',
-  'verified',
+  'audits',
   'missed',
   'totalMicros',
   'lastReason',

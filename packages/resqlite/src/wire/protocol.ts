@@ -153,7 +153,7 @@ export const NEW_ROWS = -1
 export const REASONS = ['first', 'unknown', 'schema', 'table', 'columns', 'rows'] as const
 
 /*
- * Parameters of a statement, packed into bytes: the same form whether they come from Rust or from JavaScript.
+ * Parameters of a statement, packed into bytes: in the same form from every language.
  *
  * `u16 count · u8 named · u8 0`, then the values. A named value starts with `u16 length · UTF-8 name`. A value is
  * `u8 tag` and its content; see `tag`. Numbers are little-endian and not aligned.
