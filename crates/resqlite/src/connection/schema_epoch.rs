@@ -25,10 +25,10 @@
 //! With several schemas, a name can come to mean a table of a schema that the statement does not use; and statistics
 //! change plans although the schema is the same.
 //!
-//! The versions are SQLite's own counts ([`Versions`](super::versions::Versions)). Two more counts depend on all these. A statement knows how often SQLite had re-prepared it when its columns and its program
-//! were analysed, and under which schema versions its dependencies were found ([`Prepared`](super::prepared::Prepared)).
-//! The commit log tells whether the writer is between two states (`Commits::settled`), for readers that must read from
-//! several databases at one commit.
+//! The versions are SQLite's own counts ([`Versions`](super::versions::Versions)). Two more things depend on them and on
+//! the epoch. A statement knows how often SQLite had re-prepared it when its columns and its program were analysed, and
+//! under which schema versions its dependencies were found ([`Prepared`](super::prepared::Prepared)). The commit log knows
+//! whether the state is settled (`Commits::settled`), for readers that must read from several databases at one commit.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -30,7 +30,7 @@ const SETS_PER_CHECK: usize = 64;
 pub(super) enum Sharing {
     /// It is alone: if it fails, the whole transaction is rolled back.
     Alone,
-    /// It shares it with other writes, which its failure must not affect.
+    /// It shares the transaction with other writes, which its failure must not affect.
     WithOthers,
 }
 
