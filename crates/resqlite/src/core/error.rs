@@ -163,7 +163,7 @@ impl fmt::Display for Error {
             ),
             Self::TooManyLeases => write!(
                 f,
-                "{} snapshots and iterators are open and wait for their callers; the diagnostics tell which",
+                "{} snapshots and iterators are open and wait for their callers; diagnostics() tells which",
                 limits::LEASES_MAX
             ),
             Self::WorkerDied => {
