@@ -71,18 +71,18 @@ class Batch {
   /** Encodes and sends all parameter sets. Stops, and closes their iterator, when the batch fails or is cancelled. */
   async encode(sets: ParamSets): Promise<void> {
     this.#beginFrame()
-    if (isAsync(sets)) await this.#encodeAsync(sets)
-    else await this.#encodeAll(sets)
+    if (isAsync(sets)) {
+      await this.#encodeAsync(sets)
+    } else {
+      // Nothing is awaited for a small batch: a call that follows it must not overtake it.
+      for (const params of sets) {
+        if (this.#isFull && !(await this.#nextFrame())) break
+        this.#add(params)
+      }
+    }
     if (this.#isOver) return this.undo()
     this.#sendFrame(0)
     this.#channel.release(this.pending)
-  }
-
-  async #encodeAll(sets: Iterable<unknown>): Promise<void> {
-    for (const params of sets) {
-      if (this.#isFull && !(await this.#nextFrame())) return
-      this.#add(params)
-    }
   }
 
   /** Does not wait for a set that may never come once the batch is over. */
