@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, CString, c_char};
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 use crate::error::{Error, Result};
 

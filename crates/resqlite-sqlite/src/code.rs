@@ -1,6 +1,6 @@
 //! Names of SQLite's result codes.
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 /// The name of an extended result code, as SQLite's documentation writes it: `SQLITE_CONSTRAINT_UNIQUE`.
 /// An unknown extended code gets the name of its primary code.

@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 use crate::{
     c_text,

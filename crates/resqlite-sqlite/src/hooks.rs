@@ -11,7 +11,7 @@ use std::{
     ptr::NonNull,
 };
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 use crate::{
     c_text,
@@ -71,7 +71,7 @@ pub struct Action<'a> {
 
 /// The codes of an [`Action`], under SQLite's names.
 pub mod action {
-    pub use libsqlite3_sys::{
+    pub use resqlite_sqlite_sys::{
         SQLITE_ALTER_TABLE as ALTER_TABLE, SQLITE_ANALYZE as ANALYZE, SQLITE_ATTACH as ATTACH,
         SQLITE_CREATE_INDEX as CREATE_INDEX, SQLITE_CREATE_TABLE as CREATE_TABLE,
         SQLITE_CREATE_TEMP_INDEX as CREATE_TEMP_INDEX, SQLITE_CREATE_TEMP_TABLE as CREATE_TEMP_TABLE,

@@ -39,7 +39,7 @@ mod vfs;
 
 /// SQLite's extended result codes.
 pub mod codes {
-    pub use libsqlite3_sys::{
+    pub use resqlite_sqlite_sys::{
         SQLITE_ABORT as ABORT, SQLITE_AUTH as AUTH, SQLITE_BUSY as BUSY,
         SQLITE_BUSY_SNAPSHOT as BUSY_SNAPSHOT, SQLITE_CANTOPEN as CANTOPEN, SQLITE_CONSTRAINT as CONSTRAINT,
         SQLITE_CONSTRAINT_FOREIGNKEY as CONSTRAINT_FOREIGNKEY, SQLITE_CORRUPT as CORRUPT,
@@ -52,7 +52,7 @@ pub mod codes {
 
 /// The limits that [`Connection::set_limit`] sets.
 pub mod limit {
-    pub use libsqlite3_sys::{
+    pub use resqlite_sqlite_sys::{
         SQLITE_LIMIT_ATTACHED as ATTACHED, SQLITE_LIMIT_COLUMN as COLUMN,
         SQLITE_LIMIT_COMPOUND_SELECT as COMPOUND_SELECT, SQLITE_LIMIT_EXPR_DEPTH as EXPR_DEPTH,
         SQLITE_LIMIT_FUNCTION_ARG as FUNCTION_ARG, SQLITE_LIMIT_LENGTH as LENGTH,

@@ -9,7 +9,7 @@ use std::{
     ptr,
 };
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 use crate::{
     error::{Error, Result},

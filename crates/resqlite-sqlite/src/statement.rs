@@ -6,7 +6,7 @@ use std::{
     rc::Rc,
 };
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 use crate::{
     c_text,

@@ -2,7 +2,7 @@
 
 use std::{ptr::NonNull, slice};
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 /// A borrowed value. Text may be invalid UTF-8 and may contain NUL bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]

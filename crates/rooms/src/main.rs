@@ -15,8 +15,9 @@ use std::{
 use rooms::{Graph, Source, cycles, foreign_crates, graph, out_of_order};
 
 /// The crates, each with those that it may use.
-const CRATES: [(&str, &[&str]); 5] = [
-    ("resqlite_sqlite", &[]),
+const CRATES: [(&str, &[&str]); 6] = [
+    ("resqlite_sqlite_sys", &[]),
+    ("resqlite_sqlite", &["resqlite_sqlite_sys"]),
     ("resqlite_live", &[]),
     ("resqlite", &["resqlite_sqlite", "resqlite_live"]),
     ("resqlite_node", &["resqlite"]),

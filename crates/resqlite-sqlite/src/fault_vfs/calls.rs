@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 /// A kind of call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

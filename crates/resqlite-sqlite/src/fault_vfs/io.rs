@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 use super::{
     calls::{Call, Failure},

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 use super::{
     calls::{Call, Failure},

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 use tempfile::TempDir;
 
 use super::*;

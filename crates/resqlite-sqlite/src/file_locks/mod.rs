@@ -29,7 +29,7 @@ use std::{
 };
 
 use libc::{F_GETLK, F_OFD_GETLK, F_OFD_SETLK, F_SETLK, flock, off_t};
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 use file::whole_file;
 

@@ -9,7 +9,7 @@ use std::{
     sync::atomic::{self, Ordering},
 };
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 use super::{
     contents::{Contents, OutOfMemory},

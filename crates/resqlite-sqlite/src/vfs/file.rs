@@ -3,7 +3,7 @@
 
 use std::{ffi::c_int, ptr};
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 /// An `sqlite3_file` of this crate. SQLite allocates it.
 #[repr(C)]

@@ -11,7 +11,7 @@ use std::{
     sync::OnceLock,
 };
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 use crate::error::{Error, Result};
 

@@ -1,6 +1,6 @@
 //! Rollback journals, and behaviour that is the same with a journal and with a log.
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 use super::{
     super::*,

@@ -6,7 +6,7 @@ use std::{
     ptr, slice,
 };
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 use super::super::*;
 

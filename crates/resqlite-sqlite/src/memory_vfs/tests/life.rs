@@ -2,7 +2,7 @@
 
 use std::sync::Weak;
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 use super::{
     super::*,

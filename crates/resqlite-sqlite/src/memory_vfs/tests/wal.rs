@@ -1,7 +1,7 @@
 //! Write-ahead logging: snapshots, checkpoints, conflicting writers.
 #![allow(unsafe_code)]
 
-use libsqlite3_sys as ffi;
+use resqlite_sqlite_sys as ffi;
 
 use super::{
     super::*,
