@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use resqlite::{Durability, Error, Options, Result};
+use resqlite::{Durability, Error, Extension, Options, Result};
 use serde_json::Value;
 
 /// Reads the payload of an `OPEN` request. JavaScript has checked names and types already.
@@ -36,8 +36,24 @@ pub(crate) fn parse(text: &str) -> Result<(String, Options)> {
         trusted_schema: flag("trustedSchema"),
         defensive: flag("defensive"),
         untrusted: flag("untrusted"),
+        extensions: value
+            .get("extensions")
+            .and_then(Value::as_array)
+            .map(|list| list.iter().filter_map(extension).collect())
+            .unwrap_or_default(),
+        functions: Vec::new(),
     };
     Ok((path, options))
+}
+
+/// A path, or an object with a path and an entry point.
+fn extension(value: &Value) -> Option<Extension> {
+    let path = value.as_str().or_else(|| value.get("path")?.as_str())?;
+    let entry_point = value.get("entryPoint").and_then(Value::as_str);
+    Some(Extension {
+        path: path.into(),
+        entry_point: entry_point.map(str::to_owned),
+    })
 }
 
 fn pragmas(object: &serde_json::Map<String, Value>) -> Vec<(String, String)> {

@@ -14,7 +14,7 @@ use crate::{
     file_locks, full_text,
     handle::Handle,
     hooks::{self, Action, Hooks, PreUpdate},
-    log_rewrite,
+    log_rewrite, series,
     statement::Statement,
 };
 
@@ -111,6 +111,7 @@ impl Connection {
         handle.check(code)?;
         let connection = Self { handle };
         full_text::make_innocuous(&connection.handle)?;
+        series::register(&connection.handle)?;
         Ok(connection)
     }
 
@@ -302,7 +303,11 @@ impl Connection {
         self.configure(ffi::SQLITE_DBCONFIG_TRUSTED_SCHEMA, on)
     }
 
-    fn configure(&self, what: c_int, on: bool) -> Result<()> {
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    pub(crate) fn configure(&self, what: c_int, on: bool) -> Result<()> {
         // SAFETY: the handle is open; these settings take an int and a pointer, which may be null.
         let code = unsafe {
             ffi::sqlite3_db_config(

@@ -20,6 +20,7 @@ mod c_text;
 mod code;
 mod connection;
 mod error;
+mod extensions;
 #[cfg(feature = "testing")]
 pub mod fault_vfs;
 #[cfg_attr(
@@ -28,10 +29,13 @@ pub mod fault_vfs;
 )]
 mod file_locks;
 mod full_text;
+mod functions;
 mod handle;
 mod hooks;
 mod log_rewrite;
 pub mod memory_vfs;
+mod random;
+mod series;
 mod statement;
 mod sync;
 mod value;
@@ -68,6 +72,8 @@ pub use connection::{
 };
 pub use error::{Error, Result};
 pub use file_locks::locks_survive_other_copies;
+pub use functions::{Aggregate, Call, Signature};
 pub use hooks::{Action, PreUpdate, RowOperation, action};
+pub use random::random;
 pub use statement::Statement;
 pub use value::ValueRef;

@@ -53,7 +53,7 @@ pub(crate) unsafe fn read<'a>(value: NonNull<ffi::sqlite3_value>) -> ValueRef<'a
 /// # Safety
 /// `start` is null, or points to `length` bytes that do not change during `'a`.
 #[allow(unsafe_code)]
-unsafe fn bytes<'a>(start: *const u8, length: i32) -> &'a [u8] {
+pub(crate) unsafe fn bytes<'a>(start: *const u8, length: i32) -> &'a [u8] {
     // Null means that SQLite ran out of memory. This must not look like an empty value.
     assert!(!start.is_null(), "SQLite ran out of memory while reading a value");
     // SAFETY: promised by the caller.

@@ -26,6 +26,7 @@ mod commits;
 mod connection;
 mod core;
 mod dependencies;
+mod functions;
 mod guard;
 pub mod live;
 mod reader;
@@ -42,6 +43,8 @@ pub use crate::{
     },
     core::{
         error::{Error, Result},
+        extension::Extension,
+        function::{Aggregate, Function},
         limits,
         options::{Durability, Options},
         params::{self, Params},
@@ -60,7 +63,7 @@ pub use crate::{
     },
     rows::{ColumnLayout, Integers, Row, RowBatch, Rows},
 };
-pub use resqlite_sqlite::version as sqlite_version;
+pub use resqlite_sqlite::{ValueRef, version as sqlite_version};
 
 #[cfg(feature = "profile")]
 pub use crate::core::profile;

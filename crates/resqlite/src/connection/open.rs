@@ -9,10 +9,11 @@ use super::{
 };
 use crate::{
     core::{
-        error::Result,
+        error::{Error, Result},
         limits,
         options::{Settings, UNTRUSTED_PRAGMAS},
     },
+    functions,
     guard::{
         Guard,
         authorizer::Role,
@@ -33,9 +34,14 @@ pub(crate) fn open(
     let connection = location.connect(role, settings.read_only)?;
     let guard = Guard::install(&connection, role, settings);
     hooks(&connection);
-    guard
-        .as_internal(|| protect(&connection, settings).and_then(|()| set_up(&connection, settings, role)))
-        .map_err(|error| open_error(location.display_path(), error))?;
+    let failed = |error| open_error(location.display_path(), error);
+    guard.as_internal(|| {
+        protect(&connection, settings).map_err(failed)?;
+        functions::register(&connection, settings).map_err(failed)?;
+        // The schema may use what extensions bring, so they come before it is read.
+        load_extensions(&connection, location, settings)?;
+        set_up(&connection, settings, role).map_err(failed)
+    })?;
     Ok(EngineConnection::new(
         connection,
         guard,
@@ -57,6 +63,20 @@ fn protect(connection: &Connection, settings: &Settings) -> resqlite_sqlite::Res
         }
     }
     Ok(())
+}
+
+fn load_extensions(connection: &Connection, location: &Location, settings: &Settings) -> Result<()> {
+    let mut loaded = settings
+        .extensions
+        .iter()
+        .map(|extension| extension.load(connection));
+    loaded.try_for_each(|loaded| {
+        loaded.map_err(|reason| Error::Open {
+            path: location.display_path().into(),
+            reason,
+            source: None,
+        })
+    })
 }
 
 /// Checks an untrusted file for damage, before anything else is read from it.

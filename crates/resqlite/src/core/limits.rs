@@ -55,6 +55,10 @@ pub const PREEMPTED_AFTER: Duration = Duration::from_millis(1);
 pub const SPIN_BACKOFF: Duration = Duration::from_millis(20);
 /// Writes that are committed together.
 pub const GROUP_UNITS_MAX: usize = 1024;
+/// Bytes that a compiled pattern of REGEXP may take. The time of a match grows with the product of this and the text.
+pub const REGEXP_BYTES: usize = 1 << 20;
+/// The same in a database that was opened as untrusted.
+pub const REGEXP_BYTES_UNTRUSTED: usize = 1 << 16;
 /// Prepared statements kept per connection, when the user names no number.
 pub const STATEMENT_CACHE_DEFAULT: usize = 128;
 /// Rows in one row batch.

@@ -1,6 +1,9 @@
-//! What every room uses: errors, bounds, locks, queues, spinning, cancellation tokens, values, parameters, options.
+//! What every room uses: errors, bounds, locks, queues, spinning, cancellation tokens, values, parameters,
+//! functions, extensions, options.
 
 pub(crate) mod error;
+pub(crate) mod extension;
+pub(crate) mod function;
 pub mod limits;
 pub(crate) mod options;
 pub mod params;

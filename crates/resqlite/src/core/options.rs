@@ -4,6 +4,8 @@ use std::{thread, time::Duration};
 
 use crate::core::{
     error::{Error, Result},
+    extension::Extension,
+    function::Function,
     limits,
 };
 
@@ -43,6 +45,19 @@ pub struct Options {
     /// Whether the file or the SQL is untrusted: the file is checked before it is used, SQL has bounds (see
     /// [`limits::UNTRUSTED`]), and nothing can be attached; default false.
     pub untrusted: Option<bool>,
+    /// Extensions in shared libraries, which every connection loads in this order. They run as part of the program and
+    /// must be trusted like it. SQL cannot load any.
+    pub extensions: Vec<Extension>,
+    /// Functions that SQL can call on every connection; see [`register_function`](Self::register_function).
+    pub functions: Vec<Function>,
+}
+
+impl Options {
+    /// Adds a function that SQL can call, on every connection.
+    pub fn register_function(mut self, function: Function) -> Self {
+        self.functions.push(function);
+        self
+    }
 }
 
 /// When a write is acknowledged. The stronger durability is the greater one.
@@ -69,6 +84,8 @@ pub(crate) struct Settings {
     pub(crate) trusted_schema: bool,
     pub(crate) defensive: bool,
     pub(crate) untrusted: bool,
+    pub(crate) extensions: Vec<Extension>,
+    pub(crate) functions: Vec<Function>,
 }
 
 impl Settings {
@@ -92,6 +109,9 @@ impl Settings {
                 "the statement cache size must be at least 1".into(),
             ));
         }
+        if let Some(problem) = options.functions.iter().find_map(Function::problem) {
+            return Err(Error::Option(format!("functions: {problem}")));
+        }
         let untrusted = options.untrusted.unwrap_or(false);
         if untrusted {
             check_untrusted(options)?;
@@ -107,6 +127,8 @@ impl Settings {
             trusted_schema: options.trusted_schema.unwrap_or(false),
             defensive: options.defensive.unwrap_or(true),
             untrusted,
+            extensions: options.extensions.iter().map(Extension::resolved).collect(),
+            functions: options.functions.clone(),
         })
     }
 
@@ -147,6 +169,13 @@ impl Settings {
             "defensive"
         } else if differs(options.untrusted.is_some(), wanted.untrusted == self.untrusted) {
             "untrusted"
+        } else if differs(
+            !options.extensions.is_empty(),
+            wanted.extensions == self.extensions,
+        ) {
+            "extensions"
+        } else if differs(!options.functions.is_empty(), wanted.functions == self.functions) {
+            "functions"
         } else {
             return Ok(());
         };
@@ -167,6 +196,8 @@ fn check_untrusted(options: &Options) -> Result<()> {
         "a trusted schema"
     } else if options.defensive == Some(false) {
         "defensive off"
+    } else if !options.extensions.is_empty() {
+        "extensions"
     } else if let Some((name, _)) = options.pragmas.iter().find(|(name, _)| own(name)) {
         name
     } else {

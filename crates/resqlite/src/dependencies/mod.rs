@@ -17,6 +17,7 @@ mod affinity;
 mod catalog;
 mod conditions;
 mod explain;
+mod foreign;
 mod module;
 mod names;
 mod opened;
@@ -71,15 +72,27 @@ pub(crate) fn analyse(connection: &Connection, guard: &Guard, sql: &str) -> Resu
     prepare(connection, guard, sql)?;
     let (statement, authorized) = guard.authorizer.log(|| prepare(connection, guard, sql));
     let statement = statement?;
-    let (tables, conditions) = match limitless(&statement, &authorized) {
-        Some(why) => (Tables::Everything(why.into()), Err(why)),
-        None => guard.as_internal(|| plain_query(connection, &catalog, sql, &statement, &authorized))?,
+    let foreign = guard.as_internal(|| foreign::find(connection, &authorized.functions))?;
+    let (tables, conditions) = match (limitless(&statement, &authorized), foreign.first()) {
+        (Some(why), _) => (Tables::Everything(why.into()), Err(why)),
+        (None, Some(function)) => {
+            let why = format!("it calls {function}, a function that is not said to be deterministic");
+            (
+                Tables::Everything(why),
+                Err("it calls a function that can depend on anything"),
+            )
+        }
+        (None, None) => {
+            guard.as_internal(|| plain_query(connection, &catalog, sql, &statement, &authorized))?
+        }
     };
     let functions = authorized.functions.into_iter();
     Ok(StatementDependencies {
         tables,
         conditions,
-        volatile: functions.filter(|name| is_volatile(name)).collect(),
+        volatile: functions
+            .filter(|name| is_volatile(name) || foreign.contains(name))
+            .collect(),
         utf8: catalog.utf8,
     })
 }

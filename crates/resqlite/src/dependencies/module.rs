@@ -23,9 +23,15 @@ pub(super) fn is_self_contained(sql: &str) -> bool {
 
 /// Whether a virtual table that needs no declaration only spreads out its arguments.
 pub(super) fn is_function_of_arguments(name: &str) -> bool {
-    ["json_each", "json_tree", "jsonb_each", "jsonb_tree"]
-        .iter()
-        .any(|known| known.eq_ignore_ascii_case(name))
+    [
+        "generate_series",
+        "json_each",
+        "json_tree",
+        "jsonb_each",
+        "jsonb_tree",
+    ]
+    .iter()
+    .any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Options of full-text tables that keep their content where it is. Abbreviations of others (`content`) are possible.

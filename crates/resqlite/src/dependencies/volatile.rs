@@ -2,7 +2,7 @@
 
 /// The functions that make a query volatile. Date functions count whatever their arguments are: whether one is
 /// `'now'` shows only when they run.
-const VOLATILE: [&str; 17] = [
+const VOLATILE: [&str; 19] = [
     "changes",
     "current_date",
     "current_time",
@@ -20,6 +20,8 @@ const VOLATILE: [&str; 17] = [
     "timediff",
     "total_changes",
     "unixepoch",
+    "uuid",
+    "uuid7",
 ];
 
 /// Whether a function, named in lower case, is one of them.

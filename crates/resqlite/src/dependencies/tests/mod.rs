@@ -35,8 +35,12 @@ fn with_pragmas(pragmas: &[(&str, &str)], script: &str) -> Db {
             .collect(),
         ..Options::default()
     };
+    with_options(&options, script)
+}
+
+fn with_options(options: &Options, script: &str) -> Db {
     let location = Location::find(":memory:", false).unwrap();
-    let settings = Settings::decide(&options).unwrap();
+    let settings = Settings::decide(options).unwrap();
     let connection = open(&location, &settings, Role::Writer, |_| {}).unwrap();
     let db = Db {
         connection,

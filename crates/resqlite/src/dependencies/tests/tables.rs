@@ -1,7 +1,12 @@
 //! Tables and columns.
 
-use super::db;
-use crate::dependencies::Precision;
+use std::collections::BTreeSet;
+
+use super::{db, with_options};
+use crate::{
+    core::{function::Function, options::Options},
+    dependencies::{Precision, foreign},
+};
 
 const SHOP: &str = "
     CREATE TABLE t(id INTEGER PRIMARY KEY, a, b, c);
@@ -219,6 +224,7 @@ fn json_functions_in_from_read_only_their_arguments() {
     let db = db("CREATE TABLE t(a, tags)");
     assert_eq!(db.plain("SELECT value FROM json_each('[1]')"), "");
     assert_eq!(db.plain("SELECT count(*) FROM json_each('[1]')"), "");
+    assert_eq!(db.plain("SELECT value FROM generate_series(1, 9)"), "");
     assert_eq!(db.plain("SELECT a FROM t, json_tree(t.tags)"), "main.t(a, tags)");
 }
 
@@ -265,7 +271,45 @@ fn functions_that_change_by_themselves_are_named() {
     );
     assert_eq!(volatile("SELECT CURRENT_TIMESTAMP"), "current_timestamp");
     assert_eq!(volatile("SELECT r FROM v"), "random");
-    assert_eq!(volatile("SELECT lower(a), max(a), json(a) FROM t"), "");
+    assert_eq!(volatile("SELECT uuid(), uuid7() FROM t"), "uuid uuid7");
+    let fixed = "SELECT lower(a), max(a), json(a), uuid_str(a), median(a) FROM t WHERE a REGEXP 'x'";
+    assert_eq!(volatile(fixed), "");
+}
+
+#[test]
+fn functions_of_sqlite_and_resqlite_read_no_table_except_rtreecheck() {
+    let db = db("");
+    let list = "SELECT DISTINCT lower(name) FROM pragma_function_list";
+    let mut names = db
+        .connection
+        .sqlite
+        .prepare(list, false)
+        .unwrap()
+        .statement
+        .unwrap();
+    let mut functions = BTreeSet::new();
+    while names.step().unwrap() {
+        functions.extend(names.column_text(0));
+    }
+    assert!(functions.contains("bm25") && functions.contains("uuid"));
+    let foreign = foreign::find(&db.connection.sqlite, &functions).unwrap();
+    assert_eq!(foreign, ["rtreecheck"]);
+}
+
+#[test]
+fn a_function_that_is_not_said_to_be_deterministic_can_depend_on_anything() {
+    let number = |name| Function::scalar(name, Some(0), |_| Ok(1.into()));
+    let options = Options::default()
+        .register_function(number("pure").deterministic())
+        .register_function(number("Weather"));
+    let db = with_options(&options, "CREATE TABLE t(a)");
+    assert_eq!(db.plain("SELECT a + pure() FROM t"), "main.t(a)");
+    let explanation = db.explain("SELECT weather() FROM t", ());
+    assert_eq!(
+        explanation.unknown.as_deref(),
+        Some("it calls weather, a function that is not said to be deterministic")
+    );
+    assert_eq!(explanation.volatile, ["weather"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod log;
 
 use std::path::PathBuf;
 
-use resqlite::{Database, Error, Options, Result, Rows, Value};
+use resqlite::{Database, Error, LiveQuery, Options, Result, Rows, Value};
 use resqlite_sqlite::{Access, Connection};
 use tempfile::TempDir;
 
@@ -75,15 +75,24 @@ pub fn open_with(path: &str, options: Options) -> Result<Database> {
     block_on(Database::open(path, options))
 }
 
+/// The integers of the first column of the next result of a live query.
+pub fn next_integers(live: &mut LiveQuery) -> Vec<i64> {
+    let emitted = block_on(live.next()).unwrap().unwrap();
+    let first = emitted.rows().iter().map(|row| row.values()[0].clone());
+    first.map(integer).collect()
+}
+
 /// The integers of the first column.
 pub fn integers(rows: &Rows) -> Vec<i64> {
     let first = rows.iter().map(|row| row.values()[0].clone());
-    first
-        .map(|value| match value {
-            Value::Integer(value) => value,
-            other => panic!("{other:?} is no integer"),
-        })
-        .collect()
+    first.map(integer).collect()
+}
+
+fn integer(value: Value) -> i64 {
+    match value {
+        Value::Integer(value) => value,
+        other => panic!("{other:?} is no integer"),
+    }
 }
 
 /// The only value of the only row.
