@@ -1,6 +1,6 @@
 // The programs in README and in the guides run. Blocks of a page that are plain `js` or `ts` are one program; a block
 // `js server` is a program of its own behind the plain ones before it; blocks whose packages are not installed here
-// (`js orm`, `jsx react`) are only parsed.
+// (`js orm`, `js extension`, `jsx react`) are only parsed.
 
 import { equal } from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -35,7 +35,7 @@ for (const page of ['README.md', 'packages/resqlite/README.md', 'docs/using.md',
         const server = code.replace('.listen(3000)', '.listen(0, () => process.exit(0))')
         run(`${plain(blocks.slice(0, index))}\n${server}`)
       })
-    if (kind === 'orm' || kind === 'react')
+    if (['orm', 'extension', 'react'].includes(kind))
       test(`block ${index} of ${page} is valid`, () => equal(syntaxErrors(code), ''))
   }
 }

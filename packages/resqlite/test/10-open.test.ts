@@ -165,6 +165,12 @@ const wrongOptions: [unknown, string][] = [
   [{ untrusted: true, trustedSchema: true }, 'untrusted: it cannot go with a trusted schema'],
   [{ pragmas: { trusted_schema: 1 } }, 'use the option for a trusted schema'],
   [{ pragmas: { optimize: 1 } }, 'optimize'],
+  [{ extensions: 'vec0' }, 'extensions must be an array of paths or objects like { path, entryPoint }'],
+  [{ extensions: ['a', 7] }, 'extensions must be an array of paths or objects like { path, entryPoint }'],
+  [{ extensions: [''] }, 'element 0 is ""'],
+  [{ extensions: [{ path: 'a', entry: 'b' }] }, 'extensions must be an array of paths'],
+  [{ extensions: [{ path: 'a', entryPoint: 1 }] }, 'extensions must be an array of paths'],
+  [{ extensions: ['a'], untrusted: true }, 'untrusted: it cannot go with extensions'],
   [{ toString: 1 }, 'unknown option "toString"'],
   ['options', 'options must be an object, not "options"'],
 ]

@@ -48,6 +48,24 @@ function pragmas(value: unknown): string | undefined {
   return undefined
 }
 
+function extensions(value: unknown): string | undefined {
+  const expected = 'an array of paths or objects like { path, entryPoint }'
+  if (!Array.isArray(value)) return expected
+  const wrong = value.findIndex((extension) => !isExtension(extension))
+  return wrong < 0 ? undefined : `${expected} (element ${wrong} is ${show(value[wrong])})`
+}
+
+function isExtension(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return isName(value)
+  const { path, entryPoint, ...others } = value as Record<string, unknown>
+  const fits = isName(path) && (entryPoint === undefined || isName(entryPoint))
+  return fits && Object.keys(others).length === 0
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && !value.includes('\0')
+}
+
 const OPEN: Checks = {
   readOnly: boolean,
   readers: integer(1, 64),
@@ -61,6 +79,7 @@ const OPEN: Checks = {
   trustedSchema: boolean,
   defensive: boolean,
   untrusted: boolean,
+  extensions,
 } satisfies Record<keyof OpenOptions, Check>
 
 const LIMITS: Checks = {

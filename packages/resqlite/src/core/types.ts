@@ -129,6 +129,20 @@ export interface OpenOptions {
    * `false`.
    */
   untrusted?: boolean | undefined
+  /**
+   * Extensions of SQLite in shared libraries: paths, or objects that also name the entry point. Every connection loads them,
+   * in this order. The suffix of the file may be missing; a relative path starts at the working directory. An extension runs
+   * as part of the program and must be trusted like it. SQL cannot load any. Default: none.
+   */
+  extensions?: readonly (string | Extension)[] | undefined
+}
+
+/** An extension of SQLite: see {@link OpenOptions.extensions}. */
+export interface Extension {
+  /** The file. */
+  path: string
+  /** The function that registers what the extension brings. Default: SQLite finds it by the name of the file. */
+  entryPoint?: string | undefined
 }
 
 /** Options of calls that can be cancelled. */
