@@ -36,10 +36,13 @@ mod writer;
 
 pub use crate::{
     api::{
-        database::{Cursor, Database, Snapshot, Transaction, WriteResult},
+        answers::WriteResult,
+        database::Database,
         diagnostics::Diagnostics,
-        engine::{Engine, Handle},
+        engine::Engine,
+        handle::Handle,
         live_query::{Emitted, LiveQuery, LiveRows},
+        sessions::{Cursor, Snapshot, Transaction},
     },
     core::{
         error::{Error, Result},

@@ -1,34 +1,29 @@
 //! The Rust API: futures that need no particular runtime.
 
-use std::{
-    future::Future,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use futures_channel::oneshot;
 
 use crate::{
     api::{
+        answers::{
+            CancelOnDrop, WriteResult, batch, batch_reply, bytes_reply, query, rows_reply, step_reply, write,
+            write_reply,
+        },
         diagnostics::Diagnostics,
-        engine::Handle,
+        handle::Handle,
         live_query::{LiveQueries, LiveQuery},
+        sessions::{Cursor, Snapshot, Transaction},
     },
     core::{
         error::{Error, Result},
         options::{Durability, Options},
-        params::{Params, pack},
-        token::Token,
+        params::Params,
         value::Value,
     },
     dependencies::Explanation,
-    requests::{
-        request::{Format, Outcome, ParamSets, Query, QueryLimits, Reply, Write, WriteOp, Written},
-        session::Session,
-    },
-    rows::{ColumnLayout, Integers, RowBatch, Rows},
+    requests::request::{Format, QueryLimits, WriteOp},
+    rows::Rows,
 };
 
 /// An open database. All work is done on native threads; the futures only wait. Dropping a future cancels a read
@@ -156,10 +151,7 @@ impl Database {
         let (reply, opened) = step_reply();
         let session = self.handle.engine().begin(timeout, self.durability, reply);
         opened.await?;
-        Ok(Transaction {
-            session,
-            _handle: Arc::clone(&self.handle),
-        })
+        Ok(Transaction::new(session, &self.handle))
     }
 
     /// Runs `body` in a transaction: committed when it returns `Ok`, rolled back when it returns `Err`.
@@ -194,10 +186,7 @@ impl Database {
         let (reply, opened) = step_reply();
         let session = self.handle.engine().snapshot(reply);
         opened.await?;
-        Ok(Snapshot {
-            session,
-            _handle: Arc::clone(&self.handle),
-        })
+        Ok(Snapshot::new(session, &self.handle))
     }
 
     /// Reads a result in batches of at most `batch_rows` rows, on one snapshot and in bounded memory.
@@ -208,13 +197,7 @@ impl Database {
         let (reply, first) = batch_reply();
         let query = query(sql, params.into(), Format::Rows);
         let session = self.handle.engine().cursor(query, batch_rows, reply);
-        let (first, last) = first.await?;
-        Ok(Cursor {
-            session,
-            batch: Some(first),
-            last,
-            _handle: Arc::clone(&self.handle),
-        })
+        Ok(Cursor::new(session, first.await?, &self.handle))
     }
 
     /// Keeps the result of a query up to date. See [`LiveQuery`].
@@ -262,324 +245,6 @@ impl Database {
         let handle = self.handle;
         off_thread(move || drop(handle)).await
     }
-}
-
-/// The result of a write, with the rows that `RETURNING` returned.
-#[derive(Debug, Clone, Default)]
-pub struct WriteResult {
-    /// The rows of `RETURNING`; empty otherwise.
-    pub rows: Rows,
-    /// Rows inserted, updated or deleted by the statement itself.
-    pub changes: i64,
-    /// Row id of the last row inserted; 0 where none was.
-    pub last_insert_rowid: i64,
-    /// Number of the commit that made the write visible; inside a transaction, of the last one before it.
-    pub commit: u64,
-}
-
-/// An open transaction. Dropping it rolls it back.
-pub struct Transaction {
-    session: Session,
-    _handle: Arc<Handle>,
-}
-
-impl Transaction {
-    /// Reads, seeing what the transaction has written.
-    ///
-    /// # Errors
-    /// As [`Database::select`].
-    pub async fn select(&self, sql: &str, params: impl Into<Params>) -> Result<Rows> {
-        select_in(&self.session, sql, params.into()).await
-    }
-
-    /// Runs one statement. When it fails, the transaction goes on without it.
-    ///
-    /// # Errors
-    /// As [`Database::execute`].
-    pub async fn execute(&self, sql: &str, params: impl Into<Params>) -> Result<WriteResult> {
-        self.write(WriteOp::Execute {
-            sql: sql.into(),
-            params: params.into(),
-        })
-        .await
-    }
-
-    /// Runs one statement once per set of parameters, all or nothing.
-    ///
-    /// # Errors
-    /// As [`Database::execute_batch`].
-    pub async fn execute_batch(&self, sql: &str, sets: &[Vec<Value>]) -> Result<WriteResult> {
-        self.write(batch(sql, sets)).await
-    }
-
-    /// Runs a script, all or nothing.
-    ///
-    /// # Errors
-    /// As [`Database::exec`].
-    pub async fn exec(&self, script: &str) -> Result<()> {
-        self.write(WriteOp::Script(script.into())).await.map(drop)
-    }
-
-    async fn write(&self, op: WriteOp) -> Result<WriteResult> {
-        let (reply, done) = write_reply();
-        self.session.write(write(op, Durability::Normal), reply);
-        done.await
-    }
-
-    /// Opens a savepoint; levels count from 1 and nest.
-    ///
-    /// # Errors
-    /// SQLite's.
-    pub async fn savepoint(&self, level: u32) -> Result<()> {
-        let (reply, done) = step_reply();
-        self.session.savepoint(level, reply);
-        done.await
-    }
-
-    /// Keeps what was done since the savepoint.
-    ///
-    /// # Errors
-    /// SQLite's.
-    pub async fn release(&self, level: u32) -> Result<()> {
-        let (reply, done) = step_reply();
-        self.session.release(level, reply);
-        done.await
-    }
-
-    /// Undoes what was done since the savepoint and closes it.
-    ///
-    /// # Errors
-    /// SQLite's.
-    pub async fn rollback_to(&self, level: u32) -> Result<()> {
-        let (reply, done) = step_reply();
-        self.session.rollback_to(level, reply);
-        done.await
-    }
-
-    /// Commits and returns the number of the commit.
-    ///
-    /// # Errors
-    /// SQLite's, such as a deferred foreign key that does not hold; then everything is rolled back.
-    pub async fn commit(self) -> Result<u64> {
-        let (reply, done) = write_reply();
-        self.session.commit(reply);
-        Ok(done.await?.commit)
-    }
-
-    /// Rolls back.
-    ///
-    /// # Errors
-    /// When the transaction has ended by itself: why.
-    pub async fn rollback(self) -> Result<()> {
-        let (reply, done) = step_reply();
-        self.session.end(reply);
-        done.await
-    }
-}
-
-/// Reads that all see one committed state. Dropping it ends it.
-pub struct Snapshot {
-    session: Session,
-    _handle: Arc<Handle>,
-}
-
-impl Snapshot {
-    /// Reads on the snapshot.
-    ///
-    /// # Errors
-    /// As [`Database::select`].
-    pub async fn select(&self, sql: &str, params: impl Into<Params>) -> Result<Rows> {
-        select_in(&self.session, sql, params.into()).await
-    }
-}
-
-/// A result that is read in batches. Dropping it ends it.
-pub struct Cursor {
-    session: Session,
-    batch: Option<Rows>,
-    /// Whether the batch that was fetched last is the last of all.
-    last: bool,
-    _handle: Arc<Handle>,
-}
-
-impl Cursor {
-    /// The next batch; `None` at the end.
-    ///
-    /// # Errors
-    /// What SQLite says while it reads on.
-    pub async fn next_batch(&mut self) -> Result<Option<Rows>> {
-        if let Some(batch) = self.batch.take() {
-            return Ok((!batch.is_empty()).then_some(batch));
-        }
-        if self.last {
-            return Ok(None);
-        }
-        let (reply, done) = batch_reply();
-        self.session.fetch(reply);
-        let (batch, last) = done.await?;
-        self.last = last;
-        Ok((!batch.is_empty()).then_some(batch))
-    }
-}
-
-async fn select_in(session: &Session, sql: &str, params: Params) -> Result<Rows> {
-    let (reply, done) = rows_reply();
-    let query = query(sql, params, Format::Rows);
-    let _cancel = CancelOnDrop(query.token.clone());
-    session.select(query, reply);
-    done.await
-}
-
-/// Integers are asked for as 64-bit values, so that Rust sees exactly what is stored.
-fn query(sql: &str, params: Params, format: Format) -> Query {
-    Query {
-        sql: sql.into(),
-        params,
-        format,
-        integers: Integers::BigInt,
-        token: Token::default(),
-        limits: None,
-    }
-}
-
-fn write(op: WriteOp, durability: Durability) -> Write {
-    Write {
-        op,
-        durability,
-        integers: Integers::BigInt,
-        token: Token::default(),
-    }
-}
-
-fn batch(sql: &str, sets: &[Vec<Value>]) -> WriteOp {
-    let mut packed = Vec::new();
-    sets.iter().for_each(|set| pack(&mut packed, set));
-    let range = 0..packed.len();
-    let first = ParamSets {
-        count: sets.len(),
-        params: Params::packed(packed.into(), range),
-    };
-    WriteOp::Batch {
-        sql: sql.into(),
-        first,
-        more: None,
-    }
-}
-
-/// Cancels a read whose future was dropped; after the end it does nothing.
-struct CancelOnDrop(Token);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
-
-/// The reply of an engine thread, to be awaited.
-struct Answer<T>(oneshot::Receiver<Result<T>>);
-
-impl<T> Future for Answer<T> {
-    type Output = Result<T>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
-        Pin::new(&mut self.0)
-            .poll(context)
-            .map(|answer| answer.unwrap_or(Err(Error::WorkerDied)))
-    }
-}
-
-/// Collects a reply: rows as they arrive, and a function that makes the result at the end.
-struct Collect<T, F> {
-    rows: Rows,
-    done: F,
-    answer: oneshot::Sender<Result<T>>,
-}
-
-impl<T, F> Reply for Collect<T, F>
-where
-    T: Send + 'static,
-    F: FnOnce(Rows, Outcome<'_>) -> Result<T> + Send + 'static,
-{
-    fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool {
-        self.rows.extend(layout, &batch.to_bytes());
-        !self.answer.is_canceled()
-    }
-
-    fn finish(self: Box<Self>, outcome: Result<Outcome<'_>>) {
-        let Self { rows, done, answer } = *self;
-        // The caller may have dropped the future.
-        let _ = answer.send(outcome.and_then(|outcome| done(rows, outcome)));
-    }
-}
-
-fn reply<T: Send + 'static>(
-    done: impl FnOnce(Rows, Outcome<'_>) -> Result<T> + Send + 'static,
-) -> (Box<dyn Reply>, Answer<T>) {
-    let (answer, receiver) = oneshot::channel();
-    (
-        Box::new(Collect {
-            rows: Rows::default(),
-            done,
-            answer,
-        }),
-        Answer(receiver),
-    )
-}
-
-fn rows_reply() -> (Box<dyn Reply>, Answer<Rows>) {
-    reply(|mut rows, outcome| match outcome {
-        Outcome::Rows { layout, last, .. } => {
-            rows.extend(layout, &last.to_bytes());
-            Ok(rows)
-        }
-        _ => Err(Error::WorkerDied),
-    })
-}
-
-/// A batch, and whether it is the last.
-fn batch_reply() -> (Box<dyn Reply>, Answer<(Rows, bool)>) {
-    reply(|mut rows, outcome| match outcome {
-        Outcome::Rows { layout, last, end } => {
-            rows.extend(layout, &last.to_bytes());
-            Ok((rows, end))
-        }
-        _ => Err(Error::WorkerDied),
-    })
-}
-
-fn bytes_reply() -> (Box<dyn Reply>, Answer<Vec<u8>>) {
-    reply(|_, outcome| match outcome {
-        Outcome::Bytes(bytes) => Ok(bytes),
-        _ => Err(Error::WorkerDied),
-    })
-}
-
-fn write_reply() -> (Box<dyn Reply>, Answer<WriteResult>) {
-    reply(|mut rows, outcome| match outcome {
-        Outcome::Written(
-            returned,
-            Written {
-                changes,
-                last_insert_rowid,
-                commit,
-            },
-        ) => {
-            returned
-                .iter()
-                .for_each(|(layout, batch)| rows.extend(layout, batch));
-            Ok(WriteResult {
-                rows,
-                changes,
-                last_insert_rowid,
-                commit,
-            })
-        }
-        _ => Err(Error::WorkerDied),
-    })
-}
-
-fn step_reply() -> (Box<dyn Reply>, Answer<()>) {
-    reply(|_, _| Ok(()))
 }
 
 /// Runs what blocks for a moment (opening, closing) on a thread of its own.

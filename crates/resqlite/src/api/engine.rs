@@ -2,9 +2,8 @@
 //! file in the same mode: read-only handles share an engine of their own.
 
 use std::{
-    collections::HashMap,
     sync::{
-        Arc, LazyLock, Weak,
+        Arc, Weak,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     thread::JoinHandle,
@@ -24,7 +23,7 @@ use crate::{
     core::{
         error::{Error, Result},
         limits,
-        options::{Durability, Options, Settings},
+        options::{Durability, Settings},
         params::Params,
         profile::{self, Dispatcher},
         queue::{Queue, Refused},
@@ -32,7 +31,7 @@ use crate::{
         token::Token,
     },
     dependencies::Explanation,
-    guard::{authorizer::Role, pragmas},
+    guard::authorizer::Role,
     live::{ExternalWatch, Listener, LiveCoordinator, LiveQueryRequest, Subscription},
     reader::{Cursor, Job, Lease, Pool, Readers},
     requests::{
@@ -48,7 +47,7 @@ use crate::{
 /// [`Database`](crate::Database) is the comfortable way to use it; bindings to other languages use it directly.
 pub struct Engine {
     id: u64,
-    parts: WriterContext,
+    pub(super) parts: WriterContext,
     live: Arc<LiveCoordinator>,
     writer: Mutex<Option<JoinHandle<()>>>,
     sessions: Mutex<Sessions>,
@@ -68,88 +67,10 @@ struct Sessions {
     closed: bool,
 }
 
-/// The engines by file. Read-only engines have entries of their own, because they have no writer.
-type Key = (String, bool);
-
-static ENGINES: LazyLock<Mutex<HashMap<Key, Weak<Engine>>>> = LazyLock::new(Mutex::default);
-
 static LAST_ID: AtomicU64 = AtomicU64::new(0);
 
-/// One use of an engine. Dropping the last one closes the engine.
-pub struct Handle {
-    engine: Arc<Engine>,
-    read_only: bool,
-}
-
-impl Handle {
-    /// Opens a database, or joins the engine that has the file open in this process already. Blocks while the file
-    /// is opened.
-    ///
-    /// # Errors
-    /// [`Error::Open`] says which file and why; [`Error::Option`] which option.
-    pub fn open(path: &str, options: &Options) -> Result<Self> {
-        let settings = Settings::decide(options)?;
-        pragmas::check_options(&settings.pragmas)?;
-        let location = Location::find(path, options.read_only)?;
-        let key = location
-            .identity()
-            .map(|file| (file.to_owned(), options.read_only));
-        // Held while opening, so that two callers never make two engines for one file.
-        let mut engines = lock(&ENGINES);
-        while let Some(engine) = key
-            .as_ref()
-            .and_then(|key| engines.get(key))
-            .and_then(Weak::upgrade)
-        {
-            engine.parts.settings.check_same(options, &settings)?;
-            if engine.enter() {
-                let read_only = options.read_only;
-                return Ok(Self { engine, read_only });
-            }
-            // The last handle is being closed: wait, because two engines on one file would conflict.
-            engines.retain(|_, known| !std::ptr::eq(known.as_ptr(), Arc::as_ptr(&engine)));
-            drop(engines);
-            engine.wait_until_closed();
-            engines = lock(&ENGINES);
-        }
-        let engine = Arc::new(Engine::start(location, settings)?);
-        if let Some(key) = key {
-            engines.retain(|_, engine| engine.strong_count() > 0);
-            engines.insert(key, Arc::downgrade(&engine));
-        }
-        Ok(Self {
-            engine,
-            read_only: options.read_only,
-        })
-    }
-
-    /// The engine.
-    pub fn engine(&self) -> &Arc<Engine> {
-        &self.engine
-    }
-
-    /// Whether this handle refuses writes.
-    pub fn is_read_only(&self) -> bool {
-        self.read_only
-    }
-
-    /// Gives the handle back. If it was the last one, what is queued is still done, sessions end, and this blocks
-    /// until all threads have ended.
-    pub fn close(self) {
-        // Dropping does it; see `Drop`.
-    }
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        if self.engine.leave() {
-            self.engine.shut_down();
-        }
-    }
-}
-
 impl Engine {
-    fn start(location: Location, settings: Settings) -> Result<Self> {
+    pub(super) fn start(location: Location, settings: Settings) -> Result<Self> {
         if settings.untrusted {
             check_file(&location, &settings)?;
         }
@@ -226,7 +147,7 @@ impl Engine {
     }
 
     /// Counts one more handle, unless the last one has gone already.
-    fn enter(&self) -> bool {
+    pub(super) fn enter(&self) -> bool {
         let one_more = |handles: usize| (handles > 0).then_some(handles + 1);
         self.handles
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more)
@@ -234,18 +155,18 @@ impl Engine {
     }
 
     /// Counts one handle less; `true` for the last.
-    fn leave(&self) -> bool {
+    pub(super) fn leave(&self) -> bool {
         self.handles.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    fn wait_until_closed(&self) {
+    pub(super) fn wait_until_closed(&self) {
         let mut closed = lock(&self.closed);
         while !*closed {
             closed = wait(&self.closing, closed);
         }
     }
 
-    fn shut_down(&self) {
+    pub(super) fn shut_down(&self) {
         let open = {
             let mut sessions = lock(&self.sessions);
             sessions.closed = true;

@@ -10,7 +10,7 @@ use std::{
 use resqlite_live::{Reason, Segment};
 
 use crate::{
-    api::engine::Handle,
+    api::handle::Handle,
     core::{
         error::{Error, Result},
         params::Params,

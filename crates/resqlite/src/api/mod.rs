@@ -1,6 +1,9 @@
 //! The public API: the engine of one file, and the futures on top of it.
 
+pub(crate) mod answers;
 pub(crate) mod database;
 pub(crate) mod diagnostics;
 pub(crate) mod engine;
+pub(crate) mod handle;
 pub(crate) mod live_query;
+pub(crate) mod sessions;

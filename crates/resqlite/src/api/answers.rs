@@ -1,0 +1,187 @@
+//! Requests as the Rust API makes them, and their replies as futures.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use futures_channel::oneshot;
+
+use crate::{
+    core::{
+        error::{Error, Result},
+        options::Durability,
+        params::{Params, pack},
+        token::Token,
+        value::Value,
+    },
+    requests::request::{Format, Outcome, ParamSets, Query, Reply, Write, WriteOp, Written},
+    rows::{ColumnLayout, Integers, RowBatch, Rows},
+};
+
+/// The result of a write, with the rows that `RETURNING` returned.
+#[derive(Debug, Clone, Default)]
+pub struct WriteResult {
+    /// The rows of `RETURNING`; empty otherwise.
+    pub rows: Rows,
+    /// Rows inserted, updated or deleted by the statement itself.
+    pub changes: i64,
+    /// Row id of the last row inserted; 0 where none was.
+    pub last_insert_rowid: i64,
+    /// Number of the commit that made the write visible; inside a transaction, of the last one before it.
+    pub commit: u64,
+}
+
+/// Integers are asked for as 64-bit values, so that Rust sees exactly what is stored.
+pub(super) fn query(sql: &str, params: Params, format: Format) -> Query {
+    Query {
+        sql: sql.into(),
+        params,
+        format,
+        integers: Integers::BigInt,
+        token: Token::default(),
+        limits: None,
+    }
+}
+
+pub(super) fn write(op: WriteOp, durability: Durability) -> Write {
+    Write {
+        op,
+        durability,
+        integers: Integers::BigInt,
+        token: Token::default(),
+    }
+}
+
+pub(super) fn batch(sql: &str, sets: &[Vec<Value>]) -> WriteOp {
+    let mut packed = Vec::new();
+    sets.iter().for_each(|set| pack(&mut packed, set));
+    let range = 0..packed.len();
+    let first = ParamSets {
+        count: sets.len(),
+        params: Params::packed(packed.into(), range),
+    };
+    WriteOp::Batch {
+        sql: sql.into(),
+        first,
+        more: None,
+    }
+}
+
+/// Cancels a read whose future was dropped; after the end it does nothing.
+pub(super) struct CancelOnDrop(pub(super) Token);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// The reply of an engine thread, to be awaited.
+pub(super) struct Answer<T>(oneshot::Receiver<Result<T>>);
+
+impl<T> Future for Answer<T> {
+    type Output = Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
+        Pin::new(&mut self.0)
+            .poll(context)
+            .map(|answer| answer.unwrap_or(Err(Error::WorkerDied)))
+    }
+}
+
+/// Collects a reply: rows as they arrive, and a function that makes the result at the end.
+struct Collect<T, F> {
+    rows: Rows,
+    done: F,
+    answer: oneshot::Sender<Result<T>>,
+}
+
+impl<T, F> Reply for Collect<T, F>
+where
+    T: Send + 'static,
+    F: FnOnce(Rows, Outcome<'_>) -> Result<T> + Send + 'static,
+{
+    fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool {
+        self.rows.extend(layout, &batch.to_bytes());
+        !self.answer.is_canceled()
+    }
+
+    fn finish(self: Box<Self>, outcome: Result<Outcome<'_>>) {
+        let Self { rows, done, answer } = *self;
+        // The caller may have dropped the future.
+        let _ = answer.send(outcome.and_then(|outcome| done(rows, outcome)));
+    }
+}
+
+fn reply<T: Send + 'static>(
+    done: impl FnOnce(Rows, Outcome<'_>) -> Result<T> + Send + 'static,
+) -> (Box<dyn Reply>, Answer<T>) {
+    let (answer, receiver) = oneshot::channel();
+    (
+        Box::new(Collect {
+            rows: Rows::default(),
+            done,
+            answer,
+        }),
+        Answer(receiver),
+    )
+}
+
+pub(super) fn rows_reply() -> (Box<dyn Reply>, Answer<Rows>) {
+    reply(|mut rows, outcome| match outcome {
+        Outcome::Rows { layout, last, .. } => {
+            rows.extend(layout, &last.to_bytes());
+            Ok(rows)
+        }
+        _ => Err(Error::WorkerDied),
+    })
+}
+
+/// A batch, and whether it is the last.
+pub(super) fn batch_reply() -> (Box<dyn Reply>, Answer<(Rows, bool)>) {
+    reply(|mut rows, outcome| match outcome {
+        Outcome::Rows { layout, last, end } => {
+            rows.extend(layout, &last.to_bytes());
+            Ok((rows, end))
+        }
+        _ => Err(Error::WorkerDied),
+    })
+}
+
+pub(super) fn bytes_reply() -> (Box<dyn Reply>, Answer<Vec<u8>>) {
+    reply(|_, outcome| match outcome {
+        Outcome::Bytes(bytes) => Ok(bytes),
+        _ => Err(Error::WorkerDied),
+    })
+}
+
+pub(super) fn write_reply() -> (Box<dyn Reply>, Answer<WriteResult>) {
+    reply(|mut rows, outcome| match outcome {
+        Outcome::Written(
+            returned,
+            Written {
+                changes,
+                last_insert_rowid,
+                commit,
+            },
+        ) => {
+            returned
+                .iter()
+                .for_each(|(layout, batch)| rows.extend(layout, batch));
+            Ok(WriteResult {
+                rows,
+                changes,
+                last_insert_rowid,
+                commit,
+            })
+        }
+        _ => Err(Error::WorkerDied),
+    })
+}
+
+pub(super) fn step_reply() -> (Box<dyn Reply>, Answer<()>) {
+    reply(|_, _| Ok(()))
+}

@@ -1,0 +1,195 @@
+//! Transactions, snapshots and cursors: what holds a thread until it is dropped.
+
+use std::sync::Arc;
+
+use crate::{
+    api::{
+        answers::{
+            CancelOnDrop, WriteResult, batch, batch_reply, query, rows_reply, step_reply, write, write_reply,
+        },
+        handle::Handle,
+    },
+    core::{error::Result, options::Durability, params::Params, value::Value},
+    requests::{
+        request::{Format, WriteOp},
+        session::Session,
+    },
+    rows::Rows,
+};
+
+/// An open transaction. Dropping it rolls it back.
+pub struct Transaction {
+    session: Session,
+    _handle: Arc<Handle>,
+}
+
+impl Transaction {
+    pub(super) fn new(session: Session, handle: &Arc<Handle>) -> Self {
+        Self {
+            session,
+            _handle: Arc::clone(handle),
+        }
+    }
+
+    /// Reads, seeing what the transaction has written.
+    ///
+    /// # Errors
+    /// As [`crate::Database::select`].
+    pub async fn select(&self, sql: &str, params: impl Into<Params>) -> Result<Rows> {
+        select_in(&self.session, sql, params.into()).await
+    }
+
+    /// Runs one statement. When it fails, the transaction goes on without it.
+    ///
+    /// # Errors
+    /// As [`crate::Database::execute`].
+    pub async fn execute(&self, sql: &str, params: impl Into<Params>) -> Result<WriteResult> {
+        self.write(WriteOp::Execute {
+            sql: sql.into(),
+            params: params.into(),
+        })
+        .await
+    }
+
+    /// Runs one statement once per set of parameters, all or nothing.
+    ///
+    /// # Errors
+    /// As [`crate::Database::execute_batch`].
+    pub async fn execute_batch(&self, sql: &str, sets: &[Vec<Value>]) -> Result<WriteResult> {
+        self.write(batch(sql, sets)).await
+    }
+
+    /// Runs a script, all or nothing.
+    ///
+    /// # Errors
+    /// As [`crate::Database::exec`].
+    pub async fn exec(&self, script: &str) -> Result<()> {
+        self.write(WriteOp::Script(script.into())).await.map(drop)
+    }
+
+    async fn write(&self, op: WriteOp) -> Result<WriteResult> {
+        let (reply, done) = write_reply();
+        self.session.write(write(op, Durability::Normal), reply);
+        done.await
+    }
+
+    /// Opens a savepoint; levels count from 1 and nest.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub async fn savepoint(&self, level: u32) -> Result<()> {
+        let (reply, done) = step_reply();
+        self.session.savepoint(level, reply);
+        done.await
+    }
+
+    /// Keeps what was done since the savepoint.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub async fn release(&self, level: u32) -> Result<()> {
+        let (reply, done) = step_reply();
+        self.session.release(level, reply);
+        done.await
+    }
+
+    /// Undoes what was done since the savepoint and closes it.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub async fn rollback_to(&self, level: u32) -> Result<()> {
+        let (reply, done) = step_reply();
+        self.session.rollback_to(level, reply);
+        done.await
+    }
+
+    /// Commits and returns the number of the commit.
+    ///
+    /// # Errors
+    /// SQLite's, such as a deferred foreign key that does not hold; then everything is rolled back.
+    pub async fn commit(self) -> Result<u64> {
+        let (reply, done) = write_reply();
+        self.session.commit(reply);
+        Ok(done.await?.commit)
+    }
+
+    /// Rolls back.
+    ///
+    /// # Errors
+    /// When the transaction has ended by itself: why.
+    pub async fn rollback(self) -> Result<()> {
+        let (reply, done) = step_reply();
+        self.session.end(reply);
+        done.await
+    }
+}
+
+/// Reads that all see one committed state. Dropping it ends it.
+pub struct Snapshot {
+    session: Session,
+    _handle: Arc<Handle>,
+}
+
+impl Snapshot {
+    pub(super) fn new(session: Session, handle: &Arc<Handle>) -> Self {
+        Self {
+            session,
+            _handle: Arc::clone(handle),
+        }
+    }
+
+    /// Reads on the snapshot.
+    ///
+    /// # Errors
+    /// As [`crate::Database::select`].
+    pub async fn select(&self, sql: &str, params: impl Into<Params>) -> Result<Rows> {
+        select_in(&self.session, sql, params.into()).await
+    }
+}
+
+/// A result that is read in batches. Dropping it ends it.
+pub struct Cursor {
+    session: Session,
+    batch: Option<Rows>,
+    /// Whether the batch that was fetched last is the last of all.
+    last: bool,
+    _handle: Arc<Handle>,
+}
+
+impl Cursor {
+    /// `first`: the first batch, and whether it is the last.
+    pub(super) fn new(session: Session, first: (Rows, bool), handle: &Arc<Handle>) -> Self {
+        Self {
+            session,
+            batch: Some(first.0),
+            last: first.1,
+            _handle: Arc::clone(handle),
+        }
+    }
+
+    /// The next batch; `None` at the end.
+    ///
+    /// # Errors
+    /// What SQLite says while it reads on.
+    pub async fn next_batch(&mut self) -> Result<Option<Rows>> {
+        if let Some(batch) = self.batch.take() {
+            return Ok((!batch.is_empty()).then_some(batch));
+        }
+        if self.last {
+            return Ok(None);
+        }
+        let (reply, done) = batch_reply();
+        self.session.fetch(reply);
+        let (batch, last) = done.await?;
+        self.last = last;
+        Ok((!batch.is_empty()).then_some(batch))
+    }
+}
+
+async fn select_in(session: &Session, sql: &str, params: Params) -> Result<Rows> {
+    let (reply, done) = rows_reply();
+    let query = query(sql, params, Format::Rows);
+    let _cancel = CancelOnDrop(query.token.clone());
+    session.select(query, reply);
+    done.await
+}
