@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use resqlite::{
     BatchPart, BatchParts, Durability, Engine, Error, Format, Handle, Integers, LiveQueryRequest, ParamSets,
-    Params, Query, QueryLimits, Session, Write, WriteOp,
+    Params, Query, QueryLimits, Session, Statements, Write, WriteOp,
 };
 
 use crate::{
@@ -73,6 +73,9 @@ impl Dispatcher {
             Op::Stream => self.stream(request, deliveries)?,
             Op::Unsubscribe => self.realm.subscriptions.end(request.target),
             Op::ExplainStream => self.explain_stream(request)?,
+            Op::Query => self.query_any(request)?,
+            Op::Describe => self.describe(request)?,
+            Op::Statements => self.write(request, self.statements(request)?),
         }
         Some(has_reply)
     }
@@ -156,6 +159,38 @@ impl Dispatcher {
         } else {
             self.with_engine(request, |engine, reply| engine.write(write, Box::new(reply)));
         }
+    }
+
+    fn query_any(&self, request: &Request<'_>) -> Option<()> {
+        let (query, durability) = (self.query(request, 0, 4)?, durability(request));
+        if request.has(RequestFlags::SESSION) {
+            self.step(request, |session, reply| session.query(query, reply));
+        } else {
+            self.with_engine(request, |engine, reply| {
+                engine.query(query, durability, Box::new(reply))
+            });
+        }
+        Some(())
+    }
+
+    fn describe(&self, request: &Request<'_>) -> Option<()> {
+        let sql = self.sql(request, 0)?;
+        if request.has(RequestFlags::SESSION) {
+            self.step(request, |session, reply| session.describe(sql, reply));
+        } else {
+            self.with_engine(request, |engine, reply| engine.describe(sql, Box::new(reply)));
+        }
+        Some(())
+    }
+
+    fn statements(&self, request: &Request<'_>) -> Option<WriteOp> {
+        let texts = request.word(0) as usize;
+        let text = |position| self.sql(request, 8 + 4 * position);
+        Some(WriteOp::Statements(Statements {
+            texts: (0..texts).map(text).collect::<Option<_>>()?,
+            count: request.word(4) as usize,
+            packed: request.params(8 + 4 * texts),
+        }))
     }
 
     fn execute(&self, request: &Request<'_>) -> Option<WriteOp> {

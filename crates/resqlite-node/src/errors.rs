@@ -1,12 +1,21 @@
 //! Errors as JSON, from which JavaScript makes instances of its classes.
 
 use resqlite::Error;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::stats::camel_case;
 
-/// Returns `{ kind, code, message, errno?, offset?, operation?, limit? }`; `kind` names the class.
+/// Returns `{ kind, code, message, errno?, offset?, operation?, limit?, index? }`; `kind` names the class.
 pub(crate) fn to_json(error: &Error) -> Vec<u8> {
+    let Error::Member { index, error } = error else {
+        return object(error).to_string().into_bytes();
+    };
+    let mut object = object(error);
+    object["index"] = (*index).into();
+    object.to_string().into_bytes()
+}
+
+fn object(error: &Error) -> Value {
     let kind = match error {
         _ if error.sqlite().is_some() => "sqlite",
         Error::Transaction { .. } => "transaction",
@@ -28,5 +37,5 @@ pub(crate) fn to_json(error: &Error) -> Vec<u8> {
     if let Error::Limit { limit, .. } = error {
         object["limit"] = (*limit).into();
     }
-    object.to_string().into_bytes()
+    object
 }

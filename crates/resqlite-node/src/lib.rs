@@ -21,6 +21,7 @@
 
 mod blocking;
 mod cancellation;
+mod description;
 mod diagnostics;
 mod dispatch;
 mod errors;

@@ -19,5 +19,5 @@ pub(crate) const OWNED_BYTES: usize = 16 << 20;
 pub(crate) const REALM_PATIENCE: Duration = Duration::from_millis(50);
 /// Row batches that wait in slabs before the realm is woken, although their request is not finished.
 pub(crate) const BATCHES_BEFORE_WAKE: usize = 4;
-/// Column layouts that a realm knows. Before it learns one more, it forgets them all.
+/// Column layouts that a realm knows, and columns of statements. Before it learns one more, it forgets them all.
 pub(crate) const KNOWN_LAYOUTS: usize = 4096;

@@ -9,9 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite::{ColumnLayout, RowBatch};
+use resqlite::{ColumnLayout, Columns, RowBatch};
 
 use crate::{
+    description,
     frames::{self, ReplyHeader},
     limits::{BATCHES_BEFORE_WAKE, INLINE_BYTES, KNOWN_LAYOUTS, OWNED_BYTES, SLAB_BYTES, SLABS},
     profile,
@@ -37,8 +38,9 @@ struct State {
     owned: HashMap<u32, Vec<u8>>,
     owned_bytes: usize,
     owned_last: u32,
-    /// Numbers of the column layouts that the realm knows.
+    /// Numbers of the column layouts, and of the columns, that the realm knows.
     known_layouts: HashSet<u32>,
+    known_columns: HashSet<u32>,
     slabs: Vec<Arc<Slab>>,
     free: Vec<u32>,
     /// Slabs that `frames` refer to.
@@ -95,6 +97,19 @@ impl Outbox {
         self.add_quietly(|state| {
             state.announce(layout);
             state.write_or_own(header, batch.len(), |out| out.copy_from_slice(batch));
+        });
+    }
+
+    /// Appends a frame with the results of statements that have these columns.
+    pub(crate) fn push_results<'a>(
+        &self,
+        columns: impl Iterator<Item = &'a Columns> + Clone,
+        header: ReplyHeader,
+        payload: Vec<u8>,
+    ) {
+        self.add(|state| {
+            state.announce_columns(columns);
+            state.write_vec(header, payload);
         });
     }
 
@@ -320,16 +335,36 @@ impl State {
         }
         self.known_layouts.insert(layout.id());
         let names = serde_json::to_vec(layout.names()).expect("strings are JSON");
+        self.write_known(ReplyKind::Layout, layout.id(), full, &names);
+    }
+
+    /// Sends the columns of statements before their first use. The realm then knows all of them at the same time.
+    fn announce_columns<'a>(&mut self, all: impl Iterator<Item = &'a Columns> + Clone) {
+        let known = &self.known_columns;
+        let mut full =
+            known.len() >= KNOWN_LAYOUTS && all.clone().any(|columns| !known.contains(&columns.id()));
+        if full {
+            self.known_columns.clear();
+        }
+        for columns in all {
+            if self.known_columns.insert(columns.id()) {
+                let json = description::columns(columns).to_string();
+                let voids = std::mem::take(&mut full);
+                self.write_known(ReplyKind::Columns, columns.id(), voids, json.as_bytes());
+            }
+        }
+    }
+
+    fn write_known(&mut self, kind: ReplyKind, id: u32, voids: bool, json: &[u8]) {
         let header = ReplyHeader {
-            kind: ReplyKind::Layout,
-            flags: ReplyFlags::END.when(full),
+            kind,
+            flags: ReplyFlags::END.when(voids),
             request: u32::MAX,
-            argument: layout.id(),
+            argument: id,
         };
-        let length = 4 + names.len();
-        self.write_or_own(header, length, |out| {
-            out[..4].copy_from_slice(&(names.len() as u32).to_le_bytes());
-            out[4..].copy_from_slice(&names);
+        self.write_or_own(header, 4 + json.len(), |out| {
+            out[..4].copy_from_slice(&(json.len() as u32).to_le_bytes());
+            out[4..].copy_from_slice(json);
         });
     }
 }

@@ -83,6 +83,13 @@ byte_enum! {
         Unsubscribe = 24,
         /// `u32 sql · params`. Replies with JSON.
         ExplainStream = 25,
+        /// `u32 sql · limits · params`: one statement of any kind. Replies with `RESULTS`.
+        Query = 26,
+        /// `u32 sql`. Replies with JSON.
+        Describe = 27,
+        /// `u32 texts · u32 statements`, then `u32 sql` per text, then per statement `u32 text · params`: several
+        /// statements of any kind, as one write. Replies with `RESULTS`.
+        Statements = 28,
     }
 }
 
@@ -143,6 +150,13 @@ byte_enum! {
         Patch = 8,
         /// The patches since the last emission are complete. `f64 commit · f64 microseconds · u32 reason · u32 0`
         Emit = 9,
+        /// The columns of statements, sent before their first use. Argument: their number. `u32 length · JSON`. With
+        /// `END`, the columns sent before are void.
+        Columns = 10,
+        /// What statements of any kind did. Argument: how many. `f64 commit`, then per statement `f64 changes · i64 last
+        /// rowid · u32 columns · u32 rows`; the rows of all of them were sent before, back to back. A single statement
+        /// that reads says 0 rows.
+        Results = 11,
     }
 }
 

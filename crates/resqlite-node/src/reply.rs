@@ -2,15 +2,18 @@
 
 use std::{sync::Arc, time::Duration};
 
-use resqlite::{ColumnLayout, Error, Outcome, Reply, Result, RowBatch, Written};
+use resqlite::{ColumnLayout, Error, Outcome, Reply, Result, RowBatch, StatementResult, Written};
 
 use crate::{
-    errors,
-    frames::ReplyHeader,
+    description, errors,
+    frames::{ReplyHeader, word},
     limits::REALM_PATIENCE,
     protocol::{ReplyFlags, ReplyKind},
     realm::Realm,
 };
+
+/// Bytes of the result of one statement.
+const RESULT_BYTES: usize = 24;
 
 /// Answers one request of a realm. Dropped without an answer, it reports that the thread died.
 pub(crate) struct FrameReply {
@@ -48,6 +51,10 @@ impl Reply for FrameReply {
                     self.realm.outbox.push_packed(layout, batch, self.request);
                 }
                 self.answer(ReplyKind::Written, &numbers(&written));
+            }
+            Ok(Outcome::Results(results, commit)) => self.send_results(results, commit),
+            Ok(Outcome::Described(description)) => {
+                self.answer_with(ReplyKind::Json, description::to_json(description));
             }
             Ok(Outcome::Done) => self.answer(ReplyKind::Ok, &[]),
             Err(error) => self.send_error(&error),
@@ -87,6 +94,26 @@ impl FrameReply {
     fn send_error(&mut self, error: &Error) {
         self.forget_session();
         self.answer_with(ReplyKind::Error, errors::to_json(error));
+    }
+
+    fn send_results(&mut self, results: &[StatementResult], commit: u64) {
+        let mut payload = Vec::with_capacity(8 + RESULT_BYTES * results.len());
+        payload.extend((commit as f64).to_le_bytes());
+        for result in results {
+            let mut rows = 0;
+            for (layout, batch) in &result.rows {
+                self.realm.outbox.push_packed(layout, batch, self.request);
+                rows += word(batch, 0).unwrap_or(0);
+            }
+            payload.extend((result.changes as f64).to_le_bytes());
+            payload.extend(result.last_insert_rowid.to_le_bytes());
+            payload.extend(result.columns.id().to_le_bytes());
+            payload.extend(rows.to_le_bytes());
+        }
+        self.answered = true;
+        let header = self.header(ReplyKind::Results, results.len());
+        let columns = results.iter().map(|result| &*result.columns);
+        self.realm.outbox.push_results(columns, header, payload);
     }
 
     fn answer(&mut self, kind: ReplyKind, payload: &[u8]) {

@@ -169,7 +169,11 @@ unsafe extern "C" {
     pub fn sqlite3_column_blob(statement: *mut sqlite3_stmt, column: c_int) -> *const c_void;
     pub fn sqlite3_column_bytes(statement: *mut sqlite3_stmt, column: c_int) -> c_int;
     pub fn sqlite3_column_count(statement: *mut sqlite3_stmt) -> c_int;
+    pub fn sqlite3_column_database_name(statement: *mut sqlite3_stmt, column: c_int) -> *const c_char;
+    pub fn sqlite3_column_decltype(statement: *mut sqlite3_stmt, column: c_int) -> *const c_char;
     pub fn sqlite3_column_name(statement: *mut sqlite3_stmt, column: c_int) -> *const c_char;
+    pub fn sqlite3_column_origin_name(statement: *mut sqlite3_stmt, column: c_int) -> *const c_char;
+    pub fn sqlite3_column_table_name(statement: *mut sqlite3_stmt, column: c_int) -> *const c_char;
     pub fn sqlite3_column_value(statement: *mut sqlite3_stmt, column: c_int) -> *mut sqlite3_value;
     pub fn sqlite3_finalize(statement: *mut sqlite3_stmt) -> c_int;
     pub fn sqlite3_prepare_v2(

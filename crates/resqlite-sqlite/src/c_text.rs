@@ -27,6 +27,15 @@ pub(crate) unsafe fn owned(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
+/// Copies a string of SQLite; null gives `None`.
+///
+/// # Safety
+/// As [`owned`].
+pub(crate) unsafe fn owned_or_none(text: *const c_char) -> Option<String> {
+    // SAFETY: promised by the caller.
+    (!text.is_null()).then(|| unsafe { owned(text) })
+}
+
 /// Borrows a string of SQLite; null and invalid UTF-8 give `None`.
 ///
 /// # Safety

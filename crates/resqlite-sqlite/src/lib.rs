@@ -75,5 +75,5 @@ pub use file_locks::locks_survive_other_copies;
 pub use functions::{Aggregate, Call, Signature};
 pub use hooks::{Action, PreUpdate, RowOperation, action};
 pub use random::random;
-pub use statement::Statement;
+pub use statement::{ColumnOrigin, Statement};
 pub use value::ValueRef;

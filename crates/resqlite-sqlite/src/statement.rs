@@ -21,6 +21,19 @@ pub struct Statement {
     handle: Rc<Handle>,
 }
 
+/// Where a column of a result comes from. Everything is `None` for an expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnOrigin {
+    /// The type in its CREATE TABLE, as it was written.
+    pub declared_type: Option<String>,
+    /// The table.
+    pub table: Option<String>,
+    /// The column of that table.
+    pub column: Option<String>,
+    /// The database: `main`, `temp`, or the name of an attached one.
+    pub database: Option<String>,
+}
+
 #[allow(unsafe_code)]
 impl Statement {
     pub(crate) fn new(raw: NonNull<ffi::sqlite3_stmt>, handle: Rc<Handle>) -> Self {
@@ -91,6 +104,20 @@ impl Statement {
         unsafe { c_text::owned(ffi::sqlite3_column_name(self.raw.as_ptr(), column as c_int)) }
     }
 
+    /// Returns where a column of the result comes from, and its declared type.
+    pub fn column_origin(&self, column: usize) -> ColumnOrigin {
+        let (raw, column) = (self.raw.as_ptr(), column as c_int);
+        // SAFETY: the statement is live. Each string is null or NUL-terminated, and is copied before the next call.
+        unsafe {
+            ColumnOrigin {
+                declared_type: c_text::owned_or_none(ffi::sqlite3_column_decltype(raw, column)),
+                table: c_text::owned_or_none(ffi::sqlite3_column_table_name(raw, column)),
+                column: c_text::owned_or_none(ffi::sqlite3_column_origin_name(raw, column)),
+                database: c_text::owned_or_none(ffi::sqlite3_column_database_name(raw, column)),
+            }
+        }
+    }
+
     /// Returns the value of a column of the current row; NULL if there is no row or no such column.
     #[inline]
     pub fn column(&self, column: usize) -> ValueRef<'_> {
@@ -125,8 +152,10 @@ impl Statement {
     pub fn parameter_name(&self, index: usize) -> Option<String> {
         // SAFETY: the statement is live; null means that the parameter has no name.
         unsafe {
-            let name = ffi::sqlite3_bind_parameter_name(self.raw.as_ptr(), index as c_int);
-            (!name.is_null()).then(|| c_text::owned(name))
+            c_text::owned_or_none(ffi::sqlite3_bind_parameter_name(
+                self.raw.as_ptr(),
+                index as c_int,
+            ))
         }
     }
 

@@ -36,7 +36,7 @@ mod writer;
 
 pub use crate::{
     api::{
-        answers::WriteResult,
+        answers::{QueryResult, WriteResult},
         database::Database,
         diagnostics::Diagnostics,
         engine::Engine,
@@ -57,14 +57,16 @@ pub use crate::{
     dependencies::{Explanation, Precision, TableExplanation},
     live::{Delivery, Emission, Listener, LiveQueryRequest, LiveTotals, StreamStats, Subscription},
     requests::{
+        description::Description,
         holders::Holder,
         request::{
             BatchPart, BatchParts, Format, Outcome, ParamSets, Query, QueryLimits, Reply, Write, WriteOp,
             Written,
         },
         session::Session,
+        statements::{StatementResult, Statements},
     },
-    rows::{ColumnLayout, Integers, Row, RowBatch, Rows},
+    rows::{Column, ColumnLayout, Columns, Integers, Packed, Row, RowBatch, Rows},
 };
 pub use resqlite_sqlite::{ValueRef, version as sqlite_version};
 

@@ -96,6 +96,21 @@ fn columns_have_names_and_a_missing_column_is_null() {
 }
 
 #[test]
+fn columns_know_where_they_come_from() {
+    let connection = with("CREATE TABLE t(a VARCHAR(9), b); CREATE VIEW v AS SELECT a AS x FROM t");
+    let statement = prepare(&connection, "SELECT x, b AS y, 1 FROM v, t AS other");
+    let origin = |column| {
+        let found = statement.column_origin(column);
+        let parts = [found.declared_type, found.table, found.column, found.database];
+        parts.map(|part| part.unwrap_or("-".into())).join(" ")
+    };
+    assert_eq!(origin(0), "VARCHAR(9) t a main");
+    assert_eq!(origin(1), "- t b main");
+    assert_eq!(origin(2), "- - - -");
+    assert_eq!(origin(9), "- - - -");
+}
+
+#[test]
 fn a_statement_knows_whether_it_writes_or_explains() {
     let connection = with("CREATE TABLE t(a)");
     let kind = |sql| {

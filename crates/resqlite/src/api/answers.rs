@@ -17,8 +17,12 @@ use crate::{
         token::Token,
         value::Value,
     },
-    requests::request::{Format, Outcome, ParamSets, Query, Reply, Write, WriteOp, Written},
-    rows::{ColumnLayout, Integers, RowBatch, Rows},
+    requests::{
+        description::Description,
+        request::{Format, Outcome, ParamSets, Query, Reply, Write, WriteOp, Written},
+        statements::StatementResult,
+    },
+    rows::{ColumnLayout, Columns, Integers, RowBatch, Rows},
 };
 
 /// The result of a write, with the rows that `RETURNING` returned.
@@ -31,6 +35,21 @@ pub struct WriteResult {
     /// Row id of the last row inserted; 0 where none was.
     pub last_insert_rowid: i64,
     /// Number of the commit that made the write visible; inside a transaction, of the last one before it.
+    pub commit: u64,
+}
+
+/// What one statement of any kind did.
+#[derive(Debug, Clone)]
+pub struct QueryResult {
+    /// Its rows; those of `RETURNING` if it writes.
+    pub rows: Rows,
+    /// The columns of its rows, also where there are no rows; none for a statement that gives no rows.
+    pub columns: Arc<Columns>,
+    /// Rows inserted, updated or deleted by the statement itself.
+    pub changes: i64,
+    /// Row id of the last row inserted; 0 where none was.
+    pub last_insert_rowid: i64,
+    /// If it wrote: as in [`WriteResult`]. If it read: the number of a commit that it saw, and all before it.
     pub commit: u64,
 }
 
@@ -178,6 +197,47 @@ pub(super) fn write_reply() -> (Box<dyn Reply>, Answer<WriteResult>) {
                 commit,
             })
         }
+        _ => Err(Error::WorkerDied),
+    })
+}
+
+pub(super) fn query_reply() -> (Box<dyn Reply>, Answer<QueryResult>) {
+    reply(|rows, outcome| {
+        let mut results = query_results(outcome)?;
+        let result = results.pop().ok_or(Error::WorkerDied)?;
+        // A read hands its rows over before the end.
+        let rows = if result.rows.is_empty() { rows } else { result.rows };
+        Ok(QueryResult { rows, ..result })
+    })
+}
+
+pub(super) fn batch_of_statements_reply() -> (Box<dyn Reply>, Answer<Vec<QueryResult>>) {
+    reply(|_, outcome| query_results(outcome))
+}
+
+fn query_results(outcome: Outcome<'_>) -> Result<Vec<QueryResult>> {
+    let Outcome::Results(results, commit) = outcome else {
+        return Err(Error::WorkerDied);
+    };
+    let result = |result: &StatementResult| {
+        let mut rows = Rows::default();
+        for (layout, batch) in &result.rows {
+            rows.extend(layout, batch);
+        }
+        QueryResult {
+            rows,
+            columns: Arc::clone(&result.columns),
+            changes: result.changes,
+            last_insert_rowid: result.last_insert_rowid,
+            commit,
+        }
+    };
+    Ok(results.iter().map(result).collect())
+}
+
+pub(super) fn description_reply() -> (Box<dyn Reply>, Answer<Description>) {
+    reply(|_, outcome| match outcome {
+        Outcome::Described(description) => Ok(description.clone()),
         _ => Err(Error::WorkerDied),
     })
 }

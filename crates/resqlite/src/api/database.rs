@@ -7,8 +7,8 @@ use futures_channel::oneshot;
 use crate::{
     api::{
         answers::{
-            CancelOnDrop, WriteResult, batch, batch_reply, bytes_reply, query, rows_reply, step_reply, write,
-            write_reply,
+            CancelOnDrop, QueryResult, WriteResult, batch, batch_of_statements_reply, batch_reply,
+            bytes_reply, description_reply, query, query_reply, rows_reply, step_reply, write, write_reply,
         },
         diagnostics::Diagnostics,
         handle::Handle,
@@ -22,7 +22,10 @@ use crate::{
         value::Value,
     },
     dependencies::Explanation,
-    requests::request::{Format, QueryLimits, WriteOp},
+    requests::{
+        description::Description,
+        request::{Format, QueryLimits, WriteOp},
+    },
     rows::Rows,
 };
 
@@ -132,6 +135,67 @@ impl Database {
     /// SQLite's.
     pub async fn exec(&self, script: &str) -> Result<()> {
         self.write(WriteOp::Script(script.into())).await.map(drop)
+    }
+
+    /// Runs one statement of any kind: on a reader if it only reads, else on the writer.
+    ///
+    /// ```
+    /// # use resqlite::{Database, Options};
+    /// # pollster::block_on(async {
+    /// # let db = Database::open(":memory:", Options::default()).await?;
+    /// db.query("CREATE TABLE t(a INTEGER)", ()).await?;
+    /// let read = db.query("WITH x AS (SELECT a FROM t) SELECT * FROM x", ()).await?;
+    /// assert_eq!(read.columns[0].declared_type.as_deref(), Some("INTEGER"));
+    /// # db.close().await
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// SQLite's, [`Error::Parameter`], [`Error::Statement`]; [`Error::ReadOnly`] for a write to a database that is open for
+    /// reading only.
+    pub async fn query(&self, sql: &str, params: impl Into<Params>) -> Result<QueryResult> {
+        let (reply, done) = query_reply();
+        let query = query(sql, params.into(), Format::Rows);
+        self.handle.engine().query(query, self.durability, reply);
+        done.await
+    }
+
+    /// Says what a statement is, without running it. The statement may be of any kind.
+    ///
+    /// # Errors
+    /// SQLite's, [`Error::Statement`]; [`Error::ReadOnly`] for a PRAGMA that would take effect at once.
+    pub async fn describe(&self, sql: &str) -> Result<Description> {
+        let (reply, done) = description_reply();
+        self.handle.engine().describe(sql.into(), reply);
+        done.await
+    }
+
+    /// Runs several statements of any kind as one write, all or nothing. Those that read see the writes before them.
+    ///
+    /// ```
+    /// # use resqlite::{Database, Options};
+    /// # pollster::block_on(async {
+    /// # let db = Database::open(":memory:", Options::default()).await?;
+    /// # db.exec("CREATE TABLE t(a)").await?;
+    /// let done = db.batch([
+    ///     ("INSERT INTO t VALUES (?)", [1.into()].into()),
+    ///     ("SELECT count(*) FROM t", ().into()),
+    /// ]).await?;
+    /// assert_eq!((done[0].changes, done[1].rows.len()), (1, 1));
+    /// # db.close().await
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Member`] says which statement failed, and why; then none of them has had an effect.
+    pub async fn batch<'a>(
+        &self,
+        statements: impl IntoIterator<Item = (&'a str, Params)>,
+    ) -> Result<Vec<QueryResult>> {
+        let (reply, done) = batch_of_statements_reply();
+        let op = WriteOp::Statements(statements.into_iter().collect());
+        self.handle.engine().write(write(op, self.durability), reply);
+        done.await
     }
 
     async fn write(&self, op: WriteOp) -> Result<WriteResult> {

@@ -182,6 +182,8 @@ impl Engine {
         self.parts.background.close();
         self.parts.leases.close();
         self.parts.leases.join();
+        // Readers may still hand statements over to the writer.
+        self.parts.readers.join();
         self.parts.queue.close();
         if let Some(writer) = lock(&self.writer).take() {
             // The caller has already got an error for a panic in it.
@@ -261,18 +263,18 @@ impl Engine {
         session
     }
 
-    fn push(&self, job: WriteJob) {
-        if self.parts.settings.read_only {
-            return job.fail(Error::ReadOnly(format!(
-                "{:?} is open for reading only",
-                self.parts.location.display_path()
-            )));
+    pub(super) fn push(&self, job: WriteJob) {
+        match self.refusal_of_writes() {
+            Some(refusal) => job.fail(refusal),
+            None => push(&self.parts.queue, job),
         }
-        match self.parts.queue.push(job) {
-            Ok(()) => {}
-            Err(Refused::Full(job)) => job.fail(Error::QueueFull),
-            Err(Refused::Closed(job)) => job.fail(Error::Closed),
-        }
+    }
+
+    /// Why nothing can be written, if the database is open for reading only.
+    pub(super) fn refusal_of_writes(&self) -> Option<Error> {
+        let path = self.parts.location.display_path();
+        let refusal = || Error::ReadOnly(format!("{path:?} is open for reading only"));
+        self.parts.settings.read_only.then(refusal)
     }
 
     /// Fails requests that were cancelled while they waited; they never run.
@@ -375,5 +377,14 @@ impl Engine {
             groups_retried_singly: counters.groups_retried_singly.load(Ordering::Relaxed),
             streams: self.live.totals(),
         }
+    }
+}
+
+/// Queues a job for the writer.
+pub(super) fn push(queue: &Queue<WriteJob>, job: WriteJob) {
+    match queue.push(job) {
+        Ok(()) => {}
+        Err(Refused::Full(job)) => job.fail(Error::QueueFull),
+        Err(Refused::Closed(job)) => job.fail(Error::Closed),
     }
 }

@@ -6,4 +6,6 @@ pub(crate) mod diagnostics;
 pub(crate) mod engine;
 pub(crate) mod handle;
 pub(crate) mod live_query;
+mod query;
+mod routing;
 pub(crate) mod sessions;

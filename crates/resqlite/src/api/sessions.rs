@@ -5,12 +5,14 @@ use std::sync::Arc;
 use crate::{
     api::{
         answers::{
-            CancelOnDrop, WriteResult, batch, batch_reply, query, rows_reply, step_reply, write, write_reply,
+            CancelOnDrop, QueryResult, WriteResult, batch, batch_of_statements_reply, batch_reply,
+            description_reply, query, query_reply, rows_reply, step_reply, write, write_reply,
         },
         handle::Handle,
     },
     core::{error::Result, options::Durability, params::Params, value::Value},
     requests::{
+        description::Description,
         request::{Format, WriteOp},
         session::Session,
     },
@@ -65,6 +67,36 @@ impl Transaction {
     /// As [`crate::Database::exec`].
     pub async fn exec(&self, script: &str) -> Result<()> {
         self.write(WriteOp::Script(script.into())).await.map(drop)
+    }
+
+    /// Runs one statement of any kind in the transaction.
+    ///
+    /// # Errors
+    /// As [`Database::query`](crate::Database::query).
+    pub async fn query(&self, sql: &str, params: impl Into<Params>) -> Result<QueryResult> {
+        query_in(&self.session, sql, params.into()).await
+    }
+
+    /// Says what a statement is, as the transaction sees the schema.
+    ///
+    /// # Errors
+    /// As [`Database::describe`](crate::Database::describe).
+    pub async fn describe(&self, sql: &str) -> Result<Description> {
+        describe_in(&self.session, sql).await
+    }
+
+    /// Runs several statements of any kind, all or nothing.
+    ///
+    /// # Errors
+    /// As [`Database::batch`](crate::Database::batch); the transaction goes on without them.
+    pub async fn batch<'a>(
+        &self,
+        statements: impl IntoIterator<Item = (&'a str, Params)>,
+    ) -> Result<Vec<QueryResult>> {
+        let (reply, done) = batch_of_statements_reply();
+        let op = WriteOp::Statements(statements.into_iter().collect());
+        self.session.write(write(op, Durability::Normal), reply);
+        done.await
     }
 
     async fn write(&self, op: WriteOp) -> Result<WriteResult> {
@@ -145,6 +177,22 @@ impl Snapshot {
     pub async fn select(&self, sql: &str, params: impl Into<Params>) -> Result<Rows> {
         select_in(&self.session, sql, params.into()).await
     }
+
+    /// Runs one statement that reads, of any kind.
+    ///
+    /// # Errors
+    /// As [`Database::query`](crate::Database::query); [`Error::ReadOnly`](crate::Error::ReadOnly) if it writes.
+    pub async fn query(&self, sql: &str, params: impl Into<Params>) -> Result<QueryResult> {
+        query_in(&self.session, sql, params.into()).await
+    }
+
+    /// Says what a statement is, as the snapshot sees the schema.
+    ///
+    /// # Errors
+    /// As [`Database::describe`](crate::Database::describe).
+    pub async fn describe(&self, sql: &str) -> Result<Description> {
+        describe_in(&self.session, sql).await
+    }
 }
 
 /// A result that is read in batches. Dropping it ends it.
@@ -184,6 +232,18 @@ impl Cursor {
         self.last = last;
         Ok((!batch.is_empty()).then_some(batch))
     }
+}
+
+async fn query_in(session: &Session, sql: &str, params: Params) -> Result<QueryResult> {
+    let (reply, done) = query_reply();
+    session.query(query(sql, params, Format::Rows), reply);
+    done.await
+}
+
+async fn describe_in(session: &Session, sql: &str) -> Result<Description> {
+    let (reply, done) = description_reply();
+    session.describe(sql.into(), reply);
+    done.await
 }
 
 async fn select_in(session: &Session, sql: &str, params: Params) -> Result<Rows> {

@@ -1,7 +1,8 @@
 //! A connection of the engine: SQLite's, with its callbacks, its prepared statements and the buffers for packing rows.
 //!
-//! The ways to run a statement have files of their own: [`select`](super::select), [`compare`](super::compare) for live
-//! queries, [`fetch`](super::fetch) for cursors, [`returning`](super::returning) for writes.
+//! The ways to run a statement have files of their own: [`select`](super::select), [`query`](super::query) for statements
+//! of any kind, [`compare`](super::compare) for live queries, [`fetch`](super::fetch) for cursors,
+//! [`returning`](super::returning) for writes; [`describe`](super::describe) does not run it.
 
 use std::{num::NonZeroUsize, sync::Arc};
 
@@ -52,11 +53,6 @@ impl EngineConnection {
     /// Forgets all prepared statements.
     pub(crate) fn clear(&mut self) {
         self.cache.clear();
-    }
-
-    /// Forgets one prepared statement.
-    pub(crate) fn forget(&mut self, sql: &Arc<str>) {
-        self.cache.pop(sql);
     }
 
     /// Returns the statement of `sql`, from the cache or prepared now.

@@ -3,6 +3,7 @@
 mod attachments;
 pub(crate) mod compare;
 mod dependencies;
+mod describe;
 pub(crate) mod engine_connection;
 mod fetch;
 pub(crate) mod file_health;
@@ -10,6 +11,7 @@ pub(crate) mod halfway;
 pub(crate) mod location;
 pub(crate) mod open;
 pub(crate) mod prepared;
+mod query;
 mod returning;
 mod run;
 pub(crate) mod schema_epoch;

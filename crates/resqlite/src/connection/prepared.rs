@@ -13,7 +13,7 @@ use crate::{
     dependencies::StatementDependencies,
     guard::{Guard, effects::Effects},
     requests::request::Query,
-    rows::{ColumnLayout, Kind},
+    rows::{ColumnLayout, Columns, Kind},
 };
 
 /// A cached statement and what is known about it.
@@ -22,6 +22,8 @@ pub(crate) struct Prepared {
     /// What executing it does besides changing rows.
     pub(crate) effects: Effects,
     pub(super) layout: Arc<ColumnLayout>,
+    /// Where its columns come from, if somebody has asked.
+    columns: Option<Arc<Columns>>,
     /// How the columns were packed last time, so that a column of only NULLs stays what it was.
     pub(super) kinds: Vec<Kind>,
     /// Whether it may fail half-way, and SQLite's count of re-preparations when that was found.
@@ -59,6 +61,7 @@ impl Prepared {
             statement,
             effects: guard.authorizer.effects(),
             layout,
+            columns: None,
             kinds: Vec::new(),
             dependencies: None,
             reprepared,
@@ -78,9 +81,20 @@ impl Prepared {
         found
     }
 
+    /// Whether it only reads.
+    pub(crate) fn only_reads(&self) -> bool {
+        self.statement.is_read_only() || self.statement.is_explain() || self.effects.only_reports
+    }
+
+    /// Its columns. They are certain after the first step of a run.
+    pub(crate) fn columns(&mut self) -> Arc<Columns> {
+        let columns = self.columns.get_or_insert_with(|| Columns::of(&self.statement));
+        Arc::clone(columns)
+    }
+
     /// Binds the parameters of a query that may only read.
     pub(crate) fn bind_query(&mut self, query: &Query) -> Result<()> {
-        if !self.statement.is_read_only() && !self.statement.is_explain() && !self.effects.only_reports {
+        if !self.only_reads() {
             let message = "a query only reads; use execute for a statement that writes";
             return Err(Error::ReadOnly(message.into()));
         }
@@ -94,6 +108,7 @@ impl Prepared {
         if reprepared != self.reprepared {
             self.reprepared = reprepared;
             self.layout = ColumnLayout::of(&self.statement);
+            self.columns = None;
             self.kinds.clear();
         }
         Ok(row)

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use super::{engine_connection::EngineConnection, prepared::Prepared};
 use crate::{
     core::{error::Result, limits},
-    requests::request::Packed,
-    rows::Integers,
+    rows::{Integers, Packed},
 };
 
 impl EngineConnection {
@@ -31,6 +30,7 @@ impl EngineConnection {
             row = prepared.statement.step()?;
             if !row || self.packer.is_full(limits::ROW_BATCH_ROWS_MAX) {
                 let batch = self.packer.batch(&mut prepared.kinds);
+                self.guard.interrupt.spend_bytes(batch.byte_len())?;
                 rows.push((Arc::clone(&prepared.layout), batch.to_bytes()));
                 self.packer.clear();
             }

@@ -79,6 +79,14 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Hands over the rows that are left in the packer.
+    pub(super) fn hand_over_rest(&mut self, reply: &mut ReplyGuard) -> Result<()> {
+        if self.packer.is_empty() {
+            return Ok(());
+        }
+        self.hand_over(reply)
+    }
+
     /// Answers with the rows that are left in the packer. Returns `false` if they are more than the query may return.
     pub(super) fn finish(self, end: bool, reply: ReplyGuard) -> bool {
         let layout = &self.prepared.layout;

@@ -41,6 +41,13 @@ pub enum Error {
         /// Why not.
         message: String,
     },
+    /// One of several statements, or of several parameter sets, failed, so that none of them had an effect.
+    Member {
+        /// Which: counted from 0.
+        index: usize,
+        /// Why.
+        error: Box<Error>,
+    },
     /// The database is closed.
     Closed,
     /// The caller cancelled the request.
@@ -83,6 +90,7 @@ impl Error {
             Self::Statement(_) => "RESQLITE_STATEMENT",
             Self::ReadOnly(_) => "RESQLITE_READ_ONLY",
             Self::Transaction { .. } => "RESQLITE_TRANSACTION",
+            Self::Member { error, .. } => error.code(),
             Self::Closed => "RESQLITE_CLOSED",
             Self::Aborted => "RESQLITE_ABORTED",
             Self::TimedOut => "RESQLITE_TIMEOUT",
@@ -101,6 +109,7 @@ impl Error {
             | Self::Open {
                 source: Some(error), ..
             } => Some(error),
+            Self::Member { error, .. } => error.sqlite(),
             _ => None,
         }
     }
@@ -123,6 +132,17 @@ impl Error {
         ];
         let of_sqlite = self.sqlite().map(sqlite::Error::primary);
         of_sqlite.is_some_and(|primary| TRANSIENT.contains(&primary)) || matches!(self, Self::QueueFull)
+    }
+
+    /// The error of member `index` of several. The end of a request that was given up is not about a member.
+    pub(crate) fn of_member(self, index: usize) -> Self {
+        if matches!(self, Self::Aborted | Self::TimedOut) {
+            return self;
+        }
+        Self::Member {
+            index,
+            error: Box::new(self),
+        }
     }
 
     pub(crate) fn transaction(operation: &'static str, message: impl Into<String>) -> Self {
@@ -151,6 +171,7 @@ impl fmt::Display for Error {
             | Self::ReadOnly(message)
             | Self::Transaction { message, .. }
             | Self::Limit { message, .. } => f.write_str(message),
+            Self::Member { error, .. } => error.fmt(f),
             Self::Closed => f.write_str("the database is closed"),
             Self::Aborted => f.write_str("the operation was aborted"),
             Self::TimedOut => f.write_str("the transaction took longer than its timeout and was rolled back"),

@@ -15,4 +15,5 @@ pub(crate) mod queue;
 pub(crate) mod spin;
 pub(crate) mod sync;
 pub(crate) mod token;
+pub(crate) mod tokens;
 pub(crate) mod value;

@@ -192,6 +192,14 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads the number that stands before a set.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for bytes that are malformed.
+    pub(crate) fn number(&mut self) -> Result<usize> {
+        Ok(u32::from_le_bytes(self.array()?) as usize)
+    }
+
     fn bind_positional(&mut self, statement: &mut Statement, count: usize) -> Result<()> {
         let wanted = statement.parameter_count();
         if count != wanted {
@@ -310,7 +318,7 @@ fn missing_parameter(statement: &Statement, index: usize) -> Error {
     })
 }
 
-fn malformed() -> Error {
+pub(crate) fn malformed() -> Error {
     Error::Parameter("the packed parameters are malformed".into())
 }
 

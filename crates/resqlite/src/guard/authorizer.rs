@@ -26,6 +26,8 @@ pub(crate) struct Authorizer {
     untrusted: bool,
     /// A script has set something that ends with it.
     script_has_set: Cell<bool>,
+    /// A reader would have refused a statement that was described.
+    described_a_write: Cell<bool>,
 }
 
 /// Who a statement comes from, which decides what it may do.
@@ -35,6 +37,8 @@ enum Origin {
     Wrapped,
     /// A caller, outside any transaction: it may manage transactions and attachments itself.
     Unwrapped(Asker),
+    /// A caller who wants to know what the statement is, and does not run it.
+    Description,
     /// resqlite itself.
     Internal,
 }
@@ -57,6 +61,7 @@ impl Authorizer {
             defensive: settings.defensive,
             untrusted: settings.untrusted,
             script_has_set: Cell::new(false),
+            described_a_write: Cell::new(false),
         }
     }
 
@@ -68,6 +73,14 @@ impl Authorizer {
     /// Runs `work`, in which the statements of this asker may manage transactions and attachments.
     pub(crate) fn unwrapped<R>(&self, asker: Asker, work: impl FnOnce() -> R) -> R {
         self.from(Origin::Unwrapped(asker), work)
+    }
+
+    /// Runs `work`, in which statements are only prepared. Returns, too, whether a reader would refuse one of them because
+    /// it is no read.
+    pub(crate) fn describing<R>(&self, work: impl FnOnce() -> R) -> (R, bool) {
+        self.described_a_write.set(false);
+        let result = self.from(Origin::Description, work);
+        (result, self.described_a_write.get())
     }
 
     fn from<R>(&self, origin: Origin, work: impl FnOnce() -> R) -> R {
@@ -114,37 +127,56 @@ impl Authorizer {
         }
         let refusal = match self.origin.get() {
             Origin::Internal => None,
-            Origin::Unwrapped(asker) => self.refuse_anywhere(action, asker),
-            Origin::Wrapped => self.refuse(action),
+            Origin::Unwrapped(asker) => self.refuse_anywhere(action, asker).map(Error::Statement),
+            Origin::Description => self.refuse_description(action),
+            Origin::Wrapped if self.role == Role::Reader => self.refuse_on_reader(action),
+            Origin::Wrapped => self.refuse_in_transaction(action).map(Error::Statement),
         };
-        match refusal {
-            None => true,
-            Some(reason) => {
-                self.refusal.set(Some(Error::Statement(reason)));
-                false
-            }
+        let may = refusal.is_none();
+        if !may {
+            self.refusal.set(refusal);
         }
+        may
     }
 
-    fn refuse(&self, action: Action<'_>) -> Option<String> {
-        let reader = self.role == Role::Reader;
+    /// What is no read. The code of the error says so, except where nothing else would take the statement either.
+    fn refuse_on_reader(&self, action: Action<'_>) -> Option<Error> {
+        let reason = match action.code {
+            action::TRANSACTION | action::SAVEPOINT => {
+                "select cannot manage transactions; use the methods for transactions and snapshots".into()
+            }
+            action::ATTACH | action::DETACH => "ATTACH and DETACH go through execute or exec".into(),
+            _ => self.refuse_anywhere(action, Asker::Reader)?,
+        };
+        if action.code == action::PRAGMA && !pragmas::is_known(action.first.unwrap_or("")) {
+            return Some(Error::Statement(reason));
+        }
+        Some(Error::ReadOnly(reason))
+    }
+
+    /// Only what SQLite would do at once.
+    fn refuse_description(&self, action: Action<'_>) -> Option<Error> {
+        let refusal = self.refuse_on_reader(action)?;
+        let does_something =
+            action.code == action::PRAGMA && !pragmas::waits_for_its_first_step(action.first.unwrap_or(""));
+        if does_something {
+            return Some(refusal);
+        }
+        self.described_a_write.set(true);
+        None
+    }
+
+    fn refuse_in_transaction(&self, action: Action<'_>) -> Option<String> {
         match action.code {
-            action::TRANSACTION | action::SAVEPOINT if reader => Some(
-                "select cannot manage transactions; use the methods for transactions and snapshots".into(),
-            ),
             action::SAVEPOINT if action.second.is_some_and(|name| name.starts_with("resqlite_")) => {
                 Some("savepoints whose names begin with resqlite_ are resqlite's own".into())
             }
             action::TRANSACTION => {
                 Some("a transaction is managed by its own methods, or by a script given to exec".into())
             }
-            action::ATTACH | action::DETACH if reader => {
-                Some("ATTACH and DETACH go through execute or exec".into())
-            }
             action::ATTACH | action::DETACH => {
                 Some("ATTACH and DETACH cannot run inside a transaction".into())
             }
-            _ if reader => self.refuse_anywhere(action, Asker::Reader),
             _ => self.refuse_anywhere(action, Asker::Transaction),
         }
     }

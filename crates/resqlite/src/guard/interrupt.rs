@@ -17,7 +17,7 @@ use crate::{
         spin::BusyThread,
         token::{Scope, Token},
     },
-    requests::request::Query,
+    requests::request::{Query, QueryLimits},
 };
 
 /// The state of a connection's progress handler and busy handler.
@@ -72,9 +72,14 @@ impl Interrupt {
 
     /// Begins a query, which may have limits.
     pub(crate) fn start_query(&self, query: &Query) {
-        *self.budget.borrow_mut() = query.limits.as_deref().cloned().map(Budget::new);
+        self.start_within(query.limits.as_deref(), &query.token);
+    }
+
+    /// Begins a request that may have limits.
+    pub(crate) fn start_within(&self, limits: Option<&QueryLimits>, token: &Token) {
+        *self.budget.borrow_mut() = limits.cloned().map(Budget::new);
         self.exceeded.set(None);
-        self.start(&query.token);
+        self.start(token);
     }
 
     /// Ends the request.

@@ -156,6 +156,16 @@ fn class(name: &str) -> Option<Class> {
     known.map(|(_, class)| *class)
 }
 
+/// Whether SQLite knows this PRAGMA.
+pub(crate) fn is_known(name: &str) -> bool {
+    class(name).is_some()
+}
+
+/// Whether a PRAGMA does nothing before its first step. SQLite carries others out while it prepares them.
+pub(crate) fn waits_for_its_first_step(name: &str) -> bool {
+    matches!(class(name), Some(File | Works))
+}
+
 /// Whether a PRAGMA reports something and does nothing else.
 pub(crate) fn only_reports(name: &str, argument: bool) -> bool {
     match class(name) {

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{lease::Lease, reading::Reader};
+use super::{any::AnyStatement, lease::Lease, reading::Reader};
 use crate::{
     core::error::{Error, Result},
     dependencies::Explanation,
@@ -12,6 +12,8 @@ use crate::{
 /// A job of a reader thread.
 pub(crate) enum Job {
     Read(Query, ReplyGuard),
+    Any(Box<AnyStatement>),
+    Describe(Arc<str>, ReplyGuard),
     Lease(Lease),
     Explain(Query, Box<dyn FnOnce(Result<Explanation>) + Send>),
     /// A job of another room.
@@ -35,7 +37,8 @@ pub(crate) trait ReaderJob: Send + Sync {
 impl Job {
     pub(super) fn fail(self, error: Error) {
         match self {
-            Self::Read(_, reply) => reply.fail(error),
+            Self::Read(_, reply) | Self::Describe(_, reply) => reply.fail(error),
+            Self::Any(any) => any.reply.fail(error),
             Self::Lease(lease) => lease.fail(error),
             Self::Explain(_, done) => done(Err(error)),
             Self::Other(job) => job.fail(error),
@@ -46,7 +49,9 @@ impl Job {
     pub(super) fn waits_for(&self) -> Duration {
         match self {
             Self::Lease(lease) => lease.asked.elapsed(),
-            Self::Read(..) | Self::Explain(..) | Self::Other(_) => Duration::ZERO,
+            Self::Read(..) | Self::Any(_) | Self::Describe(..) | Self::Explain(..) | Self::Other(_) => {
+                Duration::ZERO
+            }
         }
     }
 
@@ -54,7 +59,8 @@ impl Job {
         match self {
             Self::Read(query, _) => query.token.is_cancelled(),
             Self::Lease(lease) => lease.inbox.scope.is_cancelled(),
-            Self::Explain(..) => false,
+            Self::Any(any) => any.query.token.is_cancelled(),
+            Self::Describe(..) | Self::Explain(..) => false,
             Self::Other(job) => job.is_cancelled(),
         }
     }

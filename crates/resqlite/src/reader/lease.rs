@@ -75,6 +75,8 @@ impl Reader {
         while let Popped::Item(step) = inbox.steps.pop(None) {
             match step {
                 Step::Select(query, reply) => self.connection.select(&query, reply),
+                Step::Query(query, reply) => self.query(&query, reply),
+                Step::Describe(sql, reply) => self.connection.describe(&sql, reply),
                 Step::End(reply) => return reply.finish(Ok(Outcome::Done)),
                 step => {
                     let operation = step.operation();
@@ -82,6 +84,12 @@ impl Reader {
                     step.into_reply().fail(Error::transaction(operation, message));
                 }
             }
+        }
+    }
+
+    fn query(&mut self, query: &Query, reply: ReplyGuard) {
+        if let Err((reply, refusal)) = self.connection.query(query, self.includes(), reply, false) {
+            reply.fail(refusal);
         }
     }
 

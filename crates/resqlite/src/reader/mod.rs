@@ -1,5 +1,6 @@
 //! Reading: threads with a read-only connection each, and the queue that feeds them.
 
+mod any;
 mod job;
 mod lease;
 mod pool;
@@ -8,6 +9,7 @@ mod reading;
 mod relief;
 mod thread;
 
+pub(crate) use any::AnyStatement;
 pub(crate) use job::{Job, ReaderJob};
 pub(crate) use lease::{Cursor, Lease};
 pub(crate) use pool::Pool;

@@ -33,7 +33,7 @@ pub(crate) struct Reader {
     pub(super) connection: EngineConnection,
     pub(super) shared: Arc<Shared>,
     seen: SeenEpoch,
-    /// The newest commit before the last read transaction began.
+    /// The newest commit before the last read began.
     since: u64,
 }
 
@@ -123,6 +123,18 @@ impl Reader {
             self.begin_read()?;
         }
         Ok(self.spans_databases())
+    }
+
+    /// As [`ready_for_select`](Self::ready_for_select), for a statement that is told which commit it includes.
+    pub(super) fn ready_for_any(&mut self) -> Result<bool> {
+        // Loaded first, so that the statement reads at least this commit.
+        self.since = self.shared.commits.last();
+        self.ready_for_select()
+    }
+
+    /// The number of the newest commit that the last read is sure to include.
+    pub(super) fn includes(&self) -> u64 {
+        self.since
     }
 
     fn spans_databases(&self) -> bool {

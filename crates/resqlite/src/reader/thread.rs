@@ -115,6 +115,7 @@ fn run(reader: &mut Reader, job: Job, in_transaction: bool) {
     let begun = match &job {
         _ if in_transaction => Ok(false),
         Job::Read(..) => reader.ready_for_select(),
+        Job::Any(_) => reader.ready_for_any(),
         _ => reader.follow_schemas().map(|()| false),
     };
     let begun = match begun {
@@ -131,6 +132,12 @@ fn run(reader: &mut Reader, job: Job, in_transaction: bool) {
             }
             profile::reader_request(timer);
         }
+        Job::Any(any) => {
+            let timer = profile::start();
+            any.run(reader, begun);
+            profile::reader_request(timer);
+        }
+        Job::Describe(sql, reply) => reader.connection().describe(&sql, reply),
         Job::Lease(lease) => reader.lease(lease),
         Job::Explain(query, done) => {
             let explained = catch_unwind(AssertUnwindSafe(|| explain(reader, &query)));

@@ -1,5 +1,7 @@
 //! Requests, their replies, and sessions: open transactions, snapshots and cursors.
 
+pub(crate) mod description;
 pub(crate) mod holders;
 pub(crate) mod request;
 pub(crate) mod session;
+pub(crate) mod statements;

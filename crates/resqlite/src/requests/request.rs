@@ -10,7 +10,11 @@ use crate::{
         queue::Queue,
         token::Token,
     },
-    rows::{ColumnLayout, Integers, RowBatch},
+    requests::{
+        description::Description,
+        statements::{StatementResult, Statements},
+    },
+    rows::{ColumnLayout, Integers, Packed, RowBatch},
 };
 
 /// The form of a result.
@@ -66,6 +70,26 @@ pub struct Write {
     pub token: Token,
 }
 
+impl Write {
+    /// The write that a query turned out to be.
+    pub(crate) fn of_query(query: Query, durability: Durability) -> Self {
+        let Query {
+            sql,
+            params,
+            integers,
+            token,
+            limits,
+            format: _,
+        } = query;
+        Self {
+            op: WriteOp::Query { sql, params, limits },
+            durability,
+            integers,
+            token,
+        }
+    }
+}
+
 /// The kinds of writes.
 #[derive(Debug, Clone)]
 pub enum WriteOp {
@@ -87,6 +111,38 @@ pub enum WriteOp {
     },
     /// Many statements.
     Script(Arc<str>),
+    /// One statement of any kind. The reply has its columns.
+    Query {
+        /// The SQL text.
+        sql: Arc<str>,
+        /// Its parameters.
+        params: Params,
+        /// What it may cost.
+        limits: Option<Box<QueryLimits>>,
+    },
+    /// Several statements of any kind. The reply has a result for each.
+    Statements(Statements),
+}
+
+impl WriteOp {
+    /// What it may cost.
+    pub(crate) fn limits(&self) -> Option<&QueryLimits> {
+        match self {
+            Self::Query { limits, .. } => limits.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The name of the method that asks for it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Execute { .. } => "execute",
+            Self::Batch { .. } => "execute_batch",
+            Self::Script(_) => "exec",
+            Self::Query { .. } => "query",
+            Self::Statements(_) => "batch",
+        }
+    }
 }
 
 /// Some packed sets of parameters.
@@ -147,9 +203,6 @@ pub struct Written {
     pub commit: u64,
 }
 
-/// A packed row batch with its column layout.
-pub(crate) type Packed = (Arc<ColumnLayout>, Box<[u8]>);
-
 /// The outcome of a request that succeeded.
 #[derive(Debug)]
 pub enum Outcome<'a> {
@@ -166,7 +219,11 @@ pub enum Outcome<'a> {
     /// JSON text.
     Bytes(Vec<u8>),
     /// A write is done: the rows that `RETURNING` returned, packed, and the numbers.
-    Written(&'a [(Arc<ColumnLayout>, Box<[u8]>)], Written),
+    Written(&'a [Packed], Written),
+    /// Statements of any kind are done: what each did, and the number of the commit that made it visible, or that it saw.
+    Results(&'a [StatementResult], u64),
+    /// What a statement is.
+    Described(&'a Description),
     /// A step of a transaction, snapshot or cursor is done.
     Done,
 }
@@ -220,6 +277,8 @@ impl Drop for ReplyGuard {
 /// A step of an open transaction, snapshot or cursor.
 pub(crate) enum Step {
     Select(Query, ReplyGuard),
+    Query(Query, ReplyGuard),
+    Describe(Arc<str>, ReplyGuard),
     Write(Write, ReplyGuard),
     Savepoint(u32, ReplyGuard),
     Release(u32, ReplyGuard),
@@ -235,6 +294,8 @@ impl Step {
     pub(crate) fn into_reply(self) -> ReplyGuard {
         match self {
             Self::Select(_, reply)
+            | Self::Query(_, reply)
+            | Self::Describe(_, reply)
             | Self::Write(_, reply)
             | Self::Savepoint(_, reply)
             | Self::Release(_, reply)
@@ -249,27 +310,9 @@ impl Step {
     pub(crate) fn operation(&self) -> &'static str {
         match self {
             Self::Select(..) => "select",
-            Self::Write(
-                Write {
-                    op: WriteOp::Execute { .. },
-                    ..
-                },
-                _,
-            ) => "execute",
-            Self::Write(
-                Write {
-                    op: WriteOp::Batch { .. },
-                    ..
-                },
-                _,
-            ) => "execute_batch",
-            Self::Write(
-                Write {
-                    op: WriteOp::Script(_),
-                    ..
-                },
-                _,
-            ) => "exec",
+            Self::Query(..) => "query",
+            Self::Describe(..) => "describe",
+            Self::Write(write, _) => write.op.name(),
             Self::Savepoint(..) | Self::Release(..) | Self::RollbackTo(..) => "transaction",
             Self::Commit(_) => "commit",
             Self::End(_) | Self::Ended(_) => "end",

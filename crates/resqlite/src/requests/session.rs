@@ -44,6 +44,16 @@ impl Session {
         self.push(Step::Select(query, ReplyGuard::new(reply)));
     }
 
+    /// Runs one statement of any kind inside the session.
+    pub fn query(&self, query: Query, reply: Box<dyn Reply>) {
+        self.push(Step::Query(query, ReplyGuard::new(reply)));
+    }
+
+    /// Says what a statement is, as the session sees the schema.
+    pub fn describe(&self, sql: Arc<str>, reply: Box<dyn Reply>) {
+        self.push(Step::Describe(sql, ReplyGuard::new(reply)));
+    }
+
     /// Writes inside the transaction.
     pub fn write(&self, write: Write, reply: Box<dyn Reply>) {
         self.push(Step::Write(write, ReplyGuard::new(reply)));

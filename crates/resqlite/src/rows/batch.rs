@@ -129,6 +129,11 @@ impl Packer {
         self.blobs.clear();
     }
 
+    /// Whether it has no rows.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
     /// Whether the row batch should be taken before another row comes.
     pub(crate) fn is_full(&self, rows_max: usize) -> bool {
         self.rows >= rows_max

@@ -2,16 +2,13 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, LazyLock, Weak},
+    sync::{Arc, LazyLock},
 };
 
 use resqlite_sqlite::Statement;
 
-use super::json_text::key as json_key;
-use crate::core::{
-    limits,
-    sync::{Mutex, lock},
-};
+use super::{json_text::key as json_key, registry::Registry};
+use crate::core::sync::{Mutex, lock};
 
 /// The column names of a statement. Statements with the same names share one, whichever thread prepared them.
 #[derive(Debug)]
@@ -22,20 +19,21 @@ pub struct ColumnLayout {
     json_keys: Vec<Option<String>>,
 }
 
-#[derive(Default)]
-struct Registry {
-    by_names: HashMap<Vec<String>, Weak<ColumnLayout>>,
-    last_id: u32,
-}
+static REGISTRY: LazyLock<Mutex<Registry<Vec<String>, ColumnLayout>>> = LazyLock::new(Mutex::default);
 
-static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
+/// A packed row batch with its column layout.
+pub type Packed = (Arc<ColumnLayout>, Box<[u8]>);
 
 impl ColumnLayout {
     pub(crate) fn of(statement: &Statement) -> Arc<Self> {
         let names = (0..statement.column_count())
             .map(|column| statement.column_name(column))
             .collect();
-        lock(&REGISTRY).intern(names)
+        lock(&REGISTRY).intern(names, |id, names| Self {
+            id,
+            json_keys: json_keys(&names),
+            names,
+        })
     }
 
     /// A number that no other column layout of this process has.
@@ -50,26 +48,6 @@ impl ColumnLayout {
 
     pub(crate) fn json_keys(&self) -> &[Option<String>] {
         &self.json_keys
-    }
-}
-
-impl Registry {
-    fn intern(&mut self, names: Vec<String>) -> Arc<ColumnLayout> {
-        if let Some(layout) = self.by_names.get(&names).and_then(Weak::upgrade) {
-            return layout;
-        }
-        if self.by_names.len() >= limits::SHAPES_MAX {
-            self.by_names.retain(|_, layout| layout.strong_count() > 0);
-        }
-        self.last_id += 1;
-        let json_keys = json_keys(&names);
-        let layout = Arc::new(ColumnLayout {
-            id: self.last_id,
-            names: names.clone(),
-            json_keys,
-        });
-        self.by_names.insert(names, Arc::downgrade(&layout));
-        layout
     }
 }
 

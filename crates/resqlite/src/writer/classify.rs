@@ -1,12 +1,8 @@
 //! Which SQL may share a transaction with other writes, judged by its first words.
 
-use sqlite3_parser::{
-    dialect::TokenType::{self, *},
-    lexer::{
-        Splitter,
-        sql::{Error, Tokenizer},
-    },
-};
+use sqlite3_parser::dialect::TokenType::{self, *};
+
+use crate::core::tokens::tokens;
 
 /// Whether a statement that begins with this token cannot share a transaction: SQLite refuses it inside one, it has
 /// another meaning there, or it manages transactions itself.
@@ -28,7 +24,8 @@ fn is_alone(first: TokenType) -> bool {
 
 /// Whether a single statement must run outside the transactions that resqlite opens.
 pub(super) fn statement_runs_alone(sql: &str) -> bool {
-    tokens(sql).find(|token| *token != TK_SEMI).is_some_and(is_alone)
+    let first = tokens(sql).find(|(token, _)| *token != TK_SEMI);
+    first.is_some_and(|(token, _)| is_alone(token))
 }
 
 /// Whether a script must run outside the transactions that resqlite opens. If the start of a statement is misjudged,
@@ -36,7 +33,7 @@ pub(super) fn statement_runs_alone(sql: &str) -> bool {
 pub(super) fn script_runs_alone(sql: &str) -> bool {
     let mut start = true;
     let mut trigger = Trigger::No;
-    for token in tokens(sql) {
+    for (token, _) in tokens(sql) {
         if token == TK_SEMI {
             start = !matches!(trigger, Trigger::Body { .. });
             if start {
@@ -80,30 +77,6 @@ impl Trigger {
             _ => Self::No,
         }
     }
-}
-
-/// The tokens of SQL. A character that begins no token counts as a name, because SQLite may know more than this parser.
-/// An unclosed quote or comment ends the text.
-fn tokens(sql: &str) -> impl Iterator<Item = TokenType> {
-    let mut rest = sql.as_bytes();
-    std::iter::from_fn(move || {
-        while !rest.is_empty() {
-            let (token, length) = match Tokenizer::new().split(rest) {
-                Ok((token, length)) => (token.map(|(_, kind)| kind), length),
-                Err(
-                    Error::UnterminatedLiteral(_)
-                    | Error::UnterminatedBracket(_)
-                    | Error::UnterminatedBlockComment(_),
-                ) => (None, rest.len()),
-                Err(_) => (Some(TK_ID), 1),
-            };
-            rest = &rest[length..];
-            if token.is_some() {
-                return token;
-            }
-        }
-        None
-    })
 }
 
 #[cfg(test)]

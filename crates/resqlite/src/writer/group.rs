@@ -39,10 +39,11 @@ impl Writer {
     fn single(&mut self, (write, reply): Waiting, shares: bool) {
         let alone = !shares
             && match &write.op {
-                WriteOp::Execute { sql, .. } | WriteOp::Batch { sql, .. } => {
+                WriteOp::Execute { sql, .. } | WriteOp::Batch { sql, .. } | WriteOp::Query { sql, .. } => {
                     classify::statement_runs_alone(sql)
                 }
                 WriteOp::Script(script) => classify::script_runs_alone(script),
+                WriteOp::Statements(_) => false,
             };
         if alone {
             let done = self.run_unwrapped(&write);

@@ -4,7 +4,7 @@
 //! thread      takes queued jobs; replaces the connection after a panic
 //! group       writes that share a transaction          unwrapped   SQL that manages transactions itself
 //! transaction a transaction of a caller, step by step
-//! unit        one write inside an open transaction
+//! unit        one write inside an open transaction     script, statements  its kinds that have files of their own
 //! commit      BEGIN, COMMIT, ROLLBACK, and what follows from each
 //! checkpoint  checkpoints of the write-ahead log, after the replies
 //! ```
@@ -16,6 +16,8 @@ mod files;
 mod group;
 mod job;
 mod reply;
+mod script;
+mod statements;
 mod thread;
 mod transaction;
 mod unit;

@@ -16,9 +16,10 @@ pub(super) fn send_reply(reply: ReplyGuard, outcome: Result<Outcome<'_>>) {
 /// Sends the reply to a write.
 pub(super) fn answer(reply: ReplyGuard, done: Result<(Done, u64)>) {
     match done {
-        Ok(((rows, written), commit)) => {
+        Ok((Done::Write(rows, written), commit)) => {
             send_reply(reply, Ok(Outcome::Written(&rows, Written { commit, ..written })));
         }
+        Ok((Done::Results(results), commit)) => send_reply(reply, Ok(Outcome::Results(&results, commit))),
         Err(error) => send_reply(reply, Err(error)),
     }
 }

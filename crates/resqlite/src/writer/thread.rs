@@ -20,7 +20,7 @@ use crate::{
         queue::Popped,
     },
     guard::authorizer::Role,
-    requests::request::WriteOp,
+    requests::{request::WriteOp, statements::Statements},
 };
 
 /// Starts the writer thread and waits until the database is open.
@@ -102,15 +102,21 @@ fn serve(writer: Writer, context: WriterContext) {
     context.location.health.forget_log();
 }
 
-/// Whether a write may share a transaction with others. Judged under the queue's lock, so it must be quick: scripts
-/// and batches whose parameter sets are still arriving run alone.
+/// The texts of a batch that are looked at to find out whether it may share a transaction.
+const SHARED_TEXTS: usize = 32;
+
+/// Whether a write may share a transaction with others. Judged under the queue's lock, so it must be quick: scripts,
+/// batches of many texts, and those whose parameter sets are still arriving run alone.
 fn shareable(job: &WriteJob) -> bool {
     let WriteJob::Write(write, _) = job else {
         return false;
     };
     match &write.op {
-        WriteOp::Execute { sql, .. } | WriteOp::Batch { sql, more: None, .. } => {
-            !classify::statement_runs_alone(sql)
+        WriteOp::Execute { sql, .. }
+        | WriteOp::Batch { sql, more: None, .. }
+        | WriteOp::Query { sql, .. } => !classify::statement_runs_alone(sql),
+        WriteOp::Statements(Statements { texts, .. }) => {
+            texts.len() <= SHARED_TEXTS && !texts.iter().any(|sql| classify::statement_runs_alone(sql))
         }
         _ => false,
     }

@@ -4,7 +4,12 @@ use std::{sync::Arc, time::Instant};
 
 use resqlite_live::Mark;
 
-use super::{Writer, job::Begin, reply::send_reply, unit::Sharing};
+use super::{
+    Writer,
+    job::Begin,
+    reply::{answer, send_reply},
+    unit::Sharing,
+};
 use crate::{
     core::{
         error::{Error, Result},
@@ -13,7 +18,7 @@ use crate::{
         queue::Popped,
     },
     requests::{
-        request::{Outcome, ReplyGuard, Step, Write, Written},
+        request::{Outcome, Query, ReplyGuard, Step, Write, Written},
         session::{EndOnPanic, Inbox},
     },
 };
@@ -130,6 +135,11 @@ impl Writer {
                 self.still_open()
             }
             Step::Write(write, reply) => self.write_inside(&write, reply),
+            Step::Query(query, reply) => self.query_inside(query, reply),
+            Step::Describe(sql, reply) => {
+                self.connection.describe(&sql, reply);
+                Flow::Continue
+            }
             Step::Savepoint(level, reply) => {
                 let mark = self.recorder.mark();
                 let done = self.control(&format!("SAVEPOINT resqlite_{level}"));
@@ -169,17 +179,16 @@ impl Writer {
     }
 
     fn write_inside(&mut self, write: &Write, reply: ReplyGuard) -> Flow {
-        match self.run(write, Sharing::WithOthers) {
-            Ok((rows, written)) => {
-                let written = Written {
-                    commit: self.commits.last(),
-                    ..written
-                };
-                send_reply(reply, Ok(Outcome::Written(&rows, written)));
-            }
-            Err(error) => send_reply(reply, Err(error)),
-        }
+        let done = self.run(write, Sharing::WithOthers);
+        answer(reply, done.map(|done| (done, self.commits.last())));
         self.still_open()
+    }
+
+    fn query_inside(&mut self, query: Query, reply: ReplyGuard) -> Flow {
+        match self.connection.query(&query, self.commits.last(), reply, false) {
+            Ok(()) => self.still_open(),
+            Err((reply, _)) => self.write_inside(&Write::of_query(query, Durability::Normal), reply),
+        }
     }
 
     fn roll_back_to(&mut self, level: u32, open: &mut Open) -> Result<()> {

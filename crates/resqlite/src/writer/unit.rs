@@ -6,24 +6,30 @@ use resqlite_live::fault::planted;
 
 use super::Writer;
 use crate::{
-    connection::{
-        halfway,
-        prepared::{Prepared, no_nul},
-    },
+    connection::{halfway, prepared::Prepared},
     core::{
         error::{Error, Result},
         limits, profile,
         queue::Popped,
     },
     guard::effects::Effects,
-    requests::request::{BatchPart, BatchParts, Packed, ParamSets, Write, WriteOp, Written},
+    requests::{
+        request::{BatchPart, BatchParts, ParamSets, Write, WriteOp, Written},
+        statements::StatementResult,
+    },
+    rows::Packed,
 };
 
-/// The result of a write: the rows that it returned, packed, and its numbers. The commit number is set at commit.
-pub(super) type Done = (Vec<Packed>, Written);
+/// What a write did. The commit number is set at commit.
+pub(super) enum Done {
+    /// The rows that it returned, packed, and its numbers.
+    Write(Vec<Packed>, Written),
+    /// What each of its statements did.
+    Results(Vec<StatementResult>),
+}
 
 /// Parameter sets between two checks of the cancellation token of a batch.
-const SETS_PER_CHECK: usize = 64;
+pub(super) const SETS_PER_CHECK: usize = 64;
 
 /// Whether a write shares its transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,12 +48,14 @@ impl Writer {
             return Err(Error::Aborted);
         }
         let mark = self.recorder.mark();
-        self.connection.guard.interrupt.start(&write.token);
+        let guard = self.connection.guard.clone();
+        guard.interrupt.start_within(write.op.limits(), &write.token);
         let done = match sharing {
             Sharing::Alone => self.work(write),
             Sharing::WithOthers => self.work_or_nothing(write),
         };
-        self.connection.guard.interrupt.stop();
+        guard.interrupt.stop();
+        guard.interrupt.end_query();
         if let WriteOp::Batch {
             more: Some(chunks), ..
         } = &write.op
@@ -81,12 +89,14 @@ impl Writer {
                 writer.batch(prepared, first, more.as_ref(), write, rows)
             }),
             WriteOp::Script(script) => self.script(script),
+            WriteOp::Query { sql, params, .. } => self.any_statement(sql, params, write.integers),
+            WriteOp::Statements(statements) => self.statements(statements, write),
         }
     }
 
     /// Like `work`, under a savepoint if a failure could leave part of the write behind.
     fn work_or_nothing(&mut self, write: &Write) -> Result<Done> {
-        let WriteOp::Execute { sql, .. } = &write.op else {
+        let (WriteOp::Execute { sql, .. } | WriteOp::Query { sql, .. }) = &write.op else {
             if planted("batch_without_savepoint") && matches!(write.op, WriteOp::Batch { .. }) {
                 return self.work(write);
             }
@@ -150,7 +160,7 @@ impl Writer {
             last_insert_rowid: self.last_rowid(),
             commit: 0,
         };
-        Ok((rows, written))
+        Ok(Done::Write(rows, written))
     }
 
     /// Runs the prepared statement once per parameter set; returns the rows changed. `before`: sets of the batch that
@@ -185,10 +195,6 @@ impl Writer {
                 return Err(Error::Aborted);
             }
             let bound = reader.bind_next(&mut prepared.statement);
-            let bound = bound.map_err(|error| match before {
-                Some(before) => in_set(before + set + 1, error),
-                None => error,
-            });
             let stepped = bound.and_then(|()| {
                 let stepping = profile::start_stepping();
                 let drained = self.connection.drain(prepared, write.integers, rows);
@@ -196,7 +202,10 @@ impl Writer {
                 drained
             });
             prepared.statement.reset();
-            stepped?;
+            stepped.map_err(|error| match before {
+                Some(before) => in_set(before + set, self.connection.explain_error(error)),
+                None => error,
+            })?;
             if counts {
                 changes += self.connection.sqlite.changes();
             }
@@ -240,44 +249,7 @@ impl Writer {
         }
     }
 
-    /// Runs all statements of a script; their rows are dropped.
-    pub(super) fn script(&mut self, script: &str) -> Result<Done> {
-        no_nul(script)?;
-        let mut rest = script;
-        let mut changes = 0;
-        while !rest.is_empty() {
-            self.connection.guard.authorizer.forget_effects();
-            let prepared = self.connection.sqlite.prepare(rest, false);
-            let prepared =
-                prepared.map_err(|error| Error::from(at_script(error, script.len() - rest.len())))?;
-            let effects = self.connection.guard.authorizer.effects();
-            if let Some(mut statement) = prepared.statement {
-                if statement.parameter_count() > 0 && !planted("script_binds_null") {
-                    let message = "a script takes no parameters, and SQLite would bind NULL; use execute";
-                    return Err(Error::Parameter(message.into()));
-                }
-                self.about_to_write(&effects)?;
-                let stepping = profile::start_stepping();
-                while statement.step()? {}
-                profile::writer_sqlite(stepping);
-                self.has_written(&effects);
-                if !effects.schema && !effects.writes.is_empty() {
-                    changes += self.connection.sqlite.changes();
-                }
-            }
-            rest = prepared.tail;
-        }
-        Ok((
-            Vec::new(),
-            Written {
-                changes,
-                last_insert_rowid: self.last_rowid(),
-                commit: 0,
-            },
-        ))
-    }
-
-    fn about_to_write(&mut self, effects: &Effects) -> Result<()> {
+    pub(super) fn about_to_write(&mut self, effects: &Effects) -> Result<()> {
         if effects.writes.is_empty() {
             Ok(())
         } else {
@@ -285,7 +257,7 @@ impl Writer {
         }
     }
 
-    fn has_written(&mut self, effects: &Effects) {
+    pub(super) fn has_written(&mut self, effects: &Effects) {
         self.statistics_touched |= effects.statistics;
         if effects.schema {
             self.schema_touched = true;
@@ -293,21 +265,16 @@ impl Writer {
         }
     }
 
-    fn last_rowid(&self) -> i64 {
+    pub(super) fn last_rowid(&self) -> i64 {
         self.connection.sqlite.last_insert_rowid()
     }
 }
 
-/// Counts an error's offset from the start of the script instead of the statement.
-fn at_script(error: resqlite_sqlite::Error, start: usize) -> resqlite_sqlite::Error {
-    let offset = error.offset().map(|offset| start + offset);
-    error.at(offset)
-}
-
-/// Says in which set of a batch a parameter is wrong.
+/// Says in which set of a batch the error is. In messages, sets are counted from 1.
 fn in_set(set: usize, error: Error) -> Error {
-    match error {
-        Error::Parameter(message) => Error::Parameter(format!("set {set}, {message}")),
+    let error = match error {
+        Error::Parameter(message) => Error::Parameter(format!("set {}, {message}", set + 1)),
         other => other,
-    }
+    };
+    error.of_member(set)
 }

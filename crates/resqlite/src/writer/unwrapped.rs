@@ -1,8 +1,6 @@
 //! SQL that runs as it is written, outside of resqlite's transactions, because it manages transactions or the connection
 //! itself.
 
-use std::sync::Arc;
-
 use resqlite_live::fault::planted;
 
 use super::{
@@ -28,9 +26,9 @@ impl Writer {
         guard.interrupt.start(&write.token);
         let done = match &write.op {
             WriteOp::Script(script) => guard.authorizer.unwrapped(Asker::Script, || self.script(script)),
-            WriteOp::Execute { sql, .. } | WriteOp::Batch { sql, .. } => guard
+            _ => guard
                 .authorizer
-                .unwrapped(Asker::Statement, || self.run_uncached(sql, write)),
+                .unwrapped(Asker::Statement, || self.run(write, Sharing::Alone)),
         };
         guard.interrupt.stop();
         self.record_failed_sync(&done);
@@ -61,15 +59,8 @@ impl Writer {
         Ok(())
     }
 
-    fn run_uncached(&mut self, sql: &Arc<str>, write: &Write) -> Result<Done> {
-        let done = self.run(write, Sharing::Alone);
-        // The statement is allowed only here, so it must not stay in the cache.
-        self.connection.forget(sql);
-        done
-    }
-
     /// The SQL may have committed several times, reorganised the file or attached another. So the log says "everything",
-    /// and every connection forgets its statements.
+    /// and every connection forgets its statements, as some were allowed only here.
     fn settle_unwrapped(&mut self) -> Result<()> {
         self.connection.clear();
         // Readers must know what names mean before they know of the commit.

@@ -2,7 +2,9 @@
 
 mod support;
 
+mod any_statement;
 mod attached;
+mod batches;
 mod cancelling;
 mod changes_basic;
 mod changes_indirect;
@@ -10,6 +12,7 @@ mod changes_schema;
 mod changes_undone;
 mod changes_values;
 mod commit_numbers;
+mod describe;
 mod extensions;
 mod foreign_connections;
 mod functions;

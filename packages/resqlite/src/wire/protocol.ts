@@ -73,6 +73,15 @@ export const Op = {
   UNSUBSCRIBE: 24,
   /** `u32 sql · params`. Replies with JSON. */
   EXPLAIN_STREAM: 25,
+  /** `u32 sql · limits · params`: one statement of any kind. Replies with `RESULTS`. */
+  QUERY: 26,
+  /** `u32 sql`. Replies with JSON. */
+  DESCRIBE: 27,
+  /**
+   * `u32 texts · u32 statements`, then `u32 sql` per text, then per statement `u32 text · params`: several
+   * statements of any kind, as one write. Replies with `RESULTS`.
+   */
+  STATEMENTS: 28,
 } as const
 
 /** Flags of request frames. The lowest bits hold the integer mode. */
@@ -132,6 +141,17 @@ export const ReplyKind = {
    * The patches since the last emission are complete. `f64 commit · f64 microseconds · u32 reason · u32 0`
    */
   EMIT: 9,
+  /**
+   * The columns of statements, sent before their first use. Argument: their number. `u32 length · JSON`. With
+   * `END`, the columns sent before are void.
+   */
+  COLUMNS: 10,
+  /**
+   * What statements of any kind did. Argument: how many. `f64 commit`, then per statement `f64 changes · i64
+   * last rowid · u32 columns · u32 rows`; the rows of all of them were sent before, back to back. A single
+   * statement that reads says 0 rows.
+   */
+  RESULTS: 11,
 } as const
 
 /** Flags of reply frames. */

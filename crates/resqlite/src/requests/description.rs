@@ -1,0 +1,14 @@
+//! What a statement is, without running it.
+
+use crate::rows::Column;
+
+/// What a statement is: see [`Database::describe`](crate::Database::describe).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// Whether it only reads, so that `select` takes it.
+    pub read_only: bool,
+    /// The columns of its rows; empty if it gives none.
+    pub columns: Vec<Column>,
+    /// For each parameter its name with its prefix; `None` for a plain `?`, and for a number that is left out.
+    pub parameters: Vec<Option<String>>,
+}

@@ -1,0 +1,79 @@
+//! Running a script inside an open transaction, or outside of one.
+
+use resqlite_live::fault::planted;
+
+use super::{Writer, unit::Done};
+use crate::{
+    connection::prepared::no_nul,
+    core::{
+        error::{Error, Result},
+        profile,
+    },
+    requests::request::Written,
+};
+
+impl Writer {
+    /// Runs all statements of a script; their rows are dropped. An error says which statement failed, and where it begins
+    /// or what in it is wrong.
+    pub(super) fn script(&mut self, script: &str) -> Result<Done> {
+        no_nul(script)?;
+        let mut rest = script.trim_start();
+        let (mut changes, mut index) = (0, 0);
+        while !rest.is_empty() {
+            let start = script.len() - rest.len();
+            let ran = self.next_of_script(rest).map_err(|error| {
+                let error = self.connection.explain_error(in_script(error, start));
+                error.of_member(index)
+            });
+            let (tail, changed) = ran?;
+            rest = tail.trim_start();
+            index += usize::from(changed.is_some());
+            changes += changed.unwrap_or(0);
+        }
+        let written = Written {
+            changes,
+            last_insert_rowid: self.last_rowid(),
+            commit: 0,
+        };
+        Ok(Done::Write(Vec::new(), written))
+    }
+
+    /// Runs the first statement of a script. Returns what stands behind it, and the rows changed; `None` where the text
+    /// holds only comments.
+    fn next_of_script<'a>(&mut self, script: &'a str) -> Result<(&'a str, Option<i64>)> {
+        self.connection.guard.authorizer.forget_effects();
+        let prepared = self.connection.sqlite.prepare(script, false)?;
+        let effects = self.connection.guard.authorizer.effects();
+        let Some(mut statement) = prepared.statement else {
+            return Ok((prepared.tail, None));
+        };
+        if statement.parameter_count() > 0 && !planted("script_binds_null") {
+            let message = "a script takes no parameters, and SQLite would bind NULL; use execute";
+            return Err(Error::Parameter(message.into()));
+        }
+        self.about_to_write(&effects)?;
+        let stepping = profile::start_stepping();
+        while statement.step()? {}
+        profile::writer_sqlite(stepping);
+        self.has_written(&effects);
+        let counts = !effects.schema && !effects.writes.is_empty();
+        let changes = if counts {
+            self.connection.sqlite.changes()
+        } else {
+            0
+        };
+        Ok((prepared.tail, Some(changes)))
+    }
+}
+
+/// Counts an error's offset from the start of the script. Without one it is that of the statement, which begins at
+/// `start`.
+fn in_script(error: Error, start: usize) -> Error {
+    match error {
+        Error::Sqlite(error) => {
+            let offset = error.offset().map_or(start, |offset| start + offset);
+            Error::Sqlite(error.at(Some(offset)))
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,134 @@
+//! Running statements of any kind inside an open transaction: one, or a batch of them.
+
+use std::sync::Arc;
+
+use super::{
+    Writer,
+    unit::{Done, SETS_PER_CHECK},
+};
+use crate::{
+    connection::prepared::Prepared,
+    core::{
+        error::{Error, Result},
+        params::{Params, Reader, malformed},
+        profile,
+    },
+    requests::{
+        request::Write,
+        statements::{StatementResult, Statements},
+    },
+    rows::Integers,
+};
+
+/// The statement of a batch that ran last. The next one often has the same text.
+struct Last {
+    position: usize,
+    prepared: Prepared,
+}
+
+impl Writer {
+    /// Runs one statement.
+    pub(super) fn any_statement(
+        &mut self,
+        sql: &Arc<str>,
+        params: &Params,
+        integers: Integers,
+    ) -> Result<Done> {
+        let mut prepared = self.connection.take(sql)?;
+        let ran = self.run_once(&mut prepared, &mut params.reader(), integers);
+        prepared.end_run(params.byte_len());
+        self.connection.put(sql, prepared);
+        Ok(Done::Results(vec![ran?]))
+    }
+
+    /// Runs all statements of a batch. An error says which of them failed.
+    pub(super) fn statements(&mut self, batch: &Statements, write: &Write) -> Result<Done> {
+        let (mut params, mut last) = (batch.packed.reader(), None);
+        let mut results = Vec::with_capacity(batch.count);
+        for index in 0..batch.count {
+            if index % SETS_PER_CHECK == SETS_PER_CHECK - 1 && write.token.is_cancelled() {
+                return Err(Error::Aborted);
+            }
+            let ran = self.next_statement(batch, &mut params, &mut last, write.integers);
+            results.push(ran.map_err(|error| in_statement(index, self.connection.explain_error(error)))?);
+        }
+        self.put_back(batch, last);
+        Ok(Done::Results(results))
+    }
+
+    fn next_statement(
+        &mut self,
+        batch: &Statements,
+        params: &mut Reader<'_>,
+        last: &mut Option<Last>,
+        integers: Integers,
+    ) -> Result<StatementResult> {
+        let position = params.number()?;
+        if last.as_ref().is_none_or(|last| last.position != position) {
+            self.put_back(batch, last.take());
+            let sql = batch.texts.get(position).ok_or_else(malformed)?;
+            let prepared = self.connection.take(sql)?;
+            *last = Some(Last { position, prepared });
+        }
+        let prepared = &mut last.as_mut().expect("taken above").prepared;
+        let ran = self.run_once(prepared, params, integers);
+        if prepared.effects.schema {
+            // What other statements mean may have changed.
+            *last = None;
+            self.connection.clear();
+        }
+        ran
+    }
+
+    fn put_back(&mut self, batch: &Statements, last: Option<Last>) {
+        if let Some(Last {
+            position,
+            mut prepared,
+        }) = last
+        {
+            prepared.end_run(batch.packed.byte_len());
+            self.connection.put(&batch.texts[position], prepared);
+        }
+    }
+
+    /// Runs a prepared statement with the next parameters.
+    fn run_once(
+        &mut self,
+        prepared: &mut Prepared,
+        params: &mut Reader<'_>,
+        integers: Integers,
+    ) -> Result<StatementResult> {
+        self.about_to_write(&prepared.effects)?;
+        let mut rows = Vec::new();
+        let ran = params.bind_next(&mut prepared.statement).and_then(|()| {
+            let stepping = profile::start_stepping();
+            let drained = self.connection.drain(prepared, integers, &mut rows);
+            profile::writer_sqlite(stepping);
+            drained
+        });
+        prepared.statement.reset();
+        self.has_written(&prepared.effects);
+        ran?;
+        let counts = !prepared.effects.schema && !prepared.effects.writes.is_empty();
+        let sqlite = &self.connection.sqlite;
+        Ok(StatementResult {
+            columns: prepared.columns(),
+            rows,
+            changes: if counts { sqlite.changes() } else { 0 },
+            last_insert_rowid: if prepared.only_reads() {
+                0
+            } else {
+                self.last_rowid()
+            },
+        })
+    }
+}
+
+/// Says in which statement of a batch the error is. In messages, statements are counted from 1.
+fn in_statement(index: usize, error: Error) -> Error {
+    let error = match error {
+        Error::Parameter(message) => Error::Parameter(format!("statement {}, {message}", index + 1)),
+        other => other,
+    };
+    error.of_member(index)
+}
