@@ -140,7 +140,11 @@ class Batch {
   }
 
   #add(params: unknown): void {
-    writeParams(this.frames, params, ++this.#sets)
+    try {
+      writeParams(this.frames, params, ++this.#sets)
+    } catch (error) {
+      throw Object.assign(error as Error, { index: this.#sets - 1 })
+    }
     this.#setsInFrame++
   }
 

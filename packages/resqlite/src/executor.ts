@@ -1,4 +1,5 @@
 import { type ParamSets, sendBatch } from './batch'
+import type { BatchResults, BatchStatement, QueryResult } from './core/query-types'
 import type {
   AbortOptions,
   AnyParams,
@@ -13,6 +14,7 @@ import type {
 } from './core/types'
 import { Queryable } from './queryable'
 import { callQuery, EXEC, EXECUTE, run } from './requests'
+import { BATCH } from './statements'
 
 /**
  * What can be queried and written to: a {@link Database} or a {@link Transaction}. Take it as the type of a parameter in
@@ -60,6 +62,35 @@ export abstract class Executor extends Queryable {
     return typeof sql === 'string'
       ? this[run](EXECUTE, sql, params, options)
       : callQuery(this, EXECUTE, sql, params)
+  }
+
+  /**
+   * Runs several statements of any kind in one transaction, all or nothing, and returns their results in order. They go to
+   * the engine in one trip and come back in one. A statement that reads sees the writes before it. In a transaction, a
+   * failure undoes the batch, and the transaction can continue.
+   *
+   * If one fails, the error has its position as `index` and its text as `sql`. Statements that cannot run in a transaction
+   * (`VACUUM`, `ATTACH`) fail. All statements are encoded at once: for many rows use {@link Executor.executeBatch}, which
+   * sends them in parts.
+   *
+   * ```ts
+   * const [, , { rows }] = await db.batch([
+   *   { sql: 'UPDATE accounts SET balance = balance - 10 WHERE id = ?', params: [from] },
+   *   { sql: 'UPDATE accounts SET balance = balance + 10 WHERE id = ?', params: [to] },
+   *   'SELECT id, balance FROM accounts',
+   * ])
+   * ```
+   */
+  batch<const S extends readonly BatchStatement[]>(
+    statements: S,
+    options: ExecuteOptions & { arrays: true },
+  ): Promise<{ -readonly [K in keyof S]: QueryResult<RowArray> }>
+  batch<const S extends readonly BatchStatement[]>(
+    statements: S,
+    options?: ExecuteOptions,
+  ): Promise<BatchResults<S>>
+  batch(statements: unknown, options?: ExecuteOptions): Promise<unknown> {
+    return this[run](BATCH, '', statements, options)
   }
 
   /**

@@ -2,8 +2,9 @@
 import { nativeBinding } from './wire/native'
 
 export { AbortError, LimitError, ResqliteError, SqliteError, TransactionError } from './core/errors'
-// Every type in these two files is public.
+// Every type in these three files is public.
 export type * from './core/live-types'
+export type * from './core/query-types'
 export { type SqlPart, SqlQuery, sql } from './core/sql'
 export type * from './core/types'
 export { Database } from './database'

@@ -1,4 +1,6 @@
+import type { Description, QueryResult } from './core/query-types'
 import type {
+  AbortOptions,
   AnyParams,
   ParamsOf,
   QueryLike,
@@ -8,6 +10,7 @@ import type {
   RowsOf,
   SelectOptions,
 } from './core/types'
+import { DESCRIBE, QUERY } from './query'
 import { type Call, callQuery, run, SELECT, SELECT_BYTES, SELECT_ONE } from './requests'
 
 /**
@@ -116,6 +119,63 @@ export abstract class Queryable {
     return typeof sql === 'string'
       ? this[run](SELECT_BYTES, sql, params, options)
       : callQuery(this, SELECT_BYTES, sql, params)
+  }
+
+  /**
+   * Runs one statement of any kind, and returns its rows, their columns, and what it changed. Where it runs is what SQLite
+   * says of it: one that only reads runs as {@link Queryable.select} does, any other as {@link Executor.execute} does, with
+   * the rows of its `RETURNING` clause. In a snapshot, a statement that writes is refused.
+   *
+   * ```ts
+   * const { rows, columns, changes } = await db.query(sqlOfUser)
+   * const names = columns.map(({ name, type, table }) => `${table}.${name} ${type}`)
+   * ```
+   *
+   * Calls that are not awaited run in their order if their first keyword says that they write, as INSERT or CREATE does.
+   */
+  query<T = RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: SelectOptions & { arrays: true },
+  ): Promise<QueryResult<T>>
+  query<T = Row, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params?: P,
+    options?: SelectOptions & { arrays?: false | undefined },
+  ): Promise<QueryResult<T>>
+  query<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: SelectOptions | undefined,
+  ): Promise<QueryResult<T>>
+  query<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options: SelectOptions & { arrays: true },
+  ): Promise<QueryResult<RowsOf<T, Q, RowArray>[number]>>
+  query<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options?: SelectOptions,
+  ): Promise<QueryResult<RowsOf<T, Q, Row>[number]>>
+  query(sql: unknown, params?: unknown, options?: unknown): Promise<QueryResult<unknown>> {
+    return typeof sql === 'string'
+      ? this[run](QUERY, sql, params, options)
+      : callQuery(this, QUERY, sql, params)
+  }
+
+  /**
+   * Says what a statement of any kind is, without running it: whether it only reads, its columns and its parameters. A PRAGMA
+   * that SQLite would carry out at once is refused with the code `RESQLITE_READ_ONLY`.
+   *
+   * ```ts
+   * const { readOnly, columns, parameters } = await db.describe('SELECT name, born FROM users WHERE id = :id')
+   * parameters // [':id']
+   * columns[1] // { name: 'born', type: 'DATE', table: 'users', column: 'born', database: 'main' }
+   * ```
+   */
+  describe(sql: string | QueryLike, options?: AbortOptions): Promise<Description> {
+    return typeof sql === 'string'
+      ? this[run](DESCRIBE, sql, undefined, options)
+      : callQuery(this, DESCRIBE, sql, options)
   }
 
   /** @internal */

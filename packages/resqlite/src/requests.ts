@@ -141,7 +141,8 @@ function startRead(
   return pending
 }
 
-function writeLimitsBefore(limits: QueryLimits) {
+/** Returns a function that writes the limits of a query and then its parameters. */
+export function writeLimitsBefore(limits: QueryLimits) {
   return (writer: FrameWriter, params: unknown) => {
     writeLimits(writer, limits)
     writeParams(writer, params)
@@ -149,6 +150,6 @@ function writeLimitsBefore(limits: QueryLimits) {
 }
 
 /** Cancels a read when the signal fires: it fails at once. */
-function abandonOnAbort(channel: Channel, signal: AbortSignal, pending: Pending): void {
+export function abandonOnAbort(channel: Channel, signal: AbortSignal, pending: Pending): void {
   pending.onSettled = onAbort(signal, () => channel.abandon(pending, abortFailure(signal.reason)))
 }

@@ -11,6 +11,7 @@ import {
   type Patch,
   type Query,
   type Queryable,
+  type QueryResult,
   type Row,
   type RowArray,
   type Snapshot,
@@ -244,4 +245,24 @@ export async function common(db: Database): Promise<void> {
   })
   await db.snapshot(read)
   await write(db)
+}
+
+/** `query` and `batch` type their rows as the other methods do. */
+export async function statementsOfAnyKind(db: Database): Promise<void> {
+  const named = await db.query<{ id: number }>('SELECT id FROM t', { id: 7 })
+  const id: number | undefined = named.rows[0]?.id
+  const tagged = await db.query(sql<{ name: string }>`SELECT name FROM t`)
+  const name: string | undefined = tagged.rows[0]?.name
+  const arrays: ColumnValue[][] = (await db.query('SELECT 1', [], { arrays: true })).rows
+  const table: string | null | undefined = tagged.columns[0]?.table
+
+  const [first, second] = await db.batch(['DELETE FROM t', sql<{ name: string }>`SELECT name FROM t`])
+  const changes: number = first.changes
+  const named2: string | undefined = second.rows[0]?.name
+  // @ts-expect-error: there are two results
+  const third = (await db.batch(['DELETE FROM t', 'SELECT 1']))[2]
+  const many: QueryResult[] = await db.batch(['a', 'b'].map((text) => ({ sql: text })))
+  const { rows } = (await db.batch(['SELECT 1'], { arrays: true }))[0]
+  const value: ColumnValue | undefined = rows[0]?.[0]
+  void [id, name, arrays, table, changes, named2, third, many, value]
 }

@@ -15,6 +15,7 @@ import { type ProfileBinding, profileBinding } from './profile-binding'
 import { outcomeOf } from './reply-payload'
 import { kindOfText, ReplyPoller } from './reply-poller'
 import { SqlTexts } from './sql-texts'
+import { StatementResults } from './statement-results'
 
 const resolved = Promise.resolve()
 
@@ -41,6 +42,7 @@ export class Channel {
   #filled = 0
   readonly #slabs: (Memory | undefined)[] = []
   readonly #layouts: (Layout | undefined)[] = []
+  readonly #results = new StatementResults()
   /** The requests that wait for replies, by slot. */
   readonly #open: (OpenRequest | undefined)[] = []
   readonly #freeSlots: number[] = []
@@ -79,13 +81,28 @@ export class Channel {
     arrays = false,
   ): Pending {
     const pending = new Pending(answer, arrays, (flags & INTEGERS_MASK) === INTEGER_FLAGS.bigint)
-    this.#send(op, flags, target, fill, pending)
+    this.send(op, flags, target, fill, pending)
     return pending
+  }
+
+  /** Sends a frame whose payload `fill` writes, for a request that has no slot yet. If `fill` throws, nothing is sent. */
+  send(
+    op: number,
+    flags: number,
+    target: number,
+    fill: ((writer: FrameWriter) => void) | undefined,
+    request: OpenRequest,
+  ): void {
+    const writer = this.#writer
+    writer.begin(op, flags, target)
+    if (fill !== undefined) this.#fill(fill)
+    writer.end(this.reserve(request, op))
+    this.schedule()
   }
 
   /** Opens a live query. */
   stream(flags: number, target: number, fill: (writer: FrameWriter) => void, request: StreamRequest): void {
-    this.#send(Op.STREAM, flags, target, fill, request)
+    this.send(Op.STREAM, flags, target, fill, request)
   }
 
   /** Ends a live query, which gets no further frame. */
@@ -228,20 +245,6 @@ export class Channel {
     writer.clear()
   }
 
-  #send(
-    op: number,
-    flags: number,
-    target: number,
-    fill: ((writer: FrameWriter) => void) | undefined,
-    request: OpenRequest,
-  ): void {
-    const writer = this.#writer
-    writer.begin(op, flags, target)
-    if (fill !== undefined) this.#fill(fill)
-    writer.end(this.reserve(request, op))
-    this.schedule()
-  }
-
   #fill(fill: (writer: FrameWriter) => void): void {
     try {
       fill(this.#writer)
@@ -338,6 +341,7 @@ export class Channel {
     }
     const kind = info & 0xff
     if (kind === ReplyKind.LAYOUT) this.#learnLayout(argument, flags, memory, payload)
+    else if (kind === ReplyKind.COLUMNS) this.#results.learn(argument, flags, memory, payload)
     else this.#dispatch(this.#open[slot], kind, flags, argument, memory, payload)
     // The subscribers of an emission may have taken any time.
     return !isInline || kind === ReplyKind.EMIT
@@ -381,6 +385,8 @@ export class Channel {
     if (pending.settled) return
     try {
       if (kind === ReplyKind.ROWS) this.#takeRows(pending, flags, argument, memory, at)
+      else if (kind === ReplyKind.RESULTS)
+        pending.settle(this.#results.results(pending, argument, memory, at))
       else if (last) pending.settle(outcomeOf(pending, kind, argument, memory, at))
     } catch (error) {
       // For example a text that is longer than a string can be. It fails this request and no other.

@@ -64,6 +64,18 @@ export class Pending extends OpenRequest {
   }
 }
 
+/** A request that runs several statements. */
+export class StatementsPending extends Pending {
+  constructor(
+    /** The SQL of each statement. */
+    readonly sqls: readonly string[],
+    arrays: boolean,
+    bigints: boolean,
+  ) {
+    super(Answer.REPLY, arrays, bigints)
+  }
+}
+
 /** A request that opens a live query. It takes reply frames until it ends. */
 export abstract class StreamRequest extends OpenRequest {
   /** A frame has arrived. Before that, the native side may know another request by the same slot. */

@@ -1,7 +1,7 @@
 import { type FailureReport, reportedFailure } from '../core/failure'
 import type { Memory } from '../decode/memory'
 import { ReplyKind } from '../wire/protocol'
-import type { Pending } from './pending'
+import { type Pending, StatementsPending } from './pending'
 
 /**
  * Returns what a request resolves with, from the payload at `at` of its last reply frame. `length` is the number of bytes
@@ -27,7 +27,7 @@ export function outcomeOf(
     case ReplyKind.ERROR: {
       const report = JSON.parse(memory.text(at, length)) as FailureReport
       if (report.code === 'RESQLITE_ABORTED' && pending.cancelled !== undefined) return pending.cancelled
-      return reportedFailure(report)
+      return reportedFailure(report, pending instanceof StatementsPending ? pending.sqls : undefined)
     }
     case ReplyKind.JSON:
       return JSON.parse(memory.text(at, length))
@@ -37,7 +37,7 @@ export function outcomeOf(
 }
 
 /** Reads a rowid, as a number where that is exact. */
-function rowid(memory: Memory, at: number, bigints: boolean): number | bigint {
+export function rowid(memory: Memory, at: number, bigints: boolean): number | bigint {
   if (!bigints) {
     const low = (memory.i32[at >>> 2] as number) >>> 0
     const high = memory.i32[(at >>> 2) + 1] as number

@@ -26,6 +26,11 @@
 export class ResqliteError extends Error {
   /** For example `'SQLITE_BUSY'` or `'RESQLITE_CLOSED'`. */
   readonly code: string
+  /**
+   * Where several statements or parameter sets were passed, as to `batch`, `executeBatch` and `exec`: the position of the one
+   * that failed, counted from 0. Errors that are a `TypeError` or `RangeError` have it, too.
+   */
+  declare readonly index?: number
 
   constructor(message: string, code: string, options?: { cause?: unknown }) {
     super(message, options)

@@ -19,6 +19,8 @@ export interface FailureReport {
   offset?: number
   operation?: string
   limit?: LimitError['limit']
+  /** Of several statements or parameter sets: which one it is about, counted from 0. */
+  index?: number
 }
 
 /**
@@ -37,9 +39,16 @@ export class Failure {
   }
 }
 
-/** The failure that the native side reported. */
-export function reportedFailure(report: FailureReport): Failure {
-  return new Failure((sql) => fromReport(report, sql))
+/** The failure that the native side reported. `sqls`: the statements of a batch. */
+export function reportedFailure(report: FailureReport, sqls?: readonly string[]): Failure {
+  const { index } = report
+  if (index === undefined)
+    return new Failure((sql) => fromReport(report, sqls === undefined ? sql : undefined))
+  return new Failure((sql) => {
+    if (sqls === undefined) return Object.assign(fromReport(report, sql), { index })
+    const own = sqls[index]
+    return Object.assign(fromReport(report, own), { index, sql: own })
+  })
 }
 
 /** The failure of a request that was cancelled through a signal. */
