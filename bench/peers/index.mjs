@@ -7,6 +7,7 @@
 //   pragma(name)       its value on the connection that writes
 //   jsonBytes(sql)     optional → function returning a Uint8Array with the rows as a JSON array
 //   batch(sql)         optional → function that runs one statement for many parameter sets, all or nothing
+//   statements(list)   optional → runs { sql, params } after { sql, params } as one call, all or nothing
 //   transaction(body)  optional → what body(tx) returned; rolled back and thrown on when it fails. The body of a blocking
 //                      session is synchronous (workloads/steps.mjs writes bodies for both). Missing abilities are absent:
 //                      tx = { run(sql, params), get(sql, params), all(sql, params), batch?(sql, sets), transaction?(body) }

@@ -36,6 +36,8 @@ export async function open(file, { synchronous }) {
     pragma: async (name) => Object.values((await db.execute(`PRAGMA ${name}`)).rows[0])[0],
     jsonBytes: (sql) => () => db.selectBytes(sql),
     batch: (sql) => (sets) => db.executeBatch(sql, sets),
+    // A build that is compared may be older than the method.
+    statements: db.batch && ((list) => db.batch(list)),
     transaction: (body) => db.transaction((tx) => body(handle(tx))),
     async each(sql, onRow) {
       for await (const row of db.iterate(sql)) onRow(row)

@@ -36,6 +36,7 @@ import { points } from './point.mjs'
 import { concurrentSelects, selects } from './select.mjs'
 import { shapeSelects } from './shapes.mjs'
 import { stall } from './stall.mjs'
+import { statementLists } from './statements.mjs'
 import { sustained } from './sustained.mjs'
 import { syncBurst } from './sync-burst.mjs'
 import { transactions } from './transactions.mjs'
@@ -46,7 +47,7 @@ export const workloads = [
   points,
   jsons, // json
   [...inserts, ...hundreds, ...batches, ...pipelines, sustained], // writes
-  [...transactions, pipelinedTransactions, contention], // transactions
+  [...transactions, ...statementLists, pipelinedTransactions, contention], // transactions
   [chat, feed, syncBurst, largeSet], // scenarios
   [...memories, iterate], // memory
   [openClose, coldStart], // lifecycle
