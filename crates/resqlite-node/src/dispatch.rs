@@ -356,7 +356,7 @@ impl Dispatcher {
 fn param_sets(request: &Request<'_>) -> ParamSets {
     ParamSets {
         count: request.word(4) as usize,
-        params: request.params(8),
+        params: request.params(16).with_texts_at(request.word(8) as usize),
     }
 }
 

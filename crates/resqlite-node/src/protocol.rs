@@ -44,9 +44,10 @@ byte_enum! {
         Select = 5,
         /// `u32 sql · params`
         Execute = 6,
-        /// `u32 sql · u32 sets · params × sets`. With `MORE`, further sets follow in `CHUNK` frames.
+        /// `u32 sql · u32 sets · u32 texts · u32 0 · params × sets · texts`, where `texts` is the number of bytes before the
+        /// texts. With `MORE`, further sets follow in `CHUNK` frames.
         Batch = 7,
-        /// `u32 0 · u32 sets · params × sets`, for the batch that request `target` began. No reply.
+        /// `u32 0 · u32 sets · u32 texts · u32 0 · params × sets · texts`, for the batch that request `target` began. No reply.
         Chunk = 8,
         /// The caller of the batch that request `target` began has given up. No reply.
         BatchAbort = 9,

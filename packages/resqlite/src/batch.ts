@@ -13,6 +13,9 @@ import type { FrameWriter } from './wire/frame-writer'
 import { writeParams } from './wire/params'
 import { FRAME_HEADER, INTEGER_FLAGS, INTEGERS_MASK, Op, RequestFlags } from './wire/protocol'
 
+/** Where the parameter sets begin in a frame. */
+const SETS_AT = FRAME_HEADER + 16
+
 /** Parameter sets: each is checked when its turn comes. */
 export type ParamSets = Iterable<unknown> | AsyncIterable<unknown>
 
@@ -163,6 +166,9 @@ class Batch {
     else frames.begin(Op.BATCH, target.flags, target.id)
     frames.u32(0) // the number of the SQL text, written when the frame is sent
     frames.u32(0) // the number of parameter sets, likewise
+    frames.u32(0) // the number of bytes before the texts, likewise
+    frames.u32(0)
+    frames.deferTexts()
     this.#setsInFrame = 0
   }
 
@@ -170,6 +176,8 @@ class Batch {
     const { frames, pending } = this
     frames.addFlags(more)
     frames.patchU32(FRAME_HEADER + 4, this.#setsInFrame)
+    frames.patchU32(FRAME_HEADER + 8, frames.position - SETS_AT)
+    frames.deferredTexts()
     if (!this.#started) this.#start(more !== 0)
     frames.end(pending.slot)
     this.#channel.append(frames)

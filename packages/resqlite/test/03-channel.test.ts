@@ -45,9 +45,10 @@ class FakeWriter {
       port.error(frame.target, { kind: 'resqlite', code: 'RESQLITE_ABORTED', message: 'aborted' })
     }
     if (frame.op !== Op.BATCH && frame.op !== Op.CHUNK) return
-    let at = 8
+    let at = 16
+    const texts = { text: frame.payload.toString('utf8', at + frame.payload.readUInt32LE(8)), at: 0 }
     for (let i = frame.payload.readUInt32LE(4); i > 0; i--) {
-      const { params, end } = readParams(frame.payload, at)
+      const { params, end } = readParams(frame.payload, at, texts)
       this.sets.push(params.map((param) => param.value))
       at = end
     }

@@ -320,3 +320,40 @@ test('the async iterable is closed when the batch fails', async (t) => {
   await assert.rejects(db.executeBatch(INSERT, sets()), withCode('RESQLITE_PARAMETER'))
   assert.ok(closed)
 })
+
+const TEXTS = [
+  '',
+  'plain',
+  'é',
+  '日本語',
+  '😀',
+  'a\0b',
+  'x'.repeat(1024),
+  'y'.repeat(1025),
+  '😀'.repeat(512),
+  'half \ud83d',
+  '\ude00 other half',
+  '\ude00',
+]
+
+test('texts of all kinds arrive as they are, whatever stands beside them', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(a, b)')
+  const sets = TEXTS.flatMap((a) => TEXTS.map((b) => [a, b]))
+  await db.executeBatch('INSERT INTO t VALUES (?, ?)', Array.from({ length: 40 }, () => sets).flat())
+  const rows = await db.select('SELECT a, b FROM t ORDER BY rowid', [], { arrays: true })
+  const stored = sets.map((set) => set.map((text) => Buffer.from(text).toString()))
+  assert.equal(rows.length, 40 * sets.length)
+  for (const [i, row] of rows.entries()) assert.deepEqual(row, stored[i % sets.length])
+})
+
+test('named texts arrive as they are', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(a, b)')
+  await db.executeBatch('INSERT INTO t VALUES (:a, :b)', [
+    { b: 'two', a: 'one' },
+    { a: '日本', b: 'é' },
+  ])
+  assert.deepEqual(await db.select('SELECT a, b FROM t ORDER BY rowid'), [
+    { a: 'one', b: 'two' },
+    { a: '日本', b: 'é' },
+  ])
+})

@@ -1,7 +1,8 @@
 //! Parameters of a statement, packed into bytes: in the same form from every language.
 //!
 //! `u16 count · u8 named · u8 0`, then the values. A named value starts with `u16 length · UTF-8 name`. A value is
-//! `u8 tag` and its content; see [`tag`]. Numbers are little-endian and not aligned.
+//! `u8 tag` and its content; see [`tag`]. Numbers are little-endian and not aligned. The texts of many sets may stand
+//! behind them, end to end.
 
 use std::{ops::Range, sync::Arc};
 
@@ -28,6 +29,8 @@ pub mod tag {
     pub const TEXT: u8 = 5;
     /// A `u32` length and bytes follow.
     pub const BLOB: u8 = 6;
+    /// A `u32` length in UTF-16 units follows. The UTF-8 text stands behind all sets, after the text before it.
+    pub const DEFERRED: u8 = 7;
 }
 
 /// One packed set of parameters, or several back to back. Cheap to clone.
@@ -35,6 +38,8 @@ pub mod tag {
 pub struct Params {
     bytes: Arc<[u8]>,
     range: Range<usize>,
+    /// Where the texts stand that are not among the values.
+    texts: Range<usize>,
 }
 
 impl Params {
@@ -43,7 +48,20 @@ impl Params {
         let end = range.end.min(bytes.len());
         Self {
             range: range.start.min(end)..end,
+            texts: end..end,
             bytes,
+        }
+    }
+
+    /// Splits off the texts, which begin so many bytes behind the start of the parameters.
+    #[must_use]
+    pub fn with_texts_at(self, offset: usize) -> Self {
+        let Range { start, end } = self.range;
+        let texts = start.saturating_add(offset).min(end);
+        Self {
+            range: start..texts,
+            texts: texts..end,
+            bytes: self.bytes,
         }
     }
 
@@ -52,11 +70,8 @@ impl Params {
         if self.bytes.len() <= 2 * self.range.len() + 64 {
             return self;
         }
-        let range = 0..self.range.len();
-        Self {
-            bytes: self.bytes[self.range].into(),
-            range,
-        }
+        let length = self.range.len();
+        Self::packed(self.bytes[self.range].into(), 0..length)
     }
 
     /// The packed sets.
@@ -71,8 +86,11 @@ impl Params {
 
     /// A reader over the sets.
     pub(crate) fn reader(&self) -> Reader<'_> {
+        let texts = &self.bytes[self.texts.clone()];
         Reader {
             bytes: &self.bytes[self.range.clone()],
+            texts,
+            is_ascii: texts.is_ascii(),
         }
     }
 }
@@ -88,10 +106,7 @@ impl From<&[Value]> for Params {
         let mut out = Vec::new();
         pack(&mut out, values);
         let range = 0..out.len();
-        Self {
-            bytes: out.into(),
-            range,
-        }
+        Self::packed(out.into(), range)
     }
 }
 
@@ -134,10 +149,7 @@ impl Params {
             pack_value(&mut out, value);
         }
         let range = 0..out.len();
-        Self {
-            bytes: out.into(),
-            range,
-        }
+        Self::packed(out.into(), range)
     }
 }
 
@@ -175,6 +187,9 @@ fn pack_bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
 /// Reads packed sets and binds them.
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
+    /// The texts behind the sets that were not read yet.
+    texts: &'a [u8],
+    is_ascii: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -274,6 +289,7 @@ impl<'a> Reader<'a> {
             tag::REAL => ValueRef::Real(f64::from_le_bytes(self.array()?)),
             tag::TEXT => ValueRef::Text(self.bytes()?),
             tag::BLOB => ValueRef::Blob(self.bytes()?),
+            tag::DEFERRED => ValueRef::Text(self.deferred_text()?),
             _ => return Err(malformed()),
         })
     }
@@ -281,6 +297,19 @@ impl<'a> Reader<'a> {
     fn bytes(&mut self) -> Result<&'a [u8]> {
         let length = u32::from_le_bytes(self.array()?);
         self.take(length as usize)
+    }
+
+    fn deferred_text(&mut self) -> Result<&'a [u8]> {
+        let units = u32::from_le_bytes(self.array()?) as usize;
+        let length = if self.is_ascii {
+            Some(units)
+        } else {
+            utf8_length(self.texts, units)
+        };
+        let cut = length.and_then(|length| self.texts.split_at_checked(length));
+        let (text, rest) = cut.ok_or_else(malformed)?;
+        self.texts = rest;
+        Ok(text)
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
@@ -294,6 +323,22 @@ impl<'a> Reader<'a> {
         self.bytes = rest;
         Ok(head)
     }
+}
+
+/// The bytes that the first `units` UTF-16 units of a text take in UTF-8.
+fn utf8_length(text: &[u8], mut units: usize) -> Option<usize> {
+    let mut length = 0;
+    while units > 0 {
+        let (bytes, used) = match text.get(length)? {
+            0..=0x7f => (1, 1),
+            0x80..=0xdf => (2, 1),
+            0xe0..=0xef => (3, 1),
+            0xf0.. => (4, 2),
+        };
+        length += bytes;
+        units = units.checked_sub(used)?;
+    }
+    Some(length)
 }
 
 fn bind(statement: &mut Statement, index: usize, value: ValueRef<'_>) -> Result<()> {
@@ -327,5 +372,69 @@ fn counted(parameters: usize) -> String {
         0 => "no parameters".into(),
         1 => "1 parameter".into(),
         many => format!("{many} parameters"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use resqlite_sqlite::{Access, Connection, ValueRef};
+
+    use super::{Params, tag};
+
+    /// Two sets of two texts, the second of which stand behind the sets.
+    fn packed(texts: [&str; 2]) -> Params {
+        let mut out = Vec::new();
+        for text in texts {
+            out.extend([2, 0, 0, 0, tag::TEXT, 1, 0, 0, 0, b'x', tag::DEFERRED]);
+            out.extend((text.encode_utf16().count() as u32).to_le_bytes());
+        }
+        let offset = out.len();
+        out.extend(texts.concat().bytes());
+        let range = 0..out.len();
+        Params::packed(out.into(), range).with_texts_at(offset)
+    }
+
+    fn read(params: &Params) -> Vec<String> {
+        let connection = Connection::open(":memory:", Access::ReadWriteCreate, None).unwrap();
+        let statement = connection
+            .prepare("SELECT ?, ?", false)
+            .unwrap()
+            .statement
+            .unwrap();
+        let mut reader = params.reader();
+        let text = |value: &ValueRef<'_>| match value {
+            ValueRef::Text(bytes) => String::from_utf8(bytes.to_vec()).unwrap(),
+            other => panic!("{other:?} is no text"),
+        };
+        let sets = [(); 2].map(|()| reader.values(&statement).unwrap());
+        sets.iter().flatten().map(text).collect()
+    }
+
+    #[test]
+    fn texts_that_stand_behind_the_sets_are_cut_by_their_utf_16_lengths() {
+        for (first, second) in [("plain", "text"), ("", "é日😀"), ("😀é", ""), ("日本", "語")] {
+            assert_eq!(read(&packed([first, second])), ["x", first, "x", second]);
+        }
+    }
+
+    #[test]
+    fn texts_that_are_too_short_are_malformed() {
+        for text in ["plain", "é日😀"] {
+            let Params { bytes, range, texts } = packed([text, text]);
+            let cut = Params {
+                bytes,
+                range,
+                texts: texts.start..texts.end - 1,
+            };
+            let connection = Connection::open(":memory:", Access::ReadWriteCreate, None).unwrap();
+            let statement = connection
+                .prepare("SELECT ?, ?", false)
+                .unwrap()
+                .statement
+                .unwrap();
+            let mut reader = cut.reader();
+            reader.values(&statement).unwrap();
+            reader.values(&statement).unwrap_err();
+        }
     }
 }

@@ -39,6 +39,9 @@ export const BATCH_FRAME_BYTES = 64 * 1024
 /** Text up to this length (in UTF-16 units) is first tried as ASCII, unit by unit. */
 export const SHORT_TEXT = 40
 
+/** Texts of a batch that are longer (in UTF-16 units) are written in place. */
+export const DEFERRED_TEXT = 1024
+
 /** Decoders that are generated per column layout; further combinations of kinds are interpreted. */
 export const GENERATED_DECODERS = 8
 

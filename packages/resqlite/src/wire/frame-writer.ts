@@ -1,4 +1,4 @@
-import { KEEP_BYTES, REQUEST_BYTES, SHORT_TEXT, VALUE_BYTES } from '../core/limits'
+import { DEFERRED_TEXT, KEEP_BYTES, REQUEST_BYTES, SHORT_TEXT, VALUE_BYTES } from '../core/limits'
 import { FRAME_HEADER } from './protocol'
 
 /** Methods that every Buffer has in Node.js, Bun and Deno. They are faster than `write` and `toString`. */
@@ -16,6 +16,10 @@ export class FrameWriter {
   bytes!: RawBuffer
   /** The position of the next byte. */
   position = 0
+  /** Texts of the open frame may be written at its end. */
+  defersTexts = false
+  /** Those texts, end to end. */
+  #texts = ''
   #view!: DataView
   /** The start of the open frame, or -1 if there is none. */
   #frame = -1
@@ -52,11 +56,13 @@ export class FrameWriter {
   drop(): void {
     if (this.#frame !== -1) this.position = this.#frame
     this.#frame = -1
+    this.defersTexts = false
+    this.#texts = ''
   }
 
   /** The size of the open frame so far, in bytes. */
   get frameBytes(): number {
-    return this.position - this.#frame
+    return this.position - this.#frame + this.#texts.length
   }
 
   /** Adds flags to the open frame. */
@@ -158,6 +164,32 @@ export class FrameWriter {
     this.position = at + 4
     const length = this.#utf8(value)
     this.#view.setUint32(at, length, true)
+  }
+
+  /** Lets texts be written at the end of the open frame: one long text takes less time than many short ones. */
+  deferTexts(): void {
+    this.defersTexts = true
+  }
+
+  /** Writes a tag and a u32 length in UTF-16 units. The text follows later. Returns false if it must stand here. */
+  deferText(tag: number, value: string): boolean {
+    // The second half of a surrogate pair would join the first half, should the text before end with one.
+    if (value.length > DEFERRED_TEXT || (value.charCodeAt(0) & 0xfc00) === 0xdc00) return false
+    this.reserve(5)
+    this.bytes[this.position] = tag
+    this.#view.setUint32(this.position + 1, value.length, true)
+    this.position += 5
+    this.#texts += value
+    return true
+  }
+
+  /** Writes the texts that were deferred. */
+  deferredTexts(): void {
+    const texts = this.#texts
+    this.defersTexts = false
+    this.#texts = ''
+    this.reserve(3 * texts.length)
+    this.position += this.bytes.utf8Write(texts, this.position, this.bytes.length - this.position)
   }
 
   /** A u16 byte length and the text in UTF-8. Returns false if the text is too long for that. */

@@ -64,6 +64,7 @@ function writeNumber(writer: FrameWriter, value: number, set: number, label: str
 }
 
 function writeText(writer: FrameWriter, value: string, set: number, label: string | number): void {
+  if (writer.defersTexts && writer.deferText(Tag.DEFERRED, value)) return
   if (value.length > VALUE_BYTES) throw tooLong(set, label)
   writer.u8(Tag.TEXT)
   writer.text(value)

@@ -30,9 +30,15 @@ export const Op = {
   SELECT: 5,
   /** `u32 sql · params` */
   EXECUTE: 6,
-  /** `u32 sql · u32 sets · params × sets`. With `MORE`, further sets follow in `CHUNK` frames. */
+  /**
+   * `u32 sql · u32 sets · u32 texts · u32 0 · params × sets · texts`, where `texts` is the number of bytes
+   * before the texts. With `MORE`, further sets follow in `CHUNK` frames.
+   */
   BATCH: 7,
-  /** `u32 0 · u32 sets · params × sets`, for the batch that request `target` began. No reply. */
+  /**
+   * `u32 0 · u32 sets · u32 texts · u32 0 · params × sets · texts`, for the batch that request `target`
+   * began. No reply.
+   */
   CHUNK: 8,
   /** The caller of the batch that request `target` began has given up. No reply. */
   BATCH_ABORT: 9,
@@ -176,7 +182,8 @@ export const REASONS = ['first', 'unknown', 'schema', 'table', 'columns', 'rows'
  * Parameters of a statement, packed into bytes: in the same form from every language.
  *
  * `u16 count · u8 named · u8 0`, then the values. A named value starts with `u16 length · UTF-8 name`. A value is
- * `u8 tag` and its content; see `tag`. Numbers are little-endian and not aligned.
+ * `u8 tag` and its content; see `tag`. Numbers are little-endian and not aligned. The texts of many sets may stand
+ * behind them, end to end.
  */
 
 /** Tags of packed values. */
@@ -195,6 +202,10 @@ export const Tag = {
   TEXT: 5,
   /** A `u32` length and bytes follow. */
   BLOB: 6,
+  /**
+   * A `u32` length in UTF-16 units follows. The UTF-8 text stands behind all sets, after the text before it.
+   */
+  DEFERRED: 7,
 } as const
 
 /*

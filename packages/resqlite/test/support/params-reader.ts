@@ -7,8 +7,18 @@ export interface Param {
   value: unknown
 }
 
+/** The texts that stand behind the sets of a batch, and where the next one begins. */
+export interface DeferredTexts {
+  text: string
+  at: number
+}
+
 /** Reads the parameters of one statement; returns them with the offset behind them. */
-export function readParams(bytes: Buffer, start = 0): { params: Param[]; end: number } {
+export function readParams(
+  bytes: Buffer,
+  start = 0,
+  texts?: DeferredTexts,
+): { params: Param[]; end: number } {
   const count = bytes.readUInt16LE(start)
   const named = bytes[start + 2] === 1
   let at = start + 4
@@ -21,7 +31,7 @@ export function readParams(bytes: Buffer, start = 0): { params: Param[]; end: nu
       at += 2 + length
     }
     const tag = tagName(bytes[at] as number)
-    const { value, length } = readValue(bytes, at + 1, tag)
+    const { value, length } = readValue(bytes, at + 1, tag, texts)
     params.push(name === undefined ? { tag, value } : { name, tag, value })
     at += 1 + length
   }
@@ -34,7 +44,12 @@ function tagName(tag: number): keyof typeof Tag {
   return found[0] as keyof typeof Tag
 }
 
-function readValue(bytes: Buffer, at: number, tag: keyof typeof Tag): { value: unknown; length: number } {
+function readValue(
+  bytes: Buffer,
+  at: number,
+  tag: keyof typeof Tag,
+  texts: DeferredTexts | undefined,
+): { value: unknown; length: number } {
   switch (tag) {
     case 'NULL':
       return { value: null, length: 0 }
@@ -45,6 +60,12 @@ function readValue(bytes: Buffer, at: number, tag: keyof typeof Tag): { value: u
     case 'INTEGER':
     case 'REAL':
       return { value: bytes.readDoubleLE(at), length: 8 }
+    case 'DEFERRED': {
+      if (texts === undefined) throw new Error('no texts stand behind these parameters')
+      const start = texts.at
+      texts.at += bytes.readUInt32LE(at)
+      return { value: texts.text.slice(start, texts.at), length: 4 }
+    }
     default: {
       const length = bytes.readUInt32LE(at)
       const content = bytes.subarray(at + 4, at + 4 + length)
