@@ -2,9 +2,11 @@
 //
 //   npm test                            with native modules as `cargo test` compiles them: little optimised, checked
 //   npm test -- --release               with the native module as it is published
+//   npm test -- --list                  the names of the steps
 //   npm test -- --step "node tests"     one step alone, with what the others left behind
 
 import { rmSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { checkExperiments } from './experiment.mjs'
@@ -14,7 +16,9 @@ import {
   buildTestModule,
   buildTestProfile,
   buildTypeScript,
+  compileOnce,
   definitionsFolder,
+  withCounters,
 } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
 import { runLanes } from './lib/lanes.mjs'
@@ -23,13 +27,13 @@ import { CommandFailed, cargo, run, runAsProgram, runTool } from './lib/process.
 import { checkLinks } from './links.mjs'
 import { packTest } from './pack-test.mjs'
 
-const { values: options } = parseArgs({ options: { step: { type: 'string' }, release: { type: 'boolean' } } })
+const { values: options } = parseArgs({
+  options: { step: { type: 'string' }, list: { type: 'boolean' }, release: { type: 'boolean' } },
+})
 
 const builtTests = join(packageFolder, 'build')
 const clippy = (...options) =>
   cargo(['clippy', ...options, '--all-targets', '--locked', '--', '-D', 'warnings'])
-/** All packages, so that what they depend on is compiled as without counters. */
-const withCounters = ['--workspace', '--features', 'resqlite/profile,resqlite-node/profile']
 const tsc = (project) => runTool('typescript', 'tsc', ['-p', project])
 
 const rust = [
@@ -70,9 +74,15 @@ function step(name, run, ...needs) {
 }
 
 await runAsProgram(import.meta.url, () => {
+  if (options.list) return listSteps()
+  compileOnce()
   process.env.NAPI_TYPE_DEF_TMP_FOLDER = definitionsFolder('tests')
   return options.step ? runOne(options.step) : runLanes(lanes, argumentsFor)
 })
+
+function listSteps() {
+  for (const { name } of lanes.flat()) console.log(name)
+}
 
 function argumentsFor(name) {
   return ['scripts/test.mjs', '--step', name, ...(options.release ? ['--release'] : [])]
@@ -100,7 +110,10 @@ function compileTests() {
   tsc('packages/resqlite/tsconfig.test.json')
 }
 
-/** One run of node's test runner over all test files, so that one summary tells the whole. */
+/**
+ * One run of node's test runner over all test files, so that one summary tells the whole. Two files at a time at least,
+ * because one that waits for a process leaves its core idle.
+ */
 function nodeTests() {
   const files = [
     ...filesBelow(builtTests, /\.test\.[cm]?js$/),
@@ -108,7 +121,9 @@ function nodeTests() {
     ...filesBelow(join(root, 'scripts', 'test'), /\.test\.mjs$/),
     ...filesBelow(join(root, 'bench', 'test', 'pure'), /\.test\.mjs$/),
   ]
-  run(process.execPath, ['--test', '--test-reporter=spec', ...files.map((file) => relative(root, file))], {
+  const atOnce = Math.max(2, availableParallelism() - 1)
+  const how = ['--test', '--test-reporter=spec', `--test-concurrency=${atOnce}`]
+  run(process.execPath, [...how, ...files.map((file) => relative(root, file))], {
     env: { RESQLITE_TEST_PROFILE: testProfile },
   })
 }

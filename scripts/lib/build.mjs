@@ -16,6 +16,9 @@ import { capture, npm, requireCargo } from './process.mjs'
 
 const crate = 'resqlite-node'
 
+/** What cargo is told for all packages with counters. */
+export const withCounters = ['--workspace', '--features', 'resqlite/profile,resqlite-node/profile']
+
 /** The shared library of the crate, on any system. */
 const libraryName = /^(lib)?resqlite_node\.(so|dylib|dll)$/
 
@@ -41,7 +44,7 @@ export function buildNative({ target, zig = false } = {}) {
  */
 export function buildTestModule() {
   const definitions = definitionsFolder('tests')
-  placeNative(compileForTests({ definitions }), definitions)
+  placeNative(compileForTests(['--workspace', '--test', 'protocol'], definitions), definitions)
 }
 
 /**
@@ -61,16 +64,20 @@ export function buildProfile() {
 /** Builds the native module with its counters for tests, as `buildTestModule` does. */
 export function buildTestProfile() {
   mkdirSync(profileFolder, { recursive: true })
-  putInPlace(compileForTests({ features: 'profile', definitions: definitionsFolder('tests') }), testProfile)
+  const library = compileForTests([...withCounters, '--test', 'profile'], definitionsFolder('tests'))
+  putInPlace(library, testProfile)
 }
 
 /**
- * Compiles the crate as `cargo test` does. Cargo keeps one shared library, whatever the features are, and takes it for
- * fresh when other features have replaced it; it compiles one that is missing.
+ * Compiles the crate as `cargo test` does. Cargo gives dependencies the features that everything it compiles asks for:
+ * with all packages and any test, those are the features of all tests, and `cargo test` finds the engine compiled.
+ *
+ * Cargo keeps one shared library, whatever the features are, and takes it for fresh when other features have replaced
+ * it; it compiles one that is missing.
  */
-function compileForTests(options) {
+function compileForTests(chosen, definitions) {
   for (const folder of ['.', 'deps']) removeLibraries(join(targetFolder(), 'debug', folder))
-  return compile({ ...options, release: false })
+  return compile({ chosen: [...chosen, '--lib'], definitions, release: false })
 }
 
 function removeLibraries(folder) {
@@ -91,8 +98,16 @@ export function buildTypeScript() {
 }
 
 /** Compiles the crate and gives back the path of the shared library. */
-function compile({ target, zig, definitions, features, folder, release = true }) {
-  const command = ['--locked', '--package', crate, '--message-format', 'json-render-diagnostics']
+function compile({
+  chosen = ['--package', crate],
+  target,
+  zig,
+  definitions,
+  features,
+  folder,
+  release = true,
+}) {
+  const command = ['--locked', ...chosen, '--message-format', 'json-render-diagnostics']
   if (release) command.push('--release')
   if (features) command.push('--features', features)
   if (folder) command.push('--target-dir', folder)
@@ -122,6 +137,15 @@ export function definitionsFolder(use = 'release') {
   const folder = join(targetFolder(), 'napi-definitions', use)
   mkdirSync(folder, { recursive: true })
   return folder
+}
+
+/**
+ * Turns incremental compilation off where it was never used, such as in a fresh clone: it takes time, and pays only for
+ * who compiles again and again. It stays on where somebody works with cargo.
+ */
+export function compileOnce() {
+  const kept = join(targetFolder(), 'debug', 'incremental')
+  if (!existsSync(kept) || readdirSync(kept).length === 0) process.env.CARGO_INCREMENTAL ??= '0'
 }
 
 function targetFolder() {
