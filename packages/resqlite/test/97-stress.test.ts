@@ -5,10 +5,13 @@ import { stress } from './support/process-stress'
 import { random } from './support/random'
 import { tempDatabase, tempFile } from './support/temp'
 
+/** `scripts/soak-stress.mjs` runs as many with one seed after another for ten minutes. */
+const STEPS = 1000
+
 test('many callers that do everything at once find what they have written, and nothing else', async (t) => {
   const { seed } = random()
   t.diagnostic(`RESQLITE_SEED=${seed}`)
-  await stress(tempFile(t), seed, { actors: 12, steps: 2000 })
+  await stress(tempFile(t), seed, { actors: 12, steps: STEPS })
 })
 
 test('a column that changes its type between large results is decoded right', async (t) => {
