@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use resqlite_live::Dependencies;
+
 use super::{
     engine_connection::{EngineConnection, get},
     prepared::KnownDependencies,
@@ -44,6 +46,20 @@ impl EngineConnection {
         Ok(dependencies)
     }
 
+    /// Returns what a run of a query depends on, whose statement depends on this.
+    ///
+    /// # Errors
+    /// What SQLite says of the statement.
+    pub(crate) fn resolve(
+        &mut self,
+        dependencies: &StatementDependencies,
+        query: &Query,
+    ) -> Result<Dependencies> {
+        let prepared = get(&mut self.cache, &self.sqlite, &self.guard, &query.sql)?;
+        let resolve = || dependencies.resolve(&self.sqlite, &prepared.statement, &query.params);
+        Ok(self.guard.as_internal(resolve))
+    }
+
     /// Explains what a live query of this statement would depend on.
     ///
     /// # Errors
@@ -56,7 +72,8 @@ impl EngineConnection {
         // Reads the schema again, if it is out of date.
         self.sqlite.query_text("SELECT 1 FROM sqlite_schema")?;
         let dependencies = analyse(&self.sqlite, &self.guard, &query.sql)?;
-        let prepared = self.get(&query.sql)?;
-        Ok(dependencies.explain(&prepared.statement, &query.params))
+        let prepared = get(&mut self.cache, &self.sqlite, &self.guard, &query.sql)?;
+        let explain = || dependencies.explain(&self.sqlite, &prepared.statement, &query.params);
+        Ok(self.guard.as_internal(explain))
     }
 }

@@ -28,6 +28,18 @@ impl Affinity {
         }
     }
 
+    /// Values that this affinity leaves alone are compared as they are where a column of the one affinity must equal a
+    /// column of the other. `None`: SQLite may convert what one of the columns holds.
+    pub(super) fn with(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            _ if self == other => Some(self),
+            (Self::Numeric, Self::Real) | (Self::Real, Self::Numeric) => Some(Self::Real),
+            (Self::Text, Self::Blob) | (Self::Blob, Self::Text) => Some(Self::Text),
+            _ if planted("affinity_ignored_in_joins") => Some(self),
+            _ => None,
+        }
+    }
+
     /// Whether SQLite compares a column of this affinity with the value without converting either, whatever index it
     /// uses; otherwise why not.
     pub(super) fn fits(self, value: &Value, utf8: bool) -> Result<(), &'static str> {
@@ -74,6 +86,24 @@ mod tests {
             ("ANY", Numeric),
         ] {
             assert_eq!(Affinity::of(declared), affinity, "{declared}");
+        }
+    }
+
+    #[test]
+    fn columns_are_compared_as_they_are_if_both_hold_numbers_or_neither_is_meant_to() {
+        for (one, other, both) in [
+            (Numeric, Numeric, Some(Numeric)),
+            (Numeric, Real, Some(Real)),
+            (Text, Blob, Some(Text)),
+            (Text, Text, Some(Text)),
+            (Blob, Blob, Some(Blob)),
+            (Numeric, Text, None),
+            (Real, Text, None),
+            (Numeric, Blob, None),
+            (Real, Blob, None),
+        ] {
+            assert_eq!(one.with(other), both, "{one:?} {other:?}");
+            assert_eq!(other.with(one), both, "{other:?} {one:?}");
         }
     }
 

@@ -39,7 +39,11 @@ enum ObjectKind {
 /// What a name in a FROM clause stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Found {
-    View,
+    /// With its schema and the statement that created it.
+    View {
+        schema: String,
+        sql: String,
+    },
     Ordinary {
         name: TableName,
         without_rowid: bool,
@@ -128,7 +132,10 @@ impl<'c> Catalog<'c> {
 
     fn describe(&self, schema: &Schema, object: &Object) -> Result<Found> {
         if object.kind == ObjectKind::View {
-            return Ok(Found::View);
+            return Ok(Found::View {
+                schema: schema.name.clone(),
+                sql: object.sql.clone(),
+            });
         }
         let name = TableName::new(schema.name.as_str(), object.name.as_str());
         let sql = "SELECT type, wr FROM pragma_table_list(?1) WHERE schema = ?2";
@@ -159,6 +166,12 @@ impl<'c> Catalog<'c> {
             });
         }
         Ok(columns)
+    }
+
+    /// Whether some function of this name, in lower case, makes one value of many rows.
+    pub(super) fn has_aggregate(&self, name: &str) -> Result<bool> {
+        let sql = "SELECT 1 FROM pragma_function_list WHERE name = ?1 AND type <> 's'";
+        Ok(rows(self.connection, sql, &[name])?.step()?)
     }
 
     /// The columns that decide in which order an index of the table has its rows.

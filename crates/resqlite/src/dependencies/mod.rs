@@ -1,45 +1,57 @@
 //! What a query depends on, so that a live query runs again only after commits that can change its result.
 //!
 //! Tables come from the bytecode of the statement and from SQLite's authorizer, columns from the authorizer, and
-//! filters from the text of simple statements. Tables give correctness, the rest only saves work: where anything is
-//! in doubt there is no filter, or any column counts, or every commit.
+//! filters from its text. Tables give correctness, the rest only saves work: where anything is in doubt there is no
+//! filter, or any column counts, or every commit.
 //!
 //! ```text
-//! analyse ─ opened             what SQLite says of the statement
-//!         ─ catalog, module    what the names in it stand for
-//!         ─ tables             the tables and columns it depends on
-//!         ─ tokens, parse      the conditions in its text
-//!         ─ conditions         on which columns they are
-//! resolve ─ templates          with the values of parameters: filters
+//! analyse ─ opened               what SQLite says of the statement
+//!         ─ catalog, module      what the names in it stand for
+//!         ─ tables               the tables and columns it depends on
+//!         ─ conditions           what rows must fulfil to matter, at each place that reads a table:
+//!           ─ tokens, parse        what the text says (syntax)
+//!           ─ expand, scope        names replaced by what they mean (plan)
+//!           ─ propagate            what follows from conditions at one place for others
+//! resolve ─ templates            with the values of parameters: filters
 //! ```
 
 mod affinity;
 mod catalog;
 mod conditions;
+mod constants;
+mod expand;
 mod explain;
 mod foreign;
 mod module;
 mod names;
+mod natures;
 mod opened;
 mod parse;
+mod plan;
+mod propagate;
+mod scope;
+mod syntax;
 mod tables;
 mod templates;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod tokens;
 mod value;
 mod volatile;
+mod walk;
 
-use resqlite_live::{Columns, Dependencies, TableDependency, Value, fault::planted};
+use resqlite_live::{Columns, Dependencies, Filter, TableDependency, fault::planted};
 use resqlite_sqlite::{Connection, Statement};
 
 pub use explain::{Explanation, Precision, TableExplanation};
 
 use self::{
     catalog::Catalog,
-    conditions::{Conditions, TableConditions},
+    conditions::{Conditions, PlaceConditions},
     opened::Opened,
     tables::{Kind, Table, Tables},
+    templates::Parameters,
     volatile::is_volatile,
 };
 use crate::{
@@ -133,44 +145,62 @@ fn plain_query(
     Ok((tables, conditions))
 }
 
+/// What is needed of one table, by the filter of a place at which it is read.
+struct Need<'s> {
+    dependency: TableDependency,
+    /// The place.
+    conditions: Option<&'s PlaceConditions>,
+    /// Conditions that are no part of its filter, by position, and why.
+    dropped: Vec<(usize, &'static str)>,
+}
+
 impl StatementDependencies {
     /// What a run of the statement with these parameters depends on.
-    pub(crate) fn resolve(&self, statement: &Statement, params: &Params) -> Dependencies {
+    pub(crate) fn resolve(
+        &self,
+        connection: &Connection,
+        statement: &Statement,
+        params: &Params,
+    ) -> Dependencies {
         let Tables::Known(tables) = &self.tables else {
             return Dependencies {
                 unknown: true,
                 tables: Box::default(),
             };
         };
-        let values = self.values(statement, params);
+        let parameters = self.parameters(connection, statement, params);
         let known = if planted("forget_second_table") {
             1
         } else {
             tables.len()
         };
-        let dependencies = tables.iter().enumerate().take(known).map(|(position, table)| {
-            let (dependency, _) = self.table(position, table, &values);
-            dependency
-        });
+        let needs =
+            (0..tables.len().min(known)).flat_map(|position| self.needs(position, tables, &parameters));
         Dependencies {
             unknown: false,
-            tables: dependencies.collect(),
+            tables: needs.map(|need| need.dependency).collect(),
         }
     }
 
     /// The same for people.
-    pub(crate) fn explain(&self, statement: &Statement, params: &Params) -> Explanation {
+    pub(crate) fn explain(
+        &self,
+        connection: &Connection,
+        statement: &Statement,
+        params: &Params,
+    ) -> Explanation {
         let (tables, unknown) = match &self.tables {
             Tables::Everything(why) => (&[][..], Some(why.clone())),
             Tables::Known(tables) => (&tables[..], None),
         };
-        let values = self.values(statement, params);
-        let tables = tables.iter().enumerate();
+        let parameters = self.parameters(connection, statement, params);
+        let explained = tables.iter().enumerate().flat_map(|(position, table)| {
+            let needs = self.needs(position, tables, &parameters);
+            needs.into_iter().map(|need| self.explain_need(table, &need))
+        });
         Explanation {
             unknown,
-            tables: tables
-                .map(|(position, table)| self.explain_table(position, table, &values))
-                .collect(),
+            tables: explained.collect(),
             volatile: self.volatile.clone(),
         }
     }
@@ -181,91 +211,112 @@ impl StatementDependencies {
     }
 
     /// The values of all parameters; none where they do not fit the statement, which then fails by itself.
-    fn values(&self, statement: &Statement, params: &Params) -> Vec<Value> {
-        let values = params.reader().values(statement).unwrap_or_default();
-        values.into_iter().map(value::owned).collect()
-    }
-
-    fn conditions(&self, position: usize) -> Option<&TableConditions> {
-        self.conditions.as_ref().ok()?.get(position)
-    }
-
-    /// What is needed of one table, and why some conditions are no part of its filter.
-    fn table(
+    fn parameters<'c>(
         &self,
-        position: usize,
-        table: &Table,
-        values: &[Value],
-    ) -> (TableDependency, Vec<(usize, &'static str)>) {
-        let conditions = self.conditions(position);
-        let templates = conditions.map_or(&[][..], |found| &found.templates);
-        let (filter, dropped) = templates::filter(templates, values, self.utf8);
-        let mut columns = table.columns.clone();
-        if let (Columns::Only(set), Some(filter)) = (&mut columns, &filter) {
-            set.extend(filter.columns());
+        connection: &'c Connection,
+        statement: &Statement,
+        params: &Params,
+    ) -> Parameters<'c> {
+        let values = params.reader().values(statement).unwrap_or_default();
+        Parameters {
+            connection,
+            values: values.into_iter().map(value::owned).collect(),
+            utf8: self.utf8,
         }
-        let dependency = TableDependency {
-            table: table.name.clone(),
-            columns,
-            filter,
-        };
-        (dependency, dropped)
     }
 
-    fn explain_table(&self, position: usize, table: &Table, values: &[Value]) -> TableExplanation {
-        let (dependency, dropped) = self.table(position, table, values);
-        let name = |column: u16| match &table.kind {
-            Kind::Ordinary(columns) => columns[usize::from(column)].name.clone(),
-            Kind::Virtual => column.to_string(),
+    /// What is needed of one table: a filter for each place that reads it, unless one reads all of it.
+    fn needs<'s>(&'s self, position: usize, tables: &[Table], parameters: &Parameters<'_>) -> Vec<Need<'s>> {
+        let table = &tables[position];
+        let places = match &self.conditions {
+            Ok(by_table) => &by_table[position][..],
+            Err(_) => &[],
         };
+        let mut needs: Vec<Need<'_>> = Vec::with_capacity(1);
+        for place in places {
+            let (filter, dropped) = templates::filter(&place.templates, parameters);
+            let is_unfiltered = filter.is_none();
+            let need = Need {
+                dependency: dependency(table, filter),
+                conditions: Some(place),
+                dropped,
+            };
+            if is_unfiltered {
+                return vec![need];
+            }
+            if needs.iter().all(|known| known.dependency != need.dependency) {
+                needs.push(need);
+            }
+        }
+        if needs.is_empty() {
+            needs.push(Need {
+                dependency: dependency(table, None),
+                conditions: None,
+                dropped: Vec::new(),
+            });
+        }
+        needs
+    }
+
+    fn explain_need(&self, table: &Table, need: &Need<'_>) -> TableExplanation {
+        let dependency = &need.dependency;
         let columns = match &dependency.columns {
-            Columns::Only(set) => Some(set.iter().map(name).collect()),
+            Columns::Only(set) => Some(set.iter().map(|column| table.column(column)).collect()),
             Columns::Any => None,
         };
-        let conjuncts = dependency.filter.iter().flat_map(|filter| filter.conjuncts());
-        let conjuncts = conjuncts.map(|one| explain::condition(&name(one.column), &one.test));
-        let precision = Precision::of_table(&dependency);
+        let conjuncts = dependency.filter.iter().flat_map(Filter::conjuncts);
+        let conjuncts = conjuncts.map(|one| explain::condition(&table.column(one.column), &one.test));
+        let precision = Precision::of_table(dependency);
         TableExplanation {
             schema: table.name.schema().into(),
             table: table.name.table().into(),
             columns,
             precision,
             conjuncts: conjuncts.collect(),
-            why: self.why(position, table, precision, &dropped),
+            why: self.why(table, need, precision),
         }
     }
 
     /// Why a table is not known more precisely.
-    fn why(
-        &self,
-        position: usize,
-        table: &Table,
-        precision: Precision,
-        dropped: &[(usize, &'static str)],
-    ) -> Option<String> {
+    fn why(&self, table: &Table, need: &Need<'_>, precision: Precision) -> Option<String> {
         match precision {
             Precision::Key => return None,
             Precision::Table => return table.why_any.clone(),
             _ => {}
         }
-        let conditions = match &self.conditions {
-            Err(why) => return Some((*why).to_owned()),
-            Ok(_) => self.conditions(position)?,
-        };
-        let late = dropped.first().map(|(at, why)| {
-            let column = usize::from(conditions.templates[*at].column);
-            match &table.kind {
-                Kind::Ordinary(columns) => format!("no filter by {}: {why}", columns[column].name),
-                Kind::Virtual => (*why).to_owned(),
-            }
-        });
-        let early = conditions.dropped.first();
-        let reason = late.or_else(|| early.map(|lost| format!("no filter by {}: {}", lost.column, lost.why)));
-        Some(match reason {
-            Some(reason) => reason,
-            None if conditions.is_repeated => "the table occurs more than once in FROM".into(),
+        if let Err(why) = &self.conditions {
+            return Some((*why).to_owned());
+        }
+        let late = need.dropped.first().zip(need.conditions);
+        let late = late.map(|((at, why), place)| (table.column(place.templates[*at].column), *why));
+        let early = need.conditions.and_then(|place| place.dropped.first());
+        let lost = late.or_else(|| early.map(|lost| (lost.column.clone(), lost.why)));
+        Some(match lost {
+            Some((column, why)) => format!("no filter by {column}: {why}"),
             None if precision == Precision::Range => "no condition names single values of a column".into(),
             None => "no AND-ed condition compares a plain column with a constant".into(),
         })
+    }
+}
+
+fn dependency(table: &Table, filter: Option<Filter>) -> TableDependency {
+    let mut columns = table.columns.clone();
+    if let (Columns::Only(set), Some(filter)) = (&mut columns, &filter) {
+        set.extend(filter.columns());
+    }
+    TableDependency {
+        table: table.name.clone(),
+        columns,
+        filter,
+    }
+}
+
+impl Table {
+    /// The name of a column.
+    fn column(&self, position: u16) -> String {
+        match &self.kind {
+            Kind::Ordinary(columns) => columns[usize::from(position)].name.clone(),
+            Kind::Virtual => position.to_string(),
+        }
     }
 }

@@ -34,6 +34,11 @@ pub(super) fn is_function_of_arguments(name: &str) -> bool {
     .any(|known| known.eq_ignore_ascii_case(name))
 }
 
+/// The columns of those functions.
+pub(super) const EACH_COLUMNS: [&str; 10] = [
+    "key", "value", "type", "atom", "id", "parent", "fullkey", "path", "json", "root",
+];
+
 /// Options of full-text tables that keep their content where it is. Abbreviations of others (`content`) are possible.
 const HARMLESS: [&str; 12] = [
     "tokenize",

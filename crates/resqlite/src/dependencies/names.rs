@@ -25,6 +25,13 @@ pub(super) fn is_internal(table: &str) -> bool {
         .is_some_and(|start| start.eq_ignore_ascii_case("sqlite_"))
 }
 
+/// Whether every table with rowids has a column of this name, declared or not.
+pub(super) fn is_rowid(column: &str) -> bool {
+    ["rowid", "oid", "_rowid_"]
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(column))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{is_internal, unquoted};

@@ -1,4 +1,4 @@
-//! The conditions that every row of a simple SELECT must fulfil, as its text says them.
+//! The text of a statement, or of a view, as [`Select`]s.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -6,278 +6,299 @@ use resqlite_live::fault::planted;
 use sqlite3_parser::{
     Bump, FallibleIterator,
     ast::{
-        As, Cmd, Expr, FromClause, JoinConstraint, JoinOperator, JoinType, JoinedSelectTable, Literal, Name,
-        OneSelect, Operator, Select, SelectTable, Stmt, UnaryOperator,
+        As, Cmd, FromClause, IndexedColumn, JoinConstraint, JoinOperator, JoinType, JoinedSelectTable, Name,
+        OneSelect, ResultColumn, Select as SelectAst, SelectTable, Stmt,
     },
     lexer::sql::Parser,
 };
 
 use super::{
     names::unquoted,
+    syntax::{Arm, CommonTable, Join, Output, Relation, Select, Source, Terms},
+    terms::{bare, column_name, read_terms},
     tokens::{self, Numbered, UNREADABLE},
+    walk::Walk,
 };
 
-/// What a simple SELECT says.
+/// A statement, read.
 #[derive(Debug, PartialEq)]
 pub(super) struct Query {
-    pub(super) from: Vec<FromTable>,
-    pub(super) conditions: Vec<Condition>,
+    pub(super) select: Select,
     /// Names of parameters and their numbers; how many parameters there are.
     pub(super) parameters: (Vec<(String, usize)>, usize),
 }
 
-/// A table in the FROM clause. Names are without quotes.
+/// A view: its columns, if they have names of their own, and what it selects.
 #[derive(Debug, PartialEq)]
-pub(super) struct FromTable {
-    pub(super) schema: Option<String>,
-    pub(super) table: String,
-    pub(super) alias: Option<String>,
+pub(super) struct ViewText {
+    pub(super) columns: Vec<String>,
+    pub(super) select: Select,
 }
 
-/// A comparison of something that may be a column with values. It is not true for NULL.
-#[derive(Debug, PartialEq)]
-pub(super) struct Condition {
-    pub(super) column: ColumnName,
-    pub(super) comparison: Comparison,
-    pub(super) operands: Vec<Source>,
-}
+/// Why a text is not used.
+pub(super) type Refused = &'static str;
 
-/// A column as the statement names it, without quotes.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct ColumnName {
-    pub(super) schema: Option<String>,
-    pub(super) table: Option<String>,
-    pub(super) column: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Comparison {
-    /// With one value, or one of several.
-    Equal,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-}
-
-/// Where a value comes from.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Source {
-    /// A literal, as SQL.
-    Literal(String),
-    /// The parameter of this number, counted from 1.
-    Parameter(usize),
-}
-
-/// Finds the conditions of a statement.
+/// Reads a statement.
 ///
 /// # Errors
-/// Why they are not used.
-pub(super) fn parse(sql: &str) -> Result<Query, &'static str> {
+/// Why its conditions are not used.
+pub(super) fn parse(sql: &str) -> Result<Query, Refused> {
     let numbered = tokens::number(sql)?;
-    // The parser is not ours; if it should panic, nothing is known about the conditions.
-    catch_unwind(AssertUnwindSafe(|| read(&numbered))).unwrap_or(Err(UNREADABLE))
-}
-
-fn read(numbered: &Numbered) -> Result<Query, &'static str> {
-    let bump = Bump::new();
-    let mut parser = Parser::new(&bump, numbered.sql.as_bytes());
-    let command = parser.next().map_err(|_| UNREADABLE)?;
-    let Some(Cmd::Stmt(Stmt::Select(select))) = command else {
-        return Err(UNREADABLE);
-    };
-    if !matches!(parser.next(), Ok(None)) {
-        return Err(UNREADABLE);
-    }
-    let (from, wheres) = simple(select)?;
-    let mut query = Query {
-        from: tables(from)?,
-        conditions: Vec::new(),
+    read(&numbered, |statement| match statement {
+        Stmt::Select(select) => Some((None, select)),
+        _ => None,
+    })
+    .map(|(_, select)| Query {
+        select,
         parameters: (numbered.names.clone(), numbered.count),
+    })
+}
+
+/// Reads the statement that created a view.
+///
+/// # Errors
+/// Why its conditions are not used.
+pub(super) fn parse_view(sql: &str) -> Result<ViewText, Refused> {
+    let numbered = tokens::number(sql)?;
+    read(&numbered, |statement| match statement {
+        Stmt::CreateView { columns, select, .. } => Some((*columns, select)),
+        _ => None,
+    })
+    .map(|(columns, select)| ViewText { columns, select })
+}
+
+type Columns<'a, 'b> = Option<&'a [IndexedColumn<'b>]>;
+
+/// Reads the one statement of a text, of which `select` gives the query.
+fn read(
+    numbered: &Numbered,
+    select: impl for<'a, 'b> Fn(&'a Stmt<'b>) -> Option<(Columns<'a, 'b>, &'a SelectAst<'b>)>,
+) -> Result<(Vec<String>, Select), Refused> {
+    let read = || {
+        let bump = Bump::new();
+        let mut parser = Parser::new(&bump, numbered.sql.as_bytes());
+        let command = parser.next().map_err(|_| UNREADABLE)?;
+        let Some(Cmd::Stmt(statement)) = command else {
+            return Err(UNREADABLE);
+        };
+        let (columns, query) = select(&statement).ok_or(UNREADABLE)?;
+        if !matches!(parser.next(), Ok(None)) {
+            return Err(UNREADABLE);
+        }
+        let reader = Reader::new(numbered);
+        let query = reader.select(query)?;
+        // A SELECT that went unnoticed may read what nobody knows of.
+        if reader.arms.get() != numbered.arms {
+            return Err(UNREADABLE);
+        }
+        Ok((names(columns), query))
     };
-    let mut pending: Vec<&Expr<'_>> = wheres.into_iter().chain(inner_ons(from)).collect();
-    while let Some(expression) = pending.pop() {
-        match bare(expression) {
-            Expr::Binary(left, Operator::And, right) => pending.extend([*left, *right]),
-            Expr::Binary(left, Operator::Or, right) if planted("or_means_and") => {
-                pending.extend([*left, *right]);
+    // The parser is not ours; if it should panic, nothing is known about the conditions.
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or(Err(UNREADABLE))
+}
+
+/// SELECTs inside each other, at most.
+const DEPTH_MAX: usize = 64;
+
+/// Reads what the parser made.
+pub(super) struct Reader<'n> {
+    pub(super) numbered: &'n Numbered,
+    /// Arms read so far.
+    arms: std::cell::Cell<usize>,
+    depth: std::cell::Cell<usize>,
+}
+
+impl<'n> Reader<'n> {
+    fn new(numbered: &'n Numbered) -> Self {
+        Self {
+            numbered,
+            arms: 0.into(),
+            depth: 0.into(),
+        }
+    }
+
+    pub(super) fn select(&self, select: &SelectAst<'_>) -> Result<Select, Refused> {
+        self.depth.set(self.depth.get() + 1);
+        if self.depth.get() > DEPTH_MAX {
+            return Err("it has too many SELECTs inside each other");
+        }
+        let with = select.with.iter().flat_map(|with| with.ctes);
+        let with = with.map(|table| {
+            Ok(CommonTable {
+                name: plain(&table.tbl_name),
+                columns: names(table.columns),
+                select: self.select(table.select)?,
+            })
+        });
+        let mut read = Select {
+            with: with.collect::<Result<_, Refused>>()?,
+            arms: vec![self.arm(&select.body.select)?],
+            is_limited: select.limit.is_some(),
+            subqueries: Vec::new(),
+        };
+        for compound in select.body.compounds.iter().flatten() {
+            read.arms.push(self.arm(&compound.select)?);
+        }
+        self.read_tail(select, &mut read)?;
+        self.depth.set(self.depth.get() - 1);
+        Ok(read)
+    }
+
+    /// ORDER BY and LIMIT. What orders the rows of a single arm sees its columns.
+    fn read_tail(&self, select: &SelectAst<'_>, read: &mut Select) -> Result<(), Refused> {
+        let order = || select.order_by.unwrap_or_default();
+        if let [arm] = &mut read.arms[..] {
+            let mut walk = Walk::new(self);
+            walk.sorted(order())?;
+            walk.add_to(arm);
+        } else {
+            let mut walk = Walk::new(self);
+            walk.sorted(order())?;
+            read.subqueries.extend(walk.subqueries);
+        }
+        let mut walk = Walk::new(self);
+        if let Some(limit) = select.limit {
+            walk.expressions([&limit.expr].into_iter().chain(&limit.offset))?;
+        }
+        read.subqueries.extend(walk.subqueries);
+        Ok(())
+    }
+
+    fn arm(&self, select: &OneSelect<'_>) -> Result<Arm, Refused> {
+        self.arms.set(self.arms.get() + 1);
+        let (mut arm, mut walk) = (Arm::default(), Walk::new(self));
+        match select {
+            OneSelect::Values(rows) => walk.expressions(rows.iter().flatten())?,
+            OneSelect::Select {
+                distinctness: _,
+                columns,
+                from,
+                where_clause,
+                group_by,
+                having,
+                window_clause,
+            } => {
+                for column in *columns {
+                    if let ResultColumn::Expr(expression, _) = column {
+                        walk.expression(expression)?;
+                    }
+                }
+                walk.expressions(group_by.unwrap_or_default())?;
+                walk.expressions(*having)?;
+                for definition in window_clause.unwrap_or_default() {
+                    walk.window(&definition.window)?;
+                }
+                arm.outputs = columns.iter().map(output).collect();
+                arm.grouped_by = group_by.map(|by| by.iter().filter_map(column_name).collect());
+                arm.has_having = having.is_some();
+                if let Some(from) = from {
+                    self.read_from(from, &mut arm)?;
+                }
+                read_terms(self, *where_clause, &mut arm.terms)?;
             }
-            other => add_conditions(other, numbered, &mut query.conditions),
+        }
+        walk.add_to(&mut arm);
+        Ok(arm)
+    }
+
+    fn read_from(&self, from: &FromClause<'_>, arm: &mut Arm) -> Result<(), Refused> {
+        if let Some(table) = from.select {
+            arm.sources.push(self.source(table)?);
+        }
+        let joins = || from.joins.iter().flatten();
+        // Behind such a join there can be rows for which an earlier ON does not hold.
+        let has_right = joins().any(|join| kind(join).contains(JoinType::RIGHT));
+        for join in joins() {
+            self.read_join(join, has_right, arm)?;
+        }
+        Ok(())
+    }
+
+    fn read_join(&self, join: &JoinedSelectTable<'_>, has_right: bool, arm: &mut Arm) -> Result<(), Refused> {
+        let mut source = self.source(&join.table)?;
+        let kind = kind(join);
+        source.is_natural = kind.contains(JoinType::NATURAL);
+        source.join = match () {
+            () if kind.contains(JoinType::RIGHT) => Join::Right,
+            () if kind.contains(JoinType::LEFT) => Join::Left,
+            () => Join::Inner,
+        };
+        match &join.constraint {
+            Some(JoinConstraint::Using(names)) => source.using = names.iter().map(plain).collect(),
+            Some(JoinConstraint::On(on)) if has_right => {
+                let mut walk = Walk::new(self);
+                walk.expression(on)?;
+                source.on.subqueries = walk.subqueries;
+            }
+            Some(JoinConstraint::On(on)) if source.join == Join::Left && !planted("left_join_filters") => {
+                read_terms(self, [on], &mut source.on)?;
+            }
+            Some(JoinConstraint::On(on)) => read_terms(self, [on], &mut arm.terms)?,
+            None => {}
+        }
+        arm.sources.push(source);
+        Ok(())
+    }
+
+    fn source(&self, table: &SelectTable<'_>) -> Result<Source, Refused> {
+        let (relation, alias) = match table {
+            SelectTable::Table(name, alias, _) => {
+                let relation = Relation::Named {
+                    schema: name.db_name.as_ref().map(plain),
+                    name: plain(&name.name),
+                };
+                (relation, alias)
+            }
+            SelectTable::TableCall(name, arguments, alias) => {
+                let mut walk = Walk::new(self);
+                walk.expressions(arguments.unwrap_or_default())?;
+                (Relation::Function(plain(&name.name), walk.subqueries), alias)
+            }
+            SelectTable::Select(select, alias) => (Relation::Select(self.select(select)?), alias),
+            SelectTable::Sub(..) => return Err("it has joins in parentheses"),
+        };
+        Ok(Source {
+            relation,
+            alias: alias.as_ref().map(alias_name),
+            join: Join::Inner,
+            using: Vec::new(),
+            is_natural: false,
+            on: Terms::default(),
+        })
+    }
+}
+
+fn kind(join: &JoinedSelectTable<'_>) -> JoinType {
+    match join.operator {
+        JoinOperator::TypedJoin(Some(kind)) => kind,
+        _ => JoinType::INNER,
+    }
+}
+
+fn output(column: &ResultColumn<'_>) -> Output {
+    match column {
+        ResultColumn::Star => Output::Star(None),
+        ResultColumn::TableStar(table) => Output::Star(Some(plain(table))),
+        ResultColumn::Expr(expression, alias) => {
+            let alias = alias.as_ref().map(alias_name);
+            match column_name(bare(expression)) {
+                Some(column) => Output::Column(column, alias),
+                None => Output::Expression(alias),
+            }
         }
     }
-    // Both sides of an AND came in reverse.
-    query.conditions.reverse();
-    Ok(query)
 }
 
-/// The FROM and WHERE clauses of a statement that is one SELECT.
-fn simple<'a, 'b>(
-    select: &'a Select<'b>,
-) -> Result<(&'a FromClause<'b>, Option<&'a Expr<'b>>), &'static str> {
-    if select.with.is_some() || select.body.compounds.is_some() {
-        return Err("the statement is more than one plain SELECT");
-    }
-    let OneSelect::Select {
-        from, where_clause, ..
-    } = &select.body.select
-    else {
-        return Err("the statement is no SELECT");
-    };
-    let from = from.as_ref().ok_or("the statement has no FROM")?;
-    Ok((from, *where_clause))
+fn names(columns: Option<&[IndexedColumn<'_>]>) -> Vec<String> {
+    let columns = columns.into_iter().flatten();
+    columns.map(|column| plain(&column.col_name)).collect()
 }
 
-fn tables(from: &FromClause<'_>) -> Result<Vec<FromTable>, &'static str> {
-    let first = from.select.ok_or(UNREADABLE)?;
-    let mut tables = vec![table(first)?];
-    for join in joins(from) {
-        if !is_plain(join) {
-            return Err("the statement has a NATURAL, USING, RIGHT or FULL join");
-        }
-        tables.push(table(&join.table)?);
-    }
-    Ok(tables)
+pub(super) fn alias_name(alias: &As<'_>) -> String {
+    let (As::As(name) | As::Elided(name)) = alias;
+    plain(name)
 }
 
-fn joins<'a, 'b>(from: &'a FromClause<'b>) -> impl Iterator<Item = &'a JoinedSelectTable<'b>> {
-    from.joins.iter().flatten()
-}
-
-fn is_plain(join: &JoinedSelectTable<'_>) -> bool {
-    let odd = JoinType::NATURAL | JoinType::RIGHT;
-    let is_odd = matches!(join.operator, JoinOperator::TypedJoin(Some(kind)) if kind.intersects(odd));
-    !is_odd && !matches!(join.constraint, Some(JoinConstraint::Using(_)))
-}
-
-/// The conditions of inner joins, which SQLite treats like those of WHERE. Those of a LEFT JOIN do not hold for rows
-/// without a partner.
-fn inner_ons<'a, 'b>(from: &'a FromClause<'b>) -> impl Iterator<Item = &'a Expr<'b>> {
-    joins(from).filter_map(|join| match (&join.operator, &join.constraint) {
-        (_, Some(JoinConstraint::On(condition))) if planted("left_join_filters") => Some(condition),
-        (JoinOperator::TypedJoin(Some(kind)), _) if kind.intersects(JoinType::LEFT | JoinType::OUTER) => None,
-        (_, Some(JoinConstraint::On(condition))) => Some(condition),
-        _ => None,
-    })
-}
-
-fn table(table: &SelectTable<'_>) -> Result<FromTable, &'static str> {
-    let SelectTable::Table(name, alias, _) = table else {
-        return Err("its FROM has more than plain tables");
-    };
-    Ok(FromTable {
-        schema: name.db_name.as_ref().map(plain),
-        table: plain(&name.name),
-        alias: alias
-            .as_ref()
-            .map(|(As::As(name) | As::Elided(name))| plain(name)),
-    })
-}
-
-fn plain(name: &Name<'_>) -> String {
+pub(super) fn plain(name: &Name<'_>) -> String {
     unquoted(name.0).into_owned()
-}
-
-/// An expression without the parentheses around it.
-fn bare<'a, 'b>(mut expression: &'a Expr<'b>) -> &'a Expr<'b> {
-    while let Expr::Parenthesized(inner) = expression
-        && let [inner] = inner.as_slice()
-    {
-        expression = inner;
-    }
-    expression
-}
-
-/// Adds what can be said of an expression that must be true; mostly that is nothing.
-fn add_conditions(expression: &Expr<'_>, numbered: &Numbered, conditions: &mut Vec<Condition>) {
-    let mut add = |column, comparison, values: &mut dyn Iterator<Item = &Expr<'_>>| {
-        let operands: Option<Vec<_>> = values.map(|value| source(value, numbered)).collect();
-        if let (Some(column), Some(operands)) = (column_name(column), operands) {
-            conditions.push(Condition {
-                column,
-                comparison,
-                operands,
-            });
-        }
-    };
-    match expression {
-        Expr::Binary(left, operator, right) => {
-            let Some((comparison, reversed)) = comparison(*operator) else {
-                return;
-            };
-            add(left, comparison, &mut [*right].into_iter());
-            add(right, reversed, &mut [*left].into_iter());
-        }
-        Expr::Between {
-            lhs,
-            not: false,
-            start,
-            end,
-        } => {
-            // They are reversed in the end.
-            add(lhs, Comparison::LessEqual, &mut [*end].into_iter());
-            add(lhs, Comparison::GreaterEqual, &mut [*start].into_iter());
-        }
-        Expr::InList {
-            lhs,
-            not: false,
-            rhs: Some(values),
-        } => add(lhs, Comparison::Equal, &mut values.iter()),
-        _ => {}
-    }
-}
-
-/// What an operator means for its left side, and for its right side.
-fn comparison(operator: Operator) -> Option<(Comparison, Comparison)> {
-    use Comparison::*;
-    Some(match operator {
-        // IS differs from = only for NULL, which is dropped when values are filled in.
-        Operator::Equals | Operator::Is => (Equal, Equal),
-        Operator::Less => (Less, Greater),
-        Operator::LessEquals => (LessEqual, GreaterEqual),
-        Operator::Greater => (Greater, Less),
-        Operator::GreaterEquals => (GreaterEqual, LessEqual),
-        _ => return None,
-    })
-}
-
-fn column_name(expression: &Expr<'_>) -> Option<ColumnName> {
-    let (schema, table, column) = match bare(expression) {
-        Expr::Id(name) => (None, None, unquoted(name.0).into_owned()),
-        Expr::Name(column) => (None, None, plain(column)),
-        Expr::Qualified(table, column) => (None, Some(plain(table)), plain(column)),
-        Expr::DoublyQualified(schema, table, column) => {
-            (Some(plain(schema)), Some(plain(table)), plain(column))
-        }
-        _ => return None,
-    };
-    Some(ColumnName {
-        schema,
-        table,
-        column,
-    })
-}
-
-fn source(expression: &Expr<'_>, numbered: &Numbered) -> Option<Source> {
-    Some(match bare(expression) {
-        Expr::Literal(Literal::Numeric(text)) => Source::Literal((*text).to_owned()),
-        Expr::Literal(Literal::String(text)) => Source::Literal((*text).to_owned()),
-        Expr::Literal(Literal::Blob(digits)) => Source::Literal(format!("x'{digits}'")),
-        Expr::Unary(sign, number) => Source::Literal(signed(*sign, number)?),
-        Expr::Variable(name) => Source::Parameter(match name.parse() {
-            Ok(number) => number,
-            Err(_) => numbered.number_of(name)?,
-        }),
-        _ => return None,
-    })
-}
-
-fn signed(sign: UnaryOperator, number: &Expr<'_>) -> Option<String> {
-    let Expr::Literal(Literal::Numeric(text)) = number else {
-        return None;
-    };
-    match sign {
-        UnaryOperator::Negative => Some(format!("-{text}")),
-        UnaryOperator::Positive => Some((*text).to_owned()),
-        _ => None,
-    }
 }

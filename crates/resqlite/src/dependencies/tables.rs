@@ -218,7 +218,7 @@ impl Search<'_> {
 fn gather(found: Found, columns: Option<&BTreeSet<String>>, gathered: &mut Gathered) -> Result<(), Stop> {
     match found {
         // What a view reads is named, too.
-        Found::View => {}
+        Found::View { .. } => {}
         Found::Ordinary { name, without_rowid } => {
             let (_, known) = gathered.ordinary.entry(name).or_insert((without_rowid, None));
             if let Some(columns) = columns {

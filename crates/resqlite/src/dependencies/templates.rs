@@ -3,8 +3,9 @@
 use std::ops::Bound;
 
 use resqlite_live::{Conjunct, Filter, Test, Value, fault::planted};
+use resqlite_sqlite::Connection;
 
-use super::{affinity::Affinity, parse::Comparison};
+use super::{affinity::Affinity, constants::elements, syntax::Comparison};
 
 /// Values of one condition; a condition with more of them is no filter.
 const VALUES_MAX: usize = 4096;
@@ -24,6 +25,17 @@ pub(super) enum Operand {
     Value(Value),
     /// The parameter of this number, counted from 1.
     Parameter(usize),
+    /// The elements of the JSON array that is this parameter.
+    ElementsOf(usize),
+}
+
+/// What the parameters of a statement are.
+pub(super) struct Parameters<'c> {
+    /// To read JSON as SQLite does.
+    pub(super) connection: &'c Connection,
+    pub(super) values: Vec<Value>,
+    /// The database stores text as UTF-8.
+    pub(super) utf8: bool,
 }
 
 /// Why a condition of a column is no part of a filter.
@@ -38,15 +50,16 @@ impl Template {
     ///
     /// # Errors
     /// Why there is none with these values.
-    fn test(&self, parameters: &[Value], utf8: bool) -> Result<Test, &'static str> {
-        if self.operands.len() > VALUES_MAX {
+    fn test(&self, parameters: &Parameters<'_>) -> Result<Test, &'static str> {
+        let mut values = Vec::with_capacity(self.operands.len());
+        for operand in &self.operands {
+            operand.add_to(&mut values, parameters)?;
+        }
+        if values.len() > VALUES_MAX {
             return Err("it is compared with too many values");
         }
-        let values = self.operands.iter().map(|operand| {
-            let value = operand.value(parameters)?;
-            self.affinity.fits(value, utf8).map(|()| value.clone())
-        });
-        let mut values = values.collect::<Result<Vec<_>, _>>()?;
+        let fits = |value| self.affinity.fits(value, parameters.utf8);
+        values.iter().try_for_each(fits)?;
         let (lower, upper) = match self.comparison {
             Comparison::Equal => {
                 values.sort();
@@ -67,13 +80,25 @@ impl Template {
 }
 
 impl Operand {
-    fn value<'a>(&'a self, parameters: &'a [Value]) -> Result<&'a Value, &'static str> {
+    /// Adds the values that it stands for.
+    fn add_to(&self, values: &mut Vec<Value>, parameters: &Parameters<'_>) -> Result<(), &'static str> {
         match self {
-            Self::Value(value) => Ok(value),
-            Self::Parameter(number) => parameters
-                .get(number - 1)
-                .ok_or("it is compared with a parameter that has no value"),
+            Self::Value(value) => values.push(value.clone()),
+            Self::Parameter(number) => values.push(parameters.value(*number)?.clone()),
+            Self::ElementsOf(number) => {
+                let elements = elements(parameters.connection, parameters.value(*number)?);
+                values.extend(elements.ok_or("it is compared with JSON that is no array of plain values")?);
+            }
         }
+        Ok(())
+    }
+}
+
+impl Parameters<'_> {
+    fn value(&self, number: usize) -> Result<&Value, &'static str> {
+        self.values
+            .get(number - 1)
+            .ok_or("it is compared with a parameter that has no value")
     }
 }
 
@@ -81,13 +106,12 @@ impl Operand {
 /// position) that are no part of it.
 pub(super) fn filter(
     templates: &[Template],
-    parameters: &[Value],
-    utf8: bool,
+    parameters: &Parameters<'_>,
 ) -> (Option<Filter>, Vec<(usize, &'static str)>) {
     let mut conjuncts: Vec<Conjunct> = Vec::new();
     let mut dropped = Vec::new();
     for (position, template) in templates.iter().enumerate() {
-        let test = match template.test(parameters, utf8) {
+        let test = match template.test(parameters) {
             Ok(test) => test,
             Err(why) => {
                 dropped.push((position, why));
@@ -169,9 +193,20 @@ fn has_room(lower: &Bound<Value>, upper: &Bound<Value>) -> bool {
 mod tests {
     use std::ops::Bound::{self, *};
 
-    use resqlite_live::{Conjunct, Test, Value};
+    use resqlite_live::{Conjunct, Filter, Test, Value};
+    use resqlite_sqlite::{Access, Connection};
 
-    use super::{super::affinity::Affinity, Comparison, Comparison::*, Operand, Template, filter};
+    use super::{super::affinity::Affinity, Comparison, Comparison::*, Operand, Parameters, Template};
+
+    /// The filter of templates, and what is no part of it, with these parameters.
+    fn filter(templates: &[Template], values: &[Value]) -> (Option<Filter>, Vec<(usize, &'static str)>) {
+        let parameters = Parameters {
+            connection: &Connection::open(":memory:", Access::ReadWriteCreate, None).unwrap(),
+            values: values.into(),
+            utf8: true,
+        };
+        super::filter(templates, &parameters)
+    }
 
     fn template(comparison: Comparison, values: &[i64]) -> Template {
         Template {
@@ -186,7 +221,7 @@ mod tests {
     }
 
     fn test_of(templates: &[Template]) -> Test {
-        let (filter, _) = filter(templates, &[], true);
+        let (filter, _) = filter(templates, &[]);
         let filter = filter.expect("a filter");
         let [Conjunct { column: 3, test }] = filter.conjuncts() else {
             panic!("{filter:?}");
@@ -252,7 +287,7 @@ mod tests {
         with_text
             .operands
             .push(Operand::Value(Value::Text(b"2".as_slice().into())));
-        let (filter, dropped) = filter(&[with_text, template(Less, &[5])], &[], true);
+        let (filter, dropped) = filter(&[with_text, template(Less, &[5])], &[]);
         assert_eq!(filter.unwrap().conjuncts()[0].test, range(Unbounded, Excluded(5)));
         assert_eq!(dropped.len(), 1);
     }
@@ -261,7 +296,7 @@ mod tests {
     fn a_parameter_without_a_value_or_with_null_drops_its_condition() {
         let mut open = template(Equal, &[]);
         open.operands.push(Operand::Parameter(2));
-        let with = |values: &[Value]| filter(&[open.clone()], values, true).0;
+        let with = |values: &[Value]| filter(&[open.clone()], values).0;
         assert!(with(&[Value::Integer(1)]).is_none());
         assert!(with(&[Value::Integer(1), Value::Null]).is_none());
         assert!(with(&[Value::Null, Value::Integer(1)]).is_some());
@@ -270,7 +305,36 @@ mod tests {
     #[test]
     fn a_condition_with_very_many_values_is_no_filter() {
         let many: Vec<i64> = (0..=super::VALUES_MAX as i64).collect();
-        assert!(filter(&[template(Equal, &many)], &[], true).0.is_none());
-        assert!(filter(&[template(Equal, &many[1..])], &[], true).0.is_some());
+        assert!(filter(&[template(Equal, &many)], &[]).0.is_none());
+        assert!(filter(&[template(Equal, &many[1..])], &[]).0.is_some());
+    }
+
+    #[test]
+    fn the_elements_of_an_array_are_the_values_that_sqlite_finds_in_it() {
+        let mut elements = template(Equal, &[]);
+        elements.operands.push(Operand::ElementsOf(1));
+        let with = |json: &str| {
+            let (filter, _) = filter(&[elements.clone()], &[Value::Text(json.as_bytes().into())]);
+            filter.map(|filter| filter.conjuncts()[0].test.clone())
+        };
+        let values = |values: &[Value]| Some(Test::In(values.into()));
+        assert_eq!(
+            with("[2, 1.5, 1, true]"),
+            values(&[Value::Integer(1), Value::Real(1.5), Value::Integer(2)])
+        );
+        assert_eq!(with("[]"), values(&[]));
+        assert_eq!(with("7"), values(&[Value::Integer(7)]));
+        for none in [
+            "[1, null]",
+            "[1, '2']",
+            "[1, \"2\"]",
+            "[1, [2]]",
+            "[1, {}]",
+            "[1",
+            "",
+            "[9e999, \"a\"]",
+        ] {
+            assert_eq!(with(none), None, "{none}");
+        }
     }
 }

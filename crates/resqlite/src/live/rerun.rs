@@ -262,8 +262,7 @@ fn run_query(
     let dependencies = if known {
         None
     } else {
-        let prepared = &connection.get(&query.sql)?.statement;
-        Some(Arc::new(statement.resolve(prepared, &query.params)))
+        Some(Arc::new(connection.resolve(&statement, query)?))
     };
     Ok(PartResult {
         layout,

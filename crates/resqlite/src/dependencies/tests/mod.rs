@@ -1,7 +1,10 @@
 //! Which dependencies are found for statements of many forms, on a connection as the engine opens it.
 
+mod builders;
 mod filters;
+mod grammar;
 mod parse;
+mod queries;
 mod sound;
 mod tables;
 
@@ -70,8 +73,8 @@ impl Db {
         let prepared = self.connection.sqlite.prepare(sql, false).unwrap();
         let (statement, params) = (prepared.statement.unwrap(), params.into());
         let reads = self.analyse(sql);
-        let dependencies = reads.resolve(&statement, &params);
-        let explanation = reads.explain(&statement, &params);
+        let dependencies = reads.resolve(&self.connection.sqlite, &statement, &params);
+        let explanation = reads.explain(&self.connection.sqlite, &statement, &params);
         assert_eq!(dependencies.unknown, explanation.unknown.is_some());
         assert_eq!(dependencies.tables.len(), explanation.tables.len());
         explanation

@@ -1,11 +1,12 @@
 //! What matters most: a commit that changes the result of a query always concerns it. Random queries meet random
 //! changes, which go the way of real ones: hook, recorder, commit log.
 
-use std::fmt::Write as _;
+use std::{env, fmt::Write as _};
 
 use resqlite_live::{Columns, Dependencies};
+use resqlite_sqlite::Statement;
 
-use super::Db;
+use super::{Db, grammar::rich};
 use crate::{
     commits::{log::Commits, recorder::Recorder},
     connection::{location::Location, open::open},
@@ -18,12 +19,11 @@ use crate::{
     guard::authorizer::Role,
 };
 
-/// Queries; each meets several commits.
-const QUERIES: u64 = 2000;
+/// Commits that each query meets.
 const COMMITS: usize = 6;
 
 /// SplitMix64: the same numbers from the same seed.
-struct Dice(u64);
+pub(super) struct Dice(u64);
 
 impl Dice {
     fn next(&mut self) -> u64 {
@@ -33,15 +33,15 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
 
-    fn one_in(&mut self, chances: usize) -> bool {
+    pub(super) fn one_in(&mut self, chances: usize) -> bool {
         self.below(chances) == 0
     }
 
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+    pub(super) fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }
 }
@@ -53,6 +53,18 @@ const SCHEMA: &str = "
     CREATE TABLE p(s TEXT, i INT, m, PRIMARY KEY (s, i)) WITHOUT ROWID;
     CREATE VIEW v AS SELECT i, s, m FROM u WHERE m IS NOT 2;
     CREATE VIEW w AS SELECT t.x, u.m AS i FROM t JOIN u USING (i);
+    CREATE TABLE a(id INTEGER PRIMARY KEY, v ANY, z TEXT COLLATE RTRIM, e INTEGER REFERENCES u) STRICT;
+    CREATE VIEW renamed(q, f, e) AS SELECT s, i, m FROM p WHERE i > 0;
+    CREATE VIEW nested AS SELECT q, e FROM renamed WHERE f < 3;
+    CREATE VIEW grouped AS SELECT i, s, count(*) AS c, max(m) AS b FROM u GROUP BY i, s;
+    CREATE VIEW whole AS SELECT i, max(s) AS s FROM u;
+    CREATE VIEW latest AS SELECT * FROM u ORDER BY id DESC LIMIT 4;
+    CREATE VIEW numbered AS SELECT i, m, row_number() OVER (ORDER BY id) AS o FROM u;
+    CREATE VIEW both AS SELECT i, s FROM u UNION ALL SELECT i, m FROM p;
+    CREATE VIEW alike(i, s) AS SELECT i, s FROM u UNION SELECT i, s FROM p;
+    CREATE VIEW less AS SELECT id AS i, s FROM u EXCEPT SELECT i, s FROM p;
+    CREATE VIEW outside AS SELECT u.i, u.s, p.m, p.i AS j FROM u LEFT JOIN p ON p.i = u.i AND p.m = 1;
+    CREATE VIEW counted AS SELECT i, (SELECT count(*) FROM p WHERE p.i = u.i) AS n FROM u;
 ";
 const INDEXES: [&str; 8] = [
     "CREATE INDEX t_i ON t(i)",
@@ -64,9 +76,10 @@ const INDEXES: [&str; 8] = [
     "CREATE INDEX u_is ON u(i, s)",
     "CREATE INDEX p_m ON p(m)",
 ];
-const OF_T: [&str; 10] = ["id", "i", "r", "s", "n", "k", "x", "y", "g", "h"];
-const OF_U: [&str; 4] = ["id", "i", "s", "m"];
-const OF_P: [&str; 3] = ["s", "i", "m"];
+pub(super) const OF_T: [&str; 10] = ["id", "i", "r", "s", "n", "k", "x", "y", "g", "h"];
+pub(super) const OF_U: [&str; 4] = ["id", "i", "s", "m"];
+pub(super) const OF_P: [&str; 3] = ["s", "i", "m"];
+pub(super) const OF_A: [&str; 4] = ["id", "v", "z", "e"];
 const VALUES: [&str; 29] = [
     "NULL",
     "0",
@@ -99,10 +112,22 @@ const VALUES: [&str; 29] = [
     "x'61'",
 ];
 
+/// Arrays for `json_each`.
+const ARRAYS: [&str; 8] = [
+    "'[0, 1, 2]'",
+    "'[1]'",
+    "'[\"a\", \"b\"]'",
+    "'[1, \"a\"]'",
+    "'[\"1\", 2.0, 0.5]'",
+    "'[true, null]'",
+    "'[[1], 1]'",
+    "'[]'",
+];
+
 /// What most values are, so that rows find partners and conditions find rows.
 const COMMON: [&str; 5] = ["0", "1", "2", "'a'", "'b'"];
 
-fn literal(dice: &mut Dice) -> &'static str {
+pub(super) fn literal(dice: &mut Dice) -> &'static str {
     if dice.one_in(3) {
         dice.pick(&VALUES)
     } else {
@@ -256,10 +281,11 @@ fn change(dice: &mut Dice) -> String {
 /// A change of this kind; 0 is an INSERT.
 fn change_of(dice: &mut Dice, kind: usize) -> String {
     let value = literal;
-    let (table, columns) = match dice.below(4) {
-        0 | 1 => ("t", &OF_T[..8]),
-        2 => ("u", &OF_U[..]),
-        _ => ("p", &OF_P[..]),
+    let (table, columns) = match dice.below(9) {
+        0..4 => ("t", &OF_T[..8]),
+        4 | 5 => ("u", &OF_U[..]),
+        6 | 7 => ("p", &OF_P[..]),
+        _ => ("a", &OF_A[..]),
     };
     let column = dice.pick(columns);
     match kind {
@@ -335,28 +361,38 @@ impl World {
         }
     }
 
+    /// The rows of a query, and the error that ends them, if there is one.
     fn rows(&self, sql: &str, params: &Params) -> Vec<String> {
-        let prepared = self.db.connection.sqlite.prepare(sql, false);
-        let mut statement = prepared
-            .unwrap_or_else(|error| panic!("{sql}: {error:?}"))
-            .statement
-            .unwrap();
+        let mut statement = self.prepare(sql).unwrap();
         params.reader().bind_next(&mut statement).unwrap();
         let mut rows = Vec::new();
-        while statement.step().unwrap() {
+        loop {
+            match statement.step() {
+                Ok(false) => return rows,
+                Ok(true) => {}
+                Err(error) => {
+                    rows.push(format!("{error:?}"));
+                    return rows;
+                }
+            }
             let cells: Vec<_> = (0..statement.column_count())
                 .map(|cell| format!("{:?}", statement.column(cell)))
                 .collect();
             rows.push(cells.join("|"));
         }
-        rows
+    }
+
+    fn prepare(&self, sql: &str) -> Result<Statement, String> {
+        let prepared = self.db.connection.sqlite.prepare(sql, false);
+        let statement = prepared.map_err(|error| format!("{sql}: {error:?}"))?.statement;
+        statement.ok_or_else(|| sql.to_owned())
     }
 
     fn dependencies(&self, sql: &str, params: &Params) -> Dependencies {
         let connection = &self.db.connection;
         let reads = analyse(&connection.sqlite, &connection.guard, sql).unwrap();
         let statement = connection.sqlite.prepare(sql, false).unwrap().statement.unwrap();
-        reads.resolve(&statement, params)
+        reads.resolve(&connection.sqlite, &statement, params)
     }
 
     fn watch(&self, dependencies: &Dependencies) {
@@ -400,57 +436,120 @@ impl World {
     }
 }
 
+/// What a run came to.
+#[derive(Debug, Default)]
+struct Seen {
+    queries: usize,
+    skipped: usize,
+    filtered: usize,
+    by_column: usize,
+    changed: usize,
+}
+
+/// Random queries, and how many of them meet changes.
+struct Plan {
+    make: fn(&mut Dice) -> String,
+    /// SQLite refuses some.
+    refusable: bool,
+    queries: u64,
+}
+
+/// Lets one query meet changes.
+fn meet(seed: u64, plan: &Plan, seen: &mut Seen) {
+    let mut dice = Dice(seed);
+    let world = World::new(&mut dice);
+    let (sql, statement) = loop {
+        let sql = (plan.make)(&mut dice);
+        match world.prepare(&sql) {
+            Ok(statement) => break (sql, statement),
+            // Names that mean two things, mostly.
+            Err(_) if plan.refusable => {}
+            Err(error) => panic!("seed {seed}: {error}"),
+        }
+    };
+    let json = statement.parameter_index(":json");
+    let literals: Vec<_> = (1..=statement.parameter_count())
+        .map(|number| match json {
+            Some(json) if json == number => dice.pick(&ARRAYS),
+            _ => literal(&mut dice),
+        })
+        .collect();
+    let params = world.params(&literals);
+    let dependencies = world.dependencies(&sql, &params);
+    let tables = &dependencies.tables;
+    seen.queries += 1;
+    seen.filtered += usize::from(tables.iter().any(|table| table.filter.is_some()));
+    seen.by_column += usize::from(tables.iter().all(|table| table.columns != Columns::Any));
+    if env::var_os("RESQLITE_SOUND_VERBOSE").is_some() {
+        println!("{sql}\n{:#?}", world.db.explain(&sql, params.clone()));
+    }
+    world.watch(&dependencies);
+    let mut before = world.rows(&sql, &params);
+    for _ in 0..COMMITS {
+        let script: Vec<_> = (0..=dice.below(2)).map(|_| change(&mut dice)).collect();
+        world.recorder.know_tables(&world.db.connection.sqlite).unwrap();
+        world.recorder.begin(&world.commits);
+        let last = world.commits.last();
+        script.iter().for_each(|sql| world.try_run(sql));
+        world.recorder.commit(&world.commits, true);
+        let after = world.rows(&sql, &params);
+        let commits = world.commits.since(last).unwrap();
+        let heard = commits
+            .iter()
+            .any(|commit| dependencies.verdict(&commit.summary).reason().is_some());
+        assert!(
+            heard || before == after,
+            "seed {seed}: {sql} {literals:?}\n{script:?}\n{before:?}\n{after:?}\n{dependencies:?}"
+        );
+        seen.skipped += usize::from(!heard && !commits.is_empty());
+        seen.changed += usize::from(before != after);
+        before = after;
+    }
+}
+
+/// `RESQLITE_SOUND_QUERIES` makes more queries, from the seed `RESQLITE_SOUND_START` on.
+fn meet_many(plan: &Plan) -> Seen {
+    let number = |name: &str| env::var(name).ok().map(|value| value.parse().expect("a number"));
+    let start: u64 = number("RESQLITE_SOUND_START").unwrap_or(0);
+    let queries = number("RESQLITE_SOUND_QUERIES").unwrap_or(plan.queries);
+    let mut seen = Seen::default();
+    for seed in start..start + queries {
+        meet(seed, plan, &mut seen);
+    }
+    println!("from seed {start}: {seen:?}");
+    seen
+}
+
 #[test]
 fn a_commit_that_changes_a_result_always_concerns_its_query() {
-    let (mut skipped, mut filtered, mut by_column, mut changed) = (0, 0, 0, 0);
-    for seed in 0..QUERIES {
-        let mut dice = Dice(seed);
-        let world = World::new(&mut dice);
-        let sql = Query { dice: &mut dice }.sql();
-        let prepared = world.db.connection.sqlite.prepare(&sql, false);
-        let statement = prepared
-            .unwrap_or_else(|error| panic!("{sql}: {error:?}"))
-            .statement
-            .unwrap();
-        let literals: Vec<_> = (0..statement.parameter_count())
-            .map(|_| literal(&mut dice))
-            .collect();
-        let params = world.params(&literals);
-        let dependencies = world.dependencies(&sql, &params);
-        filtered += usize::from(dependencies.tables.iter().any(|table| table.filter.is_some()));
-        by_column += usize::from(
-            dependencies
-                .tables
-                .iter()
-                .all(|table| table.columns != Columns::Any),
-        );
-        world.watch(&dependencies);
-        let mut before = world.rows(&sql, &params);
-        for _ in 0..COMMITS {
-            let script: Vec<_> = (0..=dice.below(2)).map(|_| change(&mut dice)).collect();
-            world.recorder.know_tables(&world.db.connection.sqlite).unwrap();
-            world.recorder.begin(&world.commits);
-            let last = world.commits.last();
-            script.iter().for_each(|sql| world.try_run(sql));
-            world.recorder.commit(&world.commits, true);
-            let after = world.rows(&sql, &params);
-            let commits = world.commits.since(last).unwrap();
-            let heard = commits
-                .iter()
-                .any(|commit| dependencies.verdict(&commit.summary).reason().is_some());
-            assert!(
-                heard || before == after,
-                "seed {seed}: {sql} {literals:?}\n{script:?}\n{before:?}\n{after:?}\n{dependencies:?}"
-            );
-            skipped += usize::from(!heard && !commits.is_empty());
-            changed += usize::from(before != after);
-            before = after;
-        }
-    }
+    let seen = meet_many(&Plan {
+        make: |dice| Query { dice }.sql(),
+        refusable: false,
+        queries: 2000,
+    });
     // Otherwise the test shows nothing.
-    let seen = (skipped, filtered, by_column, changed);
+    let Seen { queries, .. } = seen;
     assert!(
-        skipped > 1000 && filtered > 300 && by_column > 700 && changed > 1000,
+        seen.skipped > queries / 2 && seen.filtered > queries / 6,
         "{seen:?}"
     );
+    assert!(
+        seen.by_column > queries / 3 && seen.changed > queries / 3,
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn so_does_one_that_changes_the_result_of_a_query_of_many_parts() {
+    let seen = meet_many(&Plan {
+        make: rich,
+        refusable: true,
+        queries: 600,
+    });
+    let Seen { queries, .. } = seen;
+    assert!(
+        seen.skipped > queries / 2 && seen.filtered > queries / 3,
+        "{seen:?}"
+    );
+    assert!(seen.changed > queries / 3, "{seen:?}");
 }

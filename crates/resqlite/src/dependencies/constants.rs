@@ -1,0 +1,63 @@
+//! The values that a statement names.
+
+use resqlite_live::Value;
+use resqlite_sqlite::{Connection, ValueRef};
+
+use super::{syntax::Constant, templates::Operand, value::owned};
+use crate::core::error::Result;
+
+/// What a column is compared with; SQLite itself says what literals are. `None`: something is no value.
+pub(super) fn operands(connection: &Connection, constants: &[Constant]) -> Result<Option<Vec<Operand>>> {
+    let literals = constants.iter().filter_map(|constant| match constant {
+        Constant::Literal(sql) => Some(sql.as_str()),
+        Constant::Parameter(_) | Constant::ElementsOf(_) => None,
+    });
+    let literals: Vec<&str> = literals.collect();
+    let mut values = literal_values(connection, &literals)?.into_iter();
+    let operand = |constant: &Constant| match constant {
+        Constant::Parameter(number) => Some(Operand::Parameter(*number)),
+        Constant::ElementsOf(number) => Some(Operand::ElementsOf(*number)),
+        Constant::Literal(_) => values.next().map(Operand::Value),
+    };
+    Ok(constants.iter().map(operand).collect())
+}
+
+fn literal_values(connection: &Connection, literals: &[&str]) -> Result<Vec<Value>> {
+    let mut values = Vec::with_capacity(literals.len());
+    if literals.is_empty() {
+        return Ok(values);
+    }
+    let sql = format!("VALUES ({})", literals.join("), ("));
+    let Some(mut rows) = connection.prepare(&sql, false)?.statement else {
+        return Ok(values);
+    };
+    while rows.step()? {
+        values.push(owned(rows.column(0)));
+    }
+    Ok(values)
+}
+
+/// What `json_each` makes of a JSON array; `None` where that fails, or where an element is no plain value.
+pub(super) fn elements(connection: &Connection, array: &Value) -> Option<Vec<Value>> {
+    let sql = "SELECT value, type FROM json_each(?1)";
+    let mut rows = connection.prepare(sql, false).ok()?.statement?;
+    rows.bind(1, borrowed(array)).ok()?;
+    let mut values = Vec::new();
+    while rows.step().ok()? {
+        match rows.column_text(1).as_deref() {
+            Some("array" | "object") => return None,
+            _ => values.push(owned(rows.column(0))),
+        }
+    }
+    Some(values)
+}
+
+fn borrowed(value: &Value) -> ValueRef<'_> {
+    match value {
+        Value::Null => ValueRef::Null,
+        Value::Integer(value) => ValueRef::Integer(*value),
+        Value::Real(value) => ValueRef::Real(*value),
+        Value::Text(bytes) => ValueRef::Text(bytes),
+        Value::Blob(bytes) => ValueRef::Blob(bytes),
+    }
+}
