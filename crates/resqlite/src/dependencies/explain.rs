@@ -48,7 +48,8 @@ pub struct Explanation {
     /// Why it is not known what the query depends on, if that is so: then every commit affects it, and no tables are
     /// listed.
     pub unknown: Option<String>,
-    /// The tables that it reads.
+    /// The tables that it reads. One that it reads at several places, each with conditions of its own, is listed once for
+    /// each.
     pub tables: Vec<TableExplanation>,
     /// Functions it uses whose result can change although no row does; such changes are not noticed.
     pub volatile: Vec<String>,

@@ -72,7 +72,7 @@ impl Search<'_> {
 
     /// What the columns of a result must fulfil, as facts inside.
     fn inside(&self, arm: &ArmPlan, asked: &[Template]) -> Result<Vec<Fact>> {
-        if asked.is_empty() || arm.has_window || (arm.grouped_by.is_none() && self.may_aggregate(arm)?) {
+        if asked.is_empty() || self.mixes_rows(arm)? {
             return Ok(Vec::new());
         }
         let inside = asked.iter().filter_map(|template| {
@@ -84,8 +84,14 @@ impl Search<'_> {
         Ok(inside.collect())
     }
 
-    /// Whether the arm makes one row of many, although it has no GROUP BY.
-    fn may_aggregate(&self, arm: &ArmPlan) -> Result<bool> {
+    /// Whether a row of the result may depend on rows that share no column with it.
+    fn mixes_rows(&self, arm: &ArmPlan) -> Result<bool> {
+        if planted("aggregate_sees_all") {
+            return Ok(false);
+        }
+        if arm.has_window || arm.grouped_by.is_some() {
+            return Ok(arm.has_window);
+        }
         for name in &arm.functions {
             if self.catalog.has_aggregate(name)? {
                 return Ok(true);

@@ -2,7 +2,7 @@
 
 use std::{sync::mpsc, thread, time::Duration};
 
-use resqlite::{Database, Options, Value};
+use resqlite::{Database, LiveQuery, Options, Value};
 use resqlite_sqlite::{Access, Connection};
 
 use crate::support::{Fixture, block_on};
@@ -196,6 +196,53 @@ fn a_statement_that_sqlite_plans_anew_for_its_parameters_is_no_change_of_everyth
         }
         wait_until_quiet(&db);
         assert_eq!(live.stats().reruns, 0);
+        drop(live);
+        db.close().await.unwrap();
+    });
+}
+
+/// As Drizzle writes it: a user with the posts of that user.
+const RELATIONAL: &str = r#"select "id", "name", (select coalesce(json_group_array(json_array("id", "title")), json_array()) as "data" from (select * from "posts" "users_posts" where "users_posts"."author_id" = "users"."id" order by "users_posts"."id" desc limit ?) "users_posts") as "posts" from "users" "users" where "users"."id" = ? limit ?"#;
+
+#[test]
+fn of_a_thousand_relational_queries_by_key_a_write_re_runs_the_one_that_it_concerns() {
+    const QUERIES: i64 = 1_000;
+    pollster::block_on(async {
+        let db = Database::open(":memory:", Options::default()).await.unwrap();
+        db.exec(
+            "CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT);
+             CREATE TABLE posts(id INTEGER PRIMARY KEY, title TEXT, author_id INTEGER);
+             CREATE INDEX posts_author ON posts(author_id);
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+                 INSERT INTO users SELECT i, 'user ' || i FROM n;
+             INSERT INTO posts SELECT id, 'post ' || id, id FROM users;",
+        )
+        .await
+        .unwrap();
+        let of_user = |id: i64| db.stream(RELATIONAL, [5.into(), id.into(), 1.into()]);
+        let mut live: Vec<_> = (1..=QUERIES).map(of_user).collect();
+        for query in &mut live {
+            query.next().await.unwrap().unwrap();
+        }
+        for (concerned, write) in [
+            (500, "INSERT INTO posts(title, author_id) VALUES ('new', 500)"),
+            (501, "UPDATE posts SET title = 'renamed' WHERE author_id = 501"),
+            (502, "DELETE FROM posts WHERE author_id = 502"),
+            (503, "UPDATE users SET name = 'renamed' WHERE id = 503"),
+        ] {
+            let reruns =
+                |live: &[LiveQuery]| live.iter().map(|query| query.stats().reruns).collect::<Vec<_>>();
+            let before = reruns(&live);
+            db.execute(write, ()).await.unwrap();
+            wait_until_quiet(&db);
+            let more = reruns(&live)
+                .iter()
+                .zip(before)
+                .map(|(now, before)| now - before)
+                .collect::<Vec<_>>();
+            let expected: Vec<u64> = (1..=QUERIES).map(|id| u64::from(id == concerned)).collect();
+            assert_eq!(more, expected, "{write}");
+        }
         drop(live);
         db.close().await.unwrap();
     });

@@ -126,7 +126,10 @@ export interface Unsubscribe extends Disposable {
  */
 export type StreamPrecision = 'key' | 'range' | 'columns' | 'table' | 'unknown'
 
-/** A table that a query reads, as {@link Database.explainStream} describes it. */
+/**
+ * A table that a query reads, as {@link Database.explainStream} describes it. One that is read at several places, each
+ * with conditions of its own, is listed once for each.
+ */
 export interface ExplainedTable {
   /** `main`, `temp`, or the name of the attached database. */
   schema: string

@@ -9,6 +9,7 @@ pub(super) fn rich(dice: &mut Dice) -> String {
         dice,
         sources: 0,
         common: Vec::new(),
+        keys: Vec::new(),
     };
     let with = if grammar.dice.one_in(4) {
         grammar.with()
@@ -26,6 +27,8 @@ struct Grammar<'a> {
     sources: usize,
     /// Common table expressions.
     common: Vec<(String, Vec<String>)>,
+    /// Columns that stand in a comparison already: those that meet again show more.
+    keys: Vec<String>,
 }
 
 /// Columns, qualified.
@@ -260,24 +263,26 @@ impl Grammar<'_> {
         self.sources += 1;
         let alias = format!("z{}", self.sources);
         let owned = |columns: &[&str]| columns.iter().map(|&column| column.to_owned()).collect();
-        let (name, columns): (String, Columns) = match self.dice.below(12) {
-            0 | 1 if depth > 0 && self.dice.one_in(2) => {
-                let (text, columns) = self.select(depth - 1, outer);
+        let (name, columns): (String, Columns) = match self.dice.below(14) {
+            0 | 1 if depth > 0 => {
+                let (mut text, columns) = self.select(depth - 1, outer);
+                if self.dice.one_in(4) && !text.contains(" LIMIT ") {
+                    text += " LIMIT 3";
+                }
                 (format!("({text})"), columns)
             }
-            2 | 3 if !self.common.is_empty() => {
+            2..5 if !self.common.is_empty() => {
                 let at = self.dice.below(self.common.len());
                 self.common[at].clone()
             }
-            4..7 => {
+            5..8 => {
                 let (name, columns) = self.dice.pick(&VIEWS);
                 (name.into(), owned(columns))
             }
-            7 => ("t".into(), owned(&OF_T[..8])),
-            8 => ("a".into(), owned(&OF_A)),
-            9 => ("main.u".into(), owned(&OF_U)),
-            10 => ("p".into(), owned(&OF_P)),
-            _ => ("t".into(), owned(&OF_T)),
+            8 | 9 => ("t".into(), owned(&OF_T[..8])),
+            10 => ("a".into(), owned(&OF_A)),
+            11 => ("p".into(), owned(&OF_P)),
+            _ => ("main.u".into(), owned(&OF_U)),
         };
         let word = self.dice.pick(&[" ", " AS "]);
         (format!("{name}{word}{alias}"), alias, columns)
@@ -286,7 +291,8 @@ impl Grammar<'_> {
     fn on(&mut self, depth: usize, before: &[String], mine: &[String], outer: &[String]) -> String {
         let mut parts = Vec::new();
         if !self.dice.one_in(6) {
-            parts.push(format!("{} = {}", self.column(before), self.column(mine)));
+            let (one, other) = (self.key(before), self.key(mine));
+            parts.push(format!("{one} = {other}"));
         }
         if parts.is_empty() || self.dice.one_in(2) {
             let side = if self.dice.one_in(3) { before } else { mine };
@@ -303,7 +309,7 @@ impl Grammar<'_> {
         };
         let mut parts: Vec<String> = (0..count).map(|_| self.term(depth, scope, outer)).collect();
         if !outer.is_empty() && !self.dice.one_in(5) {
-            let (one, other) = (self.column(scope), self.column(outer));
+            let (one, other) = (self.key(scope), self.key(outer));
             parts.push(match self.dice.below(6) {
                 0 => format!("{one} IS {other}"),
                 1 => format!("{one} < {other}"),
@@ -319,7 +325,7 @@ impl Grammar<'_> {
 
     /// A condition; half of them of the forms that say something.
     fn term(&mut self, depth: usize, scope: &[String], outer: &[String]) -> String {
-        let column = self.column(scope);
+        let column = self.key(scope);
         match self.dice.below(20) {
             0..7 => format!("{column} = {}", self.value_for(&column)),
             7 | 8 => format!(
@@ -357,9 +363,9 @@ impl Grammar<'_> {
             return self.value();
         }
         let values = match column.rsplit('.').next() {
-            Some("s" | "q" | "x") => ["'a'", "'b'", "1"],
-            Some("m") => ["1", "'a'", "2"],
-            _ => ["0", "1", "2"],
+            Some("s" | "q" | "k" | "z") => ["'a'", "'a'", "'A'", "'1'"],
+            Some("m" | "x" | "v") => ["1", "'a'", "2", "'1'"],
+            _ => ["0", "1", "1", "2"],
         };
         self.dice.pick(&values).into()
     }
@@ -371,11 +377,24 @@ impl Grammar<'_> {
         literal(self.dice).into()
     }
 
+    /// A column that is compared already, if there is one here.
+    fn key(&mut self, scope: &[String]) -> String {
+        let keys: Vec<&String> = scope.iter().filter(|column| self.keys.contains(column)).collect();
+        let column = match keys[..] {
+            [] => self.column(scope),
+            _ if self.dice.one_in(4) => self.column(scope),
+            _ => self.dice.pick(&keys).clone(),
+        };
+        self.keys.push(column.clone());
+        column
+    }
+
     /// A column, mostly one that others have, too.
     fn column(&mut self, scope: &[String]) -> String {
         if !self.dice.one_in(3) {
-            let is_common =
-                |column: &&String| ["i", "s", "m", "id"].contains(&column.rsplit('.').next().unwrap_or(""));
+            let is_common = |column: &&String| {
+                ["i", "s", "m", "x", "k"].contains(&column.rsplit('.').next().unwrap_or(""))
+            };
             let common: Vec<&String> = scope.iter().filter(is_common).collect();
             if !common.is_empty() {
                 return common[self.dice.below(common.len())].clone();

@@ -5,6 +5,7 @@ mod draw;
 mod expressions;
 mod failing;
 mod model;
+mod parts;
 mod queries;
 mod scripts;
 mod selects;

@@ -4,6 +4,7 @@ use super::{
     draw::Draw,
     expressions::Named,
     model::{Kind, Module, Role, Schema, Table},
+    parts::{compound_by_key, in_elements, joined_by_key, related, seen_through},
     values::WORDS,
 };
 use crate::{rng::Rng, script::Statement};
@@ -11,7 +12,7 @@ use crate::{rng::Rng, script::Statement};
 /// The kinds of queries, with how often each comes.
 type Make = fn(&mut Draw<'_>) -> Option<String>;
 
-const KINDS: [(usize, Make); 17] = [
+const KINDS: [(usize, Make); 22] = [
     (14, simple),
     (12, by_key),
     (10, filtered),
@@ -25,6 +26,11 @@ const KINDS: [(usize, Make); 17] = [
     (7, compound),
     (6, correlated),
     (4, in_subquery),
+    (6, related),
+    (3, joined_by_key),
+    (2, in_elements),
+    (3, seen_through),
+    (2, compound_by_key),
     (3, index_only),
     (5, in_module),
     (2, over_values),
@@ -32,7 +38,12 @@ const KINDS: [(usize, Make); 17] = [
 ];
 
 /// Those that can be told from most commits by the columns or the rows that they read.
-const NARROW: [(usize, Make); 7] = [
+const NARROW: [(usize, Make); 12] = [
+    (6, related),
+    (5, joined_by_key),
+    (3, in_elements),
+    (6, seen_through),
+    (4, compound_by_key),
     (4, by_key),
     (12, filtered),
     (5, few_columns),
