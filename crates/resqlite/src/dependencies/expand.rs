@@ -133,8 +133,7 @@ impl<'a> Expander<'a> {
         let (rows, name, schema) = match &source.relation {
             Relation::Select(select) => (query(self.select(select, env, outer)?, &[]), None, None),
             Relation::Function(name, _) => {
-                let is_known = module::is_function_of_arguments(name);
-                let columns = is_known.then_some(&module::EACH_COLUMNS[..]);
+                let columns = module::columns_of_function(name);
                 (Rows::Other(Vec::new(), columns), Some(name), None)
             }
             Relation::Named { schema, name } => {

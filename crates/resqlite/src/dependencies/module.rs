@@ -21,23 +21,16 @@ pub(super) fn is_self_contained(sql: &str) -> bool {
     }
 }
 
-/// Whether a virtual table that needs no declaration only spreads out its arguments.
-pub(super) fn is_function_of_arguments(name: &str) -> bool {
-    [
-        "generate_series",
-        "json_each",
-        "json_tree",
-        "jsonb_each",
-        "jsonb_tree",
-    ]
-    .iter()
-    .any(|known| known.eq_ignore_ascii_case(name))
+/// The columns of a virtual table that needs no declaration and only spreads out its arguments; `None` for others.
+pub(super) fn columns_of_function(name: &str) -> Option<&'static [&'static str]> {
+    match name.to_ascii_lowercase().as_str() {
+        "generate_series" => Some(&["value", "start", "stop", "step"]),
+        "json_each" | "json_tree" | "jsonb_each" | "jsonb_tree" => Some(&[
+            "key", "value", "type", "atom", "id", "parent", "fullkey", "path", "json", "root",
+        ]),
+        _ => None,
+    }
 }
-
-/// The columns of those functions.
-pub(super) const EACH_COLUMNS: [&str; 10] = [
-    "key", "value", "type", "atom", "id", "parent", "fullkey", "path", "json", "root",
-];
 
 /// Options of full-text tables that keep their content where it is. Abbreviations of others (`content`) are possible.
 const HARMLESS: [&str; 12] = [

@@ -119,7 +119,7 @@ impl Search<'_> {
         }
         match self.catalog.find(named.schema.as_deref(), &named.table)? {
             Some(found) => gather(found, Some(columns), gathered),
-            None if module::is_function_of_arguments(&named.table) => {
+            None if module::columns_of_function(&named.table).is_some() => {
                 gathered.functions.insert(named.table.to_ascii_lowercase());
                 Ok(())
             }

@@ -5,7 +5,8 @@ use crate::core::value::Value::Integer;
 
 fn shop() -> Db {
     db("
-        CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT, best INTEGER, code TEXT COLLATE NOCASE);
+        CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT, best INTEGER, code TEXT COLLATE NOCASE, key INTEGER,
+            stop INTEGER);
         CREATE TABLE posts(id INTEGER PRIMARY KEY, author INTEGER, title TEXT, score REAL, tag, code TEXT);
         CREATE TABLE likes(post INT, user INT, kind TEXT, PRIMARY KEY (post, user)) WITHOUT ROWID;
         CREATE TABLE typed(id INTEGER PRIMARY KEY, v ANY) STRICT;
@@ -111,8 +112,8 @@ fn a_name_means_what_the_innermost_query_says() {
         ),
         ("(SELECT 1 FROM posts WHERE author = rowid)", "posts "),
     ] {
-        let sql = format!("SELECT {sql} FROM users WHERE id = 7 AND best = 7");
-        assert_conditions(&sql, [posts, "users id = 7 AND best = 7"]);
+        let sql = format!("SELECT {sql} FROM users WHERE best = 7 AND key = 7 AND stop = 7");
+        assert_conditions(&sql, [posts, "users best = 7 AND key = 7 AND stop = 7"]);
     }
 }
 
