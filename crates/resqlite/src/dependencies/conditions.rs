@@ -6,9 +6,10 @@ use resqlite_sqlite::{Connection, Statement};
 use super::{
     catalog::Catalog,
     expand::Expander,
-    parse::{self, Query, Refused},
+    parse::{self, Query},
     plan::Stop,
     propagate::{self, Occurrence},
+    syntax::Refused,
     tables::{Kind, Table},
     templates::{Dropped, Template},
 };

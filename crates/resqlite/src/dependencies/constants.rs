@@ -1,7 +1,7 @@
 //! The values that a statement names.
 
 use resqlite_live::Value;
-use resqlite_sqlite::{Connection, ValueRef};
+use resqlite_sqlite::Connection;
 
 use super::{syntax::Constant, templates::Operand, value::owned};
 use crate::core::error::Result;
@@ -35,29 +35,4 @@ fn literal_values(connection: &Connection, literals: &[&str]) -> Result<Vec<Valu
         values.push(owned(rows.column(0)));
     }
     Ok(values)
-}
-
-/// What `json_each` makes of a JSON array; `None` where that fails, or where an element is no plain value.
-pub(super) fn elements(connection: &Connection, array: &Value) -> Option<Vec<Value>> {
-    let sql = "SELECT value, type FROM json_each(?1)";
-    let mut rows = connection.prepare(sql, false).ok()?.statement?;
-    rows.bind(1, borrowed(array)).ok()?;
-    let mut values = Vec::new();
-    while rows.step().ok()? {
-        match rows.column_text(1).as_deref() {
-            Some("array" | "object") => return None,
-            _ => values.push(owned(rows.column(0))),
-        }
-    }
-    Some(values)
-}
-
-fn borrowed(value: &Value) -> ValueRef<'_> {
-    match value {
-        Value::Null => ValueRef::Null,
-        Value::Integer(value) => ValueRef::Integer(*value),
-        Value::Real(value) => ValueRef::Real(*value),
-        Value::Text(bytes) => ValueRef::Text(bytes),
-        Value::Blob(bytes) => ValueRef::Blob(bytes),
-    }
 }

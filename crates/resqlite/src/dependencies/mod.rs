@@ -19,6 +19,7 @@ mod affinity;
 mod catalog;
 mod conditions;
 mod constants;
+mod elements;
 mod expand;
 mod explain;
 mod foreign;

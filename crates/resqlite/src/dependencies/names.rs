@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use sqlite3_parser::ast::{As, Name};
+
 /// A name without the quotes around it: `"a""b"`, `` `a` ``, `[a]`, `'a'` or `a`.
 pub(super) fn unquoted(name: &str) -> Cow<'_, str> {
     let Some(quote @ ('"' | '`' | '\'' | '[')) = name.chars().next() else {
@@ -16,6 +18,17 @@ pub(super) fn unquoted(name: &str) -> Cow<'_, str> {
     inner
         .replace(&format!("{quote}{quote}"), &quote.to_string())
         .into()
+}
+
+/// A name in a statement, without the quotes around it.
+pub(super) fn plain(name: &Name<'_>) -> String {
+    unquoted(name.0).into_owned()
+}
+
+/// The name after AS.
+pub(super) fn alias_name(alias: &As<'_>) -> String {
+    let (As::As(name) | As::Elided(name)) = alias;
+    plain(name)
 }
 
 /// Whether SQLite keeps a table of this name for itself.

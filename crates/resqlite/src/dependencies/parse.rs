@@ -6,15 +6,15 @@ use resqlite_live::fault::planted;
 use sqlite3_parser::{
     Bump, FallibleIterator,
     ast::{
-        As, Cmd, FromClause, IndexedColumn, JoinConstraint, JoinOperator, JoinType, JoinedSelectTable, Name,
+        Cmd, Expr, FromClause, IndexedColumn, JoinConstraint, JoinOperator, JoinType, JoinedSelectTable,
         OneSelect, ResultColumn, Select as SelectAst, SelectTable, Stmt,
     },
     lexer::sql::Parser,
 };
 
 use super::{
-    names::unquoted,
-    syntax::{Arm, CommonTable, Join, Output, Relation, Select, Source, Terms},
+    names::{alias_name, plain},
+    syntax::{Arm, CommonTable, Join, Output, Refused, Relation, Select, Source, Terms},
     terms::{bare, column_name, read_terms},
     tokens::{self, Numbered, UNREADABLE},
     walk::Walk,
@@ -34,9 +34,6 @@ pub(super) struct ViewText {
     pub(super) columns: Vec<String>,
     pub(super) select: Select,
 }
-
-/// Why a text is not used.
-pub(super) type Refused = &'static str;
 
 /// Reads a statement.
 ///
@@ -101,8 +98,8 @@ fn read(
 const DEPTH_MAX: usize = 64;
 
 /// Reads what the parser made.
-pub(super) struct Reader<'n> {
-    pub(super) numbered: &'n Numbered,
+struct Reader<'n> {
+    numbered: &'n Numbered,
     /// Arms read so far.
     arms: std::cell::Cell<usize>,
     depth: std::cell::Cell<usize>,
@@ -117,7 +114,7 @@ impl<'n> Reader<'n> {
         }
     }
 
-    pub(super) fn select(&self, select: &SelectAst<'_>) -> Result<Select, Refused> {
+    fn select(&self, select: &SelectAst<'_>) -> Result<Select, Refused> {
         self.depth.set(self.depth.get() + 1);
         if self.depth.get() > DEPTH_MAX {
             return Err("it has too many SELECTs inside each other");
@@ -148,25 +145,25 @@ impl<'n> Reader<'n> {
     fn read_tail(&self, select: &SelectAst<'_>, read: &mut Select) -> Result<(), Refused> {
         let order = || select.order_by.unwrap_or_default();
         if let [arm] = &mut read.arms[..] {
-            let mut walk = Walk::new(self);
+            let mut walk = Walk::default();
             walk.sorted(order())?;
-            walk.add_to(arm);
+            self.add(walk, arm)?;
         } else {
-            let mut walk = Walk::new(self);
+            let mut walk = Walk::default();
             walk.sorted(order())?;
-            read.subqueries.extend(walk.subqueries);
+            read.subqueries.extend(self.selects(&walk.subqueries)?);
         }
-        let mut walk = Walk::new(self);
+        let mut walk = Walk::default();
         if let Some(limit) = select.limit {
             walk.expressions([&limit.expr].into_iter().chain(&limit.offset))?;
         }
-        read.subqueries.extend(walk.subqueries);
+        read.subqueries.extend(self.selects(&walk.subqueries)?);
         Ok(())
     }
 
     fn arm(&self, select: &OneSelect<'_>) -> Result<Arm, Refused> {
         self.arms.set(self.arms.get() + 1);
-        let (mut arm, mut walk) = (Arm::default(), Walk::new(self));
+        let (mut arm, mut walk) = (Arm::default(), Walk::default());
         match select {
             OneSelect::Values(rows) => walk.expressions(rows.iter().flatten())?,
             OneSelect::Select {
@@ -194,11 +191,37 @@ impl<'n> Reader<'n> {
                 if let Some(from) = from {
                     self.read_from(from, &mut arm)?;
                 }
-                read_terms(self, *where_clause, &mut arm.terms)?;
+                self.read_terms(*where_clause, &mut arm.terms)?;
             }
         }
-        walk.add_to(&mut arm);
+        self.add(walk, &mut arm)?;
         Ok(arm)
+    }
+
+    fn selects(&self, selects: &[&SelectAst<'_>]) -> Result<Vec<Select>, Refused> {
+        selects.iter().map(|select| self.select(select)).collect()
+    }
+
+    /// Adds what stands in the expressions of an arm.
+    fn add(&self, walk: Walk<'_, '_>, arm: &mut Arm) -> Result<(), Refused> {
+        let subqueries = self.selects(&walk.subqueries)?;
+        arm.functions.extend(walk.functions);
+        arm.has_window |= walk.has_window;
+        for subquery in &subqueries {
+            subquery.add_functions(&mut arm.functions);
+        }
+        arm.subqueries.extend(subqueries);
+        Ok(())
+    }
+
+    fn read_terms<'e, 'b: 'e>(
+        &self,
+        expressions: impl IntoIterator<Item = &'e Expr<'b>>,
+        terms: &mut Terms,
+    ) -> Result<(), Refused> {
+        let subqueries = read_terms(self.numbered, expressions, terms)?;
+        terms.subqueries.extend(self.selects(&subqueries)?);
+        Ok(())
     }
 
     fn read_from(&self, from: &FromClause<'_>, arm: &mut Arm) -> Result<(), Refused> {
@@ -226,14 +249,14 @@ impl<'n> Reader<'n> {
         match &join.constraint {
             Some(JoinConstraint::Using(names)) => source.using = names.iter().map(plain).collect(),
             Some(JoinConstraint::On(on)) if has_right => {
-                let mut walk = Walk::new(self);
+                let mut walk = Walk::default();
                 walk.expression(on)?;
-                source.on.subqueries = walk.subqueries;
+                source.on.subqueries = self.selects(&walk.subqueries)?;
             }
             Some(JoinConstraint::On(on)) if source.join == Join::Left && !planted("left_join_filters") => {
-                read_terms(self, [on], &mut source.on)?;
+                self.read_terms([on], &mut source.on)?;
             }
-            Some(JoinConstraint::On(on)) => read_terms(self, [on], &mut arm.terms)?,
+            Some(JoinConstraint::On(on)) => self.read_terms([on], &mut arm.terms)?,
             None => {}
         }
         arm.sources.push(source);
@@ -250,9 +273,12 @@ impl<'n> Reader<'n> {
                 (relation, alias)
             }
             SelectTable::TableCall(name, arguments, alias) => {
-                let mut walk = Walk::new(self);
+                let mut walk = Walk::default();
                 walk.expressions(arguments.unwrap_or_default())?;
-                (Relation::Function(plain(&name.name), walk.subqueries), alias)
+                (
+                    Relation::Function(plain(&name.name), self.selects(&walk.subqueries)?),
+                    alias,
+                )
             }
             SelectTable::Select(select, alias) => (Relation::Select(self.select(select)?), alias),
             SelectTable::Sub(..) => return Err("it has joins in parentheses"),
@@ -292,13 +318,4 @@ fn output(column: &ResultColumn<'_>) -> Output {
 fn names(columns: Option<&[IndexedColumn<'_>]>) -> Vec<String> {
     let columns = columns.into_iter().flatten();
     columns.map(|column| plain(&column.col_name)).collect()
-}
-
-pub(super) fn alias_name(alias: &As<'_>) -> String {
-    let (As::As(name) | As::Elided(name)) = alias;
-    plain(name)
-}
-
-pub(super) fn plain(name: &Name<'_>) -> String {
-    unquoted(name.0).into_owned()
 }

@@ -1,6 +1,10 @@
 //! A statement whose names are replaced by what they mean.
 
-use super::{affinity::Affinity, parse::Refused, syntax::Join, templates::Template};
+use super::{
+    affinity::Affinity,
+    syntax::{Join, Refused},
+    templates::Template,
+};
 use crate::core::error::Error;
 
 /// A column of a place in FROM. Places are numbered through the whole statement.

@@ -1,5 +1,8 @@
 //! What a statement says, as far as it matters for the rows that it needs. Names are without quotes.
 
+/// Why a text is not used.
+pub(super) type Refused = &'static str;
+
 /// A whole query: one SELECT or several that are joined by UNION and the like.
 #[derive(Debug, PartialEq)]
 pub(super) struct Select {
@@ -127,4 +130,27 @@ pub(super) enum Constant {
     Parameter(usize),
     /// All elements of the JSON array that is this parameter.
     ElementsOf(usize),
+}
+
+impl Select {
+    /// Adds the functions that it calls: an aggregate of outer columns belongs to the outer query.
+    pub(super) fn add_functions(&self, functions: &mut Vec<String>) {
+        let tables = self.with.iter().map(|table| &table.select);
+        for inner in tables.chain(&self.subqueries) {
+            inner.add_functions(functions);
+        }
+        for arm in &self.arms {
+            // Those of subqueries in its expressions are among them.
+            functions.extend(arm.functions.iter().cloned());
+            let ons = arm.sources.iter().map(|source| &source.on);
+            for inner in ons.chain([&arm.terms]).flat_map(|terms| &terms.subqueries) {
+                inner.add_functions(functions);
+            }
+            for source in &arm.sources {
+                if let Relation::Select(inner) = &source.relation {
+                    inner.add_functions(functions);
+                }
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use resqlite_live::{Conjunct, Filter, Test, Value, fault::planted};
 use resqlite_sqlite::Connection;
 
-use super::{affinity::Affinity, constants::elements, syntax::Comparison};
+use super::{affinity::Affinity, elements::elements, syntax::Comparison};
 
 /// Values of one condition; a condition with more of them is no filter.
 const VALUES_MAX: usize = 4096;

@@ -6,21 +6,20 @@ use sqlite3_parser::ast::{
 };
 
 use super::{
-    names::unquoted,
-    parse::{Reader, Refused, plain},
-    syntax::{ColumnName, Comparison, Condition, Constant, Terms},
+    names::{alias_name, plain, unquoted},
+    syntax::{ColumnName, Comparison, Condition, Constant, Refused, Terms},
     tokens::Numbered,
     walk::Walk,
 };
 
-/// Adds what expressions say that must all be true.
-pub(super) fn read_terms<'e, 'b: 'e>(
-    reader: &Reader<'_>,
-    expressions: impl IntoIterator<Item = &'e Expr<'b>>,
+/// Adds what expressions say that must all be true; returns the subqueries in them.
+pub(super) fn read_terms<'a, 'b>(
+    numbered: &Numbered,
+    expressions: impl IntoIterator<Item = &'a Expr<'b>>,
     terms: &mut Terms,
-) -> Result<(), Refused> {
-    let mut pending: Vec<&Expr<'_>> = expressions.into_iter().collect();
-    let mut walk = Walk::new(reader);
+) -> Result<Vec<&'a SelectAst<'b>>, Refused> {
+    let mut pending: Vec<&'a Expr<'b>> = expressions.into_iter().collect();
+    let mut walk = Walk::default();
     while let Some(expression) = pending.pop() {
         match bare(expression) {
             Expr::Binary(left, Operator::And, right) => pending.extend([*right, *left]),
@@ -29,12 +28,11 @@ pub(super) fn read_terms<'e, 'b: 'e>(
             }
             other => {
                 walk.expression(other)?;
-                add(other, reader.numbered, terms);
+                add(other, numbered, terms);
             }
         }
     }
-    terms.subqueries.extend(walk.subqueries);
-    Ok(())
+    Ok(walk.subqueries)
 }
 
 /// Adds what can be said of an expression that must be true; mostly that is nothing.
@@ -180,9 +178,7 @@ fn elements(select: &SelectAst<'_>, numbered: &Numbered) -> Option<Constant> {
         return None;
     }
     let output = column_name(output)?;
-    let called = alias
-        .as_ref()
-        .map_or_else(|| plain(&name.name), super::parse::alias_name);
+    let called = alias.as_ref().map_or_else(|| plain(&name.name), alias_name);
     let is_value = output.column.eq_ignore_ascii_case("value")
         && output
             .table
