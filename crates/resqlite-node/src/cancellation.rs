@@ -7,28 +7,39 @@ use resqlite::{Scope, Token, TokenSlot};
 /// The requests of a realm, by number. The numbers are used again, so they stay small.
 #[derive(Default)]
 pub(crate) struct Cancellation {
-    /// A slot per number, and how often the number has been used.
-    slots: Vec<(TokenSlot, u64)>,
+    /// By number.
+    slots: Vec<Slot>,
     /// The session that ends with a request: the one that it opens, or the cursor that it fetches from.
     sessions: HashMap<u32, u32>,
+}
+
+/// What the requests of one number have in common.
+#[derive(Default)]
+struct Slot {
+    tokens: TokenSlot,
+    /// How often the number has been used.
+    uses: u64,
+    /// The target of the last use.
+    target: u32,
 }
 
 impl Cancellation {
     /// A number is used for a new request. From here on cancelling it leaves its last request alone, which may still be
     /// running: a cursor keeps the token of the request that opened it.
-    pub(crate) fn begin(&mut self, request: u32) {
+    pub(crate) fn begin(&mut self, request: u32, target: u32) {
         let at = request as usize;
         if at >= self.slots.len() {
             self.slots.resize_with(at + 1, Default::default);
         }
-        self.slots[at].1 += 1;
+        self.slots[at].uses += 1;
+        self.slots[at].target = target;
         self.sessions.remove(&request);
     }
 
     /// The token of a request that has begun. It is also cancelled with `scope`.
     pub(crate) fn token(&self, request: u32, scope: &Scope) -> Token {
-        let (slot, generation) = &self.slots[request as usize];
-        slot.token(*generation, scope)
+        let slot = &self.slots[request as usize];
+        slot.tokens.token(slot.uses, scope)
     }
 
     /// The session ends when the request is cancelled.
@@ -38,9 +49,15 @@ impl Cancellation {
 
     /// Cancels the token of a request and returns the session that is to end.
     pub(crate) fn cancel(&self, request: u32) -> Option<u32> {
-        if let Some((slot, generation)) = self.slots.get(request as usize) {
-            slot.cancel(*generation);
+        if let Some(slot) = self.slots.get(request as usize) {
+            slot.tokens.cancel(slot.uses);
         }
         self.sessions.get(&request).copied()
+    }
+
+    /// The numbers whose last use had this target.
+    pub(crate) fn of_target(&self, target: u32) -> impl Iterator<Item = u32> {
+        let slots = (0..).zip(&self.slots);
+        slots.filter_map(move |(request, slot)| (slot.target == target).then_some(request))
     }
 }

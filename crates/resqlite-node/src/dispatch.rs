@@ -3,17 +3,17 @@
 use std::{sync::Arc, time::Duration};
 
 use resqlite::{
-    BatchPart, BatchParts, Durability, Engine, Error, Format, Handle, Integers, LiveQueryRequest, ParamSets,
-    Params, Query, QueryLimits, Session, Statements, Write, WriteOp,
+    BatchPart, BatchParts, Checkpointed, Durability, Engine, Error, Format, Handle, Integers,
+    LiveQueryRequest, ParamSets, Params, Query, QueryLimits, Session, Statements, Write, WriteOp,
 };
 
 use crate::{
     blocking,
     cancellation::Cancellation,
-    diagnostics, explanation,
+    copies, diagnostics, explanation,
     frames::Request,
     listener::FrameListener,
-    open,
+    open::{self, Content},
     protocol::{INTEGERS_MASK, Op, RequestFlags},
     realm::Realm,
     reply::FrameReply,
@@ -21,6 +21,9 @@ use crate::{
     sync::lock,
     texts::Texts,
 };
+
+/// A number that no database handle has.
+const NO_HANDLE: u32 = 0;
 
 /// What the realm's thread keeps to understand requests.
 pub(crate) struct Dispatcher {
@@ -44,7 +47,9 @@ impl Dispatcher {
     pub(crate) fn handle(&mut self, request: &Request<'_>, deliveries: &mut Vec<Delivery>) -> Option<bool> {
         let has_reply = request.op.has_reply();
         if has_reply {
-            self.cancellation.begin(request.id);
+            let in_session = request.has(RequestFlags::SESSION);
+            self.cancellation
+                .begin(request.id, if in_session { NO_HANDLE } else { request.target });
         }
         let level = || request.word(0);
         match request.op {
@@ -76,6 +81,10 @@ impl Dispatcher {
             Op::Query => self.query_any(request)?,
             Op::Describe => self.describe(request)?,
             Op::Statements => self.write(request, self.statements(request)?),
+            Op::Backup => self.backup(request),
+            Op::Serialize => self.serialize(request),
+            Op::Checkpoint => self.checkpoint(request)?,
+            Op::Upload => self.realm.uploads.append(request.target, request.bytes(0)?),
         }
         Some(has_reply)
     }
@@ -90,17 +99,23 @@ impl Dispatcher {
 
     fn open(&self, request: &Request<'_>) {
         let reply = self.reply(request);
-        let (path, options) = match open::parse(request.text(0).unwrap_or_default()) {
+        let (content, options) = match open::parse(request.text(0).unwrap_or_default()) {
             Ok(parsed) => parsed,
             Err(error) => return reply.fail(&error),
         };
         let realm = Arc::clone(&self.realm);
-        blocking::run(move || match Handle::open(&path, &options) {
-            Err(error) => reply.fail(&error),
-            Ok(handle) => {
-                let engine = handle.engine().id();
-                let handle = realm.keep(handle);
-                reply.json(format!("{{\"handle\":{handle},\"engine\":{engine}}}").into_bytes());
+        blocking::run(move || {
+            let opened = match content {
+                Content::At(path) => Handle::open(&path, &options),
+                Content::Uploaded(number) => Handle::open_bytes(realm.uploads.take(number), &options),
+            };
+            match opened {
+                Err(error) => reply.fail(&error),
+                Ok(handle) => {
+                    let engine = handle.engine().id();
+                    let handle = realm.keep(handle);
+                    reply.json(format!("{{\"handle\":{handle},\"engine\":{engine}}}").into_bytes());
+                }
             }
         });
     }
@@ -112,6 +127,55 @@ impl Dispatcher {
             drop(handle);
             reply.done();
         });
+    }
+
+    /// The numbers of the requests to a database handle, and of some that have ended.
+    pub(crate) fn requests_of(&self, handle: u32) -> Vec<u32> {
+        self.cancellation.of_target(handle).collect()
+    }
+
+    /// Interrupts what runs for an open database handle, and drops what waits.
+    pub(crate) fn interrupt(&self, handle: u32) {
+        for request in self.cancellation.of_target(handle) {
+            self.cancellation.cancel(request);
+        }
+        if let Some(engine) = self.realm.engine(handle) {
+            engine.drop_cancelled();
+        }
+    }
+
+    fn backup(&self, request: &Request<'_>) {
+        let (path, options) = match copies::parse(request.text(0).unwrap_or_default()) {
+            Ok(parsed) => parsed,
+            Err(error) => return self.reply(request).fail(&error),
+        };
+        let token = self.cancellation.token(request.id, &self.realm.scope);
+        self.with_engine(request, |engine, reply| {
+            engine.backup(&path, options, token, Box::new(reply));
+        });
+    }
+
+    fn serialize(&self, request: &Request<'_>) {
+        let token = self.cancellation.token(request.id, &self.realm.scope);
+        self.with_engine(request, |engine, reply| {
+            let done = move |bytes: Result<Vec<u8>, Error>| match bytes {
+                Ok(bytes) => reply.bytes(bytes),
+                Err(error) => reply.fail(&error),
+            };
+            engine.serialize(token, Box::new(done));
+        });
+    }
+
+    fn checkpoint(&self, request: &Request<'_>) -> Option<()> {
+        let mode = copies::mode(request.word(0))?;
+        self.with_engine(request, |engine, reply| {
+            let done = move |done: Result<Checkpointed, Error>| match done {
+                Ok(done) => reply.json(copies::checkpointed(&done)),
+                Err(error) => reply.fail(&error),
+            };
+            engine.checkpoint(mode, Box::new(done));
+        });
+        Some(())
     }
 
     fn diagnostics(&self, request: &Request<'_>) {

@@ -70,9 +70,14 @@ impl Request<'_> {
 
     /// The text that follows a `u32` length.
     pub(crate) fn text(&self, offset: usize) -> Option<&str> {
+        std::str::from_utf8(self.bytes(offset)?).ok()
+    }
+
+    /// The bytes that follow a `u32` length.
+    pub(crate) fn bytes(&self, offset: usize) -> Option<&[u8]> {
         let start = self.payload.start + offset + 4;
         let end = start.checked_add(self.word(offset) as usize)?;
-        std::str::from_utf8(self.bytes[..self.payload.end].get(start..end)?).ok()
+        self.bytes[..self.payload.end].get(start..end)
     }
 
     /// The parameters from `offset` to the end of the payload. They share the buffer of the frames.

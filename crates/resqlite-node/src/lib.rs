@@ -8,19 +8,21 @@
 //!
 //! ```text
 //! protocol · sync · errors · texts · cancellation · stats · blocking · external_memory
-//! limits · sessions · open · explanation · diagnostics
+//! limits · sessions · uploads · open · explanation · diagnostics
 //! frames · slab
 //! subscriptions
 //! profile
 //! outbox
 //! realm
 //! reply · listener
+//! copies
 //! dispatch
 //! port
 //! ```
 
 mod blocking;
 mod cancellation;
+mod copies;
 mod description;
 mod diagnostics;
 mod dispatch;
@@ -43,6 +45,7 @@ mod stats;
 mod subscriptions;
 mod sync;
 mod texts;
+mod uploads;
 
 use napi_derive::napi;
 #[cfg(feature = "profile")]

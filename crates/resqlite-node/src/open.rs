@@ -2,11 +2,19 @@
 
 use std::time::Duration;
 
-use resqlite::{Durability, Error, Extension, Options, Result};
+use resqlite::{Checkpoints, Durability, Error, Extension, Options, Result};
 use serde_json::Value;
 
+/// What is to be opened.
+pub(crate) enum Content {
+    /// A file, or a new database in memory.
+    At(String),
+    /// A database in memory with bytes that were uploaded under this number.
+    Uploaded(u32),
+}
+
 /// Reads the payload of an `OPEN` request. JavaScript has checked names and types already.
-pub(crate) fn parse(text: &str) -> Result<(String, Options)> {
+pub(crate) fn parse(text: &str) -> Result<(Content, Options)> {
     let value: Value = serde_json::from_str(text).map_err(|error| Error::Option(error.to_string()))?;
     let number = |name: &str| value.get(name).and_then(Value::as_f64);
     let flag = |name: &str| value.get(name).and_then(Value::as_bool);
@@ -15,6 +23,8 @@ pub(crate) fn parse(text: &str) -> Result<(String, Options)> {
         .and_then(Value::as_str)
         .unwrap_or_default()
         .to_owned();
+    let uploaded = value.get("upload").and_then(Value::as_u64);
+    let content = uploaded.map_or(Content::At(path), |number| Content::Uploaded(number as u32));
     let full = value.get("durability").and_then(Value::as_str) == Some("full");
     let options = Options {
         read_only: flag("readOnly").unwrap_or(false),
@@ -42,8 +52,15 @@ pub(crate) fn parse(text: &str) -> Result<(String, Options)> {
             .map(|list| list.iter().filter_map(extension).collect())
             .unwrap_or_default(),
         functions: Vec::new(),
+        file_must_exist: flag("fileMustExist").unwrap_or(false),
+        checkpoints: match value.get("checkpoints").and_then(Value::as_str) {
+            Some("auto") => Some(Checkpoints::Auto),
+            Some("passive") => Some(Checkpoints::Passive),
+            Some("manual") => Some(Checkpoints::Manual),
+            _ => None,
+        },
     };
-    Ok((path, options))
+    Ok((content, options))
 }
 
 /// A path, or an object with a path and an entry point.

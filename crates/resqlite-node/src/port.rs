@@ -174,6 +174,18 @@ impl Port {
         BufferSlice::from_data(env, bytes)
     }
 
+    /// The numbers of the requests to a database handle, and of some that have ended.
+    #[napi(catch_unwind)]
+    pub fn requests_of(&self, handle: u32) -> Vec<u32> {
+        self.dispatcher.requests_of(handle)
+    }
+
+    /// Interrupts what runs for an open database handle, and drops what waits.
+    #[napi(catch_unwind)]
+    pub fn interrupt(&self, handle: u32) {
+        self.dispatcher.interrupt(handle);
+    }
+
     /// Writes the counters of the live query that a request opened into `numbers`; `false` when there is none.
     #[napi(catch_unwind)]
     pub fn stream_stats(&self, request: u32, mut numbers: Float64ArraySlice<'_>) -> bool {

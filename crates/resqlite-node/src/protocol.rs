@@ -91,6 +91,14 @@ byte_enum! {
         /// `u32 texts · u32 statements`, then `u32 sql` per text, then per statement `u32 text · params`: several
         /// statements of any kind, as one write. Replies with `RESULTS`.
         Statements = 28,
+        /// `text`: the path and the options as JSON. Replies with JSON several times: the progress, and at last the result.
+        Backup = 29,
+        /// Replies with the bytes of a database file.
+        Serialize = 30,
+        /// `u32`: 0 passive, 1 full, 2 restart, 3 truncate. Replies with JSON.
+        Checkpoint = 31,
+        /// `u32 length · bytes`. Appends to the bytes that an `OPEN` names by the number `target`. No reply.
+        Upload = 32,
     }
 }
 
@@ -98,7 +106,10 @@ impl Op {
     /// Whether the request itself is answered.
     pub(crate) fn has_reply(self) -> bool {
         use Op::*;
-        !matches!(self, Define | Forget | Chunk | BatchAbort | Cancel | Unsubscribe)
+        !matches!(
+            self,
+            Define | Forget | Chunk | BatchAbort | Cancel | Unsubscribe | Upload
+        )
     }
 }
 

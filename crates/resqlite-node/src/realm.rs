@@ -10,7 +10,7 @@ use std::{
 
 use resqlite::{BatchPart, BatchParts, Engine, Handle, Scope};
 
-use crate::{outbox::Outbox, sessions::Sessions, subscriptions::Subscriptions, sync::lock};
+use crate::{outbox::Outbox, sessions::Sessions, subscriptions::Subscriptions, sync::lock, uploads::Uploads};
 
 /// What the port and the engine threads share, and what is given back when the realm ends.
 pub(crate) struct Realm {
@@ -22,6 +22,8 @@ pub(crate) struct Realm {
     pub(crate) batches: Mutex<HashMap<u32, BatchParts>>,
     /// Open live queries.
     pub(crate) subscriptions: Subscriptions,
+    /// Bytes that will be opened as databases.
+    pub(crate) uploads: Uploads,
     handles: Mutex<HashMap<u32, Handle>>,
     last_handle: AtomicU32,
 }
@@ -34,6 +36,7 @@ impl Realm {
             sessions: Sessions::default(),
             batches: Mutex::default(),
             subscriptions: Subscriptions::default(),
+            uploads: Uploads::default(),
             handles: Mutex::default(),
             last_handle: AtomicU32::new(0),
         }

@@ -91,6 +91,19 @@ impl FrameReply {
         self.send_error(error);
     }
 
+    /// Tells something before the answer, as JSON.
+    pub(crate) fn tell(&self, json: &[u8]) {
+        let header = ReplyHeader {
+            flags: ReplyFlags::NONE,
+            ..self.header(ReplyKind::Json, json.len())
+        };
+        self.realm.outbox.push(header, json);
+    }
+
+    pub(crate) fn bytes(mut self, bytes: Vec<u8>) {
+        self.answer_with(ReplyKind::Bytes, bytes);
+    }
+
     fn send_error(&mut self, error: &Error) {
         self.forget_session();
         self.answer_with(ReplyKind::Error, errors::to_json(error));

@@ -221,6 +221,8 @@ pub const SQLITE_DBSTATUS_DEFERRED_FKS: c_int = 10;
 pub const SQLITE_STMTSTATUS_REPREPARE: c_int = 5;
 
 pub const SQLITE_CHECKPOINT_PASSIVE: c_int = 0;
+pub const SQLITE_CHECKPOINT_FULL: c_int = 1;
+pub const SQLITE_CHECKPOINT_RESTART: c_int = 2;
 pub const SQLITE_CHECKPOINT_TRUNCATE: c_int = 3;
 
 pub const SQLITE_VTAB_INNOCUOUS: c_int = 2;

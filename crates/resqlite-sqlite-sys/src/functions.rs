@@ -4,8 +4,8 @@ use std::ffi::{c_char, c_double, c_int, c_uchar, c_uint, c_void};
 
 use crate::{
     types::{
-        sqlite3, sqlite3_context, sqlite3_destructor_type, sqlite3_final, sqlite3_function, sqlite3_int64,
-        sqlite3_stmt, sqlite3_uint64, sqlite3_value, sqlite3_vfs,
+        sqlite3, sqlite3_backup, sqlite3_context, sqlite3_destructor_type, sqlite3_final, sqlite3_function,
+        sqlite3_int64, sqlite3_stmt, sqlite3_uint64, sqlite3_value, sqlite3_vfs,
     },
     virtual_tables::sqlite3_module,
 };
@@ -85,6 +85,20 @@ unsafe extern "C" {
         log: *mut c_int,
         copied: *mut c_int,
     ) -> c_int;
+}
+
+// Copies of databases.
+unsafe extern "C" {
+    pub fn sqlite3_backup_init(
+        target: *mut sqlite3,
+        target_schema: *const c_char,
+        source: *mut sqlite3,
+        source_schema: *const c_char,
+    ) -> *mut sqlite3_backup;
+    pub fn sqlite3_backup_step(backup: *mut sqlite3_backup, pages: c_int) -> c_int;
+    pub fn sqlite3_backup_finish(backup: *mut sqlite3_backup) -> c_int;
+    pub fn sqlite3_backup_remaining(backup: *mut sqlite3_backup) -> c_int;
+    pub fn sqlite3_backup_pagecount(backup: *mut sqlite3_backup) -> c_int;
 }
 
 // Callbacks of a connection.

@@ -16,7 +16,13 @@ macro_rules! opaque {
     };
 }
 
-opaque!(sqlite3, sqlite3_stmt, sqlite3_value, sqlite3_context);
+opaque!(
+    sqlite3,
+    sqlite3_stmt,
+    sqlite3_value,
+    sqlite3_context,
+    sqlite3_backup
+);
 
 pub type sqlite3_int64 = i64;
 pub type sqlite3_uint64 = u64;

@@ -9,6 +9,7 @@ use std::{
 use resqlite_sqlite_sys as ffi;
 
 use crate::{
+    backup::Backup,
     c_text::{self, c_string},
     error::{Error, Result},
     file_locks, full_text,
@@ -32,13 +33,19 @@ pub enum Access {
 pub enum Checkpoint {
     /// Copies what it can without waiting for readers or writers.
     Passive,
-    /// Waits (busy handler) until everything is copied and no reader uses the log, then truncates the log to zero bytes.
+    /// Waits (busy handler) for writers, and for readers of older states, and copies everything.
+    Full,
+    /// As `Full`, and waits until no reader uses the log, so that the next commit starts it over.
+    Restart,
+    /// As `Restart`, and truncates the log to zero bytes.
     Truncate,
 }
 
 /// The result of a checkpoint, in pages; `None` if the database is not in WAL mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checkpointed {
+    /// A reader, a writer or another checkpoint prevented that it did all it should.
+    pub busy: bool,
     /// Pages in the log.
     pub log: Option<u32>,
     /// Pages of the log that have been copied to the database file.
@@ -239,11 +246,13 @@ impl Connection {
     /// Copies pages from the write-ahead log of a schema (`main` or an attached name) to its database file.
     ///
     /// # Errors
-    /// `SQLITE_BUSY` if a reader or another process prevents it; I/O errors.
+    /// I/O errors. Locks of others are none: see [`Checkpointed::busy`].
     pub fn checkpoint(&self, schema: &str, how: Checkpoint) -> Result<Checkpointed> {
         let schema = c_string(schema)?;
         let mode = match how {
             Checkpoint::Passive => ffi::SQLITE_CHECKPOINT_PASSIVE,
+            Checkpoint::Full => ffi::SQLITE_CHECKPOINT_FULL,
+            Checkpoint::Restart => ffi::SQLITE_CHECKPOINT_RESTART,
             Checkpoint::Truncate => ffi::SQLITE_CHECKPOINT_TRUNCATE,
         };
         let (mut log, mut copied) = (-1, -1);
@@ -257,11 +266,21 @@ impl Connection {
                 &mut copied,
             )
         };
-        self.handle.check(code)?;
+        let busy = code & 0xff == ffi::SQLITE_BUSY;
+        self.handle.check(if busy { ffi::SQLITE_OK } else { code })?;
         Ok(Checkpointed {
+            busy,
             log: u32::try_from(log).ok(),
             copied: u32::try_from(copied).ok(),
         })
+    }
+
+    /// Begins to copy the main database into that of another connection, whose content it replaces.
+    ///
+    /// # Errors
+    /// `SQLITE_ERROR` if the target is in use, or is the source.
+    pub fn copy_to(&self, target: &Self) -> Result<Backup> {
+        Backup::begin(&self.handle, &target.handle)
     }
 
     /// Drops the cached schema and statistics; SQLite reads them again when it needs them.

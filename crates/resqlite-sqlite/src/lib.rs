@@ -16,6 +16,7 @@
 //! # Ok(()) }
 //! ```
 
+mod backup;
 mod c_text;
 mod code;
 mod connection;
@@ -66,6 +67,7 @@ pub mod limit {
     };
 }
 
+pub use backup::Backup;
 pub use code::name as code_name;
 pub use connection::{
     Access, Checkpoint, Checkpointed, ColumnMetadata, Connection, Memory, Prepared, version,

@@ -22,6 +22,7 @@
 //! ```
 
 mod api;
+mod backup;
 mod commits;
 mod connection;
 mod core;
@@ -37,6 +38,7 @@ mod writer;
 pub use crate::{
     api::{
         answers::{QueryResult, WriteResult},
+        copies::CheckpointMode,
         database::Database,
         diagnostics::Diagnostics,
         engine::Engine,
@@ -44,12 +46,13 @@ pub use crate::{
         live_query::{Emitted, LiveQuery, LiveRows},
         sessions::{Cursor, Snapshot, Transaction},
     },
+    backup::{BackedUp, BackupOptions, BackupReply, Verify},
     core::{
         error::{Error, Result},
         extension::Extension,
         function::{Aggregate, Function},
         limits,
-        options::{Durability, Options},
+        options::{Checkpoints, Durability, Options},
         params::{self, Params},
         token::{Scope, Token, TokenSlot},
         value::Value,
@@ -68,7 +71,7 @@ pub use crate::{
     },
     rows::{Column, ColumnLayout, Columns, Integers, Packed, Row, RowBatch, Rows},
 };
-pub use resqlite_sqlite::{ValueRef, version as sqlite_version};
+pub use resqlite_sqlite::{Checkpointed, ValueRef, version as sqlite_version};
 
 #[cfg(feature = "profile")]
 pub use crate::core::profile;

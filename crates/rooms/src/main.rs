@@ -26,8 +26,9 @@ const CRATES: [(&str, &[&str]); 6] = [
 
 /// The folders of `crates/resqlite/src`: each uses only itself and those before it.
 #[rustfmt::skip]
-const ROOMS: [&str; 12] = [
-    "core", "functions", "rows", "requests", "guard", "dependencies", "connection", "commits", "reader", "writer", "live", "api",
+const ROOMS: [&str; 13] = [
+    "core", "functions", "rows", "requests", "guard", "dependencies", "connection", "commits", "reader", "writer", "backup", "live",
+    "api",
 ];
 
 fn main() -> ExitCode {

@@ -2,17 +2,24 @@ import { type ParamSets, runBatch, sendBatch } from './batch'
 import { Channel } from './channel/channel'
 import { DatabaseHandle, type Target } from './channel/database-handle'
 import type { Pending } from './channel/pending'
-import { checkOptions, checkPath } from './core/checks'
+import { runBackup, runCheckpoint, runSerialize, upload } from './copies'
+import { checkOptions } from './core/checks'
 import { asyncDispose } from './core/dispose'
 import { ResqliteError } from './core/errors'
 import { unwrap } from './core/failure'
 import { Iteration } from './core/iteration'
 import type { LiveQuery, StreamExplanation, StreamOptions, StreamRows } from './core/live-types'
+import { type Location, locate } from './core/location'
 import { statementOf } from './core/query'
 import { innermost } from './core/transaction-context'
 import type {
   AbortOptions,
   AnyParams,
+  BackupOptions,
+  BackupResult,
+  CheckpointMode,
+  CheckpointResult,
+  CloseOptions,
   Diagnostics,
   IterateOptions,
   OpenOptions,
@@ -46,11 +53,14 @@ function sharedChannel(): Channel {
 
 async function openHandle(
   channel: Channel,
-  path: string,
-  options: OpenOptions = {},
+  location: Location,
+  given: OpenOptions = {},
 ): Promise<DatabaseHandle> {
+  const { path, bytes } = location
+  const options = { ...given, ...location.options }
+  const uploaded = bytes && (await upload(channel, bytes))
   // JSON leaves out options that are undefined, so they count as not given.
-  const request = JSON.stringify({ path, ...options, integers: undefined })
+  const request = JSON.stringify({ path, upload: uploaded, ...options, integers: undefined })
   const pending = channel.request(Op.OPEN, 0, 0, (writer) => writer.text(request))
   const { handle, engine } = unwrap<{ handle: number; engine: number }>(await pending.promise)
   const durability = options.durability === 'full' ? RequestFlags.FULL : 0
@@ -85,22 +95,34 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Opens a database file, and creates it if it does not exist. The path `':memory:'` opens a new database in memory.
-   * Rejects with an error that names the file and the reason. On a subclass, it returns an object of that class.
+   * Opens a database file, and creates it if it does not exist; its folder must exist. The path `':memory:'` opens a new
+   * database in memory. Rejects with an error that names the file and the reason. On a subclass, it returns an object of
+   * that class.
    *
    * ```ts
    * const db = await Database.open('app.db', { durability: 'full' })
+   * ```
+   *
+   * A string that begins with `file:` and a `URL` object name the file by a URL: `file:app.db` is relative to the working
+   * directory, `file:///srv/app.db` is absolute, and `%20` stands for a space. The parameter `mode` is `ro` (read-only),
+   * `rw` (the file must exist), `rwc` (the default) or `memory`. Other parameters are refused.
+   *
+   * The bytes of a database file, as {@link Database.serialize} returns them, open a new database in memory with that
+   * content. They must not be modified before the promise settles. What is in a `-wal` file beside a database file is not
+   * in its bytes.
+   *
+   * ```ts
+   * const copy = await Database.open(await db.serialize())
    * ```
    */
   static async open<D extends Database = Database>(
     // biome-ignore lint/suspicious/noConfusingVoidType: `this` is undefined where `open` is called without a class
     this: { readonly prototype: D } | void,
-    path: string,
+    path: string | URL | Uint8Array,
     options?: OpenOptions,
   ): Promise<D> {
-    checkPath(path)
     checkOptions('open', options)
-    const handle = await openHandle(sharedChannel(), path, options)
+    const handle = await openHandle(sharedChannel(), locate(path, options), options)
     // biome-ignore lint/complexity/noThisInStatic: it is the subclass, or undefined where it is called without a class
     const Class = (this ?? Database) as unknown as new (handle: DatabaseHandle) => D
     return new Class(handle)
@@ -108,10 +130,10 @@ export class Database extends Executor implements AsyncDisposable {
 
   /** @internal */
   static async openOn(channel: Channel, path: string, options?: OpenOptions): Promise<Database> {
-    return new Database(await openHandle(channel, path, options))
+    return new Database(await openHandle(channel, { path, options: {} }, options))
   }
 
-  /** The path as it was passed to `open`. */
+  /** The path as it was passed to `open`; of a URL, the path in it. */
   get path(): string {
     return this.#handle.path
   }
@@ -289,12 +311,81 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Closes the database. Calls that have been made are finished. Open transactions are rolled back at once; they, and open
-   * snapshots, iterators and live queries, fail with the code `RESQLITE_CLOSED`, like every later call. Further calls of
-   * `close` return the same promise.
+   * Copies the database into a file while others read and write it: on a thread and a connection of its own, so that
+   * neither reads nor writes wait. The copy is one committed state, without attached databases and temporary tables.
+   *
+   * The file gets its name when it is complete, checked and on the disk. Until then, it has the name with a suffix that
+   * ends in `.partial`; after an error or an abort, nothing is left of it. Rejects with the code `RESQLITE_BACKUP`, or
+   * SQLite's, and a message that names the file. A database that is open in this process is refused as the target. Not
+   * available inside a transaction.
+   *
+   * As long as pages are copied, the write-ahead log cannot be reset and grows by what is written.
+   *
+   * ```ts
+   * const { bytes, commit } = await db.backup('backup.db', {
+   *   overwrite: true,
+   *   progress: ({ done, total }) => console.log(`${done} of ${total} pages`),
+   * })
+   * ```
    */
-  close(): Promise<void> {
-    return this.#handle.close()
+  async backup(path: string | URL, options?: BackupOptions): Promise<BackupResult> {
+    const handle = this.#handle.usable()
+    this.#refuseCopyInTransaction('backup')
+    return await runBackup(handle, path, options)
+  }
+
+  /**
+   * Returns the bytes of a database file with the latest committed state: of the main database, without attached ones.
+   * They are made on a native thread. A database of more than 2 GiB is refused with a {@link LimitError}. Not available
+   * inside a transaction.
+   *
+   * ```ts
+   * await writeFile('copy.db', await db.serialize())
+   * ```
+   */
+  async serialize(options?: AbortOptions): Promise<Uint8Array> {
+    const handle = this.#handle.usable()
+    this.#refuseCopyInTransaction('serialize')
+    return await runSerialize(handle, options)
+  }
+
+  /**
+   * Copies the write-ahead log into the database file. The engine does this by itself unless the option `checkpoints` says
+   * otherwise. It waits neither for snapshots and iterators nor for other processes: if they prevent a part of it, the
+   * result says `busy: true`. Attached databases are left out. Not available inside a transaction.
+   *
+   * ```ts
+   * const { busy } = await db.checkpoint('truncate')
+   * ```
+   */
+  async checkpoint(mode: CheckpointMode = 'passive'): Promise<CheckpointResult> {
+    const handle = this.#handle.writable('checkpoint')
+    if (this.#joined() !== undefined) {
+      const message = 'checkpoint is not available inside a transaction, which holds the writer'
+      throw new ResqliteError(message, 'RESQLITE_TRANSACTION')
+    }
+    return await runCheckpoint(handle, mode)
+  }
+
+  /**
+   * Closes the database. Calls that have been made are finished, backups included. Open transactions are rolled back at
+   * once; they, and open snapshots, iterators and live queries, fail with the code `RESQLITE_CLOSED`, like every later
+   * call. Further calls of `close` return the same promise.
+   *
+   * With a `timeout`, calls that have not ended by then are interrupted and fail with `RESQLITE_CLOSED`. What was
+   * acknowledged stays; a write that fails was undone, as a whole. A later call can add a timeout.
+   *
+   * ```ts
+   * await db.close({ timeout: 2000 })
+   * ```
+   */
+  close(options?: CloseOptions): Promise<void> {
+    try {
+      checkOptions('close', options)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    return this.#handle.close(options?.timeout)
   }
 
   /** The same as {@link Database.close}, for `await using`. */
@@ -336,6 +427,12 @@ export class Database extends Executor implements AsyncDisposable {
     const scope = innermost(this.#handle.engine) as TransactionScope | undefined
     if (scope !== undefined && scope.owner !== this.#handle) this.#handle.usable()
     return scope
+  }
+
+  #refuseCopyInTransaction(operation: string): void {
+    if (this.#joined() === undefined) return
+    const message = `${operation} is not available inside a transaction, whose changes it would not contain`
+    throw new ResqliteError(message, 'RESQLITE_TRANSACTION')
   }
 
   #refuseInTransaction(operation: string): void {

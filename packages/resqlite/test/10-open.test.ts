@@ -193,7 +193,7 @@ test('options that are undefined count as not given', async (t) => {
   assert.deepEqual(await db.select('SELECT 1 AS x'), [{ x: 1 }])
 })
 
-for (const path of [undefined, 7, '', 'a\0b', 'a\ud800.db', Buffer.from('x'), new URL('file:///x')]) {
+for (const path of [undefined, 7, '', 'a\0b', 'a\ud800.db', {}]) {
   test(`open refuses the path ${String(JSON.stringify(path))}`, async () => {
     await assert.rejects(Database.open(path as string), withCode('RESQLITE_OPTION', 'path'))
   })

@@ -68,6 +68,17 @@ impl Contents {
         Ok(())
     }
 
+    /// Takes all bytes, which leaves an empty file. Each chunk is freed as soon as it is copied.
+    pub(super) fn take(&self) -> Vec<u8> {
+        let Bytes { chunks, len } = std::mem::take(&mut *self.exclusive());
+        let mut bytes = Vec::with_capacity(len);
+        for chunk in chunks {
+            let rest = len - bytes.len();
+            bytes.extend_from_slice(&chunk[..rest.min(CHUNK)]);
+        }
+        bytes
+    }
+
     fn shared(&self) -> RwLockReadGuard<'_, Bytes> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -196,6 +207,15 @@ mod tests {
         contents.resize(4).unwrap();
         contents.write(8, &[9]).unwrap();
         assert_eq!(read(&contents, 0, 9), (vec![7, 7, 7, 7, 0, 0, 0, 0, 9], 9));
+    }
+
+    #[test]
+    fn taking_the_bytes_leaves_an_empty_file() {
+        let contents = Contents::default();
+        let bytes: Vec<_> = (0..2 * CHUNK + 5).map(|at| (at % 251) as u8).collect();
+        contents.write(0, &bytes).unwrap();
+        assert_eq!(contents.take(), bytes);
+        assert_eq!((contents.len(), contents.take().len()), (0, 0));
     }
 
     #[test]

@@ -39,7 +39,12 @@ mod tests;
 
 use std::sync::Arc;
 
-use crate::{error::Result, vfs::Registration};
+use resqlite_sqlite_sys as ffi;
+
+use crate::{
+    error::{Error, Result},
+    vfs::Registration,
+};
 
 use database::Database;
 
@@ -70,6 +75,22 @@ impl MemoryFile {
         Self {
             database: Database::create(),
         }
+    }
+
+    /// Makes a database of the bytes of a database file.
+    ///
+    /// # Errors
+    /// `SQLITE_NOMEM`.
+    pub fn with_bytes(bytes: &[u8]) -> Result<Self> {
+        let file = Self::create();
+        let written = file.database.main().write(0, bytes);
+        written.map_err(|_| Error::new(ffi::SQLITE_NOMEM, "there is no memory for the database"))?;
+        Ok(file)
+    }
+
+    /// Returns the bytes of the database file, without those in its write-ahead log, and frees it.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.database.main().take()
     }
 
     /// Returns the file name of the database for [`VFS_NAME`].

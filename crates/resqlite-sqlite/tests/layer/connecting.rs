@@ -102,6 +102,57 @@ fn a_checkpoint_reports_how_many_pages_it_copied() {
 }
 
 #[test]
+fn a_checkpoint_that_a_reader_prevents_is_busy() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || {
+        let path = folder.path().join("test.db");
+        Connection::open(path.to_str().unwrap(), Access::ReadWriteCreate, None).unwrap()
+    };
+    let (writer, reader) = (open(), open());
+    writer
+        .execute_script("PRAGMA journal_mode = WAL; CREATE TABLE t(a)")
+        .unwrap();
+    reader.execute_script("BEGIN; SELECT * FROM t").unwrap();
+    writer.execute_script("INSERT INTO t VALUES (1)").unwrap();
+    let partly = writer.checkpoint("main", Checkpoint::Full).unwrap();
+    assert!(partly.busy && partly.copied < partly.log, "{partly:?}");
+    reader.execute_script("COMMIT").unwrap();
+    let all = writer.checkpoint("main", Checkpoint::Truncate).unwrap();
+    assert_eq!((all.busy, all.log), (false, Some(0)));
+}
+
+#[test]
+fn a_copy_made_in_a_read_transaction_ignores_what_is_committed_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.db");
+    let open = || Connection::open(path.to_str().unwrap(), Access::ReadWriteCreate, None).unwrap();
+    let (writer, source, target) = (open(), open(), with(""));
+    writer
+        .execute_script(
+            "PRAGMA journal_mode = WAL; CREATE TABLE t(a); INSERT INTO t VALUES (zeroblob(100000))",
+        )
+        .unwrap();
+    source.execute_script("BEGIN; SELECT * FROM t").unwrap();
+    let mut copy = source.copy_to(&target).unwrap();
+    let mut steps = 0;
+    while !copy.step(3).unwrap() {
+        steps += 1;
+        assert_eq!(copy.pages() - copy.remaining(), 3 * steps);
+        writer.execute_script("INSERT INTO t VALUES (1)").unwrap();
+    }
+    assert!(steps > 5);
+    drop(copy);
+    let rows = target.query_text("SELECT count(*) FROM t").unwrap();
+    assert_eq!(rows.as_deref(), Some("1"));
+}
+
+#[test]
+fn a_database_cannot_be_copied_into_itself() {
+    let connection = with("CREATE TABLE t(a)");
+    assert!(connection.copy_to(&connection).is_err());
+}
+
+#[test]
 fn a_statement_keeps_its_connection_open() {
     let connection = with("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
     let mut statement = crate::prepare(&connection, "SELECT a FROM t");

@@ -59,11 +59,25 @@ impl Database {
     pub async fn open(path: &str, options: Options) -> Result<Self> {
         let (path, durability) = (path.to_owned(), options.durability);
         let handle = off_thread(move || Handle::open(&path, &options)).await??;
-        Ok(Self {
+        Ok(Self::on(handle, durability))
+    }
+
+    /// Makes a database in memory with the content of a database file, as [`serialize`](Self::serialize) returns it.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn open_bytes(bytes: Vec<u8>, options: Options) -> Result<Self> {
+        let durability = options.durability;
+        let handle = off_thread(move || Handle::open_bytes(bytes, &options)).await??;
+        Ok(Self::on(handle, durability))
+    }
+
+    fn on(handle: Handle, durability: Durability) -> Self {
+        Self {
             handle: Arc::new(handle),
             durability,
             live: LiveQueries::default(),
-        })
+        }
     }
 
     /// Runs a query and returns all its rows.

@@ -28,6 +28,7 @@ use crate::{
         profile::{self, Dispatcher},
         queue::{Queue, Refused},
         sync::{Condvar, Mutex, lock, wait},
+        tasks::Tasks,
         token::Token,
     },
     dependencies::Explanation,
@@ -48,6 +49,8 @@ use crate::{
 pub struct Engine {
     id: u64,
     pub(super) parts: WriterContext,
+    /// Copies and checkpoints that callers asked for.
+    pub(super) tasks: Tasks,
     live: Arc<LiveCoordinator>,
     writer: Mutex<Option<JoinHandle<()>>>,
     sessions: Mutex<Sessions>,
@@ -132,6 +135,7 @@ impl Engine {
         Ok(Self {
             id: LAST_ID.fetch_add(1, Ordering::Relaxed) + 1,
             parts,
+            tasks: Tasks::default(),
             live,
             writer: Mutex::new(writer),
             sessions: Mutex::default(),
@@ -178,6 +182,7 @@ impl Engine {
             }
         }
         self.live.close();
+        self.tasks.close();
         self.parts.readers.close();
         self.parts.background.close();
         self.parts.leases.close();

@@ -34,9 +34,20 @@ impl Handle {
     /// # Errors
     /// [`Error::Open`](crate::Error::Open) says which file and why; [`Error::Option`](crate::Error::Option) which option.
     pub fn open(path: &str, options: &Options) -> Result<Self> {
+        Self::at(Location::find(path, options)?, options)
+    }
+
+    /// Makes a database in memory with the content of a database file. Blocks while it is opened.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_bytes(bytes: Vec<u8>, options: &Options) -> Result<Self> {
+        Self::at(Location::of_bytes(bytes)?, options)
+    }
+
+    fn at(location: Location, options: &Options) -> Result<Self> {
         let settings = Settings::decide(options)?;
         pragmas::check_options(&settings.pragmas)?;
-        let location = Location::find(path, options.read_only)?;
         let key = location
             .identity()
             .map(|file| (file.to_owned(), options.read_only));
@@ -84,6 +95,19 @@ impl Handle {
     pub fn close(self) {
         // Dropping does it; see `Drop`.
     }
+}
+
+/// Runs `work` while no database can be opened. It gets the canonical paths of all files that are open in this process.
+pub(super) fn among_open_files<R>(work: impl FnOnce(&[String]) -> R) -> R {
+    let engines = lock(&ENGINES);
+    let open: Vec<_> = engines.values().filter_map(Weak::upgrade).collect();
+    let files = open.iter().flat_map(|engine| {
+        let parts = &engine.parts;
+        let main = parts.location.identity().map(str::to_owned);
+        main.into_iter().chain(parts.epoch.attached_files())
+    });
+    let files: Vec<_> = files.collect();
+    work(&files)
 }
 
 impl Drop for Handle {

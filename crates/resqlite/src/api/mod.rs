@@ -1,6 +1,7 @@
 //! The public API: the engine of one file, and the futures on top of it.
 
 pub(crate) mod answers;
+pub(crate) mod copies;
 pub(crate) mod database;
 pub(crate) mod diagnostics;
 pub(crate) mod engine;

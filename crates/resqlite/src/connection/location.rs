@@ -2,6 +2,7 @@
 
 use std::{
     fs, io,
+    ops::Range,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -13,9 +14,24 @@ use resqlite_sqlite::{
 
 use super::file_health::FileHealth;
 use crate::{
-    core::error::{Error, Result},
+    core::{
+        error::{Error, Result},
+        options::Options,
+    },
     guard::authorizer::Role,
 };
+
+/// The path of every database in memory.
+const MEMORY: &str = ":memory:";
+
+/// What every database file begins with.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// The bytes of a database file that say which journal it needs. A file that has no journal beside it should say
+/// [`ROLLBACK_JOURNAL`]: one that says that it has a write-ahead log can only be read where the log can be created.
+pub(crate) const JOURNAL_VERSIONS: Range<usize> = 18..20;
+/// See [`JOURNAL_VERSIONS`].
+pub(crate) const ROLLBACK_JOURNAL: u8 = 1;
 
 /// Where a database is.
 #[derive(Clone)]
@@ -32,18 +48,13 @@ impl Location {
     ///
     /// # Errors
     /// [`Error::Open`] says which file and why.
-    pub(crate) fn find(given: &str, must_exist: bool) -> Result<Self> {
-        let health = FileHealth::new(given);
-        if given == ":memory:" {
+    pub(crate) fn find(given: &str, options: &Options) -> Result<Self> {
+        if given == MEMORY {
             memory_vfs::register().map_err(|error| open_error(given, error))?;
-            let memory = MemoryFile::create();
-            return Ok(Self {
-                health,
-                file: memory.name().into(),
-                memory: Some(Arc::new(memory)),
-            });
+            return Ok(Self::in_memory(MemoryFile::create()));
         }
-        let file = canonical(given, must_exist).map_err(|reason| Error::Open {
+        let health = FileHealth::new(given);
+        let file = find_file(given, options).map_err(|reason| Error::Open {
             path: given.into(),
             reason,
             source: None,
@@ -58,6 +69,33 @@ impl Location {
             file,
             memory: None,
         })
+    }
+
+    /// Makes a database in memory of the bytes of a database file.
+    ///
+    /// # Errors
+    /// [`Error::Open`] if they are none, or do not fit into memory.
+    pub(crate) fn of_bytes(mut bytes: Vec<u8>) -> Result<Self> {
+        if !bytes.starts_with(MAGIC) || bytes.len() < JOURNAL_VERSIONS.end {
+            let found = bytes.len();
+            return Err(Error::Open {
+                path: MEMORY.into(),
+                reason: format!("the {found} bytes are not those of a SQLite database"),
+                source: None,
+            });
+        }
+        memory_vfs::register().map_err(|error| open_error(MEMORY, error))?;
+        bytes[JOURNAL_VERSIONS].fill(ROLLBACK_JOURNAL);
+        let memory = MemoryFile::with_bytes(&bytes).map_err(|error| open_error(MEMORY, error))?;
+        Ok(Self::in_memory(memory))
+    }
+
+    fn in_memory(memory: MemoryFile) -> Self {
+        Self {
+            health: FileHealth::new(MEMORY),
+            file: memory.name().into(),
+            memory: Some(Arc::new(memory)),
+        }
     }
 
     /// The path, as the caller wrote it.
@@ -80,7 +118,11 @@ impl Location {
         }
     }
 
-    pub(super) fn connect(&self, role: Role, read_only: bool) -> Result<Connection> {
+    /// Opens a connection and sets nothing on it.
+    ///
+    /// # Errors
+    /// [`Error::Open`] says which file and why.
+    pub(crate) fn connect(&self, role: Role, read_only: bool) -> Result<Connection> {
         let access = if role == Role::Reader || read_only {
             Access::ReadOnly
         } else {
@@ -91,7 +133,23 @@ impl Location {
     }
 }
 
-fn canonical(given: &str, must_exist: bool) -> Result<PathBuf, String> {
+fn find_file(given: &str, options: &Options) -> Result<PathBuf, String> {
+    let file = canonical(given)?;
+    match file.exists() {
+        true => Ok(file),
+        false if options.read_only => {
+            Err("the file does not exist, and a read-only database is not created".into())
+        }
+        false if options.file_must_exist => Err("the file does not exist, and shall not be created".into()),
+        false => Ok(file),
+    }
+}
+
+/// The canonical path of a file, which need not exist; its folder must.
+///
+/// # Errors
+/// Why there can be no such file.
+pub(crate) fn canonical(given: &str) -> Result<PathBuf, String> {
     let path = Path::new(given);
     if given.is_empty() {
         return Err("the path is empty".into());
@@ -101,9 +159,6 @@ fn canonical(given: &str, must_exist: bool) -> Result<PathBuf, String> {
         Ok(path) => return Ok(path),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.to_string()),
         Err(_) => {}
-    }
-    if must_exist {
-        return Err("the file does not exist, and a read-only database is not created".into());
     }
     let folder = path
         .parent()

@@ -24,6 +24,15 @@ pub enum Error {
         /// What SQLite said, if it was SQLite that refused.
         source: Option<sqlite::Error>,
     },
+    /// A copy of the database could not be made. Nothing of it is left.
+    Backup {
+        /// The file that it was for, as the caller named it.
+        path: String,
+        /// Why not, for people.
+        reason: String,
+        /// What SQLite said, if it was SQLite that failed.
+        source: Option<sqlite::Error>,
+    },
     /// An option has a value that cannot be used.
     Option(String),
     /// A parameter is missing, too many, misnamed or out of range. Nothing ran.
@@ -82,8 +91,12 @@ impl Error {
             Self::Sqlite(error)
             | Self::Open {
                 source: Some(error), ..
+            }
+            | Self::Backup {
+                source: Some(error), ..
             } => error.name(),
             Self::Open { .. } => "RESQLITE_OPEN",
+            Self::Backup { .. } => "RESQLITE_BACKUP",
             Self::Option(_) => "RESQLITE_OPTION",
             Self::Parameter(_) => "RESQLITE_PARAMETER",
             Self::Integer(_) => "RESQLITE_INTEGER",
@@ -107,6 +120,9 @@ impl Error {
         match self {
             Self::Sqlite(error)
             | Self::Open {
+                source: Some(error), ..
+            }
+            | Self::Backup {
                 source: Some(error), ..
             } => Some(error),
             Self::Member { error, .. } => error.sqlite(),
@@ -164,6 +180,7 @@ impl fmt::Display for Error {
         match self {
             Self::Sqlite(error) => f.write_str(error.message()),
             Self::Open { path, reason, .. } => write!(f, "cannot open {path:?}: {reason}"),
+            Self::Backup { path, reason, .. } => write!(f, "cannot back up to {path:?}: {reason}"),
             Self::Option(message)
             | Self::Parameter(message)
             | Self::Integer(message)

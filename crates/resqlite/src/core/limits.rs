@@ -98,6 +98,19 @@ pub const COMMIT_GATE: Duration = Duration::from_millis(200);
 pub const READER_GAP: Duration = Duration::from_millis(50);
 /// The size that the write-ahead log file is cut to when it is reset, in bytes.
 pub const WAL_FILE_KEPT: u64 = 64 << 20;
+/// Copies and checkpoints of callers that run at the same time, on threads of their own; one more is refused.
+pub const TASKS_MAX: usize = 16;
+/// Pages that a copy takes at a time. Between two steps it looks whether it was cancelled.
+pub const COPY_STEP_PAGES: u32 = 256;
+/// Pages of a copy that are written before they are synced, so that the last sync is short and delays no other.
+pub const COPY_SYNC_PAGES: u32 = 8192;
+/// How often a copy tells how far it is.
+pub const COPY_PROGRESS: Duration = Duration::from_millis(200);
+/// How often at most the log that has grown beside a copy is copied into the database file, before the writer goes on
+/// doing that.
+pub const CATCH_UP_ROUNDS: usize = 8;
+/// Bytes of the largest database that is given to a caller as bytes.
+pub const SERIALIZED_MAX: u64 = 2 << 30;
 /// What SQLite bounds in a database that was opened as untrusted, as <https://www.sqlite.org/security.html> advises, but
 /// with room for what applications ask.
 pub const UNTRUSTED: [(i32, i32); 11] = [

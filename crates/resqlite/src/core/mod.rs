@@ -14,6 +14,7 @@ pub(crate) mod profile;
 pub(crate) mod queue;
 pub(crate) mod spin;
 pub(crate) mod sync;
+pub(crate) mod tasks;
 pub(crate) mod token;
 pub(crate) mod tokens;
 pub(crate) mod value;

@@ -21,6 +21,8 @@ use crate::core::{
 pub struct Options {
     /// Refuse every write. The file must exist.
     pub read_only: bool,
+    /// Fail if the file does not exist, instead of creating it.
+    pub file_must_exist: bool,
     /// Reader threads; default: one less than the cores, at least 2, at most 4.
     pub readers: Option<usize>,
     /// When a write is acknowledged.
@@ -50,6 +52,8 @@ pub struct Options {
     pub extensions: Vec<Extension>,
     /// Functions that SQL can call on every connection; see [`register_function`](Self::register_function).
     pub functions: Vec<Function>,
+    /// Who copies the write-ahead log into the database file, and when; default [`Checkpoints::Auto`].
+    pub checkpoints: Option<Checkpoints>,
 }
 
 impl Options {
@@ -58,6 +62,20 @@ impl Options {
         self.functions.push(function);
         self
     }
+}
+
+/// Who copies the write-ahead log into the database file, and when.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Checkpoints {
+    /// The engine, which also keeps the log from growing without end: at some size, new reads are held back for a
+    /// moment, so that it can be reset.
+    #[default]
+    Auto,
+    /// The engine, but it never waits for readers and never truncates the log. Readers that overlap can let it grow.
+    Passive,
+    /// Nobody, until [`Database::checkpoint`](crate::Database::checkpoint) is called or another program does it. Closing
+    /// the database leaves the log beside its file.
+    Manual,
 }
 
 /// When a write is acknowledged. The stronger durability is the greater one.
@@ -86,6 +104,7 @@ pub(crate) struct Settings {
     pub(crate) untrusted: bool,
     pub(crate) extensions: Vec<Extension>,
     pub(crate) functions: Vec<Function>,
+    pub(crate) checkpoints: Checkpoints,
 }
 
 impl Settings {
@@ -129,6 +148,7 @@ impl Settings {
             untrusted,
             extensions: options.extensions.iter().map(Extension::resolved).collect(),
             functions: options.functions.clone(),
+            checkpoints: options.checkpoints.unwrap_or_default(),
         })
     }
 
@@ -176,6 +196,11 @@ impl Settings {
             "extensions"
         } else if differs(!options.functions.is_empty(), wanted.functions == self.functions) {
             "functions"
+        } else if differs(
+            options.checkpoints.is_some(),
+            wanted.checkpoints == self.checkpoints,
+        ) {
+            "checkpoints"
         } else {
             return Ok(());
         };

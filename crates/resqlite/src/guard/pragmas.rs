@@ -135,7 +135,7 @@ const PRAGMAS: [(&str, Class); 68] = [
     ("threads", Connection),
     ("trusted_schema", Own("use the option for a trusted schema")),
     ("user_version", File),
-    ("wal_autocheckpoint", Own("resqlite schedules checkpoints itself")),
+    ("wal_autocheckpoint", Own("use the option checkpoints")),
     ("wal_checkpoint", Works),
     ("writable_schema", SchemaByHand),
 ];

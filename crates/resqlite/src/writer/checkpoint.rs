@@ -3,14 +3,15 @@
 use std::sync::atomic::Ordering;
 
 use resqlite_live::fault::planted;
-use resqlite_sqlite::{Checkpoint, codes};
+use resqlite_sqlite::{Checkpoint, Checkpointed};
 
-use super::{Writer, WriterContext};
+use super::{Writer, WriterContext, job::CheckpointJob};
 use crate::{
     connection::engine_connection::EngineConnection,
     core::{
         error::{Error, Result},
         limits,
+        options::Checkpoints,
     },
 };
 
@@ -23,9 +24,16 @@ impl Writer {
         if self.context.location.health.check().is_err() {
             return;
         }
-        self.checkpoint_attached();
         let pages = self.wal_pages.get();
         self.context.counters.wal_pages.store(pages, Ordering::Relaxed);
+        if self.context.settings.checkpoints == Checkpoints::Manual {
+            return self.attached_logs.borrow_mut().clear();
+        }
+        self.checkpoint_attached();
+        // A copy of the database holds a snapshot. At its end, its own thread copies what has gathered in the log.
+        if self.context.counters.copies.load(Ordering::SeqCst) > 0 {
+            return;
+        }
         if pages < self.checkpointed {
             // The log has been reset since.
             self.checkpointed = 0;
@@ -35,7 +43,8 @@ impl Writer {
         }
         // While a snapshot or a cursor is open the log cannot be reset, and pausing reads would not help.
         self.restart_pause = self.restart_pause.saturating_sub(1);
-        if pages >= limits::WAL_RESTART_PAGES
+        if self.context.settings.checkpoints == Checkpoints::Auto
+            && pages >= limits::WAL_RESTART_PAGES
             && self.restart_pause == 0
             && self.context.leases.status().busy == 0
         {
@@ -64,48 +73,60 @@ impl Writer {
     fn copy_log(&mut self, schema: &str) -> bool {
         let copied = self.connection.sqlite.checkpoint(schema, Checkpoint::Passive);
         let copied = copied.map_err(Error::from);
-        self.record_failed_sync(&copied);
-        copied.is_ok()
+        self.context.counters.note_sync(&copied);
+        copied.is_ok_and(|copied| !copied.busy)
     }
 
     /// Ends checkpoint starvation: overlapping readers keep the log from being reset, so new reads are held back.
     fn restart_log(&mut self) {
-        let WriterContext {
-            readers, background, ..
-        } = &self.context;
-        let EngineConnection { sqlite, guard, .. } = &self.connection;
-        let truncate = || {
-            guard
-                .interrupt
-                .without_waiting(|| sqlite.checkpoint("main", Checkpoint::Truncate))
-        };
-        let done = readers.in_gap(limits::READER_GAP, || {
-            background.in_gap(limits::READER_GAP, truncate)
-        });
-        let truncated = done.flatten().map(|truncated| truncated.map_err(Error::from));
-        truncated
-            .iter()
-            .for_each(|truncated| self.record_failed_sync(truncated));
-        if let Some(Ok(_)) = truncated {
+        if self
+            .checkpoint_in_pause(Checkpoint::Truncate)
+            .is_ok_and(|done| !done.busy)
+        {
             self.context
                 .counters
                 .wal_reset_pauses
                 .fetch_add(1, Ordering::Relaxed);
-            self.wal_pages.set(0);
-            self.checkpointed = 0;
         } else {
             // A long read, here or in another process, prevented it: the next attempt comes some commits later.
             self.restart_pause = RESTART_PAUSE_COMMITS;
         }
     }
 
-    /// Notes a failed sync: the system may have dropped what it could not write, even if the next sync succeeds.
-    pub(super) fn record_failed_sync<T>(&mut self, done: &Result<T>) {
-        let error = done.as_ref().err().and_then(Error::sqlite);
-        let of_sync = |code| matches!(code, codes::IOERR_FSYNC | codes::IOERR_DIR_FSYNC);
-        if error.is_some_and(|error| of_sync(error.code())) {
-            self.context.counters.sync_failed.store(true, Ordering::Relaxed);
+    /// Makes the checkpoint that a caller asked for.
+    pub(super) fn checkpoint_for(&mut self, job: CheckpointJob) {
+        let checkpointed = self.context.location.health.check();
+        let checkpointed = checkpointed.and_then(|()| self.checkpoint_in_pause(job.how));
+        if checkpointed.as_ref().is_ok_and(|done| !done.busy) {
+            self.context.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
         }
+        (job.done)(checkpointed);
+    }
+
+    /// Makes a checkpoint that readers may prevent, while new reads are held back. It waits for no lock of other
+    /// processes, and for readers no longer than the pause may take.
+    fn checkpoint_in_pause(&mut self, how: Checkpoint) -> Result<Checkpointed> {
+        let WriterContext {
+            readers, background, ..
+        } = &self.context;
+        let EngineConnection { sqlite, guard, .. } = &self.connection;
+        let checkpoint = |how| guard.interrupt.without_waiting(|| sqlite.checkpoint("main", how));
+        let in_pause = readers.in_gap(limits::READER_GAP, || {
+            background.in_gap(limits::READER_GAP, || checkpoint(how))
+        });
+        let done = in_pause.flatten().unwrap_or_else(|| {
+            let copied = checkpoint(Checkpoint::Passive)?;
+            Ok(Checkpointed { busy: true, ..copied })
+        });
+        let done = done.map_err(Error::from);
+        self.context.counters.note_sync(&done);
+        let resets = matches!(how, Checkpoint::Restart | Checkpoint::Truncate);
+        if resets && done.as_ref().is_ok_and(|done| !done.busy) {
+            self.wal_pages.set(0);
+            self.checkpointed = 0;
+            self.context.counters.wal_pages.store(0, Ordering::Relaxed);
+        }
+        done
     }
 
     /// Before a write of full durability: writes the logs again if a failed sync may have lost part of them.

@@ -75,7 +75,7 @@ impl Writer {
         self.wrote.set(false);
         let timer = profile::start();
         let committed = self.run_untimed("COMMIT");
-        self.record_failed_sync(&committed);
+        self.context.counters.note_sync(&committed);
         if let Err(error) = committed {
             let in_part = self.may_be_in_part(&error);
             return Err(if in_part {

@@ -2,9 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
+use resqlite_sqlite::{Checkpoint, Checkpointed};
+
 use crate::{
     connection::engine_connection::EngineConnection,
-    core::{error::Error, options::Durability},
+    core::{
+        error::{Error, Result},
+        options::Durability,
+    },
     requests::{
         request::{ReplyGuard, Write},
         session::Inbox,
@@ -17,6 +22,13 @@ pub(crate) enum WriteJob {
     Begin(Begin),
     /// Inspects the writer's connection between two transactions. Dropped if the writer has no connection.
     Inspect(Box<dyn FnOnce(&mut EngineConnection) + Send>),
+    Checkpoint(CheckpointJob),
+}
+
+/// A checkpoint that a caller asked for.
+pub(crate) struct CheckpointJob {
+    pub(crate) how: Checkpoint,
+    pub(crate) done: Box<dyn FnOnce(Result<Checkpointed>) + Send>,
 }
 
 impl WriteJob {
@@ -28,6 +40,7 @@ impl WriteJob {
                 begin.opened.fail(error);
             }
             Self::Inspect(inspect) => drop(inspect),
+            Self::Checkpoint(job) => (job.done)(Err(error)),
         }
     }
 
@@ -35,7 +48,7 @@ impl WriteJob {
         match self {
             Self::Write(write, _) => write.token.is_cancelled(),
             Self::Begin(begin) => begin.inbox.scope.is_cancelled(),
-            Self::Inspect(_) => false,
+            Self::Inspect(_) | Self::Checkpoint(_) => false,
         }
     }
 }

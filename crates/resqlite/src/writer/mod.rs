@@ -28,13 +28,15 @@ use std::{
     rc::Rc,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU32, AtomicU64},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
+use resqlite_sqlite::codes;
+
 use self::files::Files;
 pub(crate) use self::{
-    job::{Begin, WriteJob},
+    job::{Begin, CheckpointJob, WriteJob},
     thread::start,
 };
 use crate::{
@@ -48,6 +50,7 @@ use crate::{
         versions::Versions,
     },
     core::{
+        error::{Error, Result},
         options::{Durability, Settings},
         queue::Queue,
     },
@@ -89,6 +92,19 @@ pub(crate) struct Counters {
     pub(crate) wal_pages: AtomicU32,
     /// A sync has failed, and the logs have not been written again since. Here, so that a replacement writer knows.
     pub(crate) sync_failed: AtomicBool,
+    /// Copies of the database that hold a snapshot; until they have ended, the writer makes no checkpoints.
+    pub(crate) copies: AtomicUsize,
+}
+
+impl Counters {
+    /// Notes a failed sync: the system may have dropped what it could not write, even if the next sync succeeds.
+    pub(crate) fn note_sync<T>(&self, done: &Result<T>) {
+        let error = done.as_ref().err().and_then(Error::sqlite);
+        let of_sync = |code| matches!(code, codes::IOERR_FSYNC | codes::IOERR_DIR_FSYNC);
+        if error.is_some_and(|error| of_sync(error.code())) {
+            self.sync_failed.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 /// The writer's connection and what is known about it.

@@ -15,7 +15,7 @@ use crate::{
     core::{
         error::{Error, Result},
         limits,
-        options::Durability,
+        options::{Checkpoints, Durability},
         profile,
         queue::Popped,
     },
@@ -149,6 +149,9 @@ impl Writer {
             .iter()
             .map(|observer| Arc::clone(observer).follow_writer(&mut connection, replaces))
             .collect::<Result<_>>()?;
+        if context.settings.checkpoints == Checkpoints::Manual {
+            connection.sqlite.keep_log();
+        }
         let files = Files::of(context.location.identity());
         files
             .main_log()
@@ -182,6 +185,7 @@ impl Writer {
                 job if job.is_cancelled() => job.fail(Error::Aborted),
                 WriteJob::Begin(begin) => self.transaction(begin),
                 WriteJob::Inspect(inspect) => inspect(&mut self.connection),
+                WriteJob::Checkpoint(job) => self.checkpoint_for(job),
                 WriteJob::Write(write, reply) => writes.push((write, reply)),
             }
         }

@@ -31,7 +31,7 @@ impl Writer {
                 .unwrapped(Asker::Statement, || self.run(write, Sharing::Alone)),
         };
         guard.interrupt.stop();
-        self.record_failed_sync(&done);
+        self.context.counters.note_sync(&done);
         let left_open = !self.connection.sqlite.is_autocommit();
         if left_open {
             self.roll_back();

@@ -4,6 +4,7 @@ mod support;
 
 mod any_statement;
 mod attached;
+mod backups;
 mod batches;
 mod cancelling;
 mod changes_basic;
@@ -11,6 +12,7 @@ mod changes_indirect;
 mod changes_schema;
 mod changes_undone;
 mod changes_values;
+mod checkpoints;
 mod commit_numbers;
 mod describe;
 mod extensions;

@@ -100,6 +100,14 @@ export class Channel {
     this.schedule()
   }
 
+  /** Sends a frame that gets no reply, and whose payload `fill` writes. */
+  post(op: number, target: number, fill: (writer: FrameWriter) => void): void {
+    this.#writer.begin(op, 0, target)
+    this.#fill(fill)
+    this.#writer.end(0)
+    this.schedule()
+  }
+
   /** Opens a live query. */
   stream(flags: number, target: number, fill: (writer: FrameWriter) => void, request: StreamRequest): void {
     this.send(Op.STREAM, flags, target, fill, request)
@@ -167,6 +175,23 @@ export class Channel {
     if (pending.settled) return
     this.cancel(pending, failure)
     pending.settle(failure)
+  }
+
+  /** Resolves when all requests that were made to a database handle have ended. */
+  async ended(handle: number): Promise<void> {
+    await Promise.all(this.#pendingOf(handle).map(({ promise }) => promise))
+  }
+
+  /** Interrupts what runs for a database handle, and drops what waits. These requests fail with `failure`. */
+  interrupt(handle: number, failure: Failure): void {
+    for (const pending of this.#pendingOf(handle)) pending.cancelled ??= failure
+    this.#port.interrupt(handle)
+  }
+
+  #pendingOf(handle: number): Pending[] {
+    this.flush() // before that, the native side may know other requests by the same slots
+    const requests = this.#port.requestsOf(handle).map((slot) => this.#open[slot])
+    return requests.filter((request) => request instanceof Pending)
   }
 
   /** Sends all frames of another writer. */
@@ -388,6 +413,7 @@ export class Channel {
       else if (kind === ReplyKind.RESULTS)
         pending.settle(this.#results.results(pending, argument, memory, at))
       else if (last) pending.settle(outcomeOf(pending, kind, argument, memory, at))
+      else pending.progressed?.(outcomeOf(pending, kind, argument, memory, at))
     } catch (error) {
       // For example a text that is longer than a string can be. It fails this request and no other.
       pending.settle(new Failure(() => error as Error))

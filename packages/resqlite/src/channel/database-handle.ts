@@ -26,6 +26,9 @@ export class DatabaseHandle implements Target {
   #onIdle: (() => void) | undefined
   #isOpen = true
   #closing: Promise<void> | undefined
+  #isClosed = false
+  /** Those that interrupt what has not ended. */
+  readonly #timers = new Set<NodeJS.Timeout>()
 
   constructor(
     readonly channel: Channel,
@@ -76,9 +79,19 @@ export class DatabaseHandle implements Target {
     this.#checkIdle()
   }
 
-  close(): Promise<void> {
+  /** After `timeout` milliseconds, what has not ended is interrupted. */
+  close(timeout?: number): Promise<void> {
     this.#closing ??= this.#close()
+    if (timeout !== undefined && !this.#isClosed) {
+      this.#timers.add(setTimeout(() => this.#interrupt(), timeout))
+    }
     return this.#closing
+  }
+
+  #interrupt(): void {
+    this.channel.interrupt(this.id, closedFailure(this.path))
+    // A batch whose parameter sets do not come is left behind: it has sent nothing.
+    this.#onIdle?.()
   }
 
   async #close(): Promise<void> {
@@ -90,7 +103,11 @@ export class DatabaseHandle implements Target {
         this.#onIdle = resolve
       })
     }
-    unwrap(await this.channel.request(Op.CLOSE, 0, this.id).promise)
+    await this.channel.ended(this.id)
+    const outcome = await this.channel.request(Op.CLOSE, 0, this.id).promise
+    this.#isClosed = true
+    for (const timer of this.#timers) clearTimeout(timer)
+    unwrap(outcome)
   }
 
   get #isIdle(): boolean {

@@ -40,6 +40,8 @@ export class Pending extends OpenRequest {
   cancelled: Failure | undefined
   /** Called once, when it settles. */
   onSettled: (() => void) | undefined
+  /** Called with each answer before the last. Few requests have it, and no other pays for it. */
+  declare progressed?: (report: unknown) => void
   readonly promise: Promise<unknown>
   #resolve!: (outcome: unknown) => void
 

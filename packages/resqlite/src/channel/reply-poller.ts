@@ -5,7 +5,7 @@ import type { PlannedTurn } from './event-loop'
 import { Answer, type OpenRequest, type StreamRequest } from './pending'
 
 /** The kinds of requests below this number are operations; the others are statements. */
-const OPERATIONS = 32
+const OPERATIONS = 64
 
 /** The kind of a request that runs a statement, by the id of its SQL text. */
 export function kindOfText(id: number): number {

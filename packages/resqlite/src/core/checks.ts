@@ -2,6 +2,9 @@ import { typeError } from './errors'
 import { MAX_BATCH_ROWS, MAX_MILLISECONDS, STREAM_QUERIES } from './limits'
 import type { ChangesOptions, StreamOptions } from './live-types'
 import type {
+  BackupOptions,
+  CheckpointMode,
+  CloseOptions,
   ExecuteOptions,
   IterateOptions,
   OpenOptions,
@@ -80,6 +83,8 @@ const OPEN: Checks = {
   defensive: boolean,
   untrusted: boolean,
   extensions,
+  fileMustExist: boolean,
+  checkpoints: oneOf('auto', 'passive', 'manual'),
 } satisfies Record<keyof OpenOptions, Check>
 
 const LIMITS: Checks = {
@@ -128,6 +133,19 @@ const CHANGES: Checks = {
   key: (value) => (isKey(value) ? undefined : 'the name of a column, or an array of at least one'),
 } satisfies Record<keyof ChangesOptions, Check>
 
+const BACKUP: Checks = {
+  signal,
+  progress: (value) => (typeof value === 'function' ? undefined : 'a function'),
+  overwrite: boolean,
+  verify: oneOf('full', 'quick', 'off'),
+} satisfies Record<keyof BackupOptions, Check>
+const CLOSE: Checks = {
+  timeout: (value) => (value === 0 ? undefined : milliseconds(value) && 'a number of milliseconds'),
+} satisfies Record<keyof CloseOptions, Check>
+
+/** The modes of a checkpoint, by the number that the native side knows them by. */
+export const CHECKPOINT_MODES: readonly CheckpointMode[] = ['passive', 'full', 'restart', 'truncate']
+
 /** The options of each method. */
 const METHODS = {
   open: OPEN,
@@ -146,6 +164,9 @@ const METHODS = {
   snapshot: SNAPSHOT,
   stream: STREAM,
   changes: CHANGES,
+  backup: BACKUP,
+  serialize: ABORT,
+  close: CLOSE,
 } as const
 
 /** Throws if an option is unknown or has a wrong value. The message names it. */
@@ -169,13 +190,16 @@ export function checkOptions(method: keyof typeof METHODS, options: unknown): vo
 }
 
 /** Throws if `path` cannot be a path. */
-export function checkPath(path: unknown): asserts path is string {
-  if (typeof path !== 'string') throw refused(`open: path must be a string, not ${show(path)}`)
-  if (path === '') throw refused("open: path must not be empty; ':memory:' opens a database in memory")
-  if (path.includes('\0')) throw refused('open: path must not contain a NUL character')
+export function checkPath(method: 'open' | 'backup', path: unknown): asserts path is string {
+  if (typeof path !== 'string') {
+    const expected = method === 'open' ? 'a string, a URL, or the bytes of a database' : 'a string or a URL'
+    throw refused(`${method}: path must be ${expected}, not ${show(path)}`)
+  }
+  if (path === '') throw refused(`${method}: path must not be empty; ':memory:' opens a database in memory`)
+  if (path.includes('\0')) throw refused(`${method}: path must not contain a NUL character`)
   if (/\p{Surrogate}/u.test(path)) {
     throw refused(
-      `open: path must not contain a lone surrogate, as ${show(path)} does; no file has such a name`,
+      `${method}: path must not contain a lone surrogate, as ${show(path)} does; no file has such a name`,
     )
   }
 }
@@ -254,7 +278,8 @@ function isKey(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && value.every((column) => typeof column === 'string')
 }
 
-function refused(message: string): TypeError {
+/** Creates the error of an argument that cannot be used. */
+export function refused(message: string): TypeError {
   return typeError(message, 'RESQLITE_OPTION')
 }
 
@@ -267,7 +292,8 @@ function isSignal(value: unknown): value is AbortSignal {
   )
 }
 
-function show(value: unknown): string {
+/** Describes a value in an error. */
+export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
   if (typeof value === 'bigint') return `${value}n`
   if (Array.isArray(value)) return 'an array'

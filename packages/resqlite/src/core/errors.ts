@@ -6,6 +6,7 @@
  * | code | error | meaning |
  * | --- | --- | --- |
  * | `RESQLITE_ABORTED` | `AbortError` | The signal of the call fired. |
+ * | `RESQLITE_BACKUP` | `ResqliteError` | A backup could not be made; nothing of it is left. Where SQLite gives a reason, the code is SQLite's. |
  * | `RESQLITE_CLOSED` | `ResqliteError` | The database is closed. |
  * | `RESQLITE_FILES_LOST` | `ResqliteError` | A file of the open database was deleted or replaced. Close it and open it again. |
  * | `RESQLITE_INTEGER` | `RangeError` | With `integers: 'number'`: a number cannot hold this INTEGER. |

@@ -36,6 +36,9 @@ export const MAX_POLL_BACKOFF = 127
 /** Payload beyond which a batch continues in a new frame. */
 export const BATCH_FRAME_BYTES = 64 * 1024
 
+/** Bytes of a database that are handed over per turn of the event loop, when it is opened from bytes. */
+export const UPLOAD_BYTES = 1024 * 1024
+
 /** Text up to this length (in UTF-16 units) is first tried as ASCII, unit by unit. */
 export const SHORT_TEXT = 40
 

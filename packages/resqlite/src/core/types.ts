@@ -135,6 +135,15 @@ export interface OpenOptions {
    * as part of the program and must be trusted like it. SQL cannot load any. Default: none.
    */
   extensions?: readonly (string | Extension)[] | undefined
+  /** Whether `open` fails if the file does not exist, instead of creating it. Default: `false`. */
+  fileMustExist?: boolean | undefined
+  /**
+   * Who copies the write-ahead log into the database file. `'auto'` (default): the engine, which also keeps the log from
+   * growing without end. `'passive'`: the engine, but it never holds reads back to reset the log, and never truncates it.
+   * `'manual'`: nobody but {@link Database.checkpoint} and other programs, such as Litestream; `close` leaves the log
+   * beside the file.
+   */
+  checkpoints?: 'auto' | 'passive' | 'manual' | undefined
 }
 
 /** An extension of SQLite: see {@link OpenOptions.extensions}. */
@@ -143,6 +152,68 @@ export interface Extension {
   path: string
   /** The function that registers what the extension brings. Default: SQLite finds it by the name of the file. */
   entryPoint?: string | undefined
+}
+
+/** Options of {@link Database.backup}. */
+export interface BackupOptions {
+  /** Cancels the backup. When the promise rejects with an {@link AbortError}, nothing is left of the file. */
+  signal?: AbortSignal | undefined
+  /**
+   * Called with the progress: at the first and the last page, and up to five times per second between them. If it throws,
+   * the backup is cancelled and rejects with what it threw; a file that was complete already stays.
+   */
+  progress?: ((progress: BackupProgress) => void) | undefined
+  /** Replaces a file that exists. Default: `false`, such a file is refused. */
+  overwrite?: boolean | undefined
+  /**
+   * How the copy is checked before it gets its name: `'full'` (default) by `PRAGMA integrity_check`, `'quick'` by
+   * `PRAGMA quick_check`, which does not compare indexes with their tables, `'off'` not at all.
+   */
+  verify?: 'full' | 'quick' | 'off' | undefined
+}
+
+/** How far a backup is: see {@link BackupOptions.progress}. */
+export interface BackupProgress {
+  /** The number of pages copied. */
+  done: number
+  /** The number of pages of the database. */
+  total: number
+}
+
+/** The result of {@link Database.backup}. */
+export interface BackupResult {
+  /** The size of the file in bytes. */
+  bytes: number
+  /** The number of its pages. */
+  pages: number
+  /** The copy holds the commit of this number and all before it; see {@link WriteResult.commit}. */
+  commit: number
+}
+
+/**
+ * How far a checkpoint goes. `'passive'` copies what no reader needs in the log, and neither reads nor writes wait.
+ * `'full'` copies everything; writes wait meanwhile, and new reads for up to 50 ms. `'restart'`: the next commit also
+ * starts the log over. `'truncate'`: the log is also truncated to nothing.
+ */
+export type CheckpointMode = 'passive' | 'full' | 'restart' | 'truncate'
+
+/** The result of {@link Database.checkpoint}. */
+export interface CheckpointResult {
+  /** Whether a reader, a writer or another checkpoint prevented a part of it. */
+  busy: boolean
+  /** The number of pages in the log; 0 after `'truncate'`. */
+  logPages: number
+  /** The number of those that are in the database file, too. */
+  checkpointedPages: number
+}
+
+/** Options of {@link Database.close}. */
+export interface CloseOptions {
+  /**
+   * The time in milliseconds after which calls that have not ended are interrupted. They reject with the code
+   * `RESQLITE_CLOSED`; a write that rejects was undone. Default: they may take as long as they need.
+   */
+  timeout?: number | undefined
 }
 
 /** Options of calls that can be cancelled. */

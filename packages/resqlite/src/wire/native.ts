@@ -16,6 +16,10 @@ export interface NativePort {
   slab(id: number): ArrayBuffer
   /** Returns an owned payload. Each can be taken once. */
   take(id: number): Buffer
+  /** Returns the numbers of the requests to a database handle, and of some that have ended. */
+  requestsOf(handle: number): number[]
+  /** Interrupts what runs for an open database handle, and drops what waits. */
+  interrupt(handle: number): void
   /** Writes the counters of the live query of a request to `numbers`. Returns false if there is none. */
   streamStats(request: number, numbers: Float64Array): boolean
 }

@@ -88,6 +88,17 @@ export const Op = {
    * statements of any kind, as one write. Replies with `RESULTS`.
    */
   STATEMENTS: 28,
+  /**
+   * `text`: the path and the options as JSON. Replies with JSON several times: the progress, and at last the
+   * result.
+   */
+  BACKUP: 29,
+  /** Replies with the bytes of a database file. */
+  SERIALIZE: 30,
+  /** `u32`: 0 passive, 1 full, 2 restart, 3 truncate. Replies with JSON. */
+  CHECKPOINT: 31,
+  /** `u32 length · bytes`. Appends to the bytes that an `OPEN` names by the number `target`. No reply. */
+  UPLOAD: 32,
 } as const
 
 /** Flags of request frames. The lowest bits hold the integer mode. */

@@ -65,6 +65,12 @@ export class FakePort implements NativePort {
     return payload
   }
 
+  requestsOf(handle: number): number[] {
+    return this.frames.filter(({ target }) => target === handle).map(({ request }) => request)
+  }
+
+  interrupt(): void {}
+
   streamStats(request: number, numbers: Float64Array): boolean {
     const stats = this.stats.get(request)
     if (stats === undefined) return false

@@ -42,7 +42,7 @@ fn with_pragmas(pragmas: &[(&str, &str)], script: &str) -> Db {
 }
 
 fn with_options(options: &Options, script: &str) -> Db {
-    let location = Location::find(":memory:", false).unwrap();
+    let location = Location::find(":memory:", &Options::default()).unwrap();
     let settings = Settings::decide(options).unwrap();
     let connection = open(&location, &settings, Role::Writer, |_| {}).unwrap();
     let db = Db {

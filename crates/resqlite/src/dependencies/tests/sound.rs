@@ -319,7 +319,7 @@ struct World {
 
 impl World {
     fn new(dice: &mut Dice) -> Self {
-        let location = Location::find(":memory:", false).unwrap();
+        let location = Location::find(":memory:", &Options::default()).unwrap();
         let settings = Settings::decide(&Options::default()).unwrap();
         let recorder = Recorder::default();
         let connection = open(&location, &settings, Role::Writer, |connection| {

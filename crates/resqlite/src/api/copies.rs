@@ -1,0 +1,162 @@
+//! Copies of a database, and checkpoints: work on threads of its own.
+
+use futures_channel::oneshot;
+use resqlite_sqlite::{Checkpoint, Checkpointed};
+
+use crate::{
+    api::{answers::CancelOnDrop, database::Database, engine::Engine, handle::among_open_files},
+    backup::{self, BackedUp, BackupOptions, BackupReply, TargetFile, log},
+    core::{
+        error::{Error, Result},
+        queue::Refused,
+        token::Token,
+    },
+    writer::{CheckpointJob, WriteJob},
+};
+
+/// How far a checkpoint goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckpointMode {
+    /// Copies what no reader needs in the log. Neither reads nor writes wait.
+    Passive,
+    /// Copies everything. Writes wait meanwhile, and new reads for at most [`limits::READER_GAP`](crate::limits).
+    Full,
+    /// As `Full`, and the next commit starts the log over.
+    Restart,
+    /// As `Restart`, and the log is truncated to nothing.
+    Truncate,
+}
+
+/// Takes the end of a request of this file.
+type Done<T> = Box<dyn FnOnce(Result<T>) + Send>;
+
+impl Engine {
+    /// Copies the database into a new file, on a thread and a connection of its own: neither reads nor writes wait.
+    pub fn backup(&self, path: &str, options: BackupOptions, token: Token, reply: Box<dyn BackupReply>) {
+        let (parts, path) = (self.parts.clone(), path.to_owned());
+        let work = move |mut reply: Box<dyn BackupReply>| {
+            let target = among_open_files(|open| TargetFile::create(&path, options.overwrite, open));
+            let publish = |target: TargetFile| among_open_files(|open| target.publish(open));
+            let done = target.and_then(|target| {
+                backup::to_file(&parts, target, options.verify, &token, &mut *reply, publish)
+            });
+            drop(parts);
+            reply.finish(done);
+        };
+        if let Err((reply, error)) = self.tasks.run("resqlite-backup", reply, work) {
+            reply.finish(Err(error));
+        }
+    }
+
+    /// Copies the database into bytes, on a thread and a connection of its own.
+    pub fn serialize(&self, token: Token, done: Done<Vec<u8>>) {
+        let parts = self.parts.clone();
+        let work = move |done: Done<Vec<u8>>| {
+            let bytes = backup::to_bytes(&parts, &token);
+            drop(parts);
+            done(bytes);
+        };
+        if let Err((done, error)) = self.tasks.run("resqlite-backup", done, work) {
+            done(Err(error));
+        }
+    }
+
+    /// Makes a checkpoint of the main database. What can be copied without holding anybody up is copied first, on a
+    /// thread of its own; the writer does the rest.
+    pub fn checkpoint(&self, mode: CheckpointMode, done: Done<Checkpointed>) {
+        if self.parts.settings.read_only {
+            let path = self.parts.location.display_path();
+            return done(Err(Error::ReadOnly(format!("{path:?} is open for reading only"))));
+        }
+        let how = match mode {
+            CheckpointMode::Passive => None,
+            CheckpointMode::Full => Some(Checkpoint::Full),
+            CheckpointMode::Restart => Some(Checkpoint::Restart),
+            CheckpointMode::Truncate => Some(Checkpoint::Truncate),
+        };
+        let (parts, queue) = (self.parts.clone(), self.parts.queue.clone());
+        let work = move |done: Done<Checkpointed>| {
+            let copied = log::copy_log(&parts);
+            drop(parts);
+            match (copied, how) {
+                (Ok(_), Some(how)) => {
+                    let job = WriteJob::Checkpoint(CheckpointJob { how, done });
+                    match queue.push(job) {
+                        Ok(()) => {}
+                        Err(Refused::Full(job)) => job.fail(Error::QueueFull),
+                        Err(Refused::Closed(job)) => job.fail(Error::Closed),
+                    }
+                }
+                (copied, _) => done(copied),
+            }
+        };
+        if let Err((done, error)) = self.tasks.run("resqlite-checkpoint", done, work) {
+            done(Err(error));
+        }
+    }
+}
+
+impl Database {
+    /// Copies the database into a new file while others write to it. The copy is one committed state, without attached
+    /// databases. It has its name only when it is complete, checked and on the disk; dropping the future cancels it.
+    ///
+    /// ```
+    /// # use resqlite::{BackupOptions, Database, Options};
+    /// # pollster::block_on(async {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("copy.db");
+    /// # let db = Database::open(":memory:", Options::default()).await?;
+    /// let made = db.backup(path.to_str().unwrap(), BackupOptions::default()).await?;
+    /// assert!(made.bytes > 0);
+    /// # db.close().await
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Backup`] names the file and says why; nothing is left of it then.
+    pub async fn backup(&self, path: &str, options: BackupOptions) -> Result<BackedUp> {
+        let (sender, receiver) = oneshot::channel();
+        let token = Token::default();
+        let _cancel = CancelOnDrop(token.clone());
+        self.engine()
+            .backup(path, options, token, Box::new(Finished(sender)));
+        receiver.await.unwrap_or(Err(Error::WorkerDied))
+    }
+
+    /// Returns the bytes of a database file that holds the latest commit. [`open_bytes`](Self::open_bytes) opens them.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if they are more than [`limits::SERIALIZED_MAX`](crate::limits::SERIALIZED_MAX).
+    pub async fn serialize(&self) -> Result<Vec<u8>> {
+        let token = Token::default();
+        let _cancel = CancelOnDrop(token.clone());
+        answer(|done| self.engine().serialize(token, done)).await
+    }
+
+    /// Copies the write-ahead log into the database file, for those who have [`Checkpoints`](crate::Checkpoints) of their
+    /// own. It waits neither for snapshots and cursors nor for other processes: then the result is busy.
+    ///
+    /// # Errors
+    /// I/O errors; [`Error::ReadOnly`].
+    pub async fn checkpoint(&self, mode: CheckpointMode) -> Result<Checkpointed> {
+        answer(|done| self.engine().checkpoint(mode, done)).await
+    }
+}
+
+/// A backup whose progress nobody wants to know.
+struct Finished(oneshot::Sender<Result<BackedUp>>);
+
+impl BackupReply for Finished {
+    fn progress(&mut self, _: u32, _: u32) {}
+
+    fn finish(self: Box<Self>, outcome: Result<BackedUp>) {
+        // Whoever gave up waiting is gone.
+        let _ = self.0.send(outcome);
+    }
+}
+
+async fn answer<T: Send + 'static>(ask: impl FnOnce(Done<T>)) -> Result<T> {
+    let (sender, receiver) = oneshot::channel();
+    ask(Box::new(|outcome| drop(sender.send(outcome))));
+    receiver.await.unwrap_or(Err(Error::WorkerDied))
+}

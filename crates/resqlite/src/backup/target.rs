@@ -1,0 +1,251 @@
+//! The file of a backup. It is made under another name in the same folder; its own name it gets as the last step, when it
+//! is complete, checked and on the disk. Whatever happens before, nothing stands under that name, or what stood there.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    process,
+    sync::atomic::{AtomicU64, Ordering},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use resqlite_sqlite::{Access, Connection, codes};
+
+use crate::{
+    connection::{
+        location::{JOURNAL_VERSIONS, Location, ROLLBACK_JOURNAL, canonical},
+        open::open,
+    },
+    core::{
+        error::{Error, Result},
+        options::{Options, Settings},
+        token::Token,
+    },
+    guard::authorizer::Role,
+};
+
+/// How a copy is checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Verify {
+    /// By `PRAGMA integrity_check`, which also compares every index with its table.
+    #[default]
+    Full,
+    /// By `PRAGMA quick_check`, which does not.
+    Quick,
+    /// Not at all.
+    Off,
+}
+
+/// A file that becomes a backup. Dropping it before it is published removes it.
+pub(crate) struct TargetFile {
+    /// The path, as the caller wrote it.
+    given: String,
+    path: PathBuf,
+    partial: Partial,
+    overwrite: bool,
+}
+
+/// The file under its other name.
+struct Partial {
+    path: PathBuf,
+    file: File,
+}
+
+impl TargetFile {
+    /// Creates the file under its other name. `open` are the files of the databases that are open in this process.
+    ///
+    /// # Errors
+    /// [`Error::Backup`] says why there can be no such file, or that there is one already.
+    pub(crate) fn create(given: &str, overwrite: bool, open: &[String]) -> Result<Self> {
+        let fail = |reason| failed(given, reason);
+        let path = canonical(given).map_err(fail)?;
+        check_free(&path, overwrite, open).map_err(fail)?;
+        let partial = Partial::create(&path).map_err(|error| fail(error.to_string()))?;
+        Ok(Self {
+            given: given.into(),
+            path,
+            partial,
+            overwrite,
+        })
+    }
+
+    /// Names the file in an error of SQLite.
+    pub(super) fn explain(&self, error: Error) -> Error {
+        match error {
+            Error::Sqlite(source)
+            | Error::Open {
+                source: Some(source), ..
+            } => Error::Backup {
+                path: self.given.clone(),
+                reason: source.message().into(),
+                source: Some(source),
+            },
+            other => other,
+        }
+    }
+
+    /// Gives it the permissions of the database: a copy must not show more people what is in it.
+    pub(super) fn restrict_like(&self, database: Option<&str>) -> Result<()> {
+        let Some(permissions) = database
+            .and_then(|file| fs::metadata(file).ok())
+            .map(|data| data.permissions())
+        else {
+            return Ok(());
+        };
+        self.io(self.partial.file.set_permissions(permissions))
+    }
+
+    pub(super) fn connect(&self) -> Result<Connection> {
+        let path = self.partial_path()?;
+        Connection::open(path, Access::ReadWriteCreate, None).map_err(|error| self.explain(error.into()))
+    }
+
+    /// Writes what was copied so far to the disk.
+    pub(super) fn sync(&self) -> Result<()> {
+        self.io(self.partial.file.sync_data())
+    }
+
+    /// Completes it when all pages are copied, and returns its size.
+    pub(super) fn complete(&self) -> Result<u64> {
+        let mut file = &self.partial.file;
+        let mut mark = || -> io::Result<u64> {
+            file.seek(SeekFrom::Start(JOURNAL_VERSIONS.start as u64))?;
+            file.write_all(&[ROLLBACK_JOURNAL; JOURNAL_VERSIONS.end - JOURNAL_VERSIONS.start])?;
+            file.sync_all()?;
+            Ok(file.metadata()?.len())
+        };
+        self.io(mark())
+    }
+
+    /// Checks it for damage, on a connection like those of the database: an index may need what they have loaded.
+    pub(super) fn verify(&self, verify: Verify, settings: &Settings, token: &Token) -> Result<()> {
+        let check = match verify {
+            Verify::Full => "PRAGMA integrity_check(1)",
+            Verify::Quick => "PRAGMA quick_check(1)",
+            Verify::Off => return Ok(()),
+        };
+        let location = Location::find(self.partial_path()?, &Options::default())?;
+        let connection =
+            open(&location, settings, Role::Reader, |_| ()).map_err(|error| self.explain(error))?;
+        // Rows that break a CHECK are wrong, but no damage.
+        let ignore_checks =
+            |sqlite: &Connection| sqlite.execute_script("PRAGMA ignore_check_constraints = ON");
+        connection.as_internal(ignore_checks)?;
+        connection.guard.interrupt.start(token);
+        let found = connection.sqlite.query_text(check);
+        connection.guard.interrupt.stop();
+        match found {
+            Ok(Some(found)) if found != "ok" => {
+                let damage =
+                    resqlite_sqlite::Error::new(codes::CORRUPT, format!("the copy is damaged: {found}"));
+                Err(self.explain(damage.into()))
+            }
+            Ok(_) => Ok(()),
+            Err(_) if token.is_cancelled() => Err(Error::Aborted),
+            Err(error) => Err(self.explain(error.into())),
+        }
+    }
+
+    /// Gives it its name, in one step. `open` is as for [`create`](Self::create).
+    ///
+    /// # Errors
+    /// [`Error::Backup`]; then it is gone, and what stood there before stands there still. Only if the name could not be
+    /// synced, it has its name nevertheless.
+    pub(crate) fn publish(self, open: &[String]) -> Result<()> {
+        check_free(&self.path, self.overwrite, open).map_err(|reason| failed(&self.given, reason))?;
+        let renamed = if self.overwrite {
+            fs::rename(&self.partial.path, &self.path)
+        } else {
+            rename_to_new(&self.partial.path, &self.path)
+        };
+        self.io(renamed.and_then(|()| sync_folder(&self.path)))
+    }
+
+    fn partial_path(&self) -> Result<&str> {
+        let no_text = || failed(&self.given, "the path is not valid UTF-8".into());
+        self.partial.path.to_str().ok_or_else(no_text)
+    }
+
+    fn io<T>(&self, done: io::Result<T>) -> Result<T> {
+        done.map_err(|error| failed(&self.given, error.to_string()))
+    }
+}
+
+impl Partial {
+    fn create(path: &Path) -> io::Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let time = SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |time| time.as_nanos());
+            let (process, number) = (process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+            let mut name = path.as_os_str().to_owned();
+            name.push(format!(".{time:x}-{process:x}-{number:x}.partial"));
+            let path = PathBuf::from(name);
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                opened => return opened.map(|file| Self { path, file }),
+            }
+        }
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // Once it has its name, there is nothing to remove.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn failed(given: &str, reason: String) -> Error {
+    Error::Backup {
+        path: given.into(),
+        reason,
+        source: None,
+    }
+}
+
+/// Why a file cannot get this name, if it cannot.
+fn check_free(path: &Path, overwrite: bool, open: &[String]) -> Result<(), String> {
+    if open.iter().any(|file| path == Path::new(file)) {
+        // Whoever has it open would go on with the old file.
+        return Err("it is a database that is open in this process".into());
+    }
+    if !overwrite && path.symlink_metadata().is_ok() {
+        return Err("the file exists, and overwrite is not set".into());
+    }
+    if path.metadata().is_ok_and(|data| !data.is_file()) {
+        return Err("it is no regular file".into());
+    }
+    // SQLite would play back what is in them into the new file.
+    for suffix in ["-wal", "-journal"] {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(suffix);
+        if Path::new(&beside).symlink_metadata().is_ok() {
+            return Err(format!(
+                "{beside:?} exists: a database of this name is open elsewhere, or was not closed"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Renames a file, unless the new name is taken.
+fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        // `Partial` removes the other name.
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        // Not every file system has links. Between the check and this, another program may have taken the name.
+        Err(_) => fs::rename(from, to),
+    }
+}
+
+/// A name is on the disk when its folder is.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(folder) if cfg!(unix) => File::open(folder)?.sync_all(),
+        _ => Ok(()),
+    }
+}

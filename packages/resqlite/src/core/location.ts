@@ -1,0 +1,88 @@
+import { checkPath, refused, show } from './checks'
+import type { OpenOptions } from './types'
+
+/** What is opened: a path as the engine takes it, and what a URL said besides. */
+export interface Location {
+  readonly path: string
+  /** The content of a database in memory. */
+  readonly bytes?: Uint8Array
+  readonly options: Pick<OpenOptions, 'readOnly' | 'fileMustExist'>
+}
+
+type Method = 'open' | 'backup'
+
+const MEMORY = ':memory:'
+
+/** What the parameter `mode` of a `file:` URL means. */
+const MODES: Readonly<Record<string, Location['options']>> = {
+  ro: { readOnly: true },
+  rw: { readOnly: false, fileMustExist: true },
+  rwc: { readOnly: false, fileMustExist: false },
+  memory: { fileMustExist: false },
+}
+
+/** Returns what the first argument of `open` names. The options are checked already. */
+export function locate(where: unknown, options: OpenOptions = {}): Location {
+  if (where instanceof Uint8Array) return { path: MEMORY, bytes: where, options: {} }
+  const location = parse('open', where)
+  for (const name of ['readOnly', 'fileMustExist'] as const) {
+    const [said, given] = [location.options[name], options[name]]
+    if (said !== undefined && given !== undefined && said !== given) {
+      throw refused(`open: the URL ${show(String(where))} contradicts the option ${name}: ${given}`)
+    }
+  }
+  return location
+}
+
+/** Returns the path of a file that is to be made: a path or a `file:` URL without parameters. */
+export function targetPath(method: Method, where: unknown): string {
+  const { path, options } = parse(method, where)
+  if (path === MEMORY || Object.keys(options).length > 0) {
+    throw refused(`${method}: ${show(String(where))} names no file to write to`)
+  }
+  return path
+}
+
+function parse(method: Method, where: unknown): Location {
+  if (where instanceof URL) return parseUrl(method, where.href)
+  checkPath(method, where)
+  return /^file:/i.test(where) ? parseUrl(method, where) : { path: where, options: {} }
+}
+
+/** Parses a URL as SQLite does: `file:app.db` is relative, `file:/app.db` and `file:///app.db` are absolute. */
+function parseUrl(method: Method, url: string): Location {
+  const fail = (why: string) => refused(`${method}: the URL ${show(url)} ${why}`)
+  if (!/^file:/i.test(url)) throw fail('must begin with file:')
+  if (url.includes('#')) throw fail("must not have a fragment; a '#' in a name is written %23")
+  const [, host, encoded = '', query = ''] = /^file:(?:\/\/([^/?]*))?([^?]*)\??(.*)$/is.exec(url) ?? []
+  if (host !== undefined && host !== '' && host !== 'localhost') {
+    throw fail(`names the host ${show(host)}; a path is written file:name or file:///folder/name`)
+  }
+  const mode = parseMode(query, fail)
+  const path = decode(encoded, fail)
+  const options = MODES[mode ?? ''] ?? {}
+  if (mode === 'memory') return { path: MEMORY, options }
+  checkPath(method, path)
+  return { path, options }
+}
+
+function parseMode(query: string, fail: (why: string) => Error): string | undefined {
+  let mode: string | undefined
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (name !== 'mode') throw fail(`has the parameter ${show(name)}; only mode is known`)
+    if (!Object.hasOwn(MODES, value)) throw fail(`has the mode ${show(value)}; modes are ro, rw, rwc, memory`)
+    if (mode !== undefined) throw fail('has more than one mode')
+    mode = value
+  }
+  return mode
+}
+
+function decode(path: string, fail: (why: string) => Error): string {
+  // On Windows, the slash before the letter of a drive belongs to the URL.
+  const local = process.platform === 'win32' ? path.replace(/^\/(?=[A-Za-z]:)/, '') : path
+  try {
+    return decodeURIComponent(local)
+  } catch {
+    throw fail("must have two hexadecimal digits after each '%'; a '%' itself is written %25")
+  }
+}
