@@ -121,6 +121,7 @@ fn is_ordinary(error: &Error) -> bool {
             .iter()
             .any(|bad| error.name().starts_with(bad)),
         Error::Transaction { .. } => true,
+        Error::Member { error, .. } => is_ordinary(error),
         _ => false,
     };
     known && !malformed.iter().any(|word| message.contains(word))
