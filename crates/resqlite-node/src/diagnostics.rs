@@ -2,7 +2,7 @@
 
 use std::time::UNIX_EPOCH;
 
-use resqlite::{Diagnostics, Holder};
+use resqlite::{Diagnostics, Holder, HolderKind};
 use serde_json::{Value, json};
 
 use crate::stats;
@@ -37,7 +37,7 @@ pub(crate) fn to_json(d: &Diagnostics) -> Vec<u8> {
         "leases": {
             "open": d.leases,
             "queued": d.leases_queued,
-            "holders": d.lease_holders.iter().map(lease).collect::<Vec<_>>(),
+            "holders": d.lease_holders.iter().map(holder).collect::<Vec<_>>(),
         },
         "writer": {
             "transaction": d.transaction.as_ref().map(holder),
@@ -51,21 +51,17 @@ pub(crate) fn to_json(d: &Diagnostics) -> Vec<u8> {
     object.to_string().into_bytes()
 }
 
-fn lease(lease: &Holder) -> Value {
-    let mut object = holder(lease);
-    object["kind"] = if lease.sql.is_some() {
-        "iterate"
-    } else {
-        "snapshot"
-    }
-    .into();
-    if let Some(sql) = &lease.sql {
+fn holder(holder: &Holder) -> Value {
+    let since = holder.since.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let kind = match holder.kind {
+        HolderKind::Snapshot => "snapshot",
+        HolderKind::Cursor => "iterate",
+        HolderKind::Transaction => "transaction",
+        HolderKind::Begin => "begin",
+    };
+    let mut object = json!({ "kind": kind, "since": since.as_millis() as f64, "idle": holder.idle });
+    if let Some(sql) = &holder.sql {
         object["sql"] = sql.as_ref().into();
     }
     object
-}
-
-fn holder(holder: &Holder) -> Value {
-    let since = holder.since.duration_since(UNIX_EPOCH).unwrap_or_default();
-    json!({ "since": since.as_millis() as f64, "idle": holder.idle })
 }

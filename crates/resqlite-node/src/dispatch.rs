@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use resqlite::{
     BatchPart, BatchParts, Checkpointed, Durability, Engine, Error, Format, Handle, Integers,
-    LiveQueryRequest, ParamSets, Params, Query, QueryLimits, Session, Statements, Write, WriteOp,
+    LiveQueryRequest, ParamSets, Params, Query, QueryLimits, Session, Statements, TransactionOptions, Write,
+    WriteOp,
 };
 
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
     frames::Request,
     listener::FrameListener,
     open::{self, Content},
-    protocol::{INTEGERS_MASK, Op, RequestFlags},
+    protocol::{INTEGERS_MASK, Op, RequestFlags, begin_flags},
     realm::Realm,
     reply::FrameReply,
     subscriptions::Delivery,
@@ -351,9 +352,14 @@ impl Dispatcher {
     }
 
     fn begin(&mut self, request: &Request<'_>) {
-        let timeout = limit(request, 8).map(milliseconds);
+        let flags = request.word(4);
+        let options = TransactionOptions {
+            timeout: limit(request, 8).map(milliseconds),
+            foreign_keys_off: flags & begin_flags::FOREIGN_KEYS_OFF != 0,
+            without_body: flags & begin_flags::WITHOUT_BODY != 0,
+        };
         let durability = durability(request);
-        self.open_session(request, |engine, reply| engine.begin(timeout, durability, reply));
+        self.open_session(request, |engine, reply| engine.begin(options, durability, reply));
     }
 
     fn cursor(&mut self, request: &Request<'_>) -> Option<()> {

@@ -53,7 +53,8 @@ byte_enum! {
         BatchAbort = 9,
         /// `text`: a script.
         Exec = 10,
-        /// `u32 session · u32 0 · f64 milliseconds`. Begins a transaction, which ends after that time; 0 for never.
+        /// `u32 session · u32 flags · f64 milliseconds`. Begins a transaction, which ends after that time; 0 for never. The
+        /// flags are `BeginFlags`.
         Begin = 11,
         /// `u32 level`
         Savepoint = 12,
@@ -134,6 +135,14 @@ impl RequestFlags {
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
     }
+}
+
+/// Flags of `BEGIN`.
+pub(crate) mod begin_flags {
+    /// Foreign keys are off in the transaction.
+    pub(crate) const FOREIGN_KEYS_OFF: u32 = 1;
+    /// No body ends the transaction.
+    pub(crate) const WITHOUT_BODY: u32 = 1 << 1;
 }
 
 /// Flag bits that hold the integer mode.

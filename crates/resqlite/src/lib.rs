@@ -61,10 +61,10 @@ pub use crate::{
     live::{Delivery, Emission, Listener, LiveQueryRequest, LiveTotals, StreamStats, Subscription},
     requests::{
         description::Description,
-        holders::Holder,
+        holders::{Holder, HolderKind},
         request::{
-            BatchPart, BatchParts, Format, Outcome, ParamSets, Query, QueryLimits, Reply, Write, WriteOp,
-            Written,
+            BatchPart, BatchParts, Format, Outcome, ParamSets, Query, QueryLimits, Reply, TransactionOptions,
+            Write, WriteOp, Written,
         },
         session::Session,
         statements::{StatementResult, Statements},

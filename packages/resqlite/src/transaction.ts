@@ -2,13 +2,13 @@ import { type ParamSets, runBatch, sendBatch } from './batch'
 import type { DatabaseHandle } from './channel/database-handle'
 import { onAbort, throwIfAborted } from './core/abort'
 import { checkBody, checkOptions } from './core/checks'
-import { ResqliteError } from './core/errors'
+import { ResqliteError, typeError } from './core/errors'
 import { abortFailure, Failure, unwrap } from './core/failure'
 import type { AbortOptions, TransactionOptions, WriteResult } from './core/types'
 import { Executor } from './executor'
 import { type Call, run } from './requests'
 import { TransactionScope } from './transaction-scope'
-import { Op } from './wire/protocol'
+import { BeginFlags, Op } from './wire/protocol'
 
 /**
  * The transaction that the body of {@link Database.transaction} gets. Its methods work until the body has returned or
@@ -68,7 +68,7 @@ export async function topTransaction<T>(
   const unwatch = watchSignal(scope, options)
   handle.add(scope)
   try {
-    await begin(scope, options?.timeout)
+    await begin(scope, options)
     return await conduct(scope, body)
   } finally {
     handle.remove(scope)
@@ -85,6 +85,7 @@ export function nestedTransaction<T>(
 ): Promise<T> {
   return parent.nest(async (scope) => {
     checkArguments(body, options)
+    if (options?.foreignKeys !== undefined) throw foreignKeysInside()
     const unwatch = watchSignal(scope, options)
     const timer = startTimer(scope, options?.timeout)
     try {
@@ -104,6 +105,12 @@ function checkArguments(body: unknown, options: TransactionOptions | undefined):
   throwIfAborted(options?.signal)
 }
 
+function foreignKeysInside(): TypeError {
+  const message =
+    'transaction: option foreignKeys is for the outermost transaction; SQLite cannot switch them inside one'
+  return typeError(message, 'RESQLITE_OPTION')
+}
+
 function watchSignal(
   scope: TransactionScope,
   options: TransactionOptions | undefined,
@@ -113,11 +120,12 @@ function watchSignal(
 }
 
 /** Waits for the write lock. */
-async function begin(scope: TransactionScope, timeout = 0): Promise<void> {
+async function begin(scope: TransactionScope, options: TransactionOptions = {}): Promise<void> {
   const { channel, owner, id } = scope
+  const { timeout = 0, foreignKeys } = options
   const request = channel.request(Op.BEGIN, owner.flags, owner.id, (writer) => {
     writer.u32(id)
-    writer.u32(0)
+    writer.u32(foreignKeys === false ? BeginFlags.FOREIGN_KEYS_OFF : 0)
     writer.f64(timeout)
   })
   scope.beganWith(request)

@@ -50,7 +50,8 @@ test('diagnostics names who holds threads and the writer, since when, and whethe
       const running = [snap.select(ENDLESS, [], { signal }), tx.select(ENDLESS, [], { signal })]
       for (const promise of running) promise.catch(() => {})
       const told = await diagnosticsUntil(db, ({ leases, writer }) => {
-        return leases.holders[0]?.idle === true && writer.transaction?.idle === false
+        const { idle, sql } = writer.transaction ?? {}
+        return leases.holders[0]?.idle === true && idle === false && sql !== undefined
       })
       const ended = Date.now()
       const holders = [...told.leases.holders, told.writer.transaction].map((holder) => {
@@ -61,7 +62,7 @@ test('diagnostics names who holds threads and the writer, since when, and whethe
       assert.deepEqual(holders, [
         { kind: 'iterate', sql: 'SELECT x FROM t', idle: true },
         { kind: 'snapshot', idle: false },
-        { idle: false },
+        { kind: 'transaction', sql: ENDLESS, idle: false },
       ])
       controller.abort()
     })

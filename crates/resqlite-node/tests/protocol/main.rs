@@ -48,6 +48,7 @@ fn protocol() -> String {
     file.constant(&protocol.constant("FRAME_HEADER"), "FRAME_HEADER");
     file.table(&protocol.byte_enum("Op"), "Op");
     file.table(&protocol.associated_constants("RequestFlags"), "RequestFlags");
+    file.table(&protocol.module_constants("begin_flags"), "BeginFlags");
     file.constant(&protocol.constant("INTEGERS_MASK"), "INTEGERS_MASK");
     file.lowercase_table(&batch.variants("Integers"), "INTEGER_FLAGS");
     file.table(&protocol.byte_enum("ReplyKind"), "ReplyKind");

@@ -150,7 +150,7 @@ pub fn camel_case(name: &str) -> String {
     })
 }
 
-/// `RollbackTo` as `ROLLBACK_TO`.
+/// `RollbackTo` as `ROLLBACK_TO`, which stays as it is.
 fn screaming_case(name: &str) -> String {
     let mut out = String::new();
     let mut before_is_small = false;
@@ -158,7 +158,7 @@ fn screaming_case(name: &str) -> String {
         if letter.is_uppercase() && before_is_small {
             out.push('_');
         }
-        before_is_small = !letter.is_uppercase();
+        before_is_small = letter.is_lowercase() || letter.is_numeric();
         out.extend(letter.to_uppercase());
     }
     out

@@ -1,6 +1,6 @@
 //! The Rust API: futures that need no particular runtime.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use futures_channel::oneshot;
 
@@ -24,7 +24,7 @@ use crate::{
     dependencies::Explanation,
     requests::{
         description::Description,
-        request::{Format, QueryLimits, WriteOp},
+        request::{Format, QueryLimits, TransactionOptions, WriteOp},
     },
     rows::Rows,
 };
@@ -221,13 +221,14 @@ impl Database {
         done.await
     }
 
-    /// Begins a transaction, which has the writer for itself until it is committed, rolled back or dropped.
+    /// Begins a transaction, which has the writer for itself until it is committed, rolled back or dropped. The options may
+    /// be a timeout alone.
     ///
     /// # Errors
     /// SQLite's, such as `SQLITE_BUSY` when another process keeps the lock.
-    pub async fn begin(&self, timeout: Option<Duration>) -> Result<Transaction> {
+    pub async fn begin(&self, options: impl Into<TransactionOptions>) -> Result<Transaction> {
         let (reply, opened) = step_reply();
-        let session = self.handle.engine().begin(timeout, self.durability, reply);
+        let session = self.handle.engine().begin(options, self.durability, reply);
         opened.await?;
         Ok(Transaction::new(session, &self.handle))
     }

@@ -7,7 +7,7 @@ use std::{
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     thread::JoinHandle,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use resqlite_live::{Columns, Commit, Overflow, TableName, fault::planted};
@@ -36,7 +36,7 @@ use crate::{
     live::{ExternalWatch, Listener, LiveCoordinator, LiveQueryRequest, Subscription},
     reader::{Cursor, Job, Lease, Pool, Readers},
     requests::{
-        request::{Format, Query, Reply, ReplyGuard, Write},
+        request::{Format, Query, Reply, ReplyGuard, TransactionOptions, Write},
         session::{Inbox, Session},
     },
     rows::Integers,
@@ -212,13 +212,18 @@ impl Engine {
         self.push(WriteJob::Write(write, ReplyGuard::new(reply)));
     }
 
-    /// Begins a transaction; `reply` is answered when it holds the writer. It is rolled back after `timeout`.
-    pub fn begin(&self, timeout: Option<Duration>, durability: Durability, reply: Box<dyn Reply>) -> Session {
+    /// Begins a transaction; `reply` is answered when it holds the writer.
+    pub fn begin(
+        &self,
+        options: impl Into<TransactionOptions>,
+        durability: Durability,
+        reply: Box<dyn Reply>,
+    ) -> Session {
         let (session, opened) = (self.session(), ReplyGuard::new(reply));
         let inbox = Arc::clone(&session.inbox);
         self.push(WriteJob::Begin(writer::Begin {
             inbox,
-            timeout,
+            options: options.into(),
             durability,
             opened,
         }));

@@ -138,7 +138,9 @@ impl Transaction {
     /// Commits and returns the number of the commit.
     ///
     /// # Errors
-    /// SQLite's, such as a deferred foreign key that does not hold; then everything is rolled back.
+    /// SQLite's, such as `SQLITE_CONSTRAINT_FOREIGNKEY` where a deferred foreign key does not hold, or one that
+    /// [`TransactionOptions::foreign_keys_off`](crate::TransactionOptions::foreign_keys_off) left unchecked; then everything
+    /// is rolled back.
     pub async fn commit(self) -> Result<u64> {
         let (reply, done) = write_reply();
         self.session.commit(reply);

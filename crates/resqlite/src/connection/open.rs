@@ -117,7 +117,7 @@ fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_
         connection.execute_script(&format!("PRAGMA synchronous = {synchronous}"))?;
         connection.execute_script(&format!("PRAGMA journal_size_limit = {}", limits::WAL_FILE_KEPT))?;
     }
-    set_foreign_keys(connection, settings)?;
+    set_foreign_keys(connection, settings.foreign_keys)?;
     if !planted("reader_without_pragmas") || role == Role::Writer {
         set_pragmas(connection, settings, Reach::All)?;
     }
@@ -135,16 +135,12 @@ pub(crate) fn end_script(writer: &Connection, settings: &Settings) -> Result<()>
     for (name, value) in pragmas::defaults() {
         set_pragma(writer, name, value)?;
     }
-    set_foreign_keys(writer, settings)?;
     Ok(set_pragmas(writer, settings, Reach::All)?)
 }
 
-fn set_foreign_keys(connection: &Connection, settings: &Settings) -> resqlite_sqlite::Result<()> {
-    set_pragma(
-        connection,
-        "foreign_keys",
-        if settings.foreign_keys { "ON" } else { "OFF" },
-    )
+/// Sets whether a connection enforces foreign keys. Inside a transaction, SQLite ignores it.
+pub(crate) fn set_foreign_keys(connection: &Connection, on: bool) -> resqlite_sqlite::Result<()> {
+    set_pragma(connection, "foreign_keys", if on { "ON" } else { "OFF" })
 }
 
 /// Sets those of the user's PRAGMAs that are for these connections.

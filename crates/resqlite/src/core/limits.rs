@@ -18,6 +18,8 @@ pub const LEASE_PATIENCE: Duration = Duration::from_millis(20);
 pub const LEASE_REFUSED: Duration = Duration::from_secs(5);
 /// How long a thread for snapshots, cursors or live queries waits for work before it ends.
 pub const THREAD_IDLE: Duration = Duration::from_secs(5);
+/// Bytes of the SQL text by which diagnostics name the holder of the writer.
+pub const HOLDER_SQL_BYTES: usize = 4096;
 /// Requests that wait for a reader; one more is refused.
 pub const QUEUED_READS_MAX: usize = 1 << 17;
 /// Requests that wait for the writer; one more is refused.

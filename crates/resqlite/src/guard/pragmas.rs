@@ -34,7 +34,8 @@ enum Class {
     /// With an argument it changes how the connection that writes works, until the end of a script. Then it returns to
     /// the value of the option `pragmas`, or to this default.
     Script(&'static str),
-    /// Like `Script`, but it returns to the value of an option of its own.
+    /// With an argument it would change how the connection that all writes share works; an option of its own says what
+    /// it is, and another switches it for one transaction.
     ForeignKeys,
     /// With an argument it changes how the connection that writes works, until the end of a transaction.
     Transaction,
@@ -192,13 +193,14 @@ pub(crate) fn refusal(name: &str, argument: bool, asker: Asker, defensive: bool)
         Connection => "it would be set for one connection of many; give it to open as one of its pragmas",
         Own(advice) | Never(advice) => advice,
         SchemaByHand if defensive => "it takes a database that was opened with defensive off",
-        Script(_) | ForeignKeys | SchemaByHand if asker == Asker::Script => return None,
+        Script(_) | SchemaByHand if asker == Asker::Script => return None,
         Transaction if matches!(asker, Asker::Script | Asker::Transaction) => return None,
         Script(_) => {
             "it is for a script given to exec, and ends with it; or give it to open as one of its pragmas"
         }
         ForeignKeys => {
-            "it is for a script given to exec, and ends with it; or use the option for foreign keys"
+            "it would be set for everybody who writes; use a transaction that has foreign keys off, and checks them \
+             before its commit"
         }
         SchemaByHand => "it is for a script given to exec",
         Transaction => "it is for a transaction or a script given to exec, and ends with it",
@@ -209,13 +211,10 @@ pub(crate) fn refusal(name: &str, argument: bool, asker: Asker, defensive: bool)
 
 /// Whether what a script sets with this PRAGMA must be taken back when it ends.
 pub(crate) fn ends_with_script(name: &str) -> bool {
-    matches!(
-        class(name),
-        Some(Script(_) | ForeignKeys | SchemaByHand | Transaction)
-    )
+    matches!(class(name), Some(Script(_) | SchemaByHand | Transaction))
 }
 
-/// What scripts may set, with the value to which it returns. Foreign keys have an option of their own for that.
+/// What scripts may set, with the value to which it returns.
 pub(crate) fn defaults() -> impl Iterator<Item = (&'static str, &'static str)> {
     PRAGMAS.iter().filter_map(|&(name, class)| match class {
         Script(default) => Some((name, default)),

@@ -9,6 +9,7 @@ use crate::{
     connection::prepared::Prepared,
     core::{error::Error, queue::Popped, token::Token},
     requests::{
+        holders::HolderKind,
         request::{Outcome, Query, ReplyGuard, Step},
         session::{EndOnPanic, Inbox},
     },
@@ -48,7 +49,11 @@ impl Reader {
             return lease.fail(error);
         }
         let (inbox, holders) = (Arc::clone(&lease.inbox), Arc::clone(&self.shared.holders));
-        let _held = holders.hold(&inbox, lease.cursor.as_ref().map(|cursor| &cursor.query.sql));
+        let (kind, sql) = match &lease.cursor {
+            None => (HolderKind::Snapshot, None),
+            Some(cursor) => (HolderKind::Cursor, Some(&cursor.query.sql)),
+        };
+        let _held = holders.hold(&inbox, kind, sql);
         let _ended = EndOnPanic(&inbox);
         self.connection
             .guard

@@ -145,6 +145,41 @@ impl WriteOp {
     }
 }
 
+impl WriteOp {
+    /// The SQL text; of several statements the first.
+    pub(crate) fn sql(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Execute { sql, .. }
+            | Self::Batch { sql, .. }
+            | Self::Script(sql)
+            | Self::Query { sql, .. } => Some(sql),
+            Self::Statements(statements) => statements.texts.first(),
+        }
+    }
+}
+
+/// How a transaction runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TransactionOptions {
+    /// The time after which it is rolled back, counted from when it holds the writer; default: never.
+    pub timeout: Option<Duration>,
+    /// Does not enforce foreign keys in it, so that a table that others refer to can be rebuilt. They are checked before
+    /// its COMMIT, which fails if one does not hold, whoever violated it. Without effect in a database whose foreign keys
+    /// are off anyway.
+    pub foreign_keys_off: bool,
+    /// Its caller holds it without a body that ends it, which [`Holder`](crate::Holder) says.
+    pub without_body: bool,
+}
+
+impl From<Option<Duration>> for TransactionOptions {
+    fn from(timeout: Option<Duration>) -> Self {
+        Self {
+            timeout,
+            ..Self::default()
+        }
+    }
+}
+
 /// Some packed sets of parameters.
 #[derive(Debug, Clone)]
 pub struct ParamSets {

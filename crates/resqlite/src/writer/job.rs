@@ -1,6 +1,6 @@
 //! The jobs of the writer.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use resqlite_sqlite::{Checkpoint, Checkpointed};
 
@@ -11,7 +11,7 @@ use crate::{
         options::Durability,
     },
     requests::{
-        request::{ReplyGuard, Write},
+        request::{ReplyGuard, TransactionOptions, Write},
         session::Inbox,
     },
 };
@@ -56,7 +56,7 @@ impl WriteJob {
 /// A transaction that waits for the writer.
 pub(crate) struct Begin {
     pub(crate) inbox: Arc<Inbox>,
-    pub(crate) timeout: Option<Duration>,
+    pub(crate) options: TransactionOptions,
     pub(crate) durability: Durability,
     pub(crate) opened: ReplyGuard,
 }

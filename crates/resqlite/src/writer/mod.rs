@@ -3,7 +3,7 @@
 //! ```text
 //! thread      takes queued jobs; replaces the connection after a panic
 //! group       writes that share a transaction          unwrapped   SQL that manages transactions itself
-//! transaction a transaction of a caller, step by step
+//! transaction a transaction of a caller, step by step; foreign_keys: one without them
 //! unit        one write inside an open transaction     script, statements  its kinds that have files of their own
 //! commit      BEGIN, COMMIT, ROLLBACK, and what follows from each
 //! checkpoint  checkpoints of the write-ahead log, after the replies
@@ -13,6 +13,7 @@ mod checkpoint;
 mod classify;
 mod commit;
 mod files;
+mod foreign_keys;
 mod group;
 mod job;
 mod reply;

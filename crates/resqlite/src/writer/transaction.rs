@@ -18,6 +18,7 @@ use crate::{
         queue::Popped,
     },
     requests::{
+        holders::{HolderKind, Holding},
         request::{Outcome, Query, ReplyGuard, Step, Write, Written},
         session::{EndOnPanic, Inbox},
     },
@@ -33,11 +34,13 @@ enum Flow {
 }
 
 /// The state of an open transaction.
-struct Open {
+struct Open<'a> {
+    held: &'a Holding<'a>,
     /// Savepoints of nested transactions with the change set's state at each.
     savepoints: Vec<(u32, Mark)>,
     /// Replies that are sent when the transaction ends.
     watchers: Vec<ReplyGuard>,
+    foreign_keys_off: bool,
 }
 
 impl Writer {
@@ -47,36 +50,49 @@ impl Writer {
             .guard
             .interrupt
             .set_session(Some(begin.inbox.scope.clone()));
-        self.hold(begin);
+        let foreign_keys_off = begin.options.foreign_keys_off && self.context.settings.foreign_keys;
+        self.hold(begin, foreign_keys_off);
+        if foreign_keys_off {
+            self.restore_foreign_keys();
+        }
         self.connection.guard.interrupt.set_session(None);
     }
 
-    fn hold(&mut self, begin: Begin) {
+    fn hold(&mut self, begin: Begin, foreign_keys_off: bool) {
         let Begin {
             inbox,
-            timeout,
+            options,
             durability,
             opened,
         } = begin;
         let timer = profile::start();
-        if let Err(error) = self.open_transaction(&inbox, durability) {
+        if let Err(error) = self.open_transaction(&inbox, durability, foreign_keys_off) {
             inbox.end(Some(error.clone()));
             send_reply(opened, Err(error));
             return profile::writer_requests(timer, 1);
         }
         let transaction = Arc::clone(&self.context.transaction);
-        let _held = transaction.hold(&inbox, None);
+        let kind = if options.without_body {
+            HolderKind::Begin
+        } else {
+            HolderKind::Transaction
+        };
+        let held = transaction.hold(&inbox, kind, None);
         let _ended = EndOnPanic(&inbox);
         self.connection.sqlite.set_last_insert_rowid(0);
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let deadline = options
+            .timeout
+            .and_then(|timeout| Instant::now().checked_add(timeout));
         self.connection.guard.interrupt.set_deadline(deadline);
         self.connection.guard.interrupt.reset_busy_timer();
         send_reply(opened, Ok(Outcome::Done));
         profile::writer_requests(timer, 1);
 
         let mut open = Open {
+            held: &held,
             savepoints: Vec::new(),
             watchers: Vec::new(),
+            foreign_keys_off,
         };
         let reason = self.serve(&inbox, deadline, &mut open);
 
@@ -89,14 +105,22 @@ impl Writer {
         }
     }
 
-    fn open_transaction(&mut self, inbox: &Inbox, durability: Durability) -> Result<()> {
+    fn open_transaction(
+        &mut self,
+        inbox: &Inbox,
+        durability: Durability,
+        foreign_keys_off: bool,
+    ) -> Result<()> {
         if let Some(reason) = inbox.reason() {
             return Err(reason);
+        }
+        if foreign_keys_off {
+            self.switch_foreign_keys(false)?;
         }
         self.begin(durability)
     }
 
-    fn serve(&mut self, inbox: &Inbox, deadline: Option<Instant>, open: &mut Open) -> Option<Error> {
+    fn serve(&mut self, inbox: &Inbox, deadline: Option<Instant>, open: &mut Open<'_>) -> Option<Error> {
         loop {
             let popped = inbox.steps.pop(deadline);
             if inbox.scope.is_cancelled() {
@@ -121,21 +145,28 @@ impl Writer {
         }
     }
 
-    fn timed_step(&mut self, step: Step, open: &mut Open) -> Flow {
+    fn timed_step(&mut self, step: Step, open: &mut Open<'_>) -> Flow {
         let timer = profile::start();
         let flow = self.step(step, open);
         profile::writer_requests(timer, 1);
         flow
     }
 
-    fn step(&mut self, step: Step, open: &mut Open) -> Flow {
+    fn step(&mut self, step: Step, open: &mut Open<'_>) -> Flow {
         match step {
             Step::Select(query, reply) => {
+                open.held.runs(&query.sql);
                 self.connection.select(&query, reply);
                 self.still_open()
             }
-            Step::Write(write, reply) => self.write_inside(&write, reply),
-            Step::Query(query, reply) => self.query_inside(query, reply),
+            Step::Write(write, reply) => {
+                write.op.sql().inspect(|sql| open.held.runs(sql));
+                self.write_inside(&write, reply)
+            }
+            Step::Query(query, reply) => {
+                open.held.runs(&query.sql);
+                self.query_inside(query, reply)
+            }
             Step::Describe(sql, reply) => {
                 self.connection.describe(&sql, reply);
                 Flow::Continue
@@ -158,7 +189,7 @@ impl Writer {
                 self.answer(reply, done)
             }
             Step::Commit(reply) => {
-                self.commit_caller(reply);
+                self.commit_caller(reply, open.foreign_keys_off);
                 Flow::Ended
             }
             Step::End(reply) => {
@@ -191,7 +222,7 @@ impl Writer {
         }
     }
 
-    fn roll_back_to(&mut self, level: u32, open: &mut Open) -> Result<()> {
+    fn roll_back_to(&mut self, level: u32, open: &mut Open<'_>) -> Result<()> {
         let mark = open
             .savepoints
             .iter()
@@ -205,8 +236,13 @@ impl Writer {
         self.control(&format!("RELEASE resqlite_{level}"))
     }
 
-    fn commit_caller(&mut self, reply: ReplyGuard) {
-        match self.commit() {
+    fn commit_caller(&mut self, reply: ReplyGuard, foreign_keys_off: bool) {
+        let checked = if foreign_keys_off {
+            self.check_foreign_keys()
+        } else {
+            Ok(())
+        };
+        match checked.and_then(|()| self.commit()) {
             Ok(commit) => {
                 let written = Written {
                     commit,

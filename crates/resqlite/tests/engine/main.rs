@@ -17,6 +17,7 @@ mod commit_numbers;
 mod describe;
 mod extensions;
 mod foreign_connections;
+mod foreign_keys;
 mod functions;
 mod group_commit;
 mod halfway;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use resqlite::{Durability, Error, Token};
+use resqlite::{Durability, Error, HolderKind, Token, limits};
 
 use crate::support::{Fixture, ask, block_on, integers, query, tell};
 
@@ -284,4 +284,20 @@ fn steps_queued_without_waiting_run_in_order() {
         assert_eq!(integers(&insert.wait().unwrap().rows), [1]);
     }
     block_on(transaction.commit()).unwrap();
+}
+
+#[test]
+fn the_holder_of_the_writer_is_named_by_its_statement_or_the_beginning_of_it() {
+    let fixture = fixture();
+    let holder = || fixture.db.diagnostics().transaction.unwrap();
+    let transaction = block_on(fixture.db.begin(None)).unwrap();
+    assert_eq!((holder().kind, holder().sql), (HolderKind::Transaction, None));
+    block_on(transaction.execute("INSERT INTO t VALUES (1)", ())).unwrap();
+    assert_eq!(holder().sql.as_deref(), Some("INSERT INTO t VALUES (1)"));
+    block_on(transaction.select("SELECT 1", ())).unwrap();
+    assert_eq!(holder().sql.as_deref(), Some("SELECT 1"));
+    let long = format!("SELECT 1; -- {}", "é".repeat(limits::HOLDER_SQL_BYTES));
+    block_on(transaction.exec(&long)).unwrap();
+    let named = holder().sql.unwrap();
+    assert!(long.starts_with(&*named) && named.len() >= limits::HOLDER_SQL_BYTES - 1);
 }

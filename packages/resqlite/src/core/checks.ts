@@ -117,6 +117,7 @@ const ITERATE: Checks = {
 const TRANSACTION: Checks = {
   signal,
   timeout: milliseconds,
+  foreignKeys: (value) => (value === false ? undefined : 'false, which switches them off'),
 } satisfies Record<keyof TransactionOptions, Check>
 const SNAPSHOT: Checks = {
   signal,

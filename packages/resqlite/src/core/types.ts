@@ -283,6 +283,14 @@ export interface TransactionOptions {
    * `RESQLITE_TIMEOUT`. It counts from the moment when the transaction gets the write lock. Default: no timeout.
    */
   timeout?: number | undefined
+  /**
+   * `false` switches foreign keys off for this transaction, so that a table that others refer to can be rebuilt: with them,
+   * `DROP TABLE` deletes the rows that refer to it. Before the commit all foreign keys of the database are checked. If one
+   * does not hold, whoever violated it, the commit fails with `SQLITE_CONSTRAINT_FOREIGNKEY`, the error names the rows, and
+   * the transaction is rolled back. Not for nested transactions. Without effect in a database that was opened with
+   * `foreignKeys: false`.
+   */
+  foreignKeys?: false | undefined
 }
 
 /** Options of {@link Database.snapshot}. */
@@ -327,6 +335,14 @@ export interface SessionHolder {
 export interface LeaseHolder extends SessionHolder {
   kind: 'snapshot' | 'iterate'
   /** The SQL text of an iterator. */
+  sql?: string
+}
+
+/** The transaction that holds the writer: see {@link Diagnostics}. */
+export interface TransactionHolder extends SessionHolder {
+  /** The method that began it. */
+  kind: 'transaction' | 'begin'
+  /** The statement that runs in it, or ran last; missing before the first one. Only the beginning if it is long. */
   sql?: string
 }
 
@@ -388,7 +404,7 @@ export interface Diagnostics {
     /** The number of writes and transactions that wait. */
     queued: number
     /** The transaction that holds the writer, or null. */
-    transaction: SessionHolder | null
+    transaction: TransactionHolder | null
     /** The number of group commits: commits of more than one write. */
     groups: number
     /** The largest number of writes in one of them. */

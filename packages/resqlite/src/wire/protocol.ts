@@ -45,7 +45,8 @@ export const Op = {
   /** `text`: a script. */
   EXEC: 10,
   /**
-   * `u32 session · u32 0 · f64 milliseconds`. Begins a transaction, which ends after that time; 0 for never.
+   * `u32 session · u32 flags · f64 milliseconds`. Begins a transaction, which ends after that time; 0 for
+   * never. The flags are `BeginFlags`.
    */
   BEGIN: 11,
   /** `u32 level` */
@@ -115,6 +116,14 @@ export const RequestFlags = {
   MORE: 64,
   /** The limits of the query stand before its parameters. */
   LIMITS: 128,
+} as const
+
+/** Flags of `BEGIN`. */
+export const BeginFlags = {
+  /** Foreign keys are off in the transaction. */
+  FOREIGN_KEYS_OFF: 1,
+  /** No body ends the transaction. */
+  WITHOUT_BODY: 2,
 } as const
 
 /** Flag bits that hold the integer mode. */

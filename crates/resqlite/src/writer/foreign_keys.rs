@@ -1,0 +1,85 @@
+//! A transaction without foreign keys: they are off before its BEGIN, checked before its COMMIT, and on again after it.
+
+use resqlite_live::fault::planted;
+use resqlite_sqlite::{Connection, codes};
+
+use super::Writer;
+use crate::{
+    connection::{
+        open::set_foreign_keys,
+        schemas::{databases, quoted},
+    },
+    core::error::{Error, Result},
+};
+
+/// Violations that an error names.
+const NAMED: usize = 3;
+
+impl Writer {
+    /// Switches foreign keys. SQLite ignores that inside a transaction.
+    pub(super) fn switch_foreign_keys(&mut self, on: bool) -> Result<()> {
+        // SQLite prepares statements again, but only when they run: what is known about them would be out of date.
+        self.connection.clear();
+        Ok(self
+            .connection
+            .as_internal(|connection| set_foreign_keys(connection, on))?)
+    }
+
+    /// Switches foreign keys on again, after the transaction has ended.
+    pub(super) fn restore_foreign_keys(&mut self) {
+        if planted("foreign_keys_stay_off") {
+            return;
+        }
+        let switched = self.switch_foreign_keys(true);
+        // If it fails, the panic makes the writer replace this connection.
+        assert!(switched.is_ok(), "PRAGMA foreign_keys failed: {switched:?}");
+    }
+
+    /// Checks the foreign keys of all databases. The timeout of the transaction interrupts it, and so does its caller.
+    pub(super) fn check_foreign_keys(&self) -> Result<()> {
+        if planted("foreign_keys_unchecked") {
+            return Ok(());
+        }
+        let found =
+            violations(&self.connection.sqlite).map_err(|error| self.connection.guard.explain(error))?;
+        match found.as_slice() {
+            [] => Ok(()),
+            found => {
+                let message = format!("FOREIGN KEY constraint failed: {}", found.join("; "));
+                Err(resqlite_sqlite::Error::new(codes::CONSTRAINT_FOREIGNKEY, message).into())
+            }
+        }
+    }
+}
+
+/// The first rows that refer to rows that are not there, for people.
+fn violations(connection: &Connection) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for (schema, _) in databases(connection)? {
+        let sql = format!("PRAGMA {}.foreign_key_check", quoted(&schema, '"'));
+        let Some(mut rows) = connection.prepare(&sql, false)?.statement else {
+            continue;
+        };
+        while rows.step().map_err(Error::from)? {
+            if found.len() == NAMED {
+                found.push("and more".into());
+                return Ok(found);
+            }
+            let text = |column| rows.column_text(column).unwrap_or_default();
+            let row = rows
+                .column_text(1)
+                .map_or("a row".into(), |rowid| format!("row {rowid}"));
+            let prefix = if schema == "main" {
+                String::new()
+            } else {
+                format!("{schema}.")
+            };
+            found.push(format!(
+                "{row} of {prefix}{} refers to a row of {prefix}{} that is not there",
+                text(0),
+                text(2)
+            ));
+        }
+    }
+    Ok(found)
+}
