@@ -6,6 +6,7 @@ const objects = {
   Executor: 'executor',
   Database: 'db',
   Transaction: 'tx',
+  TransactionHandle: 'handle',
   Snapshot: 'snap',
   LiveQuery: 'live',
   SqlQuery: 'query',

@@ -5,7 +5,7 @@ import type { Pending } from './channel/pending'
 import { runBackup, runCheckpoint, runSerialize, upload } from './copies'
 import { checkOptions } from './core/checks'
 import { asyncDispose } from './core/dispose'
-import { ResqliteError } from './core/errors'
+import { ResqliteError, TransactionError } from './core/errors'
 import { unwrap } from './core/failure'
 import { Iteration } from './core/iteration'
 import type { LiveQuery, StreamExplanation, StreamOptions, StreamRows } from './core/live-types'
@@ -17,6 +17,7 @@ import type {
   AnyParams,
   BackupOptions,
   BackupResult,
+  BeginOptions,
   CheckpointMode,
   CheckpointResult,
   CloseOptions,
@@ -39,6 +40,7 @@ import { planStream } from './live/stream-plan'
 import { type Call, run, startExplainStream } from './requests'
 import { runSnapshot, type Snapshot } from './snapshot'
 import { nestedTransaction, type Transaction, topTransaction } from './transaction'
+import { beginTransaction, type TransactionHandle } from './transaction-handle'
 import type { TransactionScope } from './transaction-scope'
 import { nativeBinding } from './wire/native'
 import { INTEGER_FLAGS, Op, RequestFlags } from './wire/protocol'
@@ -211,6 +213,27 @@ export class Database extends Executor implements AsyncDisposable {
     const scope = this.#joined()
     if (scope !== undefined) return await nestedTransaction(scope, body, options, this.#handle)
     return await topTransaction(this.#handle.writable('transaction'), body, options)
+  }
+
+  /**
+   * Begins a transaction, and returns it once it holds the write lock: for programs that cannot put what they do into the
+   * body of {@link Database.transaction}, such as query builders. It is rolled back after 60 seconds, unless `timeout` says
+   * otherwise. Not available inside the body of a transaction.
+   *
+   * ```ts
+   * await using tx = await db.begin()
+   * await tx.execute('UPDATE accounts SET balance = balance - 10 WHERE id = ?', [from])
+   * await tx.execute('UPDATE accounts SET balance = balance + 10 WHERE id = ?', [to])
+   * await tx.commit() // without it, the end of the block rolls back
+   * ```
+   */
+  async begin(options?: BeginOptions): Promise<TransactionHandle> {
+    if (this.#joined() !== undefined) {
+      const message =
+        'begin is not available inside a transaction, whose end it would wait for; use tx.transaction'
+      throw new TransactionError(message, 'begin')
+    }
+    return await beginTransaction(this.#handle.writable('begin'), options)
   }
 
   /**

@@ -12,6 +12,7 @@ export type { Executor } from './executor'
 export type { Queryable } from './queryable'
 export type { Snapshot } from './snapshot'
 export type { Transaction } from './transaction'
+export type { TransactionHandle } from './transaction-handle'
 
 /** Returns the version of the built-in SQLite, for example `'3.54.1'`. */
 export function sqliteVersion(): string {

@@ -26,6 +26,8 @@ export class TransactionScope implements Joinable, Target, Closeable {
   readonly channel
   readonly flags: number
   readonly level: number
+  /** The number of named savepoints that are open in it. */
+  savepoints = 0
   /** Resolves when the transaction is interrupted from outside: by a signal, a timeout, or `close`. */
   readonly interruption: Promise<Failure>
   #interrupted: Failure | undefined
@@ -52,7 +54,7 @@ export class TransactionScope implements Joinable, Target, Closeable {
   ) {
     this.channel = owner.channel
     this.flags = owner.flags | RequestFlags.SESSION
-    this.level = parent === undefined ? 0 : parent.level + 1
+    this.level = parent === undefined ? 0 : parent.level + parent.savepoints + 1
     this.interruption = new Promise((resolve) => {
       this.#resolveInterruption = resolve
     })
@@ -64,6 +66,15 @@ export class TransactionScope implements Joinable, Target, Closeable {
 
   get isJoined(): boolean {
     return this.#state === 'open' || (this.#bodyRuns && this.#interrupted !== undefined)
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  /** Whether calls have not settled. */
+  get isBusy(): boolean {
+    return this.#running.size > 0
   }
 
   /** Why the transaction was interrupted, if it was. */
@@ -103,12 +114,26 @@ export class TransactionScope implements Joinable, Target, Closeable {
   async perform<T>(body: () => T | PromiseLike<T>): Promise<BodyOutcome<T>> {
     try {
       const value = await this.#runBody(body)
-      if (this.#state === 'open') this.#state = 'finishing'
-      await this.#finishRunning()
+      await this.#finish()
       return { value }
     } catch (error) {
       return { error }
     }
+  }
+
+  /** Takes no more calls, and waits for those that were not awaited. Never rejects. */
+  async finish(): Promise<BodyOutcome<void>> {
+    try {
+      await this.#finish()
+      return { value: undefined }
+    } catch (error) {
+      return { error }
+    }
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#state === 'open') this.#state = 'finishing'
+    await this.#finishRunning()
   }
 
   /** After an interruption, the body may continue to run for any time. */
@@ -183,7 +208,7 @@ export class TransactionScope implements Joinable, Target, Closeable {
   }
 
   #usable(operation: string, called: DatabaseHandle): Target {
-    this.#checkOpen(operation)
+    this.checkOpen(operation)
     if (this.#nested > 0) {
       const message = `${operation}: a nested transaction is open; use its handle, or await it first`
       throw new TransactionError(message, operation)
@@ -192,10 +217,14 @@ export class TransactionScope implements Joinable, Target, Closeable {
     return { channel: this.channel, id: this.id, flags: called.flags | RequestFlags.SESSION }
   }
 
-  #checkOpen(operation: string): void {
+  /** Throws if it takes no calls any more. */
+  checkOpen(operation: string): void {
     if (this.#state === 'open') return
     const cause = this.#interrupted?.toError()
-    throw new TransactionError(`${operation}: the transaction has ended`, operation, undefined, { cause })
+    const why = cause === undefined ? '' : ` (${cause.message})`
+    throw new TransactionError(`${operation}: the transaction has ended${why}`, operation, undefined, {
+      cause,
+    })
   }
 
   async #runTask<T>(
@@ -236,7 +265,7 @@ export class TransactionScope implements Joinable, Target, Closeable {
     run: (scope: TransactionScope) => Promise<T>,
     called: DatabaseHandle,
   ): Promise<T> {
-    this.#checkOpen('transaction')
+    this.checkOpen('transaction')
     this.#refuseInsideNested()
     const before = this.#lastNested
     let release!: () => void
@@ -247,7 +276,7 @@ export class TransactionScope implements Joinable, Target, Closeable {
     this.#running.add(call)
     try {
       if (this.#nested > 1) await before
-      if (this.#state === 'ended') this.#checkOpen('transaction')
+      if (this.#state === 'ended') this.checkOpen('transaction')
       const scope = new TransactionScope(called, this.id, this)
       this.#child = scope
       return await run(scope)

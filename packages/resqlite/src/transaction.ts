@@ -7,7 +7,7 @@ import { abortFailure, Failure, unwrap } from './core/failure'
 import type { AbortOptions, TransactionOptions, WriteResult } from './core/types'
 import { Executor } from './executor'
 import { type Call, run } from './requests'
-import { TransactionScope } from './transaction-scope'
+import { type BodyOutcome, TransactionScope } from './transaction-scope'
 import { BeginFlags, Op } from './wire/protocol'
 
 /**
@@ -69,6 +69,7 @@ export async function topTransaction<T>(
   handle.add(scope)
   try {
     await begin(scope, options)
+    if (options?.timeout !== undefined) watchTimeout(scope)
     return await conduct(scope, body)
   } finally {
     handle.remove(scope)
@@ -87,7 +88,7 @@ export function nestedTransaction<T>(
     checkArguments(body, options)
     if (options?.foreignKeys !== undefined) throw foreignKeysInside()
     const unwatch = watchSignal(scope, options)
-    const timer = startTimer(scope, options?.timeout)
+    const timer = options?.timeout === undefined ? undefined : startTimer(scope, options.timeout)
     try {
       const { channel, id, level } = scope
       unwrap(await channel.request(Op.SAVEPOINT, scope.flags, id, (writer) => writer.u32(level)).promise)
@@ -111,7 +112,7 @@ function foreignKeysInside(): TypeError {
   return typeError(message, 'RESQLITE_OPTION')
 }
 
-function watchSignal(
+export function watchSignal(
   scope: TransactionScope,
   options: TransactionOptions | undefined,
 ): (() => void) | undefined {
@@ -120,12 +121,16 @@ function watchSignal(
 }
 
 /** Waits for the write lock. */
-async function begin(scope: TransactionScope, options: TransactionOptions = {}): Promise<void> {
+export async function begin(
+  scope: TransactionScope,
+  options: TransactionOptions = {},
+  flags = 0,
+): Promise<void> {
   const { channel, owner, id } = scope
   const { timeout = 0, foreignKeys } = options
   const request = channel.request(Op.BEGIN, owner.flags, owner.id, (writer) => {
     writer.u32(id)
-    writer.u32(foreignKeys === false ? BeginFlags.FOREIGN_KEYS_OFF : 0)
+    writer.u32(foreignKeys === false ? flags | BeginFlags.FOREIGN_KEYS_OFF : flags)
     writer.f64(timeout)
   })
   scope.beganWith(request)
@@ -134,7 +139,6 @@ async function begin(scope: TransactionScope, options: TransactionOptions = {}):
     await scope.undo().promise // the interruption came too late to cancel the request
     throw scope.interrupted.toError()
   }
-  if (timeout > 0) watchTimeout(scope)
 }
 
 /** Waits for the native side to report the timeout. It keeps the time, and so can end a transaction while the event loop is blocked. */
@@ -143,36 +147,47 @@ async function watchTimeout(scope: TransactionScope): Promise<void> {
   if (outcome instanceof Failure) scope.interrupt(outcome, true)
 }
 
-/** Times a nested transaction. The native side cannot: it times the session, which outlives this transaction. */
-function startTimer(scope: TransactionScope, timeout: number | undefined): NodeJS.Timeout | undefined {
-  if (timeout === undefined) return undefined
+/** Ends a transaction after a time. The native side cannot do it for a nested one, which its session outlives. */
+export function startTimer(scope: TransactionScope, timeout: number): NodeJS.Timeout {
   const failure = new Failure(
     () => new ResqliteError(`The transaction took longer than ${timeout} ms`, 'RESQLITE_TIMEOUT'),
   )
   return setTimeout(() => scope.interrupt(failure), timeout)
 }
 
-/** Runs the body, then commits or rolls back. */
-async function conduct<T>(scope: TransactionScope, body: Body<T>): Promise<T> {
-  if (scope.interrupted !== undefined) {
-    await scope.undone()
-    throw scope.interrupted.toError()
-  }
+/** Runs the body, then commits or rolls back. Not async: each await would be one more frame in the stack traces of errors. */
+function conduct<T>(scope: TransactionScope, body: Body<T>): Promise<T> {
+  if (scope.interrupted !== undefined) return fail(scope, scope.interrupted)
   const tx = new Transaction(scope)
+  return settle(
+    scope,
+    scope.perform(() => body(tx)),
+  )
+}
+
+async function fail(scope: TransactionScope, failure: Failure): Promise<never> {
+  await scope.undone()
+  throw failure.toError()
+}
+
+/** Waits for the work of a transaction, then commits or rolls back. */
+export async function settle<T>(scope: TransactionScope, work: Promise<BodyOutcome<T>>): Promise<T> {
   // `any` instead of `race`: neither side rejects, and only `any` keeps the caller in the stack traces of errors.
-  const outcome = await Promise.any([scope.perform(() => body(tx)), scope.interruption])
-  if (outcome instanceof Failure) {
-    await scope.undone()
-    throw outcome.toError()
-  }
+  const outcome = await Promise.any([work, scope.interruption])
+  if (outcome instanceof Failure) return await fail(scope, outcome)
   if ('error' in outcome) {
     await scope.undo().promise
     throw outcome.error
   }
+  await commit(scope)
+  return outcome.value
+}
+
+/** Commits, or rolls back if that fails. */
+export async function commit(scope: TransactionScope): Promise<void> {
   const committed = await scope.commit().promise
   if (committed instanceof Failure) {
     await scope.undo().promise
     throw committed.toError()
   }
-  return outcome.value
 }

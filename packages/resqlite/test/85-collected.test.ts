@@ -69,6 +69,29 @@ for (const [what, forget] of Object.entries(forgotten)) {
   })
 }
 
+test('a transaction of begin that is dropped is rolled back once it is collected', async (t) => {
+  const said = await inProcess(t, '', async ({ Database, say, turn }, file) => {
+    const db = await Database.open(file)
+    await db.exec('CREATE TABLE t(x)')
+    const forget = async () => {
+      const tx = await db.begin({ timeout: 1_000_000_000 })
+      await tx.execute('INSERT INTO t VALUES (1)')
+    }
+    await forget()
+    let written = false
+    db.execute('INSERT INTO t VALUES (2)').then(() => {
+      written = true
+    })
+    while (!written) {
+      globalThis.gc?.()
+      await turn()
+    }
+    say(JSON.stringify(await db.select('SELECT x FROM t')))
+    await db.close()
+  })
+  assert.deepEqual(JSON.parse(said), [{ x: 2 }])
+})
+
 /** Things that are dropped while something else still uses them. */
 const needed: Record<string, (db: Database, count: string) => Promise<unknown>> = {
   'an iterator whose next is awaited': (db, count) =>

@@ -39,6 +39,21 @@ test('an iterator, a snapshot or a transaction that is left open does not keep t
   await db.close()
 })
 
+test('a transaction of begin that is left open does not keep the process alive, and is rolled back', async (t) => {
+  async function main({ Database, say }: Tools, file: string) {
+    const db = await Database.open(file)
+    await db.exec('CREATE TABLE t(x)')
+    const tx = await db.begin({ timeout: 1_000_000_000 })
+    await tx.execute('INSERT INTO t VALUES (1)')
+    process.on('exit', () => say(String(tx.open)))
+  }
+  const file = tempFile(t)
+  assert.deepEqual(await run(t, main, file), ['true'])
+  const db = await Database.open(file)
+  assert.deepEqual(await db.select('SELECT x FROM t'), [])
+  await db.close()
+})
+
 test('a request in flight keeps the process alive until it is answered', async (t) => {
   async function main({ Database, say, count }: Tools, file: string) {
     const db = await Database.open(file)

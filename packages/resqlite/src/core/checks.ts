@@ -3,6 +3,7 @@ import { MAX_BATCH_ROWS, MAX_MILLISECONDS, STREAM_QUERIES } from './limits'
 import type { ChangesOptions, StreamOptions } from './live-types'
 import type {
   BackupOptions,
+  BeginOptions,
   CheckpointMode,
   CloseOptions,
   ExecuteOptions,
@@ -118,7 +119,7 @@ const TRANSACTION: Checks = {
   signal,
   timeout: milliseconds,
   foreignKeys: (value) => (value === false ? undefined : 'false, which switches them off'),
-} satisfies Record<keyof TransactionOptions, Check>
+} satisfies Record<keyof TransactionOptions | keyof BeginOptions, Check>
 const SNAPSHOT: Checks = {
   signal,
   timeout: milliseconds,
@@ -162,6 +163,7 @@ const METHODS = {
   exec: ABORT,
   explainStream: ABORT,
   transaction: TRANSACTION,
+  begin: TRANSACTION,
   snapshot: SNAPSHOT,
   stream: STREAM,
   changes: CHANGES,

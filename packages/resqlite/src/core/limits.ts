@@ -60,5 +60,8 @@ export const JOINED_SEGMENTS = 512
 /** Largest `batchSize` of `iterate`. */
 export const MAX_BATCH_ROWS = 1_000_000
 
+/** Default `timeout` of `begin`, in milliseconds. */
+export const BEGIN_MILLISECONDS = 60_000
+
 /** Longest timeout in milliseconds, which is what a 32-bit timer can hold. */
 export const MAX_MILLISECONDS = 2_147_483_647

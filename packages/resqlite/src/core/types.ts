@@ -293,6 +293,16 @@ export interface TransactionOptions {
   foreignKeys?: false | undefined
 }
 
+/** Options of {@link Database.begin}. */
+export interface BeginOptions extends Omit<TransactionOptions, 'timeout'> {
+  /**
+   * The time in milliseconds after which the transaction is rolled back. It counts from the moment when the transaction
+   * gets the write lock. Default: `60000`. Nobody else can write while the transaction is open, so there is always one: it
+   * ends a transaction that was forgotten.
+   */
+  timeout?: number | undefined
+}
+
 /** Options of {@link Database.snapshot}. */
 export interface SnapshotOptions {
   /** Ends the snapshot. The promise rejects with an {@link AbortError}. */

@@ -1,0 +1,160 @@
+import type { DatabaseHandle } from './channel/database-handle'
+import { throwIfAborted } from './core/abort'
+import { checkOptions } from './core/checks'
+import { asyncDispose } from './core/dispose'
+import { TransactionError } from './core/errors'
+import { Failure } from './core/failure'
+import { BEGIN_MILLISECONDS } from './core/limits'
+import type { BeginOptions } from './core/types'
+import { Savepoints } from './savepoints'
+import { begin, commit, settle, startTimer, Transaction, watchSignal } from './transaction'
+import { TransactionScope } from './transaction-scope'
+import { BeginFlags } from './wire/protocol'
+
+/**
+ * A transaction that {@link Database.begin} returns, and that lasts until it is committed or rolled back. Its calls run in
+ * the order in which they are made.
+ *
+ * It has the methods of a {@link Transaction}. Calls on the database beside it do not join it: reads see what is committed,
+ * and writes wait until it has ended.
+ *
+ * It is rolled back after its `timeout`, when its signal fires, when the database is closed, and when it was forgotten and
+ * is garbage-collected. After its end, every call rejects with a {@link TransactionError} that tells why it has ended.
+ */
+export class TransactionHandle extends Transaction implements AsyncDisposable {
+  readonly #scope: TransactionScope
+  readonly #release: () => void
+  readonly #savepoints: Savepoints
+  #commit: Promise<void> | undefined
+  #rollback: Promise<void> | undefined
+
+  /** @internal `release`: called when it has ended. */
+  constructor(scope: TransactionScope, release: () => void) {
+    super(scope)
+    this.#scope = scope
+    this.#release = release
+    this.#savepoints = new Savepoints(scope)
+    collected.register(this, scope)
+  }
+
+  /**
+   * Whether it takes calls: false from the call of `commit` or `rollback` on, or when it is rolled back otherwise. (After an
+   * error that makes SQLite roll back, such as that of a full disk, the next call says so.)
+   */
+  get open(): boolean {
+    return this.#scope.isOpen
+  }
+
+  /**
+   * Commits. Calls that were made before and not awaited are finished first. If one of them fails, or the commit itself,
+   * everything is rolled back, and the promise rejects with that error.
+   */
+  async commit(): Promise<void> {
+    this.#scope.checkOpen('commit')
+    this.#commit = this.#scope.isBusy ? settle(this.#scope, this.#scope.finish()) : commit(this.#scope)
+    try {
+      await this.#commit
+    } finally {
+      this.#release()
+    }
+  }
+
+  /**
+   * Rolls back. Calls that still run are interrupted. Does nothing if it has been rolled back already, for whatever reason;
+   * rejects if it has been committed.
+   */
+  async rollback(): Promise<void> {
+    if (this.#commit === undefined) {
+      this.#rollback ??= this.#undo()
+      return await this.#rollback
+    }
+    if (await succeeds(this.#commit)) {
+      throw new TransactionError('rollback: the transaction has been committed', 'rollback')
+    }
+  }
+
+  /**
+   * Opens a savepoint. Savepoints nest. Of several with the same name, the name means the innermost. As in SQL, the case of
+   * ASCII letters does not matter.
+   *
+   * ```ts
+   * await tx.savepoint('imported')
+   * await tx.execute('DELETE FROM drafts')
+   * await tx.rollbackTo('imported')
+   * ```
+   */
+  savepoint(name: string): Promise<void> {
+    return this.#scope.task('savepoint', () => this.#savepoints.open(name))
+  }
+
+  /** Undoes everything since the savepoint. It stays open; those opened after it are gone. */
+  rollbackTo(name: string): Promise<void> {
+    return this.#scope.task('rollbackTo', () => this.#savepoints.rollBackTo(name))
+  }
+
+  /** Closes the savepoint, and those opened after it. What was done stays part of the transaction. */
+  release(name: string): Promise<void> {
+    return this.#scope.task('release', () => this.#savepoints.release(name))
+  }
+
+  /** Rolls back, unless it has been committed; for `await using`. */
+  async [asyncDispose](): Promise<void> {
+    if (this.#commit === undefined) await this.rollback()
+    else await succeeds(this.#commit) // if it fails, `commit` says so
+  }
+
+  async #undo(): Promise<void> {
+    if (this.#scope.isOpen) await this.#scope.undo().promise
+    else await this.#scope.undone()
+    this.#release()
+  }
+}
+
+/** Begins a transaction without a body. */
+export async function beginTransaction(
+  handle: DatabaseHandle,
+  options: BeginOptions = {},
+): Promise<TransactionHandle> {
+  checkOptions('begin', options)
+  throwIfAborted(options.signal)
+  const scope = new TransactionScope(handle, handle.channel.newSession(), undefined)
+  const timeout = options.timeout ?? BEGIN_MILLISECONDS
+  const unwatch = watchSignal(scope, options)
+  let timer: NodeJS.Timeout | undefined
+  const release = () => {
+    handle.remove(scope)
+    unwatch?.()
+    clearTimeout(timer)
+  }
+  handle.add(scope)
+  try {
+    await begin(scope, { ...options, timeout }, BeginFlags.WITHOUT_BODY)
+  } catch (error) {
+    release()
+    throw error
+  }
+  // The native side keeps the time, too, and so ends it while the event loop is blocked.
+  timer = startTimer(scope, timeout).unref()
+  releaseWhenInterrupted(scope, release)
+  return new TransactionHandle(scope, release)
+}
+
+async function releaseWhenInterrupted(scope: TransactionScope, release: () => void): Promise<void> {
+  await scope.interruption
+  await scope.undone()
+  release()
+}
+
+async function succeeds(promise: Promise<void>): Promise<boolean> {
+  return await promise.then(
+    () => true,
+    () => false,
+  )
+}
+
+const forgotten = new Failure(
+  () => new TransactionError('The handle of the transaction was garbage-collected', 'begin'),
+)
+
+/** Rolls back transactions whose handles were garbage-collected. */
+const collected = new FinalizationRegistry<TransactionScope>((scope) => scope.interrupt(forgotten))
