@@ -9,6 +9,7 @@ import { unwrap } from './core/failure'
 import { BATCH_FRAME_BYTES, TURN_MILLISECONDS } from './core/limits'
 import type { AbortOptions, WriteResult } from './core/types'
 import { cancelOnAbort } from './requests'
+import { traceCall } from './tracing'
 import type { FrameWriter } from './wire/frame-writer'
 import { writeParams } from './wire/params'
 import { FRAME_HEADER, INTEGER_FLAGS, INTEGERS_MASK, Op, RequestFlags } from './wire/protocol'
@@ -27,12 +28,22 @@ export const sendBatch: unique symbol = Symbol('sendBatch')
  * still being encoded, for about a millisecond per turn of the event loop; a wrong parameter in the middle undoes all of
  * it. `onStart` is called as soon as the request exists.
  */
-export async function runBatch(
+export function runBatch(
   target: Target,
   sql: string,
   paramSets: ParamSets,
   options: AbortOptions | undefined,
   onStart?: (pending: Pending) => void,
+): Promise<WriteResult> {
+  return traceCall('executeBatch', target, sql, () => run(target, sql, paramSets, options, onStart))
+}
+
+async function run(
+  target: Target,
+  sql: string,
+  paramSets: ParamSets,
+  options: AbortOptions | undefined,
+  onStart: ((pending: Pending) => void) | undefined,
 ): Promise<WriteResult> {
   checkSql(sql)
   checkOptions('executeBatch', options)

@@ -7,6 +7,7 @@ import type { IterationSource, Outcome } from './core/iteration'
 import { DEFAULT_BATCH_ROWS } from './core/limits'
 import type { IterateOptions, QueryLimits } from './core/types'
 import { writeLimits } from './requests'
+import { type IterationEnd, traceIteration } from './tracing'
 import type { FrameWriter } from './wire/frame-writer'
 import { Op, RequestFlags } from './wire/protocol'
 
@@ -23,6 +24,9 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
   readonly #limits: QueryLimits | undefined
   readonly #signal: AbortSignal | undefined
   readonly #session: number
+  /** The number of rows that have arrived. */
+  #fetched = 0
+  #traceEnd: IterationEnd | undefined
   #state: 'new' | 'open' | 'ended' = 'new'
   /** The rows of the current batch, and the index of the next one. */
   #rows: T[] = []
@@ -88,7 +92,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     if (this.#state !== 'open') return
     this.#failure = failure
     this.#drop()
-    this.#stop(failure)
+    this.#stop(failure, failure)
   }
 
   async #advance(): Promise<Outcome<T>> {
@@ -111,7 +115,10 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
       throw new AbortError(this.#signal.reason)
     }
     const handle = this.#handle.usable()
-    this.#fetch = this.#request(handle)
+    this.#fetch = traceIteration(handle, this.sql, (ended) => {
+      this.#traceEnd = ended
+      return this.#request(handle)
+    })
     this.#state = 'open'
     handle.add(this)
     const signal = this.#signal
@@ -140,11 +147,12 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     if (this.#fetch !== fetch) return // ended meanwhile
     if (outcome instanceof Failure) {
       this.#failure = outcome
-      this.#stop(outcome)
+      this.#stop(outcome, outcome)
       return
     }
     this.#rows = outcome as T[]
     this.#next = 0
+    this.#fetched += this.#rows.length
     if (fetch.end) this.#ended()
     else this.#fetch = this.#sessionRequest(Op.FETCH, Answer.ROWS)
   }
@@ -155,14 +163,15 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     this.#next = 0
   }
 
-  /** Interrupts the query and releases the thread. */
-  #stop(failure: Failure): void {
+  /** Interrupts the query and releases the thread. `error`: why, unless the caller wants no more rows. */
+  #stop(failure: Failure, error?: Failure): void {
     if (this.#fetch !== undefined) this.#handle.channel.abandon(this.#fetch, failure)
-    this.#ended()
+    this.#ended(error)
     this.#end = this.#sessionRequest(Op.END, Answer.REPLY)
   }
 
-  #ended(): void {
+  #ended(error?: Failure): void {
+    this.#traceEnd?.(this.#fetched, error)
     this.#state = 'ended'
     this.#fetch = undefined
     this.#unwatch?.()

@@ -39,6 +39,7 @@ import { LiveQueryObject } from './live/live-query'
 import { planStream } from './live/stream-plan'
 import { type Call, run, startExplainStream } from './requests'
 import { runSnapshot, type Snapshot } from './snapshot'
+import { traced } from './tracing'
 import { nestedTransaction, type Transaction, topTransaction } from './transaction'
 import { beginTransaction, type TransactionHandle } from './transaction-handle'
 import type { TransactionScope } from './transaction-scope'
@@ -421,7 +422,7 @@ export class Database extends Executor implements AsyncDisposable {
     const scope = this.#joined()
     if (scope !== undefined) return await scope.statement(call, sql, params, options, this.#handle)
     const handle = call.writes ? this.#handle.writable(call.name) : this.#handle.usable()
-    return unwrap(await call.start(handle, sql, params, options).promise, sql)
+    return unwrap(await traced(call).start(handle, sql, params, options).promise, sql)
   }
 
   /** @internal */

@@ -2,10 +2,11 @@
 import { nativeBinding } from './wire/native'
 
 export { AbortError, LimitError, ResqliteError, SqliteError, TransactionError } from './core/errors'
-// Every type in these three files is public.
+// Every type in these files is public.
 export type * from './core/live-types'
 export type * from './core/query-types'
 export { type SqlPart, SqlQuery, sql } from './core/sql'
+export type * from './core/trace-types'
 export type * from './core/types'
 export { Database } from './database'
 export type { Executor } from './executor'

@@ -7,6 +7,7 @@ import { abortFailure, Failure, unwrap } from './core/failure'
 import type { SnapshotOptions } from './core/types'
 import { Queryable } from './queryable'
 import { type Call, run } from './requests'
+import { traced } from './tracing'
 import type { BodyOutcome, RunningCall } from './transaction-scope'
 import { Op, RequestFlags } from './wire/protocol'
 
@@ -94,6 +95,7 @@ async function perform<T>(
 
 class SnapshotSession implements Target, Closeable {
   readonly channel
+  readonly path: string
   readonly id: number
   readonly flags: number
   /** Resolves when the snapshot is interrupted from outside: by a signal, a timeout, or `close`. */
@@ -106,6 +108,7 @@ class SnapshotSession implements Target, Closeable {
 
   constructor(readonly handle: DatabaseHandle) {
     this.channel = handle.channel
+    this.path = handle.path
     this.id = this.channel.newSession()
     this.flags = handle.flags | RequestFlags.SESSION
     this.interruption = new Promise((resolve) => {
@@ -161,7 +164,7 @@ class SnapshotSession implements Target, Closeable {
     params: unknown,
     options: unknown,
   ): Promise<T> {
-    const request = call.start(this.#usable(call.name), sql, params, options)
+    const request = traced(call).start(this.#usable(call.name), sql, params, options)
     running.request = request
     this.#running.add(running)
     try {

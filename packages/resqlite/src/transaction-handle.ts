@@ -7,6 +7,7 @@ import { Failure } from './core/failure'
 import { BEGIN_MILLISECONDS } from './core/limits'
 import type { BeginOptions } from './core/types'
 import { Savepoints } from './savepoints'
+import { type Ending, Thrown, traceBegin } from './tracing'
 import { begin, commit, settle, startTimer, Transaction, watchSignal } from './transaction'
 import { TransactionScope } from './transaction-scope'
 import { BeginFlags } from './wire/protocol'
@@ -23,16 +24,16 @@ import { BeginFlags } from './wire/protocol'
  */
 export class TransactionHandle extends Transaction implements AsyncDisposable {
   readonly #scope: TransactionScope
-  readonly #release: () => void
+  readonly #ended: (ending: Ending) => void
   readonly #savepoints: Savepoints
   #commit: Promise<void> | undefined
   #rollback: Promise<void> | undefined
 
-  /** @internal `release`: called when it has ended. */
-  constructor(scope: TransactionScope, release: () => void) {
+  /** @internal `ended`: called when it has ended. */
+  constructor(scope: TransactionScope, ended: (ending: Ending) => void) {
     super(scope)
     this.#scope = scope
-    this.#release = release
+    this.#ended = ended
     this.#savepoints = new Savepoints(scope)
     collected.register(this, scope)
   }
@@ -54,8 +55,10 @@ export class TransactionHandle extends Transaction implements AsyncDisposable {
     this.#commit = this.#scope.isBusy ? settle(this.#scope, this.#scope.finish()) : commit(this.#scope)
     try {
       await this.#commit
-    } finally {
-      this.#release()
+      this.#ended('commit')
+    } catch (error) {
+      this.#ended(new Thrown(error))
+      throw error
     }
   }
 
@@ -106,43 +109,54 @@ export class TransactionHandle extends Transaction implements AsyncDisposable {
   async #undo(): Promise<void> {
     if (this.#scope.isOpen) await this.#scope.undo().promise
     else await this.#scope.undone()
-    this.#release()
+    this.#ended('rollback')
   }
 }
 
 /** Begins a transaction without a body. */
-export async function beginTransaction(
+export function beginTransaction(
   handle: DatabaseHandle,
   options: BeginOptions = {},
 ): Promise<TransactionHandle> {
   checkOptions('begin', options)
   throwIfAborted(options.signal)
+  return traceBegin(handle, (begun, ended) => open(handle, options, begun, ended))
+}
+
+async function open(
+  handle: DatabaseHandle,
+  options: BeginOptions,
+  begun?: () => void,
+  traceEnd?: (ending: Ending) => void,
+): Promise<TransactionHandle> {
   const scope = new TransactionScope(handle, handle.channel.newSession(), undefined)
   const timeout = options.timeout ?? BEGIN_MILLISECONDS
   const unwatch = watchSignal(scope, options)
   let timer: NodeJS.Timeout | undefined
-  const release = () => {
+  const ended = (ending: Ending) => {
     handle.remove(scope)
     unwatch?.()
     clearTimeout(timer)
+    traceEnd?.(ending)
   }
   handle.add(scope)
   try {
     await begin(scope, { ...options, timeout }, BeginFlags.WITHOUT_BODY)
   } catch (error) {
-    release()
+    ended(new Thrown(error))
     throw error
   }
+  begun?.()
   // The native side keeps the time, too, and so ends it while the event loop is blocked.
   timer = startTimer(scope, timeout).unref()
-  releaseWhenInterrupted(scope, release)
-  return new TransactionHandle(scope, release)
+  endWhenInterrupted(scope, ended)
+  return new TransactionHandle(scope, ended)
 }
 
-async function releaseWhenInterrupted(scope: TransactionScope, release: () => void): Promise<void> {
-  await scope.interruption
+async function endWhenInterrupted(scope: TransactionScope, ended: (ending: Ending) => void): Promise<void> {
+  const failure = await scope.interruption
   await scope.undone()
-  release()
+  ended(failure)
 }
 
 async function succeeds(promise: Promise<void>): Promise<boolean> {

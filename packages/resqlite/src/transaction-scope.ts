@@ -4,6 +4,7 @@ import { TransactionError } from './core/errors'
 import { Failure, unwrap } from './core/failure'
 import { bodyBegan, bodyEnded, innermost, type Joinable, runInside } from './core/transaction-context'
 import type { Call } from './requests'
+import { traced } from './tracing'
 import { Op, RequestFlags } from './wire/protocol'
 
 /** A call in a transaction or snapshot that has not settled. */
@@ -24,6 +25,7 @@ export type BodyOutcome<T> = { readonly value: T } | { readonly error: unknown }
  */
 export class TransactionScope implements Joinable, Target, Closeable {
   readonly channel
+  readonly path: string
   readonly flags: number
   readonly level: number
   /** The number of named savepoints that are open in it. */
@@ -53,6 +55,7 @@ export class TransactionScope implements Joinable, Target, Closeable {
     readonly parent: TransactionScope | undefined,
   ) {
     this.channel = owner.channel
+    this.path = owner.path
     this.flags = owner.flags | RequestFlags.SESSION
     this.level = parent === undefined ? 0 : parent.level + parent.savepoints + 1
     this.interruption = new Promise((resolve) => {
@@ -85,7 +88,7 @@ export class TransactionScope implements Joinable, Target, Closeable {
   /** Runs one statement in the transaction, with the options of the database that was called. */
   statement<T>(call: Call, sql: string, params: unknown, options: unknown, called = this.owner): Promise<T> {
     return this.#track(async (running) => {
-      const request = call.start(this.#usable(call.name, called), sql, params, options)
+      const request = traced(call).start(this.#usable(call.name, called), sql, params, options)
       running.request = request
       this.#running.add(running)
       try {
@@ -214,7 +217,8 @@ export class TransactionScope implements Joinable, Target, Closeable {
       throw new TransactionError(message, operation)
     }
     if (called === this.owner) return this
-    return { channel: this.channel, id: this.id, flags: called.flags | RequestFlags.SESSION }
+    const { channel, id } = this
+    return { channel, path: called.path, id, flags: called.flags | RequestFlags.SESSION }
   }
 
   /** Throws if it takes no calls any more. */

@@ -7,6 +7,7 @@ import { abortFailure, Failure, unwrap } from './core/failure'
 import type { AbortOptions, TransactionOptions, WriteResult } from './core/types'
 import { Executor } from './executor'
 import { type Call, run } from './requests'
+import { startCommit, traceTransaction } from './tracing'
 import { type BodyOutcome, TransactionScope } from './transaction-scope'
 import { BeginFlags, Op } from './wire/protocol'
 
@@ -58,10 +59,19 @@ export class Transaction extends Executor {
 export type Body<T> = (tx: Transaction) => T | PromiseLike<T>
 
 /** Runs a transaction from BEGIN to its end. */
-export async function topTransaction<T>(
+export function topTransaction<T>(
   handle: DatabaseHandle,
   body: Body<T>,
   options?: TransactionOptions,
+): Promise<T> {
+  return traceTransaction(handle, false, (begun) => runTop(handle, body, options, begun))
+}
+
+async function runTop<T>(
+  handle: DatabaseHandle,
+  body: Body<T>,
+  options: TransactionOptions | undefined,
+  begun: (() => void) | undefined,
 ): Promise<T> {
   checkArguments(body, options)
   const scope = new TransactionScope(handle, handle.channel.newSession(), undefined)
@@ -69,6 +79,7 @@ export async function topTransaction<T>(
   handle.add(scope)
   try {
     await begin(scope, options)
+    begun?.()
     if (options?.timeout !== undefined) watchTimeout(scope)
     return await conduct(scope, body)
   } finally {
@@ -84,20 +95,26 @@ export function nestedTransaction<T>(
   options?: TransactionOptions,
   called?: DatabaseHandle,
 ): Promise<T> {
-  return parent.nest(async (scope) => {
-    checkArguments(body, options)
-    if (options?.foreignKeys !== undefined) throw foreignKeysInside()
-    const unwatch = watchSignal(scope, options)
-    const timer = options?.timeout === undefined ? undefined : startTimer(scope, options.timeout)
-    try {
-      const { channel, id, level } = scope
-      unwrap(await channel.request(Op.SAVEPOINT, scope.flags, id, (writer) => writer.u32(level)).promise)
-      return await conduct(scope, body)
-    } finally {
-      clearTimeout(timer)
-      unwatch?.()
-    }
-  }, called)
+  return parent.nest((scope) => traceTransaction(scope, true, () => runNested(scope, body, options)), called)
+}
+
+async function runNested<T>(
+  scope: TransactionScope,
+  body: Body<T>,
+  options: TransactionOptions | undefined,
+): Promise<T> {
+  checkArguments(body, options)
+  if (options?.foreignKeys !== undefined) throw foreignKeysInside()
+  const unwatch = watchSignal(scope, options)
+  const timer = options?.timeout === undefined ? undefined : startTimer(scope, options.timeout)
+  try {
+    const { channel, id, level } = scope
+    unwrap(await channel.request(Op.SAVEPOINT, scope.flags, id, (writer) => writer.u32(level)).promise)
+    return await conduct(scope, body)
+  } finally {
+    clearTimeout(timer)
+    unwatch?.()
+  }
 }
 
 function checkArguments(body: unknown, options: TransactionOptions | undefined): void {
@@ -185,7 +202,8 @@ export async function settle<T>(scope: TransactionScope, work: Promise<BodyOutco
 
 /** Commits, or rolls back if that fails. */
 export async function commit(scope: TransactionScope): Promise<void> {
-  const committed = await scope.commit().promise
+  const request = scope.level === 0 ? startCommit(scope, () => scope.commit()) : scope.commit()
+  const committed = await request.promise
   if (committed instanceof Failure) {
     await scope.undo().promise
     throw committed.toError()

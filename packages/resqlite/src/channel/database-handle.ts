@@ -6,6 +6,8 @@ import type { Channel } from './channel'
 /** Where a request goes: to a database, or to the session of a transaction or snapshot. */
 export interface Target {
   readonly channel: Channel
+  /** The path of the database as it was passed to `open`. */
+  readonly path: string
   /** The id of a database handle or of a session. */
   readonly id: number
   /** The integer rule, and `Flag.SESSION` if `id` is that of a session. */

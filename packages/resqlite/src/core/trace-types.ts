@@ -1,0 +1,45 @@
+/** What the subscribers of a tracing channel get: one object per call, the same for all of its events. */
+interface Trace {
+  /** The path as it was passed to `open`. */
+  database: string
+  /** The time from the call to its outcome, in milliseconds. Set before `asyncEnd`. */
+  duration?: number
+  /** Why it failed. Set before `error`. */
+  error?: unknown
+}
+
+/**
+ * What the subscribers of the tracing channel `resqlite:query` get, which traces every call that runs SQL. Parameters and
+ * rows are not part of it.
+ */
+export interface QueryTrace extends Trace {
+  /** The method that was called: `'select'`, `'execute'`, … */
+  method: string
+  /** The SQL text; of `batch`, the texts of its statements. */
+  sql: string
+  /** The number of rows that the call returned, if it returns rows. Set before `asyncEnd`. */
+  rows?: number
+  /** The number of rows that a write has changed: see {@link WriteResult.changes}. Set before `asyncEnd`. */
+  changes?: number
+}
+
+/**
+ * What the subscribers of the tracing channel `resqlite:transaction` get, which traces transactions from the call to their
+ * end.
+ */
+export interface TransactionTrace extends Trace {
+  /** The method that was called. */
+  method: 'transaction' | 'begin'
+  /** Whether it is nested in another transaction. */
+  nested: boolean
+  /** The time in milliseconds that it waited for the write lock. Not set if it is nested, or never got it. */
+  queued?: number
+  /** How it ended. Set before `asyncEnd`. */
+  outcome?: 'commit' | 'rollback'
+}
+
+/** What the subscribers of the tracing channel `resqlite:commit` get, which traces the COMMIT of transactions. */
+export interface CommitTrace extends Trace {
+  /** The number of the commit: see {@link WriteResult.commit}. Set before `asyncEnd`. */
+  commit?: number
+}

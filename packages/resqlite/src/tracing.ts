@@ -1,0 +1,222 @@
+import { tracingChannel } from 'node:diagnostics_channel'
+import type { Target } from './channel/database-handle'
+import { Answer, type Pending } from './channel/pending'
+import { Failure } from './core/failure'
+import { queryOf } from './core/query'
+import type { CommitTrace, QueryTrace, TransactionTrace } from './core/trace-types'
+import type { WriteResult } from './core/types'
+import type { Call } from './requests'
+
+/** What a caller gets thrown. It is traced as it is, while a {@link Failure} makes an error for each who asks. */
+export class Thrown {
+  constructor(readonly error: unknown) {}
+}
+
+/** A tracing channel of Node.js. While nobody listens, nothing is published and nothing allocated. */
+class Tracer<T extends QueryTrace | TransactionTrace | CommitTrace> {
+  readonly #channel
+
+  constructor(name: string) {
+    const { start, end, asyncStart, asyncEnd, error } = tracingChannel<unknown, T>(name)
+    this.#channel = { start, end, asyncStart, asyncEnd, error }
+  }
+
+  get hasSubscribers(): boolean {
+    const { start, end, asyncStart, asyncEnd, error } = this.#channel
+    return (
+      start.hasSubscribers ||
+      asyncEnd.hasSubscribers ||
+      error.hasSubscribers ||
+      end.hasSubscribers ||
+      asyncStart.hasSubscribers
+    )
+  }
+
+  /**
+   * Runs `start`, and publishes the events that Node.js defines for a call with a promise. `outcome` never rejects; it
+   * resolves with a {@link Failure} or {@link Thrown} instead. `note` adds to the trace what is known then.
+   */
+  run<R>(
+    trace: T,
+    start: () => R,
+    outcome: (started: R) => Promise<unknown>,
+    note: (outcome: unknown, started: R) => void,
+  ): R {
+    const began = performance.now()
+    return this.#channel.start.runStores(trace, () => {
+      try {
+        const started = start()
+        outcome(started).then((result) => {
+          trace.duration = performance.now() - began
+          note(result, started)
+          if (result instanceof Failure) this.#failed(trace, result.toError())
+          else if (result instanceof Thrown) this.#failed(trace, result.error)
+          this.#channel.asyncStart.publish(trace)
+          this.#channel.asyncEnd.publish(trace)
+        })
+        return started
+      } catch (error) {
+        trace.duration = performance.now() - began
+        this.#failed(trace, error)
+        throw error
+      } finally {
+        this.#channel.end.publish(trace)
+      }
+    })
+  }
+
+  #failed(trace: T, error: unknown): void {
+    trace.error = error
+    this.#channel.error.publish(trace)
+  }
+}
+
+const queries = new Tracer<QueryTrace>('resqlite:query')
+const transactions = new Tracer<TransactionTrace>('resqlite:transaction')
+const commits = new Tracer<CommitTrace>('resqlite:commit')
+
+/** Returns the call, or one that is traced if somebody listens. So nobody else's stack traces have a frame for this. */
+export function traced(call: Call): Call {
+  return queries.hasSubscribers ? { ...call, start: startTraced.bind(undefined, call) } : call
+}
+
+function startTraced(call: Call, target: Target, sql: string, params: unknown, options: unknown): Pending {
+  const text = call.name === 'batch' ? textOfBatch(params) : sql
+  const trace: QueryTrace = { database: target.path, method: call.name, sql: text }
+  const start = () => call.start(target, sql, params, options)
+  const note = (result: unknown, { answer }: Pending) => noteResult(trace, result, answer)
+  return queries.run(trace, start, ({ promise }) => promise, note)
+}
+
+/** Makes a call that sends several requests. */
+export function traceCall<R>(
+  method: string,
+  target: Target,
+  sql: string,
+  start: () => Promise<R>,
+): Promise<R> {
+  if (!queries.hasSubscribers) return start()
+  const trace: QueryTrace = { database: target.path, method, sql }
+  return queries.run(trace, start, settled, (result) => noteResult(trace, result, Answer.REPLY))
+}
+
+/** Takes the number of rows that an iteration got, and why it failed, if it did. */
+export type IterationEnd = (rows: number, error: Failure | undefined) => void
+
+/** Sends the first request of an iteration. `start` calls `ended` when the iteration is over. */
+export function traceIteration(
+  target: Target,
+  sql: string,
+  start: (ended?: IterationEnd) => Pending,
+): Pending {
+  if (!queries.hasSubscribers) return start()
+  const trace: QueryTrace = { database: target.path, method: 'iterate', sql }
+  let ended!: IterationEnd
+  const end = new Promise<Failure | undefined>((resolve) => {
+    ended = (rows, error) => {
+      trace.rows = rows
+      resolve(error)
+    }
+  })
+  return queries.run(
+    trace,
+    () => start(ended),
+    () => end,
+    () => {},
+  )
+}
+
+function noteResult(trace: QueryTrace, result: unknown, answer: number): void {
+  if (result instanceof Failure || result instanceof Thrown) return
+  if (answer === Answer.FIRST) trace.rows = result === undefined ? 0 : 1
+  else if (trace.method === 'batch') noteWritten(trace, result as WriteResult[])
+  else if (Array.isArray(result)) trace.rows = result.length
+  else if (isWritten(result)) noteWritten(trace, [result])
+}
+
+function noteWritten(trace: QueryTrace, results: readonly WriteResult[]): void {
+  trace.rows = results.reduce((sum, { rows }) => sum + rows.length, 0)
+  trace.changes = results.reduce((sum, { changes }) => sum + changes, 0)
+}
+
+/** The texts of the statements. If one is no statement, the call itself refuses it. */
+function textOfBatch(statements: unknown): string {
+  try {
+    const texts = (statements as unknown[]).map((one) => (typeof one === 'string' ? one : queryOf(one).sql))
+    return texts.join('; ')
+  } catch {
+    return ''
+  }
+}
+
+function isWritten(result: unknown): result is WriteResult {
+  return typeof result === 'object' && result !== null && 'changes' in result
+}
+
+/** Runs a transaction. `start` calls `begun` as soon as its body may run. */
+export function traceTransaction<R>(
+  target: Target,
+  nested: boolean,
+  start: (begun?: () => void) => Promise<R>,
+): Promise<R> {
+  if (!transactions.hasSubscribers) return start()
+  const trace: TransactionTrace = { database: target.path, method: 'transaction', nested }
+  return transactions.run(
+    trace,
+    () => start(queueTimer(trace)),
+    settled,
+    (result) => {
+      trace.outcome = result instanceof Thrown ? 'rollback' : 'commit'
+    },
+  )
+}
+
+/** How a transaction of `begin` ended. */
+export type Ending = 'commit' | 'rollback' | Failure | Thrown
+
+/** Begins a transaction that lasts longer than the call. `start` calls `ended` at its end, or if it cannot begin. */
+export function traceBegin<R>(
+  target: Target,
+  start: (begun?: () => void, ended?: (ending: Ending) => void) => Promise<R>,
+): Promise<R> {
+  if (!transactions.hasSubscribers) return start()
+  const trace: TransactionTrace = { database: target.path, method: 'begin', nested: false }
+  let ended!: (ending: Ending) => void
+  const end = new Promise<Ending>((resolve) => {
+    ended = resolve
+  })
+  return transactions.run(
+    trace,
+    () => start(queueTimer(trace), ended),
+    () => end,
+    (ending) => {
+      trace.outcome = ending === 'commit' ? 'commit' : 'rollback'
+    },
+  )
+}
+
+/** Sends the COMMIT of a transaction. */
+export function startCommit(target: Target, start: () => Pending): Pending {
+  if (!commits.hasSubscribers) return start()
+  const trace: CommitTrace = { database: target.path }
+  return commits.run(
+    trace,
+    start,
+    ({ promise }) => promise,
+    (result) => {
+      if (isWritten(result)) trace.commit = result.commit
+    },
+  )
+}
+
+function queueTimer(trace: TransactionTrace): () => void {
+  const asked = performance.now()
+  return () => {
+    trace.queued = performance.now() - asked
+  }
+}
+
+/** The outcome of a promise, as a value. */
+function settled(promise: Promise<unknown>): Promise<unknown> {
+  return promise.catch((error) => new Thrown(error))
+}
