@@ -135,6 +135,7 @@ pub(crate) fn end_script(writer: &Connection, settings: &Settings) -> Result<()>
     for (name, value) in pragmas::defaults() {
         set_pragma(writer, name, value)?;
     }
+    set_foreign_keys(writer, settings.foreign_keys)?;
     Ok(set_pragmas(writer, settings, Reach::All)?)
 }
 

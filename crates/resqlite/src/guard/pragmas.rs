@@ -34,8 +34,7 @@ enum Class {
     /// With an argument it changes how the connection that writes works, until the end of a script. Then it returns to
     /// the value of the option `pragmas`, or to this default.
     Script(&'static str),
-    /// With an argument it would change how the connection that all writes share works; an option of its own says what
-    /// it is, and another switches it for one transaction.
+    /// Like `Script`, but it returns to the value of an option of its own. Another option switches it for one transaction.
     ForeignKeys,
     /// With an argument it changes how the connection that writes works, until the end of a transaction.
     Transaction,
@@ -193,7 +192,7 @@ pub(crate) fn refusal(name: &str, argument: bool, asker: Asker, defensive: bool)
         Connection => "it would be set for one connection of many; give it to open as one of its pragmas",
         Own(advice) | Never(advice) => advice,
         SchemaByHand if defensive => "it takes a database that was opened with defensive off",
-        Script(_) | SchemaByHand if asker == Asker::Script => return None,
+        Script(_) | ForeignKeys | SchemaByHand if asker == Asker::Script => return None,
         Transaction if matches!(asker, Asker::Script | Asker::Transaction) => return None,
         Script(_) => {
             "it is for a script given to exec, and ends with it; or give it to open as one of its pragmas"
@@ -211,10 +210,13 @@ pub(crate) fn refusal(name: &str, argument: bool, asker: Asker, defensive: bool)
 
 /// Whether what a script sets with this PRAGMA must be taken back when it ends.
 pub(crate) fn ends_with_script(name: &str) -> bool {
-    matches!(class(name), Some(Script(_) | SchemaByHand | Transaction))
+    matches!(
+        class(name),
+        Some(Script(_) | ForeignKeys | SchemaByHand | Transaction)
+    )
 }
 
-/// What scripts may set, with the value to which it returns.
+/// What scripts may set, with the value to which it returns. Foreign keys have an option of their own for that.
 pub(crate) fn defaults() -> impl Iterator<Item = (&'static str, &'static str)> {
     PRAGMAS.iter().filter_map(|&(name, class)| match class {
         Script(default) => Some((name, default)),

@@ -115,11 +115,12 @@ fn what_would_be_set_for_the_writer_alone_is_refused_with_advice() {
 #[test]
 fn what_a_script_sets_for_itself_ends_with_it() {
     let fixture = Fixture::with(
-        "CREATE TABLE c(x CHECK (x > 0))",
+        "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p, x CHECK (x > 0))",
         pragmas(&[("legacy_alter_table", "1")]),
     );
     fixture.exec(
-        "PRAGMA ignore_check_constraints = ON; PRAGMA legacy_alter_table = OFF; INSERT INTO c VALUES (-1);",
+        "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA legacy_alter_table = OFF;
+         INSERT INTO c VALUES (1, -1);",
     );
     assert_eq!(
         fixture.integers("SELECT x FROM c"),
@@ -127,7 +128,11 @@ fn what_a_script_sets_for_itself_ends_with_it() {
         "the script had its way"
     );
     assert_eq!(
-        fixture.fails("INSERT INTO c VALUES (-1)").code(),
+        fixture.fails("INSERT INTO c VALUES (1, 1)").code(),
+        "SQLITE_CONSTRAINT_FOREIGNKEY"
+    );
+    assert_eq!(
+        fixture.fails("INSERT INTO c VALUES (NULL, -1)").code(),
         "SQLITE_CONSTRAINT_CHECK"
     );
     let of_writer = |sql| single(&fixture.run(sql).rows);
@@ -136,10 +141,10 @@ fn what_a_script_sets_for_itself_ends_with_it() {
         Value::Integer(1),
         "as open was told"
     );
-    block_on(fixture.db.exec("PRAGMA ignore_check_constraints = ON; no SQL")).unwrap_err();
+    block_on(fixture.db.exec("PRAGMA foreign_keys = OFF; no SQL")).unwrap_err();
     assert_eq!(
-        of_writer("PRAGMA ignore_check_constraints"),
-        Value::Integer(0),
+        of_writer("PRAGMA foreign_keys"),
+        Value::Integer(1),
         "a script that fails ends, too"
     );
 }
