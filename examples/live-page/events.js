@@ -1,17 +1,16 @@
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+
+const head = Buffer.from('data: ')
+const end = Buffer.from('\n\n')
 
 /**
  * Sends what a live query finds as server-sent events: first all rows, then what changes, until the client leaves.
- * While a client is slower than the changes, they are gathered into one patch, so that nothing piles up here.
+ * While a client is slower than the changes, they are gathered into one patch, so that nothing piles up here. A patch is
+ * encoded once, however many clients get it.
  */
 export async function sendChanges(live, response) {
-  const patches = live.changes({ key: 'id' })
-  response.once('close', () => patches.return())
+  const events = live.changesBytes({ key: 'id' }).map(({ bytes }) => Buffer.concat([head, bytes, end]))
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
-  await pipeline(events(patches), response)
-}
-
-/** One event per patch, without the whole result. */
-async function* events(patches) {
-  for await (const { rows, ...patch } of patches) yield `data: ${JSON.stringify(patch)}\n\n`
+  await pipeline(Readable.from(events), response)
 }

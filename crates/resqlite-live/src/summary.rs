@@ -83,9 +83,18 @@ pub struct ChangeSummary {
     tables: Box<[(TableName, TableChange)]>,
     schema_changed: bool,
     everything_changed: bool,
+    is_external: bool,
 }
 
 impl ChangeSummary {
+    /// What is known of an external commit: that there was one.
+    pub fn of_external_commit() -> Self {
+        Self {
+            is_external: true,
+            ..Self::new(Vec::new(), false, true)
+        }
+    }
+
     pub(crate) fn new(
         mut tables: Vec<(TableName, TableChange)>,
         schema_changed: bool,
@@ -96,6 +105,7 @@ impl ChangeSummary {
             tables: tables.into_boxed_slice(),
             schema_changed,
             everything_changed,
+            is_external: false,
         }
     }
 
@@ -112,6 +122,11 @@ impl ChangeSummary {
     /// Whether anything in any table may have changed, rowids included (VACUUM, an external commit, a bound).
     pub fn everything_changed(&self) -> bool {
         self.everything_changed
+    }
+
+    /// Whether another process, or another copy of SQLite in this one, made the commit.
+    pub fn is_external(&self) -> bool {
+        self.is_external
     }
 
     /// Whether the table may have changed.

@@ -11,7 +11,7 @@ use resqlite::{
 use crate::{
     blocking,
     cancellation::Cancellation,
-    copies, diagnostics, explanation,
+    commit_frames, copies, diagnostics, explanation,
     frames::Request,
     listener::FrameListener,
     open::{self, Content},
@@ -77,7 +77,12 @@ impl Dispatcher {
             Op::Ended => self.step(request, |session, reply| session.ended(reply)),
             Op::Cancel => self.cancel(request.target),
             Op::Stream => self.stream(request, deliveries)?,
-            Op::Unsubscribe => self.realm.subscriptions.end(request.target),
+            Op::Unsubscribe => {
+                self.realm.subscriptions.end(request.target);
+                self.realm.commit_listeners.end(request.target);
+            }
+            Op::Commits => self.listen_to_commits(request),
+            Op::NextCommits => self.realm.commit_listeners.ask(request.target),
             Op::ExplainStream => self.explain_stream(request)?,
             Op::Query => self.query_any(request)?,
             Op::Describe => self.describe(request)?,
@@ -322,6 +327,17 @@ impl Dispatcher {
         let subscription = engine.subscribe(live, Box::new(listener));
         self.realm.subscriptions.keep(request.id, subscription);
         Some(())
+    }
+
+    fn listen_to_commits(&self, request: &Request<'_>) {
+        match self.realm.engine(request.target) {
+            Some(engine) => {
+                let listener = engine.listen_to_commits();
+                let tell = commit_frames::begin(Arc::clone(&self.realm), request.id);
+                self.realm.commit_listeners.keep(request.id, listener, tell);
+            }
+            None => self.reply(request).fail(&Error::Closed),
+        }
     }
 
     /// The statements of a live query with their parameters.

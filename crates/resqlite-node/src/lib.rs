@@ -22,6 +22,8 @@
 
 mod blocking;
 mod cancellation;
+mod commit_frames;
+mod commit_listeners;
 mod copies;
 mod description;
 mod diagnostics;

@@ -81,7 +81,7 @@ byte_enum! {
         /// `f64 verify · u32 queries · u32 0`, then per query `u32 sql · u32 length · params`, padded to 4. Opens a live
         /// query.
         Stream = 23,
-        /// Ends the live query that request `target` opened. No reply of its own.
+        /// Ends the live query or the listener that request `target` opened. No reply of its own.
         Unsubscribe = 24,
         /// `u32 sql · params`. Replies with JSON.
         ExplainStream = 25,
@@ -100,6 +100,10 @@ byte_enum! {
         Checkpoint = 31,
         /// `u32 length · bytes`. Appends to the bytes that an `OPEN` names by the number `target`. No reply.
         Upload = 32,
+        /// Listens to commits, until `UNSUBSCRIBE`. `OK` is the first reply, and `JSON` each event.
+        Commits = 33,
+        /// Asks for the next event of the listener that request `target` opened. No reply of its own.
+        NextCommits = 34,
     }
 }
 
@@ -109,7 +113,7 @@ impl Op {
         use Op::*;
         !matches!(
             self,
-            Define | Forget | Chunk | BatchAbort | Cancel | Unsubscribe | Upload
+            Define | Forget | Chunk | BatchAbort | Cancel | Unsubscribe | Upload | NextCommits
         )
     }
 }

@@ -10,7 +10,10 @@ use std::{
 
 use resqlite::{BatchPart, BatchParts, Engine, Handle, Scope};
 
-use crate::{outbox::Outbox, sessions::Sessions, subscriptions::Subscriptions, sync::lock, uploads::Uploads};
+use crate::{
+    commit_listeners::CommitListeners, outbox::Outbox, sessions::Sessions, subscriptions::Subscriptions,
+    sync::lock, uploads::Uploads,
+};
 
 /// What the port and the engine threads share, and what is given back when the realm ends.
 pub(crate) struct Realm {
@@ -24,6 +27,7 @@ pub(crate) struct Realm {
     pub(crate) subscriptions: Subscriptions,
     /// Bytes that will be opened as databases.
     pub(crate) uploads: Uploads,
+    pub(crate) commit_listeners: CommitListeners,
     handles: Mutex<HashMap<u32, Handle>>,
     last_handle: AtomicU32,
 }
@@ -37,6 +41,7 @@ impl Realm {
             batches: Mutex::default(),
             subscriptions: Subscriptions::default(),
             uploads: Uploads::default(),
+            commit_listeners: CommitListeners::default(),
             handles: Mutex::default(),
             last_handle: AtomicU32::new(0),
         }
@@ -81,6 +86,7 @@ impl Realm {
         self.scope.cancel();
         self.sessions.cancel_all();
         self.subscriptions.end_all();
+        self.commit_listeners.end_all();
         // The writer may be waiting for parameter sets that will never come.
         for (_, parts) in lock(&self.batches).drain() {
             parts.push(BatchPart::Abort);

@@ -27,6 +27,7 @@ mod commits;
 mod connection;
 mod core;
 mod dependencies;
+mod events;
 mod functions;
 mod guard;
 pub mod live;
@@ -58,6 +59,7 @@ pub use crate::{
         value::Value,
     },
     dependencies::{Explanation, Precision, TableExplanation},
+    events::{CommitEvent, CommitListener, TableEvent},
     live::{Delivery, Emission, Listener, LiveQueryRequest, LiveTotals, StreamStats, Subscription},
     requests::{
         description::Description,

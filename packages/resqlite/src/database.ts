@@ -2,13 +2,23 @@ import { type ParamSets, runBatch, sendBatch } from './batch'
 import { Channel } from './channel/channel'
 import { DatabaseHandle, type Target } from './channel/database-handle'
 import type { Pending } from './channel/pending'
+import { commitEvents, onCommit } from './commit-listener'
 import { runBackup, runCheckpoint, runSerialize, upload } from './copies'
-import { checkOptions } from './core/checks'
+import { checkBody, checkOptions } from './core/checks'
 import { asyncDispose } from './core/dispose'
 import { ResqliteError, TransactionError } from './core/errors'
 import { unwrap } from './core/failure'
 import { Iteration } from './core/iteration'
-import type { LiveQuery, StreamExplanation, StreamOptions, StreamRows } from './core/live-types'
+import type {
+  CommitEvent,
+  CommitOptions,
+  LiveIterator,
+  LiveQuery,
+  StreamExplanation,
+  StreamOptions,
+  StreamRows,
+  Unsubscribe,
+} from './core/live-types'
 import { type Location, locate } from './core/location'
 import { statementOf } from './core/query'
 import { innermost } from './core/transaction-context'
@@ -326,6 +336,36 @@ export class Database extends Executor implements AsyncDisposable {
     const { sql, params, options } = statementOf(first, second, third)
     const pending = startExplainStream(this.#handle.usable(), sql, params, options as AbortOptions)
     return unwrap(await pending.promise, sql)
+  }
+
+  /**
+   * Calls `callback` after each commit to the file, whoever made it, with what it changed: as soon as reads see it. Work that
+   * is rolled back is not reported. If the callback returns a promise, the next event waits for it, and contains all commits
+   * of the meantime. Returns a function that ends the listening, which the closing of the database does, too.
+   *
+   * Whatever the callback throws becomes an uncaught exception. Listening keeps the process alive.
+   *
+   * ```ts
+   * const stop = db.onCommit(({ to, tables }) => console.log(to, tables))
+   * ```
+   */
+  onCommit(callback: (event: CommitEvent) => unknown, options?: CommitOptions): Unsubscribe {
+    checkBody('onCommit', callback)
+    checkOptions('onCommit', options)
+    return onCommit(this.#handle.usable(), callback, options)
+  }
+
+  /**
+   * Iterates over the same events, from the first `next` on. A slow consumer gets the commits of the meantime as one event.
+   * Closing the database ends it with the code `RESQLITE_CLOSED`.
+   *
+   * ```ts
+   * for await (const { from, to, tables } of db.commits()) invalidate(tables)
+   * ```
+   */
+  commits(options?: CommitOptions): LiveIterator<CommitEvent> {
+    checkOptions('commits', options)
+    return commitEvents(this.#handle.usable(), options)
   }
 
   /** Returns the counters of the engine behind this database. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Row } from '../src/core/types'
-import { KeyedResult } from '../src/live/changes'
+import { KeyedResult } from '../src/live/keyed-result'
 import { applyPatch, changesNothing, patchBetween, type RowPatch } from '../src/live/patches'
 import { KeyColumns } from '../src/live/row-keys'
 import { type KeptSegment, movedSegments } from '../src/live/row-moves'
@@ -122,16 +122,14 @@ const row = (id: unknown, v: unknown = 0): Row => ({ id, v }) as Row
 
 function keyed(rows: Row[], key = ['id']): KeyedResult {
   const result = new KeyedResult(new KeyColumns(key))
-  result.advance(patch([NEW_ROWS, rows.length], rows), 1, true)
+  result.advance(patch([NEW_ROWS, rows.length], rows), true)
   return result
 }
 
 test('the first patch adds everything', () => {
   const rows = [row(1), row(2)]
   const result = new KeyedResult(new KeyColumns(['id']))
-  assert.deepEqual(result.advance(patch([NEW_ROWS, 2], rows), 7, true), {
-    initial: true,
-    rows,
+  assert.deepEqual(result.advance(patch([NEW_ROWS, 2], rows), true), {
     added: [
       { index: 0, row: rows[0] },
       { index: 1, row: rows[1] },
@@ -139,20 +137,15 @@ test('the first patch adds everything', () => {
     removed: [],
     updated: [],
     moved: [],
-    commit: 7,
   })
+  assert.deepEqual(result.rows, rows)
 })
 
 test('a new row with the key of a removed one is an update', () => {
   const [one, two, three] = [row(1), row(2), row(3)]
   const result = keyed([one, two, three])
   const [changed, four] = [row(1, 9), row(4)]
-  const { added, removed, updated, moved, initial } = result.advance(
-    patch([2, 1, NEW_ROWS, 2], [changed, four]),
-    2,
-    false,
-  )
-  assert.equal(initial, false)
+  const { added, removed, updated, moved } = result.advance(patch([2, 1, NEW_ROWS, 2], [changed, four]), true)
   assert.deepEqual(added, [{ index: 2, row: four }])
   assert.deepEqual(removed, [{ index: 1, row: two }])
   assert.deepEqual(updated, [{ from: 0, index: 1, previous: one, row: changed }])
@@ -161,19 +154,20 @@ test('a new row with the key of a removed one is an update', () => {
 
 test('a row that only changes its position is moved', () => {
   const rows = [row(1), row(2), row(3), row(4)]
-  const { added, removed, updated, moved } = keyed(rows).advance(patch([3, 1, 0, 3]), 2, false)
+  const { added, removed, updated, moved } = keyed(rows).advance(patch([3, 1, 0, 3]), true)
   assert.deepEqual([added, removed, updated], [[], [], []])
   assert.deepEqual(moved, [{ from: 3, index: 0, row: rows[3] }])
 })
 
-test('a patch is correct after users have modified the rows of the one before', () => {
-  const rows = [row(1), row(2), row(3)]
-  const result = new KeyedResult(new KeyColumns(['id']))
-  const first = result.advance(patch([NEW_ROWS, 3], rows), 1, true)
-  first.rows.reverse()
-  const { rows: next, removed } = result.advance(patch([1, 2]), 2, false)
-  assert.deepEqual(next, [rows[1], rows[2]])
-  assert.deepEqual(removed, [{ index: 0, row: rows[0] }])
+test('the rows before stay as they are unless they may be modified in place', () => {
+  const rows = [row(1), row(2)]
+  const result = keyed(rows)
+  const before = result.rows
+  result.advance(patch([0, 1, NEW_ROWS, 1], [row(2, 9)]), false)
+  assert.deepEqual(before, rows)
+  const now = result.rows
+  result.advance(patch([0, 1, NEW_ROWS, 1], [row(2, 10)]), true)
+  assert.equal(result.rows, now)
 })
 
 const duplicate = withCode('RESQLITE_KEY', 'not unique')
@@ -189,12 +183,12 @@ test('two rows with one key are refused, with the key', () => {
 
 test('a new row with the key of another one is refused', () => {
   const result = keyed([row(1), row(2)])
-  assert.throws(() => result.advance(patch([0, 2, NEW_ROWS, 1], [row(2, 5)]), 2, false), duplicate)
+  assert.throws(() => result.advance(patch([0, 2, NEW_ROWS, 1], [row(2, 5)]), true), duplicate)
 })
 
 test('a row that occurs twice in the new result is refused', () => {
   const result = keyed([row(1), row(2)])
-  assert.throws(() => result.advance(patch([0, 2, 1, 1]), 2, false), withCode('RESQLITE_KEY', 'id = 2'))
+  assert.throws(() => result.advance(patch([0, 2, 1, 1]), true), withCode('RESQLITE_KEY', 'id = 2'))
 })
 
 test('keys of different types are different, and every value can be a key', () => {
@@ -207,12 +201,12 @@ test('keys of different types are different, and every value can be a key', () =
 
 test('a key column that the result lacks is refused even when there are no rows', () => {
   const result = new KeyedResult(new KeyColumns(['id', 'name']))
-  assert.throws(() => result.advance(patch([]), 1, true), withCode('RESQLITE_KEY', '"name"', '"id", "v"'))
+  assert.throws(() => result.advance(patch([]), true), withCode('RESQLITE_KEY', '"name"', '"id", "v"'))
 })
 
 test('a key column that disappears later is refused', () => {
   const result = keyed([row(1)])
-  assert.throws(() => result.advance(patch([NEW_ROWS, 1], [{ v: 1 }], ['v']), 2, false), /no column "id"/)
+  assert.throws(() => result.advance(patch([NEW_ROWS, 1], [{ v: 1 }], ['v']), true), /no column "id"/)
 })
 
 test('the lists of every patch lead from the result before to the new one', () => {
@@ -220,14 +214,17 @@ test('the lists of every patch lead from the result before to the new one', () =
   const ids = Array.from({ length: 14 }, (_, i) => i)
   const result = new KeyedResult(new KeyColumns(['id']))
   let before: Row[] = []
+  let earliest = before
   for (let round = 0; round < 2000; round++) {
     const known = new Map(before.map((row) => [row.id, row]))
     const chosen = ids.filter(() => int(3) > 0)
     if (int(4) === 0) chosen.sort(() => int(3) - 1)
     const now = chosen.map((id) => (int(3) === 0 ? row(id, pick([1, 2, 3])) : (known.get(id) ?? row(id))))
-    const said = result.advance(patchBetween(before, now, ['id', 'v']), round, round === 0)
-    assert.deepEqual(said.rows, now, `seed ${seed}, round ${round}`)
+    const lists = result.advance(patchBetween(before, now, ['id', 'v']), int(2) === 0)
+    const said = { ...lists, rows: now }
+    assert.deepEqual(result.rows, now, `seed ${seed}, round ${round}`)
     assert.deepEqual(fold(before, said), now, `seed ${seed}, round ${round}`)
+    assert.deepEqual(fold(earliest, { ...result.since(earliest), rows: now }), now, `seed ${seed}`)
     const told = [...said.added, ...said.updated].every(({ index, row }) => now[index] === row)
     const gone = said.removed.every(({ index, row }) => before[index] === row)
     const same = said.moved.every(({ from, index, row }) => before[from] === row && now[index] === row)
@@ -236,5 +233,6 @@ test('the lists of every patch lead from the result before to the new one', () =
       said.updated.every(({ from, previous, row }) => before[from] === previous && previous.id === row.id),
     )
     before = now
+    if (int(5) === 0) earliest = now
   }
 })

@@ -627,8 +627,8 @@ test('changes returns what changed from one patch to the next', async () => {
   const first = changes.next()
   await arrived()
   native.last.result([1, 2], 4)
-  const { rows, added, initial, commit } = (await first).value
-  assert.deepEqual([numbers(rows), added.length, initial, commit], [[1, 2], 2, true, 4])
+  const { rows, added, initial, commit, since, version } = (await first).value
+  assert.deepEqual([numbers(rows), added.length, initial, commit, since], [[1, 2], 2, true, 4, 0])
   const second = changes.next()
   native.last.patch([3], [1, 1, -1, 1]).emit(5)
   assert.deepEqual((await second).value, {
@@ -639,6 +639,8 @@ test('changes returns what changed from one patch to the next', async () => {
     updated: [],
     moved: [],
     commit: 5,
+    since: version,
+    version: version + 1,
   })
 })
 

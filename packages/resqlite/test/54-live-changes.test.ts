@@ -27,7 +27,8 @@ test('changes names the rows that were added, removed, updated and moved', async
     ],
   )
   const { commit } = await db.execute("INSERT INTO t VALUES (4, 1.5, 'd')")
-  assert.deepEqual((await changes.next()).value, {
+  const patch = (await changes.next()).value as Patch
+  assert.deepEqual(patch, {
     initial: false,
     rows: await db.select(SQL),
     added: [{ index: 1, row: { id: 4, place: 1.5, v: 'd' } }],
@@ -35,6 +36,8 @@ test('changes names the rows that were added, removed, updated and moved', async
     updated: [],
     moved: [],
     commit,
+    since: initial.version,
+    version: patch.version,
   })
   await db.execute('DELETE FROM t WHERE id = 1')
   assert.deepEqual((await changes.next()).value.removed, [{ index: 0, row: { id: 1, place: 1, v: 'a' } }])

@@ -5,7 +5,9 @@ import {
   Database,
   type Diagnostics,
   type Emission,
+  type EncodedPatch,
   type Executor,
+  type LeanPatch,
   type LiveQuery,
   type OpenOptions,
   type Patch,
@@ -123,6 +125,19 @@ export async function streams(db: Database): Promise<void> {
     same<(typeof patch.updated)[0]['previous'], User>(true)
   }
   live.changes({ key: ['id', 'name'] })
+  for await (const patch of live.changes({ key: 'id', rows: false }))
+    same<typeof patch, LeanPatch<User>>(true)
+  for await (const patch of arrays.changes({ key: [0, 1] })) same<typeof patch, Patch<RowArray>>(true)
+  for await (const patch of live.changesBytes({ key: 'id' })) same<typeof patch, EncodedPatch>(true)
+  for await (const count of live.values().map(async (users) => users.length)) same<typeof count, number>(true)
+  live.subscribe({
+    next: (users) => same<typeof users, User[]>(true),
+    error: ({ code }) => console.log(code),
+  })
+  live.subscribe(
+    () => {},
+    (error) => same<typeof error.code, string>(true),
+  )
   plain.changes({ key: 'any' })
   same<typeof live.current, User[] | undefined>(true)
   same<typeof live.stats, StreamStats>(true)
@@ -145,6 +160,10 @@ export function refusedStreams(db: Database): void {
   const live = db.stream<User>('SELECT * FROM users')
   // @ts-expect-error no such column
   live.changes({ key: 'nope' })
+  // @ts-expect-error rows that are objects have no indexes
+  live.changes({ key: 0 })
+  // @ts-expect-error rows that are arrays have no names
+  db.stream('SELECT 1', [], { arrays: true }).changes({ key: 'id' })
   // @ts-expect-error a key is needed
   live.changes({})
   // @ts-expect-error no changes of several queries

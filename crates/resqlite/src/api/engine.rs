@@ -32,6 +32,7 @@ use crate::{
         token::Token,
     },
     dependencies::Explanation,
+    events::{CommitEvents, CommitListener},
     guard::authorizer::Role,
     live::{ExternalWatch, Listener, LiveCoordinator, LiveQueryRequest, Subscription},
     reader::{Cursor, Job, Lease, Pool, Readers},
@@ -52,6 +53,7 @@ pub struct Engine {
     /// Copies and checkpoints that callers asked for.
     pub(super) tasks: Tasks,
     live: Arc<LiveCoordinator>,
+    events: Arc<CommitEvents>,
     writer: Mutex<Option<JoinHandle<()>>>,
     sessions: Mutex<Sessions>,
     /// How many handles share the engine.
@@ -105,17 +107,27 @@ impl Engine {
         let leases = readers("resqlite-lease", leases);
         let reruns = pool(count, idle).spinning().counted(Dispatcher::reruns());
         let reruns = readers("resqlite-live", reruns);
+        let external = Arc::new(external);
         let live = Arc::new(LiveCoordinator::new(
             Arc::clone(&commits),
             Arc::clone(&selects),
             Arc::clone(&reruns),
             settings.readers,
-            Arc::new(external),
+            Arc::clone(&external),
         ));
+        let events = Arc::new(CommitEvents::new(
+            Arc::clone(&commits),
+            Arc::clone(&reruns),
+            Arc::clone(&external),
+        ));
+        let listener: Weak<LiveCoordinator> = Arc::downgrade(&live);
+        external.listen(listener);
+        let listener: Weak<CommitEvents> = Arc::downgrade(&events);
+        external.listen(listener);
         let parts = WriterContext {
             queue,
             commits,
-            observers: Arc::new([Arc::clone(&live) as _]),
+            observers: Arc::new([Arc::clone(&live) as _, Arc::clone(&events) as _]),
             readers: selects,
             background: reruns,
             counters: Arc::default(),
@@ -137,6 +149,7 @@ impl Engine {
             parts,
             tasks: Tasks::default(),
             live,
+            events,
             writer: Mutex::new(writer),
             sessions: Mutex::default(),
             handles: AtomicUsize::new(1),
@@ -183,6 +196,7 @@ impl Engine {
         }
         self.live.close();
         self.tasks.close();
+        self.events.close();
         self.parts.readers.close();
         self.parts.background.close();
         self.parts.leases.close();
@@ -296,6 +310,11 @@ impl Engine {
         while let Some(job) = self.parts.queue.remove(WriteJob::is_cancelled) {
             job.fail(Error::Aborted);
         }
+    }
+
+    /// Listens to commits from now on.
+    pub fn listen_to_commits(&self) -> CommitListener {
+        CommitListener::begin(&self.events)
     }
 
     /// The number of the newest commit in the log, external ones included; 0 before the first.

@@ -25,7 +25,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite_live::{ChangeSet, Commit, CommitLog, Interest, Overflow};
+use resqlite_live::{ChangeSet, ChangeSummary, Commit, CommitLog, Interest, Overflow};
 
 use super::gate::{CommitGate, HeldBack};
 use crate::core::{
@@ -129,11 +129,16 @@ impl Commits {
         Arc::clone(&lock(&self.interest))
     }
 
-    /// Records a commit of unknown content: by a writer that was lost, or by another process.
+    /// Records a commit of unknown content, by a writer that was lost.
     pub(crate) fn record_unknown(&self) {
         let mut changes = ChangeSet::new();
         changes.record_everything_changed();
         self.append(&mut changes, true);
+    }
+
+    /// Records an external commit.
+    pub(crate) fn record_external(&self) {
+        self.add(ChangeSummary::of_external_commit());
     }
 
     /// `wrote`: SQLite has written something, even if the hook reported no row.
@@ -142,7 +147,11 @@ impl Commits {
             changes.clear();
             return self.last();
         }
-        let number = lock(&self.log).append(changes.finish());
+        self.add(changes.finish())
+    }
+
+    fn add(&self, summary: ChangeSummary) -> u64 {
+        let number = lock(&self.log).append(summary);
         self.last.store(number, Ordering::Release);
         number
     }

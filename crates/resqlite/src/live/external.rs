@@ -1,6 +1,6 @@
 //! Notices external commits: by other processes, and by other copies of SQLite in this one.
 //!
-//! While live queries are open, a thread with a connection of its own asks SQLite every few milliseconds whether
+//! While live queries or listeners to commits are open, a thread with a connection of its own asks SQLite every few milliseconds whether
 //! somebody has committed (`PRAGMA data_version`). It cannot tell the engine's own writer from others. The writer can: on
 //! its connection the version changes with external commits only. So when the version has changed, the thread has the
 //! writer's connection inspected.
@@ -50,14 +50,16 @@ pub(crate) struct ExternalWatch {
 #[derive(Default)]
 struct State {
     thread: Option<JoinHandle<()>>,
-    /// Live queries are open.
+    /// In the order in which they are notified.
+    listeners: Vec<Weak<dyn ExternalListener>>,
+    /// Somebody listens.
     active: bool,
     closed: bool,
 }
 
 /// What is notified of external commits.
-pub(super) trait ExternalListener: Send + Sync {
-    /// Whether live queries are open.
+pub(crate) trait ExternalListener: Send + Sync {
+    /// Whether it has to know of external commits now.
     fn is_open(&self) -> bool;
     /// There was an external commit.
     fn external_commit(self: Arc<Self>);
@@ -105,8 +107,21 @@ impl ExternalWatch {
         Ok(())
     }
 
-    /// Watches as long as live queries are open. Called when one has been opened.
-    pub(super) fn wake(self: &Arc<Self>, listener: Weak<dyn ExternalListener>) {
+    /// Adds a listener. The first one records external commits in the commit log, for all others to find there.
+    pub(crate) fn listen(&self, listener: Weak<dyn ExternalListener>) {
+        lock(&self.state).listeners.push(listener);
+    }
+
+    /// Tells all listeners of an external commit.
+    pub(super) fn announce(&self) {
+        let listeners = lock(&self.state).listeners.clone();
+        for listener in listeners.iter().filter_map(Weak::upgrade) {
+            listener.external_commit();
+        }
+    }
+
+    /// Watches as long as a listener has to know. Called when that has begun.
+    pub(crate) fn wake(self: &Arc<Self>) {
         if !self.settings.watch_external || self.location.identity().is_none() {
             return;
         }
@@ -120,7 +135,7 @@ impl ExternalWatch {
             // Without the thread, external commits go unnoticed, as without the option.
             state.thread = thread::Builder::new()
                 .name("resqlite-watcher".into())
-                .spawn(move || watch.run(&listener))
+                .spawn(move || watch.run())
                 .ok();
         }
         drop(state);
@@ -157,35 +172,36 @@ impl ExternalWatch {
     }
 
     /// The body of the watcher thread.
-    fn run(self: Arc<Self>, listener: &Weak<dyn ExternalListener>) {
+    fn run(self: Arc<Self>) {
         let mut connection = None;
         let mut known = Versions::default();
-        while self.pause(listener) {
+        while self.pause() {
             let now = self.look(&mut connection).unwrap_or_default();
             // Without versions nothing is known, so the writer is asked.
             let changed = now != known || now.is_unknown();
-            if changed
-                && !self.asking.swap(true, Ordering::AcqRel)
-                && let Some(listener) = listener.upgrade()
-                && self.check(Box::new(move |found| {
+            if changed && !self.asking.swap(true, Ordering::AcqRel) {
+                let watch = Arc::clone(&self);
+                let announce = move |found| {
                     if found == Found::ExternalCommit {
-                        listener.external_commit();
+                        watch.announce();
                     }
-                }))
-            {
-                known = now;
+                };
+                if self.check(Box::new(announce)) {
+                    known = now;
+                }
             }
         }
     }
 
     /// Waits until the next check is due; `false` if the watch is closed.
-    fn pause(&self, listener: &Weak<dyn ExternalListener>) -> bool {
+    fn pause(&self) -> bool {
         let mut state = lock(&self.state);
         if !state.closed {
             state = wait_for(&self.turn, state, limits::EXTERNAL_LOOK);
         }
         while !state.closed {
-            state.active = listener.upgrade().is_some_and(|listener| listener.is_open());
+            let mut listeners = state.listeners.iter().filter_map(Weak::upgrade);
+            state.active = listeners.any(|listener| listener.is_open());
             if state.active {
                 return true;
             }

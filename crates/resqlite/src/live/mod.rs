@@ -35,7 +35,7 @@ mod subscription;
 mod verification;
 
 pub(crate) use coordinator::LiveCoordinator;
-pub(crate) use external::ExternalWatch;
+pub(crate) use external::{ExternalListener, ExternalWatch};
 pub use request::{Delivery, Emission, Listener, LiveQueryRequest};
 pub use stats::{LiveTotals, StreamStats};
 pub use subscription::Subscription;

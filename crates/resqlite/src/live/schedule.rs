@@ -1,9 +1,6 @@
 //! When live queries run, and on which threads.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Weak},
-};
+use std::{collections::VecDeque, sync::Arc};
 
 use resqlite_live::{LiveQueryId, Reason};
 
@@ -35,8 +32,7 @@ impl LiveCoordinator {
         if closed {
             lock(&live_query.state).listener.fail(&Error::Closed, true);
         } else {
-            let listener: Weak<Self> = Arc::downgrade(self);
-            self.external.wake(listener);
+            self.external.wake();
             let first = FirstRun {
                 coordinator: Arc::clone(self),
                 live_query: Arc::clone(&live_query),

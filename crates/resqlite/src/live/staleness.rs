@@ -144,7 +144,7 @@ impl LiveCoordinator {
         let (coordinator, live_query) = (Arc::clone(self), Arc::clone(live_query));
         self.external.check(Box::new(move |found| {
             if found == Found::ExternalCommit {
-                Arc::clone(&coordinator).external_commit();
+                coordinator.external.announce();
             }
             let is_miss = found != Found::Unknown && coordinator.external_commits() == known;
             coordinator.resolve_possible_miss(&live_query, is_miss);
@@ -169,7 +169,7 @@ impl ExternalListener for LiveCoordinator {
     }
 
     fn external_commit(self: Arc<Self>) {
-        self.commits.record_unknown();
+        self.commits.record_external();
         self.catch_up();
         // Counted last: an audit that began before the queries were marked stale must find a higher count afterwards.
         self.external_commits.fetch_add(1, Ordering::SeqCst);

@@ -1,5 +1,5 @@
 import type { StreamStats } from '../core/counters'
-import { Failure } from '../core/failure'
+import { type Failure, undecodableFailure } from '../core/failure'
 import { FLUSH_BYTES, INBOX_BYTES, TURN_MILLISECONDS } from '../core/limits'
 import { Layout } from '../decode/layout'
 import { Memory } from '../decode/memory'
@@ -415,8 +415,8 @@ export class Channel {
       else if (last) pending.settle(outcomeOf(pending, kind, argument, memory, at))
       else pending.progressed?.(outcomeOf(pending, kind, argument, memory, at))
     } catch (error) {
-      // For example a text that is longer than a string can be. It fails this request and no other.
-      pending.settle(new Failure(() => error as Error))
+      // It fails this request and no other.
+      pending.settle(undecodableFailure(error))
     }
   }
 
@@ -434,9 +434,9 @@ export class Channel {
         request.take(kind, last, argument, this.#layouts[argument], memory, at)
       }
     } catch (error) {
-      // For example a text that is longer than a string can be. The patches that follow could not be applied.
+      // The patches that follow could not be applied.
       this.unsubscribe(request)
-      request.failed(new Failure(() => error as Error), true)
+      request.failed(undecodableFailure(error), true)
     }
     // Only now, because subscribers may read the counters of the slot while they are called.
     if (last) this.#retire(request)

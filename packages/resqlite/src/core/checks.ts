@@ -1,6 +1,6 @@
 import { typeError } from './errors'
 import { MAX_BATCH_ROWS, MAX_MILLISECONDS, STREAM_QUERIES } from './limits'
-import type { ChangesOptions, StreamOptions } from './live-types'
+import type { ChangesBytesOptions, ChangesOptions, LiveObserver, StreamOptions } from './live-types'
 import type {
   BackupOptions,
   BeginOptions,
@@ -131,9 +131,10 @@ const STREAM: Checks = {
   verify: (value) =>
     typeof value === 'number' && value >= 0 && value <= 1 ? undefined : 'a number from 0 to 1',
 } satisfies Record<keyof StreamOptions, Check>
-const CHANGES: Checks = {
-  key: (value) => (isKey(value) ? undefined : 'the name of a column, or an array of at least one'),
-} satisfies Record<keyof ChangesOptions, Check>
+const key: Check = (value) =>
+  isKey(value) ? undefined : 'the name (or, with arrays, the index) of a column, or an array of at least one'
+const CHANGES: Checks = { key, rows: boolean } satisfies Record<keyof ChangesOptions, Check>
+const CHANGES_BYTES: Checks = { key } satisfies Record<keyof ChangesBytesOptions, Check>
 
 const BACKUP: Checks = {
   signal,
@@ -166,10 +167,13 @@ const METHODS = {
   begin: TRANSACTION,
   snapshot: SNAPSHOT,
   stream: STREAM,
+  onCommit: ABORT,
+  commits: ABORT,
   changes: CHANGES,
   backup: BACKUP,
   serialize: ABORT,
   close: CLOSE,
+  changesBytes: CHANGES_BYTES,
 } as const
 
 /** Throws if an option is unknown or has a wrong value. The message names it. */
@@ -228,13 +232,25 @@ export function checkBody(method: string, body: unknown): void {
   }
 }
 
-/** Returns the columns of `changes({ key })`. */
-export function checkKey(options: unknown): readonly string[] {
-  checkOptions('changes', options ?? {})
-  const key = (options as { key?: string | readonly string[] } | undefined)?.key
+/** Checks the options of `changes` and `changesBytes` against the live query. Returns the columns of the key. */
+export function checkChanges(
+  method: 'changes' | 'changesBytes',
+  options: unknown,
+  { names, arrays }: { names: readonly string[] | undefined; arrays: boolean },
+): { key: readonly string[] | readonly number[]; rows: boolean } {
+  checkOptions(method, options ?? {})
+  const { key, rows = true } = (options ?? {}) as { key?: unknown; rows?: boolean }
+  const example = arrays ? '{ key: 0 }' : "{ key: 'id' }"
   if (key === undefined)
-    throw refused("changes: option key is missing; it must name a column, as in { key: 'id' }")
-  return typeof key === 'string' ? [key] : [...key]
+    throw refused(`${method}: option key is missing; it must name a column, as in ${example}`)
+  if (names !== undefined) throw refused(`${method} is not available for a live query of several queries`)
+  const columns = Array.isArray(key) ? [...key] : [key]
+  const wrong = columns.find((column) => (typeof column === 'number') !== arrays)
+  if (wrong !== undefined) {
+    const expected = arrays ? 'the index of a column, since rows are arrays' : 'the name of a column'
+    throw refused(`${method}: option key must be ${expected}, as in ${example}, not ${show(wrong)}`)
+  }
+  return { key: columns, rows }
 }
 
 /** Returns the queries of `stream({ … })` with their names. */
@@ -266,19 +282,28 @@ function checkNamedQuery(name: string, query: unknown): void {
   }
 }
 
-/** Throws if the arguments of `subscribe` are not functions. */
-export function checkCallbacks(next: unknown, error: unknown): void {
-  if (typeof next !== 'function') {
-    throw refused(`subscribe: the first argument must be a function, not ${show(next)}`)
-  }
+/** Returns the arguments of `subscribe` as an observer. Throws if they are neither functions nor an observer. */
+export function checkObserver<V>(first: unknown, error: unknown): LiveObserver<V> {
   if (error !== undefined && typeof error !== 'function') {
     throw refused(`subscribe: the second argument must be a function, not ${show(error)}`)
   }
+  if (typeof first === 'function') return { next: first, error } as LiveObserver<V>
+  if (typeof first !== 'object' || first === null) {
+    throw refused(`subscribe: the first argument must be a function or an observer, not ${show(first)}`)
+  }
+  if (error !== undefined) throw refused('subscribe: beside an observer there must be no second argument')
+  for (const name of ['next', 'error', 'complete'] as const) {
+    const callback = (first as LiveObserver<V>)[name]
+    if (callback === undefined || typeof callback === 'function') continue
+    throw refused(`subscribe: ${name} of the observer must be a function, not ${show(callback)}`)
+  }
+  return first as LiveObserver<V>
 }
 
 function isKey(value: unknown): boolean {
-  if (typeof value === 'string') return true
-  return Array.isArray(value) && value.length > 0 && value.every((column) => typeof column === 'string')
+  const isColumn = (column: unknown) =>
+    typeof column === 'string' || (Number.isInteger(column) && (column as number) >= 0)
+  return Array.isArray(value) ? value.length > 0 && value.every(isColumn) : isColumn(value)
 }
 
 /** Creates the error of an argument that cannot be used. */

@@ -61,6 +61,12 @@ export function closedFailure(path: string): Failure {
   return new Failure(() => closedError(path))
 }
 
+/** The failure of a request whose reply cannot be decoded: for example a text that is longer than a string can be. */
+export function undecodableFailure(cause: unknown): Failure {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new Failure(() => new ResqliteError(message, 'RESQLITE_RESULT', { cause }))
+}
+
 /** Returns the value of a request, or throws the error it failed with. The stack trace begins at the caller. */
 export function unwrap<T>(outcome: unknown, sql?: string): T {
   if (outcome instanceof Failure) throw outcome.toError(sql, unwrap)

@@ -1,5 +1,6 @@
 import { asyncDispose } from './dispose'
 import { Failure } from './failure'
+import type { LiveIterator } from './live-types'
 
 /** The outcome of a `next`: a value, an error, or (undefined) the end. */
 export type Outcome<T> = { readonly value: T } | Failure | undefined
@@ -27,7 +28,7 @@ const collected = new FinalizationRegistry<IterationSource<unknown>>((source) =>
  * The iterator that the caller gets. Nothing but a `next` that is under way refers to it. If the caller drops it without
  * ending it, it is therefore collected, and its resources are released.
  */
-export class Iteration<T> implements AsyncIterableIterator<T> {
+export class Iteration<T> implements LiveIterator<T> {
   readonly #source: IterationSource<T>
   #registered = false
 
@@ -58,6 +59,10 @@ export class Iteration<T> implements AsyncIterableIterator<T> {
     await this.#source.end()
   }
 
+  map<U>(make: (value: T) => U | PromiseLike<U>): LiveIterator<U> {
+    return new Iteration(new MappedSource(this, make))
+  }
+
   /** Uses `this` after the wait, which keeps the iterator from being collected meanwhile. */
   async #wait(): Promise<IteratorResult<T, undefined>> {
     const outcome = await this.#source.next()
@@ -70,5 +75,38 @@ export class Iteration<T> implements AsyncIterableIterator<T> {
   #register(): void {
     this.#registered = true
     collected.register(this, this.#source)
+  }
+}
+
+/** The values of another iterator, changed by a function. */
+class MappedSource<T, U> implements IterationSource<U> {
+  readonly sql = undefined
+  readonly holdsResources = false
+  /** It releases its resources itself if it is collected. */
+  readonly #inner: Iteration<T>
+  readonly #make: (value: T) => U | PromiseLike<U>
+
+  constructor(inner: Iteration<T>, make: (value: T) => U | PromiseLike<U>) {
+    this.#inner = inner
+    this.#make = make
+  }
+
+  ready(): undefined {
+    return undefined
+  }
+
+  async next(): Promise<Outcome<U>> {
+    const { value, done } = await this.#inner.next()
+    if (done) return undefined
+    try {
+      return { value: await this.#make(value) }
+    } catch (error) {
+      await this.end()
+      throw error
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#inner.return()
   }
 }

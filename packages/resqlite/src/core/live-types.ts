@@ -34,6 +34,9 @@ export interface StreamOptions extends AbortOptions {
  */
 export type EmissionReason = 'first' | 'unknown' | 'schema' | 'table' | 'columns' | 'rows'
 
+/** An error with a code: see {@link ResqliteError}. */
+export type CodedError = Error & { readonly code: string }
+
 /** Information about a value of a live query. */
 export interface Emission {
   /** The value contains this commit and all before it: compare with {@link WriteResult.commit}. It never decreases. */
@@ -77,15 +80,10 @@ export interface MovedRow<T> {
   row: T
 }
 
-/**
- * The difference between two results, as {@link LiveQuery.changes} returns it. Rows that are in none of the lists have kept
- * their relative order.
- */
-export interface Patch<T = Row> {
+/** The difference between two results, as {@link LiveQuery.changes} returns it with `rows: false`. */
+export interface LeanPatch<T = Row> {
   /** Whether this is the first patch, in which all rows are `added`. */
   initial: boolean
-  /** The whole new result. */
-  rows: T[]
   /** Rows whose key is new. */
   added: AddedRow<T>[]
   /** Rows whose key is gone. */
@@ -96,23 +94,132 @@ export interface Patch<T = Row> {
   moved: MovedRow<T>[]
   /** As in {@link Emission.commit}. */
   commit: number
+  /** The `version` of the result that the patch is to be applied to; 0 if it is the first. */
+  since: number
+  /**
+   * The number of the result that the patch leads to. Versions grow, and no two results have the same in one process and
+   * thread: patches with the same `since` and `version` are the same.
+   */
+  version: number
+}
+
+/**
+ * The difference between two results, as {@link LiveQuery.changes} returns it. Rows that are in none of the lists have kept
+ * their relative order.
+ */
+export interface Patch<T = Row> extends LeanPatch<T> {
+  /** The whole new result. */
+  rows: T[]
+}
+
+/** A patch as JSON, as {@link LiveQuery.changesBytes} returns it. */
+export interface EncodedPatch {
+  /** The JSON text of a {@link LeanPatch} in UTF-8. All who get the same patch share it, so do not modify it. */
+  readonly bytes: Uint8Array
+  /** As in {@link LeanPatch.initial}. */
+  readonly initial: boolean
+  /** As in {@link Emission.commit}. */
+  readonly commit: number
+  /** As in {@link LeanPatch.since}. */
+  readonly since: number
+  /** As in {@link LeanPatch.version}. */
+  readonly version: number
 }
 
 /** The type of the rows of a value; `never` for values of several queries. */
 export type RowOf<V> = V extends readonly (infer T)[] ? T : never
 
-/** The names of the columns that can be in the key of a result; none for values of several queries. */
-export type KeyColumn<V> = [RowOf<V>] extends [never] ? never : Extract<keyof RowOf<V>, string>
+/** The columns that can be in the key of a result: names, or indexes of rows that are arrays; none for several queries. */
+export type KeyColumn<V> = [RowOf<V>] extends [never]
+  ? never
+  : RowOf<V> extends readonly unknown[]
+    ? number
+    : Extract<keyof RowOf<V>, string>
+
+/** Options of {@link LiveQuery.changesBytes}. */
+export interface ChangesBytesOptions<V = Row[]> {
+  /**
+   * The column, or the columns together, whose values are different in each row. Like a primary key. With `arrays`, columns
+   * are named by their indexes.
+   */
+  key: KeyColumn<V> | readonly KeyColumn<V>[]
+}
 
 /** Options of {@link LiveQuery.changes}. */
-export interface ChangesOptions<V = Row[]> {
-  /** The column, or the columns together, whose values are different in each row. Like a primary key. */
-  key: KeyColumn<V> | readonly KeyColumn<V>[]
+export interface ChangesOptions<V = Row[]> extends ChangesBytesOptions<V> {
+  /** Whether patches contain the whole new result, an array that is made for each patch. Default: `true`. */
+  rows?: boolean | undefined
+}
+
+/** What {@link LiveQuery.subscribe} calls, as an object. */
+export interface LiveObserver<V> {
+  /** There is a value. */
+  next?(value: V, info: Emission): void
+  /** The queries failed. */
+  error?(error: CodedError): void
+  /** The database was closed, or the signal fired: nothing follows. */
+  complete?(): void
+}
+
+/** A live query by the rules of observables. */
+export interface LiveObservable<V> {
+  /** As {@link LiveQuery.subscribe}, but the first error ends the subscription. */
+  subscribe(observer: LiveObserver<V>): Unsubscribe
+}
+
+/** An iterator that can be given a function for its values. */
+export interface LiveIterator<T> extends AsyncIterableIterator<T>, AsyncDisposable {
+  /** Ends the iteration at once. A `next` that waits resolves with `done`. */
+  return(): Promise<IteratorResult<T>>
+  /**
+   * Returns an iterator over what `make` returns for each value. Use this rather than an async generator around the
+   * iterator: a generator that waits for the next value cannot be ended until that value comes, so the live query would
+   * stay open after its consumer has left. If `make` fails, the iteration ends with its error.
+   */
+  map<U>(make: (value: T) => U | PromiseLike<U>): LiveIterator<U>
+}
+
+/** Options of {@link Database.onCommit} and {@link Database.commits}. */
+export interface CommitOptions extends AbortOptions {
+  /** Ends the listening: an iterator rejects with an {@link AbortError}, and a callback is not called any more. */
+  signal?: AbortSignal | undefined
+}
+
+/** A table that commits changed. */
+export interface CommittedTable {
+  /** `main`, `temp`, or the name of the attached database. */
+  schema: string
+  /** Its name. Changes of the tables in which a virtual table keeps its data count as changes of the virtual table. */
+  table: string
+  /** Rows inserted. A row that `INSERT OR REPLACE` replaces counts as deleted and inserted. */
+  inserted: number
+  /** Rows updated. A row that was updated twice counts twice. */
+  updated: number
+  /** Rows deleted. */
+  deleted: number
+}
+
+/** One commit, or several that follow each other: those since the listener was told last. */
+export interface CommitEvent {
+  /** The number of the first commit: compare with {@link WriteResult.commit}. */
+  from: number
+  /** The number of the last commit. */
+  to: number
+  /** Whether one of them was made by another process, or by another copy of SQLite in this one. */
+  external: boolean
+  /** Whether the schema changed. It may have changed, too, if `tables` is null. */
+  schemaChanged: boolean
+  /** Whether the listener was so slow that some of the commits are no longer known. Then `tables` is null. */
+  truncated: boolean
+  /** The tables that changed, by name; null if any table may have changed: after an external commit, or `VACUUM`. */
+  tables: CommittedTable[] | null
 }
 
 /** Ends a subscription. Further calls do nothing. */
 export interface Unsubscribe extends Disposable {
   (): void
+  /** The same, for code that expects the subscription of an observable. */
+  unsubscribe(): void
 }
 
 /**
@@ -186,34 +293,69 @@ export interface LiveQuery<V> extends AsyncIterable<V> {
    * alive.
    *
    * ```ts
-   * const stop = live.subscribe((rows, { commit }) => show(rows, commit), (error) => complain(error))
+   * const stop = live.subscribe((rows, { commit }) => show(rows, commit), (error) => complain(error.code))
    * stop()
    * ```
    */
-  subscribe(next: (value: V, info: Emission) => void, error?: (error: Error) => void): Unsubscribe
+  subscribe(next: (value: V, info: Emission) => void, error?: (error: CodedError) => void): Unsubscribe
+  /**
+   * The same with an observer. Its `complete`, if it has one, is called when the signal of the live query fires, and in
+   * place of `error` when the database is closed.
+   *
+   * ```ts
+   * const subscription = live.subscribe({ next: show, error: complain, complete: leave })
+   * subscription.unsubscribe()
+   * ```
+   */
+  subscribe(observer: LiveObserver<V>): Unsubscribe
+
+  /**
+   * Returns the live query by the rules of observables. Libraries look for this method (as `Symbol.observable` where that
+   * is defined), so `from(live)` of RxJS works, and unsubscribing frees the live query at once.
+   */
+  '@@observable'(): LiveObservable<V>
 
   /**
    * Iterates over the results: the present one, then a new one whenever it has changed. A slow consumer gets the latest
    * result and skips those in between. If the queries fail, `next` rejects once, and the iteration is over. Leaving the loop
    * ends it.
    */
-  [Symbol.asyncIterator](): AsyncIterableIterator<V>
+  [Symbol.asyncIterator](): LiveIterator<V>
+
+  /** Returns the same iterator, for its `map`. */
+  values(): LiveIterator<V>
 
   /**
    * Iterates over what changed from one result to the next. `key` names the columns that identify a row. A slow consumer
-   * gets the changes of several commits as one patch. Not available for several queries, nor with `arrays`.
+   * gets the changes of several commits as one patch. Not available for several queries.
+   *
+   * With `rows: false`, patches lack the whole result, which takes time to copy when it is large.
    *
    * If the result lacks a key column, or two rows have the same key, `next` rejects with the code `RESQLITE_KEY`, and the
    * iteration is over.
    *
    * ```ts
-   * for await (const { added, removed, updated, moved } of live.changes({ key: 'id' })) {
+   * for await (const { added, removed, updated, moved } of live.changes({ key: 'id', rows: false })) {
    *   for (const { row } of removed) list.drop(row.id)
    *   for (const { row, index } of added) list.insert(row, index)
    * }
    * ```
    */
-  changes(options: ChangesOptions<V>): AsyncIterableIterator<Patch<RowOf<V>>>
+  changes(options: ChangesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
+  changes(options: ChangesOptions<V> & { rows?: true | undefined }): LiveIterator<Patch<RowOf<V>>>
+  changes(options: ChangesOptions<V>): LiveIterator<Patch<RowOf<V>> | LeanPatch<RowOf<V>>>
+
+  /**
+   * Iterates over the same patches without `rows`, as JSON in UTF-8, ready to be sent. 64-bit integers have all digits,
+   * BLOBs are in base64, and infinities become 9e999, as in `selectBytes`. A patch is encoded once for all
+   * who get it.
+   *
+   * ```ts
+   * const events = live.changesBytes({ key: 'id' }).map(({ bytes }) => Buffer.concat([HEAD, bytes, END]))
+   * await pipeline(Readable.from(events), response)
+   * ```
+   */
+  changesBytes(options: ChangesBytesOptions<V>): LiveIterator<EncodedPatch>
 
   /** The latest value; undefined before the first and while there is no subscriber. The same array until the next value. */
   readonly current: V | undefined

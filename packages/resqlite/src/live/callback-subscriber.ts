@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import { CLOSED } from '../core/errors'
 import type { Failure } from '../core/failure'
-import type { Emission } from '../core/live-types'
+import type { CodedError, LiveObserver } from '../core/live-types'
 import { runOutside } from '../core/transaction-context'
 import type { Subscribable, Subscriber } from './subscriber'
 
@@ -13,28 +13,21 @@ export class CallbackSubscriber<V> extends AsyncResource implements Subscriber {
   late = false
   unwatch: (() => void) | undefined
   readonly #live: Subscribable<V>
-  readonly #next: (value: V, info: Emission) => void
-  readonly #error: ((error: Error) => void) | undefined
+  readonly #observer: LiveObserver<V>
   /** The stack trace of the call of `subscribe`, which is the most expensive part of a subscription. */
   readonly #origin: { stack?: string }
 
   /** `entryPoint`: the method that the user called. Stack traces begin at its caller. */
-  constructor(
-    live: Subscribable<V>,
-    next: (value: V, info: Emission) => void,
-    error: ((error: Error) => void) | undefined,
-    entryPoint: (...args: never[]) => unknown,
-  ) {
+  constructor(live: Subscribable<V>, observer: LiveObserver<V>, entryPoint: (...args: never[]) => unknown) {
     super('resqlite.subscribe', RESOURCE_OPTIONS)
     this.#live = live
-    this.#next = next
-    this.#error = error
+    this.#observer = observer
     this.#origin = stackOfCaller(entryPoint)
   }
 
   emitted(): void {
     const { current, emission } = this.#live
-    this.#call(() => this.#next(current as V, emission as Emission))
+    if (emission !== undefined) this.#call(() => this.#observer.next?.(current as V, emission))
   }
 
   failed(failure: Failure): void {
@@ -43,18 +36,24 @@ export class CallbackSubscriber<V> extends AsyncResource implements Subscriber {
 
   /** Closing the database is not an error that must be handled: without an error callback it is ignored. */
   ended(failure: Failure, closed: boolean): void {
-    if (!closed || this.#error !== undefined) this.#fail(failure, closed)
+    if (closed && this.#observer.complete !== undefined) this.#complete()
+    else if (!closed || this.#observer.error !== undefined) this.#fail(failure, closed)
   }
 
-  /** Calls nothing: whoever fired the signal knows that the subscription has ended. */
-  aborted(): void {}
+  aborted(): void {
+    this.#complete()
+  }
+
+  #complete(): void {
+    this.#call(() => this.#observer.complete?.(), true)
+  }
 
   #fail(failure: Failure, closed: boolean): void {
-    const error = failure.toError(this.#live.sql)
+    const error = failure.toError(this.#live.sql) as CodedError
     error.stack = `${error}${this.#origin.stack?.replace(/^[^\n]*/, '')}`
     this.#call(() => {
-      if (this.#error === undefined) throw error
-      this.#error(error)
+      if (this.#observer.error === undefined) throw error
+      this.#observer.error(error)
     }, closed)
   }
 

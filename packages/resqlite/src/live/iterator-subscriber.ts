@@ -8,9 +8,11 @@ import type { Subscribable, Subscriber } from './subscriber'
 /** Makes the values that an iterator hands out: whole results, or what changed between them. */
 export interface IteratorValues<T> {
   /** There is a new result. Further ones may follow before the next `take`. */
-  emitted(patches: readonly RowPatch[] | undefined): void
+  emitted?(shared: SharedQuery, patches: readonly RowPatch[] | undefined): void
   /** Returns the value for the latest result; undefined if nothing has changed since the last one. */
   take(shared: SharedQuery): T | undefined
+  /** The iterator has ended. */
+  left?(): void
 }
 
 /** An iterator over the results of a live query. It keeps at most one: a slow consumer gets the latest result only. */
@@ -59,7 +61,7 @@ export class IteratorSubscriber<T> implements IterationSource<T>, Subscriber {
   }
 
   emitted(patches: readonly RowPatch[] | undefined): void {
-    this.#values.emitted(patches)
+    this.#values.emitted?.(this.#live.shared as SharedQuery, patches)
     this.#hasNew = true
     this.#failure = undefined
     this.#serve()
@@ -92,7 +94,10 @@ export class IteratorSubscriber<T> implements IterationSource<T>, Subscriber {
   }
 
   #leave(): void {
-    if (this.#state === 'open') this.#live.leave(this)
+    if (this.#state === 'open') {
+      this.#live.leave(this)
+      this.#values.left?.()
+    }
     this.#state = 'ended'
     this.#hasNew = false
   }

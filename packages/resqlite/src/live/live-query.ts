@@ -1,24 +1,32 @@
 import type { DatabaseHandle } from '../channel/database-handle'
 import { onAbort } from '../core/abort'
-import { checkCallbacks, checkKey } from '../core/checks'
+import { checkChanges, checkObserver } from '../core/checks'
 import { dispose } from '../core/dispose'
-import { typeError } from '../core/errors'
 import { abortFailure, type Failure } from '../core/failure'
 import { Iteration } from '../core/iteration'
 import type {
+  ChangesBytesOptions,
   ChangesOptions,
+  CodedError,
   Emission,
+  EncodedPatch,
+  LeanPatch,
+  LiveIterator,
+  LiveObservable,
+  LiveObserver,
   LiveQuery,
   Patch,
   RowOf,
   StreamStats,
   Unsubscribe,
 } from '../core/live-types'
+import { observable } from '../core/observable'
 import { noStats } from '../wire/stream-stats'
 import { CallbackSubscriber } from './callback-subscriber'
-import { Changes } from './changes'
+import { Changes, encodedPatch, leanPatch } from './changes'
 import { IteratorSubscriber } from './iterator-subscriber'
 import { LiveValue } from './live-value'
+import { ObservableQuery } from './observable'
 import type { RowPatch } from './patches'
 import { SharedQuery, type SharedQueryUser } from './shared-query'
 import { forEachMember, hasMember, type SmallSet, sizeOf, withMember, withoutMember } from './small-set'
@@ -40,28 +48,44 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
     this.#value = new LiveValue(plan.names)
   }
 
-  subscribe(next: (value: V, info: Emission) => void, error?: (error: Error) => void): Unsubscribe {
-    checkCallbacks(next, error)
-    const subscriber = new CallbackSubscriber<V>(this, next, error, this.subscribe)
-    if (!this.signal?.aborted) this.join(subscriber)
+  subscribe(
+    first: LiveObserver<V> | ((value: V, info: Emission) => void),
+    error?: (error: CodedError) => void,
+  ): Unsubscribe {
+    const observer = checkObserver<V>(first, error)
+    const subscriber = new CallbackSubscriber<V>(this, observer, this.subscribe)
+    if (this.signal?.aborted) this.#joinAborted(subscriber)
+    else this.join(subscriber)
     const unsubscribe = () => this.leave(subscriber)
-    return Object.assign(unsubscribe, { [dispose]: unsubscribe })
+    return Object.assign(unsubscribe, { unsubscribe, [dispose]: unsubscribe })
   }
 
-  [Symbol.asyncIterator](): AsyncIterableIterator<V> {
-    return new Iteration(new IteratorSubscriber<V>(this, { emitted: () => {}, take: () => this.current }))
+  [observable](): LiveObservable<V> {
+    return new ObservableQuery(this)
   }
 
-  changes(options: ChangesOptions<V>): AsyncIterableIterator<Patch<RowOf<V>>> {
-    const key = checkKey(options)
-    const { names, arrays } = this.#plan
-    const unsupported =
-      names !== undefined ? 'a live query of several queries' : arrays ? 'rows as arrays' : undefined
-    if (unsupported !== undefined)
-      throw typeError(`changes is not available for ${unsupported}`, 'RESQLITE_OPTION')
-    return new Iteration(new IteratorSubscriber(this, new Changes(key))) as AsyncIterableIterator<
-      Patch<never>
-    >
+  [Symbol.asyncIterator](): LiveIterator<V> {
+    return this.values()
+  }
+
+  values(): LiveIterator<V> {
+    return new Iteration(new IteratorSubscriber<V>(this, { take: () => this.current }))
+  }
+
+  changes(options: ChangesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
+  changes(options: ChangesOptions<V>): LiveIterator<Patch<RowOf<V>>>
+  changes(options: ChangesOptions<V>): LiveIterator<unknown> {
+    const { key, rows } = checkChanges('changes', options, this.#plan)
+    const changes = rows
+      ? new Changes(key, (step, position) => ({ ...leanPatch(step), rows: position.rows.slice() }))
+      : new Changes(key, leanPatch)
+    return new Iteration(new IteratorSubscriber<unknown>(this, changes))
+  }
+
+  changesBytes(options: ChangesBytesOptions<V>): LiveIterator<EncodedPatch> {
+    const { key } = checkChanges('changesBytes', options, this.#plan)
+    const changes = new Changes(key, (step, _, query) => encodedPatch(step, query))
+    return new Iteration(new IteratorSubscriber(this, changes))
   }
 
   get current(): V | undefined {
@@ -161,6 +185,14 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
   #abort(subscriber: Subscriber, failure: Failure): void {
     this.leave(subscriber)
     subscriber.aborted(failure)
+  }
+
+  /** The signal has fired already: the subscription ends as soon as the caller has it. */
+  #joinAborted(subscriber: Subscriber): void {
+    this.#subscribers = withMember(this.#subscribers, subscriber)
+    queueMicrotask(() => {
+      if (hasMember(this.#subscribers, subscriber)) this.#abort(subscriber, abortFailure(this.signal?.reason))
+    })
   }
 
   /** Gives a late subscriber the present state, unless an emission has done so meanwhile. */

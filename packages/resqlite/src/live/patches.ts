@@ -12,9 +12,12 @@ export interface RowPatch {
   readonly newRows: unknown[]
 }
 
-/** Returns the next result. `rows`, the one before, must not be used any more: it may be modified and returned. */
-export function applyPatch(rows: unknown[], { segments, newRows }: RowPatch): unknown[] {
-  if (keepsPositions(segments)) return overwrite(rows, segments, newRows)
+/**
+ * Returns the next result. With `inPlace`, the array of the one before must not be used any more: it may be modified and
+ * returned.
+ */
+export function applyPatch(rows: unknown[], { segments, newRows }: RowPatch, inPlace = true): unknown[] {
+  if (keepsPositions(segments)) return overwrite(inPlace ? rows : rows.slice(), segments, newRows)
   return segments.length <= 2 * JOINED_SEGMENTS
     ? concatenate(rows, segments, newRows)
     : collect(rows, segments, newRows)

@@ -4,23 +4,28 @@ import type { ColumnValue, Row } from '../core/types'
 /** The key of a row. Equal keys are equal by `===`. */
 export type RowKey = string | number | bigint | null
 
+/** Columns by their names; of rows that are arrays, by their indexes. */
+export type Columns = readonly string[] | readonly number[]
+
 /** The columns whose values identify a row of a result. */
 export class KeyColumns {
-  readonly #columns: readonly string[]
+  readonly #columns: Columns
   /** The last column list that was found to contain them all. */
   #checked: readonly string[] | undefined
 
-  constructor(columns: readonly string[]) {
+  constructor(columns: Columns) {
     this.#columns = columns
   }
 
   /** Throws if the result lacks one of the columns. */
   check(columns: readonly string[]): void {
     if (columns === this.#checked) return
-    const missing = this.#columns.find((column) => !columns.includes(column))
-    if (missing !== undefined) {
+    const isThere = (column: string | number) =>
+      typeof column === 'number' ? column < columns.length : columns.includes(column)
+    for (const column of this.#columns) {
+      if (isThere(column)) continue
       const has = columns.map((column) => JSON.stringify(column)).join(', ')
-      throw keyError(`the result has no column ${JSON.stringify(missing)}; its columns are ${has}`)
+      throw keyError(`the result has no column ${JSON.stringify(column)}; its columns are ${has}`)
     }
     this.#checked = columns
   }
@@ -34,7 +39,9 @@ export class KeyColumns {
 
   /** Returns the error for two rows with the same key. */
   notUnique(row: Row): ResqliteError {
-    const values = this.#columns.map((column) => `${column} = ${show(row[column] as ColumnValue)}`)
+    const name = (column: string | number) =>
+      typeof column === 'number' ? (this.#checked?.[column] ?? column) : column
+    const values = this.#columns.map((column) => `${name(column)} = ${show(row[column] as ColumnValue)}`)
     return keyError(`the key is not unique: several rows have ${values.join(', ')}`)
   }
 }

@@ -22,7 +22,7 @@ export interface SharedQueryUser {
 export interface QueryResult {
   readonly rows: readonly unknown[]
   readonly columns: readonly string[]
-  /** The number of the emission that brought it. */
+  /** The version of the emission that brought it. */
   readonly version: number
 }
 
@@ -33,6 +33,9 @@ interface MutableResult extends QueryResult {
 }
 
 const NO_RESULTS: readonly MutableResult[] = []
+
+/** The version that was given last. All live queries draw from it, so no two values have the same. */
+let lastVersion = 0
 
 /** The live queries in use of each database, by the keys of their plans. */
 const inUse = new WeakMap<DatabaseHandle, Map<string, SharedQuery>>()
@@ -51,6 +54,7 @@ export class SharedQuery extends LiveRequest implements Closeable {
   readonly #first = emptyResult()
   /** The results of the other queries; mostly there is only one query. */
   readonly #others: readonly MutableResult[]
+  #since = 0
   #version = 0
   #emission: Emission | undefined
   #failure: Failure | undefined
@@ -84,9 +88,14 @@ export class SharedQuery extends LiveRequest implements Closeable {
     return query === 0 ? this.#first : (this.#others[query - 1] as QueryResult)
   }
 
-  /** The number of the last emission; 0 before the first. */
+  /** The version of the last emission; 0 before the first. It grows. */
   get version(): number {
     return this.#version
+  }
+
+  /** The version of the emission before; 0 if there was none. */
+  get since(): number {
+    return this.#since
   }
 
   get emission(): Emission | undefined {
@@ -113,7 +122,8 @@ export class SharedQuery extends LiveRequest implements Closeable {
   }
 
   emitted(emission: Emission, patches: RowPatch[]): void {
-    this.#version++
+    this.#since = this.#version
+    this.#version = ++lastVersion
     for (const patch of patches) this.#apply(patch)
     this.#emission = emission
     this.#failure = undefined

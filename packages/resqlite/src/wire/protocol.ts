@@ -76,7 +76,7 @@ export const Op = {
    * live query.
    */
   STREAM: 23,
-  /** Ends the live query that request `target` opened. No reply of its own. */
+  /** Ends the live query or the listener that request `target` opened. No reply of its own. */
   UNSUBSCRIBE: 24,
   /** `u32 sql · params`. Replies with JSON. */
   EXPLAIN_STREAM: 25,
@@ -100,6 +100,10 @@ export const Op = {
   CHECKPOINT: 31,
   /** `u32 length · bytes`. Appends to the bytes that an `OPEN` names by the number `target`. No reply. */
   UPLOAD: 32,
+  /** Listens to commits, until `UNSUBSCRIBE`. `OK` is the first reply, and `JSON` each event. */
+  COMMITS: 33,
+  /** Asks for the next event of the listener that request `target` opened. No reply of its own. */
+  NEXT_COMMITS: 34,
 } as const
 
 /** Flags of request frames. The lowest bits hold the integer mode. */

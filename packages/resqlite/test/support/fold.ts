@@ -1,7 +1,10 @@
 import type { Patch } from 'resqlite'
 
 /** Applies the lists of a patch to the result before. Does not use the result that the patch contains. */
-export function fold<T>(before: readonly T[], { added, removed, updated, moved, rows }: Patch<T>): T[] {
+export function fold<T>(
+  before: readonly T[],
+  { added, removed, updated, moved, rows }: Omit<Patch<T>, 'initial' | 'commit' | 'since' | 'version'>,
+): T[] {
   const taken = new Set([...updated, ...moved].map(({ from }) => from))
   for (const { index } of removed) taken.add(index)
   const kept = before.filter((_, index) => !taken.has(index))

@@ -1,0 +1,226 @@
+//! Who listens to commits, and who is told when.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering, fence},
+};
+
+use super::event::CommitEvent;
+use crate::{
+    commits::{
+        log::Commits,
+        observer::{CommitFollower, CommitObserver},
+    },
+    connection::engine_connection::EngineConnection,
+    core::{
+        error::{Error, Result},
+        sync::{Mutex, lock},
+    },
+    live::{ExternalListener, ExternalWatch},
+    reader::{Job, Reader, ReaderJob, Readers},
+};
+
+/// All listeners of an engine.
+pub(crate) struct CommitEvents {
+    commits: Arc<Commits>,
+    /// Their threads make the events, so that neither the writer nor the listener's thread does.
+    background: Arc<Readers>,
+    external: Arc<ExternalWatch>,
+    /// How many there are.
+    open: AtomicUsize,
+    listeners: Mutex<Listeners>,
+}
+
+#[derive(Default)]
+struct Listeners {
+    open: Vec<Arc<Listening>>,
+    closed: bool,
+}
+
+/// Gets the next event, on an engine thread or at once.
+type Next = Box<dyn FnOnce(Result<CommitEvent>) + Send>;
+
+/// The engine's part of a listener. As a reader job, it makes the next event.
+struct Listening {
+    commits: Arc<Commits>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// The last commit that it was told of.
+    seen: u64,
+    next: Option<Next>,
+    closed: bool,
+}
+
+/// Listens to the commits of an engine. Dropping it ends that; an event that it waits for does not come.
+pub struct CommitListener {
+    events: Arc<CommitEvents>,
+    listening: Arc<Listening>,
+}
+
+impl CommitListener {
+    /// Listens to the commits from now on.
+    pub(crate) fn begin(events: &Arc<CommitEvents>) -> Self {
+        let mut listeners = lock(&events.listeners);
+        events.open.fetch_add(1, Ordering::SeqCst);
+        // Either the writer sees the listener, or the number of its commit is seen here.
+        fence(Ordering::SeqCst);
+        let listening = Arc::new(Listening {
+            commits: Arc::clone(&events.commits),
+            state: Mutex::new(State {
+                seen: events.commits.last(),
+                next: None,
+                closed: listeners.closed,
+            }),
+        });
+        listeners.open.push(Arc::clone(&listening));
+        drop(listeners);
+        events.external.wake();
+        Self {
+            events: Arc::clone(events),
+            listening,
+        }
+    }
+
+    /// Asks for all commits since the last event, or since the beginning, as one event. `next` is called when there is one,
+    /// at the earliest when reads see it; with [`Error::Closed`] when the engine closes. It replaces a `next` that waits.
+    pub fn next(&self, next: impl FnOnce(Result<CommitEvent>) + Send + 'static) {
+        let mut state = lock(&self.listening.state);
+        if state.closed {
+            drop(state);
+            return next(Err(Error::Closed));
+        }
+        let replaced = state.next.replace(Box::new(next));
+        drop(state);
+        drop(replaced);
+        self.events.wake(&self.listening);
+    }
+}
+
+impl Drop for CommitListener {
+    fn drop(&mut self) {
+        let mut listeners = lock(&self.events.listeners);
+        listeners.open.retain(|open| !Arc::ptr_eq(open, &self.listening));
+        drop(listeners);
+        self.events.open.fetch_sub(1, Ordering::SeqCst);
+        let waiting = self.listening.close();
+        drop(waiting);
+    }
+}
+
+impl CommitEvents {
+    pub(crate) fn new(commits: Arc<Commits>, background: Arc<Readers>, external: Arc<ExternalWatch>) -> Self {
+        Self {
+            commits,
+            background,
+            external,
+            open: AtomicUsize::new(0),
+            listeners: Mutex::default(),
+        }
+    }
+
+    /// The log may have new commits.
+    fn look(&self) {
+        fence(Ordering::SeqCst);
+        if self.open.load(Ordering::SeqCst) == 0 {
+            return;
+        }
+        let open = lock(&self.listeners).open.clone();
+        open.iter().for_each(|listening| self.wake(listening));
+    }
+
+    /// Has the next event made, if it is asked for and there are commits.
+    fn wake(&self, listening: &Arc<Listening>) {
+        if listening.is_due() {
+            self.background.submit(Job::Other(Arc::clone(listening) as _));
+        }
+    }
+
+    /// Ends all listeners.
+    pub(crate) fn close(&self) {
+        let open = {
+            let mut listeners = lock(&self.listeners);
+            listeners.closed = true;
+            listeners.open.clone()
+        };
+        for next in open.iter().filter_map(|listening| listening.close()) {
+            next(Err(Error::Closed));
+        }
+    }
+}
+
+impl Listening {
+    fn is_due(&self) -> bool {
+        let state = lock(&self.state);
+        state.next.is_some() && self.commits.last() > state.seen
+    }
+
+    /// Makes the next event, unless another thread has done so.
+    fn tell(&self) {
+        let mut state = lock(&self.state);
+        if self.commits.last() <= state.seen {
+            return;
+        }
+        let Some(next) = state.next.take() else {
+            return;
+        };
+        let event = CommitEvent::since(&self.commits, state.seen);
+        state.seen = event.last;
+        drop(state);
+        next(Ok(event));
+    }
+
+    /// Gives back who waits for an event that will not come.
+    fn close(&self) -> Option<Next> {
+        let mut state = lock(&self.state);
+        state.closed = true;
+        state.next.take()
+    }
+}
+
+impl ReaderJob for Listening {
+    fn run(self: Arc<Self>, _reader: &mut Reader) {
+        self.tell();
+    }
+
+    /// It needs no reader.
+    fn fail(self: Arc<Self>, _error: Error) {
+        self.tell();
+    }
+}
+
+impl CommitObserver for CommitEvents {
+    fn follow_writer(
+        self: Arc<Self>,
+        _connection: &mut EngineConnection,
+        _replaces: bool,
+    ) -> Result<Box<dyn CommitFollower>> {
+        Ok(Box::new(Follower(self)))
+    }
+
+    fn writer_lost(self: Arc<Self>) {
+        self.look();
+    }
+}
+
+struct Follower(Arc<CommitEvents>);
+
+impl CommitFollower for Follower {
+    fn committed(&mut self, _is_idle: &dyn Fn() -> bool) {
+        self.0.look();
+    }
+
+    fn settled(&mut self) {}
+}
+
+impl ExternalListener for CommitEvents {
+    fn is_open(&self) -> bool {
+        self.open.load(Ordering::SeqCst) > 0
+    }
+
+    /// Live queries are told first, and have recorded it.
+    fn external_commit(self: Arc<Self>) {
+        self.look();
+    }
+}

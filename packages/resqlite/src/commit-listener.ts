@@ -1,0 +1,161 @@
+import type { Closeable, DatabaseHandle } from './channel/database-handle'
+import { StreamRequest } from './channel/pending'
+import { onAbort, throwIfAborted } from './core/abort'
+import { dispose } from './core/dispose'
+import { CLOSED, ResqliteError } from './core/errors'
+import { abortFailure, Failure, type FailureReport, reportedFailure } from './core/failure'
+import { Iteration, type IterationSource, type Outcome } from './core/iteration'
+import type { CommitEvent, CommitOptions, LiveIterator, Unsubscribe } from './core/live-types'
+import { runOutside } from './core/transaction-context'
+import type { Layout } from './decode/layout'
+import type { Memory } from './decode/memory'
+import { Op, ReplyKind } from './wire/protocol'
+
+/**
+ * Listens to the commits of a database. It asks for the next event when its consumer does, so a slow consumer gets the
+ * commits of the meantime as one event, and nothing piles up.
+ */
+class CommitListener extends StreamRequest implements IterationSource<CommitEvent>, Closeable {
+  readonly sql = undefined
+  readonly #handle: DatabaseHandle
+  readonly #signal: AbortSignal | undefined
+  #unwatch: (() => void) | undefined
+  #state: 'new' | 'open' | 'ended' = 'new'
+  /** Why it ended, until a `next` has rejected with it. */
+  #failure: Failure | undefined
+  /** Calls of `next` that wait, in order. While there are any, the next event was asked for. */
+  readonly #waiting: ((outcome: Outcome<CommitEvent>) => void)[] = []
+
+  constructor(handle: DatabaseHandle, { signal }: CommitOptions = {}) {
+    super(false)
+    this.#handle = handle
+    this.#signal = signal
+  }
+
+  get holdsResources(): boolean {
+    return this.#state === 'open'
+  }
+
+  ready(): undefined {
+    return undefined
+  }
+
+  /** Commits count from now on. */
+  open(): void {
+    this.#state = 'ended' // stays so if this fails
+    const signal = this.#signal
+    throwIfAborted(signal)
+    const { channel, id } = this.#handle.usable()
+    channel.send(Op.COMMITS, 0, id, undefined, this)
+    this.#state = 'open'
+    this.#handle.add(this)
+    this.#unwatch = signal && onAbort(signal, () => this.#finish(abortFailure(signal.reason)))
+  }
+
+  next(): Promise<Outcome<CommitEvent>> {
+    if (this.#state === 'new') this.open()
+    const failure = this.#failure
+    this.#failure = undefined
+    if (this.#state === 'ended') return Promise.resolve(failure)
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve)
+      if (this.#waiting.length === 1) this.#ask()
+    })
+  }
+
+  async end(): Promise<void> {
+    this.#finish(undefined)
+    this.#failure = undefined
+  }
+
+  take(
+    kind: number,
+    last: boolean,
+    argument: number,
+    _layout: Layout | undefined,
+    memory: Memory,
+    at: number,
+  ): void {
+    if (kind === ReplyKind.JSON) this.#tell(JSON.parse(memory.text(at, argument)) as CommitEvent)
+    else if (kind === ReplyKind.ERROR) {
+      this.failed(reportedFailure(JSON.parse(memory.text(at, argument)) as FailureReport))
+    } else if (last) {
+      const message = 'The native side ended the listener without an error'
+      this.failed(new Failure(() => new ResqliteError(message, 'RESQLITE_WORKER')))
+    }
+  }
+
+  failed(failure: Failure): void {
+    this.#finish(failure)
+  }
+
+  /** The database is being closed. */
+  interrupt(failure: Failure): void {
+    this.#finish(failure)
+  }
+
+  #ask(): void {
+    this.#handle.channel.notify(Op.NEXT_COMMITS, this.slot)
+  }
+
+  #tell(event: CommitEvent): void {
+    this.#waiting.shift()?.({ value: event })
+    if (this.#waiting.length > 0) this.#ask()
+  }
+
+  #finish(failure: Failure | undefined): void {
+    if (this.#state === 'open') {
+      this.#handle.channel.unsubscribe(this)
+      this.#unwatch?.()
+      this.#handle.remove(this)
+      this.#failure = failure
+    }
+    this.#state = 'ended'
+    for (const resolve of this.#waiting.splice(0)) {
+      resolve(this.#failure)
+      this.#failure = undefined
+    }
+  }
+}
+
+/** Returns an iterator over commit events. Commits count from its first `next` on. */
+export function commitEvents(handle: DatabaseHandle, options?: CommitOptions): LiveIterator<CommitEvent> {
+  return new Iteration(new CommitListener(handle, options))
+}
+
+/** Calls `callback` with each commit event. The next one waits until the promise that it may return has settled. */
+export function onCommit(
+  handle: DatabaseHandle,
+  callback: (event: CommitEvent) => unknown,
+  options?: CommitOptions,
+): Unsubscribe {
+  const listener = new CommitListener(handle, options)
+  listener.open()
+  const unsubscribe = () => void listener.end()
+  runOutside(() => void listen(listener, callback))
+  return Object.assign(unsubscribe, { unsubscribe, [dispose]: unsubscribe })
+}
+
+/** What the callback throws becomes an uncaught exception, and so does an error that nobody asked for. */
+async function listen(listener: CommitListener, callback: (event: CommitEvent) => unknown): Promise<void> {
+  for (;;) {
+    const outcome = await listener.next()
+    if (outcome === undefined) return
+    if (outcome instanceof Failure) return reject(outcome.toError())
+    if (!listener.holdsResources) return
+    try {
+      await callback(outcome.value)
+    } catch (error) {
+      reject(error)
+    }
+  }
+}
+
+/** Closing the database and aborting are no errors: they end the listening as they should. */
+function reject(error: unknown): void {
+  const code = (error as { code?: unknown } | undefined)?.code
+  if (code === CLOSED || code === 'RESQLITE_ABORTED') return
+  queueMicrotask(() => {
+    throw error
+  })
+}

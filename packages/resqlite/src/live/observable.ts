@@ -1,0 +1,31 @@
+import type { LiveObservable, LiveObserver, LiveQuery, Unsubscribe } from '../core/live-types'
+import { observable } from '../core/observable'
+
+/**
+ * A live query by the rules of observables: the first error ends the subscription. RxJS and others take it for one of
+ * their own.
+ */
+export class ObservableQuery<V> implements LiveObservable<V> {
+  readonly #live: LiveQuery<V>
+
+  constructor(live: LiveQuery<V>) {
+    this.#live = live
+  }
+
+  subscribe(observer: LiveObserver<V>): Unsubscribe {
+    const subscription = this.#live.subscribe({
+      next: (value, info) => observer.next?.(value, info),
+      error: (error) => {
+        subscription()
+        if (observer.error === undefined) throw error
+        observer.error(error)
+      },
+      complete: () => observer.complete?.(),
+    })
+    return subscription
+  }
+
+  [observable](): this {
+    return this
+  }
+}
