@@ -6,6 +6,9 @@ export const source = 'packages/resqlite/src'
 /** Each folder imports only from itself and those before it. The files beside the folders import from all. */
 export const folders = ['core', 'wire', 'decode', 'channel', 'live']
 
+/** What builds on the API, each for a subpath of the package. Nobody else imports it, so nobody pays who does not use it. */
+const builders = `^${source}/builders/`
+
 const anyOf = (folders) => `^${source}/(${folders.join('|')})/`
 
 export default {
@@ -19,8 +22,14 @@ export default {
     {
       name: 'unknown-folder',
       severity: 'error',
-      from: { path: `^${source}/[^/]+/`, pathNot: anyOf(folders) },
+      from: { path: `^${source}/[^/]+/`, pathNot: [anyOf(folders), builders] },
       to: {},
+    },
+    {
+      name: 'uses-builders',
+      severity: 'error',
+      from: { path: `^${source}/`, pathNot: builders },
+      to: { path: builders },
     },
     ...folders.map((folder, index) => ({
       name: `${folder}-uses-later-folder`,

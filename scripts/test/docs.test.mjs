@@ -4,10 +4,18 @@
 
 import { equal } from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, afterEach, before, test } from 'node:test'
 import ts from 'typescript'
 import { packageFolder, root } from '../lib/paths.mjs'
 
@@ -17,11 +25,22 @@ before(() => {
   folder = mkdtempSync(join(tmpdir(), 'resqlite-docs-'))
   mkdirSync(join(folder, 'node_modules'))
   symlinkSync(packageFolder, join(folder, 'node_modules', 'resqlite'), 'junction')
+  for (const builder of ['knex', 'kysely'])
+    symlinkSync(join(root, 'node_modules', builder), join(folder, 'node_modules', builder), 'junction')
+})
+
+afterEach(() => {
+  for (const file of readdirSync(folder)) if (/\.db/.test(file)) rmSync(join(folder, file))
 })
 
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-for (const page of ['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md']) {
+const pages = [
+  ...['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md'],
+  ...['docs/builders/knex.md', 'docs/builders/kysely.md'],
+]
+
+for (const page of pages) {
   const blocks = blocksOf(page)
 
   test(`the program of ${page} runs`, () => {

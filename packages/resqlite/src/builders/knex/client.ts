@@ -1,0 +1,142 @@
+import type { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Knex } from 'knex'
+import type { QueryResult } from '../../core/query-types'
+import type { SqlValue } from '../../core/types'
+import { Database } from '../../database'
+import { Pool } from '../connection'
+import { KnexConnection } from './connection'
+import { transactionStep } from './transaction-step'
+
+// Knex has no types for its clients of single databases.
+const SqliteClient: typeof Knex.Client = require('knex/lib/dialects/sqlite3')
+
+/** The `connection` of a configuration of Knex with a {@link ResqliteClient}. One of the two must be there. */
+export interface ResqliteConnectionConfig {
+  /** An open database. `knex.destroy()` closes it. */
+  readonly database?: Database | undefined
+  /** The file to open. */
+  readonly filename?: string | undefined
+  /**
+   * The time in milliseconds after which a transaction is rolled back, counted from the moment when it gets the write lock.
+   * Default: `60000`.
+   */
+  readonly transactionTimeout?: number | undefined
+}
+
+/** What Knex passes to its clients: a statement, and later its result. */
+interface Statement {
+  readonly sql: string
+  readonly bindings?: readonly unknown[]
+  /** Whether the statement is cancelled when its `timeout` is over. */
+  readonly cancelOnTimeout?: boolean
+  response?: unknown
+  context?: { readonly lastID: number | bigint; readonly changes: number }
+}
+
+/**
+ * A client of Knex that runs on resqlite.
+ *
+ * ```ts
+ * const knex = Knex({ client: ResqliteClient, connection: { filename: 'app.db' }, useNullAsDefault: true })
+ * ```
+ */
+export class ResqliteClient extends SqliteClient {
+  #pool: Promise<Pool> | undefined
+
+  constructor(config: Knex.Config) {
+    super(withFilename(config))
+  }
+
+  /** Knex asks for the module of a driver. There is none. */
+  _driver(): object {
+    return {}
+  }
+
+  /** A connection is only an object, so their number does not matter: transactions that wait must not keep reads waiting. */
+  override poolDefaults(): { min: number; max: number; propagateCreateError: boolean } {
+    return { ...super.poolDefaults(), min: 0, max: 1000 }
+  }
+
+  override async acquireRawConnection(): Promise<KnexConnection> {
+    this.#pool ??= openPool(this.connectionSettings)
+    return new KnexConnection(await this.#pool)
+  }
+
+  override async destroyRawConnection(connection: KnexConnection): Promise<void> {
+    await connection.close()
+  }
+
+  override async destroy(callback?: (error?: unknown) => void): Promise<void> {
+    await super.destroy(undefined)
+    const pool = await this.#pool
+    await pool?.db.close()
+    callback?.()
+  }
+
+  // Knex calls what follows on objects that have only the prototype of a client.
+
+  async _query(connection: KnexConnection, statement: Statement): Promise<Statement> {
+    const step = transactionStep(statement.sql)
+    if (step !== undefined) {
+      await step(connection)
+      statement.response = []
+      return statement
+    }
+    if (!statement.sql) throw new Error('The query is empty')
+    connection.cancel = statement.cancelOnTimeout ? new AbortController() : undefined
+    const options = { signal: connection.cancel?.signal }
+    const result = await connection.query(statement.sql, bindingsOf(statement), options)
+    const { changes, lastInsertRowid } = result
+    statement.response = responseOf(result)
+    statement.context = { lastID: lastInsertRowid, changes }
+    return statement
+  }
+
+  async _stream(connection: KnexConnection, statement: Statement, stream: Transform): Promise<void> {
+    const { db, transaction } = connection
+    const params = bindingsOf(statement)
+    const rows =
+      transaction === undefined
+        ? db.iterate(statement.sql, params)
+        : transaction.select(statement.sql, params)
+    await pipeline(await rows, stream)
+  }
+
+  override async cancelQuery(connection?: KnexConnection): Promise<void> {
+    connection?.cancel?.abort()
+  }
+}
+
+Object.assign(ResqliteClient.prototype, { driverName: 'resqlite', canCancelQuery: true })
+
+/** Without a `filename`, Knex warns. */
+function withFilename(config: Knex.Config): Knex.Config {
+  const { connection } = config
+  if (typeof connection !== 'object') return config
+  const { database, filename = database?.path } = connection as ResqliteConnectionConfig
+  return { ...config, connection: { ...connection, filename } as Knex.StaticConnectionConfig }
+}
+
+async function openPool(settings: object): Promise<Pool> {
+  const { database, filename, transactionTimeout } = settings as ResqliteConnectionConfig
+  if (database === undefined && filename === undefined) {
+    throw new TypeError('ResqliteClient: connection needs a database or a filename')
+  }
+  return new Pool(database ?? (await Database.open(filename as string)), transactionTimeout)
+}
+
+/** As with Knex's client for better-sqlite3, what a statement without rows answers is what it changed. */
+function responseOf({ rows, columns, changes, lastInsertRowid }: QueryResult): unknown {
+  return columns.length > 0 ? rows : { changes, lastInsertRowid }
+}
+
+function bindingsOf({ bindings = [] }: Statement): SqlValue[] {
+  return bindings.map(toSqlValue)
+}
+
+/** Knex stores dates as milliseconds, and leaves undefined where a row of an insert lacks a column. */
+function toSqlValue(binding: unknown): SqlValue {
+  if (binding === undefined) return null
+  return binding instanceof Date ? binding.valueOf() : (binding as SqlValue)
+}

@@ -1,0 +1,2 @@
+// The subpath `resqlite/knex`.
+export { ResqliteClient, type ResqliteConnectionConfig } from './client'

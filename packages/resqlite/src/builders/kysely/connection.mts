@@ -1,0 +1,61 @@
+import type { AbortableOperationOptions, CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
+import type { QueryResult as Result } from '../../core/query-types.js'
+import type { SqlValue } from '../../core/types.js'
+import type { Connection } from '../connection.js'
+import { TransactionStep } from './transaction-step.mjs'
+
+export class KyselyConnection implements DatabaseConnection {
+  readonly connection: Connection
+  /** Cancels the statement that runs, if it was called with a signal. */
+  #cancel: AbortController | undefined
+
+  constructor(connection: Connection) {
+    this.connection = connection
+  }
+
+  async executeQuery<R>(query: CompiledQuery, options?: AbortableOperationOptions): Promise<QueryResult<R>> {
+    if (query instanceof TransactionStep) {
+      await query.run()
+      return { rows: [] }
+    }
+    // Kysely stops waiting when the signal fires. What becomes of the statement, it decides by `cancelQuery`.
+    this.#cancel = options?.signal === undefined ? undefined : new AbortController()
+    const params = query.parameters as readonly SqlValue[]
+    return resultOf(await this.connection.query(query.sql, params, { signal: this.#cancel?.signal }))
+  }
+
+  async cancelQuery(): Promise<void> {
+    this.#cancel?.abort()
+  }
+
+  async *streamQuery<R>(
+    { sql, parameters }: CompiledQuery,
+    chunkSize: number,
+    options?: AbortableOperationOptions,
+  ): AsyncIterableIterator<QueryResult<R>> {
+    const params = parameters as readonly SqlValue[]
+    const { db, transaction } = this.connection
+    const rows =
+      transaction === undefined
+        ? db.iterate(sql, params, { batchSize: chunkSize, signal: options?.signal })
+        : await transaction.select(sql, params, { signal: options?.signal })
+    let chunk: R[] = []
+    for await (const row of rows) {
+      chunk.push(row as R)
+      if (chunk.length < chunkSize) continue
+      yield { rows: chunk }
+      chunk = []
+    }
+    if (chunk.length > 0) yield { rows: chunk }
+  }
+}
+
+/**
+ * A statement that inserted nothing has no `insertId`. (SQLite's own `last_insert_rowid()` would still be the rowid of an
+ * insert before, which on a connection that all callers share may be anybody's.)
+ */
+function resultOf<R>({ rows, columns, changes, lastInsertRowid }: Result): QueryResult<R> {
+  if (columns.length > 0) return { rows: rows as R[] }
+  const insertId = BigInt(lastInsertRowid)
+  return { rows: [], numAffectedRows: BigInt(changes), insertId: insertId === 0n ? undefined : insertId }
+}
