@@ -1,0 +1,26 @@
+// node scripts/suites.mjs [kysely|knex|…]: runs the test suites of query builders, from their published sources, on their
+// own driver for SQLite and on resqlite, and prints a table. Fails if a test fails that we do not explain.
+//
+// The sources come from GitHub. RESQLITE_SUITE_SOURCE names a git repository to take instead, for one suite. All files are
+// kept in target/suites.
+
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './lib/paths.mjs'
+import { CommandFailed, runAsProgram } from './lib/process.mjs'
+import { printResult } from './suites/lib/result.mjs'
+
+const known = readdirSync(join(root, 'scripts', 'suites'))
+  .filter((file) => file.endsWith('.mjs'))
+  .map((file) => file.replace('.mjs', ''))
+
+await runAsProgram(import.meta.url, async (args) => {
+  const names = args.length > 0 ? args : known
+  let unexplained = 0
+  for (const name of names) {
+    if (!known.includes(name)) throw new CommandFailed(`no suite ${name}; there are ${known.join(', ')}`)
+    const { suite } = await import(`./suites/${name}.mjs`)
+    unexplained += printResult(await suite())
+  }
+  if (unexplained > 0) throw new CommandFailed(`${unexplained} failing tests are not explained`)
+})

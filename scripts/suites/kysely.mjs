@@ -1,0 +1,64 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { root } from '../lib/paths.mjs'
+import { CommandFailed, runTool } from '../lib/process.mjs'
+import { runMocha } from './lib/mocha.mjs'
+import { installPackages, takeSource } from './lib/source.mjs'
+
+const tag = 'v0.29.5'
+
+/** What the tests import, besides Kysely itself. */
+const needed = [
+  ...['@electric-sql/pglite', 'better-sqlite3', 'mysql2', 'pg', 'pg-cursor', 'tarn', 'tedious'],
+  ...['@types/mocha', '@types/node', 'chai', 'chai-as-promised', 'mocha', 'pathe', 'sinon', 'std-env', 'tsx'],
+  'prototype-pollution-vulnerable-lodash.merge-dont-upgrade',
+]
+
+const stale =
+  "it expects the rowid of an earlier insert as insertId of one that inserted nothing, which SQLite's last_insert_rowid() " +
+  'gives; resqlite says that there is none, and so does the dialect (undefined)'
+
+const explained = {
+  'should insert one row and ignore conflicts using insert ignore': stale,
+  'should insert one row and ignore conflicts using `on conflict do nothing`': stale,
+  'should update instead of insert on conflict when using `on conflict do update`': stale,
+  'should refuse to run migrations using a provided transaction due to lack of support for transactional DDL':
+    'it expects that SQLite cannot run migrations in a transaction; with this dialect they do, and the transaction is the lock',
+}
+
+/** Kysely's tests of dialects (test/node), for SQLite. */
+export async function suite() {
+  if (Number.parseInt(process.versions.node, 10) < 22)
+    throw new CommandFailed('Kysely needs Node.js 22 or later')
+  const folder = takeSource({
+    name: 'kysely',
+    url: 'https://github.com/kysely-org/kysely.git',
+    tag,
+    paths: ['src', 'test/node', 'package.json', 'tsconfig.json', 'tsconfig-base.json', '.mocharc.cjs'],
+  })
+  const { versions } = prepare(folder)
+  const args = ['--timeout', '15000', 'test/node/dist/**/*.test.js']
+  const env = { DIALECTS: 'sqlite' }
+  const adapt = pathToFileURL(join(root, 'scripts', 'suites', 'kysely', 'adapt.mjs')).href
+  return {
+    title: `Kysely ${tag}, test/node`,
+    runs: [
+      { driver: `better-sqlite3 ${versions['better-sqlite3']}`, ...runMocha({ folder, args, env }) },
+      { driver: 'resqlite', ...runMocha({ folder, args, env, nodeOptions: ['--import', adapt] }) },
+    ],
+    explained,
+  }
+}
+
+function prepare(folder) {
+  const manifest = join(folder, 'package.json')
+  const { devDependencies, dependencies = devDependencies } = JSON.parse(readFileSync(manifest, 'utf8'))
+  const versions = Object.fromEntries(needed.map((name) => [name, dependencies[name]]))
+  installPackages(folder, { name: 'kysely', type: 'module', dependencies: versions })
+  if (!existsSync(join(folder, 'test', 'node', 'dist'))) {
+    for (const project of ['.', join('test', 'node')])
+      runTool('typescript', 'tsc', ['-p', join(folder, project), '--noCheck', '--declaration', 'false'])
+  }
+  return { versions }
+}
