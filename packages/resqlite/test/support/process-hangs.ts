@@ -11,7 +11,7 @@ import { random } from './random'
 import { whoWaits } from './watchdog'
 
 /** Milliseconds after which a resource that was not released counts as lost. A busy machine may take long. */
-const LOST_AFTER = 10_000
+const LOST_AFTER = 60_000
 /** Calls of one round, which are all under way together. */
 const CALLS = 40
 const ROWS = 5_000
