@@ -6,9 +6,9 @@ import { observable } from '../core/observable'
  * their own.
  */
 export class ObservableQuery<V> implements LiveObservable<V> {
-  readonly #live: LiveQuery<V>
+  readonly #live: Pick<LiveQuery<V>, 'subscribe'>
 
-  constructor(live: LiveQuery<V>) {
+  constructor(live: Pick<LiveQuery<V>, 'subscribe'>) {
     this.#live = live
   }
 
