@@ -5,6 +5,7 @@
 import { equal } from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,6 +14,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
@@ -25,8 +27,11 @@ before(() => {
   folder = mkdtempSync(join(tmpdir(), 'resqlite-docs-'))
   mkdirSync(join(folder, 'node_modules'))
   symlinkSync(packageFolder, join(folder, 'node_modules', 'resqlite'), 'junction')
-  for (const builder of ['knex', 'kysely'])
-    symlinkSync(join(root, 'node_modules', builder), join(folder, 'node_modules', builder), 'junction')
+  const require = createRequire(join(packageFolder, 'package.json'))
+  for (const builder of ['drizzle-orm', 'knex', 'kysely']) {
+    const modules = require.resolve.paths(builder).find((path) => existsSync(join(path, builder)))
+    symlinkSync(join(modules, builder), join(folder, 'node_modules', builder), 'junction')
+  }
 })
 
 afterEach(() => {
@@ -37,7 +42,7 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 
 const pages = [
   ...['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md'],
-  ...['docs/builders/knex.md', 'docs/builders/kysely.md'],
+  ...['docs/builders/drizzle.md', 'docs/builders/knex.md', 'docs/builders/kysely.md'],
 ]
 
 for (const page of pages) {
