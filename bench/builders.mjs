@@ -1,14 +1,18 @@
-// node bench/builders.mjs: what Kysely and Knex add to a call, on better-sqlite3 and on resqlite, in one run.
+// node bench/builders.mjs: what Kysely, Knex and Drizzle add to a call, on better-sqlite3 and on resqlite, in one run.
 // All take turns, round by round; figures are the median and the best round, in microseconds per call.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import { eq } from 'drizzle-orm'
+import { drizzle as drizzleOnSqlite } from 'drizzle-orm/better-sqlite3'
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import createKnex from 'knex'
 import KnexSqliteClient from 'knex/lib/dialects/better-sqlite3/index.js'
 import { Kysely, SqliteDialect } from 'kysely'
 import { Database } from 'resqlite'
+import { drizzle as drizzleOnResqlite } from 'resqlite/drizzle'
 import { ResqliteClient } from 'resqlite/knex'
 import { ResqliteDialect } from 'resqlite/kysely'
 
@@ -19,6 +23,8 @@ const ROWS = 1000
 const SCHEMA = 'CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER)'
 const SELECT = 'SELECT * FROM users WHERE id = ?'
 const INSERT = 'INSERT INTO users(name, age) VALUES (?, ?)'
+
+const users = sqliteTable('users', { id: integer().primaryKey(), name: text().notNull(), age: integer() })
 
 const folder = mkdtempSync(join(tmpdir(), 'resqlite-builders-'))
 let files = 0
@@ -42,6 +48,7 @@ const contenders = [
   }),
   sqlite('Kysely on better-sqlite3', (database) => kysely(new SqliteDialect({ database }))),
   knex('Knex on better-sqlite3', SqliteClient, sqliteFile()),
+  sqlite('Drizzle on better-sqlite3', (client) => drizzle(drizzleOnSqlite({ client }))),
   await resqlite('resqlite', (db) => ({
     select: (id) => db.selectOne(SELECT, [id]),
     insert: (name) => db.execute(INSERT, [name, 1]),
@@ -51,6 +58,7 @@ const contenders = [
   await resqlite('Knex on resqlite', (database) =>
     knexCalls({ client: ResqliteClient, connection: { database } }),
   ),
+  await resqlite('Drizzle on resqlite', (client) => drizzle(drizzleOnResqlite({ client }))),
 ]
 
 const workloads = {
@@ -135,5 +143,13 @@ function knexCalls(config) {
     select: (id) => db('users').where({ id }).first(),
     insert: (name) => db('users').insert({ name, age: 1 }),
     close: () => db.destroy(),
+  }
+}
+
+function drizzle(db) {
+  return {
+    select: async (id) => db.select().from(users).where(eq(users.id, id)).get(),
+    insert: async (name) => db.insert(users).values({ name, age: 1 }).run(),
+    close: () => db.$client.close(),
   }
 }
