@@ -3,11 +3,12 @@
 use std::{
     collections::HashSet,
     env,
-    hash::{DefaultHasher, Hash, Hasher},
+    hash::{Hash, Hasher},
     path::Path,
     time::Instant,
 };
 
+use rapidhash::quality::RapidHasher;
 use resqlite_sqlite::fault_vfs::{self, Event};
 use tempfile::TempDir;
 
@@ -170,7 +171,7 @@ fn cuts_at(events: &[Event], position: usize, rng: &mut Rng) -> usize {
 }
 
 fn digest(files: &Files) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = RapidHasher::default();
     files.hash(&mut hasher);
     hasher.finish()
 }
