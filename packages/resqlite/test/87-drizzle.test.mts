@@ -392,7 +392,7 @@ test('a live $count is a number', async (t) => {
   assert.deepEqual([before, after], [2, 0])
 })
 
-test('subscribers and `current` get the same value', async (t) => {
+test('subscribers and current get the same value', async (t) => {
   const { db } = await fixture(t)
   const rows = live(db, db.select().from(users))
   assert.equal(rows.current, undefined)
