@@ -18,6 +18,8 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { PrismaResqlite } from 'resqlite/prisma'
 import ts from 'typescript'
 import { packageFolder, root } from '../lib/paths.mjs'
 
@@ -43,12 +45,14 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 const pages = [
   ...['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md'],
   ...['docs/builders/drizzle.md', 'docs/builders/knex.md', 'docs/builders/kysely.md'],
+  'docs/builders/prisma.md',
 ]
 
 for (const page of pages) {
   const blocks = blocksOf(page)
 
-  test(`the program of ${page} runs`, () => {
+  test(`the program of ${page} runs`, async () => {
+    await generatePrisma(readFileSync(join(root, page), 'utf8'))
     for (const { kind, code } of blocks) if (kind.endsWith('.mjs')) writeFileSync(join(folder, kind), code)
     run(plain(blocks))
   })
@@ -62,6 +66,22 @@ for (const page of pages) {
     if (['orm', 'extension', 'react'].includes(kind))
       test(`block ${index} of ${page} is valid`, () => equal(syntaxErrors(code), ''))
   }
+}
+
+/** Makes what `prisma generate` and `prisma db push` make of the models of a page. */
+async function generatePrisma(text) {
+  const models = [...text.matchAll(/^model .*?^}$/gms)].join('\n')
+  if (models === '') return
+  const support = pathToFileURL(join(packageFolder, 'build', 'test', 'support', 'prisma.mjs')).href
+  const { push } = await import(support)
+  await push(new PrismaResqlite({ url: join(folder, 'app.db') }), models)
+  const generated = join(folder, 'generated', 'prisma')
+  mkdirSync(generated, { recursive: true })
+  writeFileSync(join(generated, 'package.json'), JSON.stringify({ type: 'module' }))
+  writeFileSync(
+    join(generated, 'client.js'),
+    `import { clientClass } from '${support}'\nexport const PrismaClient = clientClass(${JSON.stringify(models)})`,
+  )
 }
 
 /** The blocks of JavaScript and TypeScript; `kind` is the word behind the language. */

@@ -1,0 +1,55 @@
+import {
+  type ConnectionInfo,
+  DriverAdapterError,
+  type IsolationLevel,
+  type SqlDriverAdapter,
+} from '@prisma/driver-adapter-utils'
+import { MAX_MILLISECONDS } from '../../core/limits'
+import type { Database } from '../../database'
+import type { TimestampFormat } from './arguments'
+import { reported } from './errors'
+import { PrismaQueryable } from './queryable'
+import { PrismaTransaction } from './transaction'
+
+/** The most parameters that SQLite allows in a statement. Prisma splits queries that have more. */
+const MAX_BIND_VALUES = 32_766
+
+/** As Prisma's migrations write it where they rebuild a table. */
+const FOREIGN_KEYS_PRAGMA = /^PRAGMA foreign_keys ?= ?(ON|OFF);$/gim
+
+/** An open database as Prisma uses it. */
+export class PrismaAdapter extends PrismaQueryable implements SqlDriverAdapter {
+  readonly #db: Database
+
+  constructor(db: Database, timestampFormat: TimestampFormat) {
+    super(db, timestampFormat)
+    this.#db = db
+  }
+
+  getConnectionInfo(): ConnectionInfo {
+    return { maxBindValues: MAX_BIND_VALUES, supportsRelationJoins: false }
+  }
+
+  /**
+   * A script that switches foreign keys off runs as one transaction that has them off, so that it is all or nothing. All
+   * foreign keys are checked before its commit.
+   */
+  async executeScript(script: string): Promise<void> {
+    const rest = script.replace(FOREIGN_KEYS_PRAGMA, '')
+    if (rest === script) await reported(this.#db.exec(script))
+    else await reported(this.#db.transaction((tx) => tx.exec(rest), { foreignKeys: false }))
+  }
+
+  /** Prisma has timeouts of its own for the transactions that it hands out, and ends all others itself. */
+  async startTransaction(isolationLevel?: IsolationLevel): Promise<PrismaTransaction> {
+    if (isolationLevel !== undefined && isolationLevel !== 'SERIALIZABLE') {
+      throw new DriverAdapterError({ kind: 'InvalidIsolationLevel', level: isolationLevel })
+    }
+    const handle = await reported(this.#db.begin({ timeout: MAX_MILLISECONDS }))
+    return new PrismaTransaction(handle, this.timestampFormat)
+  }
+
+  async dispose(): Promise<void> {
+    await this.#db.close()
+  }
+}

@@ -1,0 +1,2 @@
+// The subpath `resqlite/prisma` for ES modules.
+export { PrismaResqlite, type PrismaResqliteConfig, type PrismaResqliteOptions } from './factory.js'

@@ -1,0 +1,2 @@
+// The subpath `resqlite/prisma`.
+export { PrismaResqlite, type PrismaResqliteConfig, type PrismaResqliteOptions } from './factory'
