@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { type TestContext, test as testOfNode } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { PrismaResqliteConfig, PrismaResqliteOptions } from 'resqlite/prisma'
 import { withCode } from './support/errors.js'
@@ -85,9 +85,9 @@ const driverError = (cause: object) => (error: Error & { cause: object }) => {
 }
 
 const alan = { email: 'alan@example.org' }
-const prismaTest = (name: string, body: (t: TestContext) => Promise<void>) => test(name, { skip }, body)
+const test = (name: string, body: (t: TestContext) => Promise<void>) => testOfNode(name, { skip }, body)
 
-prismaTest('models with relations are written and read', async (t) => {
+test('models with relations are written and read', async (t) => {
   const { prisma } = await fixture(t)
   const posts = { create: [{ title: 'On computable numbers' }, { title: 'Morphogenesis' }] }
   const created = await prisma.user.create({ data: { ...alan, posts }, include: { posts: true } })
@@ -116,43 +116,40 @@ prismaTest('models with relations are written and read', async (t) => {
 })
 
 for (const timestampFormat of ['iso8601', 'unixepoch-ms'] as const) {
-  prismaTest(
-    `values of all types come back as they were written, with times as ${timestampFormat}`,
-    async (t) => {
-      const { prisma } = await fixture(t, { timestampFormat })
-      const time = new Date('2026-01-31T12:00:00.123Z')
-      const json = { list: [1, null, 'ü'] }
-      const bytes = new Uint8Array([0, 255])
-      const values = {
-        text: 'ü',
-        int: -(2 ** 31),
-        big: 2n ** 63n - 1n,
-        float: 2,
-        bool: true,
-        time,
-        json,
-        bytes,
-      }
-      const { decimal, ...row } = await prisma.sample.create({
-        data: { id: 1, ...values, decimal: '12.5' },
-      })
-      assert.deepEqual({ ...row, bytes: new Uint8Array(row.bytes) }, { id: 1, ...values })
-      assert.equal(String(decimal), '12.5')
-      assert.equal(
-        await prisma.sample.count({ where: { time, bool: true, bytes, decimal: { gt: '12.4' } } }),
-        1,
-      )
-      const stored = await prisma.$queryRaw`SELECT typeof(time) AS t, CAST(time AS TEXT) AS time FROM Sample`
-      const expected =
-        timestampFormat === 'iso8601'
-          ? { t: 'text', time: '2026-01-31T12:00:00.123+00:00' }
-          : { t: 'integer', time: String(time.getTime()) }
-      assert.deepEqual(stored, [expected])
-    },
-  )
+  test(`values of all types come back as they were written, with times as ${timestampFormat}`, async (t) => {
+    const { prisma } = await fixture(t, { timestampFormat })
+    const time = new Date('2026-01-31T12:00:00.123Z')
+    const json = { list: [1, null, 'ü'] }
+    const bytes = new Uint8Array([0, 255])
+    const values = {
+      text: 'ü',
+      int: -(2 ** 31),
+      big: 2n ** 63n - 1n,
+      float: 2,
+      bool: true,
+      time,
+      json,
+      bytes,
+    }
+    const { decimal, ...row } = await prisma.sample.create({
+      data: { id: 1, ...values, decimal: '12.5' },
+    })
+    assert.deepEqual({ ...row, bytes: new Uint8Array(row.bytes) }, { id: 1, ...values })
+    assert.equal(String(decimal), '12.5')
+    assert.equal(
+      await prisma.sample.count({ where: { time, bool: true, bytes, decimal: { gt: '12.4' } } }),
+      1,
+    )
+    const stored = await prisma.$queryRaw`SELECT typeof(time) AS t, CAST(time AS TEXT) AS time FROM Sample`
+    const expected =
+      timestampFormat === 'iso8601'
+        ? { t: 'text', time: '2026-01-31T12:00:00.123+00:00' }
+        : { t: 'integer', time: String(time.getTime()) }
+    assert.deepEqual(stored, [expected])
+  })
 }
 
-prismaTest('null is null in all types', async (t) => {
+test('null is null in all types', async (t) => {
   const { prisma } = await fixture(t)
   const row = await prisma.sample.create({ data: { id: 1 } })
   const { id, ...others } = row
@@ -160,7 +157,7 @@ prismaTest('null is null in all types', async (t) => {
   assert.deepEqual([...new Set(Object.values(others))], [null])
 })
 
-prismaTest('expressions have the type of their first value', async (t) => {
+test('expressions have the type of their first value', async (t) => {
   const { prisma } = await fixture(t)
   const [row] = await prisma.$queryRaw`
     SELECT count(*) AS n, 9007199254740993 AS big, 2.0 AS real, 'x' AS text, x'00ff' AS bytes, NULL AS none FROM User`
@@ -177,7 +174,7 @@ prismaTest('expressions have the type of their first value', async (t) => {
   )
 })
 
-prismaTest('columns have names and types without rows', async (t) => {
+test('columns have names and types without rows', async (t) => {
   const { query } = await opened(
     t,
     'CREATE TABLE t(a INTEGER, b varchar, c DATETIME, d BLOB, e "MY TYPE", f)',
@@ -189,13 +186,13 @@ prismaTest('columns have names and types without rows', async (t) => {
   assert.deepEqual(rows, [])
 })
 
-prismaTest('a number in a column of times that is no time is named', async (t) => {
+test('a number in a column of times that is no time is named', async (t) => {
   const { query } = await opened(t, 'CREATE TABLE t(at DATETIME); INSERT INTO t VALUES (9e18)')
   const cause = '9000000000000000000 in column "at" is not a time in milliseconds since 1970'
   await assert.rejects(query('SELECT at FROM t'), driverError({ kind: 'InconsistentColumnData', cause }))
 })
 
-prismaTest('raw statements tell how many rows they changed, and take RETURNING', async (t) => {
+test('raw statements tell how many rows they changed, and take RETURNING', async (t) => {
   const { prisma } = await fixture(t)
   assert.equal(await prisma.$executeRaw`INSERT INTO User(email) VALUES ('a'), ('b')`, 2)
   assert.equal(await prisma.$executeRaw`SELECT * FROM User`, 0)
@@ -204,7 +201,7 @@ prismaTest('raw statements tell how many rows they changed, and take RETURNING',
   ])
 })
 
-prismaTest('a query with thousands of values is not split', async (t) => {
+test('a query with thousands of values is not split', async (t) => {
   const { db } = await opened(t)
   assert.deepEqual(db.getConnectionInfo(), { maxBindValues: 32_766, supportsRelationJoins: false })
   const args = Array.from({ length: 32_766 }, (_, index) => index)
@@ -216,20 +213,17 @@ prismaTest('a query with thousands of values is not split', async (t) => {
   assert.deepEqual(rows, [[1]])
 })
 
-prismaTest(
-  'an interactive transaction is committed with its body, and until then seen by nobody else',
-  async (t) => {
-    const { prisma } = await fixture(t)
-    const seen = await prisma.$transaction(async (tx) => {
-      await tx.user.create({ data: alan })
-      return [await tx.user.count(), await prisma.user.count()]
-    })
-    assert.deepEqual(seen, [1, 0])
-    assert.equal(await prisma.user.count(), 1)
-  },
-)
+test('an interactive transaction is committed with its body, and until then seen by nobody else', async (t) => {
+  const { prisma } = await fixture(t)
+  const seen = await prisma.$transaction(async (tx) => {
+    await tx.user.create({ data: alan })
+    return [await tx.user.count(), await prisma.user.count()]
+  })
+  assert.deepEqual(seen, [1, 0])
+  assert.equal(await prisma.user.count(), 1)
+})
 
-prismaTest('an interactive transaction is rolled back when its body throws', async (t) => {
+test('an interactive transaction is rolled back when its body throws', async (t) => {
   const { prisma } = await fixture(t)
   const failing = prisma.$transaction(async (tx) => {
     await tx.user.create({ data: alan })
@@ -239,7 +233,7 @@ prismaTest('an interactive transaction is rolled back when its body throws', asy
   assert.equal(await prisma.user.count(), 0)
 })
 
-prismaTest('a nested transaction is a savepoint', async (t) => {
+test('a nested transaction is a savepoint', async (t) => {
   const { prisma } = await fixture(t)
   await prisma.$transaction(async (tx) => {
     await tx.user.create({ data: alan })
@@ -254,7 +248,7 @@ prismaTest('a nested transaction is a savepoint', async (t) => {
   assert.deepEqual(emails, [alan, { email: 'kept' }])
 })
 
-prismaTest('a list of queries is one transaction', async (t) => {
+test('a list of queries is one transaction', async (t) => {
   const { prisma } = await fixture(t)
   const create = (email: string) => prisma.user.create({ data: { email } })
   const count = () => prisma.user.count()
@@ -263,7 +257,7 @@ prismaTest('a list of queries is one transaction', async (t) => {
   assert.equal(await count(), 1)
 })
 
-prismaTest('after its timeout a transaction is rolled back, and others can write', async (t) => {
+test('after its timeout a transaction is rolled back, and others can write', async (t) => {
   const { prisma } = await fixture(t)
   let outside: Promise<unknown> | undefined
   const late = prisma.$transaction(
@@ -279,7 +273,7 @@ prismaTest('after its timeout a transaction is rolled back, and others can write
   assert.deepEqual(await prisma.user.findMany({ select: { email: true } }), [{ email: 'outside' }])
 })
 
-prismaTest('transactions run one after another', async (t) => {
+test('transactions run one after another', async (t) => {
   const { prisma } = await fixture(t)
   await prisma.user.create({ data: { ...alan, age: 0 } })
   const older = () =>
@@ -291,14 +285,14 @@ prismaTest('transactions run one after another', async (t) => {
   assert.equal((await prisma.user.findUniqueOrThrow({ where: alan })).age, 20)
 })
 
-prismaTest('serializable is the only isolation level', async (t) => {
+test('serializable is the only isolation level', async (t) => {
   const { db } = await opened(t)
   await (await db.startTransaction('SERIALIZABLE')).rollback()
   const expected = driverError({ kind: 'InvalidIsolationLevel', level: 'READ COMMITTED' })
   await assert.rejects(db.startTransaction('READ COMMITTED'), expected)
 })
 
-prismaTest('a commit that violates a deferred foreign key says so, and changes nothing', async (t) => {
+test('a commit that violates a deferred foreign key says so, and changes nothing', async (t) => {
   const { db, query } = await opened(
     t,
     'CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(a REFERENCES a DEFERRABLE INITIALLY DEFERRED)',
@@ -309,7 +303,7 @@ prismaTest('a commit that violates a deferred foreign key says so, and changes n
   assert.deepEqual((await query('SELECT * FROM b')).rows, [])
 })
 
-prismaTest('violations of constraints are the errors that Prisma knows', async (t) => {
+test('violations of constraints are the errors that Prisma knows', async (t) => {
   const { prisma } = await fixture(t)
   await prisma.user.create({ data: { ...alan, posts: { create: { title: 'one' } } } })
   const unique = { kind: 'UniqueConstraintViolation', constraint: { fields: ['email'] }, table: 'User' }
@@ -340,7 +334,7 @@ const failures = [
   ['SELEC', { kind: 'sqlite', extendedCode: 1, originalCode: 'SQLITE_ERROR' }],
 ] as const
 
-prismaTest('each failure of SQLite has its kind', async (t) => {
+test('each failure of SQLite has its kind', async (t) => {
   const { query } = await opened(
     t,
     `CREATE TABLE t(id INTEGER PRIMARY KEY, a NOT NULL CHECK (a <> 0), b, c, UNIQUE (a, b));
@@ -353,7 +347,7 @@ prismaTest('each failure of SQLite has its kind', async (t) => {
   for (const [sql, cause] of failures) await assert.rejects(query(sql), driverError(cause), sql)
 })
 
-prismaTest('a lock of another process is a timeout', async (t) => {
+test('a lock of another process is a timeout', async (t) => {
   const { prisma, path } = await fixture(t, {}, { busyTimeout: 20 })
   const other = start(
     t,
@@ -373,7 +367,7 @@ prismaTest('a lock of another process is a timeout', async (t) => {
   other.tell()
 })
 
-prismaTest('what resqlite refuses keeps its code and its message', async (t) => {
+test('what resqlite refuses keeps its code and its message', async (t) => {
   const { prisma } = await fixture(t)
   const pragma = prisma.$queryRaw`PRAGMA journal_mode = DELETE`
   await assert.rejects(pragma, withCode('RESQLITE_STATEMENT', 'journal_mode is refused'))
@@ -381,7 +375,7 @@ prismaTest('what resqlite refuses keeps its code and its message', async (t) => 
   await assert.rejects(large, withCode('RESQLITE_PARAMETER', 'does not fit a 64-bit integer'))
 })
 
-prismaTest('after its end a transaction is closed, and so is a database', async (t) => {
+test('after its end a transaction is closed, and so is a database', async (t) => {
   const { db, query } = await opened(t)
   const tx = await db.startTransaction()
   await tx.commit()
@@ -405,7 +399,7 @@ model Post {
 `
 const AFTER = BEFORE.replace('email String', 'email String @unique\n age Int')
 
-prismaTest('a migration that rebuilds a table keeps the rows that refer to it', async (t) => {
+test('a migration that rebuilds a table keeps the rows that refer to it', async (t) => {
   const path = tempFile(t)
   const adapter = new PrismaResqlite({ url: path })
   await push(adapter, BEFORE)
@@ -423,7 +417,7 @@ prismaTest('a migration that rebuilds a table keeps the rows that refer to it', 
   assert.deepEqual(pragma.rows, [[1]])
 })
 
-prismaTest('a migration that leaves a row without the row that it refers to changes nothing', async (t) => {
+test('a migration that leaves a row without the row that it refers to changes nothing', async (t) => {
   const { db, query } = await opened(
     t,
     'CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(a REFERENCES a); INSERT INTO a VALUES (1); INSERT INTO b VALUES (1)',
@@ -433,7 +427,7 @@ prismaTest('a migration that leaves a row without the row that it refers to chan
   assert.deepEqual((await query('SELECT * FROM a')).rows, [[1]])
 })
 
-prismaTest('the shadow database is another one', async (t) => {
+test('the shadow database is another one', async (t) => {
   const folder = tempFolder(t)
   const url = join(folder, 'real.db')
   for (const shadowDatabaseUrl of [undefined, `file:${join(folder, 'shadow.db')}`]) {
@@ -445,7 +439,7 @@ prismaTest('the shadow database is another one', async (t) => {
   assert.equal(existsSync(join(folder, 'shadow.db')), true)
 })
 
-prismaTest('a URL is a path with file: before it, a path, or a file URL', async (t) => {
+test('a URL is a path with file: before it, a path, or a file URL', async (t) => {
   const path = join(tempFolder(t), 'with space%.db')
   for (const url of [path, `file:${path}`, pathToFileURL(path).href]) {
     const db = await new PrismaResqlite({ url }).connect()
@@ -456,7 +450,7 @@ prismaTest('a URL is a path with file: before it, a path, or a file URL', async 
   assert.deepEqual(await db.selectOne('SELECT count(*) AS n FROM t'), { n: 3 })
 })
 
-prismaTest('the options of the database are those of open', async (t) => {
+test('the options of the database are those of open', async (t) => {
   const { path } = await fixture(t)
   const db = await new PrismaResqlite({ url: path, readOnly: true }).connect()
   t.after(() => db.dispose())
@@ -466,7 +460,7 @@ prismaTest('the options of the database are those of open', async (t) => {
   await assert.rejects(unknown.connect(), withCode('RESQLITE_OPTION', 'readonly'))
 })
 
-prismaTest('wrong options are named', async () => {
+test('wrong options are named', async () => {
   const made = (config: unknown, options?: unknown) => () =>
     new PrismaResqlite(config as never, options as never)
   assert.throws(made(undefined), withCode('RESQLITE_OPTION', 'url must be a path'))
@@ -477,7 +471,7 @@ prismaTest('wrong options are named', async () => {
   assert.throws(made({ url: 'a.db' }, { timestamps: 'iso8601' }), unknown)
 })
 
-prismaTest('live queries see what Prisma commits', async (t) => {
+test('live queries see what Prisma commits', async (t) => {
   const { prisma, path } = await fixture(t)
   const db = await openDatabase(t, path)
   const live = db.stream<{ email: string }>('SELECT email FROM User ORDER BY id')[Symbol.asyncIterator]()
