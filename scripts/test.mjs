@@ -32,6 +32,7 @@ const { values: options } = parseArgs({
 })
 
 const builtTests = join(packageFolder, 'build')
+const notesServer = join(root, 'examples', 'notes-server')
 const clippy = (...options) =>
   cargo(['clippy', ...options, '--all-targets', '--locked', '--', '-D', 'warnings'])
 const tsc = (project) => runTool('typescript', 'tsc', ['-p', project])
@@ -106,8 +107,10 @@ async function checkApiDocs() {
 
 /** From nothing, so that no test outlives its source. */
 function compileTests() {
-  rmSync(builtTests, { recursive: true, force: true })
+  for (const folder of [builtTests, join(notesServer, 'build')])
+    rmSync(folder, { recursive: true, force: true })
   tsc('packages/resqlite/tsconfig.test.json')
+  tsc(notesServer)
 }
 
 /**
