@@ -1,11 +1,11 @@
 import type { Channel } from './channel/channel'
-import type { Target } from './channel/database-handle'
+import type { WriteTarget } from './channel/database-handle'
 import { nextTurn } from './channel/event-loop'
 import { Answer, Pending } from './channel/pending'
 import { onAbort, throwIfAborted } from './core/abort'
 import { checkOptions, checkSql } from './core/checks'
 import { typeError } from './core/errors'
-import { unwrap } from './core/failure'
+import { Failure, unwrap } from './core/failure'
 import { BATCH_FRAME_BYTES, TURN_MILLISECONDS } from './core/limits'
 import type { AbortOptions, WriteResult } from './core/types'
 import { cancelOnAbort } from './requests'
@@ -29,7 +29,7 @@ export const sendBatch: unique symbol = Symbol('sendBatch')
  * it. `onStart` is called as soon as the request exists.
  */
 export function runBatch(
-  target: Target,
+  target: WriteTarget,
   sql: string,
   paramSets: ParamSets,
   options: AbortOptions | undefined,
@@ -39,7 +39,7 @@ export function runBatch(
 }
 
 async function run(
-  target: Target,
+  target: WriteTarget,
   sql: string,
   paramSets: ParamSets,
   options: AbortOptions | undefined,
@@ -72,7 +72,7 @@ class Batch {
   #turn = performance.now()
 
   constructor(
-    readonly target: Target,
+    readonly target: WriteTarget,
     readonly sql: string,
     readonly frames: FrameWriter,
     readonly signal: AbortSignal | undefined,
@@ -106,23 +106,29 @@ class Batch {
     try {
       for (;;) {
         const next = await Promise.race([iterator.next(), over])
+        if (next instanceof Failure) throw next.toError()
         if (next === undefined || next.done || (this.#isFull && !(await this.#nextFrame()))) return
         this.#add(next.value)
       }
     } finally {
-      unwatch?.()
+      unwatch()
       iterator.return?.().catch(() => {})
     }
   }
 
-  /** `over` resolves when the batch fails or is cancelled. */
-  #watch(): { over: Promise<undefined>; unwatch: (() => void) | undefined } {
-    const { pending, signal } = this
-    let unwatch: (() => void) | undefined
-    const over = new Promise<undefined>((resolve) => {
+  /** `over` resolves when the batch fails or is cancelled, and with the reason when it is interrupted. */
+  #watch(): { over: Promise<Failure | undefined>; unwatch: () => void } {
+    const { pending, signal, target } = this
+    let unwatch = () => {}
+    const over = new Promise<Failure | undefined>((resolve) => {
       const end = () => resolve(undefined)
       pending.promise.then(end)
-      unwatch = signal && onAbort(signal, end)
+      const unwatchSignal = signal && onAbort(signal, end)
+      const unwatchTarget = target.onInterrupt(resolve)
+      unwatch = () => {
+        unwatchSignal?.()
+        unwatchTarget()
+      }
     })
     return { over, unwatch }
   }

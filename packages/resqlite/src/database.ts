@@ -1,6 +1,6 @@
 import { type ParamSets, runBatch, sendBatch } from './batch'
 import { Channel } from './channel/channel'
-import { DatabaseHandle, type Target } from './channel/database-handle'
+import { DatabaseHandle, type WriteTarget } from './channel/database-handle'
 import type { Pending } from './channel/pending'
 import { commitEvents, onCommit } from './commit-listener'
 import { runBackup, runCheckpoint, runSerialize, upload } from './copies'
@@ -473,7 +473,7 @@ export class Database extends Executor implements AsyncDisposable {
   ): Promise<WriteResult> {
     const scope = this.#joined()
     if (scope !== undefined) {
-      const run = (target: Target, onStart: (request: Pending) => void) =>
+      const run = (target: WriteTarget, onStart: (request: Pending) => void) =>
         runBatch(target, sql, paramSets, options, onStart)
       return await scope.task('executeBatch', run, this.#handle)
     }

@@ -97,7 +97,10 @@ export abstract class Executor extends Queryable {
    * Runs one statement once per parameter set, all or nothing. `changes` is the sum over all sets. The sets must not be
    * modified before the promise settles. In a transaction, a failure undoes the batch, and the transaction can continue.
    *
-   * The sets may come from an async iterable, such as the lines of a file: one transaction stays open until it ends.
+   * The sets may come from an async iterable, such as the lines of a file. They are sent in parts of 64 KiB; from the first
+   * part on, other writes wait until the iterable ends. Pass a signal if it may be slow. It must not write to the same
+   * database: such a write would wait for the batch, which waits for the iterable. What the iterable throws undoes the batch,
+   * and is what the call rejects with.
    *
    * ```ts
    * await db.executeBatch('INSERT INTO points(x, y) VALUES (?, ?)', [[1, 2], [3, 4]])

@@ -1,4 +1,4 @@
-import type { Closeable, DatabaseHandle, Target } from './channel/database-handle'
+import type { Closeable, DatabaseHandle, WriteTarget } from './channel/database-handle'
 import type { Pending } from './channel/pending'
 import { TransactionError } from './core/errors'
 import { Failure, unwrap } from './core/failure'
@@ -23,7 +23,7 @@ export type BodyOutcome<T> = { readonly value: T } | { readonly error: unknown }
  * - finishing: the body has returned, and the calls that it did not await are waited for; new calls fail;
  * - ended: committed, rolled back or interrupted.
  */
-export class TransactionScope implements Joinable, Target, Closeable {
+export class TransactionScope implements Joinable, WriteTarget, Closeable {
   readonly channel
   readonly path: string
   readonly flags: number
@@ -85,6 +85,16 @@ export class TransactionScope implements Joinable, Target, Closeable {
     return this.#interrupted
   }
 
+  onInterrupt(callback: (failure: Failure) => void): () => void {
+    let wanted = true
+    this.interruption.then((failure) => {
+      if (wanted) callback(failure)
+    })
+    return () => {
+      wanted = false
+    }
+  }
+
   /** Runs one statement in the transaction, with the options of the database that was called. */
   statement<T>(call: Call, sql: string, params: unknown, options: unknown, called = this.owner): Promise<T> {
     return this.#track(async (running) => {
@@ -102,7 +112,7 @@ export class TransactionScope implements Joinable, Target, Closeable {
   /** Runs a call that makes its own requests, and reports each through `onStart`. */
   task<T>(
     operation: string,
-    run: (target: Target, onStart: (request: Pending) => void) => Promise<T>,
+    run: (target: WriteTarget, onStart: (request: Pending) => void) => Promise<T>,
     called = this.owner,
   ): Promise<T> {
     return this.#track((call) => this.#runTask(call, operation, run, called))
@@ -210,7 +220,7 @@ export class TransactionScope implements Joinable, Target, Closeable {
     )
   }
 
-  #usable(operation: string, called: DatabaseHandle): Target {
+  #usable(operation: string, called: DatabaseHandle): WriteTarget {
     this.checkOpen(operation)
     if (this.#nested > 0) {
       const message = `${operation}: a nested transaction is open; use its handle, or await it first`
@@ -218,7 +228,8 @@ export class TransactionScope implements Joinable, Target, Closeable {
     }
     if (called === this.owner) return this
     const { channel, id } = this
-    return { channel, path: called.path, id, flags: called.flags | RequestFlags.SESSION }
+    const onInterrupt = this.onInterrupt.bind(this)
+    return { channel, path: called.path, id, flags: called.flags | RequestFlags.SESSION, onInterrupt }
   }
 
   /** Throws if it takes no calls any more. */
@@ -234,7 +245,7 @@ export class TransactionScope implements Joinable, Target, Closeable {
   async #runTask<T>(
     call: RunningCall,
     operation: string,
-    run: (target: Target, onStart: (request: Pending) => void) => Promise<T>,
+    run: (target: WriteTarget, onStart: (request: Pending) => void) => Promise<T>,
     called: DatabaseHandle,
   ): Promise<T> {
     const target = this.#usable(operation, called)

@@ -104,3 +104,22 @@ test('close refuses options that it does not know', async (t) => {
   await assert.rejects(db.close({ force: true } as object), withCode('RESQLITE_OPTION', '"force"'))
   assert.equal(db.open, true)
 })
+
+for (const before of [1, 20_000]) {
+  test(`after its timeout, close undoes a batch whose next set never comes, after ${before} sets`, async (t) => {
+    const db = await openDatabase(t, tempFile(t))
+    await db.exec('CREATE TABLE t(x)')
+    const stalled = gate()
+    async function* sets() {
+      for (let i = 0; i < before; i++) yield [i]
+      stalled.open()
+      await new Promise(() => {})
+    }
+    const batch = assert.rejects(db.executeBatch('INSERT INTO t VALUES (?)', sets()), closed)
+    await stalled.promise
+    await db.close({ timeout: 1 })
+    await batch
+    const again = await openDatabase(t, db.path)
+    assert.deepEqual(await again.select('SELECT x FROM t'), [])
+  })
+}

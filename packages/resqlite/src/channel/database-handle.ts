@@ -14,18 +14,25 @@ export interface Target {
   readonly flags: number
 }
 
+/** A target that can write. */
+export interface WriteTarget extends Target {
+  /** Calls `callback` when everything that has not ended is interrupted. Returns a function that prevents it. */
+  onInterrupt(callback: (failure: Failure) => void): () => void
+}
+
 /** What closing a database ends: a session or a live query. */
 export interface Closeable {
   interrupt(failure: Failure): void
 }
 
 /** An open database, shared by everything that uses it. */
-export class DatabaseHandle implements Target {
+export class DatabaseHandle implements WriteTarget {
   /** Open transactions, snapshots, iterators and live queries. */
   readonly #closeables = new Set<Closeable>()
   /** Batches whose frames have not all been sent. */
   #batches = 0
   #onIdle: (() => void) | undefined
+  readonly #interruptions = new Set<(failure: Failure) => void>()
   #isOpen = true
   #closing: Promise<void> | undefined
   #isClosed = false
@@ -72,6 +79,11 @@ export class DatabaseHandle implements Target {
     this.#checkIdle()
   }
 
+  onInterrupt(callback: (failure: Failure) => void): () => void {
+    this.#interruptions.add(callback)
+    return () => this.#interruptions.delete(callback)
+  }
+
   batchBegan(): void {
     this.#batches++
   }
@@ -91,9 +103,9 @@ export class DatabaseHandle implements Target {
   }
 
   #interrupt(): void {
-    this.channel.interrupt(this.id, closedFailure(this.path))
-    // A batch whose parameter sets do not come is left behind: it has sent nothing.
-    this.#onIdle?.()
+    const failure = closedFailure(this.path)
+    this.channel.interrupt(this.id, failure)
+    for (const interrupt of [...this.#interruptions]) interrupt(failure)
   }
 
   async #close(): Promise<void> {
