@@ -69,6 +69,12 @@ impl Dispatcher {
             Op::Snapshot => self.open_session(request, Engine::snapshot),
             Op::Cursor => self.cursor(request)?,
             Op::Fetch => self.fetch(request),
+            Op::FetchFrom => self.fetch_from(request),
+            Op::CloseCursor => {
+                self.step(request, |session, reply| {
+                    session.close_cursor(request.word(0), reply)
+                });
+            }
             Op::Savepoint => self.step(request, |session, reply| session.savepoint(level(), reply)),
             Op::Release => self.step(request, |session, reply| session.release(level(), reply)),
             Op::RollbackTo => self.step(request, |session, reply| session.rollback_to(level(), reply)),
@@ -381,6 +387,13 @@ impl Dispatcher {
     fn cursor(&mut self, request: &Request<'_>) -> Option<()> {
         let query = self.query(request, 8, 12)?;
         let batch_rows = request.word(4) as usize;
+        if request.has(RequestFlags::SESSION) {
+            let number = request.word(0);
+            self.step(request, |session, reply| {
+                session.open_cursor(number, query, batch_rows, reply)
+            });
+            return Some(());
+        }
         self.open_session(request, |engine, reply| engine.cursor(query, batch_rows, reply));
         Some(())
     }
@@ -403,6 +416,13 @@ impl Dispatcher {
         self.cancellation.include_session(request.id, request.target);
         let reply = self.reply(request).in_session(request.target);
         self.in_session(request, reply, |session, reply| session.fetch(reply));
+    }
+
+    fn fetch_from(&self, request: &Request<'_>) {
+        let token = self.cancellation.token(request.id, &self.realm.scope);
+        self.step(request, |session, reply| {
+            session.fetch_from(request.word(0), token, reply)
+        });
     }
 
     fn step(&self, request: &Request<'_>, run: impl FnOnce(&Session, Box<FrameReply>)) {

@@ -70,7 +70,8 @@ byte_enum! {
         Ended = 17,
         /// `u32 session`
         Snapshot = 18,
-        /// `u32 session · u32 rows per batch · u32 sql · limits · params`
+        /// `u32 session · u32 rows per batch · u32 sql · limits · params`. In a session: `u32 cursor` in place of the new
+        /// session.
         Cursor = 19,
         /// The next batch of the cursor `target`.
         Fetch = 20,
@@ -104,6 +105,10 @@ byte_enum! {
         Commits = 33,
         /// Asks for the next event of the listener that request `target` opened. No reply of its own.
         NextCommits = 34,
+        /// `u32 cursor`. The next batch of a cursor in a session.
+        FetchFrom = 35,
+        /// `u32 cursor`. Closes a cursor in a session.
+        CloseCursor = 36,
     }
 }
 

@@ -40,12 +40,13 @@ pub use crate::{
     api::{
         answers::{QueryResult, WriteResult},
         copies::CheckpointMode,
+        cursor::Cursor,
         database::Database,
         diagnostics::Diagnostics,
         engine::Engine,
         handle::Handle,
         live_query::{Emitted, LiveQuery, LiveRows},
-        sessions::{Cursor, Snapshot, Transaction},
+        sessions::{Snapshot, Transaction},
     },
     backup::{BackedUp, BackupOptions, BackupReply, Verify},
     core::{

@@ -1,4 +1,4 @@
-import type { Closeable, DatabaseHandle } from './channel/database-handle'
+import type { Closeable, Target } from './channel/database-handle'
 import { Answer, type Pending } from './channel/pending'
 import { onAbort } from './core/abort'
 import { AbortError } from './core/errors'
@@ -6,24 +6,24 @@ import { abortFailure, Failure } from './core/failure'
 import type { IterationSource, Outcome } from './core/iteration'
 import { DEFAULT_BATCH_ROWS } from './core/limits'
 import type { IterateOptions, QueryLimits } from './core/types'
+import type { CursorPlace } from './cursor-place'
 import { writeLimits } from './requests'
 import { type IterationEnd, traceIteration } from './tracing'
 import type { FrameWriter } from './wire/frame-writer'
 import { Op, RequestFlags } from './wire/protocol'
 
 /**
- * The source of the iterator that `iterate` returns: a session on a reader thread. It opens at the first `next`, reads one
- * committed state, and holds at most two batches of rows: one that is handed out, and one that is fetched meanwhile.
+ * The source of the iterator that `iterate` returns. It opens at the first `next`, and holds at most two batches of rows: one
+ * that is handed out, and one that is fetched meanwhile.
  */
 export class Cursor<T> implements IterationSource<T>, Closeable {
-  readonly #handle: DatabaseHandle
+  readonly #place: CursorPlace
   /** The encoded parameters, as they were when `iterate` was called. */
   readonly #params: Uint8Array
   readonly #batchSize: number
   readonly #arrays: boolean
   readonly #limits: QueryLimits | undefined
   readonly #signal: AbortSignal | undefined
-  readonly #session: number
   /** The number of rows that have arrived. */
   #fetched = 0
   #traceEnd: IterationEnd | undefined
@@ -33,7 +33,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
   #next = 0
   /** The request for the next batch. */
   #fetch: Pending | undefined
-  /** The request that releases the thread. */
+  /** The request that closes it. */
   #end: Pending | undefined
   /** Why the cursor was interrupted, until a `next` has rejected with it. */
   #failure: Failure | undefined
@@ -42,20 +42,17 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
   #busy: Promise<unknown> | undefined
 
   constructor(
-    handle: DatabaseHandle,
+    place: CursorPlace,
     readonly sql: string,
     params: unknown,
     options: IterateOptions | undefined,
   ) {
-    this.#handle = handle
-    this.#params = handle.channel.packParams(params, (bytes, length) =>
-      Buffer.from(bytes.subarray(0, length)),
-    )
+    this.#place = place
+    this.#params = place.channel.packParams(params, (bytes, length) => Buffer.from(bytes.subarray(0, length)))
     this.#batchSize = options?.batchSize ?? DEFAULT_BATCH_ROWS
     this.#arrays = options?.arrays === true
     this.#limits = options?.limits && { ...options.limits }
     this.#signal = options?.signal
-    this.#session = handle.channel.newSession()
   }
 
   get holdsResources(): boolean {
@@ -114,31 +111,31 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
       this.#state = 'ended'
       throw new AbortError(this.#signal.reason)
     }
-    const handle = this.#handle.usable()
-    this.#fetch = traceIteration(handle, this.sql, (ended) => {
+    const target = this.#place.target()
+    this.#fetch = traceIteration(target, this.sql, (ended) => {
       this.#traceEnd = ended
-      return this.#request(handle)
+      return this.#request(target)
     })
     this.#state = 'open'
-    handle.add(this)
+    this.#place.add(this)
     const signal = this.#signal
     if (signal !== undefined)
       this.#unwatch = onAbort(signal, () => this.interrupt(abortFailure(signal.reason)))
   }
 
-  #request(handle: DatabaseHandle): Pending {
-    const { channel } = handle
+  #request(target: Target): Pending {
+    const { channel } = target
     const text = channel.textId(this.sql)
     const limits = this.#limits
     const fill = (writer: FrameWriter) => {
-      writer.u32(this.#session)
+      writer.u32(this.#place.number)
       writer.u32(this.#batchSize)
       writer.u32(text)
       if (limits !== undefined) writeLimits(writer, limits)
       writer.raw(this.#params)
     }
-    const flags = handle.flags | (limits === undefined ? 0 : RequestFlags.LIMITS)
-    return channel.request(Op.CURSOR, flags, handle.id, fill, Answer.ROWS, this.#arrays)
+    const flags = target.flags | (limits === undefined ? 0 : RequestFlags.LIMITS)
+    return channel.request(Op.CURSOR, flags, target.id, fill, Answer.ROWS, this.#arrays)
   }
 
   /** Waits for a batch, and requests the next one before the rows of this one are handed out. */
@@ -154,7 +151,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     this.#next = 0
     this.#fetched += this.#rows.length
     if (fetch.end) this.#ended()
-    else this.#fetch = this.#sessionRequest(Op.FETCH, Answer.ROWS)
+    else this.#fetch = this.#place.fetch(this.#arrays)
   }
 
   /** Drops the rows that have not been handed out. */
@@ -163,11 +160,11 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     this.#next = 0
   }
 
-  /** Interrupts the query and releases the thread. `error`: why, unless the caller wants no more rows. */
+  /** Interrupts the query and closes the cursor. `error`: why, unless the caller wants no more rows. */
   #stop(failure: Failure, error?: Failure): void {
-    if (this.#fetch !== undefined) this.#handle.channel.abandon(this.#fetch, failure)
+    if (this.#fetch !== undefined) this.#place.channel.abandon(this.#fetch, failure)
     this.#ended(error)
-    this.#end = this.#sessionRequest(Op.END, Answer.REPLY)
+    this.#end = this.#place.close()
   }
 
   #ended(error?: Failure): void {
@@ -175,11 +172,6 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     this.#state = 'ended'
     this.#fetch = undefined
     this.#unwatch?.()
-    this.#handle.remove(this)
-  }
-
-  #sessionRequest(op: number, answer: number): Pending {
-    const { channel, flags } = this.#handle
-    return channel.request(op, flags | RequestFlags.SESSION, this.#session, undefined, answer, this.#arrays)
+    this.#place.remove(this)
   }
 }

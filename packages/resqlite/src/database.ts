@@ -8,7 +8,6 @@ import { checkBody, checkOptions } from './core/checks'
 import { asyncDispose } from './core/dispose'
 import { ResqliteError, TransactionError } from './core/errors'
 import { unwrap } from './core/failure'
-import { Iteration } from './core/iteration'
 import type {
   CommitEvent,
   CommitOptions,
@@ -32,7 +31,6 @@ import type {
   CheckpointResult,
   CloseOptions,
   Diagnostics,
-  IterateOptions,
   OpenOptions,
   ParamsOf,
   QueryLike,
@@ -43,7 +41,7 @@ import type {
   TransactionOptions,
   WriteResult,
 } from './core/types'
-import { Cursor } from './cursor'
+import { type CursorPlace, cursorPlace, OwnThread } from './cursor-place'
 import { Executor } from './executor'
 import { LiveQueryObject } from './live/live-query'
 import { planStream } from './live/stream-plan'
@@ -162,47 +160,6 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Iterates over the rows of a query, which all belong to one committed state. At most two batches of rows are in memory.
-   *
-   * The query starts with the first `next()` and occupies a native thread until the iteration ends. Leaving the loop ends
-   * it: `return()` interrupts the query at once, and a `next()` that waits gets `{ done: true }`. Not available inside a
-   * transaction.
-   *
-   * ```ts
-   * for await (const row of db.iterate('SELECT * FROM log', [], { batchSize: 500 })) write(row)
-   * ```
-   */
-  iterate<T = RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: IterateOptions & { arrays: true },
-  ): AsyncIterableIterator<T>
-  iterate<T = Row, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params?: P,
-    options?: IterateOptions & { arrays?: false | undefined },
-  ): AsyncIterableIterator<T>
-  iterate<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: IterateOptions | undefined,
-  ): AsyncIterableIterator<T>
-  iterate<T = never, Q extends QueryLike = QueryLike>(
-    query: Q,
-    options: IterateOptions & { arrays: true },
-  ): AsyncIterableIterator<RowsOf<T, Q, RowArray>[number]>
-  iterate<T = never, Q extends QueryLike = QueryLike>(
-    query: Q,
-    options?: IterateOptions,
-  ): AsyncIterableIterator<RowsOf<T, Q, Row>[number]>
-  iterate(first: unknown, second?: unknown, third?: unknown): AsyncIterableIterator<unknown> {
-    const { sql, params, options } = statementOf(first, second, third)
-    checkOptions('iterate', options)
-    this.#refuseInTransaction('iterate')
-    return new Iteration(new Cursor(this.#handle.usable(), sql, params, options as IterateOptions))
-  }
-
-  /**
    * Runs `body` in a transaction. It is committed when the body's promise resolves. When the body's promise rejects, it is
    * rolled back, and the call rejects with the body's error. The transaction holds the write lock from before the body
    * starts until it ends.
@@ -260,7 +217,11 @@ export class Database extends Executor implements AsyncDisposable {
    * ```
    */
   async snapshot<T>(body: (snapshot: Snapshot) => T | PromiseLike<T>, options?: SnapshotOptions): Promise<T> {
-    this.#refuseInTransaction('snapshot')
+    if (this.#joined() !== undefined) {
+      const message =
+        'snapshot is not available inside a transaction, whose changes it would not see; use tx.select'
+      throw new ResqliteError(message, 'RESQLITE_TRANSACTION')
+    }
     return await runSnapshot(this.#handle.usable(), body, options)
   }
 
@@ -458,6 +419,11 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /** @internal */
+  override [cursorPlace](): CursorPlace {
+    return this.#joined()?.cursorPlace(this.#handle) ?? new OwnThread(this.#handle.usable())
+  }
+
+  /** @internal */
   override async [run]<T>(call: Call, sql: string, params: unknown, options: unknown): Promise<T> {
     const scope = this.#joined()
     if (scope !== undefined) return await scope.statement(call, sql, params, options, this.#handle)
@@ -496,12 +462,6 @@ export class Database extends Executor implements AsyncDisposable {
   #refuseCopyInTransaction(operation: string): void {
     if (this.#joined() === undefined) return
     const message = `${operation} is not available inside a transaction, whose changes it would not contain`
-    throw new ResqliteError(message, 'RESQLITE_TRANSACTION')
-  }
-
-  #refuseInTransaction(operation: string): void {
-    if (this.#joined() === undefined) return
-    const message = `${operation} is not available inside a transaction, whose changes it would not see; use tx.select`
     throw new ResqliteError(message, 'RESQLITE_TRANSACTION')
   }
 }

@@ -1,7 +1,11 @@
+import { checkOptions } from './core/checks'
+import { Iteration } from './core/iteration'
+import { statementOf } from './core/query'
 import type { Description, QueryResult } from './core/query-types'
 import type {
   AbortOptions,
   AnyParams,
+  IterateOptions,
   ParamsOf,
   QueryLike,
   ReadOptions,
@@ -10,6 +14,8 @@ import type {
   RowsOf,
   SelectOptions,
 } from './core/types'
+import { Cursor } from './cursor'
+import { type CursorPlace, cursorPlace } from './cursor-place'
 import { DESCRIBE, QUERY } from './query'
 import { type Call, callQuery, run, SELECT, SELECT_BYTES, SELECT_ONE } from './requests'
 
@@ -122,6 +128,49 @@ export abstract class Queryable {
   }
 
   /**
+   * Iterates over the rows of a query. At most two batches of rows are in memory. The query starts with the first `next()`.
+   * Leaving the loop ends it: `return()` interrupts the query at once, and a `next()` that waits gets `{ done: true }`.
+   *
+   * On a database, all rows belong to one committed state, and the iteration occupies a native thread until it ends. In a
+   * transaction or snapshot, it runs in between the other calls, of which some may iterate, too; the end of the body closes
+   * what it left open. What a transaction writes meanwhile changes no row that has been fetched; whether later rows show
+   * it, SQLite decides. A table that is iterated over cannot be dropped. If a rollback to a savepoint undoes a change of
+   * the schema, the iteration fails with the code `SQLITE_ABORT_ROLLBACK`.
+   *
+   * ```ts
+   * for await (const row of db.iterate('SELECT * FROM log', [], { batchSize: 500 })) write(row)
+   * ```
+   */
+  iterate<T = RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: IterateOptions & { arrays: true },
+  ): AsyncIterableIterator<T>
+  iterate<T = Row, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params?: P,
+    options?: IterateOptions & { arrays?: false | undefined },
+  ): AsyncIterableIterator<T>
+  iterate<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: IterateOptions | undefined,
+  ): AsyncIterableIterator<T>
+  iterate<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options: IterateOptions & { arrays: true },
+  ): AsyncIterableIterator<RowsOf<T, Q, RowArray>[number]>
+  iterate<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options?: IterateOptions,
+  ): AsyncIterableIterator<RowsOf<T, Q, Row>[number]>
+  iterate(first: unknown, second?: unknown, third?: unknown): AsyncIterableIterator<unknown> {
+    const { sql, params, options } = statementOf(first, second, third)
+    checkOptions('iterate', options)
+    return new Iteration(new Cursor(this[cursorPlace](), sql, params, options as IterateOptions), this)
+  }
+
+  /**
    * Runs one statement of any kind, and returns its rows, their columns, and what it changed. Where it runs is what SQLite
    * says of it: one that only reads runs as {@link Queryable.select} does, any other as {@link Executor.execute} does, with
    * the rows of its `RETURNING` clause. In a snapshot, a statement that writes is refused.
@@ -177,6 +226,9 @@ export abstract class Queryable {
       ? this[run](DESCRIBE, sql, undefined, options)
       : callQuery(this, DESCRIBE, sql, options)
   }
+
+  /** @internal */
+  abstract [cursorPlace](): CursorPlace
 
   /** @internal */
   abstract [run]<T>(call: Call, sql: string, params: unknown, options: unknown): Promise<T>

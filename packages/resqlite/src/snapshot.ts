@@ -5,6 +5,7 @@ import { checkBody, checkOptions } from './core/checks'
 import { closedError, ResqliteError, TransactionError } from './core/errors'
 import { abortFailure, Failure, unwrap } from './core/failure'
 import type { SnapshotOptions } from './core/types'
+import { type CursorPlace, closeCursors, cursorPlace, type OpenCursors, SharedSession } from './cursor-place'
 import { Queryable } from './queryable'
 import { type Call, run } from './requests'
 import { traced } from './tracing'
@@ -23,6 +24,11 @@ export class Snapshot extends Queryable {
     super()
     this.#session = session
     collected.register(this, session)
+  }
+
+  /** @internal */
+  override [cursorPlace](): CursorPlace {
+    return this.#session.cursorPlace()
   }
 
   /** @internal */
@@ -69,6 +75,8 @@ function watch(session: SnapshotSession, { signal, timeout }: SnapshotOptions = 
   }
 }
 
+const ended = new Failure(() => new TransactionError('iterate: the snapshot has ended', 'iterate'))
+
 const bodyFailed = new Failure(() => new TransactionError('The body of the snapshot has failed', 'snapshot'))
 
 function timeoutFailure(timeout: number): Failure {
@@ -105,6 +113,7 @@ class SnapshotSession implements Target, Closeable {
   #end: Promise<unknown> | undefined
   #isInterrupted = false
   readonly #running = new Set<RunningCall>()
+  readonly #cursors: OpenCursors = new Set()
 
   constructor(readonly handle: DatabaseHandle) {
     this.channel = handle.channel
@@ -128,6 +137,7 @@ class SnapshotSession implements Target, Closeable {
 
   /** Releases the thread, after the selects that still run. */
   async end(): Promise<void> {
+    closeCursors(this.#cursors, ended)
     this.#end ??= this.channel.request(Op.END, this.flags, this.id).promise
     await this.#end
   }
@@ -136,6 +146,7 @@ class SnapshotSession implements Target, Closeable {
   interrupt(failure: Failure): void {
     if (this.#isInterrupted) return
     this.#isInterrupted = true
+    closeCursors(this.#cursors, failure)
     if (this.#begin !== undefined) this.channel.cancel(this.#begin, failure)
     this.abandon(failure)
     this.#interrupt(failure)
@@ -147,6 +158,11 @@ class SnapshotSession implements Target, Closeable {
       promise.catch(() => {})
       if (request !== undefined) this.channel.abandon(request, failure)
     }
+  }
+
+  /** Where a cursor runs that is opened now. */
+  cursorPlace(): CursorPlace {
+    return new SharedSession(this.#cursors, () => this.#usable('iterate'))
   }
 
   /** Runs one select. */

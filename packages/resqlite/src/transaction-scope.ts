@@ -3,6 +3,7 @@ import type { Pending } from './channel/pending'
 import { TransactionError } from './core/errors'
 import { Failure, unwrap } from './core/failure'
 import { bodyBegan, bodyEnded, innermost, type Joinable, runInside } from './core/transaction-context'
+import { type CursorPlace, closeCursors, type OpenCursors, SharedSession } from './cursor-place'
 import type { Call } from './requests'
 import { traced } from './tracing'
 import { Op, RequestFlags } from './wire/protocol'
@@ -39,6 +40,7 @@ export class TransactionScope implements Joinable, WriteTarget, Closeable {
   #state: 'open' | 'finishing' | 'ended' = 'open'
   #bodyRuns = false
   readonly #running = new Set<RunningCall>()
+  readonly #cursors: OpenCursors = new Set()
   /** The number of nested transactions that run, or wait for those before them. */
   #nested = 0
   #lastNested: Promise<void> = Promise.resolve()
@@ -118,6 +120,11 @@ export class TransactionScope implements Joinable, WriteTarget, Closeable {
     return this.#track((call) => this.#runTask(call, operation, run, called))
   }
 
+  /** Where a cursor runs that is opened now. */
+  cursorPlace(called = this.owner): CursorPlace {
+    return new SharedSession(this.#cursors, () => this.#usable('iterate', called))
+  }
+
   /** Runs a nested transaction after those before it have ended. */
   nest<T>(run: (scope: TransactionScope) => Promise<T>, called = this.owner): Promise<T> {
     return this.#track((call) => this.#runNested(call, run, called))
@@ -164,12 +171,14 @@ export class TransactionScope implements Joinable, WriteTarget, Closeable {
   /** Commits, or releases the savepoint. From now on the transaction cannot be interrupted. */
   commit(): Pending {
     this.#end()
+    closeCursors(this.#cursors, ended)
     return this.level === 0 ? this.#request(Op.COMMIT) : this.#request(Op.RELEASE)
   }
 
   /** Rolls back to before the transaction. */
   undo(): Pending {
     this.#end()
+    closeCursors(this.#cursors, ended)
     this.#abandonRunning(
       new Failure(() => new TransactionError('The surrounding transaction was rolled back', 'transaction')),
     )
@@ -191,6 +200,7 @@ export class TransactionScope implements Joinable, WriteTarget, Closeable {
     if (this.#state === 'ended') return
     this.#end()
     this.#interrupted = failure
+    closeCursors(this.#cursors, failure)
     this.#abandonRunning(failure)
     if (this.#begin !== undefined && !this.#begin.settled) this.channel.cancel(this.#begin, failure)
     else if (!sessionEnded) this.#undone = this.#request(this.level === 0 ? Op.END : Op.ROLLBACK_TO).promise
@@ -317,3 +327,5 @@ export class TransactionScope implements Joinable, WriteTarget, Closeable {
 }
 
 const resolved = Promise.resolve()
+
+const ended = new Failure(() => new TransactionError('iterate: the transaction has ended', 'iterate'))

@@ -5,6 +5,7 @@ import { checkBody, checkOptions } from './core/checks'
 import { ResqliteError, typeError } from './core/errors'
 import { abortFailure, Failure, unwrap } from './core/failure'
 import type { AbortOptions, TransactionOptions, WriteResult } from './core/types'
+import { type CursorPlace, cursorPlace } from './cursor-place'
 import { Executor } from './executor'
 import { type Call, run } from './requests'
 import { startCommit, traceTransaction } from './tracing'
@@ -41,6 +42,11 @@ export class Transaction extends Executor {
     options?: TransactionOptions,
   ): Promise<T> {
     return nestedTransaction(this.#scope, body, options)
+  }
+
+  /** @internal */
+  override [cursorPlace](): CursorPlace {
+    return this.#scope.cursorPlace()
   }
 
   /** @internal */

@@ -117,13 +117,6 @@ test('a signal that has fired before runs nothing', async (t) => {
   await assert.rejects(iterator.next(), withCode('RESQLITE_ABORTED'))
 })
 
-test('it is refused inside a transaction', async (t) => {
-  const db = await tempDatabase(t)
-  await db.transaction(async () => {
-    assert.throws(() => db.iterate('SELECT 1'), withCode('RESQLITE_TRANSACTION', 'tx.select'))
-  })
-})
-
 test('options are checked at the call', async (t) => {
   const db = await tempDatabase(t)
   for (const batchSize of [0, -1, 1.5, '10', Number.POSITIVE_INFINITY]) {

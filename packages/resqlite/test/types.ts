@@ -70,6 +70,12 @@ export async function reads(db: Database): Promise<void> {
   for await (const user of db.iterate<User>('SELECT * FROM users', { a: 1 }, { batchSize: 10 })) {
     same<typeof user, User>(true)
   }
+  await db.transaction(async (tx) => {
+    for await (const user of tx.iterate<User>('SELECT * FROM users')) same<typeof user, User>(true)
+  })
+  await db.snapshot(async (snap) => {
+    for await (const row of snap.iterate('SELECT 1', [], { arrays: true })) same<typeof row, RowArray>(true)
+  })
   const value = rows[0]?.x
   same<typeof value, ColumnValue | undefined>(true)
 }
@@ -202,8 +208,6 @@ export async function refused(db: Database, open: typeof Database.open): Promise
   await db.snapshot(async () => {}, { batchSize: 1 })
   // @ts-expect-error a snapshot does not write
   await db.snapshot((snap) => snap.execute('DELETE FROM t'))
-  // @ts-expect-error a transaction has no iterators
-  await db.transaction((tx) => tx.iterate('SELECT 1'))
   // @ts-expect-error sets of parameters, not parameters
   await db.executeBatch('INSERT INTO t VALUES (?)', [1, 2])
 }

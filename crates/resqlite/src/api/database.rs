@@ -10,10 +10,11 @@ use crate::{
             CancelOnDrop, QueryResult, WriteResult, batch, batch_of_statements_reply, batch_reply,
             bytes_reply, description_reply, query, query_reply, rows_reply, step_reply, write, write_reply,
         },
+        cursor::Cursor,
         diagnostics::Diagnostics,
         handle::Handle,
         live_query::{LiveQueries, LiveQuery},
-        sessions::{Cursor, Snapshot, Transaction},
+        sessions::{Snapshot, Transaction},
     },
     core::{
         error::{Error, Result},
@@ -272,7 +273,12 @@ impl Database {
     ///
     /// # Errors
     /// As [`select`](Self::select).
-    pub async fn iterate(&self, sql: &str, params: impl Into<Params>, batch_rows: usize) -> Result<Cursor> {
+    pub async fn iterate(
+        &self,
+        sql: &str,
+        params: impl Into<Params>,
+        batch_rows: usize,
+    ) -> Result<Cursor<'static>> {
         let (reply, first) = batch_reply();
         let query = query(sql, params.into(), Format::Rows);
         let session = self.handle.engine().cursor(query, batch_rows, reply);

@@ -35,9 +35,9 @@ use crate::{
     events::{CommitEvents, CommitListener},
     guard::authorizer::Role,
     live::{ExternalWatch, Listener, LiveCoordinator, LiveQueryRequest, Subscription},
-    reader::{Cursor, Job, Lease, Pool, Readers},
+    reader::{Job, Lease, Pool, Readers},
     requests::{
-        request::{Format, Query, Reply, ReplyGuard, TransactionOptions, Write},
+        request::{CursorQuery, Format, Query, Reply, ReplyGuard, TransactionOptions, Write},
         session::{Inbox, Session},
     },
     rows::Integers,
@@ -251,16 +251,10 @@ impl Engine {
 
     /// Opens a cursor and answers with its first batch of at most `batch_rows` rows.
     pub fn cursor(&self, query: Query, batch_rows: usize, reply: Box<dyn Reply>) -> Session {
-        self.lease(
-            Some(Cursor {
-                query,
-                batch_rows: batch_rows.max(1),
-            }),
-            reply,
-        )
+        self.lease(Some(CursorQuery::new(query, batch_rows)), reply)
     }
 
-    fn lease(&self, cursor: Option<Cursor>, reply: Box<dyn Reply>) -> Session {
+    fn lease(&self, cursor: Option<CursorQuery>, reply: Box<dyn Reply>) -> Session {
         let (session, opened) = (self.session(), ReplyGuard::new(reply));
         let inbox = Arc::clone(&session.inbox);
         self.parts.leases.submit(Job::Lease(Lease {

@@ -2,6 +2,7 @@
 
 pub(crate) mod answers;
 pub(crate) mod copies;
+pub(crate) mod cursor;
 pub(crate) mod database;
 pub(crate) mod diagnostics;
 pub(crate) mod engine;

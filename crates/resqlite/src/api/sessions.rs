@@ -1,13 +1,14 @@
-//! Transactions, snapshots and cursors: what holds a thread until it is dropped.
+//! Transactions and snapshots: what holds a thread until it is dropped.
 
 use std::sync::Arc;
 
 use crate::{
     api::{
         answers::{
-            CancelOnDrop, QueryResult, WriteResult, batch, batch_of_statements_reply, batch_reply,
-            description_reply, query, query_reply, rows_reply, step_reply, write, write_reply,
+            CancelOnDrop, QueryResult, WriteResult, batch, batch_of_statements_reply, description_reply,
+            query, query_reply, rows_reply, step_reply, write, write_reply,
         },
+        cursor::Cursor,
         handle::Handle,
     },
     core::{error::Result, options::Durability, params::Params, value::Value},
@@ -39,6 +40,21 @@ impl Transaction {
     /// As [`crate::Database::select`].
     pub async fn select(&self, sql: &str, params: impl Into<Params>) -> Result<Rows> {
         select_in(&self.session, sql, params.into()).await
+    }
+
+    /// Reads a result in batches of at most `batch_rows` rows. The transaction goes on meanwhile, and may have several
+    /// cursors. What it writes changes no row that was fetched; whether rows that were not show it, SQLite decides. A table
+    /// that a cursor reads cannot be dropped.
+    ///
+    /// # Errors
+    /// As [`select`](Self::select).
+    pub async fn iterate(
+        &self,
+        sql: &str,
+        params: impl Into<Params>,
+        batch_rows: usize,
+    ) -> Result<Cursor<'_>> {
+        Cursor::open_in(&self.session, sql, params.into(), batch_rows).await
     }
 
     /// Runs one statement. When it fails, the transaction goes on without it.
@@ -180,6 +196,19 @@ impl Snapshot {
         select_in(&self.session, sql, params.into()).await
     }
 
+    /// Reads a result in batches of at most `batch_rows` rows. A snapshot may have several cursors.
+    ///
+    /// # Errors
+    /// As [`select`](Self::select).
+    pub async fn iterate(
+        &self,
+        sql: &str,
+        params: impl Into<Params>,
+        batch_rows: usize,
+    ) -> Result<Cursor<'_>> {
+        Cursor::open_in(&self.session, sql, params.into(), batch_rows).await
+    }
+
     /// Runs one statement that reads, of any kind.
     ///
     /// # Errors
@@ -194,45 +223,6 @@ impl Snapshot {
     /// As [`Database::describe`](crate::Database::describe).
     pub async fn describe(&self, sql: &str) -> Result<Description> {
         describe_in(&self.session, sql).await
-    }
-}
-
-/// A result that is read in batches. Dropping it ends it.
-pub struct Cursor {
-    session: Session,
-    batch: Option<Rows>,
-    /// Whether the batch that was fetched last is the last of all.
-    last: bool,
-    _handle: Arc<Handle>,
-}
-
-impl Cursor {
-    /// `first`: the first batch, and whether it is the last.
-    pub(super) fn new(session: Session, first: (Rows, bool), handle: &Arc<Handle>) -> Self {
-        Self {
-            session,
-            batch: Some(first.0),
-            last: first.1,
-            _handle: Arc::clone(handle),
-        }
-    }
-
-    /// The next batch; `None` at the end.
-    ///
-    /// # Errors
-    /// What SQLite says while it reads on.
-    pub async fn next_batch(&mut self) -> Result<Option<Rows>> {
-        if let Some(batch) = self.batch.take() {
-            return Ok((!batch.is_empty()).then_some(batch));
-        }
-        if self.last {
-            return Ok(None);
-        }
-        let (reply, done) = batch_reply();
-        self.session.fetch(reply);
-        let (batch, last) = done.await?;
-        self.last = last;
-        Ok((!batch.is_empty()).then_some(batch))
     }
 }
 

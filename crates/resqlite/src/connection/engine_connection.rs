@@ -1,7 +1,7 @@
 //! A connection of the engine: SQLite's, with its callbacks, its prepared statements and the buffers for packing rows.
 //!
 //! The ways to run a statement have files of their own: [`select`](super::select), [`query`](super::query) for statements
-//! of any kind, [`compare`](super::compare) for live queries, [`fetch`](super::fetch) for cursors,
+//! of any kind, [`compare`](super::compare) for live queries, [`cursors`](super::cursors) and [`fetch`](super::fetch) for what is fetched in batches,
 //! [`returning`](super::returning) for writes; [`describe`](super::describe) does not run it.
 
 use std::{num::NonZeroUsize, sync::Arc};
@@ -23,6 +23,8 @@ pub(crate) struct EngineConnection {
     files: FileHealth,
     /// Least recently used statements go first.
     pub(super) cache: LruCache<Arc<str>, Prepared>,
+    /// How often it has forgotten them all.
+    forgotten: u64,
     /// resqlite's own statements: BEGIN, COMMIT, savepoints. As many as there are levels of nesting.
     internal: Vec<(String, Statement)>,
     pub(super) packer: Packer,
@@ -36,6 +38,7 @@ impl EngineConnection {
             guard,
             files,
             cache: LruCache::new(size),
+            forgotten: 0,
             internal: Vec::new(),
             packer: Packer::default(),
         }
@@ -53,6 +56,12 @@ impl EngineConnection {
     /// Forgets all prepared statements.
     pub(crate) fn clear(&mut self) {
         self.cache.clear();
+        self.forgotten += 1;
+    }
+
+    /// How often it has forgotten all prepared statements.
+    pub(super) fn forgotten(&self) -> u64 {
+        self.forgotten
     }
 
     /// Returns the statement of `sql`, from the cache or prepared now.

@@ -10,7 +10,7 @@ use crate::{requests::request::ReplyGuard, rows::Integers};
 impl EngineConnection {
     /// Answers with at most `most` further rows of a cursor's statement. `fresh`: it has not been stepped yet. Returns
     /// whether there are no more.
-    pub(crate) fn fetch(
+    pub(super) fn fetch_batch(
         &mut self,
         prepared: &mut Prepared,
         most: usize,

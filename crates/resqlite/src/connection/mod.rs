@@ -2,6 +2,7 @@
 
 mod attachments;
 pub(crate) mod compare;
+pub(crate) mod cursors;
 mod dependencies;
 mod describe;
 pub(crate) mod engine_connection;

@@ -92,19 +92,23 @@ impl Interrupt {
         *self.budget.borrow_mut() = None;
     }
 
-    /// Pauses a query that waits for its caller; the wait costs it nothing.
-    pub(crate) fn pause(&self) {
+    /// Pauses a query that waits for its caller, and returns what is left of its limits; the wait costs it nothing.
+    pub(crate) fn pause(&self) -> Option<Budget> {
         self.stop();
-        if let Some(budget) = &mut *self.budget.borrow_mut() {
+        let mut budget = self.budget.borrow_mut().take();
+        if let Some(budget) = &mut budget {
             budget.pause();
         }
+        budget
     }
 
     /// Resumes a paused query.
-    pub(crate) fn resume(&self, token: &Token) {
-        if let Some(budget) = &mut *self.budget.borrow_mut() {
+    pub(crate) fn resume(&self, token: &Token, mut budget: Option<Budget>) {
+        if let Some(budget) = &mut budget {
             budget.resume();
         }
+        *self.budget.borrow_mut() = budget;
+        self.exceeded.set(None);
         self.start(token);
     }
 

@@ -3,7 +3,7 @@
 
 pub(crate) mod authorizer;
 pub(crate) mod authorizer_log;
-mod budget;
+pub(crate) mod budget;
 pub(crate) mod effects;
 pub(crate) mod interrupt;
 pub(crate) mod pragmas;

@@ -6,11 +6,11 @@ use resqlite_live::fault::planted;
 
 use super::reading::Reader;
 use crate::{
-    connection::prepared::Prepared,
-    core::{error::Error, queue::Popped, token::Token},
+    connection::cursors::Cursors,
+    core::{error::Error, queue::Popped},
     requests::{
         holders::HolderKind,
-        request::{Outcome, Query, ReplyGuard, Step},
+        request::{CursorQuery, Outcome, Query, ReplyGuard, Step},
         session::{EndOnPanic, Inbox},
     },
 };
@@ -19,15 +19,9 @@ use crate::{
 pub(crate) struct Lease {
     pub(crate) inbox: Arc<Inbox>,
     /// A cursor; a snapshot has none.
-    pub(crate) cursor: Option<Cursor>,
+    pub(crate) cursor: Option<CursorQuery>,
     pub(crate) opened: ReplyGuard,
     pub(crate) asked: Instant,
-}
-
-/// The query of a cursor.
-pub(crate) struct Cursor {
-    pub(crate) query: Query,
-    pub(crate) batch_rows: usize,
 }
 
 impl Lease {
@@ -61,7 +55,7 @@ impl Reader {
             .set_session(Some(inbox.scope.clone()));
         match lease.cursor {
             None => self.snapshot(&inbox, lease.opened),
-            Some(cursor) => self.cursor(&inbox, &cursor, lease.opened),
+            Some(cursor) => self.cursor(&inbox, cursor, lease.opened),
         }
         self.connection.guard.interrupt.set_session(None);
         if !planted("keep_lease") {
@@ -77,11 +71,24 @@ impl Reader {
             return opened.fail(error.into());
         }
         opened.finish(Ok(Outcome::Done));
+        let mut cursors = Cursors::default();
+        self.serve_snapshot(inbox, &mut cursors);
+        cursors.close_all(&mut self.connection);
+    }
+
+    fn serve_snapshot(&mut self, inbox: &Inbox, cursors: &mut Cursors) {
         while let Popped::Item(step) = inbox.steps.pop(None) {
             match step {
                 Step::Select(query, reply) => self.connection.select(&query, reply),
                 Step::Query(query, reply) => self.query(&query, reply),
                 Step::Describe(sql, reply) => self.connection.describe(&sql, reply),
+                Step::OpenCursor(number, query, reply) => {
+                    cursors.open(&mut self.connection, number, query, reply);
+                }
+                Step::FetchFrom(number, token, reply) => {
+                    cursors.fetch(&mut self.connection, number, &token, reply);
+                }
+                Step::CloseCursor(number, reply) => cursors.close(&mut self.connection, number, reply),
                 Step::End(reply) => return reply.finish(Ok(Outcome::Done)),
                 step => {
                     let operation = step.operation();
@@ -98,44 +105,24 @@ impl Reader {
         }
     }
 
-    fn cursor(&mut self, inbox: &Inbox, cursor: &Cursor, opened: ReplyGuard) {
-        self.connection.guard.interrupt.start_query(&cursor.query);
-        let prepared = self.connection.take(&cursor.query.sql).and_then(|mut prepared| {
-            prepared.bind_query(&cursor.query)?;
-            Ok(prepared)
-        });
-        match prepared {
-            Err(error) => opened.fail(self.connection.explain_error(error)),
-            Ok(mut prepared) => {
-                self.batches(inbox, cursor, &mut prepared, opened);
-                self.connection.put(&cursor.query.sql, prepared);
-            }
-        }
-        self.connection.guard.interrupt.stop();
-        self.connection.guard.interrupt.end_query();
-    }
-
-    fn batches(&mut self, inbox: &Inbox, cursor: &Cursor, prepared: &mut Prepared, opened: ReplyGuard) {
-        let (most, integers) = (cursor.batch_rows, cursor.query.integers);
-        let mut end = self.connection.fetch(prepared, most, integers, true, opened);
-        while !end && let Popped::Item(step) = self.next_step(inbox, &cursor.query.token) {
-            match step {
-                Step::Fetch(reply) => end = self.connection.fetch(prepared, most, integers, false, reply),
-                Step::End(reply) => return reply.finish(Ok(Outcome::Done)),
-                step => {
+    fn cursor(&mut self, inbox: &Inbox, query: CursorQuery, opened: ReplyGuard) {
+        let token = query.query.token.clone();
+        let mut next = self.connection.open_cursor(query, opened);
+        while let Some(cursor) = next {
+            next = match inbox.steps.pop(None) {
+                Popped::Item(Step::Fetch(reply)) => self.connection.fetch(cursor, &token, reply),
+                Popped::Item(Step::End(reply)) => {
+                    self.connection.close_cursor(cursor);
+                    return reply.finish(Ok(Outcome::Done));
+                }
+                Popped::Item(step) => {
                     let operation = step.operation();
                     let message = format!("{operation} is not possible in a cursor");
                     step.into_reply().fail(Error::transaction(operation, message));
+                    Some(cursor)
                 }
+                Popped::Closed | Popped::TimedOut => return self.connection.close_cursor(cursor),
             }
         }
-    }
-
-    /// Waits for the next step of a cursor. The wait does not count against the limits of its query.
-    fn next_step(&self, inbox: &Inbox, token: &Token) -> Popped<Step> {
-        self.connection.guard.interrupt.pause();
-        let step = inbox.steps.pop(None);
-        self.connection.guard.interrupt.resume(token);
-        step
     }
 }

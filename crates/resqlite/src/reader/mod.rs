@@ -11,7 +11,7 @@ mod thread;
 
 pub(crate) use any::AnyStatement;
 pub(crate) use job::{Job, ReaderJob};
-pub(crate) use lease::{Cursor, Lease};
+pub(crate) use lease::Lease;
 pub(crate) use pool::Pool;
 pub(crate) use readers::Readers;
 pub(crate) use reading::Reader;

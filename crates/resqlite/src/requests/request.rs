@@ -46,6 +46,22 @@ pub struct Query {
     pub limits: Option<Box<QueryLimits>>,
 }
 
+/// The query of a cursor.
+pub(crate) struct CursorQuery {
+    pub(crate) query: Query,
+    /// The most rows of a batch, at least 1.
+    pub(crate) batch_rows: usize,
+}
+
+impl CursorQuery {
+    pub(crate) fn new(query: Query, batch_rows: usize) -> Self {
+        Self {
+            query,
+            batch_rows: batch_rows.max(1),
+        }
+    }
+}
+
 /// What one query may cost. A limit that is `None` does not bound.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueryLimits {
@@ -322,7 +338,12 @@ pub(crate) enum Step {
     End(ReplyGuard),
     /// Gets its reply when the session ends, with the reason if the caller did not end it.
     Ended(ReplyGuard),
+    /// The next batch of the cursor that is the session.
     Fetch(ReplyGuard),
+    /// Opens a cursor in the session, by a number that the caller chooses.
+    OpenCursor(u32, CursorQuery, ReplyGuard),
+    FetchFrom(u32, Token, ReplyGuard),
+    CloseCursor(u32, ReplyGuard),
 }
 
 impl Step {
@@ -338,7 +359,10 @@ impl Step {
             | Self::Commit(reply)
             | Self::End(reply)
             | Self::Ended(reply)
-            | Self::Fetch(reply) => reply,
+            | Self::Fetch(reply)
+            | Self::OpenCursor(_, _, reply)
+            | Self::FetchFrom(_, _, reply)
+            | Self::CloseCursor(_, reply) => reply,
         }
     }
 
@@ -351,7 +375,7 @@ impl Step {
             Self::Savepoint(..) | Self::Release(..) | Self::RollbackTo(..) => "transaction",
             Self::Commit(_) => "commit",
             Self::End(_) | Self::Ended(_) => "end",
-            Self::Fetch(_) => "iterate",
+            Self::Fetch(_) | Self::OpenCursor(..) | Self::FetchFrom(..) | Self::CloseCursor(..) => "iterate",
         }
     }
 }

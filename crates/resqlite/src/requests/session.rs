@@ -8,9 +8,9 @@ use crate::{
         limits,
         queue::{Queue, Refused},
         sync::{Mutex, lock},
-        token::Scope,
+        token::{Scope, Token},
     },
-    requests::request::{Outcome, Query, Reply, ReplyGuard, Step, Write},
+    requests::request::{CursorQuery, Outcome, Query, Reply, ReplyGuard, Step, Write},
 };
 
 /// The caller's end of an open transaction, snapshot or cursor. Steps run in the order they are asked for.
@@ -89,9 +89,26 @@ impl Session {
         self.push(Step::Ended(ReplyGuard::new(reply)));
     }
 
-    /// The next batch of a cursor.
+    /// The next batch, if the session is a cursor.
     pub fn fetch(&self, reply: Box<dyn Reply>) {
         self.push(Step::Fetch(ReplyGuard::new(reply)));
+    }
+
+    /// Opens a cursor inside the session and answers with its first batch of at most `batch_rows` rows. `number` names it
+    /// from now on; no other open cursor of the session may have it.
+    pub fn open_cursor(&self, number: u32, query: Query, batch_rows: usize, reply: Box<dyn Reply>) {
+        let query = CursorQuery::new(query, batch_rows);
+        self.push(Step::OpenCursor(number, query, ReplyGuard::new(reply)));
+    }
+
+    /// The next batch of a cursor inside the session. Cancelling the token ends the cursor.
+    pub fn fetch_from(&self, number: u32, token: Token, reply: Box<dyn Reply>) {
+        self.push(Step::FetchFrom(number, token, ReplyGuard::new(reply)));
+    }
+
+    /// Closes a cursor inside the session; does nothing if it has no rows left.
+    pub fn close_cursor(&self, number: u32, reply: Box<dyn Reply>) {
+        self.push(Step::CloseCursor(number, ReplyGuard::new(reply)));
     }
 
     /// Interrupts what runs in the session and ends it.

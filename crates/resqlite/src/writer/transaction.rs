@@ -11,6 +11,7 @@ use super::{
     unit::Sharing,
 };
 use crate::{
+    connection::cursors::Cursors,
     core::{
         error::{Error, Result},
         options::Durability,
@@ -41,6 +42,7 @@ struct Open<'a> {
     /// Replies that are sent when the transaction ends.
     watchers: Vec<ReplyGuard>,
     foreign_keys_off: bool,
+    cursors: Cursors,
 }
 
 impl Writer {
@@ -93,10 +95,12 @@ impl Writer {
             savepoints: Vec::new(),
             watchers: Vec::new(),
             foreign_keys_off,
+            cursors: Cursors::default(),
         };
         let reason = self.serve(&inbox, deadline, &mut open);
 
         self.connection.guard.interrupt.set_deadline(None);
+        open.cursors.close_all(&mut self.connection);
         self.roll_back();
         inbox.end(reason);
         let reason = inbox.reason();
@@ -171,6 +175,19 @@ impl Writer {
                 self.connection.describe(&sql, reply);
                 Flow::Continue
             }
+            Step::OpenCursor(number, query, reply) => {
+                open.held.runs(&query.query.sql);
+                open.cursors.open(&mut self.connection, number, query, reply);
+                self.still_open()
+            }
+            Step::FetchFrom(number, token, reply) => {
+                open.cursors.fetch(&mut self.connection, number, &token, reply);
+                self.still_open()
+            }
+            Step::CloseCursor(number, reply) => {
+                open.cursors.close(&mut self.connection, number, reply);
+                Flow::Continue
+            }
             Step::Savepoint(level, reply) => {
                 let mark = self.recorder.mark();
                 let done = self.control(&format!("SAVEPOINT resqlite_{level}"));
@@ -189,10 +206,12 @@ impl Writer {
                 self.answer(reply, done)
             }
             Step::Commit(reply) => {
+                open.cursors.close_all(&mut self.connection);
                 self.commit_caller(reply, open.foreign_keys_off);
                 Flow::Ended
             }
             Step::End(reply) => {
+                open.cursors.close_all(&mut self.connection);
                 self.roll_back();
                 send_reply(reply, Ok(Outcome::Done));
                 Flow::Ended
@@ -202,7 +221,7 @@ impl Writer {
                 Flow::Continue
             }
             Step::Fetch(reply) => {
-                let error = Error::transaction("iterate", "a transaction has no cursor");
+                let error = Error::transaction("iterate", "a transaction is no cursor");
                 send_reply(reply, Err(error));
                 Flow::Continue
             }

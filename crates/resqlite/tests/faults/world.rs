@@ -345,7 +345,7 @@ impl World {
         self.note(self.wait("snapshot", db.snapshot()))
     }
 
-    pub fn iterate(&self, sql: &str, batch: usize) -> Result<Cursor> {
+    pub fn iterate(&self, sql: &str, batch: usize) -> Result<Cursor<'static>> {
         let db = self.db();
         self.note(self.wait(sql, db.iterate(sql, (), batch)))
     }

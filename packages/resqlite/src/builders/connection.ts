@@ -49,10 +49,6 @@ export class Connection {
     return this.#tx
   }
 
-  get db(): Database {
-    return this.#pool.db
-  }
-
   /** Sets the timeout of the transactions on this connection, in milliseconds. */
   limitTransactions(timeout: number): void {
     this.#timeout = timeout

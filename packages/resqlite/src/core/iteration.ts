@@ -32,7 +32,11 @@ export class Iteration<T> implements LiveIterator<T> {
   readonly #source: IterationSource<T>
   #registered = false
 
-  constructor(source: IterationSource<T>) {
+  /** `owner`: an object that ends the source when it is collected, so it must live as long as this one. */
+  constructor(
+    source: IterationSource<T>,
+    readonly owner?: object,
+  ) {
     this.#source = source
   }
 

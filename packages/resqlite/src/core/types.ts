@@ -266,7 +266,7 @@ export interface SelectOptions extends ReadOptions {
   arrays?: boolean | undefined
 }
 
-/** Options of {@link Database.iterate}. */
+/** Options of {@link Queryable.iterate}. */
 export interface IterateOptions extends ReadOptions {
   /** Returns rows as arrays of values instead of objects. Default: `false`. */
   arrays?: boolean | undefined

@@ -63,7 +63,10 @@ export const Op = {
   ENDED: 17,
   /** `u32 session` */
   SNAPSHOT: 18,
-  /** `u32 session · u32 rows per batch · u32 sql · limits · params` */
+  /**
+   * `u32 session · u32 rows per batch · u32 sql · limits · params`. In a session: `u32 cursor` in place of
+   * the new session.
+   */
   CURSOR: 19,
   /** The next batch of the cursor `target`. */
   FETCH: 20,
@@ -104,6 +107,10 @@ export const Op = {
   COMMITS: 33,
   /** Asks for the next event of the listener that request `target` opened. No reply of its own. */
   NEXT_COMMITS: 34,
+  /** `u32 cursor`. The next batch of a cursor in a session. */
+  FETCH_FROM: 35,
+  /** `u32 cursor`. Closes a cursor in a session. */
+  CLOSE_CURSOR: 36,
 } as const
 
 /** Flags of request frames. The lowest bits hold the integer mode. */

@@ -94,13 +94,7 @@ export class ResqliteClient extends SqliteClient {
   }
 
   async _stream(connection: KnexConnection, statement: Statement, stream: Transform): Promise<void> {
-    const { db, transaction } = connection
-    const params = bindingsOf(statement)
-    const rows =
-      transaction === undefined
-        ? db.iterate(statement.sql, params)
-        : transaction.select(statement.sql, params)
-    await pipeline(await rows, stream)
+    await pipeline(connection.executor.iterate(statement.sql, bindingsOf(statement)), stream)
   }
 
   override async cancelQuery(connection?: KnexConnection): Promise<void> {

@@ -34,11 +34,8 @@ export class KyselyConnection implements DatabaseConnection {
     options?: AbortableOperationOptions,
   ): AsyncIterableIterator<QueryResult<R>> {
     const params = parameters as readonly SqlValue[]
-    const { db, transaction } = this.connection
-    const rows =
-      transaction === undefined
-        ? db.iterate(sql, params, { batchSize: chunkSize, signal: options?.signal })
-        : await transaction.select(sql, params, { signal: options?.signal })
+    const { executor } = this.connection
+    const rows = executor.iterate(sql, params, { batchSize: chunkSize, signal: options?.signal })
     let chunk: R[] = []
     for await (const row of rows) {
       chunk.push(row as R)
