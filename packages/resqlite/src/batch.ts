@@ -5,7 +5,7 @@ import { Answer, Pending } from './channel/pending'
 import { onAbort, throwIfAborted } from './core/abort'
 import { checkOptions, checkSql } from './core/checks'
 import { typeError } from './core/errors'
-import { Failure, unwrap } from './core/failure'
+import { type Failure, unwrap } from './core/failure'
 import { BATCH_FRAME_BYTES, TURN_MILLISECONDS } from './core/limits'
 import type { AbortOptions, WriteResult } from './core/types'
 import { cancelOnAbort } from './requests'
@@ -66,6 +66,8 @@ async function run(
 class Batch {
   readonly pending: Pending
   readonly #channel: Channel
+  /** Ends the wait for the next set of an async iterable. */
+  #over: ((failure: Failure | undefined) => void) | undefined
   #sets = 0
   #setsInFrame = 0
   /** When this turn of the event loop began to encode, in milliseconds. */
@@ -102,35 +104,42 @@ class Batch {
   /** Does not wait for a set that may never come once the batch is over. */
   async #encodeAsync(sets: AsyncIterable<unknown>): Promise<void> {
     const iterator = sets[Symbol.asyncIterator]()
-    const { over, unwatch } = this.#watch()
+    const unwatch = this.#watch()
+    let done = false
     try {
       for (;;) {
-        const next = await Promise.race([iterator.next(), over])
-        if (next instanceof Failure) throw next.toError()
+        const next = await this.#next(iterator)
+        done = next?.done === true
         if (next === undefined || next.done || (this.#isFull && !(await this.#nextFrame()))) return
         this.#add(next.value)
       }
     } finally {
       unwatch()
-      iterator.return?.().catch(() => {})
+      if (!done) leave(iterator)
     }
   }
 
-  /** `over` resolves when the batch fails or is cancelled, and with the reason when it is interrupted. */
-  #watch(): { over: Promise<Failure | undefined>; unwatch: () => void } {
-    const { pending, signal, target } = this
-    let unwatch = () => {}
-    const over = new Promise<Failure | undefined>((resolve) => {
-      const end = () => resolve(undefined)
-      pending.promise.then(end)
-      const unwatchSignal = signal && onAbort(signal, end)
-      const unwatchTarget = target.onInterrupt(resolve)
-      unwatch = () => {
-        unwatchSignal?.()
-        unwatchTarget()
-      }
+  /** Resolves with undefined when the batch fails or is cancelled, and rejects with the reason when it is interrupted. */
+  #next(iterator: AsyncIterator<unknown>): Promise<IteratorResult<unknown> | undefined> {
+    // No race with a promise that lasts as long as the batch: it would keep every set.
+    return new Promise((resolve, reject) => {
+      this.#over = (failure) => (failure === undefined ? resolve(undefined) : reject(failure.toError()))
+      if (this.#isOver || this.signal?.aborted) resolve(undefined)
+      else Promise.resolve(iterator.next()).then(resolve, reject)
     })
-    return { over, unwatch }
+  }
+
+  /** Ends the wait for a set when the batch fails, is cancelled or is interrupted. */
+  #watch(): () => void {
+    const { pending, signal, target } = this
+    const end = () => this.#over?.(undefined)
+    pending.promise.then(end)
+    const unwatchSignal = signal && onAbort(signal, end)
+    const unwatchTarget = target.onInterrupt((failure) => this.#over?.(failure))
+    return () => {
+      unwatchSignal?.()
+      unwatchTarget()
+    }
   }
 
   /** Drops the open frame. If frames were sent, aborts the batch and waits until it is undone. */
@@ -211,6 +220,13 @@ class Batch {
     if (signal !== undefined) cancelOnAbort(this.#channel, signal, pending)
     this.onStart?.(pending)
   }
+}
+
+/** Ends an iterator without waiting for it: it may be busy for ever. */
+function leave(iterator: AsyncIterator<unknown>): void {
+  Promise.resolve()
+    .then(() => iterator.return?.())
+    .catch(() => {})
 }
 
 function isAsync(sets: ParamSets): sets is AsyncIterable<unknown> {

@@ -52,6 +52,7 @@ export class TransactionHandle extends Transaction implements AsyncDisposable {
    */
   async commit(): Promise<void> {
     this.#scope.checkOpen('commit')
+    this.#scope.refuseInsideNested('commit')
     this.#commit = this.#scope.isBusy ? settle(this.#scope, this.#scope.finish()) : commit(this.#scope)
     try {
       await this.#commit

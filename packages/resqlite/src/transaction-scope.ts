@@ -40,6 +40,8 @@ export class TransactionScope implements Joinable, WriteTarget, Closeable {
   #state: 'open' | 'finishing' | 'ended' = 'open'
   #bodyRuns = false
   readonly #running = new Set<RunningCall>()
+  /** Called when everything that runs is interrupted. */
+  readonly #interruptions = new Set<(failure: Failure) => void>()
   readonly #cursors: OpenCursors = new Set()
   /** The number of nested transactions that run, or wait for those before them. */
   #nested = 0
@@ -88,13 +90,8 @@ export class TransactionScope implements Joinable, WriteTarget, Closeable {
   }
 
   onInterrupt(callback: (failure: Failure) => void): () => void {
-    let wanted = true
-    this.interruption.then((failure) => {
-      if (wanted) callback(failure)
-    })
-    return () => {
-      wanted = false
-    }
+    this.#interruptions.add(callback)
+    return () => this.#interruptions.delete(callback)
   }
 
   /** Runs one statement in the transaction, with the options of the database that was called. */
@@ -214,6 +211,7 @@ export class TransactionScope implements Joinable, WriteTarget, Closeable {
   /** Cancels the running calls. The transaction itself reports the failure, so their rejections count as handled. */
   #abandonRunning(failure: Failure): void {
     this.#child?.interrupt(failure, true)
+    for (const interrupt of [...this.#interruptions]) interrupt(failure)
     for (const { promise, request } of this.#running) {
       promise.catch(() => {})
       if (request !== undefined) this.channel.cancel(request, failure)
@@ -291,7 +289,7 @@ export class TransactionScope implements Joinable, WriteTarget, Closeable {
     called: DatabaseHandle,
   ): Promise<T> {
     this.checkOpen('transaction')
-    this.#refuseInsideNested()
+    this.refuseInsideNested('transaction')
     const before = this.#lastNested
     let release!: () => void
     this.#lastNested = new Promise((resolve) => {
@@ -314,14 +312,13 @@ export class TransactionScope implements Joinable, WriteTarget, Closeable {
   }
 
   /** Throws if a nested transaction would wait for the end of the one that its caller runs in: a deadlock. */
-  #refuseInsideNested(): void {
+  refuseInsideNested(operation: string): void {
     let inner = innermost(this.engine) as TransactionScope | undefined
     if (inner === this) return
     while (inner !== undefined && inner !== this) inner = inner.parent
     if (inner === this) {
-      const message =
-        'transaction: called on the handle of a surrounding transaction; use the innermost handle'
-      throw new TransactionError(message, 'transaction')
+      const message = `${operation}: called on the handle of a surrounding transaction; use the innermost handle`
+      throw new TransactionError(message, operation)
     }
   }
 }

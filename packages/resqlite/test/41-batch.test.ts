@@ -357,3 +357,38 @@ test('named texts arrive as they are', async (t) => {
     { a: '日本', b: 'é' },
   ])
 })
+
+test('an iterator that is complete is not closed, and its return need not give a promise', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  let closed = 0
+  const sets = (count: number) => ({
+    [Symbol.asyncIterator]: () => {
+      let id = 0
+      const next = async () => ({ value: [id, 'x'] as SqlParams, done: id++ === count })
+      return { next, return: () => ++closed as never }
+    },
+  })
+  assert.equal((await db.executeBatch(INSERT, sets(3))).changes, 3)
+  assert.equal(closed, 0)
+  await assert.rejects(db.executeBatch(INSERT, sets(30_000)), withCode('SQLITE_CONSTRAINT_PRIMARYKEY'))
+  assert.equal(closed, 1)
+})
+
+for (const before of [1, 20_000]) {
+  test(`the end of a transaction ends a batch whose next set never comes, after ${before} sets`, async (t) => {
+    const db = await tempDatabase(t, TABLE)
+    async function* sets(stalled: () => void) {
+      yield* manySets(before)
+      stalled()
+      await new Promise(() => {})
+    }
+    const tx = await db.begin()
+    let batch: Promise<void> | undefined
+    await new Promise<void>((stalled) => {
+      batch = assert.rejects(tx.executeBatch(INSERT, sets(stalled)), withCode('RESQLITE_TRANSACTION'))
+    })
+    await tx.rollback()
+    await batch
+    assert.deepEqual(await db.select('SELECT * FROM t'), [])
+  })
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { Database, ResqliteError, TransactionError, TransactionHandle } from 'resqlite'
+import type { Database, ResqliteError, Transaction, TransactionError, TransactionHandle } from 'resqlite'
 import { ENDLESS, gate, withCode } from './support/errors'
 import { openDatabase, tempDatabase, tempFile } from './support/temp'
 
@@ -396,4 +396,35 @@ test('diagnostics names the transaction that holds the writer by its last statem
   await tx.commit()
   await waits
   assert.equal((await db.diagnostics()).writer.transaction, null)
+})
+
+test('commit in the body of a nested transaction is refused instead of waiting for itself', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(x)')
+  const tx = await db.begin()
+  await tx.transaction(async () => {
+    await assert.rejects(tx.commit(), withCode('RESQLITE_TRANSACTION', 'innermost'))
+  })
+  await tx.commit()
+})
+
+test('SQL that closes a savepoint around a batch or a nested transaction rolls everything back', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(x)')
+  const inner: Record<string, (tx: Transaction) => Promise<unknown>> = {
+    batch: (tx) => tx.batch(['INSERT INTO t VALUES (2)', 'RELEASE o', 'INSERT INTO nope VALUES (3)']),
+    exec: (tx) => tx.exec('INSERT INTO t VALUES (2); ROLLBACK TO o; INSERT INTO t VALUES (3)'),
+    nested: (tx) =>
+      tx.transaction(async (nested) => {
+        await nested.execute('RELEASE o')
+        await nested.execute('INSERT INTO t VALUES (2)')
+        throw new Error('undo')
+      }),
+  }
+  for (const [name, run] of Object.entries(inner)) {
+    const tx = await db.begin()
+    await tx.execute('SAVEPOINT o')
+    await tx.execute('INSERT INTO t VALUES (1)')
+    await assert.rejects(run(tx), name)
+    await assert.rejects(tx.commit(), withCode('RESQLITE_TRANSACTION'))
+    assert.deepEqual(await db.select('SELECT x FROM t'), [], name)
+  }
 })

@@ -379,3 +379,27 @@ test('all who get the same patch share its bytes', async (t) => {
     for (const other of others) assert.equal(other, one)
   }
 })
+
+test('a mapped iterator ends at once while its function is under way', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(x)')
+  const mapped = db
+    .stream('SELECT x FROM t')
+    .values()
+    .map(() => new Promise<never>(() => {}))
+  const waiting = mapped.next()
+  await db.select('SELECT 1')
+  await mapped.return?.()
+  assert.deepEqual(await waiting, { value: undefined, done: true })
+})
+
+test('map takes a function only', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(x)')
+  assert.throws(
+    () =>
+      db
+        .stream('SELECT x FROM t')
+        .values()
+        .map(5 as never),
+    withCode('RESQLITE_OPTION'),
+  )
+})

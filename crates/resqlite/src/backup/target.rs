@@ -218,6 +218,11 @@ fn check_free(path: &Path, overwrite: bool, open: &[String]) -> Result<(), Strin
     if path.metadata().is_ok_and(|data| !data.is_file()) {
         return Err("it is no regular file".into());
     }
+    if let Some(suffix) = reserved_suffix(path) {
+        return Err(format!(
+            "SQLite takes a file whose name ends with {suffix} for part of a database"
+        ));
+    }
     // SQLite would play back what is in them into the new file.
     for suffix in ["-wal", "-journal"] {
         let mut beside = path.as_os_str().to_owned();
@@ -229,6 +234,14 @@ fn check_free(path: &Path, overwrite: bool, open: &[String]) -> Result<(), Strin
         }
     }
     Ok(())
+}
+
+/// The suffix of the files that SQLite keeps beside a database, if the path has one.
+fn reserved_suffix(path: &Path) -> Option<&'static str> {
+    let name = path.file_name()?.as_encoded_bytes();
+    ["-wal", "-shm", "-journal"]
+        .into_iter()
+        .find(|suffix| name.ends_with(suffix.as_bytes()))
 }
 
 /// Renames a file, unless the new name is taken.

@@ -45,6 +45,12 @@ struct Open<'a> {
     cursors: Cursors,
 }
 
+impl Open<'_> {
+    fn has_savepoint(&self, level: u32) -> bool {
+        self.savepoints.iter().any(|(open, _)| *open == level)
+    }
+}
+
 impl Writer {
     /// Serves one transaction to its end.
     pub(super) fn transaction(&mut self, begin: Begin) {
@@ -197,13 +203,15 @@ impl Writer {
                 self.answer(reply, done)
             }
             Step::Release(level, reply) => {
+                let was_open = open.has_savepoint(level);
                 open.savepoints.retain(|(other, _)| *other < level);
                 let done = self.control(&format!("RELEASE resqlite_{level}"));
-                self.answer(reply, done)
+                self.answer_of_savepoint(reply, done, was_open)
             }
             Step::RollbackTo(level, reply) => {
+                let was_open = open.has_savepoint(level);
                 let done = self.roll_back_to(level, open);
-                self.answer(reply, done)
+                self.answer_of_savepoint(reply, done, was_open)
             }
             Step::Commit(reply) => {
                 open.cursors.close_all(&mut self.connection);
@@ -239,6 +247,14 @@ impl Writer {
             Ok(()) => self.still_open(),
             Err((reply, _)) => self.write_inside(&Write::of_query(query, Durability::Normal), reply),
         }
+    }
+
+    fn answer_of_savepoint(&mut self, reply: ReplyGuard, done: Result<()>, was_open: bool) -> Flow {
+        let done = match done {
+            Err(_) if was_open => Err(self.savepoint_lost()),
+            done => done,
+        };
+        self.answer(reply, done)
     }
 
     fn roll_back_to(&mut self, level: u32, open: &mut Open<'_>) -> Result<()> {

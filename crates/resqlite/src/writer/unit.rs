@@ -127,11 +127,23 @@ impl Writer {
                 ))
             });
         }
-        if done.is_err() {
-            self.control("ROLLBACK TO resqlite_unit")?;
-        }
-        self.control("RELEASE resqlite_unit")?;
+        let undone = match done {
+            Ok(_) => Ok(()),
+            Err(_) => self.control("ROLLBACK TO resqlite_unit"),
+        };
+        undone
+            .and_then(|()| self.control("RELEASE resqlite_unit"))
+            .map_err(|_| self.savepoint_lost())?;
         done
+    }
+
+    /// A savepoint of ours is gone, because SQL inside closed one that the caller had opened around it. What it would have
+    /// undone can only be undone with the whole transaction.
+    pub(super) fn savepoint_lost(&mut self) -> Error {
+        self.roll_back();
+        let message = "SQL inside released or rolled back a savepoint from outside, so the whole transaction was \
+                       rolled back";
+        Error::transaction("transaction", message)
     }
 
     /// Prepares a statement, lets `work` run it, and adds up what it did.

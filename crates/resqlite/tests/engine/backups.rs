@@ -207,6 +207,20 @@ fn an_open_database_is_no_target() {
 }
 
 #[test]
+fn a_file_that_sqlite_keeps_beside_a_database_is_no_target() {
+    let fixture = Fixture::new(ROWS);
+    for suffix in ["-wal", "-shm", "-journal"] {
+        let path = format!("{}{suffix}", fixture.path().to_str().unwrap());
+        for options in [overwrite(), BackupOptions::default()] {
+            let error = block_on(fixture.db.backup(&path, options)).unwrap_err();
+            assert!(error.to_string().contains(suffix), "{error}");
+        }
+    }
+    fixture.run("DELETE FROM t WHERE rowid = 1");
+    assert_eq!(fixture.integers("SELECT count(*) FROM t"), [2999]);
+}
+
+#[test]
 fn a_database_that_is_opened_meanwhile_is_no_target() {
     let fixture = Fixture::new(ROWS);
     let path = fixture.file("copy.db");

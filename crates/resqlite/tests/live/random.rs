@@ -19,12 +19,12 @@ const SIZE: Size = Size {
     streams: 8,
 };
 /// Commits of one run of the suite, about.
-const COMMITS: u64 = 20_000;
+const COMMITS: u64 = 12_000;
 const FAILING_SIZE: Size = Size {
     steps: 60,
     streams: 2,
 };
-const FAILING_COMMITS: u64 = 8_000;
+const FAILING_COMMITS: u64 = 5_000;
 /// After so many commits a long run tells how far it is.
 const PROGRESS: u64 = 50_000;
 /// How often a script is run that fails only sometimes.

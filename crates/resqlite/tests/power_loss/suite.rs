@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// States of one run of a test, unless `RESQLITE_POWER_STATES` says more.
-const STATES: u64 = 3000;
+const STATES: u64 = 1800;
 /// States that are made from one workload.
 const PER_WORKLOAD: usize = 400;
 /// Every so many are opened by the engine.

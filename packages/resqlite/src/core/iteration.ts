@@ -1,3 +1,4 @@
+import { checkBody } from './checks'
 import { asyncDispose } from './dispose'
 import { Failure } from './failure'
 import type { LiveIterator } from './live-types'
@@ -64,6 +65,7 @@ export class Iteration<T> implements LiveIterator<T> {
   }
 
   map<U>(make: (value: T) => U | PromiseLike<U>): LiveIterator<U> {
+    checkBody('map', make)
     return new Iteration(new MappedSource(this, make))
   }
 
@@ -89,6 +91,9 @@ class MappedSource<T, U> implements IterationSource<U> {
   /** It releases its resources itself if it is collected. */
   readonly #inner: Iteration<T>
   readonly #make: (value: T) => U | PromiseLike<U>
+  #isEnded = false
+  /** End the waits for values that `make` has not made yet. */
+  readonly #waits = new Set<() => void>()
 
   constructor(inner: Iteration<T>, make: (value: T) => U | PromiseLike<U>) {
     this.#inner = inner
@@ -101,16 +106,28 @@ class MappedSource<T, U> implements IterationSource<U> {
 
   async next(): Promise<Outcome<U>> {
     const { value, done } = await this.#inner.next()
-    if (done) return undefined
+    if (done || this.#isEnded) return undefined
     try {
-      return { value: await this.#make(value) }
+      return await this.#made(value)
     } catch (error) {
       await this.end()
       throw error
     }
   }
 
+  #made(value: T): Promise<Outcome<U>> {
+    return new Promise((resolve, reject) => {
+      const leave = () => resolve(undefined)
+      this.#waits.add(leave)
+      Promise.resolve(this.#make(value))
+        .then((made) => resolve({ value: made }), reject)
+        .finally(() => this.#waits.delete(leave))
+    })
+  }
+
   async end(): Promise<void> {
+    this.#isEnded = true
+    for (const leave of this.#waits) leave()
     await this.#inner.return()
   }
 }
