@@ -87,10 +87,19 @@ async function generatePrisma(text) {
 /** The blocks of JavaScript and TypeScript; `kind` is the word behind the language. */
 function blocksOf(page) {
   const text = readFileSync(join(root, page), 'utf8')
-  return [...text.matchAll(/^```(?:js|ts|jsx) ?(\S*)\n(.*?)^```$/gms)].map(([, kind, code]) => ({
+  return [...text.matchAll(/^```(js|ts|jsx) ?(\S*)\n(.*?)^```$/gms)].map(([, language, kind, code]) => ({
     kind,
-    code,
+    code: language === 'ts' ? withoutTypes(code) : code,
   }))
+}
+
+function withoutTypes(code) {
+  const compilerOptions = {
+    target: ts.ScriptTarget.ESNext,
+    module: ts.ModuleKind.ESNext,
+    verbatimModuleSyntax: true,
+  }
+  return ts.transpileModule(code, { compilerOptions }).outputText
 }
 
 function plain(blocks) {
