@@ -12,7 +12,7 @@ import { cancelOnAbort } from './requests'
 import { traceCall } from './tracing'
 import type { FrameWriter } from './wire/frame-writer'
 import { writeParams } from './wire/params'
-import { FRAME_HEADER, INTEGER_FLAGS, INTEGERS_MASK, Op, RequestFlags } from './wire/protocol'
+import { FRAME_HEADER, Op, RequestFlags } from './wire/protocol'
 
 /** Where the parameter sets begin in a frame. */
 const SETS_AT = FRAME_HEADER + 16
@@ -81,7 +81,7 @@ class Batch {
     readonly onStart: ((pending: Pending) => void) | undefined,
   ) {
     this.#channel = target.channel
-    this.pending = new Pending(Answer.REPLY, false, (target.flags & INTEGERS_MASK) === INTEGER_FLAGS.bigint)
+    this.pending = new Pending(Answer.REPLY, false, target.flags)
   }
 
   /** Encodes and sends all parameter sets. Stops, and closes their iterator, when the batch fails or is cancelled. */

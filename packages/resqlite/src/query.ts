@@ -3,27 +3,16 @@ import { Answer, type Pending } from './channel/pending'
 import { throwIfAborted } from './core/abort'
 import { checkOptions, checkSql } from './core/checks'
 import type { AbortOptions, SelectOptions } from './core/types'
-import { abandonOnAbort, type Call, cancelOnAbort, writeLimitsBefore } from './requests'
-import { writeParams } from './wire/params'
-import { Op, RequestFlags } from './wire/protocol'
+import { abandonOnAbort, type Call, cancelOnAbort, startRead } from './requests'
+import { Op } from './wire/protocol'
 
 /** Whether the statement writes is not known yet, so an abort waits for the reply, which says what happened. */
 export const QUERY: Call = { name: 'query', writes: false, start: startQuery }
 export const DESCRIBE: Call = { name: 'describe', writes: false, start: startDescribe }
 
 function startQuery(target: Target, sql: string, params: unknown, options?: SelectOptions): Pending {
-  checkSql(sql)
   if (options !== undefined) checkOptions('query', options)
-  const signal = options?.signal
-  throwIfAborted(signal)
-  const { channel, id } = target
-  const limits = options?.limits
-  const flags = limits === undefined ? target.flags : target.flags | RequestFlags.LIMITS
-  const write = limits === undefined ? writeParams : writeLimitsBefore(limits)
-  const arrays = options?.arrays === true
-  const pending = channel.statement(Op.QUERY, flags, id, sql, write, params, Answer.REPLY, arrays)
-  if (signal !== undefined) cancelOnAbort(channel, signal, pending)
-  return pending
+  return startRead(Op.QUERY, target, target.flags, sql, params, options, Answer.REPLY, cancelOnAbort)
 }
 
 function startDescribe(target: Target, sql: string, _params: unknown, options?: AbortOptions): Pending {

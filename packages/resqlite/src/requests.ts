@@ -43,17 +43,19 @@ export const EXEC: Call = { name: 'exec', writes: true, start: startExec }
 
 function startSelect(target: Target, sql: string, params: unknown, options?: SelectOptions): Pending {
   if (options !== undefined) checkOptions('select', options)
-  return startRead(target, target.flags, sql, params, options, Answer.ROWS)
+  return startRead(Op.SELECT, target, target.flags, sql, params, options, Answer.ROWS, abandonOnAbort)
 }
 
 function startSelectOne(target: Target, sql: string, params: unknown, options?: SelectOptions): Pending {
   if (options !== undefined) checkOptions('selectOne', options)
-  return startRead(target, target.flags | RequestFlags.FIRST, sql, params, options, Answer.FIRST)
+  const flags = target.flags | RequestFlags.FIRST
+  return startRead(Op.SELECT, target, flags, sql, params, options, Answer.FIRST, abandonOnAbort)
 }
 
 function startSelectBytes(target: Target, sql: string, params: unknown, options?: ReadOptions): Pending {
   if (options !== undefined) checkOptions('selectBytes', options)
-  return startRead(target, target.flags | RequestFlags.JSON, sql, params, options, Answer.REPLY)
+  const flags = target.flags | RequestFlags.JSON
+  return startRead(Op.SELECT, target, flags, sql, params, options, Answer.REPLY, abandonOnAbort)
 }
 
 function startExecute(target: Target, sql: string, params: unknown, options?: ExecuteOptions): Pending {
@@ -110,39 +112,32 @@ export function writeLimits(writer: FrameWriter, limits: QueryLimits): void {
   writer.f64(limits.bytes ?? 0)
 }
 
-function startRead(
+/** Sends a statement that may have limits. */
+export function startRead(
+  op: number,
   target: Target,
   flags: number,
   sql: string,
   params: unknown,
   options: SelectOptions | undefined,
   answer: number,
+  watchSignal: typeof abandonOnAbort,
 ): Pending {
   checkSql(sql)
   const signal = options?.signal
   throwIfAborted(signal)
   const { channel, id } = target
-  const arrays = options?.arrays === true
   const limits = options?.limits
-  const pending =
-    limits === undefined
-      ? channel.statement(Op.SELECT, flags, id, sql, writeParams, params, answer, arrays)
-      : channel.statement(
-          Op.SELECT,
-          flags | RequestFlags.LIMITS,
-          id,
-          sql,
-          writeLimitsBefore(limits),
-          params,
-          answer,
-          arrays,
-        )
-  if (signal !== undefined) abandonOnAbort(channel, signal, pending)
+  const allFlags = limits === undefined ? flags : flags | RequestFlags.LIMITS
+  const write = limits === undefined ? writeParams : writeLimitsBefore(limits)
+  const arrays = options?.arrays === true
+  const pending = channel.statement(op, allFlags, id, sql, write, params, answer, arrays)
+  if (signal !== undefined) watchSignal(channel, signal, pending)
   return pending
 }
 
 /** Returns a function that writes the limits of a query and then its parameters. */
-export function writeLimitsBefore(limits: QueryLimits) {
+function writeLimitsBefore(limits: QueryLimits) {
   return (writer: FrameWriter, params: unknown) => {
     writeLimits(writer, limits)
     writeParams(writer, params)

@@ -8,7 +8,7 @@ import type { ExecuteOptions } from './core/types'
 import { type Call, cancelOnAbort } from './requests'
 import type { FrameWriter } from './wire/frame-writer'
 import { writeParams } from './wire/params'
-import { INTEGER_FLAGS, INTEGERS_MASK, Op } from './wire/protocol'
+import { Op } from './wire/protocol'
 
 /** Its statements stand in place of parameters. */
 export const BATCH: Call = { name: 'batch', writes: true, start: startBatch }
@@ -19,8 +19,7 @@ function startBatch(target: Target, _sql: string, list: unknown, options?: Execu
   throwIfAborted(signal)
   const statements = new Statements(list)
   const { channel, flags, id } = target
-  const bigints = (flags & INTEGERS_MASK) === INTEGER_FLAGS.bigint
-  const pending = new StatementsPending(statements.sqls, options?.arrays === true, bigints)
+  const pending = new StatementsPending(statements.sqls, options?.arrays === true, flags)
   if (statements.sqls.length === 0) {
     pending.settle([])
     return pending

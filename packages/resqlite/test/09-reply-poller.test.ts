@@ -104,7 +104,7 @@ class Loop {
   }
 
   call(): Pending {
-    const pending = new Pending(Answer.REPLY, false, false)
+    const pending = new Pending(Answer.REPLY, false, 0)
     this.send(pending)
     return pending
   }

@@ -2,7 +2,7 @@
 
 use sqlite3_parser::dialect::TokenType::{self, *};
 
-use crate::{core::tokens::tokens, guard::pragmas};
+use crate::{core::tokens::tokens, guard::pragmas, writer::is_alone};
 
 /// Whether a statement looks like one that writes. Where the first keyword says so, it is right.
 pub(super) fn looks_like_a_write(sql: &str) -> bool {
@@ -27,16 +27,7 @@ fn begins_a_write(first: TokenType) -> bool {
             | TK_ALTER
             | TK_REINDEX
             | TK_ANALYZE
-            | TK_VACUUM
-            | TK_ATTACH
-            | TK_DETACH
-            | TK_BEGIN
-            | TK_COMMIT
-            | TK_END
-            | TK_ROLLBACK
-            | TK_SAVEPOINT
-            | TK_RELEASE
-    )
+    ) || is_alone(first)
 }
 
 /// Behind the common table expressions, which stand in parentheses, comes the statement.

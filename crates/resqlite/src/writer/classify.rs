@@ -6,7 +6,7 @@ use crate::core::tokens::tokens;
 
 /// Whether a statement that begins with this token cannot share a transaction: SQLite refuses it inside one, it has
 /// another meaning there, or it manages transactions itself.
-fn is_alone(first: TokenType) -> bool {
+pub(crate) fn is_alone(first: TokenType) -> bool {
     matches!(
         first,
         TK_VACUUM

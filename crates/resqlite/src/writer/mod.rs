@@ -37,6 +37,7 @@ use resqlite_sqlite::codes;
 
 use self::files::Files;
 pub(crate) use self::{
+    classify::is_alone,
     job::{Begin, CheckpointJob, WriteJob},
     thread::start,
 };

@@ -7,7 +7,7 @@ import { decodeRows } from '../decode/row-batch'
 import { FrameWriter, type RawBuffer } from '../wire/frame-writer'
 import type { NativeBinding, NativePort } from '../wire/native'
 import { writeParams } from '../wire/params'
-import { FRAME_HEADER, INTEGER_FLAGS, INTEGERS_MASK, Op, ReplyFlags, ReplyKind } from '../wire/protocol'
+import { FRAME_HEADER, Op, ReplyFlags, ReplyKind } from '../wire/protocol'
 import { statsNumbers, statsOf } from '../wire/stream-stats'
 import { PlannedTurn } from './event-loop'
 import { Answer, type OpenRequest, Pending, type StreamRequest } from './pending'
@@ -80,7 +80,7 @@ export class Channel {
     answer: number = Answer.REPLY,
     arrays = false,
   ): Pending {
-    const pending = new Pending(answer, arrays, (flags & INTEGERS_MASK) === INTEGER_FLAGS.bigint)
+    const pending = new Pending(answer, arrays, flags)
     this.send(op, flags, target, fill, pending)
     return pending
   }
@@ -150,7 +150,7 @@ export class Channel {
       writer.drop()
       throw error
     }
-    const pending = new Pending(answer, arrays, (flags & INTEGERS_MASK) === INTEGER_FLAGS.bigint)
+    const pending = new Pending(answer, arrays, flags)
     writer.end(this.reserve(pending, kindOfText(id)))
     this.schedule()
     return pending

@@ -1,6 +1,7 @@
 import type { Failure } from '../core/failure'
 import type { Layout } from '../decode/layout'
 import type { Memory } from '../decode/memory'
+import { INTEGER_FLAGS, INTEGERS_MASK } from '../wire/protocol'
 
 /** What a request resolves with. */
 export const Answer = {
@@ -42,16 +43,19 @@ export class Pending extends OpenRequest {
   onSettled: (() => void) | undefined
   /** Called with each answer before the last. Few requests have it, and no other pays for it. */
   declare progressed?: (report: unknown) => void
+  /** Rowids as bigints. */
+  readonly bigints: boolean
   readonly promise: Promise<unknown>
   #resolve!: (outcome: unknown) => void
 
   constructor(
     answer: number,
     arrays: boolean,
-    /** Rowids as bigints. */
-    readonly bigints: boolean,
+    /** The flags of its frame. */
+    flags: number,
   ) {
     super(answer, arrays)
+    this.bigints = (flags & INTEGERS_MASK) === INTEGER_FLAGS.bigint
     this.promise = new Promise((resolve) => {
       this.#resolve = resolve
     })
@@ -72,9 +76,9 @@ export class StatementsPending extends Pending {
     /** The SQL of each statement. */
     readonly sqls: readonly string[],
     arrays: boolean,
-    bigints: boolean,
+    flags: number,
   ) {
-    super(Answer.REPLY, arrays, bigints)
+    super(Answer.REPLY, arrays, flags)
   }
 }
 

@@ -109,15 +109,18 @@ for (const type of [ResqliteError, SqliteError, TransactionError, AbortError, Li
 
 /** Creates a TypeError with a code. */
 export function typeError(message: string, code: string): TypeError {
-  const error = Object.assign(new TypeError(message), { code })
-  // A stack trace has ten lines. This function would take one from the caller's.
-  Error.captureStackTrace(error, typeError)
-  return error
+  return coded(new TypeError(message), code, typeError)
 }
 
 /** Creates a RangeError with a code. */
 export function rangeError(message: string, code: string): RangeError {
-  return Object.assign(new RangeError(message), { code })
+  return coded(new RangeError(message), code, rangeError)
+}
+
+/** `maker`: the function that makes the error. A stack trace has ten lines, and it would take one from the caller's. */
+function coded<E extends Error>(error: E, code: string, maker: (message: string, code: string) => E): E {
+  Error.captureStackTrace(error, maker)
+  return Object.assign(error, { code })
 }
 
 /** The code of calls on a closed database. */
