@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use resqlite::{
     BatchPart, BatchParts, Checkpointed, Durability, Engine, Error, Format, Handle, Integers,
-    LiveQueryRequest, ParamSets, Params, Query, QueryLimits, Session, Statements, TransactionOptions, Write,
-    WriteOp,
+    LiveQueryRequest, ParamSets, Params, Query, QueryLimits, RowDetail, Session, Statements,
+    TransactionOptions, Write, WriteOp,
 };
 
 use crate::{
@@ -336,10 +336,15 @@ impl Dispatcher {
     }
 
     fn listen_to_commits(&self, request: &Request<'_>) {
+        let detail = match request.word(0) {
+            1 => Some(RowDetail::Keys),
+            2 => Some(RowDetail::Images),
+            _ => None,
+        };
         match self.realm.engine(request.target) {
             Some(engine) => {
-                let listener = engine.listen_to_commits();
-                let tell = commit_frames::begin(Arc::clone(&self.realm), request.id);
+                let listener = engine.listen_to_commits(detail);
+                let tell = commit_frames::begin(Arc::clone(&self.realm), request.id, integers(request));
                 self.realm.commit_listeners.keep(request.id, listener, tell);
             }
             None => self.reply(request).fail(&Error::Closed),

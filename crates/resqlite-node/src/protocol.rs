@@ -101,7 +101,8 @@ byte_enum! {
         Checkpoint = 31,
         /// `u32 length · bytes`. Appends to the bytes that an `OPEN` names by the number `target`. No reply.
         Upload = 32,
-        /// Listens to commits, until `UNSUBSCRIBE`. `OK` is the first reply, and `JSON` each event.
+        /// `u32`: 0 for no rows, 1 for their keys, 2 for rows. Listens to commits, until `UNSUBSCRIBE`. `OK` is the first
+        /// reply, and `JSON` each event.
         Commits = 33,
         /// Asks for the next event of the listener that request `target` opened. No reply of its own.
         NextCommits = 34,

@@ -10,7 +10,7 @@ use std::{
     time::Instant,
 };
 
-use resqlite_live::{Columns, Commit, Overflow, TableName, fault::planted};
+use resqlite_live::{Columns, Commit, Overflow, RowDetail, TableName, fault::planted};
 
 use crate::{
     api::diagnostics::Diagnostics,
@@ -306,9 +306,9 @@ impl Engine {
         }
     }
 
-    /// Listens to commits from now on.
-    pub fn listen_to_commits(&self) -> CommitListener {
-        CommitListener::begin(&self.events)
+    /// Listens to commits from now on. With a `detail`, their events tell the rows of transactions that begin from now on.
+    pub fn listen_to_commits(&self, detail: Option<RowDetail>) -> CommitListener {
+        CommitListener::begin(&self.events, detail)
     }
 
     /// The number of the newest commit in the log, external ones included; 0 before the first.
