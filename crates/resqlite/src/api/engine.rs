@@ -37,6 +37,7 @@ use crate::{
     live::{ExternalWatch, Listener, LiveCoordinator, LiveQueryRequest, Subscription},
     reader::{Job, Lease, Pool, Readers},
     requests::{
+        holders::Holder,
         request::{CursorQuery, Format, Query, Reply, ReplyGuard, TransactionOptions, Write},
         session::{Inbox, Session},
     },
@@ -131,7 +132,7 @@ impl Engine {
             readers: selects,
             background: reruns,
             counters: Arc::default(),
-            transaction: Arc::default(),
+            holders: Arc::default(),
             leases,
             epoch,
             location,
@@ -302,8 +303,17 @@ impl Engine {
             self.parts.leases.drop_cancelled();
         }
         while let Some(job) = self.parts.queue.remove(WriteJob::is_cancelled) {
-            job.fail(Error::Aborted);
+            job.fail(match self.holder_of_writer() {
+                Some(holder) => Error::AbortedBehind {
+                    holder: holder.to_string(),
+                },
+                None => Error::Aborted,
+            });
         }
+    }
+
+    fn holder_of_writer(&self) -> Option<Holder> {
+        self.parts.holders.list().into_iter().next()
     }
 
     /// Listens to commits from now on. With a `detail`, their events tell the rows of transactions that begin from now on.
@@ -392,7 +402,7 @@ impl Engine {
             leases: leases.busy,
             leases_queued: leases.queued,
             lease_holders: self.parts.leases.holders().list(),
-            transaction: self.parts.transaction.list().pop(),
+            transaction: self.holder_of_writer(),
             writes_queued: self.parts.queue.len(),
             last_commit: self.parts.commits.last(),
             groups: counters.groups.load(Ordering::Relaxed),

@@ -20,6 +20,8 @@ pub const LEASE_REFUSED: Duration = Duration::from_secs(5);
 pub const THREAD_IDLE: Duration = Duration::from_secs(5);
 /// Bytes of the SQL text by which diagnostics name the holder of the writer.
 pub const HOLDER_SQL_BYTES: usize = 4096;
+/// Bytes of the SQL text by which an error names the holder of the writer.
+pub const NAMED_SQL_BYTES: usize = 200;
 /// Rows that a commit event lists; if there are more, the event says so of the table that has them.
 pub const EVENT_ROWS: usize = 16_384;
 /// Bytes that the values of these rows take together, approximately.

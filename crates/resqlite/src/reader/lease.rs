@@ -9,7 +9,7 @@ use crate::{
     connection::cursors::Cursors,
     core::{error::Error, queue::Popped},
     requests::{
-        holders::HolderKind,
+        holders::{HeldBy, HolderKind},
         request::{CursorQuery, Outcome, Query, ReplyGuard, Step},
         session::{EndOnPanic, Inbox},
     },
@@ -47,7 +47,7 @@ impl Reader {
             None => (HolderKind::Snapshot, None),
             Some(cursor) => (HolderKind::Cursor, Some(&cursor.query.sql)),
         };
-        let _held = holders.hold(&inbox, kind, sql);
+        let _held = holders.hold(HeldBy::Session(Arc::clone(&inbox)), kind, sql);
         let _ended = EndOnPanic(&inbox);
         self.connection
             .guard
