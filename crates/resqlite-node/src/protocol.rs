@@ -110,6 +110,8 @@ byte_enum! {
         FetchFrom = 35,
         /// `u32 cursor`. Closes a cursor in a session.
         CloseCursor = 36,
+        /// Has a `QUEUED` frame sent for the next request that is answered, when a thread takes it up. No reply.
+        TimeNext = 37,
     }
 }
 
@@ -119,7 +121,7 @@ impl Op {
         use Op::*;
         !matches!(
             self,
-            Define | Forget | Chunk | BatchAbort | Cancel | Unsubscribe | Upload | NextCommits
+            Define | Forget | Chunk | BatchAbort | Cancel | Unsubscribe | Upload | NextCommits | TimeNext
         )
     }
 }
@@ -188,6 +190,8 @@ byte_enum! {
         /// rowid · u32 columns · u32 rows`; the rows of all of them were sent before, back to back. A single statement
         /// that reads says 0 rows.
         Results = 11,
+        /// A thread takes the request up. Argument: the microseconds that it has waited.
+        Queued = 12,
     }
 }
 

@@ -33,7 +33,8 @@ impl Lease {
 
 impl Reader {
     /// Serves one caller alone, on one committed state.
-    pub(super) fn lease(&mut self, lease: Lease) {
+    pub(super) fn lease(&mut self, mut lease: Lease) {
+        lease.opened.taken_up();
         if let Some(reason) = lease.inbox.reason() {
             return lease.fail(reason);
         }
@@ -77,7 +78,8 @@ impl Reader {
     }
 
     fn serve_snapshot(&mut self, inbox: &Inbox, cursors: &mut Cursors) {
-        while let Popped::Item(step) = inbox.steps.pop(None) {
+        while let Popped::Item(mut step) = inbox.steps.pop(None) {
+            step.taken_up();
             match step {
                 Step::Select(query, reply) => self.connection.select(&query, reply),
                 Step::Query(query, reply) => self.query(&query, reply),

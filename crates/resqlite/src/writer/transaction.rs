@@ -141,7 +141,10 @@ impl Writer {
                 return inbox.reason();
             }
             let flow = match popped {
-                Popped::Item(step) => self.timed_step(step, open),
+                Popped::Item(mut step) => {
+                    step.taken_up();
+                    self.timed_step(step, open)
+                }
                 Popped::TimedOut => Flow::Failed(Error::TimedOut),
                 Popped::Closed => Flow::Ended,
             };

@@ -114,6 +114,8 @@ export const Op = {
   FETCH_FROM: 35,
   /** `u32 cursor`. Closes a cursor in a session. */
   CLOSE_CURSOR: 36,
+  /** Has a `QUEUED` frame sent for the next request that is answered, when a thread takes it up. No reply. */
+  TIME_NEXT: 37,
 } as const
 
 /** Flags of request frames. The lowest bits hold the integer mode. */
@@ -192,6 +194,8 @@ export const ReplyKind = {
    * statement that reads says 0 rows.
    */
   RESULTS: 11,
+  /** A thread takes the request up. Argument: the microseconds that it has waited. */
+  QUEUED: 12,
 } as const
 
 /** Flags of reply frames. */
