@@ -9,7 +9,7 @@ use resqlite::{
     Changes, CommitEvent, CommitListener, RowDetail, RowEvent, RowState, Unlisted, Value, limits,
 };
 
-use crate::support::{Fixture, Random, block_on};
+use crate::support::{Fixture, Random, block_on, next_integers};
 
 const SCHEMA: &str = "
     CREATE TABLE plain(id INTEGER PRIMARY KEY, v, w UNIQUE);
@@ -375,6 +375,38 @@ fn a_rollback_that_would_need_more_memory_than_allowed_lists_no_rows() {
     .unwrap();
     assert_eq!(fixture.integers("SELECT count(*) FROM t"), [1]);
     assert_eq!(events.only(), Changes::Unlisted(Unlisted::Many));
+}
+
+#[test]
+fn rows_of_tables_that_live_queries_read_are_told() {
+    let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'a')");
+    let mut live = fixture.db.stream("SELECT id FROM t WHERE v = 'b'", ());
+    assert!(next_integers(&mut live).is_empty());
+    let events = Events::of(&fixture, RowDetail::Images);
+    fixture.run("UPDATE t SET v = 'b'");
+    assert_eq!(next_integers(&mut live), [1]);
+    assert_eq!(
+        values(&listed(events.only())[0].new),
+        [Value::from(1), "b".into()]
+    );
+}
+
+#[test]
+fn rows_of_attached_databases_are_told() {
+    let fixture = Fixture::new("");
+    let other = fixture.file("other.db");
+    fixture.exec(&format!("ATTACH '{other}' AS other; CREATE TABLE other.t(v)"));
+    let events = Events::of(&fixture, RowDetail::Images);
+    // What was attached since the last look for external commits may count as one of them.
+    let tables = loop {
+        fixture.run("INSERT INTO other.t VALUES ('c')");
+        if let Some(tables) = events.next().tables {
+            break tables;
+        }
+    };
+    assert_eq!(tables[0].name.schema(), "other");
+    let rows = listed(tables[0].changes.clone().unwrap());
+    assert_eq!(values(&rows[0].new), ["c".into()]);
 }
 
 #[test]

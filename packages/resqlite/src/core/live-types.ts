@@ -248,7 +248,7 @@ export interface ChangedRow extends ChangedKey {
  * Why the rows of a table are not listed: any may have changed.
  *
  * - `'many'`: the event would have more than 16,384 rows or 4 MiB, or one of its transactions changed more than 65,536 rows
- *   of the table or 8 MiB.
+ *   of the table or 8 MiB, or rolled back to before more savepoints and statements than are remembered (8,192).
  * - `'schema'`: the schema changed.
  * - `'key'`: rows cannot be told apart, because a primary key has a NULL, or columns have all names of the rowid.
  * - `'unknown'`: nothing was recorded, because the table is virtual, or a transaction was open before the listener began.
