@@ -101,22 +101,18 @@ impl<'a> Merge<'a> {
         self.take(net)
     }
 
+    /// Takes the rows of a table, if there is room for all of them.
     fn take(&mut self, net: Net<'_>) -> Result<Vec<RowEvent>, Unlisted> {
-        let mut events = Vec::new();
-        for row in net.rows {
-            let Some(event) = row.event(self.detail) else {
-                continue;
-            };
-            let room = self
-                .rows_left
-                .checked_sub(1)
-                .zip(self.bytes_left.checked_sub(event.bytes()));
-            let Some((rows_left, bytes_left)) = room else {
+        let (mut events, mut bytes) = (Vec::new(), 0);
+        for event in net.rows.iter().filter_map(|row| row.event(self.detail)) {
+            bytes += event.bytes();
+            if events.len() == self.rows_left || bytes > self.bytes_left {
                 return Err(Unlisted::Many);
-            };
-            (self.rows_left, self.bytes_left) = (rows_left, bytes_left);
+            }
             events.push(event);
         }
+        self.rows_left -= events.len();
+        self.bytes_left -= bytes;
         Ok(events)
     }
 }

@@ -325,6 +325,22 @@ fn a_table_with_too_many_changed_rows_says_so() {
 }
 
 #[test]
+fn a_table_with_too_many_changed_rows_leaves_room_for_others() {
+    let fixture =
+        Fixture::new("CREATE TABLE many(id INTEGER PRIMARY KEY); CREATE TABLE some(id INTEGER PRIMARY KEY)");
+    let events = Events::of(&fixture, RowDetail::Keys);
+    let rows = limits::EVENT_ROWS + 1;
+    fixture.run(&format!(
+        "INSERT INTO many SELECT value FROM generate_series(1, {rows})"
+    ));
+    fixture.run("INSERT INTO some VALUES (1)");
+    let tables = events.next().tables.unwrap();
+    let changes: Vec<_> = tables.into_iter().map(|table| table.changes.unwrap()).collect();
+    assert_eq!(changes[0], Changes::Unlisted(Unlisted::Many));
+    assert_eq!(listed(changes[1].clone()).len(), 1);
+}
+
+#[test]
 fn a_table_with_too_large_rows_says_so() {
     let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY, v)");
     let events = Events::of(&fixture, RowDetail::Images);
