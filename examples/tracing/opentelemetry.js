@@ -47,16 +47,15 @@ export function traceResqlite({ context, trace, SpanKind, SpanStatusCode }) {
     query: {
       start: (call) => begin(call, call.method, { 'db.query.text': call.sql }),
       end: endIfRefused,
-      asyncEnd: (call) => finish(call, rowsOf(call)),
+      asyncEnd: (call) => finish(call, { ...rowsOf(call), ...queueTimeOf(call) }),
     },
     transaction: {
       end: endIfRefused,
-      asyncEnd: (call) =>
-        finish(call, { 'resqlite.outcome': call.outcome, 'resqlite.queued': call.queued ?? 0 }),
+      asyncEnd: (call) => finish(call, { 'resqlite.outcome': call.outcome, ...queueTimeOf(call) }),
     },
     commit: {
       start: (call) => begin(call, 'commit', {}),
-      asyncEnd: (call) => finish(call, {}),
+      asyncEnd: (call) => finish(call, queueTimeOf(call)),
     },
   }
   const entries = Object.entries(subscribers)
@@ -71,6 +70,11 @@ export function traceResqlite({ context, trace, SpanKind, SpanStatusCode }) {
     tracingChannel('resqlite:transaction').start.unbindStore(transaction)
     for (const [name, handlers] of entries) tracingChannel(`resqlite:${name}`).unsubscribe(handlers)
   }
+}
+
+/** How long the call waited for a thread, in milliseconds. */
+function queueTimeOf({ queueTime }) {
+  return queueTime === undefined ? {} : { 'resqlite.queue_time': queueTime }
 }
 
 function rowsOf({ rows, changes }) {

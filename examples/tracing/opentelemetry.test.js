@@ -50,7 +50,10 @@ describe('OpenTelemetry', () => {
     await db.select('SELECT x FROM t')
     const common = { 'db.system.name': 'sqlite', 'db.namespace': ':memory:' }
     assert.deepEqual(
-      spans.map(({ name, kind, attributes, ended }) => ({ name, kind, attributes, ended })),
+      spans.map(({ name, kind, attributes: { 'resqlite.queue_time': waited, ...attributes }, ended }) => {
+        assert.ok(waited >= 0)
+        return { name, kind, attributes, ended }
+      }),
       [
         {
           name: 'execute :memory:',

@@ -96,6 +96,7 @@ fn commit(table: &TableName, rows: impl IntoIterator<Item = [Value; 2]>) -> Chan
     let watched = Arc::new(Watched {
         compared: [0, 1, 2].into_iter().collect(),
         images: [0, 1].into(),
+        ..Watched::default()
     });
     let mut changes = ChangeSet::new();
     for row in rows {

@@ -131,6 +131,7 @@ mod tests {
         Watched {
             compared: compared.iter().copied().collect(),
             images: images.into(),
+            ..Watched::default()
         }
     }
 

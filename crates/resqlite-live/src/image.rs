@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::{column_set::ColumnSet, value::Value};
+use crate::{column_set::ColumnSet, row_names::RowNames, value::Value};
 
 /// The values of some columns of one row, in the order of [`Watched::images`].
 pub type Image = Box<[Value]>;
@@ -17,8 +17,10 @@ pub(crate) fn heap_bytes(image: &Image) -> usize {
 pub struct Watched {
     /// Columns that are compared, to see whether an UPDATE changed them.
     pub compared: ColumnSet,
-    /// Columns whose values are kept, before and after; ascending, no duplicates.
+    /// Columns whose values are kept, before and after; ascending, no duplicates. Last, perhaps, [`ROWID`](crate::ROWID).
     pub images: Box<[u16]>,
+    /// The names of the columns, if commit events tell rows.
+    pub names: Option<Arc<RowNames>>,
 }
 
 impl Watched {
@@ -30,6 +32,7 @@ impl Watched {
 
     /// Bytes with everything on the heap.
     pub(crate) fn weight(&self) -> usize {
-        size_of::<Self>() + self.compared.heap_bytes() + size_of_val(&*self.images)
+        let names = self.names.as_deref().map_or(0, RowNames::weight);
+        size_of::<Self>() + self.compared.heap_bytes() + size_of_val(&*self.images) + names
     }
 }

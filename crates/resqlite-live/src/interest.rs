@@ -1,11 +1,16 @@
-//! How much of each changed row to decode: what all live queries together need of each table.
+//! How much of each changed row to decode: what all live queries together need of each table, and commit events of all.
 
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
 };
 
-use crate::{column_set::Columns, image::Watched, table_name::TableName};
+use crate::{
+    column_set::Columns,
+    image::Watched,
+    row_names::{RowDetail, RowNames},
+    table_name::TableName,
+};
 
 /// What is needed of each table. Every [`add`](Interest::add) counts until its [`remove`](Interest::remove).
 ///
@@ -24,6 +29,8 @@ use crate::{column_set::Columns, image::Watched, table_name::TableName};
 pub struct Interest {
     /// Only tables of which something is needed.
     needs: HashMap<TableName, Needs>,
+    /// How many commit listeners want rows, by [`RowDetail`].
+    row_listeners: [usize; 2],
 }
 
 /// What is needed of one table.
@@ -94,6 +101,47 @@ impl Interest {
         let watched = self.needs.get(table).map(|needs| &needs.watched);
         Arc::clone(watched.unwrap_or(Watched::nothing()))
     }
+
+    /// Adds a commit listener that is told the rows of all tables.
+    pub fn tell_rows(&mut self, detail: RowDetail) {
+        self.row_listeners[detail as usize] += 1;
+    }
+
+    /// Takes back one [`tell_rows`](Interest::tell_rows) of the same detail.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn tell_no_rows(&mut self, detail: RowDetail) {
+        let listeners = &mut self.row_listeners[detail as usize];
+        *listeners = listeners.checked_sub(1).expect("a listener that is told rows");
+    }
+
+    /// What the commit listeners want to be told of each row.
+    pub fn row_detail(&self) -> Option<RowDetail> {
+        let wanted = |detail: &RowDetail| self.row_listeners[*detail as usize] > 0;
+        [RowDetail::Images, RowDetail::Keys].into_iter().find(wanted)
+    }
+
+    /// What all readers and commit listeners together need of the table with these columns.
+    pub fn watched_with(&self, table: &TableName, names: &Arc<RowNames>) -> Arc<Watched> {
+        let watched = self.watched(table);
+        let Some(detail) = self.row_detail() else {
+            return watched;
+        };
+        let mut images: Vec<u16> = watched
+            .images
+            .iter()
+            .copied()
+            .chain(names.needed(detail))
+            .collect();
+        images.sort_unstable();
+        images.dedup();
+        Arc::new(Watched {
+            compared: watched.compared.clone(),
+            images: images.into(),
+            names: Some(Arc::clone(names)),
+        })
+    }
 }
 
 impl Needs {
@@ -101,6 +149,7 @@ impl Needs {
         self.watched = Arc::new(Watched {
             compared: self.compared.columns().collect(),
             images: self.images.columns().collect(),
+            names: None,
         });
     }
 
@@ -152,7 +201,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::Interest;
-    use crate::{column_set::Columns, image::Watched, table_name::TableName};
+    use crate::{
+        column_set::Columns,
+        image::Watched,
+        row_names::{ROWID, RowDetail, RowNames},
+        table_name::TableName,
+    };
 
     fn table() -> TableName {
         TableName::new("main", "t")
@@ -166,6 +220,7 @@ mod tests {
         Watched {
             compared: compared.iter().copied().collect(),
             images: images.into(),
+            names: None,
         }
     }
 
@@ -201,6 +256,30 @@ mod tests {
         assert_eq!(*interest.watched(&table()), watched(&[2, 3], &[1]));
         interest.remove(&table(), &only(&[2, 3]), &[1]);
         assert_eq!(*interest.watched(&table()), watched(&[], &[]));
+    }
+
+    #[test]
+    fn a_listener_that_is_told_rows_needs_their_keys_or_all_columns() {
+        let name = |column: u16, name: &str| (column, Arc::from(name));
+        let names = Arc::new(RowNames {
+            key: [name(ROWID, "rowid")].into(),
+            columns: [name(0, "a"), name(1, "b")].into(),
+        });
+        let mut interest = Interest::new();
+        interest.add(&table(), &only(&[1]), &[1]);
+        let images = |interest: &Interest| interest.watched_with(&table(), &names).images.to_vec();
+        assert_eq!(images(&interest), [1]);
+        interest.tell_rows(RowDetail::Keys);
+        assert_eq!(images(&interest), [1, ROWID]);
+        interest.tell_rows(RowDetail::Images);
+        assert_eq!(images(&interest), [0, 1, ROWID]);
+        interest.tell_no_rows(RowDetail::Images);
+        assert_eq!(images(&interest), [1, ROWID]);
+        interest.tell_no_rows(RowDetail::Keys);
+        assert_eq!(
+            interest.watched_with(&table(), &names),
+            interest.watched(&table())
+        );
     }
 
     #[test]

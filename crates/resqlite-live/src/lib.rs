@@ -8,6 +8,8 @@
 //! An [`Interest`] says how much of each changed row to decode: the columns to compare, and those whose values to keep
 //! ([`Watched`]).
 //!
+//! Commit events can tell rows: [`Interest::tell_rows`] asks for their images ([`RowNames`]), of all tables.
+//!
 //! The [`Dependencies`] of a live query are the tables and columns that it reads, and a [`Filter`] on rows that can
 //! change its result. [`Dependencies::verdict`] is the reference rule by which a commit affects it; the [`Registry`]
 //! finds the affected ones of very many. The [`Scheduler`] decides when they re-run, and a [`Differ`] compares the new
@@ -55,6 +57,7 @@ mod live_query_map;
 mod patch;
 mod registry;
 mod row_change;
+mod row_names;
 mod scheduler;
 mod summary;
 mod table_name;
@@ -75,6 +78,7 @@ pub use live_query_map::LiveQueryMap;
 pub use patch::{Differ, Difference, Segment};
 pub use registry::{Registry, Skips};
 pub use row_change::RowChange;
+pub use row_names::{ROWID, RowDetail, RowNames};
 pub use scheduler::{MarkOutcome, Scheduler};
 pub use summary::{ChangeSummary, ChangedRow, Operations, Rows, TableChange};
 pub use table_name::TableName;

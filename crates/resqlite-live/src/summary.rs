@@ -84,6 +84,8 @@ pub struct ChangeSummary {
     schema_changed: bool,
     everything_changed: bool,
     is_external: bool,
+    /// See [`is_exact`](Self::is_exact).
+    pub(crate) is_exact: bool,
 }
 
 impl ChangeSummary {
@@ -106,6 +108,7 @@ impl ChangeSummary {
             schema_changed,
             everything_changed,
             is_external: false,
+            is_exact: true,
         }
     }
 
@@ -127,6 +130,11 @@ impl ChangeSummary {
     /// Whether another process, or another copy of SQLite in this one, made the commit.
     pub fn is_external(&self) -> bool {
         self.is_external
+    }
+
+    /// Whether all listed changes happened; otherwise there may be some that were rolled back.
+    pub fn is_exact(&self) -> bool {
+        self.is_exact
     }
 
     /// Whether the table may have changed.

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use resqlite::{CommitEvent, Error, TableEvent};
-use serde_json::json;
+use resqlite::{Error, Integers};
 
 use crate::{
+    commit_json::to_json,
     commit_listeners::{Tell, Told},
     errors,
     frames::ReplyHeader,
@@ -16,10 +16,11 @@ use crate::{
 
 /// Writes the first frame of a listener, and returns what writes the others. The last one allows the number of the request
 /// to be used again.
-pub(crate) fn begin(realm: Arc<Realm>, request: u32) -> Tell {
+pub(crate) fn begin(realm: Arc<Realm>, request: u32, integers: Integers) -> Tell {
     let frames = Frames {
         realm,
         request,
+        integers,
         settled: Mutex::new(false),
     };
     frames.push(ReplyKind::Ok, ReplyFlags::NONE, Vec::new());
@@ -29,6 +30,7 @@ pub(crate) fn begin(realm: Arc<Realm>, request: u32) -> Tell {
 struct Frames {
     realm: Arc<Realm>,
     request: u32,
+    integers: Integers,
     /// The last frame was written. Held while a frame is written, so that none follows the last.
     settled: Mutex<bool>,
 }
@@ -36,7 +38,10 @@ struct Frames {
 impl Frames {
     fn tell(&self, told: Told) {
         match told {
-            Told::Event(Ok(event)) => self.push(ReplyKind::Json, ReplyFlags::NONE, to_json(&event)),
+            Told::Event(Ok(event)) => {
+                let text = to_json(&event, self.integers);
+                self.push(ReplyKind::Json, ReplyFlags::NONE, text);
+            }
             Told::Event(Err(error)) => self.fail(&error),
             Told::End => self.push(ReplyKind::Ok, ReplyFlags::LAST, Vec::new()),
         }
@@ -60,27 +65,4 @@ impl Frames {
         };
         self.realm.outbox.push_owned(header, payload);
     }
-}
-
-fn to_json(event: &CommitEvent) -> Vec<u8> {
-    let table = |table: &TableEvent| {
-        json!({
-            "schema": table.name.schema(),
-            "table": table.name.table(),
-            "inserted": table.operations.inserts,
-            "updated": table.operations.updates,
-            "deleted": table.operations.deletes,
-        })
-    };
-    let tables = event.tables.as_ref();
-    json!({
-        "from": event.first,
-        "to": event.last,
-        "external": event.is_external,
-        "schemaChanged": event.schema_changed,
-        "truncated": event.is_truncated,
-        "tables": tables.map(|tables| tables.iter().map(table).collect::<Vec<_>>()),
-    })
-    .to_string()
-    .into_bytes()
 }

@@ -58,6 +58,7 @@ fn holder(holder: &Holder) -> Value {
         HolderKind::Cursor => "iterate",
         HolderKind::Transaction => "transaction",
         HolderKind::Begin => "begin",
+        HolderKind::Batch => "executeBatch",
     };
     let mut object = json!({ "kind": kind, "since": since.as_millis() as f64, "idle": holder.idle });
     if let Some(sql) = &holder.sql {

@@ -1,11 +1,15 @@
 //! Hands each request of a realm to the engine.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    cell::Cell,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use resqlite::{
     BatchPart, BatchParts, Checkpointed, Durability, Engine, Error, Format, Handle, Integers,
-    LiveQueryRequest, ParamSets, Params, Query, QueryLimits, Session, Statements, TransactionOptions, Write,
-    WriteOp,
+    LiveQueryRequest, ParamSets, Params, Query, QueryLimits, RowDetail, Session, Statements,
+    TransactionOptions, Write, WriteOp,
 };
 
 use crate::{
@@ -31,6 +35,8 @@ pub(crate) struct Dispatcher {
     realm: Arc<Realm>,
     texts: Texts,
     cancellation: Cancellation,
+    /// When `TIME_NEXT` came, if no request has been answered since.
+    time_next: Cell<Option<Instant>>,
 }
 
 impl Dispatcher {
@@ -39,6 +45,7 @@ impl Dispatcher {
             realm,
             texts: Texts::default(),
             cancellation: Cancellation::default(),
+            time_next: Cell::default(),
         }
     }
 
@@ -88,6 +95,7 @@ impl Dispatcher {
                 self.realm.commit_listeners.end(request.target);
             }
             Op::Commits => self.listen_to_commits(request),
+            Op::TimeNext => self.time_next.set(Some(Instant::now())),
             Op::NextCommits => self.realm.commit_listeners.ask(request.target),
             Op::ExplainStream => self.explain_stream(request)?,
             Op::Query => self.query_any(request)?,
@@ -102,7 +110,7 @@ impl Dispatcher {
     }
 
     fn reply(&self, request: &Request<'_>) -> FrameReply {
-        FrameReply::new(Arc::clone(&self.realm), request.id)
+        FrameReply::new(Arc::clone(&self.realm), request.id).timed(self.time_next.take())
     }
 
     fn sql(&self, request: &Request<'_>, offset: usize) -> Option<Arc<str>> {
@@ -336,10 +344,15 @@ impl Dispatcher {
     }
 
     fn listen_to_commits(&self, request: &Request<'_>) {
+        let detail = match request.word(0) {
+            1 => Some(RowDetail::Keys),
+            2 => Some(RowDetail::Images),
+            _ => None,
+        };
         match self.realm.engine(request.target) {
             Some(engine) => {
-                let listener = engine.listen_to_commits();
-                let tell = commit_frames::begin(Arc::clone(&self.realm), request.id);
+                let listener = engine.listen_to_commits(detail);
+                let tell = commit_frames::begin(Arc::clone(&self.realm), request.id, integers(request));
                 self.realm.commit_listeners.keep(request.id, listener, tell);
             }
             None => self.reply(request).fail(&Error::Closed),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::stats::camel_case;
 
-/// Returns `{ kind, code, message, errno?, offset?, operation?, limit?, index? }`; `kind` names the class.
+/// Returns `{ kind, code, message, errno?, offset?, operation?, limit?, behind?, index? }`; `kind` names the class.
 pub(crate) fn to_json(error: &Error) -> Vec<u8> {
     let Error::Member { index, error } = error else {
         return object(error).to_string().into_bytes();
@@ -33,6 +33,9 @@ fn object(error: &Error) -> Value {
     }
     if let Error::Transaction { operation, .. } = error {
         object["operation"] = camel_case(operation).into();
+    }
+    if let Error::AbortedBehind { holder } = error {
+        object["behind"] = holder.as_str().into();
     }
     if let Error::Limit { limit, .. } = error {
         object["limit"] = (*limit).into();

@@ -23,6 +23,7 @@
 mod blocking;
 mod cancellation;
 mod commit_frames;
+mod commit_json;
 mod commit_listeners;
 mod copies;
 mod description;

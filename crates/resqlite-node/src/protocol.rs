@@ -101,7 +101,8 @@ byte_enum! {
         Checkpoint = 31,
         /// `u32 length · bytes`. Appends to the bytes that an `OPEN` names by the number `target`. No reply.
         Upload = 32,
-        /// Listens to commits, until `UNSUBSCRIBE`. `OK` is the first reply, and `JSON` each event.
+        /// `u32`: 0 for no rows, 1 for their keys, 2 for rows. Listens to commits, until `UNSUBSCRIBE`. `OK` is the first
+        /// reply, and `JSON` each event.
         Commits = 33,
         /// Asks for the next event of the listener that request `target` opened. No reply of its own.
         NextCommits = 34,
@@ -109,6 +110,8 @@ byte_enum! {
         FetchFrom = 35,
         /// `u32 cursor`. Closes a cursor in a session.
         CloseCursor = 36,
+        /// Has a `QUEUED` frame sent for the next request that is answered, when a thread takes it up. No reply.
+        TimeNext = 37,
     }
 }
 
@@ -118,7 +121,7 @@ impl Op {
         use Op::*;
         !matches!(
             self,
-            Define | Forget | Chunk | BatchAbort | Cancel | Unsubscribe | Upload | NextCommits
+            Define | Forget | Chunk | BatchAbort | Cancel | Unsubscribe | Upload | NextCommits | TimeNext
         )
     }
 }
@@ -187,6 +190,8 @@ byte_enum! {
         /// rowid · u32 columns · u32 rows`; the rows of all of them were sent before, back to back. A single statement
         /// that reads says 0 rows.
         Results = 11,
+        /// A thread takes the request up. Argument: the microseconds that it has waited.
+        Queued = 12,
     }
 }
 

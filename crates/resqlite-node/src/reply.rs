@@ -1,6 +1,9 @@
 //! The engine's reply to a request, written as frames.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use resqlite::{ColumnLayout, Error, Outcome, Reply, Result, RowBatch, StatementResult, Written};
 
@@ -23,10 +26,23 @@ pub(crate) struct FrameReply {
     session: Option<u32>,
     /// How much longer it may wait for the realm to catch up.
     patience: Duration,
+    /// When it was asked for, if somebody wants to know how long it waits.
+    asked: Option<Instant>,
     answered: bool,
 }
 
 impl Reply for FrameReply {
+    fn taken_up(&mut self) {
+        if let Some(asked) = self.asked {
+            let waited = u32::try_from(asked.elapsed().as_micros()).unwrap_or(u32::MAX);
+            let header = ReplyHeader {
+                flags: ReplyFlags::NONE,
+                ..self.header(ReplyKind::Queued, waited as usize)
+            };
+            self.realm.outbox.push(header, &[]);
+        }
+    }
+
     fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool {
         self.realm
             .outbox
@@ -69,8 +85,15 @@ impl FrameReply {
             request,
             session: None,
             patience: REALM_PATIENCE,
+            asked: None,
             answered: false,
         }
+    }
+
+    /// Tells how long the request waits from `asked` on, if that is a time.
+    pub(crate) fn timed(mut self, asked: Option<Instant>) -> Self {
+        self.asked = asked;
+        self
     }
 
     pub(crate) fn in_session(self, session: u32) -> Self {

@@ -60,7 +60,7 @@ pub use crate::{
         value::Value,
     },
     dependencies::{Explanation, Precision, TableExplanation},
-    events::{CommitEvent, CommitListener, TableEvent},
+    events::{Changes, CommitEvent, CommitListener, RowEvent, RowState, TableEvent, Unlisted},
     live::{Delivery, Emission, Listener, LiveQueryRequest, LiveTotals, StreamStats, Subscription},
     requests::{
         description::Description,
@@ -74,6 +74,7 @@ pub use crate::{
     },
     rows::{Column, ColumnLayout, Columns, Integers, Packed, Row, RowBatch, Rows},
 };
+pub use resqlite_live::{RowDetail, RowNames};
 pub use resqlite_sqlite::{Checkpointed, ValueRef, version as sqlite_version};
 
 #[cfg(feature = "profile")]

@@ -9,7 +9,7 @@ import { type Failure, unwrap } from './core/failure'
 import { BATCH_FRAME_BYTES, TURN_MILLISECONDS } from './core/limits'
 import type { AbortOptions, WriteResult } from './core/types'
 import { cancelOnAbort } from './requests'
-import { traceCall } from './tracing'
+import { traceBatch } from './tracing'
 import type { FrameWriter } from './wire/frame-writer'
 import { writeParams } from './wire/params'
 import { FRAME_HEADER, Op, RequestFlags } from './wire/protocol'
@@ -35,7 +35,7 @@ export function runBatch(
   options: AbortOptions | undefined,
   onStart?: (pending: Pending) => void,
 ): Promise<WriteResult> {
-  return traceCall('executeBatch', target, sql, () => run(target, sql, paramSets, options, onStart))
+  return traceBatch(target, sql, (sends) => run(target, sql, paramSets, options, onStart, sends))
 }
 
 async function run(
@@ -44,6 +44,7 @@ async function run(
   paramSets: ParamSets,
   options: AbortOptions | undefined,
   onStart: ((pending: Pending) => void) | undefined,
+  sends: ((pending: Pending) => void) | undefined,
 ): Promise<WriteResult> {
   checkSql(sql)
   checkOptions('executeBatch', options)
@@ -51,7 +52,7 @@ async function run(
   throwIfAborted(options?.signal)
   const { channel } = target
   const frames = channel.borrowWriter()
-  const batch = new Batch(target, sql, frames, options?.signal, onStart)
+  const batch = new Batch(target, sql, frames, options?.signal, onStart, sends)
   try {
     await batch.encode(paramSets)
   } catch (error) {
@@ -79,6 +80,7 @@ class Batch {
     readonly frames: FrameWriter,
     readonly signal: AbortSignal | undefined,
     readonly onStart: ((pending: Pending) => void) | undefined,
+    readonly sends: ((pending: Pending) => void) | undefined,
   ) {
     this.#channel = target.channel
     this.pending = new Pending(Answer.REPLY, false, target.flags)
@@ -219,6 +221,7 @@ class Batch {
     pending.held = held
     if (signal !== undefined) cancelOnAbort(this.#channel, signal, pending)
     this.onStart?.(pending)
+    this.sends?.(pending)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Closeable, DatabaseHandle } from './channel/database-handle'
 import { StreamRequest } from './channel/pending'
+import { readEvent } from './commit-event'
 import { onAbort, throwIfAborted } from './core/abort'
 import { dispose } from './core/dispose'
 import { CLOSED, ResqliteError } from './core/errors'
@@ -11,6 +12,9 @@ import type { Layout } from './decode/layout'
 import type { Memory } from './decode/memory'
 import { Op, ReplyKind } from './wire/protocol'
 
+/** What events tell of rows. */
+const Detail = { NONE: 0, KEYS: 1, ROWS: 2 } as const
+
 /**
  * Listens to the commits of a database. It asks for the next event when its consumer does, so a slow consumer gets the
  * commits of the meantime as one event, and nothing piles up.
@@ -19,6 +23,7 @@ class CommitListener extends StreamRequest implements IterationSource<CommitEven
   readonly sql = undefined
   readonly #handle: DatabaseHandle
   readonly #signal: AbortSignal | undefined
+  readonly #detail: number
   #unwatch: (() => void) | undefined
   #state: 'new' | 'open' | 'ended' = 'new'
   /** Why it ended, until a `next` has rejected with it. */
@@ -26,10 +31,11 @@ class CommitListener extends StreamRequest implements IterationSource<CommitEven
   /** Calls of `next` that wait, in order. While there are any, the next event was asked for. */
   readonly #waiting: ((outcome: Outcome<CommitEvent>) => void)[] = []
 
-  constructor(handle: DatabaseHandle, { signal }: CommitOptions = {}) {
+  constructor(handle: DatabaseHandle, { signal, changes = false }: CommitOptions = {}) {
     super(false)
     this.#handle = handle
     this.#signal = signal
+    this.#detail = changes === 'keys' ? Detail.KEYS : changes === false ? Detail.NONE : Detail.ROWS
   }
 
   get holdsResources(): boolean {
@@ -45,8 +51,8 @@ class CommitListener extends StreamRequest implements IterationSource<CommitEven
     this.#state = 'ended' // stays so if this fails
     const signal = this.#signal
     throwIfAborted(signal)
-    const { channel, id } = this.#handle.usable()
-    channel.send(Op.COMMITS, 0, id, undefined, this)
+    const { channel, flags, id } = this.#handle.usable()
+    channel.send(Op.COMMITS, flags, id, (writer) => writer.u32(this.#detail), this)
     this.#state = 'open'
     this.#handle.add(this)
     this.#unwatch = signal && onAbort(signal, () => this.#finish(abortFailure(signal.reason)))
@@ -76,7 +82,7 @@ class CommitListener extends StreamRequest implements IterationSource<CommitEven
     memory: Memory,
     at: number,
   ): void {
-    if (kind === ReplyKind.JSON) this.#tell(JSON.parse(memory.text(at, argument)) as CommitEvent)
+    if (kind === ReplyKind.JSON) this.#tell(readEvent(memory.text(at, argument)))
     else if (kind === ReplyKind.ERROR) {
       this.failed(reportedFailure(JSON.parse(memory.text(at, argument)) as FailureReport))
     } else if (last) {

@@ -9,6 +9,8 @@ import { asyncDispose } from './core/dispose'
 import { ResqliteError, TransactionError } from './core/errors'
 import { unwrap } from './core/failure'
 import type {
+  ChangedKey,
+  ChangeEvent,
   CommitEvent,
   CommitOptions,
   LiveIterator,
@@ -304,16 +306,28 @@ export class Database extends Executor implements AsyncDisposable {
    * is rolled back is not reported. If the callback returns a promise, the next event waits for it, and contains all commits
    * of the meantime. Returns a function that ends the listening, which the closing of the database does, too.
    *
+   * With `changes`, events also tell the rows: see {@link ChangedRow}. Then a copy of a table is kept up to date by
+   * applying each change to the row of its key.
+   *
    * Whatever the callback throws becomes an uncaught exception. Listening keeps the process alive.
    *
    * ```ts
    * const stop = db.onCommit(({ to, tables }) => console.log(to, tables))
    * ```
    */
-  onCommit(callback: (event: CommitEvent) => unknown, options?: CommitOptions): Unsubscribe {
+  onCommit(
+    callback: (event: ChangeEvent) => unknown,
+    options: CommitOptions & { changes: true | 'rows' },
+  ): Unsubscribe
+  onCommit(
+    callback: (event: ChangeEvent<ChangedKey>) => unknown,
+    options: CommitOptions & { changes: 'keys' },
+  ): Unsubscribe
+  onCommit(callback: (event: CommitEvent) => unknown, options?: CommitOptions): Unsubscribe
+  onCommit(callback: (event: never) => unknown, options?: CommitOptions): Unsubscribe {
     checkBody('onCommit', callback)
     checkOptions('onCommit', options)
-    return onCommit(this.#handle.usable(), callback, options)
+    return onCommit(this.#handle.usable(), callback as (event: CommitEvent) => unknown, options)
   }
 
   /**
@@ -324,9 +338,12 @@ export class Database extends Executor implements AsyncDisposable {
    * for await (const { from, to, tables } of db.commits()) invalidate(tables)
    * ```
    */
-  commits(options?: CommitOptions): LiveIterator<CommitEvent> {
+  commits(options: CommitOptions & { changes: true | 'rows' }): LiveIterator<ChangeEvent>
+  commits(options: CommitOptions & { changes: 'keys' }): LiveIterator<ChangeEvent<ChangedKey>>
+  commits(options?: CommitOptions): LiveIterator<CommitEvent>
+  commits(options?: CommitOptions): LiveIterator<never> {
     checkOptions('commits', options)
-    return commitEvents(this.#handle.usable(), options)
+    return commitEvents(this.#handle.usable(), options) as LiveIterator<never>
   }
 
   /** Returns the counters of the engine behind this database. */

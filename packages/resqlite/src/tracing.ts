@@ -83,21 +83,39 @@ export function traced(call: Call): Call {
 function startTraced(call: Call, target: Target, sql: string, params: unknown, options: unknown): Pending {
   const text = call.name === 'batch' ? textOfBatch(params) : sql
   const trace: QueryTrace = { database: target.path, method: call.name, sql: text }
-  const start = () => call.start(target, sql, params, options)
-  const note = (result: unknown, { answer }: Pending) => noteResult(trace, result, answer)
+  const start = () => {
+    target.channel.timeNext()
+    return call.start(target, sql, params, options)
+  }
+  const note = (result: unknown, pending: Pending) => {
+    noteQueueTime(trace, pending)
+    noteResult(trace, result, pending.answer)
+  }
   return queries.run(trace, start, ({ promise }) => promise, note)
 }
 
-/** Makes a call that sends several requests. */
-export function traceCall<R>(
-  method: string,
+/** Sends a batch. `start` calls `sends` just before it sends the first frame of its request. */
+export function traceBatch<R>(
   target: Target,
   sql: string,
-  start: () => Promise<R>,
+  start: (sends?: (pending: Pending) => void) => Promise<R>,
 ): Promise<R> {
   if (!queries.hasSubscribers) return start()
-  const trace: QueryTrace = { database: target.path, method, sql }
-  return queries.run(trace, start, settled, (result) => noteResult(trace, result, Answer.REPLY))
+  const trace: QueryTrace = { database: target.path, method: 'executeBatch', sql }
+  let sent: Pending | undefined
+  const sends = (pending: Pending) => {
+    target.channel.timeNext()
+    sent = pending
+  }
+  return queries.run(
+    trace,
+    () => start(sends),
+    settled,
+    (result) => {
+      if (sent !== undefined) noteQueueTime(trace, sent)
+      noteResult(trace, result, Answer.REPLY)
+    },
+  )
 }
 
 /** Takes the number of rows that an iteration got, and why it failed, if it did. */
@@ -120,10 +138,17 @@ export function traceIteration(
   })
   return queries.run(
     trace,
-    () => start(ended),
+    () => {
+      target.channel.timeNext()
+      return start(ended)
+    },
     () => end,
-    () => {},
+    (_, pending) => noteQueueTime(trace, pending),
   )
+}
+
+function noteQueueTime(trace: QueryTrace | CommitTrace, { queueTime }: Pending): void {
+  if (queueTime !== undefined) trace.queueTime = queueTime
 }
 
 function noteResult(trace: QueryTrace, result: unknown, answer: number): void {
@@ -201,9 +226,13 @@ export function startCommit(target: Target, start: () => Pending): Pending {
   const trace: CommitTrace = { database: target.path }
   return commits.run(
     trace,
-    start,
+    () => {
+      target.channel.timeNext()
+      return start()
+    },
     ({ promise }) => promise,
-    (result) => {
+    (result, pending) => {
+      noteQueueTime(trace, pending)
       if (isWritten(result)) trace.commit = result.commit
     },
   )
@@ -212,7 +241,7 @@ export function startCommit(target: Target, start: () => Pending): Pending {
 function queueTimer(trace: TransactionTrace): () => void {
   const asked = performance.now()
   return () => {
-    trace.queued = performance.now() - asked
+    trace.queueTime = performance.now() - asked
   }
 }
 

@@ -30,8 +30,8 @@ function listen(t: TestContext, name: Name): { events: string[]; traces: AnyTrac
 }
 
 /** A trace without its times, which must be times. */
-function timeless({ duration, queued, ...rest }: AnyTrace): object {
-  for (const time of [duration, queued ?? 0]) assert.ok(typeof time === 'number' && time >= 0)
+function timeless({ duration, queueTime, ...rest }: AnyTrace): object {
+  for (const time of [duration, queueTime ?? 0]) assert.ok(typeof time === 'number' && time >= 0)
   return rest
 }
 
@@ -94,6 +94,69 @@ test('a call that fails publishes its error', async (t) => {
   assert.deepEqual(events, ['start', 'error', 'end'])
 })
 
+test('a trace has the time in which a thread was waited for', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(x)')
+  const { traces } = listen(t, 'query')
+  const { traces: commits } = listen(t, 'commit')
+  async function* slowly() {
+    yield [1]
+    await new Promise(setImmediate)
+    await db.select('SELECT 1')
+    yield [2]
+  }
+  await db.executeBatch(INSERT, [[1], [2]])
+  await db.executeBatch(INSERT, slowly())
+  await db.execute(INSERT, [3])
+  await db.exec('DELETE FROM t WHERE x = 2')
+  await db.batch([{ sql: INSERT, params: [3] }])
+  await db.query('SELECT x FROM t')
+  await db.query(INSERT, [4])
+  await db.describe('SELECT x FROM t')
+  await db.selectBytes('SELECT * FROM t')
+  for await (const _ of db.iterate('SELECT x FROM t', [], { batchSize: 1 }));
+  await db.snapshot((snap) => snap.select('SELECT x FROM t'))
+  await db.transaction(async (tx) => {
+    await tx.execute(INSERT, [5])
+    await tx.select('SELECT x FROM t')
+    for await (const _ of tx.iterate('SELECT x FROM t'));
+  })
+  assert.equal(traces.length, 15)
+  for (const { method, duration = 0, queueTime = -1 } of [...traces, ...commits]) {
+    assert.ok(queueTime >= 0 && queueTime <= duration, `${method}: ${queueTime} of ${duration} ms`)
+  }
+})
+
+test('a write that waits for a transaction has waited for as long as it was open', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(x)')
+  const { traces } = listen(t, 'query')
+  const holder = await db.begin()
+  const waits = db.execute(INSERT, [1])
+  await db.select('SELECT 1') // the write has been handed over, too
+  const handedOver = performance.now()
+  while (performance.now() < handedOver + 5) await db.select('SELECT 1')
+  const freed = performance.now()
+  traces.length = 0
+  await holder.rollback()
+  await waits
+  const [{ queueTime = 0 } = {}] = traces
+  assert.ok(queueTime > freed - handedOver - 1, `${queueTime} of ${freed - handedOver} ms`)
+})
+
+test('a call that no thread took up has no time in the queue', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(x)')
+  const holder = await db.begin()
+  const { traces } = listen(t, 'query')
+  const controller = new AbortController()
+  const aborted = db.execute(INSERT, [1], { signal: controller.signal })
+  controller.abort()
+  await assert.rejects(aborted, withCode('RESQLITE_ABORTED'))
+  assert.deepEqual(
+    traces.map(({ queueTime }) => queueTime),
+    [undefined],
+  )
+  await holder.rollback()
+})
+
 test('an iteration that its caller leaves is no error', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x); INSERT INTO t VALUES (1), (2), (3)')
   const { traces } = listen(t, 'query')
@@ -112,8 +175,8 @@ test('transactions are traced from the call to their end, with the time that the
     await db.transaction(() => Promise.reject(new Error('inner'))).catch(() => {})
   })
   await db.transaction(() => Promise.reject(new Error('outer'))).catch(() => {})
-  const told = ({ method, nested, outcome, queued, error }: AnyTrace) => {
-    return [method, nested, outcome, queued !== undefined, (error as Error | undefined)?.message]
+  const told = ({ method, nested, outcome, queueTime, error }: AnyTrace) => {
+    return [method, nested, outcome, queueTime !== undefined, (error as Error | undefined)?.message]
   }
   assert.deepEqual(traces.map(told), [
     ['transaction', true, 'commit', false, undefined],
@@ -132,7 +195,14 @@ test('transactions are traced from the call to their end, with the time that the
   while (late.open) await new Promise(setImmediate)
   while (traces.length < 4) await new Promise(setImmediate)
   assert.deepEqual(
-    traces.map(told).map(([method, , outcome, queued, error]) => [method, outcome, queued, error]),
+    traces
+      .map(told)
+      .map(([method, , outcome, queued, error]) => [
+        method,
+        outcome,
+        queued,
+        (error as string | undefined)?.replace(/ while it waited .*/, ''),
+      ]),
     [
       ['begin', 'rollback', false, 'The operation was aborted'],
       ['begin', 'commit', true, undefined],

@@ -2,7 +2,7 @@
 //!
 //! Recording only adds. To be able to roll back, the first change to a table after a mark saves the table's [`Extent`];
 //! a rollback restores these saved states, newest first. There is a bound on saved states: one that was dropped leaves
-//! too much in the set, never too little.
+//! too much in the set, never too little, and the summary says so.
 
 mod touched;
 
@@ -42,6 +42,10 @@ pub struct ChangeSet {
     /// The weight of the rows of all tables.
     row_bytes: usize,
     saved: Vec<Saved>,
+    /// The newest mark of which a saved state was dropped.
+    dropped_at: Option<u64>,
+    /// A rollback needed a state that was dropped.
+    leaves_too_much: bool,
     schema_changed_at: Option<u64>,
     everything_changed_at: Option<u64>,
 }
@@ -154,6 +158,7 @@ impl ChangeSet {
     pub fn rollback_to(&mut self, Mark(mark): Mark) {
         self.schema_changed_at.take_if(|at| *at >= mark);
         self.everything_changed_at.take_if(|at| *at >= mark);
+        self.leaves_too_much |= self.dropped_at.is_some_and(|dropped| dropped >= mark);
         while let Some(saved) = self.saved.pop_if(|saved| saved.at >= mark) {
             self.restore(saved);
         }
@@ -169,6 +174,8 @@ impl ChangeSet {
         self.positions.clear();
         self.row_bytes = 0;
         self.saved.clear();
+        self.dropped_at = None;
+        self.leaves_too_much = false;
         self.schema_changed_at = None;
         self.everything_changed_at = None;
     }
@@ -180,7 +187,8 @@ impl ChangeSet {
             self.tables.clear();
         }
         let tables = self.tables.drain(..).map(Touched::into_change).collect();
-        let summary = ChangeSummary::new(tables, self.schema_changed_at.is_some(), everything_changed);
+        let mut summary = ChangeSummary::new(tables, self.schema_changed_at.is_some(), everything_changed);
+        summary.is_exact = !self.leaves_too_much;
         self.clear();
         summary
     }
@@ -228,7 +236,8 @@ impl ChangeSet {
     /// Drops all saved states but those of the newest mark, which are at most one per table.
     fn drop_saved(&mut self) {
         let older = self.saved.partition_point(|saved| saved.at < self.now);
-        self.saved.drain(..older);
+        let newest = self.saved.drain(..older).next_back();
+        self.dropped_at = newest.map(|saved| saved.at).or(self.dropped_at);
     }
 
     fn restore(&mut self, saved: Saved) {

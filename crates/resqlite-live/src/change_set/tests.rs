@@ -19,6 +19,7 @@ fn watched() -> Arc<Watched> {
     Arc::new(Watched {
         compared: (0..10).collect(),
         images: [0].into(),
+        ..Watched::default()
     })
 }
 
@@ -424,6 +425,18 @@ fn a_rollback_past_dropped_states_leaves_too_much_and_never_too_little() {
         panic!("no bound on rows was reached")
     };
     assert!(kept.len() > 1 && kept[0].new == image(0), "{kept:?}");
+}
+
+#[test]
+fn a_summary_says_whether_a_rollback_left_too_much() {
+    let (mut changes, _, last) = many_statements();
+    changes.rollback_to(last);
+    assert!(changes.finish().is_exact());
+    let (mut changes, first, _) = many_statements();
+    changes.rollback_to(first);
+    assert!(!changes.finish().is_exact());
+    record(&mut changes, "t", insert(0));
+    assert!(changes.finish().is_exact(), "the next transaction");
 }
 
 #[test]

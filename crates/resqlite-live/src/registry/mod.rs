@@ -55,7 +55,7 @@ use crate::{
 /// let mut registry = Registry::new();
 /// (0..1_000).for_each(|id| registry.insert(LiveQueryId(id), of_user(i64::from(id))));
 ///
-/// let watched = Arc::new(Watched { compared: [0, 1].into_iter().collect(), images: [0].into() });
+/// let watched = Arc::new(Watched { compared: [0, 1].into_iter().collect(), images: [0].into(), ..Watched::default() });
 /// let mut changes = ChangeSet::new();
 /// changes.record(&users, &watched, RowChange::Insert { new: Some([Value::Integer(7)].into()) });
 ///

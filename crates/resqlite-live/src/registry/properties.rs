@@ -94,7 +94,13 @@ fn watched() -> impl Strategy<Value = Arc<Watched>> {
             .collect()
     });
     let compared = prop_oneof![2 => Just((0..COLUMNS).collect()), 1 => column_set()];
-    (compared, images).prop_map(|(compared, images)| Arc::new(Watched { compared, images }))
+    (compared, images).prop_map(|(compared, images)| {
+        Arc::new(Watched {
+            compared,
+            images,
+            ..Watched::default()
+        })
+    })
 }
 
 fn image(watched: &Watched) -> impl Strategy<Value = Option<Image>> + use<> {

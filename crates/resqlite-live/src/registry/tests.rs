@@ -73,6 +73,7 @@ fn commit_to(table: &str, changes: impl IntoIterator<Item = RowChange>, images: 
     let watched = Arc::new(Watched {
         compared: [0, 1, 2].into_iter().collect(),
         images: (0..images).collect(),
+        ..Watched::default()
     });
     let mut set = ChangeSet::new();
     for change in changes {

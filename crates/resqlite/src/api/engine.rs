@@ -10,7 +10,7 @@ use std::{
     time::Instant,
 };
 
-use resqlite_live::{Columns, Commit, Overflow, TableName, fault::planted};
+use resqlite_live::{Columns, Commit, Overflow, RowDetail, TableName, fault::planted};
 
 use crate::{
     api::diagnostics::Diagnostics,
@@ -37,6 +37,7 @@ use crate::{
     live::{ExternalWatch, Listener, LiveCoordinator, LiveQueryRequest, Subscription},
     reader::{Job, Lease, Pool, Readers},
     requests::{
+        holders::Holder,
         request::{CursorQuery, Format, Query, Reply, ReplyGuard, TransactionOptions, Write},
         session::{Inbox, Session},
     },
@@ -131,7 +132,7 @@ impl Engine {
             readers: selects,
             background: reruns,
             counters: Arc::default(),
-            transaction: Arc::default(),
+            holders: Arc::default(),
             leases,
             epoch,
             location,
@@ -302,13 +303,22 @@ impl Engine {
             self.parts.leases.drop_cancelled();
         }
         while let Some(job) = self.parts.queue.remove(WriteJob::is_cancelled) {
-            job.fail(Error::Aborted);
+            job.fail(match self.holder_of_writer() {
+                Some(holder) => Error::AbortedBehind {
+                    holder: holder.to_string(),
+                },
+                None => Error::Aborted,
+            });
         }
     }
 
-    /// Listens to commits from now on.
-    pub fn listen_to_commits(&self) -> CommitListener {
-        CommitListener::begin(&self.events)
+    fn holder_of_writer(&self) -> Option<Holder> {
+        self.parts.holders.list().into_iter().next()
+    }
+
+    /// Listens to commits from now on. With a `detail`, their events tell the rows of transactions that begin from now on.
+    pub fn listen_to_commits(&self, detail: Option<RowDetail>) -> CommitListener {
+        CommitListener::begin(&self.events, detail)
     }
 
     /// The number of the newest commit in the log, external ones included; 0 before the first.
@@ -392,7 +402,7 @@ impl Engine {
             leases: leases.busy,
             leases_queued: leases.queued,
             lease_holders: self.parts.leases.holders().list(),
-            transaction: self.parts.transaction.list().pop(),
+            transaction: self.holder_of_writer(),
             writes_queued: self.parts.queue.len(),
             last_commit: self.parts.commits.last(),
             groups: counters.groups.load(Ordering::Relaxed),

@@ -1,6 +1,6 @@
 //! Decodes one event of the pre-update hook, as far as the interest needs.
 
-use resqlite_live::{ColumnSet, Columns, Image, RowChange, Value, Watched, fault::planted};
+use resqlite_live::{ColumnSet, Columns, Image, ROWID, RowChange, Value, Watched, fault::planted};
 use resqlite_sqlite::{PreUpdate, RowOperation, ValueRef};
 
 use super::tables::Keys;
@@ -19,8 +19,8 @@ pub(super) fn decode(
     watched: &Watched,
     all_compared: bool,
 ) -> Option<RowChange> {
-    let old = || image(keys, watched, |column| event.old_value(column));
-    let new = || image(keys, watched, |column| event.new_value(column));
+    let old = || image(keys, watched, event.old_rowid, |column| event.old_value(column));
+    let new = || image(keys, watched, event.new_rowid, |column| event.new_value(column));
     Some(match event.operation {
         RowOperation::Insert => RowChange::Insert { new: new() },
         // SQLite reports a write into an open BLOB as a delete. The row stays, and its new values are not available.
@@ -42,13 +42,21 @@ pub(super) fn decode(
 }
 
 /// The values that are needed; `None` if none are, or if one is not available, as for a VIRTUAL generated column.
-fn image<'a>(keys: &Keys, watched: &Watched, value: impl Fn(usize) -> Option<ValueRef<'a>>) -> Option<Image> {
+fn image<'a>(
+    keys: &Keys,
+    watched: &Watched,
+    rowid: i64,
+    value: impl Fn(usize) -> Option<ValueRef<'a>>,
+) -> Option<Image> {
     if watched.images.is_empty() || matches!(keys, Keys::Unknown) {
         return None;
     }
     let mut image = Vec::with_capacity(watched.images.len());
     for &column in &watched.images {
-        image.push(owned(value(column.into())?));
+        image.push(match column {
+            ROWID => Value::Integer(rowid),
+            column => owned(value(column.into())?),
+        });
     }
     Some(image.into_boxed_slice())
 }

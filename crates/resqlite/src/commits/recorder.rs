@@ -1,8 +1,8 @@
 //! Records what the open transaction changes, from SQLite's pre-update hook, decoded as far as the interest needs.
 
-use std::{cell::RefCell, rc::Rc, sync::Arc};
+use std::{cell::RefCell, collections::HashMap, rc::Rc, sync::Arc};
 
-use resqlite_live::{ChangeSet, Columns, Interest, Mark, RowChange, Watched, fault::planted};
+use resqlite_live::{ChangeSet, Columns, Interest, Mark, RowChange, TableName, Watched, fault::planted};
 use resqlite_sqlite::{Connection, PreUpdate};
 
 use super::{
@@ -26,6 +26,8 @@ struct State {
     schema_touched: bool,
     /// The table of the last event; rows of one table mostly come in a row.
     latest: Option<Latest>,
+    /// What is needed of each table while commit events tell rows.
+    told: HashMap<TableName, Arc<Watched>>,
 }
 
 struct Latest {
@@ -57,6 +59,7 @@ impl Recorder {
         if !Arc::ptr_eq(&interest, &state.interest) {
             state.interest = interest;
             state.latest = None;
+            state.told.clear();
         }
     }
 
@@ -117,9 +120,15 @@ impl Recorder {
     /// Reads the tables of the database, if they are not known. Call it before a statement writes: inside the hook
     /// it would be too late.
     pub(crate) fn know_tables(&self, connection: &Connection) -> Result<()> {
-        if self.0.borrow().tables.is_empty() {
-            let tables = read_tables(connection)?;
-            self.0.borrow_mut().tables = tables;
+        let state = self.0.borrow();
+        let tells_rows = state.interest.row_detail().is_some();
+        let is_known = !state.tables.is_empty() && (state.tables.have_names() || !tells_rows);
+        drop(state);
+        if !is_known {
+            let tables = read_tables(connection, tells_rows)?;
+            let mut state = self.0.borrow_mut();
+            state.forget_tables();
+            state.tables = tables;
         }
         Ok(())
     }
@@ -135,6 +144,7 @@ impl State {
     fn forget_tables(&mut self) {
         self.tables.clear();
         self.latest = None;
+        self.told.clear();
     }
 
     fn record(&mut self, event: &PreUpdate<'_>) {
@@ -166,9 +176,17 @@ impl State {
         }
     }
 
-    fn look_up(&self, event: &PreUpdate<'_>) -> Latest {
+    fn watched(&mut self, facts: &Facts) -> Arc<Watched> {
+        let Some(names) = &facts.names else {
+            return self.interest.watched(&facts.name);
+        };
+        let needed = || self.interest.watched_with(&facts.name, names);
+        Arc::clone(self.told.entry(facts.name.clone()).or_insert_with(needed))
+    }
+
+    fn look_up(&mut self, event: &PreUpdate<'_>) -> Latest {
         let facts = self.tables.facts(event.schema, event.table);
-        let watched = self.interest.watched(&facts.name);
+        let watched = self.watched(&facts);
         Latest {
             schema: event.schema.into(),
             table: event.table.into(),

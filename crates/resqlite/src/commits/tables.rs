@@ -1,15 +1,18 @@
 //! What recording a change must know about its table.
 
-use std::{collections::HashMap, rc::Rc};
+use std::{collections::HashMap, rc::Rc, sync::Arc};
 
-use resqlite_live::{TableName, fault::planted};
+use resqlite_live::{ROWID, RowNames, TableName, fault::planted};
 use resqlite_sqlite::{Connection, ValueRef};
 
 use crate::core::error::Result;
 
 /// What is known about all tables, by schema, then table.
 #[derive(Default)]
-pub(super) struct Tables(HashMap<String, HashMap<String, Rc<Facts>>>);
+pub(super) struct Tables {
+    facts: HashMap<String, HashMap<String, Rc<Facts>>>,
+    have_names: bool,
+}
 
 /// What is known about a table.
 pub(super) struct Facts {
@@ -19,6 +22,8 @@ pub(super) struct Facts {
     /// schema, SQLite does not distinguish shadow tables from others.
     pub(super) perhaps_of: Option<TableName>,
     pub(super) keys: Keys,
+    /// For commit events that tell rows. Only tables with rows of their own have them.
+    pub(super) names: Option<Arc<RowNames>>,
 }
 
 /// What decides the order in which queries visit the rows of a table.
@@ -32,25 +37,34 @@ pub(super) enum Keys {
 
 impl Tables {
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.facts.is_empty()
+    }
+
+    /// Whether names were read with the tables.
+    pub(super) fn have_names(&self) -> bool {
+        self.have_names
     }
 
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        self.facts.clear();
     }
 
     /// What is known about a table; its keys are unknown if it was not among the tables that were read.
     pub(super) fn facts(&self, schema: &str, table: &str) -> Rc<Facts> {
-        let known = self.0.get(schema).and_then(|tables| tables.get(table));
+        let known = self.facts.get(schema).and_then(|tables| tables.get(table));
         known.cloned().unwrap_or_else(|| {
             Rc::new(Facts {
                 name: TableName::new(schema, table),
                 perhaps_of: None,
                 keys: Keys::Unknown,
+                names: None,
             })
         })
     }
 }
+
+/// What `PRAGMA table_xinfo` says of a generated column that is not stored.
+const VIRTUAL: u16 = 2;
 
 /// One line of `PRAGMA table_list`.
 struct Listed {
@@ -60,10 +74,13 @@ struct Listed {
     without_rowid: bool,
 }
 
-/// Reads the tables of all schemas.
-pub(super) fn read_tables(connection: &Connection) -> Result<Tables> {
+/// Reads the tables of all schemas, `with_names` of their columns or without.
+pub(super) fn read_tables(connection: &Connection, with_names: bool) -> Result<Tables> {
     let listed = list_tables(connection)?;
-    let mut tables = Tables::default();
+    let mut tables = Tables {
+        have_names: with_names,
+        ..Tables::default()
+    };
     for entry in &listed {
         let owner = owner(entry, &listed).filter(|_| !planted("shadow_is_ordinary"));
         let facts = match entry.kind.as_str() {
@@ -71,14 +88,18 @@ pub(super) fn read_tables(connection: &Connection) -> Result<Tables> {
                 name: owner.unwrap_or_else(|| entry.name()),
                 perhaps_of: None,
                 keys: Keys::Unknown,
+                names: None,
             },
             _ => Facts {
                 name: entry.name(),
                 perhaps_of: owner,
                 keys: entry.keys(connection)?,
+                names: (with_names && entry.kind == "table")
+                    .then(|| entry.names(connection))
+                    .transpose()?,
             },
         };
-        let schema = tables.0.entry(entry.schema.clone()).or_default();
+        let schema = tables.facts.entry(entry.schema.clone()).or_default();
         schema.insert(entry.table.clone(), Rc::new(facts));
     }
     Ok(tables)
@@ -96,6 +117,44 @@ impl Listed {
             Ok(Keys::Rowid)
         }
     }
+
+    fn names(&self, connection: &Connection) -> Result<Arc<RowNames>> {
+        let sql = "SELECT cid, name, hidden, pk FROM pragma_table_xinfo(?1, ?2) ORDER BY cid";
+        let (mut all, mut columns, mut key) = (Vec::new(), Vec::new(), Vec::new());
+        if let Some(mut listed) = connection.prepare(sql, false)?.statement {
+            listed.bind(1, ValueRef::Text(self.table.as_bytes()))?;
+            listed.bind(2, ValueRef::Text(self.schema.as_bytes()))?;
+            while listed.step()? {
+                let number = |column| match listed.column(column) {
+                    ValueRef::Integer(number) => number as u16,
+                    _ => 0,
+                };
+                let name: Arc<str> = listed.column_text(1).unwrap_or_default().into();
+                if number(2) != VIRTUAL {
+                    columns.push((number(0), Arc::clone(&name)));
+                }
+                if number(3) > 0 {
+                    key.push((number(3), (number(0), Arc::clone(&name))));
+                }
+                all.push(name);
+            }
+        }
+        key.sort_unstable();
+        let mut key: Vec<_> = key.into_iter().map(|(_, column)| column).collect();
+        if key.is_empty() && !self.without_rowid {
+            key.extend(rowid_name(&all).map(|name| (ROWID, name.into())));
+        }
+        Ok(Arc::new(RowNames {
+            key: key.into(),
+            columns: columns.into(),
+        }))
+    }
+}
+
+/// A name by which SQL can read the rowid of a table with these columns.
+fn rowid_name(columns: &[Arc<str>]) -> Option<&'static str> {
+    let is_free = |name: &&str| !columns.iter().any(|column| column.eq_ignore_ascii_case(name));
+    ["rowid", "_rowid_", "oid"].into_iter().find(is_free)
 }
 
 fn list_tables(connection: &Connection) -> Result<Vec<Listed>> {

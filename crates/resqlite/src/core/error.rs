@@ -61,6 +61,11 @@ pub enum Error {
     Closed,
     /// The caller cancelled the request.
     Aborted,
+    /// The caller cancelled the request, which waited for another to release the writer.
+    AbortedBehind {
+        /// Who held the writer, and since when, for people.
+        holder: String,
+    },
     /// A transaction took longer than its timeout and was rolled back.
     TimedOut,
     /// A query exceeded one of its [limits](crate::QueryLimits).
@@ -105,7 +110,7 @@ impl Error {
             Self::Transaction { .. } => "RESQLITE_TRANSACTION",
             Self::Member { error, .. } => error.code(),
             Self::Closed => "RESQLITE_CLOSED",
-            Self::Aborted => "RESQLITE_ABORTED",
+            Self::Aborted | Self::AbortedBehind { .. } => "RESQLITE_ABORTED",
             Self::TimedOut => "RESQLITE_TIMEOUT",
             Self::Limit { .. } => "RESQLITE_LIMIT",
             Self::QueueFull => "RESQLITE_QUEUE_FULL",
@@ -152,7 +157,7 @@ impl Error {
 
     /// The error of member `index` of several. The end of a request that was given up is not about a member.
     pub(crate) fn of_member(self, index: usize) -> Self {
-        if matches!(self, Self::Aborted | Self::TimedOut) {
+        if matches!(self, Self::Aborted | Self::AbortedBehind { .. } | Self::TimedOut) {
             return self;
         }
         Self::Member {
@@ -191,6 +196,9 @@ impl fmt::Display for Error {
             Self::Member { error, .. } => error.fmt(f),
             Self::Closed => f.write_str("the database is closed"),
             Self::Aborted => f.write_str("the operation was aborted"),
+            Self::AbortedBehind { holder } => {
+                write!(f, "the operation was aborted while it waited for {holder}")
+            }
             Self::TimedOut => f.write_str("the transaction took longer than its timeout and was rolled back"),
             Self::QueueFull => f.write_str("too many requests are waiting for this database"),
             Self::FilesLost { path } => write!(

@@ -5,6 +5,8 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering, fence},
 };
 
+use resqlite_live::RowDetail;
+
 use super::event::CommitEvent;
 use crate::{
     commits::{
@@ -43,6 +45,7 @@ type Next = Box<dyn FnOnce(Result<CommitEvent>) + Send>;
 /// The engine's part of a listener. As a reader job, it makes the next event.
 struct Listening {
     commits: Arc<Commits>,
+    detail: Option<RowDetail>,
     state: Mutex<State>,
 }
 
@@ -60,14 +63,20 @@ pub struct CommitListener {
 }
 
 impl CommitListener {
-    /// Listens to the commits from now on.
-    pub(crate) fn begin(events: &Arc<CommitEvents>) -> Self {
+    /// Listens to the commits from now on. Transactions that begin from now on tell their rows in this detail.
+    pub(crate) fn begin(events: &Arc<CommitEvents>, detail: Option<RowDetail>) -> Self {
+        if let Some(detail) = detail {
+            events
+                .commits
+                .change_interest(|interest| interest.tell_rows(detail));
+        }
         let mut listeners = lock(&events.listeners);
         events.open.fetch_add(1, Ordering::SeqCst);
         // Either the writer sees the listener, or the number of its commit is seen here.
         fence(Ordering::SeqCst);
         let listening = Arc::new(Listening {
             commits: Arc::clone(&events.commits),
+            detail,
             state: Mutex::new(State {
                 seen: events.commits.last(),
                 next: None,
@@ -104,6 +113,10 @@ impl Drop for CommitListener {
         listeners.open.retain(|open| !Arc::ptr_eq(open, &self.listening));
         drop(listeners);
         self.events.open.fetch_sub(1, Ordering::SeqCst);
+        if let Some(detail) = self.listening.detail {
+            let commits = &self.events.commits;
+            commits.change_interest(|interest| interest.tell_no_rows(detail));
+        }
         let waiting = self.listening.close();
         drop(waiting);
     }
@@ -165,7 +178,7 @@ impl Listening {
         let Some(next) = state.next.take() else {
             return;
         };
-        let event = CommitEvent::since(&self.commits, state.seen);
+        let event = CommitEvent::since(&self.commits, state.seen, self.detail);
         state.seen = event.last;
         drop(state);
         next(Ok(event));

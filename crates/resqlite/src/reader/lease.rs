@@ -9,7 +9,7 @@ use crate::{
     connection::cursors::Cursors,
     core::{error::Error, queue::Popped},
     requests::{
-        holders::HolderKind,
+        holders::{HeldBy, HolderKind},
         request::{CursorQuery, Outcome, Query, ReplyGuard, Step},
         session::{EndOnPanic, Inbox},
     },
@@ -33,7 +33,8 @@ impl Lease {
 
 impl Reader {
     /// Serves one caller alone, on one committed state.
-    pub(super) fn lease(&mut self, lease: Lease) {
+    pub(super) fn lease(&mut self, mut lease: Lease) {
+        lease.opened.taken_up();
         if let Some(reason) = lease.inbox.reason() {
             return lease.fail(reason);
         }
@@ -47,7 +48,7 @@ impl Reader {
             None => (HolderKind::Snapshot, None),
             Some(cursor) => (HolderKind::Cursor, Some(&cursor.query.sql)),
         };
-        let _held = holders.hold(&inbox, kind, sql);
+        let _held = holders.hold(HeldBy::Session(Arc::clone(&inbox)), kind, sql);
         let _ended = EndOnPanic(&inbox);
         self.connection
             .guard
@@ -77,7 +78,8 @@ impl Reader {
     }
 
     fn serve_snapshot(&mut self, inbox: &Inbox, cursors: &mut Cursors) {
-        while let Popped::Item(step) = inbox.steps.pop(None) {
+        while let Popped::Item(mut step) = inbox.steps.pop(None) {
+            step.taken_up();
             match step {
                 Step::Select(query, reply) => self.connection.select(&query, reply),
                 Step::Query(query, reply) => self.query(&query, reply),

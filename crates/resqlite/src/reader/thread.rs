@@ -123,8 +123,9 @@ fn run(reader: &mut Reader, job: Job, in_transaction: bool) {
         Err(error) => return job.fail(error),
     };
     match job {
-        Job::Read(query, reply) => {
+        Job::Read(query, mut reply) => {
             let timer = profile::start();
+            reply.taken_up();
             if begun {
                 reader.connection().select_and_end_read(&query, reply);
             } else {
@@ -132,12 +133,16 @@ fn run(reader: &mut Reader, job: Job, in_transaction: bool) {
             }
             profile::reader_request(timer);
         }
-        Job::Any(any) => {
+        Job::Any(mut any) => {
             let timer = profile::start();
+            any.reply.taken_up();
             any.run(reader, begun);
             profile::reader_request(timer);
         }
-        Job::Describe(sql, reply) => reader.connection().describe(&sql, reply),
+        Job::Describe(sql, mut reply) => {
+            reply.taken_up();
+            reader.connection().describe(&sql, reply);
+        }
         Job::Lease(lease) => reader.lease(lease),
         Job::Explain(query, done) => {
             let explained = catch_unwind(AssertUnwindSafe(|| explain(reader, &query)));

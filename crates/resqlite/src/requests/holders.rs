@@ -1,6 +1,6 @@
-//! Which sessions hold a thread, and since when.
+//! Who holds a thread, and since when: sessions, and batches whose sets are still to come.
 
-use std::{sync::Arc, time::SystemTime};
+use std::{fmt, sync::Arc, time::SystemTime};
 
 use resqlite_live::fault::planted;
 
@@ -9,15 +9,15 @@ use crate::{
         limits,
         sync::{Mutex, lock},
     },
-    requests::session::Inbox,
+    requests::{request::BatchParts, session::Inbox},
 };
 
-/// An open transaction, snapshot or cursor, see [`Diagnostics`](crate::Diagnostics).
+/// An open transaction, snapshot or cursor, or a batch whose sets are still to come, see [`Diagnostics`](crate::Diagnostics).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
     /// What it is.
     pub kind: HolderKind,
-    /// The query of a cursor; the statement that runs, or ran last, in a transaction, or the beginning of a long one.
+    /// The query of a cursor, the statement of a batch; the statement that runs, or ran last, in a transaction, or the beginning of a long one.
     pub sql: Option<Arc<str>>,
     /// When it got its thread.
     pub since: SystemTime,
@@ -36,6 +36,30 @@ pub enum HolderKind {
     Transaction,
     /// A transaction [without a body](crate::TransactionOptions::without_body).
     Begin,
+    /// A batch whose parameter sets come bit by bit.
+    Batch,
+}
+
+/// "a transaction that began 2.5 s ago and waits for its caller; statement: …"
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            HolderKind::Snapshot => "a snapshot",
+            HolderKind::Cursor => "a cursor",
+            HolderKind::Transaction => "a transaction",
+            HolderKind::Begin => "a transaction without a body",
+            HolderKind::Batch => "a batch",
+        };
+        let seconds = self.since.elapsed().unwrap_or_default().as_secs_f64();
+        write!(f, "{what} that began {seconds:.1} s ago")?;
+        if self.idle {
+            write!(f, " and waits for its caller")?;
+        }
+        match &self.sql {
+            Some(sql) => write!(f, "; statement: {}", beginning(sql, limits::NAMED_SQL_BYTES)),
+            None => Ok(()),
+        }
+    }
 }
 
 /// All that hold a thread of one kind, the oldest first.
@@ -43,37 +67,56 @@ pub enum HolderKind {
 pub(crate) struct Holders(Mutex<Vec<Held>>);
 
 struct Held {
-    inbox: Arc<Inbox>,
+    by: HeldBy,
     kind: HolderKind,
     sql: Option<Arc<str>>,
     since: SystemTime,
 }
 
+/// What waits for the caller of a holder.
+#[derive(Clone)]
+pub(crate) enum HeldBy {
+    Session(Arc<Inbox>),
+    Batch(BatchParts),
+}
+
 /// Holds a thread until it is dropped.
 pub(crate) struct Holding<'a> {
     holders: &'a Holders,
-    inbox: &'a Arc<Inbox>,
+    by: HeldBy,
+}
+
+impl HeldBy {
+    fn is_idle(&self) -> bool {
+        match self {
+            Self::Session(inbox) => inbox.is_idle(),
+            Self::Batch(parts) => parts.0.is_awaited(),
+        }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Session(inbox), Self::Session(other)) => Arc::ptr_eq(inbox, other),
+            (Self::Batch(parts), Self::Batch(other)) => Arc::ptr_eq(&parts.0, &other.0),
+            _ => false,
+        }
+    }
 }
 
 impl Holders {
-    pub(crate) fn hold<'a>(
-        &'a self,
-        inbox: &'a Arc<Inbox>,
-        kind: HolderKind,
-        sql: Option<&Arc<str>>,
-    ) -> Holding<'a> {
+    pub(crate) fn hold(&self, by: HeldBy, kind: HolderKind, sql: Option<&Arc<str>>) -> Holding<'_> {
         lock(&self.0).push(Held {
-            inbox: Arc::clone(inbox),
+            by: by.clone(),
             kind,
-            sql: sql.cloned(),
+            sql: sql.map(beginning_of),
             since: SystemTime::now(),
         });
-        Holding { holders: self, inbox }
+        Holding { holders: self, by }
     }
 
     /// How many wait for their callers.
     pub(crate) fn idle(&self) -> usize {
-        lock(&self.0).iter().filter(|held| held.inbox.is_idle()).count()
+        lock(&self.0).iter().filter(|held| held.by.is_idle()).count()
     }
 
     pub(crate) fn list(&self) -> Vec<Holder> {
@@ -82,7 +125,7 @@ impl Holders {
             kind: held.kind,
             sql: held.sql.clone(),
             since: held.since,
-            idle: held.inbox.is_idle(),
+            idle: held.by.is_idle(),
         };
         held.iter().map(holder).collect()
     }
@@ -92,22 +135,26 @@ impl Holding<'_> {
     /// Names the statement that runs now.
     pub(crate) fn runs(&self, sql: &Arc<str>) {
         let mut held = lock(&self.holders.0);
-        if let Some(held) = held.iter_mut().find(|held| Arc::ptr_eq(&held.inbox, self.inbox)) {
-            held.sql = Some(beginning(sql));
+        if let Some(held) = held.iter_mut().find(|held| held.by.is(&self.by)) {
+            held.sql = Some(beginning_of(sql));
         }
     }
 }
 
 /// A script may be megabytes long.
-fn beginning(sql: &Arc<str>) -> Arc<str> {
+fn beginning_of(sql: &Arc<str>) -> Arc<str> {
     if sql.len() <= limits::HOLDER_SQL_BYTES {
         return Arc::clone(sql);
     }
-    let mut end = limits::HOLDER_SQL_BYTES;
+    beginning(sql, limits::HOLDER_SQL_BYTES).into()
+}
+
+fn beginning(sql: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(sql.len());
     while !sql.is_char_boundary(end) {
         end -= 1;
     }
-    sql[..end].into()
+    &sql[..end]
 }
 
 impl Drop for Holding<'_> {
@@ -115,6 +162,6 @@ impl Drop for Holding<'_> {
         if planted("lease_kept") {
             return;
         }
-        lock(&self.holders.0).retain(|held| !Arc::ptr_eq(&held.inbox, self.inbox));
+        lock(&self.holders.0).retain(|held| !held.by.is(&self.by));
     }
 }

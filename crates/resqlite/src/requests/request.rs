@@ -288,6 +288,9 @@ impl std::fmt::Debug for RowBatch<'_> {
 /// Receives the reply to a request. Called on engine threads; must not block for long, except in [`Reply::rows`], which
 /// may wait for room.
 pub trait Reply: Send {
+    /// A thread takes the request up, which has waited for it until now. A request that one thread hands over to another is
+    /// taken up twice.
+    fn taken_up(&mut self) {}
     /// Takes a row batch that is not the last. Returns `false` if no more rows are wanted.
     fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool;
     /// Takes the end of the request; called exactly once.
@@ -300,6 +303,12 @@ pub(crate) struct ReplyGuard(Option<Box<dyn Reply>>);
 impl ReplyGuard {
     pub(crate) fn new(reply: Box<dyn Reply>) -> Self {
         Self(Some(reply))
+    }
+
+    pub(crate) fn taken_up(&mut self) {
+        if let Some(reply) = &mut self.0 {
+            reply.taken_up();
+        }
     }
 
     pub(crate) fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool {
@@ -347,6 +356,19 @@ pub(crate) enum Step {
 }
 
 impl Step {
+    /// See [`Reply::taken_up`].
+    pub(crate) fn taken_up(&mut self) {
+        if let Self::Select(_, reply)
+        | Self::Query(_, reply)
+        | Self::Describe(_, reply)
+        | Self::Write(_, reply)
+        | Self::Commit(reply)
+        | Self::OpenCursor(_, _, reply) = self
+        {
+            reply.taken_up();
+        }
+    }
+
     pub(crate) fn into_reply(self) -> ReplyGuard {
         match self {
             Self::Select(_, reply)

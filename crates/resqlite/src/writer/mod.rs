@@ -69,8 +69,8 @@ pub(crate) struct WriterContext {
     pub(crate) commits: Arc<Commits>,
     pub(crate) epoch: Arc<SchemaEpoch>,
     pub(crate) readers: Arc<Readers>,
-    /// The open transaction.
-    pub(crate) transaction: Arc<Holders>,
+    /// The open transaction, or a batch whose sets are still to come.
+    pub(crate) holders: Arc<Holders>,
     /// Threads for snapshots and cursors: separate, because these may take long and must not delay a `select`.
     pub(crate) leases: Arc<Readers>,
     /// Threads for live re-runs, which no caller waits for.

@@ -186,7 +186,10 @@ impl Writer {
                 WriteJob::Begin(begin) => self.transaction(begin),
                 WriteJob::Inspect(inspect) => inspect(&mut self.connection),
                 WriteJob::Checkpoint(job) => self.checkpoint_for(job),
-                WriteJob::Write(write, reply) => writes.push((write, reply)),
+                WriteJob::Write(write, mut reply) => {
+                    reply.taken_up();
+                    writes.push((write, reply));
+                }
             }
         }
         let (timer, requests) = (profile::start(), writes.len());

@@ -19,7 +19,7 @@ use crate::{
         queue::Popped,
     },
     requests::{
-        holders::{HolderKind, Holding},
+        holders::{HeldBy, HolderKind, Holding},
         request::{Outcome, Query, ReplyGuard, Step, Write, Written},
         session::{EndOnPanic, Inbox},
     },
@@ -79,13 +79,13 @@ impl Writer {
             send_reply(opened, Err(error));
             return profile::writer_requests(timer, 1);
         }
-        let transaction = Arc::clone(&self.context.transaction);
+        let holders = Arc::clone(&self.context.holders);
         let kind = if options.without_body {
             HolderKind::Begin
         } else {
             HolderKind::Transaction
         };
-        let held = transaction.hold(&inbox, kind, None);
+        let held = holders.hold(HeldBy::Session(Arc::clone(&inbox)), kind, None);
         let _ended = EndOnPanic(&inbox);
         self.connection.sqlite.set_last_insert_rowid(0);
         let deadline = options
@@ -141,7 +141,10 @@ impl Writer {
                 return inbox.reason();
             }
             let flow = match popped {
-                Popped::Item(step) => self.timed_step(step, open),
+                Popped::Item(mut step) => {
+                    step.taken_up();
+                    self.timed_step(step, open)
+                }
                 Popped::TimedOut => Flow::Failed(Error::TimedOut),
                 Popped::Closed => Flow::Ended,
             };

@@ -14,6 +14,7 @@ use crate::{
     },
     guard::effects::Effects,
     requests::{
+        holders::{HeldBy, HolderKind},
         request::{BatchPart, BatchParts, ParamSets, Write, WriteOp, Written},
         statements::StatementResult,
     },
@@ -86,7 +87,7 @@ impl Writer {
                 })
             }
             WriteOp::Batch { sql, first, more } => self.statement(sql, |writer, prepared, rows| {
-                writer.batch(prepared, first, more.as_ref(), write, rows)
+                writer.batch(prepared, sql, first, more.as_ref(), write, rows)
             }),
             WriteOp::Script(script) => self.script(script),
             WriteOp::Query { sql, params, .. } => self.any_statement(sql, params, write.integers),
@@ -228,6 +229,7 @@ impl Writer {
     fn batch(
         &mut self,
         prepared: &mut Prepared,
+        sql: &Arc<str>,
         first: &ParamSets,
         more: Option<&BatchParts>,
         write: &Write,
@@ -236,6 +238,8 @@ impl Writer {
         let mut changes = self.sets(prepared, first, write, Some(0), rows)?;
         let mut before = first.count;
         let Some(chunks) = more else { return Ok(changes) };
+        let holders = Arc::clone(&self.context.holders);
+        let _held = holders.hold(HeldBy::Batch(chunks.clone()), HolderKind::Batch, Some(sql));
         loop {
             match self.next_chunk(chunks)? {
                 BatchPart::Abort => return Err(Error::Aborted),

@@ -144,7 +144,7 @@ fn a_write_that_is_cancelled_while_it_waits_never_runs() {
         .write(waiting, tell(move |told| done.send(told).unwrap()));
     token.cancel();
     fixture.db.engine().drop_cancelled();
-    assert_eq!(is_done.recv().unwrap(), Err(Error::Aborted));
+    assert_eq!(is_done.recv().unwrap().unwrap_err().code(), "RESQLITE_ABORTED");
     drop(holds_the_writer);
     fixture.run("INSERT INTO t VALUES (2)");
     assert_eq!(fixture.integers("SELECT a FROM t"), [2]);
@@ -178,4 +178,31 @@ fn closing_interrupts_snapshots_and_transactions() {
         assert!(matches!(error, Error::Closed | Error::Aborted), "{error:?}");
     }
     drop(folder);
+}
+
+#[test]
+fn a_write_that_is_cancelled_while_it_waits_says_for_whom() {
+    let fixture = Fixture::new("CREATE TABLE t(x)");
+    let transaction = block_on(fixture.db.begin(None)).unwrap();
+    block_on(transaction.execute("INSERT INTO t VALUES (1)", ())).unwrap();
+    let waits = write("DELETE FROM t", false);
+    let token = waits.token.clone();
+    let (done, is_done) = mpsc::channel();
+    fixture
+        .db
+        .engine()
+        .write(waits, tell(move |told| done.send(told).unwrap()));
+    token.cancel();
+    fixture.db.engine().drop_cancelled();
+    let error = is_done.recv().unwrap().unwrap_err();
+    assert_eq!(error.code(), "RESQLITE_ABORTED");
+    let message = error.to_string();
+    assert!(
+        message.contains("while it waited for a transaction that began"),
+        "{message}"
+    );
+    assert!(
+        message.ends_with("statement: INSERT INTO t VALUES (1)"),
+        "{message}"
+    );
 }

@@ -14,6 +14,7 @@ mod changes_undone;
 mod changes_values;
 mod checkpoints;
 mod commit_numbers;
+mod commit_rows;
 mod cursors;
 mod describe;
 mod extensions;

@@ -163,6 +163,11 @@ export class Channel {
     this.schedule()
   }
 
+  /** Lets the next request know its `queueTime`. */
+  timeNext(): void {
+    this.notify(Op.TIME_NEXT, 0)
+  }
+
   /** Asks the native side to cancel a request. If it still can, the request fails with `failure`. */
   cancel(pending: Pending, failure: Failure): void {
     if (pending.settled || pending.slot === -1) return
@@ -413,6 +418,7 @@ export class Channel {
       else if (kind === ReplyKind.RESULTS)
         pending.settle(this.#results.results(pending, argument, memory, at))
       else if (last) pending.settle(outcomeOf(pending, kind, argument, memory, at))
+      else if (kind === ReplyKind.QUEUED) pending.queueTime = argument / 1000
       else pending.progressed?.(outcomeOf(pending, kind, argument, memory, at))
     } catch (error) {
       // It fails this request and no other.

@@ -45,6 +45,8 @@ export class Pending extends OpenRequest {
   declare progressed?: (report: unknown) => void
   /** Rowids as bigints. */
   readonly bigints: boolean
+  /** The milliseconds that it waited for a thread; known of traced requests. */
+  declare queueTime?: number
   readonly promise: Promise<unknown>
   #resolve!: (outcome: unknown) => void
 

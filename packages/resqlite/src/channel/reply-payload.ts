@@ -1,4 +1,4 @@
-import { type FailureReport, reportedFailure } from '../core/failure'
+import { cancelledFailure, type FailureReport, reportedFailure } from '../core/failure'
 import type { Memory } from '../decode/memory'
 import { ReplyKind } from '../wire/protocol'
 import { type Pending, StatementsPending } from './pending'
@@ -26,7 +26,9 @@ export function outcomeOf(
       return memory.owned ? memory.bytes.subarray(at, at + length) : memory.copy(at, at + length)
     case ReplyKind.ERROR: {
       const report = JSON.parse(memory.text(at, length)) as FailureReport
-      if (report.code === 'RESQLITE_ABORTED' && pending.cancelled !== undefined) return pending.cancelled
+      if (report.code === 'RESQLITE_ABORTED' && pending.cancelled !== undefined) {
+        return cancelledFailure(pending.cancelled, report.behind)
+      }
       return reportedFailure(report, pending instanceof StatementsPending ? pending.sqls : undefined)
     }
     case ReplyKind.JSON:

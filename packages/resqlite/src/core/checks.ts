@@ -1,6 +1,12 @@
 import { typeError } from './errors'
 import { MAX_BATCH_ROWS, MAX_MILLISECONDS, STREAM_QUERIES } from './limits'
-import type { ChangesBytesOptions, ChangesOptions, LiveObserver, StreamOptions } from './live-types'
+import type {
+  ChangesBytesOptions,
+  ChangesOptions,
+  CommitOptions,
+  LiveObserver,
+  StreamOptions,
+} from './live-types'
 import type {
   BackupOptions,
   BeginOptions,
@@ -135,6 +141,13 @@ const key: Check = (value) =>
   isKey(value) ? undefined : 'the name (or, with arrays, the index) of a column, or an array of at least one'
 const CHANGES: Checks = { key, rows: boolean } satisfies Record<keyof ChangesOptions, Check>
 const CHANGES_BYTES: Checks = { key } satisfies Record<keyof ChangesBytesOptions, Check>
+const COMMITS: Checks = {
+  signal,
+  changes: (value) =>
+    typeof value === 'boolean' || value === 'keys' || value === 'rows'
+      ? undefined
+      : "a boolean, 'keys' or 'rows'",
+} satisfies Record<keyof CommitOptions, Check>
 
 const BACKUP: Checks = {
   signal,
@@ -167,8 +180,8 @@ const METHODS = {
   begin: TRANSACTION,
   snapshot: SNAPSHOT,
   stream: STREAM,
-  onCommit: ABORT,
-  commits: ABORT,
+  onCommit: COMMITS,
+  commits: COMMITS,
   changes: CHANGES,
   backup: BACKUP,
   serialize: ABORT,

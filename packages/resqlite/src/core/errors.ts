@@ -84,10 +84,14 @@ export class TransactionError extends ResqliteError {
   }
 }
 
-/** The call was cancelled through its signal. `cause` is the signal's reason. */
+/**
+ * The call was cancelled through its signal. `cause` is the signal's reason. If it waited for another transaction to end, the
+ * message names that transaction.
+ */
 export class AbortError extends ResqliteError {
-  constructor(reason: unknown) {
-    super('The operation was aborted', 'RESQLITE_ABORTED', { cause: reason })
+  constructor(reason: unknown, behind?: string) {
+    const wait = behind === undefined ? '' : ` while it waited for ${behind}`
+    super(`The operation was aborted${wait}`, 'RESQLITE_ABORTED', { cause: reason })
   }
 }
 

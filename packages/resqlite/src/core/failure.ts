@@ -19,6 +19,8 @@ export interface FailureReport {
   offset?: number
   operation?: string
   limit?: LimitError['limit']
+  /** Of a write that was cancelled: who held the writer. */
+  behind?: string
   /** Of several statements or parameter sets: which one it is about, counted from 0. */
   index?: number
 }
@@ -52,8 +54,20 @@ export function reportedFailure(report: FailureReport, sqls?: readonly string[])
 }
 
 /** The failure of a request that was cancelled through a signal. */
+class AbortFailure extends Failure {
+  constructor(readonly reason: unknown) {
+    super(() => new AbortError(reason))
+  }
+}
+
 export function abortFailure(reason: unknown): Failure {
-  return new Failure(() => new AbortError(reason))
+  return new AbortFailure(reason)
+}
+
+/** The failure of a cancelled request. `behind`: who held the writer that it waited for. */
+export function cancelledFailure(failure: Failure, behind: string | undefined): Failure {
+  if (behind === undefined || !(failure instanceof AbortFailure)) return failure
+  return new Failure(() => new AbortError(failure.reason, behind))
 }
 
 /** The failure of a request that the closing of its database interrupts. */

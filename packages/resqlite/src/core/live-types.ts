@@ -183,6 +183,11 @@ export interface LiveIterator<T> extends AsyncIterableIterator<T>, AsyncDisposab
 export interface CommitOptions extends AbortOptions {
   /** Ends the listening: an iterator rejects with an {@link AbortError}, and a callback is not called any more. */
   signal?: AbortSignal | undefined
+  /**
+   * Whether events tell which rows changed: `'keys'` tells their primary keys, `'rows'` or `true` also the values before and
+   * after. It counts for transactions that begin from now on; while nobody asks, nothing is recorded. Default: `false`.
+   */
+  changes?: boolean | 'keys' | 'rows' | undefined
 }
 
 /** A table that commits changed. */
@@ -213,6 +218,53 @@ export interface CommitEvent {
   truncated: boolean
   /** The tables that changed, by name; null if any table may have changed: after an external commit, or `VACUUM`. */
   tables: CommittedTable[] | null
+}
+
+/**
+ * What happened to a row from before the first commit of an event to after the last. A row that came and went in between
+ * is not told.
+ */
+export interface ChangedKey {
+  /** What happened to it, seen from the first state to the last. */
+  operation: 'insert' | 'update' | 'delete'
+  /**
+   * The primary key: its columns with their values. Of a table without one, `rowid` (or `_rowid_` or `oid`, if a column has
+   * that name).
+   *
+   * Each key comes once. A row whose key changes is one that is deleted, and one that is inserted.
+   */
+  key: Row
+}
+
+/** What happened to a row, with its values. Columns that are computed when they are read (VIRTUAL) are left out. */
+export interface ChangedRow extends ChangedKey {
+  /** The row before; null if it was inserted. */
+  old: Row | null
+  /** The row after; null if it was deleted. */
+  new: Row | null
+}
+
+/**
+ * Why the rows of a table are not listed: any may have changed.
+ *
+ * - `'many'`: the event would have more than 16,384 rows or 4 MiB, or one of its transactions changed more than 65,536 rows
+ *   of the table or 8 MiB, or rolled back to before more savepoints and statements than are remembered (8,192).
+ * - `'schema'`: the schema changed.
+ * - `'key'`: rows cannot be told apart, because a primary key has a NULL, or columns have all names of the rowid.
+ * - `'unknown'`: nothing was recorded, because the table is virtual, or a transaction was open before the listener began.
+ */
+export type UnlistedRows = 'many' | 'schema' | 'key' | 'unknown'
+
+/** A table that commits changed, with its rows. */
+export interface ChangedTable<T extends ChangedKey = ChangedRow> extends CommittedTable {
+  /** The rows, or why they are not listed. */
+  changes: T[] | UnlistedRows
+}
+
+/** A commit event with rows: what {@link Database.onCommit} tells with the option `changes`. */
+export interface ChangeEvent<T extends ChangedKey = ChangedRow> extends CommitEvent {
+  /** The tables that changed, by name; null if any table may have changed. Tables that are not listed did not change. */
+  tables: ChangedTable<T>[] | null
 }
 
 /** Ends a subscription. Further calls do nothing. */

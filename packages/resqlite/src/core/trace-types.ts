@@ -4,6 +4,11 @@ interface Trace {
   database: string
   /** The time from the call to its outcome, in milliseconds. Set before `asyncEnd`. */
   duration?: number
+  /**
+   * The part of it, in milliseconds, in which a thread was waited for: a reader, the writer, or that of the transaction.
+   * Not set if none ever took the call up. Set before `asyncEnd`.
+   */
+  queueTime?: number
   /** Why it failed. Set before `error`. */
   error?: unknown
 }
@@ -33,7 +38,7 @@ export interface TransactionTrace extends Trace {
   /** Whether it is nested in another transaction. */
   nested: boolean
   /** The time in milliseconds that it waited for the write lock. Not set if it is nested, or never got it. */
-  queued?: number
+  queueTime?: number
   /** How it ended. Set before `asyncEnd`. */
   outcome?: 'commit' | 'rollback'
 }

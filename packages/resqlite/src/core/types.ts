@@ -348,11 +348,11 @@ export interface LeaseHolder extends SessionHolder {
   sql?: string
 }
 
-/** The transaction that holds the writer: see {@link Diagnostics}. */
+/** The transaction that holds the writer, or the batch whose sets are still to come: see {@link Diagnostics}. */
 export interface TransactionHolder extends SessionHolder {
   /** The method that began it. */
-  kind: 'transaction' | 'begin'
-  /** The statement that runs in it, or ran last; missing before the first one. Only the beginning if it is long. */
+  kind: 'transaction' | 'begin' | 'executeBatch'
+  /** The statement of a batch; the one that runs in a transaction, or ran last; missing before the first one. Only the beginning if it is long. */
   sql?: string
 }
 
@@ -413,7 +413,7 @@ export interface Diagnostics {
   writer: {
     /** The number of writes and transactions that wait. */
     queued: number
-    /** The transaction that holds the writer, or null. */
+    /** The transaction that holds the writer, or the batch whose sets are still to come; or null. */
     transaction: TransactionHolder | null
     /** The number of group commits: commits of more than one write. */
     groups: number

@@ -103,7 +103,10 @@ export const Op = {
   CHECKPOINT: 31,
   /** `u32 length · bytes`. Appends to the bytes that an `OPEN` names by the number `target`. No reply. */
   UPLOAD: 32,
-  /** Listens to commits, until `UNSUBSCRIBE`. `OK` is the first reply, and `JSON` each event. */
+  /**
+   * `u32`: 0 for no rows, 1 for their keys, 2 for rows. Listens to commits, until `UNSUBSCRIBE`. `OK` is the
+   * first reply, and `JSON` each event.
+   */
   COMMITS: 33,
   /** Asks for the next event of the listener that request `target` opened. No reply of its own. */
   NEXT_COMMITS: 34,
@@ -111,6 +114,8 @@ export const Op = {
   FETCH_FROM: 35,
   /** `u32 cursor`. Closes a cursor in a session. */
   CLOSE_CURSOR: 36,
+  /** Has a `QUEUED` frame sent for the next request that is answered, when a thread takes it up. No reply. */
+  TIME_NEXT: 37,
 } as const
 
 /** Flags of request frames. The lowest bits hold the integer mode. */
@@ -189,6 +194,8 @@ export const ReplyKind = {
    * statement that reads says 0 rows.
    */
   RESULTS: 11,
+  /** A thread takes the request up. Argument: the microseconds that it has waited. */
+  QUEUED: 12,
 } as const
 
 /** Flags of reply frames. */
