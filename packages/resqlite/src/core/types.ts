@@ -5,6 +5,12 @@ import type { rowType } from './row-type'
 export type SqlValue = null | number | bigint | string | boolean | Uint8Array
 
 /**
+ * Bytes with a buffer of their own, which `fetch` and `Response` take as a body: `Uint8Array<ArrayBuffer>`, or `Uint8Array` for
+ * TypeScript before 5.7.
+ */
+export type Bytes = ReturnType<Uint8ArrayConstructor['of']>
+
+/**
  * The parameters of one statement: an array for `?` and `?1`, or a plain object for `:name`, `@name` and `$name`. The keys of
  * the object may have the prefix or leave it out.
  *
