@@ -9,22 +9,15 @@ import { installPackages, takeSource } from './lib/source.mjs'
 const version = '7.9.1'
 const tests = 'packages/client/tests/functional'
 
-const dependencies = {
-  ...Object.fromEntries(
-    [
-      ...[
-        'adapter-better-sqlite3',
-        'adapter-d1',
-        'adapter-libsql',
-        'adapter-pg',
-        'client',
-        'client-generator-js',
-        'client-generator-ts',
-        'client-runtime-utils',
-      ],
-      ...['driver-adapter-utils', 'instrumentation', 'internals', 'sqlcommenter-trace-context'],
-    ].map((name) => [`@prisma/${name}`, version]),
-  ),
+/** Packages of Prisma, all of one version. */
+const ofPrisma = [
+  ...['adapter-better-sqlite3', 'adapter-libsql', 'adapter-pg', 'client', 'client-generator-js'],
+  ...['client-generator-ts', 'client-runtime-utils', 'driver-adapter-utils', 'instrumentation', 'internals'],
+  'sqlcommenter-trace-context',
+]
+
+/** What the tests import besides. */
+const others = {
   '@faker-js/faker': '9.6.0',
   '@fast-check/jest': '2.0.3',
   '@jest/create-cache-key-function': '29.7.0',
@@ -38,10 +31,10 @@ const dependencies = {
   '@snaplet/copycat': '6.0.0',
   esbuild: '0.25.5',
   'expect-type': '1.2.2',
+  'indent-string': '4.0.0',
   jest: '29.7.0',
   'jest-extended': '4.0.2',
   'jest-snapshot': '29.7.0',
-  'indent-string': '4.0.0',
   'js-levenshtein': '1.1.6',
   kleur: '4.1.5',
   klona: '2.0.6',
@@ -77,7 +70,8 @@ export async function suite() {
   })
   // The release of better-sqlite3 that Prisma's adapter wants has no binaries in its package.
   const overrides = { 'better-sqlite3': '13.0.3' }
-  installPackages(folder, { name: 'prisma', dependencies, overrides })
+  const versions = Object.fromEntries(ofPrisma.map((name) => [`@prisma/${name}`, version]))
+  installPackages(folder, { name: 'prisma', dependencies: { ...versions, ...others }, overrides })
   for (const [file, theirs] of Object.entries(replaced))
     copyFileSync(own(file), join(folder, tests, '_utils', theirs))
   const config = own('jest.config.cjs')
