@@ -169,7 +169,10 @@ export interface BackupOptions {
    * the backup is cancelled and rejects with what it threw; a file that was complete already stays.
    */
   progress?: ((progress: BackupProgress) => void) | undefined
-  /** Replaces a file that exists. Default: `false`, such a file is refused. */
+  /**
+   * Replaces a file that exists. The copy gives others no permission that this file does not give. Default: `false`, such a
+   * file is refused.
+   */
   overwrite?: boolean | undefined
   /**
    * How the copy is checked before it gets its name: `'full'` (default) by `PRAGMA integrity_check`, `'quick'` by
