@@ -87,7 +87,9 @@ export class ApiPage {
     if (section === 'Types') return `${title}\n${this.code(item)}\n${this.comment(item)}\n`
     const fields = item.children?.filter(
       ({ name, kind, inheritedFrom }) =>
-        kind === ReflectionKind.Property && !name.startsWith('[') && !(inheritedFrom && section === 'Errors'),
+        (kind === ReflectionKind.Property || isMethod({ kind })) &&
+        !name.startsWith('[') &&
+        !(inheritedFrom && section === 'Errors'),
     )
     return `${title}\n${this.comment(item.signatures?.[0] ?? item)}\n${this.table(fields ?? [], section === 'Options')}`
   }
@@ -125,11 +127,15 @@ export class ApiPage {
 
   /** One row for a property, and one for each part of a property that is an object. */
   rows(field, prefix, withDefaults) {
-    const name = `\`${prefix}${field.name}\``
+    const name = `\`${prefix}${field.name}${field.flags.isOptional ? '?' : ''}\``
     const [node] = this.declarations(field)
     const parts = field.type?.declaration?.children
-    const type = parts ? 'object' : this.type(node?.type?.getText() ?? field.type ?? field.getSignature.type)
-    const told = this.comment(field.getSignature ?? field, parts === undefined)
+    const type = parts
+      ? 'object'
+      : isMethod(field)
+        ? code(functionType(node))
+        : this.type(typeOf(field, node))
+    const told = this.comment(field.getSignature ?? field.signatures?.[0] ?? field, parts === undefined)
       .replace(/\s*\n\s*/g, ' ')
       .replaceAll('|', '\\|')
     const [text, standard] = withDefaults ? splitDefault(told) : [told]
@@ -181,6 +187,18 @@ function signature(node) {
   const write = (list) => `${node.name.getText()}${types}(${list}): ${node.type.getText()}`
   const line = write(parameters.join(', '))
   return line.length <= 100 ? line : write(`\n${parameters.map((parameter) => `  ${parameter},\n`).join('')}`)
+}
+
+/** The type of a method, as that of a property that is a function. */
+function functionType(node) {
+  const types = node.typeParameters ? `<${node.typeParameters.map((type) => type.getText()).join(', ')}>` : ''
+  return `${types}(${node.parameters.map((parameter) => parameter.getText()).join(', ')}) => ${node.type.getText()}`
+}
+
+/** That a property with a `?` may be undefined goes without saying. */
+function typeOf(field, node) {
+  const type = node?.type?.getText() ?? field.type ?? field.getSignature.type
+  return field.flags.isOptional ? String(type).replace(/ \| undefined$/, '') : type
 }
 
 function code(type) {

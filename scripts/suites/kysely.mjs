@@ -15,14 +15,7 @@ const needed = [
   'prototype-pollution-vulnerable-lodash.merge-dont-upgrade',
 ]
 
-const stale =
-  "it expects the rowid of an earlier insert as insertId of one that inserted nothing, which SQLite's last_insert_rowid() " +
-  'gives; resqlite says that there is none, and so does the dialect (undefined)'
-
 const explained = {
-  'should insert one row and ignore conflicts using insert ignore': stale,
-  'should insert one row and ignore conflicts using `on conflict do nothing`': stale,
-  'should update instead of insert on conflict when using `on conflict do update`': stale,
   'should refuse to run migrations using a provided transaction due to lack of support for transactional DDL':
     'it expects that SQLite cannot run migrations in a transaction; with this dialect they do, and the transaction is the lock',
 }

@@ -1,6 +1,7 @@
 // The programs in README and in the guides run. Blocks of a page that are plain `js` or `ts` are one program; a block
-// `js server` is a program of its own behind the plain ones before it; blocks whose packages are not installed here
-// (`js orm`, `js extension`, `jsx react`) are only parsed.
+// `js server` is a program of its own behind the plain ones before it, and ends when it listens, by SIGTERM if it listens for
+// that; the blocks `js extension` are a program of their own, where the extension is installed; blocks whose packages are not
+// installed here (`js orm`, `jsx react`) are only parsed.
 
 import { equal } from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -25,14 +26,18 @@ import { packageFolder, root } from '../lib/paths.mjs'
 
 let folder
 
+/** The binary of sqlite-vec. */
+const vectors = `sqlite-vec-${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+
 before(() => {
   folder = mkdtempSync(join(tmpdir(), 'resqlite-docs-'))
   mkdirSync(join(folder, 'node_modules'))
   symlinkSync(packageFolder, join(folder, 'node_modules', 'resqlite'), 'junction')
   const require = createRequire(join(packageFolder, 'package.json'))
-  for (const builder of ['drizzle-orm', 'knex', 'kysely']) {
-    const modules = require.resolve.paths(builder).find((path) => existsSync(join(path, builder)))
-    symlinkSync(join(modules, builder), join(folder, 'node_modules', builder), 'junction')
+  for (const name of ['drizzle-orm', 'knex', 'kysely', 'sqlite-vec', vectors]) {
+    const modules = require.resolve.paths(name).find((path) => existsSync(join(path, name)))
+    if (modules !== undefined)
+      symlinkSync(join(modules, name), join(folder, 'node_modules', name), 'junction')
   }
 })
 
@@ -57,13 +62,22 @@ for (const page of pages) {
     run(plain(blocks))
   })
 
+  const extension = blocks.flatMap(({ kind, code }) => (kind === 'extension' ? code : [])).join('\n')
+  if (extension !== '') {
+    test(`the program with an extension of ${page} runs`, async (t) => {
+      if (!existsSync(join(folder, 'node_modules', vectors))) return t.skip(`${vectors} is not installed`)
+      run(`import { Database } from 'resqlite'\n${extension}`)
+    })
+  }
+
   for (const [index, { kind, code }] of blocks.entries()) {
     if (kind === 'server')
       test(`server ${index} of ${page} listens`, () => {
-        const server = code.replace('.listen(3000)', '.listen(0, () => process.exit(0))')
+        const end = code.includes("'SIGTERM'") ? "process.emit('SIGTERM')" : 'process.exit(0)'
+        const server = code.replace('.listen(3000)', `.listen(0, () => ${end})`)
         run(`${plain(blocks.slice(0, index))}\n${server}`)
       })
-    if (['orm', 'extension', 'react'].includes(kind))
+    if (['orm', 'react'].includes(kind))
       test(`block ${index} of ${page} is valid`, () => equal(syntaxErrors(code), ''))
   }
 }

@@ -172,10 +172,11 @@ class Batch {
 
   #add(params: unknown): void {
     try {
-      writeParams(this.frames, params, ++this.#sets)
+      writeParams(this.frames, params, this.#sets)
     } catch (error) {
-      throw Object.assign(error as Error, { index: this.#sets - 1 })
+      throw Object.assign(error as Error, { index: this.#sets })
     }
+    this.#sets++
     this.#setsInFrame++
   }
 

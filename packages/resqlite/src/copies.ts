@@ -12,6 +12,7 @@ import type {
   BackupOptions,
   BackupProgress,
   BackupResult,
+  Bytes,
   CheckpointMode,
   CheckpointResult,
 } from './core/types'
@@ -47,7 +48,7 @@ export async function runBackup(
   return unwrap(outcome)
 }
 
-export async function runSerialize(handle: DatabaseHandle, options: AbortOptions = {}): Promise<Uint8Array> {
+export async function runSerialize(handle: DatabaseHandle, options: AbortOptions = {}): Promise<Bytes> {
   checkOptions('serialize', options)
   throwIfAborted(options.signal)
   const pending = handle.channel.request(Op.SERIALIZE, handle.flags, handle.id)

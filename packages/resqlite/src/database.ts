@@ -29,6 +29,7 @@ import type {
   BackupOptions,
   BackupResult,
   BeginOptions,
+  Bytes,
   CheckpointMode,
   CheckpointResult,
   CloseOptions,
@@ -385,7 +386,7 @@ export class Database extends Executor implements AsyncDisposable {
    * await writeFile('copy.db', await db.serialize())
    * ```
    */
-  async serialize(options?: AbortOptions): Promise<Uint8Array> {
+  async serialize(options?: AbortOptions): Promise<Bytes> {
     const handle = this.#handle.usable()
     this.#refuseCopyInTransaction('serialize')
     return await runSerialize(handle, options)

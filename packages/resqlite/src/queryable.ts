@@ -5,6 +5,7 @@ import type { Description, QueryResult } from './core/query-types'
 import type {
   AbortOptions,
   AnyParams,
+  Bytes,
   IterateOptions,
   ParamsOf,
   QueryLike,
@@ -119,9 +120,9 @@ export abstract class Queryable {
     sql: string,
     params?: P,
     options?: ReadOptions,
-  ): Promise<Uint8Array>
-  selectBytes(query: QueryLike, options?: ReadOptions): Promise<Uint8Array>
-  selectBytes(sql: unknown, params?: unknown, options?: unknown): Promise<Uint8Array> {
+  ): Promise<Bytes>
+  selectBytes(query: QueryLike, options?: ReadOptions): Promise<Bytes>
+  selectBytes(sql: unknown, params?: unknown, options?: unknown): Promise<Bytes> {
     return typeof sql === 'string'
       ? this[run](SELECT_BYTES, sql, params, options)
       : callQuery(this, SELECT_BYTES, sql, params)

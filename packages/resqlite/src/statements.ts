@@ -84,9 +84,9 @@ class Statements {
   }
 }
 
-/** Says which statement an error is about. In messages, statements are counted from 1. */
+/** Says which statement an error is about. */
 function inStatement(index: number, error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
-  error.message = `statement ${index + 1}: ${error.message}`
+  error.message = `statement at index ${index}: ${error.message}`
   return Object.assign(error, { index })
 }

@@ -6,7 +6,7 @@ import { writeParams } from '../src/wire/params'
 import { FRAME_HEADER } from '../src/wire/protocol'
 import { type Param, readParams } from './support/params-reader'
 
-function encode(params: unknown, set = 0): Param[] {
+function encode(params: unknown, set?: number): Param[] {
   const writer = new FrameWriter()
   writer.begin(5, 0, 0)
   writeParams(writer, params, set)
@@ -153,8 +153,8 @@ for (const [what, params, type, message] of refused) {
 }
 
 test('in a batch the set is named, and a missing set is refused', () => {
-  assert.throws(() => encode([1, Symbol()], 17), /^TypeError: set 17, parameter 2 is a symbol/)
-  assert.throws(() => encode(undefined, 3), /^TypeError: set 3, params is undefined; pass an array/)
+  assert.throws(() => encode([1, Symbol()], 17), /^TypeError: set at index 17, parameter 2 is a symbol/)
+  assert.throws(() => encode(undefined, 3), /^TypeError: set at index 3, params is undefined; pass an array/)
 })
 
 test('parameters that use the writer while they are read are refused, and the frame is whole', () => {

@@ -268,7 +268,7 @@ test('a wrong parameter in a small batch sends nothing', async () => {
   const { db, port } = await openFake(() => {})
   await assert.rejects(
     db.executeBatch('INSERT', [[1], [undefined as never]]),
-    /set 2, parameter 1 is undefined/,
+    /set at index 1, parameter 1 is undefined/,
   )
   assert.equal(port.frames.length, 0)
 })
@@ -278,7 +278,7 @@ test('a wrong parameter late in a large batch undoes all of it', async () => {
   const { db } = await openFake((frame, port) => writer.answer(frame, port))
   const sets: unknown[][] = Array.from({ length: 20_000 }, (_, i) => [i, `row ${i}`])
   sets[16_999] = [1, new Date()]
-  await assert.rejects(db.executeBatch('INSERT', sets as never), /set 17000, parameter 2 is a Date/)
+  await assert.rejects(db.executeBatch('INSERT', sets as never), /set at index 16999, parameter 2 is a Date/)
   assert.equal(writer.aborted, 1)
 })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Database, type LeanPatch } from 'resqlite'
 import { tempDatabase } from './support/temp'
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8')
@@ -12,6 +13,19 @@ test('selectBytes gives a JSON array of row objects', async (t) => {
   )
   assert.ok(bytes instanceof Uint8Array)
   assert.equal(text(bytes), '[{"a":1,"b":"x","c":null,"d":1.5},{"a":2,"b":"y","c":null,"d":-0.25}]')
+})
+
+test('the bytes are a body of a Response, and a database again', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(a); INSERT INTO t VALUES (7)')
+  assert.deepEqual(await new Response(await db.selectBytes('SELECT a FROM t')).json(), [{ a: 7 }])
+  const copy = await Database.open(new Uint8Array(await new Response(await db.serialize()).arrayBuffer()))
+  assert.deepEqual(await copy.select('SELECT a FROM t'), [{ a: 7 }])
+  await copy.close()
+  const changes = db.stream('SELECT a FROM t').changesBytes({ key: 'a' })
+  const { value } = await changes.next()
+  const patch = await new Response(value.bytes).json()
+  assert.deepEqual((patch as LeanPatch).added, [{ index: 0, row: { a: 7 } }])
+  await changes.return()
 })
 
 test('selectBytes gives [] when there are no rows', async (t) => {

@@ -70,7 +70,7 @@ test('a wrong parameter is named with its set, and nothing was written', async (
     sets[count - 1] = [1, undefined]
     await assert.rejects(db.executeBatch(INSERT, sets as never), (error: Error) => {
       assert.ok(error instanceof TypeError)
-      return withCode('RESQLITE_PARAMETER', `set ${count}, parameter 2`)(error)
+      return withCode('RESQLITE_PARAMETER', `set at index ${count - 1}, parameter 2`)(error)
     })
     assert.deepEqual(await db.select('SELECT * FROM t'), [])
   }
@@ -90,7 +90,7 @@ test('paramSets that are not iterable are refused', async (t) => {
   )
   await assert.rejects(
     db.executeBatch(INSERT, [1, 2] as never),
-    withCode('RESQLITE_PARAMETER', 'set 1, params'),
+    withCode('RESQLITE_PARAMETER', 'set at index 0, params'),
   )
 })
 
@@ -171,10 +171,10 @@ const longText = 'x'.repeat(100)
 for (const at of [3, MANY - 3]) {
   test(`the iterator of the sets is closed when set ${at} is refused`, async (t) => {
     const db = await tempDatabase(t, TABLE)
-    const { seen, sets } = watched(MANY, (i) => [i, i === at - 1 ? undefined : longText])
+    const { seen, sets } = watched(MANY, (i) => [i, i === at ? undefined : longText])
     await assert.rejects(
       db.executeBatch(INSERT, sets),
-      withCode('RESQLITE_PARAMETER', `set ${at}, parameter 2`),
+      withCode('RESQLITE_PARAMETER', `set at index ${at}, parameter 2`),
     )
     assert.equal(seen.closed, 1)
   })
@@ -248,10 +248,10 @@ test('a set with too few or too many parameters is named', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(a, b)')
   const insert = 'INSERT INTO t VALUES (?, ?)'
   const wrong = (set: number) =>
-    withCode('RESQLITE_PARAMETER', `set ${set}, the statement has 2 parameters, but 1 were`)
-  await assert.rejects(db.executeBatch(insert, [[1, 2], [3]]), wrong(2))
+    withCode('RESQLITE_PARAMETER', `set at index ${set}, the statement has 2 parameters, but 1 were`)
+  await assert.rejects(db.executeBatch(insert, [[1, 2], [3]]), wrong(1))
   const many = Array.from({ length: 50_000 }, (_, i) => (i === 49_998 ? [i] : [i, 'x'.repeat(50)]))
-  await assert.rejects(db.executeBatch(insert, many), wrong(49_999))
+  await assert.rejects(db.executeBatch(insert, many), wrong(49_998))
   assert.deepEqual(await db.select('SELECT * FROM t'), [])
 })
 

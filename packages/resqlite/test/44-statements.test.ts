@@ -100,7 +100,7 @@ test('a wrong argument is refused by name before anything is sent', async (t) =>
   await assert.rejects(db.batch([good, 7] as never), {
     code: 'RESQLITE_STATEMENT',
     index: 1,
-    message: /^statement 2: sql/,
+    message: /^statement at index 1: sql/,
   })
   await assert.rejects(db.batch([good, { sql: INSERT, parms: [] }] as never), {
     code: 'RESQLITE_OPTION',
@@ -110,7 +110,7 @@ test('a wrong argument is refused by name before anything is sent', async (t) =>
   await assert.rejects(db.batch([good, wrong] as never), {
     code: 'RESQLITE_PARAMETER',
     index: 1,
-    message: /^statement 2: parameter 1 is a Date/,
+    message: /^statement at index 1: parameter 1 is a Date/,
   })
   await assert.rejects(db.batch([good], { limits: {} } as never), withCode('RESQLITE_OPTION', 'limits'))
   assert.equal(await count(db), 0)

@@ -355,6 +355,107 @@ test('a live relational query follows what is nested in it, and keeps the rows t
   assert.equal(after[0], before[0])
 })
 
+test('a live query has patches with what Drizzle makes of the rows', async (t) => {
+  const { client, db } = await fixture(t)
+  const query = live(db, db.select().from(users).orderBy(users.name))
+  const [first, second] = await beforeAndAfter(query.changes({ key: 'id' }), client, () =>
+    db.batch([
+      db.update(users).set({ age: 37 }).where(eq(users.id, 1)),
+      db.insert(users).values({ name: 'Barbara', age: 1 }),
+    ]),
+  )
+  const [ada, grace] = first.rows
+  assert.deepEqual(first.added, [
+    { index: 0, row: { id: 1, name: 'Ada', age: 36 } },
+    { index: 1, row: { id: 2, name: 'Grace', age: 85 } },
+  ])
+  const barbara = { id: 3, name: 'Barbara', age: 1 }
+  assert.deepEqual(second.added, [{ index: 1, row: barbara }])
+  assert.deepEqual(second.updated, [
+    { from: 0, index: 0, previous: { id: 1, name: 'Ada', age: 36 }, row: { id: 1, name: 'Ada', age: 37 } },
+  ])
+  assert.deepEqual([second.removed, second.moved, second.initial], [[], [], false])
+  assert.equal(second.since, first.version)
+  assert.deepEqual(second.rows, [{ id: 1, name: 'Ada', age: 37 }, barbara, grace])
+  assert.equal(second.updated[0]?.previous, ada)
+  assert.equal(second.rows[0], second.updated[0]?.row)
+  assert.equal(second.rows[2], grace)
+})
+
+test('patches of a live relational query have the rows with all that is nested in them', async (t) => {
+  const { client, db } = await fixture(t)
+  const query = live(db, db.query.users.findMany({ with: { pets: true }, orderBy: { id: 'asc' } }))
+  const [, patch] = await beforeAndAfter(query.changes({ key: 'id', rows: false }), client, () =>
+    db.insert(pets).values({ name: 'Kit', owner: 2 }),
+  )
+  assert.deepEqual([patch.added, patch.removed, patch.moved, 'rows' in patch], [[], [], [], false])
+  assert.deepEqual(
+    patch.updated.map(({ previous, row }) =>
+      [previous, row].map((user) => user.pets.map(({ name }) => name)),
+    ),
+    [[['Tom'], ['Tom', 'Kit']]],
+  )
+})
+
+test('iterators and subscribers of one live query share the objects of its rows', async (t) => {
+  const { client, db } = await fixture(t)
+  const query = live(db, db.select().from(users).orderBy(users.id))
+  const stop = query.subscribe(() => {})
+  const [before, after] = await beforeAndAfter(query.changes({ key: 'id' }), client, () =>
+    db.delete(users).where(eq(users.id, 1)),
+  )
+  assert.equal(after.removed[0]?.row, before.rows[0])
+  assert.equal(query.current?.[0], before.rows[1])
+  stop()
+})
+
+test('the key of patches may be nested by a join, have several columns, and other names than in the table', async (t) => {
+  const { client, db } = await fixture(t)
+  const joined = db.select().from(users).leftJoin(pets, eq(pets.owner, users.id)).orderBy(users.id)
+  const rename = () => db.update(pets).set({ name: 'Max' }).where(eq(pets.id, 2))
+  const keys = live(db, joined).changes({ key: ['users.id', 'pets.id'] })
+  const [, patch] = await beforeAndAfter(keys, client, rename)
+  assert.deepEqual(
+    patch.updated.map(({ previous, row }) => [previous.pets?.name, row.pets?.name]),
+    [['Tom', 'Max']],
+  )
+  const renamed = live(db, db.select({ who: users.id, label: sql<string>`upper(${users.name})` }).from(users))
+  const named = renamed.changes({ key: 'who' })
+  const [first] = await beforeAndAfter(named, client, () => db.delete(users).where(eq(users.id, 2)))
+  assert.deepEqual(first.rows[0], { who: 1, label: 'ADA' })
+})
+
+test('a key that the rows do not have is refused by name, and patches of what is no list of rows', async (t) => {
+  const { db } = await fixture(t)
+  const refuses = (query: { changes(options: never): unknown }, options: unknown, message: string) =>
+    assert.throws(() => query.changes(options as never), withCode('RESQLITE_OPTION', message))
+  const rows = live(db, db.select().from(users))
+  // @ts-expect-error the types know the properties
+  void (() => rows.changes({ key: 'nmae' }))
+  refuses(rows, { key: 'nmae' }, '"id", "name", "age", the columns of the rows; not "nmae"')
+  refuses(rows, { key: ['id', 7] }, 'not a number')
+  refuses(rows, {}, 'key is missing')
+  refuses(rows, { key: 'id', row: false }, 'row')
+  refuses(live(db, db.query.users.findMany({ with: { pets: true } })), { key: 'pets' }, 'not "pets"')
+  refuses(live(db, db.query.users.findFirst()), { key: 'id' }, 'many rows')
+  refuses(live(db, db.$count(users)), { key: 'id' }, 'many rows')
+})
+
+test('a live query of raw SQL has rows as Drizzle gives them, and patches by the names of columns', async (t) => {
+  const { db } = await fixture(t)
+  const raw = sql`SELECT id, name FROM users ORDER BY id`
+  const first = async <V,>(values: AsyncIterable<V>) => {
+    for await (const value of values) return value
+    throw new Error('no value')
+  }
+  const ada = { id: 1, name: 'Ada' }
+  const all = live(db, db.all<{ id: number; name: string }>(raw))
+  assert.deepEqual((await first(all))[0], ada)
+  assert.deepEqual((await first(all.changes({ key: 'id' }))).added[0], { index: 0, row: ada })
+  assert.deepEqual(await first(live(db, db.get(raw))), ada)
+  assert.deepEqual((await first(live(db, db.values(raw))))[0], [1, 'Ada'])
+})
+
 test('of many live relational queries by key, a write re-runs the one that it concerns', async (t) => {
   const { client, db } = await fixture(t)
   await client.exec('CREATE INDEX pets_owner ON pets(owner)')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type Generated, Kysely, type LogEvent, sql } from 'kysely'
+import { type Generated, InsertResult, Kysely, type LogEvent, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { Database, type ResqliteError } from 'resqlite'
 import { live, ResqliteDialect, type ResqliteDialectConfig } from 'resqlite/kysely'
@@ -71,21 +71,25 @@ test('raw SQL goes where it belongs, whatever it begins with', async (t) => {
     await sql`/* how many */ WITH u AS (SELECT * FROM users) SELECT count(*) AS n FROM u`.execute(kysely)
   assert.deepEqual(rows, [{ n: 2 }])
   const written = await sql`UPDATE users SET age = ${7}`.execute(kysely)
-  assert.deepEqual(written, { rows: [], numAffectedRows: 2n, insertId: undefined })
+  assert.deepEqual(written, { rows: [], numAffectedRows: 2n, insertId: 0n })
   const pragma = await sql`PRAGMA table_info(users)`.execute(kysely)
   assert.equal(pragma.rows.length, 3)
 })
 
-test('an insert that inserted nothing has no insertId', async (t) => {
-  const { kysely } = await fixture(t)
+test('an insert that inserted nothing has the insertId of the last one through the dialect', async (t) => {
+  const { db, kysely } = await fixture(t)
+  const insertAda = () =>
+    kysely
+      .insertInto('users')
+      .values({ name: 'Ada', age: 1 })
+      .onConflict((c) => c.doNothing())
+      .executeTakeFirstOrThrow()
+  await db.execute("INSERT INTO users(name) VALUES ('not through the dialect')")
+  assert.deepEqual(await insertAda(), new InsertResult(0n, 0n))
   await insert(kysely, 'Barbara')
-  const ignored = await kysely
-    .insertInto('users')
-    .values({ name: 'Ada', age: 1 })
-    .onConflict((c) => c.doNothing())
-    .executeTakeFirstOrThrow()
-  assert.equal(ignored.numInsertedOrUpdatedRows, 0n)
-  assert.equal(ignored.insertId, undefined)
+  assert.deepEqual(await insertAda(), new InsertResult(4n, 0n))
+  await kysely.insertInto('users').values({ name: 'Tony' }).returning('name').execute()
+  assert.deepEqual(await insertAda(), new InsertResult(5n, 0n))
 })
 
 test('reads run while a transaction is open, and do not see it', async (t) => {

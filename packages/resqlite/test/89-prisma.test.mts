@@ -13,7 +13,7 @@ import { openDatabase, tempFile, tempFolder } from './support/temp.js'
 const skip = missing('@prisma/client', '@prisma/driver-adapter-utils', '@prisma/schema-engine-wasm')
 const { PrismaResqlite } = skip ? ({} as never) : await import('resqlite/prisma')
 const { ColumnTypeEnum } = skip ? ({} as never) : await import('@prisma/driver-adapter-utils')
-const { connect, migration, push } = skip ? ({} as never) : await import('./support/prisma.mjs')
+const { clientClass, connect, migration, push } = skip ? ({} as never) : await import('./support/prisma.mjs')
 
 const MODELS = `
 model User {
@@ -231,6 +231,28 @@ test('an interactive transaction is rolled back when its body throws', async (t)
   })
   await assert.rejects(failing, /changed my mind/)
   assert.equal(await prisma.user.count(), 0)
+})
+
+test('the log of queries shows how transactions end', async (t) => {
+  const { adapter } = await fixture(t)
+  const PrismaClient = clientClass(MODELS)
+  const prisma = new PrismaClient({ adapter, log: [{ emit: 'event', level: 'query' }] })
+  t.after(() => prisma.$disconnect())
+  const ends: string[] = []
+  const listen = ({ query }: { query: string }) => {
+    if (/^(COMMIT|ROLLBACK)/.test(query)) ends.push(query)
+  }
+  ;(prisma as never as { $on(event: 'query', listener: typeof listen): void }).$on('query', listen)
+  await prisma.$transaction((tx) => tx.user.create({ data: alan }))
+  await assert.rejects(
+    prisma.$transaction(async (tx) => {
+      await tx.user.deleteMany({})
+      throw new Error('mine')
+    }),
+    /mine/,
+  )
+  assert.deepEqual(ends, ['COMMIT', 'ROLLBACK'])
+  assert.equal(await prisma.user.count(), 1)
 })
 
 test('a nested transaction is a savepoint', async (t) => {

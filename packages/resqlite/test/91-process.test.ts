@@ -54,6 +54,18 @@ test('a transaction of begin that is left open does not keep the process alive, 
   await db.close()
 })
 
+test('a transaction or a snapshot whose body never ends keeps the process alive until its timeout, so that it is told', async (t) => {
+  async function main({ Database, say, never }: Tools, file: string) {
+    const db = await Database.open(file)
+    const tell = ({ code }: { code: string }) => say(code)
+    const timeout = 100
+    await db.transaction(never, { timeout }).catch(tell)
+    await db.transaction((tx) => tx.transaction(never, { timeout })).catch(tell)
+    await db.snapshot(never, { timeout }).catch(tell)
+  }
+  assert.deepEqual(await run(t, main, tempFile(t)), Array(3).fill('RESQLITE_TIMEOUT'))
+})
+
 test('a request in flight keeps the process alive until it is answered', async (t) => {
   async function main({ Database, say, count }: Tools, file: string) {
     const db = await Database.open(file)

@@ -46,8 +46,9 @@ interface Limited {
 }
 
 async function limitedPages(t: TestContext): Promise<Limited> {
-  const db = await tempDatabase(t, TABLE, { pragmas: { max_page_count: 60 } })
-  return { db, makeRoom: async () => void (await db.execute('PRAGMA max_page_count = 10000')) }
+  const db = await tempDatabase(t, TABLE, { pragmas: { max_page_count: 360 } })
+  await db.exec('CREATE TABLE ballast(a); INSERT INTO ballast VALUES (zeroblob(1200000))')
+  return { db, makeRoom: () => db.exec('DROP TABLE ballast') }
 }
 
 async function limitedDisk(t: TestContext): Promise<Limited> {

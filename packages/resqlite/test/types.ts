@@ -66,7 +66,9 @@ export async function reads(db: Database): Promise<void> {
   const one = await db.selectOne<User>('SELECT * FROM users')
   same<typeof one, User | undefined>(true)
   const bytes = await db.selectBytes('SELECT 1')
-  same<typeof bytes, Uint8Array>(true)
+  same<typeof bytes, Uint8Array<ArrayBuffer>>(true)
+  new Response(await db.serialize())
+  new Response(bytes)
   for await (const user of db.iterate<User>('SELECT * FROM users', { a: 1 }, { batchSize: 10 })) {
     same<typeof user, User>(true)
   }
@@ -135,6 +137,7 @@ export async function streams(db: Database): Promise<void> {
     same<typeof patch, LeanPatch<User>>(true)
   for await (const patch of arrays.changes({ key: [0, 1] })) same<typeof patch, Patch<RowArray>>(true)
   for await (const patch of live.changesBytes({ key: 'id' })) same<typeof patch, EncodedPatch>(true)
+  same<EncodedPatch['bytes'], Uint8Array<ArrayBuffer>>(true)
   for await (const count of live.values().map(async (users) => users.length)) same<typeof count, number>(true)
   live.subscribe({
     next: (users) => same<typeof users, User[]>(true),

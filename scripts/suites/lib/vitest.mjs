@@ -33,7 +33,8 @@ export function runVitest({ folder, cwd, config, files, env = {} }) {
   }
 }
 
-function counts({ testResults }) {
+/** Counts the results in a report of vitest, whose form is that of jest. */
+export function counts({ testResults }) {
   const tests = testResults.flatMap(({ assertionResults }) => assertionResults)
   const failed = tests.filter(({ status }) => status === 'failed')
   const broken = testResults.filter(

@@ -69,6 +69,7 @@ impl Handle {
             engine.wait_until_closed();
             engines = lock(&ENGINES);
         }
+        location.refuse_link_to(&files_of(&engines))?;
         let engine = Arc::new(Engine::start(location, settings)?);
         if let Some(key) = key {
             engines.retain(|_, engine| engine.strong_count() > 0);
@@ -100,14 +101,18 @@ impl Handle {
 /// Runs `work` while no database can be opened. It gets the canonical paths of all files that are open in this process.
 pub(super) fn among_open_files<R>(work: impl FnOnce(&[String]) -> R) -> R {
     let engines = lock(&ENGINES);
+    work(&files_of(&engines))
+}
+
+/// The canonical paths of all files that these engines have open.
+fn files_of(engines: &HashMap<Key, Weak<Engine>>) -> Vec<String> {
     let open: Vec<_> = engines.values().filter_map(Weak::upgrade).collect();
     let files = open.iter().flat_map(|engine| {
         let parts = &engine.parts;
         let main = parts.location.identity().map(str::to_owned);
         main.into_iter().chain(parts.epoch.attached_files())
     });
-    let files: Vec<_> = files.collect();
-    work(&files)
+    files.collect()
 }
 
 impl Drop for Handle {

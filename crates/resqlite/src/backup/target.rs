@@ -2,7 +2,7 @@
 //! is complete, checked and on the disk. Whatever happens before, nothing stands under that name, or what stood there.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File, OpenOptions, Permissions},
     io::{self, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     process,
@@ -85,13 +85,15 @@ impl TargetFile {
         }
     }
 
-    /// Gives it the permissions of the database: a copy must not show more people what is in it.
+    /// Gives it the permissions of the database, without those that the file in its place does not give: a copy must not
+    /// show more people what is in it.
     pub(super) fn restrict_like(&self, database: Option<&str>) -> Result<()> {
-        let Some(permissions) = database
-            .and_then(|file| fs::metadata(file).ok())
-            .map(|data| data.permissions())
-        else {
-            return Ok(());
+        let permissions_of = |path: &Path| fs::metadata(path).ok().map(|data| data.permissions());
+        let database = database.and_then(|file| permissions_of(file.as_ref()));
+        let permissions = match (database, permissions_of(&self.path)) {
+            (Some(database), Some(replaced)) => common(database, &replaced),
+            (Some(only), None) | (None, Some(only)) => only,
+            (None, None) => return Ok(()),
         };
         self.io(self.partial.file.set_permissions(permissions))
     }
@@ -242,6 +244,18 @@ fn reserved_suffix(path: &Path) -> Option<&'static str> {
     ["-wal", "-shm", "-journal"]
         .into_iter()
         .find(|suffix| name.ends_with(suffix.as_bytes()))
+}
+
+/// What both give to others. The owner has what `one` gives: the copy is written under these permissions.
+#[cfg(unix)]
+fn common(one: Permissions, other: &Permissions) -> Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    Permissions::from_mode(one.mode() & (other.mode() | 0o700))
+}
+
+#[cfg(not(unix))]
+fn common(one: Permissions, _: &Permissions) -> Permissions {
+    one
 }
 
 /// Renames a file, unless the new name is taken.

@@ -108,6 +108,30 @@ impl Location {
         self.memory.is_none().then_some(self.file.as_str())
     }
 
+    /// Refuses a hard link to one of these files. Its write-ahead log would be another one, so either name would show a
+    /// database without the commits of the other, and a checkpoint would destroy it.
+    ///
+    /// # Errors
+    /// [`Error::Open`] names the file.
+    pub(crate) fn refuse_link_to(&self, open: &[String]) -> Result<()> {
+        if self.memory.is_some() || !has_several_names(&self.file) {
+            return Ok(());
+        }
+        let identity = identity_of(&self.file);
+        let is_other_name = |file: &&String| **file != self.file && identity_of(file) == identity;
+        let Some(file) = open.iter().find(is_other_name) else {
+            return Ok(());
+        };
+        Err(Error::Open {
+            path: self.display_path().into(),
+            reason: format!(
+                "it is a link to {file:?}, which is open; a database has one write-ahead log, beside one name, so open \
+                 it by that name"
+            ),
+            source: None,
+        })
+    }
+
     /// Bytes of the database file and of its write-ahead log.
     pub(crate) fn sizes(&self) -> (u64, u64) {
         let size = |suffix: &str| fs::metadata(format!("{}{suffix}", self.file)).map_or(0, |data| data.len());
@@ -143,6 +167,32 @@ fn find_file(given: &str, options: &Options) -> Result<PathBuf, String> {
         false if options.file_must_exist => Err("the file does not exist, and shall not be created".into()),
         false => Ok(file),
     }
+}
+
+/// The same for all paths of a file. The file is not opened: closing it would take SQLite's locks away.
+#[cfg(unix)]
+pub(crate) fn identity_of(file: &str) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let data = fs::metadata(file).ok()?;
+    Some((data.dev(), data.ino()))
+}
+
+/// The same for all paths of a file.
+#[cfg(not(unix))]
+pub(crate) fn identity_of(file: &str) -> Option<PathBuf> {
+    fs::canonicalize(file).ok()
+}
+
+/// Whether there are hard links to a file.
+#[cfg(unix)]
+fn has_several_names(file: &str) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(file).is_ok_and(|data| data.nlink() > 1)
+}
+
+#[cfg(not(unix))]
+fn has_several_names(_: &str) -> bool {
+    false
 }
 
 /// The canonical path of a file, which need not exist; its folder must.

@@ -1,11 +1,12 @@
 //! Which databases cannot be attached.
 
-use std::fs;
-
 use resqlite_sqlite::Connection;
 
 use crate::{
-    connection::schemas::{databases, quoted},
+    connection::{
+        location::identity_of,
+        schemas::{databases, quoted},
+    },
     core::error::Result,
 };
 
@@ -42,24 +43,11 @@ fn why(known: &[(String, String)], file: &str) -> Option<String> {
         let why = "a database in memory exists for one connection only; attach a file";
         return Some(why.into());
     }
-    let same =
-        |other: &str| other == file || identity(other).is_some_and(|other| Some(other) == identity(file));
+    let same = |other: &str| {
+        other == file || identity_of(other).is_some_and(|other| Some(other) == identity_of(file))
+    };
     let (other, _) = known.iter().find(|(_, known)| same(known))?;
     Some(format!(
         "it is the file of {other:?}, and would wait for its own lock"
     ))
-}
-
-/// The same for all paths of a file. The file is not opened: closing it would take SQLite's locks away.
-#[cfg(unix)]
-fn identity(file: &str) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let data = fs::metadata(file).ok()?;
-    Some((data.dev(), data.ino()))
-}
-
-/// The same for all paths of a file.
-#[cfg(not(unix))]
-fn identity(file: &str) -> Option<std::path::PathBuf> {
-    fs::canonicalize(file).ok()
 }

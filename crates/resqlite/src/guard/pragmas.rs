@@ -106,7 +106,7 @@ const PRAGMAS: [(&str, Class); 68] = [
         "locking_mode",
         Own("readers and the writer need the file at the same time"),
     ),
-    ("max_page_count", Writer),
+    ("max_page_count", Script("4294967294")),
     ("mmap_size", Connection),
     ("module_list", Reports),
     ("optimize", Works),

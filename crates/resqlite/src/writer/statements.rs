@@ -124,10 +124,10 @@ impl Writer {
     }
 }
 
-/// Says in which statement of a batch the error is. In messages, statements are counted from 1.
+/// Says in which statement of a batch the error is.
 fn in_statement(index: usize, error: Error) -> Error {
     let error = match error {
-        Error::Parameter(message) => Error::Parameter(format!("statement {}, {message}", index + 1)),
+        Error::Parameter(message) => Error::Parameter(format!("statement at index {index}, {message}")),
         other => other,
     };
     error.of_member(index)

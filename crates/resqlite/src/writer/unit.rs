@@ -286,10 +286,10 @@ impl Writer {
     }
 }
 
-/// Says in which set of a batch the error is. In messages, sets are counted from 1.
+/// Says in which set of a batch the error is.
 fn in_set(set: usize, error: Error) -> Error {
     let error = match error {
-        Error::Parameter(message) => Error::Parameter(format!("set {}, {message}", set + 1)),
+        Error::Parameter(message) => Error::Parameter(format!("set at index {set}, {message}")),
         other => other,
     };
     error.of_member(set)

@@ -353,6 +353,29 @@ fn a_backup_has_the_permissions_of_its_database() {
     assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_backup_shows_nobody_more_than_the_file_that_it_replaces() {
+    use std::os::unix::fs::PermissionsExt;
+    let fixture = Fixture::new(ROWS);
+    let path = fixture.file("copy.db");
+    backup(&fixture.db, &path).unwrap();
+    for (database, replaced, expected) in [
+        (0o644, 0o600, 0o600),
+        (0o600, 0o644, 0o600),
+        (0o640, 0o604, 0o600),
+    ] {
+        for (file, mode) in [(fixture.path(), database), (path.clone().into(), replaced)] {
+            fs::set_permissions(file, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        block_on(fixture.db.backup(&path, overwrite())).unwrap();
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            expected
+        );
+    }
+}
+
 #[test]
 fn the_log_is_small_again_after_a_backup_beside_writes() {
     let fixture = Fixture::new(ROWS);

@@ -253,7 +253,7 @@ fn a_batch_of_parameter_sets_names_the_set_that_failed() {
     let taken = block_on(fixture.db.execute_batch(insert, &sets(vec![3.into(), 2.into()])));
     assert_eq!(failed(taken), (Some(2), "SQLITE_CONSTRAINT_UNIQUE"));
     let short = block_on(fixture.db.execute_batch(insert, &sets(vec![3.into()]))).unwrap_err();
-    assert!(short.to_string().starts_with("set 3, "), "{short}");
+    assert!(short.to_string().starts_with("set at index 2, "), "{short}");
     assert_eq!(failed::<()>(Err(short)), (Some(2), "RESQLITE_PARAMETER"));
     assert_eq!(count(&fixture), 0);
 }

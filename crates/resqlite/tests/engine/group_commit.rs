@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, mpsc};
 
-use resqlite::{Database, Error, Result, WriteResult};
+use resqlite::{Database, Error, Options, Result, WriteResult};
 
 use crate::support::{Asked, Fixture, ask, block_on, tell, write};
 
@@ -348,9 +348,11 @@ fn writes_around_a_transaction_keep_their_order() {
 
 #[test]
 fn a_full_disk_fails_only_the_writes_that_do_not_fit() {
-    let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY, b)");
-    let pages = fixture.integers("PRAGMA page_count")[0];
-    fixture.run(&format!("PRAGMA max_page_count = {}", pages + 20));
+    let options = Options {
+        pragmas: vec![("max_page_count".into(), "22".into())],
+        ..Options::default()
+    };
+    let fixture = Fixture::with("CREATE TABLE t(id INTEGER PRIMARY KEY, b)", options);
     let done = together(
         &fixture.db,
         &[

@@ -224,6 +224,22 @@ fn a_symbolic_link_leads_to_the_same_engine() {
     ));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_hard_link_to_an_open_file_is_refused_and_names_it() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let link = fixture.file("link.db");
+    fs::hard_link(fixture.path(), &link).unwrap();
+    for options in [Options::default(), read_only()] {
+        let error = refused(&link, options);
+        assert_eq!(error.code(), "RESQLITE_OPEN");
+        says(&error, "link.db", "test.db\", which is open");
+    }
+    let Fixture { db, folder: _folder } = fixture;
+    drop(db);
+    block_on(open(&link).unwrap().select("SELECT a FROM t", ())).unwrap();
+}
+
 #[test]
 fn an_engine_that_is_shared_refuses_options_that_contradict_its_own() {
     let fixture = Fixture::with(

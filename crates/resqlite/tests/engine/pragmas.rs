@@ -28,7 +28,6 @@ fn select_refuses_pragmas_that_do_more_than_read() {
         ("PRAGMA optimize", "use execute"),
         ("SELECT * FROM pragma_optimize(1)", "use execute"),
         ("PRAGMA incremental_vacuum", "use execute"),
-        ("PRAGMA max_page_count", "use execute"),
         ("PRAGMA user_version = 1", "use execute"),
         ("PRAGMA cache_size = 10", "one of its pragmas"),
         ("PRAGMA case_sensitive_like(1)", "one of its pragmas"),
@@ -57,7 +56,6 @@ fn execute_works_on_the_file() {
         "PRAGMA user_version = 7",
         "PRAGMA Application_ID = 8",
         "PRAGMA auto_vacuum = 2",
-        "PRAGMA max_page_count = 100000",
         "PRAGMA integrity_check",
     ] {
         fixture.run(sql);
@@ -100,6 +98,7 @@ fn what_would_be_set_for_the_writer_alone_is_refused_with_advice() {
         ("encoding", "before the file has content"),
         ("defer_foreign_keys", "transaction"),
         ("legacy_alter_table", "script given to exec"),
+        ("max_page_count", "script given to exec"),
         ("no_such_pragma", "SQLite knows no PRAGMA"),
     ] {
         let sql = format!("PRAGMA {name} = 1");
@@ -147,6 +146,18 @@ fn what_a_script_sets_for_itself_ends_with_it() {
         Value::Integer(1),
         "a script that fails ends, too"
     );
+}
+
+#[test]
+fn a_limit_of_the_size_that_a_script_sets_for_itself_ends_with_it() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let full = block_on(
+        fixture
+            .db
+            .exec("PRAGMA max_page_count = 10; INSERT INTO t VALUES (zeroblob(100000))"),
+    );
+    assert_eq!(full.unwrap_err().code(), "SQLITE_FULL");
+    fixture.run("INSERT INTO t VALUES (zeroblob(100000))");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use resqlite::{Durability, Error, HolderKind, Token, limits};
+use resqlite::{Durability, Error, HolderKind, Options, Token, limits};
 
 use crate::support::{Fixture, ask, block_on, integers, query, tell};
 
@@ -187,9 +187,11 @@ fn or_rollback_ends_the_transaction_and_says_so() {
 
 #[test]
 fn a_full_disk_inside_a_transaction_never_commits_half_of_it() {
-    let fixture = Fixture::new("CREATE TABLE t(a)");
-    let pages = fixture.integers("PRAGMA page_count")[0];
-    fixture.run(&format!("PRAGMA max_page_count = {}", pages + 10));
+    let options = Options {
+        pragmas: vec![("max_page_count".into(), "12".into())],
+        ..Options::default()
+    };
+    let fixture = Fixture::with("CREATE TABLE t(a)", options);
     let done = block_on(fixture.db.transaction(async |tx| {
         tx.execute("INSERT INTO t VALUES (1)", ()).await?;
         tx.execute("INSERT INTO t VALUES (zeroblob(1000000))", ()).await

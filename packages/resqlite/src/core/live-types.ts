@@ -1,5 +1,5 @@
 import type { StreamStats } from './counters'
-import type { AbortOptions, Row, RowsOf } from './types'
+import type { AbortOptions, Bytes, Row, RowsOf } from './types'
 
 export type { StreamStats, StreamSums } from './counters'
 
@@ -115,7 +115,7 @@ export interface Patch<T = Row> extends LeanPatch<T> {
 /** A patch as JSON, as {@link LiveQuery.changesBytes} returns it. */
 export interface EncodedPatch {
   /** The JSON text of a {@link LeanPatch} in UTF-8. All who get the same patch share it, so do not modify it. */
-  readonly bytes: Uint8Array
+  readonly bytes: Bytes
   /** As in {@link LeanPatch.initial}. */
   readonly initial: boolean
   /** As in {@link Emission.commit}. */

@@ -5,6 +5,12 @@ import type { rowType } from './row-type'
 export type SqlValue = null | number | bigint | string | boolean | Uint8Array
 
 /**
+ * Bytes with a buffer of their own, which `fetch` and `Response` take as a body: `Uint8Array<ArrayBuffer>`, or `Uint8Array` for
+ * TypeScript before 5.7.
+ */
+export type Bytes = ReturnType<Uint8ArrayConstructor['of']>
+
+/**
  * The parameters of one statement: an array for `?` and `?1`, or a plain object for `:name`, `@name` and `$name`. The keys of
  * the object may have the prefix or leave it out.
  *
@@ -163,7 +169,10 @@ export interface BackupOptions {
    * the backup is cancelled and rejects with what it threw; a file that was complete already stays.
    */
   progress?: ((progress: BackupProgress) => void) | undefined
-  /** Replaces a file that exists. Default: `false`, such a file is refused. */
+  /**
+   * Replaces a file that exists. The copy gives others no permission that this file does not give. Default: `false`, such a
+   * file is refused.
+   */
   overwrite?: boolean | undefined
   /**
    * How the copy is checked before it gets its name: `'full'` (default) by `PRAGMA integrity_check`, `'quick'` by

@@ -1,4 +1,4 @@
-import type { Row } from '../core/types'
+import type { Bytes, Row } from '../core/types'
 import { KeyedResult, type RowLists, type Step } from './keyed-result'
 import { encodePatch } from './patch-json'
 import { changesNothing, patchBetween, type RowPatch } from './patches'
@@ -39,8 +39,8 @@ export class KeyedQuery {
   /** The steps that lead to `#version`, by the versions from which they lead. */
   readonly #steps = new Map<number, Step>()
   /** The same as JSON. The first step, which is as large as the result, is kept only while somebody uses it. */
-  readonly #encoded = new Map<number, Uint8Array>()
-  #first: WeakRef<Uint8Array> | undefined
+  readonly #encoded = new Map<number, Bytes>()
+  #first: WeakRef<Bytes> | undefined
 
   private constructor(shared: SharedQuery, key: Columns) {
     this.#shared = shared
@@ -84,7 +84,7 @@ export class KeyedQuery {
   }
 
   /** Returns a step to the present version as JSON. The bytes are shared. */
-  encoded(step: Step): Uint8Array {
+  encoded(step: Step): Bytes {
     const known = step.since === 0 ? this.#first?.deref() : this.#encoded.get(step.since)
     const bytes = known ?? encodePatch(step)
     if (step.since !== 0) this.#encoded.set(step.since, bytes)

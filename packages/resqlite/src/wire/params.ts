@@ -5,15 +5,17 @@ import type { FrameWriter } from './frame-writer'
 import { Tag } from './protocol'
 
 const CODE = 'RESQLITE_PARAMETER'
+/** Of parameters that are not in a batch. */
+const NO_SET = -1
 const MIN_INT64 = -(2n ** 63n)
 const MAX_INT64 = 2n ** 63n - 1n
 
 /**
  * Writes the parameters of a statement. Throws a TypeError or RangeError that names the parameter; the caller drops the
- * frame, so nothing runs. In a batch, `set` counts the parameter sets from 1, and errors name it.
+ * frame, so nothing runs. In a batch, `set` is the index of the parameter set, which errors name.
  */
-export function writeParams(writer: FrameWriter, params: unknown, set = 0): void {
-  if (params === undefined && set === 0) writer.u32(0)
+export function writeParams(writer: FrameWriter, params: unknown, set = NO_SET): void {
+  if (params === undefined && set === NO_SET) writer.u32(0)
   else if (Array.isArray(params)) writePositional(writer, params, set)
   else if (isPlainObject(params)) writeNamed(writer, params, set)
   else throw typeError(`${inSet(set)}${misuse(params)}`, CODE)
@@ -108,7 +110,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 }
 
 function inSet(set: number): string {
-  return set === 0 ? '' : `set ${set}, `
+  return set === NO_SET ? '' : `set at index ${set}, `
 }
 
 function named(label: string | number): string {

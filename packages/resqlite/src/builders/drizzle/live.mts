@@ -5,10 +5,13 @@ import { checkObserver } from '../../core/checks.js'
 import type {
   CodedError,
   Emission,
+  LeanPatch,
   LiveIterator,
   LiveObservable,
   LiveObserver,
   LiveQuery,
+  Patch,
+  RowOf,
   StreamOptions,
   StreamStats,
   Unsubscribe,
@@ -17,11 +20,27 @@ import { observable } from '../../core/observable.js'
 import type { RowArray } from '../../core/types.js'
 import { ObservableQuery } from '../../live/observable.js'
 import type { ResqliteDatabase } from './database.mjs'
+import { type DrizzleChangesOptions, keyColumns } from './live-key.mjs'
+import { mappedPatch } from './patch-mapper.mjs'
 import { Prepared } from './prepared.mjs'
 import { RowMapper } from './row-mapper.mjs'
 
-/** A live query whose values are what Drizzle makes of the rows: a {@link LiveQuery} without patches. */
-export type DrizzleLiveQuery<V> = Omit<LiveQuery<V>, 'changes' | 'changesBytes'>
+/** A live query whose values are what Drizzle makes of the rows: a {@link LiveQuery} without `changesBytes`. */
+export interface DrizzleLiveQuery<V> extends Omit<LiveQuery<V>, 'changes' | 'changesBytes'> {
+  /**
+   * Iterates over what changed from one result to the next, as {@link LiveQuery.changes} does, with rows as Drizzle makes
+   * them. A row that did not change is the same object in all patches. For selects and relational queries of many rows.
+   *
+   * ```ts
+   * for await (const patch of live(db, db.query.users.findMany({ with: { pets: true } })).changes({ key: 'id' })) {
+   *   for (const { row, index } of patch.updated) list.replace(index, row)
+   * }
+   * ```
+   */
+  changes(options: DrizzleChangesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
+  changes(options: DrizzleChangesOptions<V> & { rows?: true | undefined }): LiveIterator<Patch<RowOf<V>>>
+  changes(options: DrizzleChangesOptions<V>): LiveIterator<Patch<RowOf<V>> | LeanPatch<RowOf<V>>>
+}
 
 /**
  * Returns a live query with the result of a query of Drizzle: a select, a relational query, or a `$count`. As with
@@ -47,18 +66,21 @@ export function live<R extends AnyRelations>(
   query: unknown,
   options?: Omit<StreamOptions, 'arrays'>,
 ): DrizzleLiveQuery<unknown> {
-  const { sql, params, mapper } = new Prepared(query, 'live')
-  const rows = db.$client.stream<RowArray>(sql, params, { ...options, arrays: true })
-  return new MappedLiveQuery(rows, new RowMapper(mapper))
+  const prepared = new Prepared(query, 'live')
+  const { sql, params, arrays } = prepared
+  const rows = db.$client.stream<RowArray>(sql, params, { ...options, arrays })
+  return new MappedLiveQuery(rows, prepared)
 }
 
 class MappedLiveQuery<V> implements DrizzleLiveQuery<V> {
   readonly #rows: LiveQuery<RowArray[]>
+  readonly #prepared: Prepared
   readonly #mapper: RowMapper<V>
 
-  constructor(rows: LiveQuery<RowArray[]>, mapper: RowMapper<V>) {
+  constructor(rows: LiveQuery<RowArray[]>, prepared: Prepared) {
     this.#rows = rows
-    this.#mapper = mapper
+    this.#prepared = prepared
+    this.#mapper = new RowMapper(prepared.mapper)
   }
 
   subscribe(
@@ -83,6 +105,13 @@ class MappedLiveQuery<V> implements DrizzleLiveQuery<V> {
 
   values(): LiveIterator<V> {
     return this.#rows.values().map((rows) => this.#mapper.valueOf(rows))
+  }
+
+  changes(options: DrizzleChangesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
+  changes(options: DrizzleChangesOptions<V>): LiveIterator<Patch<RowOf<V>>>
+  changes(options: DrizzleChangesOptions<V>): LiveIterator<unknown> {
+    const key = keyColumns(this.#prepared, options)
+    return this.#rows.changes({ ...options, key }).map((patch) => mappedPatch(patch, this.#mapper))
   }
 
   get current(): V | undefined {

@@ -15,10 +15,20 @@ interface DrizzlePrepared {
   getQuery(): Query
 }
 
+/** What is selected, as queries of Drizzle know it. Its declarations leave out a part. */
+interface Selecting {
+  /** A relational query. */
+  readonly mode?: 'many' | 'first'
+  _getQuery?(): { selection: { key: string; selection?: unknown }[] }
+  /** A select, once it was prepared. */
+  readonly config?: { readonly fieldsFlat?: { path: string[] }[] }
+}
+
 /** A query of Drizzle, ready to be run with others or to be kept up to date. */
 export class Prepared {
   readonly sql: string
   readonly params: readonly SqlValue[]
+  readonly #query: unknown
   readonly #prepared: DrizzlePrepared
 
   /** `operation`: for errors. */
@@ -28,12 +38,31 @@ export class Prepared {
     const { sql, params } = prepared.getQuery()
     this.sql = sql
     this.params = fillPlaceholders(params, {}) as SqlValue[]
+    this.#query = query
     this.#prepared = prepared
+  }
+
+  /** Whether it needs rows as arrays. */
+  get arrays(): boolean {
+    return this.#prepared.mode === 'arrays'
   }
 
   /** Makes of all rows what the query returns. Undefined if they are returned as they are. */
   get mapper(): Mapper | undefined {
-    return this.#prepared.mapper
+    const { executeMethod, mapper } = this.#prepared
+    return executeMethod === 'get' ? ([row]) => row : mapper
+  }
+
+  /**
+   * Where the values of each column are in the rows that Drizzle makes, as `name` or `group.name`; undefined for what is
+   * nested by a relation. Undefined as a whole if Drizzle does not make a list of the rows.
+   */
+  get paths(): (string | undefined)[] | undefined {
+    const { mode, config, _getQuery } = this.#query as Selecting
+    if (_getQuery === undefined) return config?.fieldsFlat?.map(({ path }) => path.join('.'))
+    if (mode === 'first') return undefined
+    const { selection } = _getQuery.call(this.#query)
+    return selection.map(({ key, selection }) => (selection === undefined ? key : undefined))
   }
 
   /** The tables that it writes to, if Drizzle knows them. */
@@ -44,10 +73,9 @@ export class Prepared {
 
   /** What the query returns, from a result with rows as arrays. */
   valueOf(result: QueryResult<RowArray>): unknown {
-    const { mode, executeMethod, mapper } = this.#prepared
-    const rows: unknown[] = mode === 'arrays' ? result.rows : objects(result)
-    if (executeMethod === 'run') return { ...result, rows }
-    if (executeMethod === 'get') return rows[0]
+    const { arrays, mapper } = this
+    const rows: unknown[] = arrays ? result.rows : objects(result)
+    if (this.#prepared.executeMethod === 'run') return { ...result, rows }
     return mapper === undefined ? rows : mapper(rows as RowArray[])
   }
 }

@@ -20,19 +20,25 @@ export class RowMapper<V> {
   /** The same rows give the same value. */
   valueOf(rows: readonly RowArray[]): V {
     if (rows !== this.#rows) {
-      this.#value = (this.#isList ? this.#list(rows) : this.#single(rows)) as V
+      this.#value = (this.#isList ? this.list(rows) : this.#single(rows)) as V
       this.#rows = rows
     }
     return this.#value as V
   }
 
-  #list(rows: readonly RowArray[]): unknown[] {
+  /** What a list has for each of these rows. */
+  list(rows: readonly RowArray[]): unknown[] {
     const fresh = rows.filter((row) => !this.#known.has(row))
     const mapped = this.#mapper(fresh) as unknown[]
     fresh.forEach((row, i) => {
       this.#known.set(row, mapped[i])
     })
     return rows.map((row) => this.#known.get(row))
+  }
+
+  /** What a list has for a row. */
+  row(row: RowArray): unknown {
+    return this.list([row])[0]
   }
 
   #single(rows: readonly RowArray[]): unknown {

@@ -4,13 +4,20 @@ import type { SqlValue } from '../../core/types.js'
 import type { Connection } from '../connection.js'
 import { TransactionStep } from './transaction-step.mjs'
 
+/** The rowid of the row that was inserted last through a dialect, as `last_insert_rowid()` of its connection would be. */
+export interface LastInsert {
+  rowid: bigint
+}
+
 export class KyselyConnection implements DatabaseConnection {
   readonly connection: Connection
+  readonly #lastInsert: LastInsert
   /** Cancels the statement that runs, if it was called with a signal. */
   #cancel: AbortController | undefined
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, lastInsert: LastInsert) {
     this.connection = connection
+    this.#lastInsert = lastInsert
   }
 
   async executeQuery<R>(query: CompiledQuery, options?: AbortableOperationOptions): Promise<QueryResult<R>> {
@@ -21,7 +28,7 @@ export class KyselyConnection implements DatabaseConnection {
     // Kysely stops waiting when the signal fires. What becomes of the statement, it decides by `cancelQuery`.
     this.#cancel = options?.signal === undefined ? undefined : new AbortController()
     const params = query.parameters as readonly SqlValue[]
-    return resultOf(await this.connection.query(query.sql, params, { signal: this.#cancel?.signal }))
+    return this.#resultOf(await this.connection.query(query.sql, params, { signal: this.#cancel?.signal }))
   }
 
   async cancelQuery(): Promise<void> {
@@ -45,14 +52,11 @@ export class KyselyConnection implements DatabaseConnection {
     }
     if (chunk.length > 0) yield { rows: chunk }
   }
-}
 
-/**
- * A statement that inserted nothing has no `insertId`. (SQLite's own `last_insert_rowid()` would still be the rowid of an
- * insert before, which on a connection that all callers share may be anybody's.)
- */
-function resultOf<R>({ rows, columns, changes, lastInsertRowid }: Result): QueryResult<R> {
-  if (columns.length > 0) return { rows: rows as R[] }
-  const insertId = BigInt(lastInsertRowid)
-  return { rows: [], numAffectedRows: BigInt(changes), insertId: insertId === 0n ? undefined : insertId }
+  /** Kysely's dialects for SQLite have one connection, and give its `last_insert_rowid()` with each write. */
+  #resultOf<R>({ rows, columns, changes, lastInsertRowid }: Result): QueryResult<R> {
+    if (lastInsertRowid) this.#lastInsert.rowid = BigInt(lastInsertRowid)
+    if (columns.length > 0) return { rows: rows as R[] }
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: this.#lastInsert.rowid }
+  }
 }

@@ -1,13 +1,14 @@
 import type { Driver } from 'kysely'
 import { Connection, Pool } from '../connection.js'
 import type { ResqliteDialectConfig } from './config.mjs'
-import { KyselyConnection } from './connection.mjs'
+import { KyselyConnection, type LastInsert } from './connection.mjs'
 import { quoted, TransactionStep } from './transaction-step.mjs'
 
 export class ResqliteDriver implements Driver {
   readonly #config: ResqliteDialectConfig
   /** Kysely calls `init` before everything else. */
   #pool!: Pool
+  readonly #lastInsert: LastInsert = { rowid: 0n }
 
   constructor(config: ResqliteDialectConfig) {
     this.#config = config
@@ -19,7 +20,7 @@ export class ResqliteDriver implements Driver {
   }
 
   async acquireConnection(): Promise<KyselyConnection> {
-    return new KyselyConnection(new Connection(this.#pool))
+    return new KyselyConnection(new Connection(this.#pool), this.#lastInsert)
   }
 
   async beginTransaction(to: KyselyConnection): Promise<void> {

@@ -1,12 +1,12 @@
-import type { Transaction } from '@prisma/driver-adapter-utils'
+import type { SqlQuery, Transaction } from '@prisma/driver-adapter-utils'
 import type { TransactionHandle } from '../../transaction-handle'
 import type { TimestampFormat } from './arguments'
 import { reported } from './errors'
 import { PrismaQueryable } from './queryable'
 
 export class PrismaTransaction extends PrismaQueryable implements Transaction {
-  /** Prisma sends no COMMIT and ROLLBACK as SQL. It calls the methods. */
-  readonly options = { usePhantomQuery: true }
+  /** Prisma sends COMMIT or ROLLBACK as SQL, which its logs and traces show, and then calls the method, too. */
+  readonly options = { usePhantomQuery: false }
   readonly #handle: TransactionHandle
 
   constructor(handle: TransactionHandle, timestampFormat: TimestampFormat) {
@@ -14,12 +14,19 @@ export class PrismaTransaction extends PrismaQueryable implements Transaction {
     this.#handle = handle
   }
 
-  commit(): Promise<void> {
-    return reported(this.#handle.commit())
+  override async executeRaw(query: SqlQuery): Promise<number> {
+    const { sql } = query
+    if (sql !== 'COMMIT' && sql !== 'ROLLBACK') return await super.executeRaw(query)
+    await reported(sql === 'COMMIT' ? this.#handle.commit() : this.#handle.rollback())
+    return 0
   }
 
-  rollback(): Promise<void> {
-    return reported(this.#handle.rollback())
+  async commit(): Promise<void> {
+    if (this.#handle.open) await reported(this.#handle.commit())
+  }
+
+  async rollback(): Promise<void> {
+    if (this.#handle.open) await reported(this.#handle.rollback())
   }
 
   createSavepoint(name: string): Promise<void> {

@@ -1,0 +1,50 @@
+import { typeError } from '../../core/errors.js'
+import type { ChangesOptions, RowOf } from '../../core/live-types.js'
+import type { Prepared } from './prepared.mjs'
+
+/** The properties of a row, and as `group.property` those of the objects in it, which joins and nested selections give. */
+type PathOf<T> = { [K in keyof T & string]: K | NestedIn<K, NonNullable<T[K]>> }[keyof T & string]
+type NestedIn<K extends string, T> = T extends Plain
+  ? never
+  : T extends object
+    ? `${K}.${keyof T & string}`
+    : never
+type Plain = Date | Uint8Array | readonly unknown[]
+
+/** What can be in the key of a result: properties, or indexes of rows that are arrays; nothing if there is no array of rows. */
+export type DrizzleKeyColumn<V> = [RowOf<V>] extends [never]
+  ? never
+  : RowOf<V> extends readonly unknown[]
+    ? number
+    : PathOf<RowOf<V>>
+
+/** Options of {@link DrizzleLiveQuery.changes}. */
+export interface DrizzleChangesOptions<V> extends Omit<ChangesOptions<unknown>, 'key'> {
+  /**
+   * The property, or the properties together, whose values are different in each row. Like a primary key. Where a join or a
+   * selection nests columns, they are named by their path, as `'users.id'`.
+   */
+  key: DrizzleKeyColumn<V> | readonly DrizzleKeyColumn<V>[]
+}
+
+/** The columns of the key in the rows that SQLite returns: by their indexes, or in raw SQL as they were given. */
+export function keyColumns(prepared: Prepared, options: unknown): number | number[] {
+  const { key } = (options ?? {}) as { key?: unknown }
+  const { paths, mapper } = prepared
+  if (mapper === undefined) return key as number
+  if (key === undefined) throw refused("option key is missing; it must name a property, as in { key: 'id' }")
+  if (paths === undefined) {
+    throw refused('only selects, raw SQL and relational queries have patches, if they return many rows')
+  }
+  return (Array.isArray(key) ? key : [key]).map((path) => {
+    const index = paths.indexOf(path)
+    if (index !== -1) return index
+    const names = paths.filter((path) => path !== undefined).map((path) => JSON.stringify(path))
+    const given = typeof path === 'string' ? JSON.stringify(path) : `a ${typeof path}`
+    throw refused(`option key must be one of ${names.join(', ')}, the columns of the rows; not ${given}`)
+  })
+}
+
+function refused(message: string): TypeError {
+  return typeError(`changes: ${message}`, 'RESQLITE_OPTION')
+}

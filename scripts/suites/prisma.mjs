@@ -1,0 +1,110 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { root } from '../lib/paths.mjs'
+import { CommandFailed } from '../lib/process.mjs'
+import { runJest } from './lib/jest.mjs'
+import { installPackages, takeSource } from './lib/source.mjs'
+
+const version = '7.9.1'
+const tests = 'packages/client/tests/functional'
+
+/** Packages of Prisma, all of one version. */
+const ofPrisma = [
+  ...['adapter-better-sqlite3', 'adapter-libsql', 'adapter-pg', 'client', 'client-generator-js'],
+  ...['client-generator-ts', 'client-runtime-utils', 'driver-adapter-utils', 'instrumentation', 'internals'],
+  'sqlcommenter-trace-context',
+]
+
+/** What the tests import besides. */
+const others = {
+  '@faker-js/faker': '9.6.0',
+  '@fast-check/jest': '2.0.3',
+  '@jest/create-cache-key-function': '29.7.0',
+  '@jest/globals': '29.7.0',
+  '@opentelemetry/api': '1.9.0',
+  '@opentelemetry/context-async-hooks': '2.1.0',
+  '@opentelemetry/instrumentation': '0.206.0',
+  '@opentelemetry/resources': '2.1.0',
+  '@opentelemetry/sdk-trace-base': '2.1.0',
+  '@opentelemetry/semantic-conventions': '1.37.0',
+  '@snaplet/copycat': '6.0.0',
+  esbuild: '0.25.5',
+  'expect-type': '1.2.2',
+  'indent-string': '4.0.0',
+  jest: '29.7.0',
+  'jest-extended': '4.0.2',
+  'jest-snapshot': '29.7.0',
+  'js-levenshtein': '1.1.6',
+  kleur: '4.1.5',
+  klona: '2.0.6',
+  'new-github-issue-url': '0.2.1',
+  'stacktrace-parser': '0.1.11',
+  'strip-ansi': '7.1.0',
+  'strip-indent': '4.0.0',
+  'ts-pattern': '5.6.2',
+}
+
+/** Theirs need the whole repository, built. */
+const replaced = { 'client.cjs': 'setupTestSuiteClient.ts', 'database.cjs': 'setupTestSuiteEnv.ts' }
+
+const own = (file) => join(root, 'scripts', 'suites', 'prisma', file)
+
+const explained = {
+  'when FK is DEFERRABLE should succeed':
+    "it sets PRAGMA defer_foreign_keys outside of a transaction, for the next one on the connection, which may be anybody's; " +
+    'resqlite takes it inside of one',
+  'should not throw when using Prisma.empty inside':
+    'it expects the words of better-sqlite3 for SQL without a statement',
+}
+
+/** Prisma's functional tests of its client, for SQLite with a driver adapter. */
+export async function suite() {
+  if (Number.parseInt(process.versions.node, 10) < 22)
+    throw new CommandFailed('the suite needs Node.js 22 or later')
+  const folder = takeSource({
+    name: 'prisma',
+    url: 'https://github.com/prisma/prisma.git',
+    tag: version,
+    paths: [tests, 'packages/client/src/runtime', 'packages/get-platform/src', 'helpers/blaze'],
+  })
+  // The release of better-sqlite3 that Prisma's adapter wants has no binaries in its package.
+  const overrides = { 'better-sqlite3': '13.0.3' }
+  const versions = Object.fromEntries(ofPrisma.map((name) => [`@prisma/${name}`, version]))
+  installPackages(folder, { name: 'prisma', dependencies: { ...versions, ...others }, overrides })
+  for (const [file, theirs] of Object.entries(replaced))
+    copyFileSync(own(file), join(folder, tests, '_utils', theirs))
+  const config = own('jest.config.cjs')
+  const run = (driver) => {
+    const databases = mkdtempSync(join(tmpdir(), 'prisma-'))
+    try {
+      return runJest({
+        folder,
+        config,
+        part: 'js_better_sqlite3',
+        env: environment(folder, driver, databases),
+      })
+    } finally {
+      rmSync(databases, { recursive: true })
+    }
+  }
+  return {
+    title: `Prisma ${version}, functional tests`,
+    runs: [
+      { driver: `adapter-better-sqlite3 ${version}`, ...run('better-sqlite3') },
+      { driver: 'resqlite', ...run('resqlite') },
+    ],
+    explained,
+  }
+}
+
+function environment(folder, driver, databases) {
+  return {
+    PRISMA_DATABASES: databases,
+    PRISMA_SOURCE: folder,
+    PRISMA_DRIVER: driver,
+    ONLY_TEST_PROVIDERS: 'sqlite',
+    ONLY_TEST_PROVIDER_ADAPTERS: 'js_better_sqlite3',
+    TEST_CLIENT_RUNTIME: 'client',
+  }
+}
