@@ -13,7 +13,7 @@ const documents = [
   { file: 'SECURITY.md', letter: 'S' },
 ]
 
-/** `- **G13** A guarantee.` */
+/** `- **G12** A guarantee.` */
 const guaranteeLine = /^- \*\*([A-Z])(\d+)\*\* \S/
 
 /** The line of a guarantee with its tests: nothing but references in backticks, with commas between them. */
