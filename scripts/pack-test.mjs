@@ -1,11 +1,12 @@
 // Installs the packed packages in an empty project, as a user would get them, and runs a program of each module
 // system on them.
 
+import { spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { nativeFolder, packageFolder } from './lib/paths.mjs'
-import { nativeFile, platformFolder, thisPlatform } from './lib/platforms.mjs'
+import { ciphersFolder, fillCiphers, nativeFile, platformFolder, thisPlatform } from './lib/platforms.mjs'
 import { CommandFailed, capture, npm } from './lib/process.mjs'
 
 /** What the main package may contain; anything else in the tarball is a mistake. */
@@ -27,13 +28,33 @@ const programs = {
   'program.cjs': `const { Database } = require('resqlite')\nconst { available } = require('resqlite/profile')\nasync function main() {${body}}\nmain()`,
 }
 
+const withKey = (source) => source.replace("open('notes.db')", "open('notes.db', { key: 'a passphrase' })")
+
 /** Packs, checks, installs and runs. Throws a CommandFailed that says what is wrong. */
 export function packTest() {
+  inProject((project) => {
+    installIn(project, [packMain(project), packPlatform(project)])
+    for (const [file, source] of Object.entries(programs)) runProgram(project, file, source)
+    const refused = tryProgram(project, 'key.mjs', withKey(programs['program.mjs']))
+    if (!refused.includes('npm install @resqlite/ciphers')) throw new CommandFailed(`a key gave: ${refused}`)
+    console.log('key.mjs: refused, with advice')
+  })
+}
+
+/** The same with the packages for encryption, and a key. */
+export function packCiphersTest() {
+  inProject((project) => {
+    installIn(project, [packMain(project), packCiphers(project), packCiphersPlatform(project)])
+    for (const [file, source] of Object.entries(programs)) runProgram(project, file, withKey(source))
+    const start = readFileSync(join(project, 'notes.db')).subarray(0, 16).toString('latin1')
+    if (start.startsWith('SQLite')) throw new CommandFailed('the database is not encrypted')
+  })
+}
+
+function inProject(work) {
   const project = mkdtempSync(join(tmpdir(), 'resqlite-pack-'))
   try {
-    const tarballs = [packMain(project), packPlatform(project)]
-    installIn(project, tarballs)
-    for (const [file, source] of Object.entries(programs)) runProgram(project, file, source)
+    work(project)
   } finally {
     rmSync(project, { recursive: true, force: true })
   }
@@ -55,6 +76,21 @@ function packPlatform(project) {
   const folder = join(project, 'platform')
   cpSync(platformFolder(platform), folder, { recursive: true })
   copyFileSync(join(nativeFolder, nativeFile(platform)), join(folder, nativeFile(platform)))
+  return packFilled(folder, project)
+}
+
+function packCiphers(project) {
+  checkManifest(ciphersFolder)
+  return pack(ciphersFolder, project).filename
+}
+
+function packCiphersPlatform(project) {
+  const folder = join(project, 'platform')
+  fillCiphers(thisPlatform(), nativeFolder, folder)
+  return packFilled(folder, project)
+}
+
+function packFilled(folder, project) {
   checkManifest(folder)
   const packed = pack(folder, project)
   console.log(`${packed.filename}: ${(packed.size / 1024).toFixed(0)} kB`)
@@ -80,6 +116,12 @@ function installIn(project, tarballs) {
     cwd: project,
     quiet: true,
   })
+}
+
+/** What a program that fails prints. */
+function tryProgram(project, file, source) {
+  writeFileSync(join(project, file), source)
+  return spawnSync(process.execPath, [file], { cwd: project, encoding: 'utf8' }).stderr
 }
 
 function runProgram(project, file, source) {

@@ -7,15 +7,24 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { packageFolder } from './lib/paths.mjs'
-import { nativeFile, platformFolder, platforms } from './lib/platforms.mjs'
+import {
+  ciphersFile,
+  ciphersFolder,
+  fillCiphers,
+  nativeFile,
+  platformFolder,
+  platforms,
+} from './lib/platforms.mjs'
 
 const [folder] = process.argv.slice(2)
 if (!folder) throw new Error('usage: node scripts/prepublish.mjs <folder with the native modules>')
 
-const missing = platforms.filter((platform) => !existsSync(join(resolve(folder), nativeFile(platform))))
-if (missing.length > 0) throw new Error(`no native module for ${missing.join(', ')} in ${folder}`)
+const files = platforms.flatMap((platform) => [nativeFile(platform), ciphersFile(platform)])
+const missing = files.filter((file) => !existsSync(join(resolve(folder), file)))
+if (missing.length > 0) throw new Error(`${folder} lacks ${missing.join(', ')}`)
 
 const main = readManifest(packageFolder)
+const ciphers = { ...readManifest(ciphersFolder), version: main.version, optionalDependencies: {} }
 main.optionalDependencies = {}
 for (const platform of platforms) {
   const target = platformFolder(platform)
@@ -23,7 +32,13 @@ for (const platform of platforms) {
   const manifest = { ...readManifest(target), version: main.version }
   writeManifest(target, manifest)
   main.optionalDependencies[manifest.name] = main.version
+  const encrypting = fillCiphers(platform, resolve(folder), `${target}-ciphers`, main.version)
+  ciphers.optionalDependencies[encrypting.name] = main.version
 }
+// Whoever installs it beside resqlite must take the same version.
+main.peerDependencies[ciphers.name] = main.version
+main.peerDependenciesMeta[ciphers.name] = { optional: true }
+writeManifest(ciphersFolder, ciphers)
 writeManifest(packageFolder, main)
 console.log(`${main.name} ${main.version} is ready for ${platforms.length} platforms`)
 

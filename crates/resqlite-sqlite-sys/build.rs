@@ -1,6 +1,6 @@
 //! Compiles SQLite. All its options are here.
 
-use std::env;
+use std::{env, path::PathBuf};
 
 /// What SQLite is told, besides what depends on the platform.
 const OPTIONS: [(&str, Option<&str>); 30] = [
@@ -54,13 +54,37 @@ const OPTIONS: [(&str, Option<&str>); 30] = [
     ("_POSIX_THREAD_SAFE_FUNCTIONS", None),
 ];
 
+/// What SQLite3 Multiple Ciphers is told besides.
+const CIPHER_OPTIONS: [(&str, Option<&str>); 7] = [
+    // It encrypts databases and their journals, but no temporary files: there are none.
+    ("SQLITE_TEMP_STORE", Some("3")),
+    // ChaCha20-Poly1305 is the default, and nobody can choose another.
+    ("HAVE_CIPHER_AES_128_CBC", Some("0")),
+    ("HAVE_CIPHER_AES_256_CBC", Some("0")),
+    ("HAVE_CIPHER_RC4", Some("0")),
+    ("HAVE_CIPHER_ASCON128", Some("0")),
+    ("HAVE_CIPHER_AEGIS", Some("0")),
+    ("HAVE_CIPHER_SQLCIPHER", Some("0")),
+];
+
+/// Where the sources of SQLite3 Multiple Ciphers are; `scripts/ciphers.mjs` fetches them.
+const CIPHERS_SOURCE: &str = "RESQLITE_CIPHERS_SOURCE";
+
 fn main() {
     let target = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     let mut build = cc::Build::new();
-    build.file("sqlite3/sqlite3.c").warnings(false);
     for (name, value) in OPTIONS {
         build.define(name, value);
     }
+    let source = if env::var_os("CARGO_FEATURE_CIPHERS").is_some() {
+        for (name, value) in CIPHER_OPTIONS {
+            build.define(name, value);
+        }
+        ciphers()
+    } else {
+        PathBuf::from("sqlite3")
+    };
+    build.file(source.join("sqlite3.c")).warnings(false);
     if target != "windows" {
         build.define("HAVE_LOCALTIME_R", None);
     }
@@ -69,6 +93,15 @@ fn main() {
         build.define("SQLITE_TEMP_STORE", "3");
     }
     build.compile("sqlite3");
-    println!("cargo:rerun-if-changed=sqlite3");
+    println!("cargo:rerun-if-changed={}", source.display());
     println!("cargo:rerun-if-changed=build.rs");
+}
+
+/// The folder with SQLite as SQLite3 Multiple Ciphers has changed it.
+fn ciphers() -> PathBuf {
+    println!("cargo:rerun-if-env-changed={CIPHERS_SOURCE}");
+    let source = env::var_os(CIPHERS_SOURCE).unwrap_or_else(|| {
+        panic!("the feature `ciphers` takes sources that are not in this repository: `node scripts/ciphers.mjs source` fetches them and prints a path for the variable {CIPHERS_SOURCE}")
+    });
+    source.into()
 }

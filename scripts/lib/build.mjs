@@ -9,9 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
+import { ciphersTarget } from './ciphers.mjs'
 import { declarations } from './declarations.mjs'
 import { nativeFolder, packageFolder, profileFolder, testProfile } from './paths.mjs'
-import { nativeFile, platformOfTarget } from './platforms.mjs'
+import { ciphersFile, nativeFile, platformOfTarget } from './platforms.mjs'
 import { capture, npm, requireCargo } from './process.mjs'
 
 const crate = 'resqlite-node'
@@ -66,6 +67,26 @@ export function buildTestProfile() {
   mkdirSync(profileFolder, { recursive: true })
   const library = compileForTests([...withCounters, '--test', 'profile'], definitionsFolder('tests'))
   putInPlace(library, testProfile)
+}
+
+/**
+ * Builds the native module with encryption and gives back where it is: beside the other, under a name that nothing loads
+ * by default. The sources are prepared (lib/ciphers.mjs).
+ */
+export function buildCiphers({ target, zig = false } = {}) {
+  const library = compile({ target, zig, features: 'ciphers', folder: ciphersTarget })
+  const file = join(nativeFolder, ciphersFile(platformOfTarget(target ?? hostTarget())))
+  mkdirSync(nativeFolder, { recursive: true })
+  putInPlace(library, file)
+  return file
+}
+
+/** Builds the native module with encryption for tests. */
+export function buildTestCiphers() {
+  const library = compile({ features: 'ciphers', folder: ciphersTarget, release: false })
+  const file = join(ciphersTarget, 'tests.node')
+  putInPlace(library, file)
+  return file
 }
 
 /**

@@ -47,10 +47,14 @@ afterEach(() => {
 
 after(() => rmSync(folder, { recursive: true, force: true }))
 
+const native = createRequire(import.meta.url)(join(packageFolder, 'dist', 'wire', 'native.js'))
+const canEncrypt = native.nativeBinding().canEncrypt()
+
 const pages = [
   ...['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md'],
   ...['docs/builders/drizzle.md', 'docs/builders/knex.md', 'docs/builders/kysely.md'],
   'docs/builders/prisma.md',
+  ...(canEncrypt ? ['docs/encryption.md'] : []),
 ]
 
 for (const page of pages) {

@@ -17,6 +17,7 @@ use crate::{
     cancellation::Cancellation,
     commit_frames, copies, diagnostics, explanation,
     frames::Request,
+    key,
     listener::FrameListener,
     open::{self, Content},
     protocol::{INTEGERS_MASK, Op, RequestFlags, begin_flags},
@@ -104,6 +105,7 @@ impl Dispatcher {
             Op::Backup => self.backup(request),
             Op::Serialize => self.serialize(request),
             Op::Checkpoint => self.checkpoint(request)?,
+            Op::Rekey => self.rekey(request),
             Op::Upload => self.realm.uploads.append(request.target, request.bytes(0)?),
         }
         Some(has_reply)
@@ -196,6 +198,20 @@ impl Dispatcher {
             engine.checkpoint(mode, Box::new(done));
         });
         Some(())
+    }
+
+    fn rekey(&self, request: &Request<'_>) {
+        let key = match key::parse(request.text(0).unwrap_or_default()) {
+            Ok(key) => key,
+            Err(error) => return self.reply(request).fail(&error),
+        };
+        self.with_engine(request, |engine, reply| {
+            let done = move |done: Result<(), Error>| match done {
+                Ok(()) => reply.done(),
+                Err(error) => reply.fail(&error),
+            };
+            engine.rekey(key, Box::new(done));
+        });
     }
 
     fn diagnostics(&self, request: &Request<'_>) {

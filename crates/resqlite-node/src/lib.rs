@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! protocol · sync · errors · texts · cancellation · stats · blocking · external_memory
-//! limits · sessions · uploads · open · explanation · diagnostics
+//! key · limits · sessions · uploads · open · explanation · diagnostics
 //! frames · slab
 //! subscriptions
 //! profile
@@ -33,6 +33,7 @@ mod errors;
 mod explanation;
 mod external_memory;
 mod frames;
+mod key;
 mod limits;
 mod listener;
 mod open;
@@ -53,6 +54,12 @@ mod uploads;
 use napi_derive::napi;
 #[cfg(feature = "profile")]
 pub use profile::{profile_emission, profile_reset, profile_snapshot, profile_turn};
+
+/// Whether this module can open databases with a key.
+#[napi]
+pub fn can_encrypt() -> bool {
+    resqlite::can_encrypt()
+}
 
 /// The version of the bundled SQLite.
 #[napi]

@@ -5,6 +5,8 @@ use std::time::Duration;
 use resqlite::{Checkpoints, Durability, Error, Extension, Options, Result};
 use serde_json::Value;
 
+use crate::key;
+
 /// What is to be opened.
 pub(crate) enum Content {
     /// A file, or a new database in memory.
@@ -59,6 +61,7 @@ pub(crate) fn parse(text: &str) -> Result<(Content, Options)> {
             Some("manual") => Some(Checkpoints::Manual),
             _ => None,
         },
+        key: value.get("key").map(key::of).transpose()?,
     };
     Ok((content, options))
 }

@@ -112,6 +112,8 @@ byte_enum! {
         CloseCursor = 36,
         /// Has a `QUEUED` frame sent for the next request that is answered, when a thread takes it up. No reply.
         TimeNext = 37,
+        /// `text`: the new key as JSON.
+        Rekey = 38,
     }
 }
 

@@ -4,9 +4,13 @@
 
 #![allow(missing_docs, non_camel_case_types, non_snake_case, unsafe_code)]
 
+#[cfg(feature = "ciphers")]
+mod ciphers;
 mod constants;
 mod functions;
 mod types;
 mod virtual_tables;
 
+#[cfg(feature = "ciphers")]
+pub use self::ciphers::*;
 pub use self::{constants::*, functions::*, types::*, virtual_tables::*};

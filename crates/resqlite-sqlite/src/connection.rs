@@ -11,10 +11,13 @@ use resqlite_sqlite_sys as ffi;
 use crate::{
     backup::Backup,
     c_text::{self, c_string},
+    ciphers,
     error::{Error, Result},
     file_locks, full_text,
     handle::Handle,
+    header::{self, Header},
     hooks::{self, Action, Hooks, PreUpdate},
+    key::Key,
     log_rewrite, series,
     statement::Statement,
 };
@@ -117,6 +120,7 @@ impl Connection {
         });
         handle.check(code)?;
         let connection = Self { handle };
+        ciphers::remove_functions(&connection.handle)?;
         full_text::make_innocuous(&connection.handle)?;
         series::register(&connection.handle)?;
         Ok(connection)
@@ -273,6 +277,31 @@ impl Connection {
             log: u32::try_from(log).ok(),
             copied: u32::try_from(copied).ok(),
         })
+    }
+
+    /// Sets the key of the main database. Comes before anything is read from it: whether the key is right shows the first
+    /// read, which fails with `SQLITE_NOTADB` if it is not.
+    ///
+    /// # Errors
+    /// `SQLITE_ERROR` where [`can_encrypt`](crate::can_encrypt) says no.
+    pub fn set_key(&self, key: &Key) -> Result<()> {
+        ciphers::set_key(&self.handle, key)
+    }
+
+    /// Encrypts the main database, which is encrypted, with another key. It is one transaction, which writes every page
+    /// to the write-ahead log. No other connection may use the log: it would take pages under one key for pages under
+    /// the other.
+    ///
+    /// # Errors
+    /// SQLite's; the old key is valid then.
+    pub fn change_key(&self, key: &Key) -> Result<()> {
+        ciphers::change_key(&self.handle, key)
+    }
+
+    /// Returns the first bytes of the database file as they are in it; `None` if there are fewer. The connection has no
+    /// key.
+    pub fn header(&self) -> Option<Header> {
+        header::read(&self.handle)
     }
 
     /// Begins to copy the main database into that of another connection, whose content it replaces.

@@ -46,11 +46,24 @@ impl Handle {
             } else {
                 0
             };
-            Error::new(extended, c_text::owned(ffi::sqlite3_errmsg(db)))
-                .at(offset)
-                .because(system)
+            Error::new(
+                extended,
+                without_parameters(c_text::owned(ffi::sqlite3_errmsg(db))),
+            )
+            .at(offset)
+            .because(system)
         }
     }
+}
+
+/// A message that names a file by a URL, without the parameters of the URL: one may be a key.
+fn without_parameters(mut message: String) -> String {
+    if message.starts_with("unable to open database: file:")
+        && let Some(at) = message.find('?')
+    {
+        message.truncate(at);
+    }
+    message
 }
 
 impl Drop for Handle {

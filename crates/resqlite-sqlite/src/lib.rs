@@ -18,6 +18,7 @@
 
 mod backup;
 mod c_text;
+mod ciphers;
 mod code;
 mod connection;
 mod error;
@@ -32,7 +33,9 @@ mod file_locks;
 mod full_text;
 mod functions;
 mod handle;
+mod header;
 mod hooks;
+mod key;
 mod log_rewrite;
 pub mod memory_vfs;
 mod random;
@@ -68,6 +71,7 @@ pub mod limit {
 }
 
 pub use backup::Backup;
+pub use ciphers::can_encrypt;
 pub use code::name as code_name;
 pub use connection::{
     Access, Checkpoint, Checkpointed, ColumnMetadata, Connection, Memory, Prepared, version,
@@ -75,7 +79,9 @@ pub use connection::{
 pub use error::{Error, Result};
 pub use file_locks::locks_survive_other_copies;
 pub use functions::{Aggregate, Call, Signature};
+pub use header::Header;
 pub use hooks::{Action, PreUpdate, RowOperation, action};
+pub use key::Key;
 pub use random::random;
 pub use statement::{ColumnOrigin, Statement};
 pub use value::ValueRef;

@@ -16,8 +16,8 @@ use crate::{
     handle::Handle,
 };
 
-/// Bytes per read and write. SQLite allows less than 128 KiB.
-const CHUNK: usize = 1 << 16;
+/// The most bytes per read and write. SQLite allows less than 128 KiB.
+const CHUNK: usize = (1 << 16) - 1;
 
 /// Rewrites the log of a schema and syncs it. The caller holds the write lock, so no other connection writes to the log.
 pub(crate) fn rewrite(handle: &Handle, schema: &CStr) -> Result<()> {
@@ -61,10 +61,13 @@ impl Log<'_> {
         unsafe {
             succeeded(size(self.file, &mut bytes))?;
             let mut chunk = vec![0_u8; CHUNK];
-            for at in (0..bytes).step_by(CHUNK) {
-                let length = (bytes - at).min(CHUNK as i64) as c_int;
-                succeeded(read(self.file, chunk.as_mut_ptr().cast(), length, at))?;
-                succeeded(write(self.file, chunk.as_ptr().cast(), length, at))?;
+            let mut at = 0;
+            while at < bytes {
+                // An odd number: of an encrypted database, what is as long as a page would be decrypted.
+                let length = ((bytes - at).min(CHUNK as i64) - 1) | 1;
+                succeeded(read(self.file, chunk.as_mut_ptr().cast(), length as c_int, at))?;
+                succeeded(write(self.file, chunk.as_ptr().cast(), length as c_int, at))?;
+                at += length;
             }
             succeeded(sync(self.file, ffi::SQLITE_SYNC_FULL))
         }

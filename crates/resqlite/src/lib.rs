@@ -75,7 +75,7 @@ pub use crate::{
     rows::{Column, ColumnLayout, Columns, Integers, Packed, Row, RowBatch, Rows},
 };
 pub use resqlite_live::{RowDetail, RowNames};
-pub use resqlite_sqlite::{Checkpointed, ValueRef, version as sqlite_version};
+pub use resqlite_sqlite::{Checkpointed, Key, ValueRef, can_encrypt, version as sqlite_version};
 
 #[cfg(feature = "profile")]
 pub use crate::core::profile;

@@ -34,6 +34,7 @@ import type {
   CheckpointResult,
   CloseOptions,
   Diagnostics,
+  EncryptionKey,
   OpenOptions,
   ParamsOf,
   QueryLike,
@@ -45,6 +46,7 @@ import type {
   WriteResult,
 } from './core/types'
 import { type CursorPlace, cursorPlace, OwnThread } from './cursor-place'
+import { keyMessage, runRekey } from './encryption'
 import { Executor } from './executor'
 import { LiveQueryObject } from './live/live-query'
 import { planStream } from './live/stream-plan'
@@ -74,7 +76,8 @@ async function openHandle(
   const options = { ...given, ...location.options }
   const uploaded = bytes && (await upload(channel, bytes))
   // JSON leaves out options that are undefined, so they count as not given.
-  const request = JSON.stringify({ path, upload: uploaded, ...options, integers: undefined })
+  const key = keyMessage(options.key)
+  const request = JSON.stringify({ path, upload: uploaded, ...options, key, integers: undefined })
   const pending = channel.request(Op.OPEN, 0, 0, (writer) => writer.text(request))
   const { handle, engine } = unwrap<{ handle: number; engine: number }>(await pending.promise)
   const durability = options.durability === 'full' ? RequestFlags.FULL : 0
@@ -408,6 +411,28 @@ export class Database extends Executor implements AsyncDisposable {
       throw new ResqliteError(message, 'RESQLITE_TRANSACTION')
     }
     return await runCheckpoint(handle, mode)
+  }
+
+  /**
+   * Encrypts an encrypted database with another key. Reads and writes wait meanwhile; live queries go on. It writes the
+   * whole database to the write-ahead log once. When the promise resolves, the new key is on the disk; after a crash before
+   * that, either key opens all data, and the other nothing.
+   *
+   * ```ts
+   * await db.rekey('another passphrase')
+   * ```
+   *
+   * It rejects with the code `RESQLITE_ENCRYPTION_KEY`, and the key stays as it was, if the database has none, while a
+   * snapshot, an iterator, a backup or another process reads it, and while databases are attached. Other processes that
+   * have the file open must open it again with the new key. Not available inside a transaction.
+   */
+  async rekey(key: EncryptionKey): Promise<void> {
+    const handle = this.#handle.writable('rekey')
+    if (this.#joined() !== undefined) {
+      const message = 'rekey is not available inside a transaction, which holds the writer'
+      throw new ResqliteError(message, 'RESQLITE_TRANSACTION')
+    }
+    await runRekey(handle, key)
   }
 
   /**

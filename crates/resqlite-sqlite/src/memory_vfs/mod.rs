@@ -49,7 +49,11 @@ use crate::{
 use database::Database;
 
 /// The VFS to open connections with, as the VFS argument of `sqlite3_open_v2`.
-pub const VFS_NAME: &str = "resqlite-memory";
+pub const VFS_NAME: &str = if cfg!(feature = "ciphers") {
+    "multipleciphers-resqlite-memory"
+} else {
+    "resqlite-memory"
+};
 
 /// Registers the VFS with SQLite, not as the default one. Calls after the first do nothing.
 ///

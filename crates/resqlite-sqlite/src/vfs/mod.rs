@@ -13,7 +13,10 @@ use std::{
 
 use resqlite_sqlite_sys as ffi;
 
-use crate::error::{Error, Result};
+use crate::{
+    ciphers,
+    error::{Error, Result},
+};
 
 /// The methods that a VFS implements itself, and the sizes that belong to them.
 pub(crate) struct Methods {
@@ -76,13 +79,16 @@ fn register(
     methods: impl FnOnce(&ffi::sqlite3_vfs) -> Methods,
 ) -> c_int {
     // SAFETY: finding the default VFS initialises SQLite; a VFS is never freed.
-    let Some(platform) = (unsafe { ffi::sqlite3_vfs_find(ptr::null()).as_ref() }) else {
+    let Some(platform) = (unsafe { ciphers::behind(ffi::sqlite3_vfs_find(ptr::null())).as_ref() }) else {
         return ffi::SQLITE_ERROR;
     };
     // SQLite keeps the address until the process ends.
     let vfs = Box::leak(Box::new(vfs(name, platform, methods(platform))));
     // SAFETY: the structure is complete, is never freed, and Rust does not use it from here on.
-    unsafe { ffi::sqlite3_vfs_register(vfs, c_int::from(as_default)) }
+    match unsafe { ffi::sqlite3_vfs_register(vfs, c_int::from(as_default)) } {
+        ffi::SQLITE_OK => ciphers::in_front_of(name, as_default),
+        code => code,
+    }
 }
 
 fn vfs(name: &'static CStr, platform: &ffi::sqlite3_vfs, methods: Methods) -> ffi::sqlite3_vfs {
@@ -104,7 +110,7 @@ fn vfs(name: &'static CStr, platform: &ffi::sqlite3_vfs, methods: Methods) -> ff
         xRandomness: Some(platform::randomness),
         xSleep: Some(platform::sleep),
         xCurrentTime: Some(platform::current_time),
-        xGetLastError: None,
+        xGetLastError: Some(platform::no_last_error),
         xCurrentTimeInt64: Some(platform::current_time_int64),
         xSetSystemCall: None,
         xGetSystemCall: None,

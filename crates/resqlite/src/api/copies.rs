@@ -1,7 +1,7 @@
 //! Copies of a database, and checkpoints: work on threads of its own.
 
 use futures_channel::oneshot;
-use resqlite_sqlite::{Checkpoint, Checkpointed};
+use resqlite_sqlite::{Checkpoint, Checkpointed, Key};
 
 use crate::{
     api::{answers::CancelOnDrop, database::Database, engine::Engine, handle::among_open_files},
@@ -11,7 +11,7 @@ use crate::{
         queue::Refused,
         token::Token,
     },
-    writer::{CheckpointJob, WriteJob},
+    writer::{CheckpointJob, RekeyJob, WriteJob},
 };
 
 /// How far a checkpoint goes.
@@ -96,6 +96,13 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Changes the key of an encrypted database, on the writer, while nothing else reads.
+    pub fn rekey(&self, key: Key, done: Done<()>) {
+        self.push(WriteJob::Rekey(RekeyJob { key, done }));
+    }
+}
+
 impl Database {
     /// Copies the database into a new file while others write to it. The copy is one committed state, without attached
     /// databases. It has its name only when it is complete, checked and on the disk; dropping the future cancels it.
@@ -140,6 +147,21 @@ impl Database {
     /// I/O errors; [`Error::ReadOnly`].
     pub async fn checkpoint(&self, mode: CheckpointMode) -> Result<Checkpointed> {
         answer(|done| self.engine().checkpoint(mode, done)).await
+    }
+}
+
+impl Database {
+    /// Encrypts an encrypted database with another key. Reads and writes wait meanwhile; live queries go on. It needs room
+    /// for a write-ahead log as large as the database. When it returns, the new key is on the disk; a crash before leaves
+    /// all data under one of the two.
+    ///
+    /// Other processes, and handles that are open for reading only, must close the database and open it with the new key.
+    ///
+    /// # Errors
+    /// [`Error::EncryptionKey`] says why the key stays as it was: the database has none, a snapshot, a cursor, a backup or
+    /// another process reads it, or databases are attached.
+    pub async fn rekey(&self, key: Key) -> Result<()> {
+        answer(|done| self.engine().rekey(key, done)).await
     }
 }
 

@@ -42,7 +42,7 @@ impl Handle {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_bytes(bytes: Vec<u8>, options: &Options) -> Result<Self> {
-        Self::at(Location::of_bytes(bytes)?, options)
+        Self::at(Location::of_bytes(bytes, options)?, options)
     }
 
     fn at(location: Location, options: &Options) -> Result<Self> {
@@ -58,6 +58,10 @@ impl Handle {
             .and_then(|key| engines.get(key))
             .and_then(Weak::upgrade)
         {
+            let known = &engine.parts.location;
+            known
+                .encryption
+                .check_same(location.display_path(), &options.key)?;
             engine.parts.settings.check_same(options, &settings)?;
             if engine.enter() {
                 let read_only = options.read_only;

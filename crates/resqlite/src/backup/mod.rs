@@ -26,7 +26,10 @@ pub(crate) use self::target::TargetFile;
 pub use self::target::Verify;
 use self::{copy::Copy, source::Source};
 use crate::{
-    connection::location::{JOURNAL_VERSIONS, ROLLBACK_JOURNAL},
+    connection::{
+        encryption::Encryption,
+        location::{JOURNAL_VERSIONS, ROLLBACK_JOURNAL},
+    },
     core::{
         error::{Error, Result},
         limits,
@@ -77,17 +80,19 @@ pub(crate) fn to_file(
 ) -> Result<BackedUp> {
     let source = Source::open(parts)?;
     target.restrict_like(parts.location.identity())?;
-    let connection = target.connect()?;
+    let encryption = &parts.location.encryption;
+    let connection = target.connect(encryption)?;
     let mut copy = Copy::begin(&source, &connection, token).map_err(|error| target.explain(error))?;
     copy.on_progress(|done, total| reply.progress(done, total));
     let pages = copy
         .run(|| target.sync())
         .map_err(|error| target.explain(error))?;
+    mark_encrypted(encryption, &connection).map_err(|error| target.explain(error.into()))?;
     let commit = source.commit();
     parts.location.health.check()?;
     drop((connection, source));
-    let bytes = target.complete()?;
-    target.verify(verify, &parts.settings, token)?;
+    let bytes = target.complete(encryption)?;
+    target.verify(verify, parts, token)?;
     publish(target)?;
     Ok(BackedUp { bytes, pages, commit })
 }
@@ -111,9 +116,23 @@ pub(crate) fn to_bytes(parts: &WriterContext, token: &Token) -> Result<Vec<u8>> 
     memory_vfs::register()?;
     let file = MemoryFile::create();
     let connection = Connection::open(file.name(), Access::ReadWriteCreate, Some(VFS_NAME))?;
+    let encryption = &parts.location.encryption;
+    encryption.unlock(&connection)?;
     Copy::begin(&source, &connection, token)?.run(|| Ok(()))?;
+    mark_encrypted(encryption, &connection)?;
     drop((connection, source));
     let mut bytes = file.into_bytes();
-    bytes[JOURNAL_VERSIONS].fill(ROLLBACK_JOURNAL);
+    if !encryption.is_on() {
+        bytes[JOURNAL_VERSIONS].fill(ROLLBACK_JOURNAL);
+    }
     Ok(bytes)
+}
+
+/// Marks an encrypted copy as one without a log. A change of its bytes would make its first page invalid, so SQLite does
+/// it.
+fn mark_encrypted(encryption: &Encryption, copy: &Connection) -> resqlite_sqlite::Result<()> {
+    if encryption.is_on() {
+        copy.execute_script("PRAGMA journal_mode = DELETE")?;
+    }
+    Ok(())
 }

@@ -14,15 +14,17 @@ use resqlite_sqlite::{Access, Connection, codes};
 
 use crate::{
     connection::{
+        encryption::Encryption,
         location::{JOURNAL_VERSIONS, Location, ROLLBACK_JOURNAL, canonical},
         open::open,
     },
     core::{
         error::{Error, Result},
-        options::{Options, Settings},
+        options::Options,
         token::Token,
     },
     guard::authorizer::Role,
+    writer::WriterContext,
 };
 
 /// How a copy is checked.
@@ -98,9 +100,12 @@ impl TargetFile {
         self.io(self.partial.file.set_permissions(permissions))
     }
 
-    pub(super) fn connect(&self) -> Result<Connection> {
+    /// Opens it as a database with the key of its source.
+    pub(super) fn connect(&self, encryption: &Encryption) -> Result<Connection> {
         let path = self.partial_path()?;
-        Connection::open(path, Access::ReadWriteCreate, None).map_err(|error| self.explain(error.into()))
+        let connection = Connection::open(path, Access::ReadWriteCreate, None);
+        let unlocked = connection.and_then(|connection| encryption.unlock(&connection).map(|()| connection));
+        unlocked.map_err(|error| self.explain(error.into()))
     }
 
     /// Writes what was copied so far to the disk.
@@ -109,11 +114,13 @@ impl TargetFile {
     }
 
     /// Completes it when all pages are copied, and returns its size.
-    pub(super) fn complete(&self) -> Result<u64> {
+    pub(super) fn complete(&self, encryption: &Encryption) -> Result<u64> {
         let mut file = &self.partial.file;
         let mut mark = || -> io::Result<u64> {
-            file.seek(SeekFrom::Start(JOURNAL_VERSIONS.start as u64))?;
-            file.write_all(&[ROLLBACK_JOURNAL; JOURNAL_VERSIONS.end - JOURNAL_VERSIONS.start])?;
+            if !encryption.is_on() {
+                file.seek(SeekFrom::Start(JOURNAL_VERSIONS.start as u64))?;
+                file.write_all(&[ROLLBACK_JOURNAL; JOURNAL_VERSIONS.end - JOURNAL_VERSIONS.start])?;
+            }
             file.sync_all()?;
             Ok(file.metadata()?.len())
         };
@@ -121,15 +128,19 @@ impl TargetFile {
     }
 
     /// Checks it for damage, on a connection like those of the database: an index may need what they have loaded.
-    pub(super) fn verify(&self, verify: Verify, settings: &Settings, token: &Token) -> Result<()> {
+    pub(super) fn verify(&self, verify: Verify, parts: &WriterContext, token: &Token) -> Result<()> {
         let check = match verify {
             Verify::Full => "PRAGMA integrity_check(1)",
             Verify::Quick => "PRAGMA quick_check(1)",
             Verify::Off => return Ok(()),
         };
-        let location = Location::find(self.partial_path()?, &Options::default())?;
+        let options = Options {
+            key: parts.location.encryption.key(),
+            ..Options::default()
+        };
+        let location = Location::find(self.partial_path()?, &options)?;
         let connection =
-            open(&location, settings, Role::Reader, |_| ()).map_err(|error| self.explain(error))?;
+            open(&location, &parts.settings, Role::Reader, |_| ()).map_err(|error| self.explain(error))?;
         // Rows that break a CHECK are wrong, but no damage.
         let ignore_checks =
             |sqlite: &Connection| sqlite.execute_script("PRAGMA ignore_check_constraints = ON");

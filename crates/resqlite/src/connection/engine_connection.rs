@@ -9,7 +9,7 @@ use std::{num::NonZeroUsize, sync::Arc};
 use lru::LruCache;
 use resqlite_sqlite::{Connection, Statement, ValueRef, codes};
 
-use super::{file_health::FileHealth, prepared::Prepared};
+use super::{location::Location, prepared::Prepared};
 use crate::{
     core::error::{Error, Result},
     guard::Guard,
@@ -20,7 +20,7 @@ use crate::{
 pub(crate) struct EngineConnection {
     pub(crate) sqlite: Connection,
     pub(crate) guard: Guard,
-    files: FileHealth,
+    location: Location,
     /// Least recently used statements go first.
     pub(super) cache: LruCache<Arc<str>, Prepared>,
     /// How often it has forgotten them all.
@@ -31,12 +31,12 @@ pub(crate) struct EngineConnection {
 }
 
 impl EngineConnection {
-    pub(crate) fn new(sqlite: Connection, guard: Guard, files: FileHealth, cache_size: usize) -> Self {
+    pub(crate) fn new(sqlite: Connection, guard: Guard, location: Location, cache_size: usize) -> Self {
         let size = NonZeroUsize::new(cache_size).unwrap_or(NonZeroUsize::MIN);
         Self {
             sqlite,
             guard,
-            files,
+            location,
             cache: LruCache::new(size),
             forgotten: 0,
             internal: Vec::new(),
@@ -48,9 +48,18 @@ impl EngineConnection {
     pub(crate) fn explain_error(&self, error: Error) -> Error {
         let error = self.guard.explain(error);
         match error.sqlite().map(resqlite_sqlite::Error::primary) {
-            Some(codes::IOERR | codes::CANTOPEN | codes::CORRUPT) => self.files.explain(error),
+            Some(codes::IOERR | codes::CANTOPEN | codes::CORRUPT) => self.location.health.explain(error),
+            Some(codes::NOTADB) => self.location.wrong_key_since_opened().unwrap_or(error),
             _ => error,
         }
+    }
+
+    /// Takes the key that the database has now.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(super) fn unlock_again(&mut self) -> Result<()> {
+        Ok(self.location.encryption.unlock(&self.sqlite)?)
     }
 
     /// Forgets all prepared statements.

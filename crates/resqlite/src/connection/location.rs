@@ -8,11 +8,11 @@ use std::{
 };
 
 use resqlite_sqlite::{
-    Access, Connection, codes,
+    Access, Connection, Header, codes,
     memory_vfs::{self, MemoryFile},
 };
 
-use super::file_health::FileHealth;
+use super::{encryption::Encryption, file_health::FileHealth};
 use crate::{
     core::{
         error::{Error, Result},
@@ -23,9 +23,6 @@ use crate::{
 
 /// The path of every database in memory.
 const MEMORY: &str = ":memory:";
-
-/// What every database file begins with.
-const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// The bytes of a database file that say which journal it needs. A file that has no journal beside it should say
 /// [`ROLLBACK_JOURNAL`]: one that says that it has a write-ahead log can only be read where the log can be created.
@@ -38,6 +35,8 @@ pub(crate) const ROLLBACK_JOURNAL: u8 = 1;
 pub(crate) struct Location {
     /// Whether its files are still there, and the path that the caller wrote.
     pub(crate) health: FileHealth,
+    /// The key of all connections.
+    pub(crate) encryption: Encryption,
     file: String,
     /// Keeps a database in memory alive.
     memory: Option<Arc<MemoryFile>>,
@@ -47,11 +46,12 @@ impl Location {
     /// Finds the file; its folder must exist.
     ///
     /// # Errors
-    /// [`Error::Open`] says which file and why.
+    /// [`Error::Open`] says which file and why; [`Error::EncryptionKey`].
     pub(crate) fn find(given: &str, options: &Options) -> Result<Self> {
+        let encryption = Encryption::new(given, options)?;
         if given == MEMORY {
             memory_vfs::register().map_err(|error| open_error(given, error))?;
-            return Ok(Self::in_memory(MemoryFile::create()));
+            return Ok(Self::in_memory(MemoryFile::create(), encryption));
         }
         let health = FileHealth::new(given);
         let file = find_file(given, options).map_err(|reason| Error::Open {
@@ -66,6 +66,7 @@ impl Location {
         })?;
         Ok(Self {
             health,
+            encryption,
             file,
             memory: None,
         })
@@ -74,9 +75,15 @@ impl Location {
     /// Makes a database in memory of the bytes of a database file.
     ///
     /// # Errors
-    /// [`Error::Open`] if they are none, or do not fit into memory.
-    pub(crate) fn of_bytes(mut bytes: Vec<u8>) -> Result<Self> {
-        if !bytes.starts_with(MAGIC) || bytes.len() < JOURNAL_VERSIONS.end {
+    /// [`Error::Open`] if they are none, or do not fit into memory; [`Error::EncryptionKey`].
+    pub(crate) fn of_bytes(mut bytes: Vec<u8>, options: &Options) -> Result<Self> {
+        let encryption = Encryption::new(MEMORY, options)?;
+        let header = Header::of(&bytes);
+        let other = header.filter(|header| header.is_encrypted() != encryption.is_on());
+        if let Some(error) = other.and_then(|header| encryption.mismatch(MEMORY, header)) {
+            return Err(error);
+        }
+        if !header.is_some_and(|header| header.is_plain() || header.is_encrypted()) {
             let found = bytes.len();
             return Err(Error::Open {
                 path: MEMORY.into(),
@@ -85,14 +92,17 @@ impl Location {
             });
         }
         memory_vfs::register().map_err(|error| open_error(MEMORY, error))?;
-        bytes[JOURNAL_VERSIONS].fill(ROLLBACK_JOURNAL);
+        if !encryption.is_on() {
+            bytes[JOURNAL_VERSIONS].fill(ROLLBACK_JOURNAL);
+        }
         let memory = MemoryFile::with_bytes(&bytes).map_err(|error| open_error(MEMORY, error))?;
-        Ok(Self::in_memory(memory))
+        Ok(Self::in_memory(memory, encryption))
     }
 
-    fn in_memory(memory: MemoryFile) -> Self {
+    fn in_memory(memory: MemoryFile, encryption: Encryption) -> Self {
         Self {
             health: FileHealth::new(MEMORY),
+            encryption,
             file: memory.name().into(),
             memory: Some(Arc::new(memory)),
         }
@@ -142,7 +152,7 @@ impl Location {
         }
     }
 
-    /// Opens a connection and sets nothing on it.
+    /// Opens a connection and sets nothing on it but the key.
     ///
     /// # Errors
     /// [`Error::Open`] says which file and why.
@@ -152,8 +162,38 @@ impl Location {
         } else {
             Access::ReadWriteCreate
         };
-        let vfs = self.memory.is_some().then_some(memory_vfs::VFS_NAME);
-        Connection::open(&self.file, access, vfs).map_err(|error| open_error(self.display_path(), error))
+        let failed = |error| open_error(self.display_path(), error);
+        let connection = Connection::open(&self.file, access, self.vfs()).map_err(failed)?;
+        self.encryption.unlock(&connection).map_err(failed)?;
+        Ok(connection)
+    }
+
+    fn vfs(&self) -> Option<&str> {
+        self.memory.is_some().then_some(memory_vfs::VFS_NAME)
+    }
+
+    /// Why the database could not be opened or read, in words that name the file.
+    pub(crate) fn explain(&self, error: resqlite_sqlite::Error) -> Error {
+        let key = (error.primary() == codes::NOTADB).then(|| self.wrong_key());
+        key.flatten()
+            .unwrap_or_else(|| open_error(self.display_path(), error))
+    }
+
+    /// The error to report if a connection that was open found something that is no database.
+    pub(crate) fn wrong_key_since_opened(&self) -> Option<Error> {
+        let connection = self.connect(Role::Reader, true).ok()?;
+        match connection.query_text("SELECT 1 FROM sqlite_schema") {
+            // Its own file is as it was.
+            Ok(_) => self.encryption.attached_mismatch(self.display_path()),
+            Err(_) => self.wrong_key(),
+        }
+    }
+
+    /// The error to report if what SQLite took for no database is one with another key, or without.
+    fn wrong_key(&self) -> Option<Error> {
+        // Without a key, the file shows what is in it.
+        let raw = Connection::open(&self.file, Access::ReadOnly, self.vfs()).ok()?;
+        self.encryption.mismatch(self.display_path(), raw.header()?)
     }
 }
 
@@ -221,7 +261,7 @@ pub(crate) fn canonical(given: &str) -> Result<PathBuf, String> {
     }
 }
 
-pub(super) fn open_error(path: &str, error: resqlite_sqlite::Error) -> Error {
+fn open_error(path: &str, error: resqlite_sqlite::Error) -> Error {
     let reason = match (error.primary(), error.system()) {
         // SQLite tries again without the right to write, and then this is all that is left of the reason.
         (codes::CANTOPEN, Some(cause)) if cause.kind() == io::ErrorKind::NotFound => {

@@ -5,6 +5,7 @@ pub(crate) mod compare;
 pub(crate) mod cursors;
 mod dependencies;
 mod describe;
+pub(crate) mod encryption;
 pub(crate) mod engine_connection;
 mod fetch;
 pub(crate) mod file_health;

@@ -3,10 +3,7 @@
 use resqlite_live::fault::planted;
 use resqlite_sqlite::{Connection, codes};
 
-use super::{
-    engine_connection::EngineConnection,
-    location::{Location, open_error},
-};
+use super::{engine_connection::EngineConnection, location::Location};
 use crate::{
     core::{
         error::{Error, Result},
@@ -34,7 +31,7 @@ pub(crate) fn open(
     let connection = location.connect(role, settings.read_only)?;
     let guard = Guard::install(&connection, role, settings);
     hooks(&connection);
-    let failed = |error| open_error(location.display_path(), error);
+    let failed = |error| location.explain(error);
     guard.as_internal(|| {
         protect(&connection, settings).map_err(failed)?;
         functions::register(&connection, settings).map_err(failed)?;
@@ -45,7 +42,7 @@ pub(crate) fn open(
     Ok(EngineConnection::new(
         connection,
         guard,
-        location.health.clone(),
+        location.clone(),
         settings.statement_cache_size,
     ))
 }
@@ -96,9 +93,7 @@ pub(crate) fn check_file(location: &Location, settings: &Settings) -> Result<()>
             _ => Ok(()),
         }
     };
-    guard
-        .as_internal(check)
-        .map_err(|error| open_error(location.display_path(), error))
+    guard.as_internal(check).map_err(|error| location.explain(error))
 }
 
 fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_sqlite::Result<()> {

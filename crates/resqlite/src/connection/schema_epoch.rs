@@ -8,6 +8,7 @@
 //!
 //! commits a change of a schema  ─────────────► names + 1       ────► forgets its statements, reads every schema
 //! has attached or detached something  ───────► attached + 1    ────► attaches what the writer has
+//! has changed the key  ───────────────────────► keys + 1        ────► takes the new key
 //! commits what ANALYZE found  ───────────────► statistics + 1  ────► forgets the schemas, and reads them again
 //!    then the commit gets its number
 //!
@@ -50,6 +51,8 @@ use crate::core::{
 pub(crate) struct SchemaEpoch {
     /// How often `attachments` has changed.
     attached: AtomicU64,
+    /// How often the key of the main database has changed.
+    keys: AtomicU64,
     /// How often names may have come to mean other tables.
     names: AtomicU64,
     /// How often statistics were gathered.
@@ -62,6 +65,7 @@ pub(crate) struct SchemaEpoch {
 #[derive(Default)]
 pub(crate) struct SeenEpoch {
     attached: u64,
+    keys: u64,
     names: u64,
     statistics: u64,
     /// The names of the databases that the connection has attached.
@@ -108,6 +112,11 @@ impl SchemaEpoch {
         self.statistics.fetch_add(1, Ordering::Release);
     }
 
+    /// Advances the epoch: the key of the main database has changed.
+    pub(crate) fn key_changed(&self) {
+        self.keys.fetch_add(1, Ordering::Release);
+    }
+
     /// Advances the epoch if the writer has attached or detached something. Detaches what readers could not follow.
     ///
     /// # Errors
@@ -128,6 +137,11 @@ impl SchemaEpoch {
     /// # Errors
     /// What SQLite says.
     pub(crate) fn follow(&self, connection: &mut EngineConnection, seen: &mut SeenEpoch) -> Result<()> {
+        let keys = self.keys.load(Ordering::Acquire);
+        if seen.keys != keys {
+            connection.unlock_again()?;
+            seen.keys = keys;
+        }
         let attached = self.attached.load(Ordering::Acquire);
         let names = self.names.load(Ordering::Acquire);
         if seen.names != names {

@@ -24,6 +24,13 @@ pub enum Error {
         /// What SQLite said, if it was SQLite that refused.
         source: Option<sqlite::Error>,
     },
+    /// The database is encrypted and has another key, or none; or a key was given where none fits.
+    EncryptionKey {
+        /// The file, as the caller named it.
+        path: String,
+        /// What is wrong, for people. Never a key.
+        reason: String,
+    },
     /// A copy of the database could not be made. Nothing of it is left.
     Backup {
         /// The file that it was for, as the caller named it.
@@ -101,6 +108,7 @@ impl Error {
                 source: Some(error), ..
             } => error.name(),
             Self::Open { .. } => "RESQLITE_OPEN",
+            Self::EncryptionKey { .. } => "RESQLITE_ENCRYPTION_KEY",
             Self::Backup { .. } => "RESQLITE_BACKUP",
             Self::Option(_) => "RESQLITE_OPTION",
             Self::Parameter(_) => "RESQLITE_PARAMETER",
@@ -185,6 +193,7 @@ impl fmt::Display for Error {
         match self {
             Self::Sqlite(error) => f.write_str(error.message()),
             Self::Open { path, reason, .. } => write!(f, "cannot open {path:?}: {reason}"),
+            Self::EncryptionKey { path, reason } => write!(f, "cannot read {path:?}: {reason}"),
             Self::Backup { path, reason, .. } => write!(f, "cannot back up to {path:?}: {reason}"),
             Self::Option(message)
             | Self::Parameter(message)

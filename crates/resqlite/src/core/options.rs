@@ -2,6 +2,8 @@
 
 use std::{thread, time::Duration};
 
+use resqlite_sqlite::Key;
+
 use crate::core::{
     error::{Error, Result},
     extension::Extension,
@@ -54,6 +56,8 @@ pub struct Options {
     pub functions: Vec<Function>,
     /// Who copies the write-ahead log into the database file, and when; default [`Checkpoints::Auto`].
     pub checkpoints: Option<Checkpoints>,
+    /// The key of an encrypted database; a new file is encrypted with it. It takes the feature `ciphers`.
+    pub key: Option<Key>,
 }
 
 impl Options {

@@ -161,6 +161,12 @@ pub(crate) fn is_known(name: &str) -> bool {
     class(name).is_some()
 }
 
+/// What SQLite3 Multiple Ciphers takes keys with.
+fn is_about_keys(name: &str) -> bool {
+    let names = ["key", "rekey", "hexkey", "hexrekey", "textkey", "textrekey"];
+    names.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
 /// Whether a PRAGMA does nothing before its first step. SQLite carries others out while it prepares them.
 pub(crate) fn waits_for_its_first_step(name: &str) -> bool {
     matches!(class(name), Some(File | Works))
@@ -177,6 +183,11 @@ pub(crate) fn only_reports(name: &str, argument: bool) -> bool {
 
 /// Why this PRAGMA is refused here, if it is.
 pub(crate) fn refusal(name: &str, argument: bool, asker: Asker, defensive: bool) -> Option<String> {
+    if is_about_keys(name) {
+        return Some(format!(
+            "PRAGMA {name} is refused: a key in SQL would be seen wherever SQL is; use the option for a key"
+        ));
+    }
     let Some(class) = class(name) else {
         return Some(format!("SQLite knows no PRAGMA {name}"));
     };

@@ -50,6 +50,28 @@ pub(super) fn script_runs_alone(sql: &str) -> bool {
     false
 }
 
+/// Whether the text of an ATTACH or VACUUM has a key, in a KEY clause or in the URL of the file.
+pub(super) fn has_key(script: &str) -> bool {
+    let (mut start, mut names_file, mut before) = (true, false, TK_SEMI);
+    for (token, text) in tokens(script) {
+        if start {
+            names_file = matches!(token, TK_ATTACH | TK_VACUUM);
+        }
+        start = token == TK_SEMI;
+        let is_key = match token {
+            // After AS it is a name.
+            TK_KEY => before != TK_AS,
+            TK_STRING => text.starts_with(b"'file:") && text.windows(4).any(|part| part == b"key="),
+            _ => false,
+        };
+        if names_file && is_key {
+            return true;
+        }
+        before = token;
+    }
+    false
+}
+
 /// The body of CREATE TRIGGER holds semicolons and ends with END.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trigger {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite_sqlite::{Checkpoint, Checkpointed};
+use resqlite_sqlite::{Checkpoint, Checkpointed, Key};
 
 use crate::{
     connection::engine_connection::EngineConnection,
@@ -23,12 +23,19 @@ pub(crate) enum WriteJob {
     /// Inspects the writer's connection between two transactions. Dropped if the writer has no connection.
     Inspect(Box<dyn FnOnce(&mut EngineConnection) + Send>),
     Checkpoint(CheckpointJob),
+    Rekey(RekeyJob),
 }
 
 /// A checkpoint that a caller asked for.
 pub(crate) struct CheckpointJob {
     pub(crate) how: Checkpoint,
     pub(crate) done: Box<dyn FnOnce(Result<Checkpointed>) + Send>,
+}
+
+/// A change of the key.
+pub(crate) struct RekeyJob {
+    pub(crate) key: Key,
+    pub(crate) done: Box<dyn FnOnce(Result<()>) + Send>,
 }
 
 impl WriteJob {
@@ -41,6 +48,7 @@ impl WriteJob {
             }
             Self::Inspect(inspect) => drop(inspect),
             Self::Checkpoint(job) => (job.done)(Err(error)),
+            Self::Rekey(job) => (job.done)(Err(error)),
         }
     }
 
@@ -48,7 +56,7 @@ impl WriteJob {
         match self {
             Self::Write(write, _) => write.token.is_cancelled(),
             Self::Begin(begin) => begin.inbox.scope.is_cancelled(),
-            Self::Inspect(_) | Self::Checkpoint(_) => false,
+            Self::Inspect(_) | Self::Checkpoint(_) | Self::Rekey(_) => false,
         }
     }
 }

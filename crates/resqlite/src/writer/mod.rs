@@ -6,7 +6,7 @@
 //! transaction a transaction of a caller, step by step; foreign_keys: one without them
 //! unit        one write inside an open transaction     script, statements  its kinds that have files of their own
 //! commit      BEGIN, COMMIT, ROLLBACK, and what follows from each
-//! checkpoint  checkpoints of the write-ahead log, after the replies
+//! checkpoint  checkpoints of the write-ahead log, after the replies; rekey changes the key
 //! ```
 
 mod checkpoint;
@@ -16,6 +16,7 @@ mod files;
 mod foreign_keys;
 mod group;
 mod job;
+mod rekey;
 mod reply;
 mod script;
 mod statements;
@@ -38,7 +39,7 @@ use resqlite_sqlite::codes;
 use self::files::Files;
 pub(crate) use self::{
     classify::is_alone,
-    job::{Begin, CheckpointJob, WriteJob},
+    job::{Begin, CheckpointJob, RekeyJob, WriteJob},
     thread::start,
 };
 use crate::{

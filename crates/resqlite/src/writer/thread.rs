@@ -186,6 +186,7 @@ impl Writer {
                 WriteJob::Begin(begin) => self.transaction(begin),
                 WriteJob::Inspect(inspect) => inspect(&mut self.connection),
                 WriteJob::Checkpoint(job) => self.checkpoint_for(job),
+                WriteJob::Rekey(job) => self.rekey(job),
                 WriteJob::Write(write, mut reply) => {
                     reply.taken_up();
                     writes.push((write, reply));

@@ -4,7 +4,7 @@
 use resqlite_live::fault::planted;
 
 use super::{
-    Writer,
+    Writer, classify,
     unit::{Done, Sharing},
 };
 use crate::{
@@ -14,10 +14,25 @@ use crate::{
     requests::request::{Write, WriteOp},
 };
 
+/// Refuses keys in SQL, where they would be seen by everybody who sees SQL. The readers would not have that of an ATTACH
+/// either.
+fn refuse_keys(op: &WriteOp) -> Result<()> {
+    let (WriteOp::Script(sql) | WriteOp::Execute { sql, .. } | WriteOp::Query { sql, .. }) = op else {
+        return Ok(());
+    };
+    if !classify::has_key(sql) {
+        return Ok(());
+    }
+    let message = "a key in SQL is refused: what is attached has the key of the main database, and for VACUUM INTO the URL \
+                   with the key is a parameter";
+    Err(Error::Statement(message.into()))
+}
+
 impl Writer {
     /// Runs what manages transactions or the connection itself, as it is written.
     pub(super) fn run_unwrapped(&mut self, write: &Write) -> Result<(Done, u64)> {
         self.context.location.health.check()?;
+        refuse_keys(&write.op)?;
         self.commits.script_begins();
         self.set_synchronous(write.durability)?;
         self.recorder.begin(&self.commits);

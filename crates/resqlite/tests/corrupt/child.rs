@@ -7,6 +7,7 @@ use resqlite::{Database, Error, Options, Result};
 
 use crate::{
     damage::{Rng, damage},
+    key::keyed,
     specimen::{self, Specimen},
 };
 
@@ -79,7 +80,7 @@ fn used(path: &str, writes_first: bool) -> usize {
         readers: Some(2),
         ..Options::default()
     };
-    let Some(db) = data(block_on(Database::open(path, options))) else {
+    let Some(db) = data(block_on(Database::open(path, keyed(options)))) else {
         return 0;
     };
     let mut live: Vec<_> = READS[1..4].iter().map(|sql| db.stream(sql, ())).collect();

@@ -7,5 +7,7 @@
 
 mod child;
 mod damage;
+#[path = "../support/key.rs"]
+mod key;
 mod parent;
 mod specimen;

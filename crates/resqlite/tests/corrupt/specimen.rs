@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use resqlite_sqlite::{Access, Connection};
+use crate::key::connect;
 
 /// A database as it lies on disk.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ pub fn all(folder: &Path) -> Vec<Specimen> {
 /// With frames in its log.
 fn make(path: &Path, schema: &str) -> Specimen {
     let text = path.to_str().expect("a path in UTF-8");
-    let connection = Connection::open(text, Access::ReadWriteCreate, None).expect("a database");
+    let connection = connect(text).expect("a database");
     connection
         .execute_script(&format!(
             "PRAGMA page_size = 1024; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; {schema}; \

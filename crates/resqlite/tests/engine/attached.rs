@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use resqlite::Options;
-use resqlite_sqlite::{Access, Connection};
 
-use crate::support::{Fixture, ask, block_on, hold_reader, integers, open};
+use crate::support::{Fixture, ask, block_on, connect, hold_reader, integers, open};
 
 fn attached(readers: usize) -> Fixture {
     let fixture = Fixture::with(
@@ -210,7 +209,7 @@ fn a_reader_that_could_not_read_an_attached_database_shows_no_old_state_afterwar
     fixture.run(&format!("ATTACH '{other}' AS other"));
     fixture.exec("CREATE TABLE other.u(a)");
     assert_eq!(fixture.integers("SELECT count(*) FROM t, other.u"), [0]);
-    let stranger = Connection::open(&other, Access::ReadWriteCreate, None).unwrap();
+    let stranger = connect(&other).unwrap();
     stranger.execute_script("BEGIN EXCLUSIVE").unwrap();
     let mut live = fixture.db.stream("SELECT a FROM t", ());
     let refused = block_on(live.next()).unwrap().unwrap_err();

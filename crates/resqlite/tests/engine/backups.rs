@@ -14,7 +14,7 @@ use resqlite::{
     BackedUp, BackupOptions, BackupReply, Database, Error, Options, Result, Token, Value, Verify,
 };
 
-use crate::support::{Fixture, block_on, integers, open, open_with, single};
+use crate::support::{Fixture, block_on, integers, keyed, open, open_with, single};
 
 /// Rows whose pages fill several steps of a copy.
 const ROWS: &str = "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);
@@ -413,7 +413,7 @@ fn bytes_of_a_database_open_as_a_database_of_their_own() {
             read_only,
             ..Options::default()
         };
-        let copy = block_on(Database::open_bytes(bytes.clone(), options)).unwrap();
+        let copy = block_on(Database::open_bytes(bytes.clone(), keyed(options))).unwrap();
         assert_eq!(
             integers(&block_on(copy.select("SELECT count(*) FROM t", ())).unwrap()),
             [3000]
@@ -435,7 +435,7 @@ fn bytes_with_the_mark_of_a_write_ahead_log_open_too() {
             read_only,
             ..Options::default()
         };
-        let copy = block_on(Database::open_bytes(bytes.clone(), options)).unwrap();
+        let copy = block_on(Database::open_bytes(bytes.clone(), keyed(options))).unwrap();
         assert_eq!(
             integers(&block_on(copy.select("SELECT count(*) FROM t", ())).unwrap()),
             [3000]
@@ -446,7 +446,7 @@ fn bytes_with_the_mark_of_a_write_ahead_log_open_too() {
 #[test]
 fn bytes_that_are_no_database_are_refused() {
     let refused = |bytes: &[u8]| {
-        let opened = block_on(Database::open_bytes(bytes.to_vec(), Options::default()));
+        let opened = block_on(Database::open_bytes(bytes.to_vec(), keyed(Options::default())));
         opened.err().expect("it is no database").to_string()
     };
     for bytes in [
@@ -473,7 +473,7 @@ fn bytes_that_are_no_database_are_refused() {
 fn an_empty_database_has_bytes_too() {
     let memory = open(":memory:").unwrap();
     let bytes = block_on(memory.serialize()).unwrap();
-    let copy = block_on(Database::open_bytes(bytes, Options::default())).unwrap();
+    let copy = block_on(Database::open_bytes(bytes, keyed(Options::default()))).unwrap();
     assert!(
         block_on(copy.select("SELECT * FROM sqlite_schema", ()))
             .unwrap()

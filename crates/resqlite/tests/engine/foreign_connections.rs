@@ -4,7 +4,7 @@ use std::{sync::mpsc, thread, time::Duration};
 
 use resqlite::Options;
 
-use crate::support::{Fixture, block_on, images, record, table};
+use crate::support::{Fixture, block_on, connect, images, record, table};
 
 fn patient(busy_timeout: Duration) -> Options {
     Options {
@@ -42,12 +42,7 @@ fn a_foreign_lock_that_is_released_in_time_is_waited_for() {
     let (release, may_release) = mpsc::channel::<()>();
     let path = fixture.path();
     let holder = thread::spawn(move || {
-        let stranger = resqlite_sqlite::Connection::open(
-            path.to_str().unwrap(),
-            resqlite_sqlite::Access::ReadWriteCreate,
-            None,
-        )
-        .unwrap();
+        let stranger = connect(path.to_str().unwrap()).unwrap();
         stranger
             .execute_script("BEGIN IMMEDIATE; INSERT INTO t VALUES (0)")
             .unwrap();

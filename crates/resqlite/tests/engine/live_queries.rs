@@ -3,12 +3,13 @@
 use std::{sync::mpsc, thread, time::Duration};
 
 use resqlite::{Database, LiveQuery, Options, Value};
-use resqlite_sqlite::{Access, Connection};
 
-use crate::support::{Fixture, block_on};
+use crate::support::{Fixture, block_on, connect, keyed};
 
 async fn items() -> Database {
-    let db = Database::open(":memory:", Options::default()).await.unwrap();
+    let db = Database::open(":memory:", keyed(Options::default()))
+        .await
+        .unwrap();
     db.exec("CREATE TABLE items(id INTEGER PRIMARY KEY, name TEXT)")
         .await
         .unwrap();
@@ -75,7 +76,7 @@ fn a_query_that_met_a_foreign_lock_heals_when_it_is_released() {
     let fixture = Fixture::with("CREATE TABLE t(a)", options);
     let file = fixture.file("other.db");
     // With a rollback journal a writer keeps readers out.
-    let stranger = Connection::open(&file, Access::ReadWriteCreate, None).unwrap();
+    let stranger = connect(&file).unwrap();
     stranger
         .execute_script("CREATE TABLE u(a); INSERT INTO u VALUES (1)")
         .unwrap();
@@ -151,7 +152,7 @@ fn a_slow_query_holds_up_no_quick_one() {
             readers: Some(2),
             ..Options::default()
         };
-        let db = Database::open(":memory:", options).await.unwrap();
+        let db = Database::open(":memory:", keyed(options)).await.unwrap();
         db.exec("CREATE TABLE steps(n); INSERT INTO steps VALUES (2000000)")
             .await
             .unwrap();
@@ -208,7 +209,9 @@ const RELATIONAL: &str = r#"select "id", "name", (select coalesce(json_group_arr
 fn of_a_thousand_relational_queries_by_key_a_write_re_runs_the_one_that_it_concerns() {
     const QUERIES: i64 = 1_000;
     pollster::block_on(async {
-        let db = Database::open(":memory:", Options::default()).await.unwrap();
+        let db = Database::open(":memory:", keyed(Options::default()))
+            .await
+            .unwrap();
         db.exec(
             "CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT);
              CREATE TABLE posts(id INTEGER PRIMARY KEY, title TEXT, author_id INTEGER);

@@ -3,9 +3,10 @@
 use std::{collections::BTreeMap, sync::mpsc};
 
 use resqlite::{Result, Rows, Value};
-use resqlite_sqlite::{Access, Connection, Statement, ValueRef};
+use resqlite_sqlite::{Statement, ValueRef};
 
 use crate::{
+    key::connect,
     ledger::Place,
     resources,
     world::{World, explained},
@@ -118,7 +119,7 @@ fn live_queries_are_fresh(world: &World) -> Checked {
     }
     // Another process commits, and is noticed.
     let number = world.number();
-    let stranger = Connection::open(&world.file("main.db"), Access::ReadWriteCreate, None);
+    let stranger = connect(&world.file("main.db"));
     let pad = world.setting.pad;
     let write = (1..=3).map(|part| {
         format!("INSERT INTO log VALUES ({number}, {part}, printf('%.*c', {pad}, char(65 + {number} % 26)));")
@@ -191,7 +192,7 @@ fn file_is_whole(world: &World) -> Checked {
 type Look = (Option<String>, Vec<(i64, i64, i64)>);
 
 fn plain_look(world: &World, name: &str) -> resqlite_sqlite::Result<Look> {
-    let connection = Connection::open(&world.file(name), Access::ReadWriteCreate, None)?;
+    let connection = connect(&world.file(name))?;
     let verdict = connection.query_text("PRAGMA integrity_check")?;
     let sql = "SELECT id, count(*), sum(length(pad) = ?1) FROM log GROUP BY id";
     let mut select = connection.prepare(sql, false)?.statement.expect("a statement");

@@ -8,6 +8,8 @@
 
 mod asked;
 mod check;
+#[path = "../support/key.rs"]
+mod key;
 mod ledger;
 mod live;
 mod resources;

@@ -18,6 +18,7 @@ use tempfile::TempDir;
 
 use crate::{
     asked::{Asked, ask},
+    key::keyed,
     ledger::{Ledger, PARTS, Place, Told},
     live::Live,
     watchdog::Watch,
@@ -108,7 +109,7 @@ impl Template {
                 ..Options::default()
             };
             pollster::block_on(async {
-                let db = Database::open(path(&folder, name).as_str(), options).await?;
+                let db = Database::open(path(&folder, name).as_str(), keyed(options)).await?;
                 db.exec(SCHEMA).await?;
                 for number in 1..=BEFORE {
                     db.execute(INTO_MAIN, [number.into(), setting.pad.into()]).await?;
@@ -194,7 +195,7 @@ impl World {
             ..Options::default()
         };
         let path = self.file("main.db");
-        let db = self.note(self.wait("open", Database::open(&path, options)))?;
+        let db = self.note(self.wait("open", Database::open(&path, keyed(options))))?;
         self.watch.engine(Arc::downgrade(db.engine()));
         *self.db.borrow_mut() = Some(Rc::new(db));
         Ok(())

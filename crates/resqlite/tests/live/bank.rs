@@ -6,6 +6,7 @@ use pollster::block_on;
 use resqlite::{Database, Integers, LiveQueryRequest, Options, Result, Subscription, Value, WriteResult};
 
 use crate::{
+    key::keyed,
     listening::{Fold, Notes},
     rng::Rng,
     streams::wait_until_quiet,
@@ -214,7 +215,7 @@ fn no_emission_shows_money_that_is_on_its_way() {
             readers: Some(2 + seed as usize % 2),
             ..Options::default()
         };
-        let db = Arc::new(block_on(Database::open(":memory:", options)).expect("the database opens"));
+        let db = Arc::new(block_on(Database::open(":memory:", keyed(options))).expect("the database opens"));
         block_on(db.exec(SCHEMA)).expect("the schema is right");
         let all: Vec<Watched> = (0..2 * STREAMS.len())
             .map(|number| watch(&db, number / 2, if number % 2 == 0 { 0.0 } else { 0.5 }))

@@ -8,6 +8,8 @@
 mod bank;
 mod contents;
 mod generate;
+#[path = "../support/key.rs"]
+mod key;
 mod listening;
 mod meanwhile;
 mod oracle;

@@ -8,7 +8,7 @@ use resqlite::{
     RowBatch, Subscription, live::Segment,
 };
 
-use crate::{listening::Notes, streams::wait_until_quiet};
+use crate::{key::keyed, listening::Notes, streams::wait_until_quiet};
 
 const QUERY: &str = "SELECT a FROM t ORDER BY a";
 
@@ -52,7 +52,9 @@ fn insert(db: &Database, value: i64) {
 
 /// A stream over the rows 1; the n-th time that it is handed rows, the n-th of `values` is inserted.
 fn watch(values: &[Option<i64>]) -> World {
-    let db = Arc::new(block_on(Database::open(":memory:", Options::default())).expect("the database opens"));
+    let db = Arc::new(
+        block_on(Database::open(":memory:", keyed(Options::default()))).expect("the database opens"),
+    );
     block_on(db.exec("CREATE TABLE t(a); INSERT INTO t VALUES (1)")).expect("the schema is right");
     let action = |value: &Option<i64>| -> Box<dyn FnOnce() + Send> {
         let (db, value) = (Arc::clone(&db), *value);

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use resqlite::Value;
-use resqlite_sqlite::{Access, Connection, Error, Result, Statement as Prepared, ValueRef};
+use resqlite_sqlite::{Connection, Error, Result, Statement as Prepared, ValueRef};
 use tempfile::TempDir;
 
 use crate::{
@@ -292,7 +292,7 @@ fn expected(done: Result<()>) -> Expected {
 }
 
 fn connect(path: &str) -> Connection {
-    Connection::open(path, Access::ReadWriteCreate, None).expect("a database can be opened")
+    crate::key::connect(path).expect("a database can be opened")
 }
 
 /// Whether the script cannot run in a transaction, so that its statements stand for themselves.

@@ -13,11 +13,12 @@ use resqlite::{
     ColumnLayout, Database, Durability, Error, Integers, Options, Outcome, Params, Reply, Result, RowBatch,
     Rows, Token, Transaction, Value, Write, WriteOp, WriteResult,
 };
-use resqlite_sqlite::{Access, Connection};
+use resqlite_sqlite::Connection;
 use tempfile::TempDir;
 
 use crate::{
     contents::{self, Contents},
+    key::{connect, keyed},
     script::{Setup, Statement, Step},
 };
 
@@ -78,7 +79,7 @@ impl World {
             },
             ..Options::default()
         };
-        let open = || block_on(Database::open(&path, options.clone()));
+        let open = || block_on(Database::open(&path, keyed(options.clone())));
         let others = if folder.is_some() { setup.handles - 1 } else { 0 };
         Ok(Self {
             db: open()?,
@@ -194,7 +195,7 @@ impl World {
             return Wrote::Nothing;
         }
         let path = &self.path;
-        let open = || Connection::open(path, Access::ReadWriteCreate, None);
+        let open = || connect(path);
         let [writes, sees] = self.strangers.get_or_insert_with(|| {
             [open(), open()].map(|opened| opened.expect("another connection to the file"))
         });
@@ -208,7 +209,7 @@ impl World {
     fn reopen(&mut self) -> Wrote {
         if let Some(handle) = self.others.pop() {
             block_on(handle.close()).expect("closing never fails");
-            let reopened = block_on(Database::open(&self.path, self.options.clone()));
+            let reopened = block_on(Database::open(&self.path, keyed(self.options.clone())));
             self.others.insert(0, reopened.expect("the file is open already"));
         }
         Wrote::Nothing
@@ -289,7 +290,7 @@ pub fn path_in(folder: &TempDir, file: &str) -> String {
 /// Makes a file that holds nothing. Its encoding stays.
 pub fn file_with_encoding(path: &str, utf16: bool) {
     let encoding = if utf16 { "UTF-16le" } else { "UTF-8" };
-    Connection::open(path, Access::ReadWriteCreate, None)
+    connect(path)
         .and_then(|made| made.execute_script(&format!("PRAGMA encoding = '{encoding}'; VACUUM")))
         .expect("a file can be made");
 }

@@ -5,6 +5,7 @@ use resqlite_sqlite::fault_vfs::{self, Call, Plan, Tap};
 
 use crate::{
     disk::{Disk, Loss},
+    key::keyed,
     rng::Rng,
 };
 
@@ -32,8 +33,8 @@ fn check(fails: impl AsyncFnOnce(&Database) -> Result<()>) {
             ..Options::default()
         };
         let (normal, full) = (
-            Database::open(path, Options::default()).await?,
-            Database::open(path, full).await?,
+            Database::open(path, keyed(Options::default())).await?,
+            Database::open(path, keyed(full)).await?,
         );
         full.exec("CREATE TABLE t(a)").await?;
         // Committed, and in no sync yet.
@@ -56,7 +57,7 @@ fn check(fails: impl AsyncFnOnce(&Database) -> Result<()>) {
     }
     let after = after.path().join("a.db");
     let rows = pollster::block_on(async {
-        let db = Database::open(after.to_str().unwrap(), Options::default()).await?;
+        let db = Database::open(after.to_str().unwrap(), keyed(Options::default())).await?;
         db.select("SELECT a FROM t WHERE a <> 2", ()).await
     });
     assert_eq!(rows.unwrap().len(), 2);

@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use resqlite::{Database, Options};
-use resqlite_sqlite::{Access, Connection, ValueRef};
+use resqlite_sqlite::{Connection, ValueRef};
 
 use crate::{
     disk::Files,
+    key::{connect, keyed},
     workload::{FILE, KEYS, Told},
 };
 
@@ -64,7 +65,7 @@ const NEW: i64 = 1_000_003;
 fn goes_on(folder: &Path) -> Verdict {
     let path = folder.join(FILE);
     let opened = async {
-        let db = Database::open(path.to_str().expect("UTF-8"), Options::default()).await?;
+        let db = Database::open(path.to_str().expect("UTF-8"), keyed(Options::default())).await?;
         db.select("SELECT count(*) FROM sqlite_schema", ()).await?;
         if !db
             .select("SELECT 1 FROM sqlite_schema WHERE name = 'logged'", ())
@@ -82,7 +83,7 @@ fn goes_on(folder: &Path) -> Verdict {
 /// Checks that the file is whole and all rows belong to each other; gives the writes that are there.
 fn numbers(folder: &Path) -> resqlite_sqlite::Result<Verdict<Numbers>> {
     let path = folder.join(FILE);
-    let connection = Connection::open(path.to_str().expect("UTF-8"), Access::ReadWriteCreate, None)?;
+    let connection = connect(path.to_str().expect("UTF-8"))?;
     let verdict = connection.query_text("PRAGMA integrity_check")?;
     if verdict.as_deref() != Some("ok") {
         return Ok(Err(format!("{verdict:?}")));

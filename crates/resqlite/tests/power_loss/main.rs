@@ -8,6 +8,10 @@
 mod disk;
 mod failed_sync;
 mod judge;
+#[path = "../support/key.rs"]
+mod key;
+#[cfg(feature = "ciphers")]
+mod rekey;
 #[path = "../live/rng.rs"]
 #[allow(dead_code, reason = "a generator offers more draws than one suite makes")]
 mod rng;

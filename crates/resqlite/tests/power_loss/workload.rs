@@ -11,6 +11,7 @@ use resqlite::{
 };
 use resqlite_sqlite::fault_vfs::{Call, Event, Plan, Tap, What};
 
+use crate::key::keyed;
 use crate::rng::Rng;
 
 /// Writes of one kind, or of both.
@@ -121,10 +122,10 @@ pub fn run(folder: &Path, seed: u64, promise: Promise) -> Recorded {
     tap.record();
     let mut rng = Rng::new(seed);
     let page_size = *rng.pick(&[512, 1024, 4096]);
-    let options = Options {
+    let options = keyed(Options {
         pragmas: vec![("page_size".into(), page_size.to_string())],
         ..Options::default()
-    };
+    });
     let path = folder.join(FILE);
     let path = path.to_str().expect("UTF-8");
     let (mut last, mut told) = (0, Vec::new());

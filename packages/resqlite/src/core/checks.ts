@@ -76,7 +76,18 @@ function isName(value: unknown): boolean {
   return typeof value === 'string' && value !== '' && !value.includes('\0')
 }
 
+/** Says what a key must be, and never what it is. */
+export function checkKey(value: unknown): string | undefined {
+  if (typeof value === 'string') {
+    if (value === '') return 'a passphrase that is not empty'
+    return /\p{Surrogate}/u.test(value) ? 'a passphrase without lone surrogates' : undefined
+  }
+  const isRaw = value instanceof Uint8Array && value.length === 32
+  return isRaw ? undefined : 'a passphrase or a Uint8Array of 32 bytes'
+}
+
 const OPEN: Checks = {
+  key: checkKey,
   readOnly: boolean,
   readers: integer(1, 64),
   durability: oneOf('normal', 'full'),
@@ -204,8 +215,9 @@ export function checkOptions(method: keyof typeof METHODS, options: unknown): vo
       )
     }
     const expected = value === undefined ? undefined : check(value)
-    if (expected !== undefined)
-      throw refused(`${method}: option ${name} must be ${expected}, not ${show(value)}`)
+    if (expected === undefined) continue
+    const found = check === checkKey ? '' : `, not ${show(value)}`
+    throw refused(`${method}: option ${name} must be ${expected}${found}`)
   }
 }
 

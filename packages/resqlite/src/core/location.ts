@@ -51,7 +51,9 @@ function parse(method: Method, where: unknown): Location {
 
 /** Parses a URL as SQLite does: `file:app.db` is relative, `file:/app.db` and `file:///app.db` are absolute. */
 function parseUrl(method: Method, url: string): Location {
-  const fail = (why: string) => refused(`${method}: the URL ${show(url)} ${why}`)
+  // Without its parameters: people who know other drivers write keys there.
+  const shown = show(url.replace(/\?.*$/s, ''))
+  const fail = (why: string) => refused(`${method}: the URL ${shown} ${why}`)
   if (!/^file:/i.test(url)) throw fail('must begin with file:')
   if (url.includes('#')) throw fail("must not have a fragment; a '#' in a name is written %23")
   const [, host, encoded = '', query = ''] = /^file:(?:\/\/([^/?]*))?([^?]*)\??(.*)$/is.exec(url) ?? []

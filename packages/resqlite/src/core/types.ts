@@ -150,7 +150,16 @@ export interface OpenOptions {
    * beside the file.
    */
   checkpoints?: 'auto' | 'passive' | 'manual' | undefined
+  /**
+   * The key of an encrypted database; a new file is encrypted with it. A string is a passphrase, from which the key is
+   * derived; a `Uint8Array` of 32 bytes is the key itself. It takes the package `@resqlite/ciphers`. See
+   * docs/encryption.md. Default: none.
+   */
+  key?: EncryptionKey | undefined
 }
+
+/** The key of an encrypted database: a passphrase, or 32 bytes. */
+export type EncryptionKey = string | Uint8Array
 
 /** An extension of SQLite: see {@link OpenOptions.extensions}. */
 export interface Extension {

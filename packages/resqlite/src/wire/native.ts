@@ -28,6 +28,8 @@ export interface NativePort {
 export interface NativeBinding {
   Port: new (inbox: Uint8Array, onWake: () => void) => NativePort
   sqliteVersion(): string
+  /** Whether databases can have a key. */
+  canEncrypt(): boolean
 }
 
 let loaded: NativeBinding | undefined
@@ -54,12 +56,20 @@ function loadFrom(path: string): NativeBinding {
   }
 }
 
+/** The package whose native modules can encrypt. Where it is installed, it is used: one process needs one SQLite. */
+const CIPHERS = '@resqlite/ciphers'
+
 function loadFor(triple: string): NativeBinding {
-  const candidates = [join(__dirname, '..', '..', 'native', `resqlite.${triple}.node`), `@resqlite/${triple}`]
+  const candidates = [
+    CIPHERS,
+    join(__dirname, '..', '..', 'native', `resqlite.${triple}.node`),
+    `@resqlite/${triple}`,
+  ]
   const tried: string[] = []
   for (const candidate of candidates) {
     try {
-      return require(candidate) as NativeBinding
+      const found = require(candidate)
+      return (candidate === CIPHERS ? found(triple) : found) as NativeBinding
     } catch (error) {
       tried.push(`  ${candidate}: ${firstLine(error)}`)
     }

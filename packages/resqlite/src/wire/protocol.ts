@@ -116,6 +116,8 @@ export const Op = {
   CLOSE_CURSOR: 36,
   /** Has a `QUEUED` frame sent for the next request that is answered, when a thread takes it up. No reply. */
   TIME_NEXT: 37,
+  /** `text`: the new key as JSON. */
+  REKEY: 38,
 } as const
 
 /** Flags of request frames. The lowest bits hold the integer mode. */

@@ -165,7 +165,7 @@ export function fakeChannel(): { channel: Channel; port: FakePort } {
       port = this
     }
   }
-  const binding: NativeBinding = { Port, sqliteVersion: () => '3.0.0' }
+  const binding: NativeBinding = { Port, sqliteVersion: () => '3.0.0', canEncrypt: () => false }
   const channel = new Channel(binding)
   return { channel, port: port as unknown as FakePort }
 }

@@ -1,15 +1,18 @@
 //! What the tests have in common: databases in temporary folders, requests that are under way, the commit log.
 
 mod asking;
+#[path = "../../support/key.rs"]
+mod key;
 mod log;
 
 use std::path::PathBuf;
 
 use resqlite::{Database, Error, LiveQuery, Options, Result, Rows, Value};
-use resqlite_sqlite::{Access, Connection};
+use resqlite_sqlite::Connection;
 use tempfile::TempDir;
 
 pub use asking::{Asked, Told, ask, hold_reader, hold_reader_with, query, tell, write};
+pub use key::{connect, keyed};
 pub use log::{Recorded, columns, images, only, record, table};
 pub use pollster::block_on;
 
@@ -42,7 +45,7 @@ impl Fixture {
 
     /// A second connection to the file, as another process would have one.
     pub fn stranger(&self) -> Connection {
-        Connection::open(self.path().to_str().unwrap(), Access::ReadWriteCreate, None).unwrap()
+        connect(self.path().to_str().unwrap()).unwrap()
     }
 
     pub fn run(&self, sql: &str) -> resqlite::WriteResult {
@@ -72,7 +75,7 @@ pub fn open(path: &str) -> Result<Database> {
 }
 
 pub fn open_with(path: &str, options: Options) -> Result<Database> {
-    block_on(Database::open(path, options))
+    block_on(Database::open(path, keyed(options)))
 }
 
 /// The integers of the first column of the next result of a live query.

@@ -3,6 +3,7 @@
 use resqlite::{Database, Options, Rows, Value};
 
 use super::writes::{group, nested};
+use crate::key::keyed;
 use crate::{
     asked::ask,
     ledger::Place,
@@ -64,7 +65,7 @@ fn reading_only() {
         };
         for _ in 0..2 {
             let path = world.file("main.db");
-            let opened = world.wait("open for reading", Database::open(&path, options.clone()));
+            let opened = world.wait("open for reading", Database::open(&path, keyed(options.clone())));
             let Ok(db) = world.note(opened) else { continue };
             let _ = world.write();
             let mut live = Live::begin(&db, live::COUNT);

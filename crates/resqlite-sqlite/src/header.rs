@@ -1,0 +1,60 @@
+//! What the first bytes of a database file tell.
+#![allow(unsafe_code)]
+
+use std::{ffi::c_void, ptr};
+
+use resqlite_sqlite_sys as ffi;
+
+use crate::handle::Handle;
+
+/// What every database file begins with that is not encrypted.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// Bytes of a header that are read.
+const LENGTH: usize = 24;
+
+/// The first bytes of a database file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header([u8; LENGTH]);
+
+impl Header {
+    /// The header of a file with this content, if it has one.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        bytes.first_chunk().copied().map(Self)
+    }
+
+    /// Whether the file is a database that is not encrypted.
+    pub fn is_plain(&self) -> bool {
+        self.0.starts_with(MAGIC)
+    }
+
+    /// Whether the file is an encrypted database. Where others have `MAGIC`, it has a random salt; the page size, the
+    /// journal versions and three numbers that never change stay readable.
+    pub fn is_encrypted(&self) -> bool {
+        let page_size = u16::from_be_bytes([self.0[16], self.0[17]]);
+        let size_fits = page_size == 1 || (page_size >= 512 && page_size.is_power_of_two());
+        let versions_fit = self.0[18..20].iter().all(|version| matches!(version, 1 | 2));
+        !self.is_plain() && size_fits && versions_fit && self.0[21..24] == [64, 32, 32]
+    }
+}
+
+/// Reads the header of the main database file.
+pub(crate) fn read(handle: &Handle) -> Option<Header> {
+    let mut file: *mut ffi::sqlite3_file = ptr::null_mut();
+    // SAFETY: the handle is open; the answer is the file of the main database, which lives as long as the connection, and
+    // has no methods if it is not open. The buffer has the length that is read.
+    unsafe {
+        let answer: *mut c_void = (&raw mut file).cast();
+        let code = ffi::sqlite3_file_control(
+            handle.db.as_ptr(),
+            c"main".as_ptr(),
+            ffi::SQLITE_FCNTL_FILE_POINTER,
+            answer,
+        );
+        let read = file.as_ref()?.pMethods.as_ref()?.xRead?;
+        let mut header = [0; LENGTH];
+        let succeeded = code == ffi::SQLITE_OK
+            && read(file, header.as_mut_ptr().cast(), LENGTH as i32, 0) == ffi::SQLITE_OK;
+        succeeded.then_some(Header(header))
+    }
+}

@@ -1,0 +1,95 @@
+//! The key of a database, for all its connections.
+
+use std::sync::Arc;
+
+use resqlite_sqlite::{Connection, Header, Key, can_encrypt};
+
+use crate::core::{
+    error::{Error, Result},
+    options::Options,
+    sync::{Mutex, lock},
+};
+
+/// The key of a database, or that it has none.
+#[derive(Clone)]
+pub(crate) struct Encryption(Arc<Mutex<Option<Key>>>);
+
+impl Encryption {
+    /// # Errors
+    /// [`Error::EncryptionKey`] if a key is given that this build cannot use.
+    pub(crate) fn new(path: &str, options: &Options) -> Result<Self> {
+        if options.key.is_some() && !can_encrypt() {
+            let reason = "a key takes a build with encryption (the feature `ciphers`)";
+            return Err(failed(path, reason));
+        }
+        Ok(Self(Arc::new(Mutex::new(options.key.clone()))))
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        lock(&self.0).is_some()
+    }
+
+    pub(crate) fn key(&self) -> Option<Key> {
+        lock(&self.0).clone()
+    }
+
+    /// Takes another key for the connections that are opened from now on.
+    pub(crate) fn replace(&self, key: Key) {
+        *lock(&self.0) = Some(key);
+    }
+
+    /// Sets the key on a connection, before it reads anything.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn unlock(&self, connection: &Connection) -> resqlite_sqlite::Result<()> {
+        self.key().map_or(Ok(()), |key| connection.set_key(&key))
+    }
+
+    /// Refuses another key than that with which the file is open already.
+    ///
+    /// # Errors
+    /// [`Error::EncryptionKey`]
+    pub(crate) fn check_same(&self, path: &str, given: &Option<Key>) -> Result<()> {
+        let key = lock(&self.0);
+        if *key == *given {
+            return Ok(());
+        }
+        Err(failed(path, reason(key.is_some(), given.is_some())))
+    }
+
+    /// The error to report for a file that cannot be read and has this header; `None` if the key is not to blame.
+    pub(crate) fn mismatch(&self, path: &str, header: Header) -> Option<Error> {
+        let given = self.is_on();
+        let to_blame = match given {
+            true => header.is_plain() || header.is_encrypted(),
+            false => header.is_encrypted(),
+        };
+        to_blame.then(|| failed(path, reason(header.is_encrypted(), given)))
+    }
+
+    /// The error to report for another file that is no database with this key.
+    pub(crate) fn attached_mismatch(&self, path: &str) -> Option<Error> {
+        let reason =
+            "a file beside it is no database, or has another key, which one that is attached must not have";
+        self.is_on().then(|| failed(path, reason))
+    }
+}
+
+fn reason(is_encrypted: bool, given: bool) -> &'static str {
+    match (is_encrypted, given) {
+        (true, true) => "the key is wrong",
+        (true, false) if can_encrypt() => "it is encrypted, and no key was given",
+        (true, false) => {
+            "it is encrypted, which takes a build with encryption (the feature `ciphers`) and its key"
+        }
+        (false, _) => "it is not encrypted, but a key was given",
+    }
+}
+
+fn failed(path: &str, reason: &str) -> Error {
+    Error::EncryptionKey {
+        path: path.into(),
+        reason: reason.into(),
+    }
+}

@@ -1,0 +1,98 @@
+//! Changing the key of an encrypted database.
+//!
+//! SQLite writes every page to the write-ahead log under the new key, in one transaction. Until its commit, the file and
+//! the log are readable with the old key; from then on every page is in the log, and readable with the new one, whatever
+//! has been copied into the file. So a crash at any time leaves one key that opens everything.
+//!
+//! No page in the log may be under the old key when the new one is committed: who reads or copies it would take it for
+//! damaged. The log is therefore emptied first, which shows, too, that nobody in another process reads from it. In this
+//! process nobody reads meanwhile; afterwards every connection takes the new key before its next read.
+
+use std::{sync::atomic::Ordering, time::Duration};
+
+use resqlite_sqlite::{Checkpoint, Key};
+
+use super::{Writer, job::RekeyJob};
+use crate::core::{
+    error::{Error, Result},
+    options::Durability,
+};
+
+impl Writer {
+    pub(super) fn rekey(&mut self, job: RekeyJob) {
+        (job.done)(self.try_to_rekey(&job.key));
+    }
+
+    fn try_to_rekey(&mut self, key: &Key) -> Result<()> {
+        let context = self.context.clone();
+        context.location.health.check()?;
+        if let Some(reason) = self.refusal_of_a_key() {
+            return Err(self.key_stays(reason));
+        }
+        let time = context.settings.busy_timeout;
+        let in_pause = context.readers.in_gap(time, || {
+            let reruns_in_pause = context.background.in_gap(time, || {
+                context
+                    .leases
+                    .in_gap(Duration::ZERO, || self.change_key(key))
+                    .unwrap_or_else(|| Err(self.key_stays("a snapshot or an iterator is open")))
+            });
+            reruns_in_pause.unwrap_or_else(|| Err(self.key_stays("a live query runs for too long")))
+        });
+        in_pause.unwrap_or_else(|| Err(self.key_stays("a query runs for too long")))
+    }
+
+    fn refusal_of_a_key(&self) -> Option<&'static str> {
+        if !self.context.location.encryption.is_on() {
+            return Some("it has none, and cannot be encrypted in place");
+        }
+        if !self.context.epoch.has_no_attachments() {
+            return Some("databases are attached, whose key does not change with it");
+        }
+        let copies = self.context.counters.copies.load(Ordering::SeqCst);
+        (copies > 0).then_some("a backup is under way")
+    }
+
+    fn key_stays(&self, reason: &str) -> Error {
+        Error::EncryptionKey {
+            path: self.context.location.display_path().into(),
+            reason: format!("the key stays as it was: {reason}"),
+        }
+    }
+
+    /// Changes the key while no other connection of this process reads.
+    fn change_key(&mut self, key: &Key) -> Result<()> {
+        self.restore_doubtful_logs()?;
+        // Whoever may throw the old key away must not find it needed after a power cut.
+        self.set_synchronous(Durability::Full)?;
+        if self.empty_log()? {
+            return Err(self.key_stays("another process reads the database"));
+        }
+        let changed = self
+            .connection
+            .as_internal(|connection| connection.change_key(key));
+        let changed = changed.map_err(Error::from);
+        self.context.counters.note_sync(&changed);
+        changed.map_err(|error| self.connection.explain_error(error))?;
+        self.context.location.encryption.replace(key.clone());
+        self.context.epoch.key_changed();
+        // The log holds everything. If it cannot be emptied now, a later checkpoint does it.
+        let _ = self.empty_log();
+        Ok(())
+    }
+
+    /// Copies all of the log into the file and truncates it. Returns whether another connection prevented that.
+    fn empty_log(&mut self) -> Result<bool> {
+        self.connection.guard.interrupt.reset_busy_timer();
+        let done = self.connection.sqlite.checkpoint("main", Checkpoint::Truncate);
+        let done = done.map_err(Error::from);
+        self.context.counters.note_sync(&done);
+        let busy = done?.busy;
+        if !busy {
+            self.wal_pages.set(0);
+            self.checkpointed = 0;
+            self.context.counters.wal_pages.store(0, Ordering::Relaxed);
+        }
+        Ok(busy)
+    }
+}

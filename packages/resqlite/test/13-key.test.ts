@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Database, type OpenOptions } from 'resqlite'
+import { canEncrypt } from './support/ciphers'
+import { withCode } from './support/errors'
+import { tempDatabase, tempFile } from './support/temp'
+
+const encrypts = canEncrypt()
+
+test('a key takes the package that can encrypt', { skip: encrypts && 'it is there' }, async (t) => {
+  const advice = withCode('RESQLITE_ENCRYPTION_KEY', 'npm install @resqlite/ciphers')
+  await assert.rejects(Database.open(tempFile(t), { key: 'a passphrase' }), advice)
+  const db = await tempDatabase(t)
+  await assert.rejects(db.rekey('a passphrase'), advice)
+})
+
+test('what cannot be a key is refused, and not shown', async (t) => {
+  const path = tempFile(t)
+  const wrong = [
+    12345678,
+    '',
+    'hunter\ud800',
+    new Uint8Array(31).fill(0x68),
+    ['hunter'],
+    null,
+    { passphrase: 'hunter' },
+  ]
+  const notShown = (error: Error & { code?: string }) => {
+    assert.equal(error.code, 'RESQLITE_OPTION')
+    assert.match(error.message, /key must be a passphrase/)
+    assert.doesNotMatch(error.message, /hunter|12345678|104|6868/)
+    return true
+  }
+  const db = await tempDatabase(t)
+  for (const key of wrong) {
+    await assert.rejects(Database.open(path, { key } as unknown as OpenOptions), notShown)
+    await assert.rejects(db.rekey(key as string), notShown)
+  }
+})
+
+test('a key in a URL is refused, and not shown', async () => {
+  const refused = (error: Error) => {
+    assert.match(error.message, /"key"|the mode|fragment/)
+    assert.doesNotMatch(error.message, /hunter/)
+    return true
+  }
+  for (const url of ['file:app.db?key=hunter', 'file:app.db?mode=x&key=hunter', 'file:app.db?key=hunter#'])
+    await assert.rejects(Database.open(url), refused)
+})

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './paths.mjs'
+import { CommandFailed, npm, run } from './process.mjs'
+
+/**
+ * The npm package with the sources of SQLite3 Multiple Ciphers 2.4.0 on SQLite 3.53.4, made with the option that
+ * `UPDATE … LIMIT` needs, and the digests of the package and of what is made of it.
+ */
+const source = {
+  name: 'better-sqlite3-multiple-ciphers',
+  version: '13.0.3',
+  sha512: 'UYabM82r1J84TLWc/SszoHs6XopWpl/2HCg3Nui1JUaFXg/VLswzkPowYiRhK/4CftI8dgtikwyZQecMldrGxQ==',
+  sqlite: 'b5cf569619306b706b6da337aea3a7d4c527f135a462c84e3065460867965a0c',
+}
+
+/**
+ * A mistake in the sources: where a page could not be read, they decrypt what was in the buffer before. That fails, so an
+ * error of the disk becomes one of the file, which the connection keeps.
+ */
+const mend = {
+  from: 'if (rc == SQLITE_IOERR_SHORT_READ)\n',
+  to: 'if (rc != SQLITE_OK)\n',
+  after: '/*** Begin of #include "sqlite3mc_vfs.c" ***/',
+  places: 2,
+}
+
+const folder = join(root, 'target', 'ciphers-source')
+
+/** Where cargo puts what it compiles with the feature: it keeps one result per crate, whatever its features are. */
+export const ciphersTarget = join(root, 'target', 'ciphers')
+
+/** Fetches and checks the sources unless they are there, and tells the build script of the crate where they are. */
+export function prepareCiphers() {
+  if (!isThere()) fetchSource()
+  process.env.RESQLITE_CIPHERS_SOURCE = folder
+  return folder
+}
+
+function isThere() {
+  try {
+    return digest('sha256', 'hex', readFileSync(join(folder, 'sqlite3.c'))) === source.sqlite
+  } catch {
+    return false
+  }
+}
+
+function fetchSource() {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const { name, version } = source
+  npm(['pack', `${name}@${version}`, '--silent', '--pack-destination', folder], { quiet: true })
+  const archive = join(folder, `${name}-${version}.tgz`)
+  const found = digest('sha512', 'base64', readFileSync(archive))
+  if (found !== source.sha512) throw new CommandFailed(`${name} ${version} has another digest: ${found}`)
+  run('tar', ['xzf', archive, '--strip-components', '3', 'package/deps/sqlite3'], { cwd: folder })
+  const file = join(folder, 'sqlite3.c')
+  const mended = mendSource(readFileSync(file, 'latin1'))
+  writeFileSync(file, mended, 'latin1')
+  rmSync(archive)
+  if (!isThere()) throw new CommandFailed(`the sources in ${folder} are not those that were expected`)
+}
+
+function mendSource(text) {
+  const at = text.indexOf(mend.after)
+  const [before, ...parts] = text.slice(at).split(mend.from)
+  if (at < 0 || parts.length !== mend.places) throw new CommandFailed('the mistake is not where it was')
+  return text.slice(0, at) + [before, ...parts].join(mend.to)
+}
+
+function digest(algorithm, encoding, bytes) {
+  return createHash(algorithm).update(bytes).digest(encoding)
+}
