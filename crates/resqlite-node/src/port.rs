@@ -122,6 +122,7 @@ impl Port {
         inbox[..length].copy_from_slice(&self.frames[self.frames_at..self.frames_at + length]);
         self.frames_at += length;
         profile::completions(settled, &self.deliveries);
+        debug_assert!(settled <= self.unanswered, "a request was answered twice");
         self.unanswered -= settled.min(self.unanswered);
         if settled > 0 && self.unanswered == 0 {
             #[allow(deprecated)]
