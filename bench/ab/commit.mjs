@@ -45,7 +45,10 @@ function removeWorktree(worktree) {
 /** Compiles both halves and returns the folder of the package. Any commit is built so, whatever its scripts are. */
 function buildWorktree(worktree) {
   const folder = join(worktree, 'packages', 'resqlite')
-  symlinkSync(join(root, 'node_modules'), join(worktree, 'node_modules'), 'junction')
+  // Some packages that it is compiled with stand in a folder of its own.
+  for (const modules of ['node_modules', join('packages', 'resqlite', 'node_modules')]) {
+    if (existsSync(join(root, modules))) symlinkSync(join(root, modules), join(worktree, modules), 'junction')
+  }
   npm(['run', 'build', '--silent'], { cwd: folder })
   const env = { CARGO_TARGET_DIR: cargoTarget }
   run('cargo', ['build', '--release', '--locked', '--package', 'resqlite-node'], { cwd: worktree, env })

@@ -3,7 +3,7 @@
 use std::{env, path::PathBuf};
 
 /// What SQLite is told, besides what depends on the platform.
-const OPTIONS: [(&str, Option<&str>); 30] = [
+const OPTIONS: [(&str, Option<&str>); 31] = [
     // It is part of a program, not an extension of one.
     ("SQLITE_CORE", None),
     // Each connection belongs to one thread, and is opened without a mutex; what connections share needs mutexes.
@@ -20,6 +20,8 @@ const OPTIONS: [(&str, Option<&str>); 30] = [
     ("SQLITE_ENABLE_PREUPDATE_HOOK", None),
     // Declared types, and from which table and column a column of a result comes.
     ("SQLITE_ENABLE_COLUMN_METADATA", None),
+    // Which commit a read transaction shows.
+    ("SQLITE_ENABLE_SNAPSHOT", None),
     // For the option `extensions`. SQL cannot load any.
     ("SQLITE_ENABLE_LOAD_EXTENSION", Some("1")),
     // Paths like file:app.db?mode=ro in ATTACH.

@@ -89,6 +89,7 @@ fn dependencies(filter: Vec<Conjunct>) -> Arc<Dependencies> {
     Arc::new(Dependencies {
         unknown: false,
         tables: [table].into(),
+        ..Dependencies::default()
     })
 }
 

@@ -5,7 +5,7 @@ use crate::{
     column_set::Columns,
     filter::Filter,
     image::Image,
-    summary::{ChangeSummary, TableChange},
+    summary::{ChangeSummary, ChangedRow, TableChange},
     table_name::TableName,
     verdict::{Reason, Skip, Verdict},
 };
@@ -29,6 +29,8 @@ pub struct Dependencies {
     pub unknown: bool,
     /// The tables that it reads.
     pub tables: Box<[TableDependency]>,
+    /// Columns of which the values are needed of every changed row, because they are its key.
+    pub keys: Box<[(TableName, Box<[u16]>)]>,
 }
 
 impl Dependencies {
@@ -51,6 +53,22 @@ impl Dependencies {
 }
 
 impl TableDependency {
+    /// Whether a changed row of the table may change what is read of it.
+    pub fn concerns(&self, row: &ChangedRow, change: &TableChange) -> bool {
+        if !affects::changes_columns(&self.columns, row, change) {
+            return false;
+        }
+        let Some(filter) = &self.filter else {
+            return true;
+        };
+        let has_image = |column| change.watched.images.binary_search(&column).is_ok();
+        if !filter.columns().all(has_image) {
+            return true;
+        }
+        let passes = |image: &Image| filter.matches(&change.watched.images, image);
+        affects::known_images(row).is_none_or(|mut images| images.any(passes))
+    }
+
     /// Whether the change of the table affects the live query.
     pub(crate) fn verdict(&self, change: &TableChange) -> Verdict {
         let filtered = self.filter.as_ref().and_then(|filter| {
@@ -124,6 +142,7 @@ mod tests {
         Dependencies {
             unknown: false,
             tables: tables.into(),
+            ..Dependencies::default()
         }
     }
 

@@ -13,7 +13,8 @@
 //! The [`Dependencies`] of a live query are the tables and columns that it reads, and a [`Filter`] on rows that can
 //! change its result. [`Dependencies::verdict`] is the reference rule by which a commit affects it; the [`Registry`]
 //! finds the affected ones of very many. The [`Scheduler`] decides when they re-run, and a [`Differ`] compares the new
-//! result with the one before.
+//! result with the one before. [`KeptRows`] know which base rows their rows came from: what few changed ones change is
+//! found without a comparison of all.
 //!
 //! Everything here over-approximates: tables make it correct; columns and values only save work. Where a bound in
 //! [`limits`] is reached or something is not known, a summary reports more than what changed ([`Columns::Any`],
@@ -51,6 +52,7 @@ pub mod fault;
 mod filter;
 mod image;
 mod interest;
+mod kept;
 pub mod limits;
 mod live_query_id;
 mod live_query_map;
@@ -73,6 +75,7 @@ pub use dependencies::{Dependencies, TableDependency};
 pub use filter::{Conjunct, Filter, Test};
 pub use image::{Image, Watched};
 pub use interest::Interest;
+pub use kept::{Collation, KeptRow, KeptRows, Order, OrderTerm, OutOfOrder, Plan, SourceKey};
 pub use live_query_id::LiveQueryId;
 pub use live_query_map::LiveQueryMap;
 pub use patch::{Differ, Difference, Segment};

@@ -24,6 +24,26 @@ pub enum Segment {
     },
 }
 
+impl Segment {
+    /// Adds the rows behind the others, as a segment of their own only if they do not continue the last one.
+    pub(crate) fn join(self, segments: &mut Vec<Segment>) {
+        match (segments.last_mut(), self) {
+            (_, Segment::Keep { count: 0, .. } | Segment::New { count: 0 }) => {}
+            (Some(Segment::New { count }), Segment::New { count: more }) => *count += more,
+            (
+                Some(Segment::Keep { start, count }),
+                Segment::Keep {
+                    start: next,
+                    count: more,
+                },
+            ) if *start + *count == next => {
+                *count += more;
+            }
+            _ => segments.push(self),
+        }
+    }
+}
+
 /// Compares a new result with an old one while it is read. Rows are compared by their fingerprints; each old row is kept
 /// at most once, at whatever position it is now.
 ///
@@ -85,14 +105,12 @@ impl<'a> Differ<'a> {
         match self.find(fingerprint) {
             Some(position) => {
                 self.next = position + 1;
-                self.keep(position as u32);
+                let start = position as u32;
+                Segment::Keep { start, count: 1 }.join(&mut self.segments);
                 false
             }
             None => {
-                match self.segments.last_mut() {
-                    Some(Segment::New { count }) => *count += 1,
-                    _ => self.segments.push(Segment::New { count: 1 }),
-                }
+                Segment::New { count: 1 }.join(&mut self.segments);
                 true
             }
         }
@@ -128,16 +146,6 @@ impl<'a> Differ<'a> {
         }
         // Everything before `next` has been kept so far.
         self.index.insert(Index::new(old, next)).take(fingerprint)
-    }
-
-    fn keep(&mut self, position: u32) {
-        match self.segments.last_mut() {
-            Some(Segment::Keep { start, count }) if *start + *count == position => *count += 1,
-            _ => self.segments.push(Segment::Keep {
-                start: position,
-                count: 1,
-            }),
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 
 use resqlite::{
     BatchPart, BatchParts, Checkpointed, Durability, Engine, Error, Format, Handle, Integers,
-    LiveQueryRequest, ParamSets, Params, Query, QueryLimits, RowDetail, Session, Statements,
+    LiveQueryRequest, Maintenance, ParamSets, Params, Query, QueryLimits, RowDetail, Session, Statements,
     TransactionOptions, Write, WriteOp,
 };
 
@@ -346,6 +346,11 @@ impl Dispatcher {
             queries: self.live_queries(request)?,
             integers: integers(request),
             verify: request.double(0),
+            maintenance: if request.word(12) & 1 == 0 {
+                Maintenance::WhereQuicker
+            } else {
+                Maintenance::Never
+            },
         };
         let Some(engine) = self.realm.engine(request.target) else {
             self.reply(request).fail(&Error::Closed);

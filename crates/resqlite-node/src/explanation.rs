@@ -1,14 +1,20 @@
 //! The result of `explainStream`, as JSON.
 
-use resqlite::{Explanation, TableExplanation};
+use resqlite::{Explanation, MaintenanceExplanation, TableExplanation};
 use serde_json::{Value, json};
 
 pub(crate) fn to_json(explanation: &Explanation) -> Vec<u8> {
+    let (maintenance, why_rerun) = match &explanation.maintenance {
+        MaintenanceExplanation::Rows { .. } => ("rows", None),
+        MaintenanceExplanation::Rerun(why) => ("rerun", Some(why)),
+    };
     let object = json!({
         "precision": explanation.precision().name(),
         "unknown": explanation.unknown,
         "tables": explanation.tables.iter().map(table).collect::<Vec<_>>(),
         "volatile": explanation.volatile,
+        "maintenance": maintenance,
+        "whyRerun": why_rerun,
     });
     object.to_string().into_bytes()
 }

@@ -79,7 +79,7 @@ byte_enum! {
         Cancel = 21,
         /// Replies with JSON.
         Diagnostics = 22,
-        /// `f64 verify · u32 queries · u32 0`, then per query `u32 sql · u32 length · params`, padded to 4. Opens a live
+        /// `f64 verify · u32 queries · u32 flags` (bit 0: results are not maintained), then per query `u32 sql · u32 length · params`, padded to 4. Opens a live
         /// query.
         Stream = 23,
         /// Ends the live query or the listener that request `target` opened. No reply of its own.

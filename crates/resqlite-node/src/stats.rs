@@ -23,6 +23,8 @@ counters! {
         skipped_by_column,
         skipped_by_key,
         reruns,
+        maintained,
+        rows_asked,
         unchanged,
         emitted,
         coalesced,

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_double, c_int, c_uchar, c_uint, c_void};
 use crate::{
     types::{
         sqlite3, sqlite3_backup, sqlite3_context, sqlite3_destructor_type, sqlite3_final, sqlite3_function,
-        sqlite3_int64, sqlite3_stmt, sqlite3_uint64, sqlite3_value, sqlite3_vfs,
+        sqlite3_int64, sqlite3_snapshot, sqlite3_stmt, sqlite3_uint64, sqlite3_value, sqlite3_vfs,
     },
     virtual_tables::sqlite3_module,
 };
@@ -66,6 +66,12 @@ unsafe extern "C" {
         vfs: *const c_char,
     ) -> c_int;
     pub fn sqlite3_set_last_insert_rowid(db: *mut sqlite3, rowid: sqlite3_int64);
+    pub fn sqlite3_snapshot_free(snapshot: *mut sqlite3_snapshot);
+    pub fn sqlite3_snapshot_get(
+        db: *mut sqlite3,
+        schema: *const c_char,
+        snapshot: *mut *mut sqlite3_snapshot,
+    ) -> c_int;
     pub fn sqlite3_system_errno(db: *mut sqlite3) -> c_int;
     pub fn sqlite3_table_column_metadata(
         db: *mut sqlite3,

@@ -24,6 +24,12 @@ opaque!(
     sqlite3_backup
 );
 
+/// A header of the wal-index, as <https://sqlite.org/walformat.html> describes it.
+#[repr(C)]
+pub struct sqlite3_snapshot {
+    pub hidden: [u8; 48],
+}
+
 pub type sqlite3_int64 = i64;
 pub type sqlite3_uint64 = u64;
 pub type sqlite3_filename = *const c_char;

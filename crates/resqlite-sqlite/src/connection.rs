@@ -224,6 +224,23 @@ impl Connection {
         unsafe { ffi::sqlite3_get_autocommit(self.handle.db.as_ptr()) != 0 }
     }
 
+    /// Returns how many commits, by all processes, the write-ahead log of the main database has had at the snapshot of the
+    /// open read transaction, which this takes if need be; modulo 2³², from any start. `None` where there is no log, or
+    /// nothing in it, or a write transaction is open.
+    pub fn log_commits(&self) -> Option<u32> {
+        let mut snapshot = ptr::null_mut();
+        // SAFETY: the handle is open, the name outlives the call, the out pointer is valid.
+        let code =
+            unsafe { ffi::sqlite3_snapshot_get(self.handle.db.as_ptr(), c"main".as_ptr(), &mut snapshot) };
+        let snapshot = NonNull::new(snapshot).filter(|_| code == ffi::SQLITE_OK)?;
+        // SAFETY: SQLite has just allocated and filled it.
+        let header = unsafe { snapshot.as_ref() }.hidden;
+        // SAFETY: it is freed once, and not used afterwards.
+        unsafe { ffi::sqlite3_snapshot_free(snapshot.as_ptr()) };
+        let [_, _, _, _, _, _, _, _, a, b, c, d, ..] = header;
+        Some(u32::from_ne_bytes([a, b, c, d]))
+    }
+
     /// Returns the number of rows that the last statement changed; without triggers and cascades.
     pub fn changes(&self) -> i64 {
         // SAFETY: the handle is open.

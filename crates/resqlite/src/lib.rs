@@ -59,9 +59,11 @@ pub use crate::{
         token::{Scope, Token, TokenSlot},
         value::Value,
     },
-    dependencies::{Explanation, Precision, TableExplanation},
+    dependencies::{Explanation, MaintenanceExplanation, Precision, TableExplanation},
     events::{Changes, CommitEvent, CommitListener, RowEvent, RowState, TableEvent, Unlisted},
-    live::{Delivery, Emission, Listener, LiveQueryRequest, LiveTotals, StreamStats, Subscription},
+    live::{
+        Delivery, Emission, Listener, LiveQueryRequest, LiveTotals, Maintenance, StreamStats, Subscription,
+    },
     requests::{
         description::Description,
         holders::{Holder, HolderKind},

@@ -75,6 +75,8 @@ test('explainStream says how precisely affecting commits are recognised', async 
       },
     ],
     volatile: [],
+    maintenance: 'rows',
+    whyRerun: null,
   })
   const precision = async (sql: string) => (await db.explainStream(sql)).precision
   assert.equal(await precision('SELECT * FROM users WHERE age > 40'), 'range')

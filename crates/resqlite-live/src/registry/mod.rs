@@ -50,7 +50,7 @@ use crate::{
 ///         columns: Columns::Only([0, 1].into_iter().collect()),
 ///         filter: Filter::new([Conjunct { column: 0, test }]),
 ///     };
-///     Arc::new(Dependencies { unknown: false, tables: [table].into() })
+///     Arc::new(Dependencies { tables: [table].into(), ..Dependencies::default() })
 /// };
 /// let mut registry = Registry::new();
 /// (0..1_000).for_each(|id| registry.insert(LiveQueryId(id), of_user(i64::from(id))));

@@ -81,7 +81,7 @@ prop_compose! {
         unknown in prop::bool::weighted(0.03),
         tables in vec(table_dependency(), 0..4),
     ) -> Arc<Dependencies> {
-        Arc::new(Dependencies { unknown, tables: tables.into() })
+        Arc::new(Dependencies { unknown, tables: tables.into(), ..Dependencies::default() })
     }
 }
 
@@ -221,6 +221,7 @@ fn similar_step() -> impl Strategy<Value = Step> {
         Arc::new(Dependencies {
             unknown: false,
             tables: tables.into(),
+            ..Dependencies::default()
         })
     });
     let id = || (0..60_u32).prop_map(LiveQueryId);

@@ -44,6 +44,7 @@ fn on<const N: usize>(tables: [TableDependency; N]) -> Arc<Dependencies> {
     Arc::new(Dependencies {
         unknown: false,
         tables: tables.into(),
+        ..Dependencies::default()
     })
 }
 

@@ -17,7 +17,7 @@ use crate::{
         sync::{Mutex, lock},
         value::Value,
     },
-    live::{Delivery, Emission, Listener, LiveQueryRequest, StreamStats, Subscription},
+    live::{Delivery, Emission, Listener, LiveQueryRequest, Maintenance, StreamStats, Subscription},
     rows::{ColumnLayout, Integers, Row, RowBatch, Rows},
 };
 
@@ -203,6 +203,7 @@ impl Shared {
             queries,
             integers: Integers::Auto,
             verify: 0.0,
+            maintenance: Maintenance::default(),
         };
         let subscription = handle.engine().subscribe(request, Box::new(folder));
         let _ = shared.subscription.set(subscription);

@@ -20,7 +20,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -38,6 +38,8 @@ pub(crate) struct Commits {
     log: Mutex<CommitLog>,
     /// The number of the newest commit.
     last: AtomicU64,
+    /// Commits that the engine has made to the log of the main database, modulo 2³².
+    in_main_log: AtomicU32,
     /// Odd while the state is unsettled.
     generation: AtomicU64,
     /// The state is unsettled because of a script that manages transactions itself.
@@ -51,6 +53,7 @@ impl Default for Commits {
         Self {
             log: Mutex::new(CommitLog::new()),
             last: AtomicU64::new(0),
+            in_main_log: AtomicU32::new(0),
             generation: AtomicU64::new(0),
             is_script: AtomicBool::new(false),
             interest: Mutex::default(),
@@ -63,6 +66,17 @@ impl Commits {
     /// The number of the newest commit; 0 before the first.
     pub(crate) fn last(&self) -> u64 {
         self.last.load(Ordering::Acquire)
+    }
+
+    /// How many commits the engine has made to the log of the main database, modulo 2³². Not every commit of the commit
+    /// log is one: others reach temporary tables or attached databases only, or are external.
+    pub(crate) fn in_main_log(&self) -> u32 {
+        self.in_main_log.load(Ordering::SeqCst)
+    }
+
+    /// The writer has committed to the log of the main database.
+    pub(crate) fn reached_main_log(&self) {
+        self.in_main_log.fetch_add(1, Ordering::SeqCst);
     }
 
     /// The writer is about to commit. Waits in front of the commit gate if readers hold it closed.

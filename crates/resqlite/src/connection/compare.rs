@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use resqlite_live::{Differ, Difference};
+use resqlite_sqlite::Statement;
 
 use super::{engine_connection::EngineConnection, engine_connection::get, run::Run};
 use crate::{
@@ -45,7 +46,11 @@ impl EngineConnection {
             guard: &self.guard,
         };
         let bound = run.prepared.bind_query(query);
-        let result = bound.and_then(|()| run.compare(query.integers, before, take_rows));
+        let result = bound.and_then(|()| {
+            let row = run.prepared.first_step()?;
+            let layout = Arc::clone(&run.prepared.layout);
+            run.compare(row, layout, query.integers, before, take_rows, &mut |_, _| {})
+        });
         run.prepared.end_run(query.params.byte_len());
         run.packer.recycle();
         result
@@ -53,14 +58,17 @@ impl EngineConnection {
 }
 
 impl Run<'_> {
-    fn compare(
+    /// `row`: the statement stands on one after its first step. `layout`: the columns that are packed and compared;
+    /// others may follow. `see` gets each row with its fingerprint.
+    pub(super) fn compare(
         &mut self,
+        mut row: bool,
+        layout: Arc<ColumnLayout>,
         integers: Integers,
         before: &Before<'_>,
         take_rows: &mut TakeRows<'_>,
+        see: &mut dyn FnMut(&Statement, u64),
     ) -> Result<(Arc<ColumnLayout>, Option<Difference>)> {
-        let mut row = self.prepared.first_step()?;
-        let layout = Arc::clone(&self.prepared.layout);
         let columns = layout.names().len();
         // Rows of other columns have nothing in common.
         let same_columns = before.layout.is_some_and(|before| before.id() == layout.id());
@@ -68,7 +76,9 @@ impl Run<'_> {
         let mut differ = Differ::new(comparable);
         self.packer.begin(columns, integers);
         while row {
-            if differ.push(fingerprint(&self.prepared.statement, columns, before.seed)) {
+            let print = fingerprint(&self.prepared.statement, columns, before.seed);
+            see(&self.prepared.statement, print);
+            if differ.push(print) {
                 if self.packer.is_full(limits::ROW_BATCH_ROWS_MAX) {
                     self.hand_over_new(&layout, take_rows)?;
                 }
@@ -82,7 +92,12 @@ impl Run<'_> {
         Ok((layout, difference))
     }
 
-    fn hand_over_new(&mut self, layout: &Arc<ColumnLayout>, take_rows: &mut TakeRows<'_>) -> Result<()> {
+    /// Hands over the rows in the packer.
+    pub(super) fn hand_over_new(
+        &mut self,
+        layout: &Arc<ColumnLayout>,
+        take_rows: &mut TakeRows<'_>,
+    ) -> Result<()> {
         let batch = self.packer.batch(&mut self.prepared.kinds);
         if batch.rows() > 0 {
             self.guard.interrupt.set_deadline(None);

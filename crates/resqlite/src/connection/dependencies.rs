@@ -31,16 +31,42 @@ impl EngineConnection {
         }
         // SQLite re-prepares a statement for other parameters, too; its dependencies follow from the schemas alone.
         let known = prepared.dependencies.take();
+        let schemas = self.schema_versions()?;
+        match known {
+            Some(known) if known.schemas == schemas => {
+                let dependencies = Arc::clone(&known.dependencies);
+                self.get(sql)?.dependencies = Some(KnownDependencies { reprepared, ..known });
+                Ok(dependencies)
+            }
+            _ => self.analyse(sql, schemas),
+        }
+    }
+
+    /// Returns what a statement depends on that has not run in the open read transaction.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn dependencies_before_run(&mut self, sql: &Arc<str>) -> Result<Arc<StatementDependencies>> {
+        let schemas = self.schema_versions()?;
+        let prepared = self.get(sql)?;
+        match &prepared.dependencies {
+            Some(known) if known.schemas == schemas => Ok(Arc::clone(&known.dependencies)),
+            _ => self.analyse(sql, schemas),
+        }
+    }
+
+    fn schema_versions(&mut self) -> Result<Versions> {
         let attached = self.as_internal(schemas::attached)?;
         let names = attached.into_iter().map(|(name, _)| name).collect();
-        let schemas = Versions::of_schemas(names, |sql| self.internal(sql))?;
-        let dependencies = match known {
-            Some(known) if known.schemas == schemas => known.dependencies,
-            _ => Arc::new(analyse(&self.sqlite, &self.guard, sql)?),
-        };
-        self.get(sql)?.dependencies = Some(KnownDependencies {
+        Versions::of_schemas(names, |sql| self.internal(sql))
+    }
+
+    fn analyse(&mut self, sql: &Arc<str>, schemas: Versions) -> Result<Arc<StatementDependencies>> {
+        let dependencies = Arc::new(analyse(&self.sqlite, &self.guard, sql)?);
+        let prepared = self.get(sql)?;
+        prepared.dependencies = Some(KnownDependencies {
             dependencies: Arc::clone(&dependencies),
-            reprepared,
+            reprepared: prepared.statement.reprepared(),
             schemas,
         });
         Ok(dependencies)

@@ -10,6 +10,7 @@ pub(crate) mod engine_connection;
 mod fetch;
 pub(crate) mod file_health;
 pub(crate) mod halfway;
+pub(crate) mod keep;
 pub(crate) mod location;
 pub(crate) mod open;
 pub(crate) mod prepared;

@@ -137,3 +137,11 @@ pub const UNTRUSTED: [(i32, i32); 11] = [
     (limit::TRIGGER_DEPTH, 10),
     (limit::WORKER_THREADS, 0),
 ];
+
+/// Results of live queries with fewer rows are not maintained.
+pub const KEPT_ROWS_MIN: usize = 64;
+/// The most bytes that the kept rows of a live query take.
+pub const KEPT_BYTES: usize = 64 * 1024 * 1024;
+/// What it takes to ask for the rows of one base row, roughly, in microseconds. A live query runs as a whole where that
+/// is quicker.
+pub const ASKED_ROW_MICROS: u64 = 5;

@@ -168,6 +168,19 @@ impl<'c> Catalog<'c> {
         Ok(columns)
     }
 
+    /// The columns of the primary key, with their positions.
+    pub(super) fn primary_key(&self, table: &TableName) -> Result<Vec<(u16, String)>> {
+        let sql = "SELECT cid, name FROM pragma_table_xinfo(?1, ?2) WHERE pk > 0 ORDER BY pk";
+        let mut list = rows(self.connection, sql, &[table.table(), table.schema()])?;
+        let mut key = Vec::new();
+        while list.step()? {
+            if let Ok(column) = u16::try_from(integer(&list, 0)) {
+                key.push((column, text(&list, 1)));
+            }
+        }
+        Ok(key)
+    }
+
     /// Whether some function of this name, in lower case, makes one value of many rows.
     pub(super) fn has_aggregate(&self, name: &str) -> Result<bool> {
         let sql = "SELECT 1 FROM pragma_function_list WHERE name = ?1 AND type <> 's'";

@@ -53,6 +53,20 @@ pub struct Explanation {
     pub tables: Vec<TableExplanation>,
     /// Functions it uses whose result can change although no row does; such changes are not noticed.
     pub volatile: Vec<String>,
+    /// How its result is brought up to date after a commit that affects it.
+    pub maintenance: MaintenanceExplanation,
+}
+
+/// How the result of a live query is brought up to date.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MaintenanceExplanation {
+    /// Only the rows that come from changed base rows are asked for.
+    Rows {
+        /// The statement that returns all rows in the order in which the live query has them, with further columns.
+        statement: String,
+    },
+    /// The whole query runs again, because of this.
+    Rerun(String),
 }
 
 /// What a live query needs of one table.

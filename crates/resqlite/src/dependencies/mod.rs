@@ -17,12 +17,14 @@
 
 mod affinity;
 mod catalog;
+mod clauses;
 mod conditions;
 mod constants;
 mod elements;
 mod expand;
 mod explain;
 mod foreign;
+mod maintenance;
 mod module;
 mod names;
 mod natures;
@@ -42,15 +44,19 @@ mod value;
 mod volatile;
 mod walk;
 
+use std::sync::Arc;
+
 use resqlite_live::{Columns, Dependencies, Filter, TableDependency, fault::planted};
 use resqlite_sqlite::{Connection, Statement};
 
-pub use explain::{Explanation, Precision, TableExplanation};
+pub use explain::{Explanation, MaintenanceExplanation, Precision, TableExplanation};
+pub(crate) use maintenance::{RowsPlan, Source};
 
 use self::{
     catalog::Catalog,
     conditions::{Conditions, PlaceConditions},
     opened::Opened,
+    syntax::Refused,
     tables::{Kind, Table, Tables},
     templates::Parameters,
     volatile::is_volatile,
@@ -72,6 +78,8 @@ pub(crate) struct StatementDependencies {
     volatile: Vec<String>,
     /// The database stores text as UTF-8.
     utf8: bool,
+    /// How the result is maintained, or why it is not.
+    maintenance: std::result::Result<Arc<RowsPlan>, Refused>,
 }
 
 /// Finds what `sql`, one statement, depends on. Call it in an open read transaction.
@@ -86,12 +94,13 @@ pub(crate) fn analyse(connection: &Connection, guard: &Guard, sql: &str) -> Resu
     let (statement, authorized) = guard.authorizer.log(|| prepare(connection, guard, sql));
     let statement = statement?;
     let foreign = guard.as_internal(|| foreign::find(connection, &authorized.functions))?;
-    let (tables, conditions) = match (limitless(&statement, &authorized), foreign.first()) {
-        (Some(why), _) => (Tables::Everything(why.into()), Err(why)),
+    let (tables, conditions, maintenance) = match (limitless(&statement, &authorized), foreign.first()) {
+        (Some(why), _) => (Tables::Everything(why.into()), Err(why), Err(why)),
         (None, Some(function)) => {
             let why = format!("it calls {function}, a function that is not said to be deterministic");
             (
                 Tables::Everything(why),
+                Err("it calls a function that can depend on anything"),
                 Err("it calls a function that can depend on anything"),
             )
         }
@@ -107,6 +116,7 @@ pub(crate) fn analyse(connection: &Connection, guard: &Guard, sql: &str) -> Resu
             .filter(|name| is_volatile(name) || foreign.contains(name))
             .collect(),
         utf8: catalog.utf8,
+        maintenance,
     })
 }
 
@@ -136,14 +146,16 @@ fn plain_query(
     sql: &str,
     statement: &Statement,
     authorized: &AuthorizerLog,
-) -> Result<(Tables, Conditions)> {
+) -> Result<(Tables, Conditions, std::result::Result<Arc<RowsPlan>, Refused>)> {
     let opened = Opened::read(connection, sql)?;
     let tables = tables::find(catalog, sql, authorized, &opened)?;
-    let conditions = match &tables {
-        Tables::Everything(_) => Err("every commit concerns it"),
-        Tables::Known(known) => conditions::find(connection, catalog, sql, statement, known)?,
+    let Tables::Known(known) = &tables else {
+        let why = "every commit concerns it";
+        return Ok((tables, Err(why), Err(why)));
     };
-    Ok((tables, conditions))
+    let conditions = conditions::find(connection, catalog, sql, statement, known)?;
+    let maintenance = maintenance::plan(connection, catalog, sql, statement, known)?;
+    Ok((tables, conditions, maintenance.map(Arc::new)))
 }
 
 /// What is needed of one table, by the filter of a place at which it is read.
@@ -166,7 +178,7 @@ impl StatementDependencies {
         let Tables::Known(tables) = &self.tables else {
             return Dependencies {
                 unknown: true,
-                tables: Box::default(),
+                ..Dependencies::default()
             };
         };
         let parameters = self.parameters(connection, statement, params);
@@ -180,6 +192,7 @@ impl StatementDependencies {
         Dependencies {
             unknown: false,
             tables: needs.map(|need| need.dependency).collect(),
+            keys: Box::default(),
         }
     }
 
@@ -203,7 +216,18 @@ impl StatementDependencies {
             unknown,
             tables: explained.collect(),
             volatile: self.volatile.clone(),
+            maintenance: match &self.maintenance {
+                Ok(plan) => MaintenanceExplanation::Rows {
+                    statement: plan.all.to_string(),
+                },
+                Err(why) => MaintenanceExplanation::Rerun((*why).to_owned()),
+            },
         }
+    }
+
+    /// How the result is maintained, or why it is not.
+    pub(crate) fn maintenance(&self) -> std::result::Result<&Arc<RowsPlan>, Refused> {
+        self.maintenance.as_ref().map_err(|why| *why)
     }
 
     /// Whether the result can change although no row does.

@@ -52,6 +52,18 @@ pub(super) enum Output {
     Star(Option<String>),
 }
 
+impl Output {
+    /// Whether it has this name of its own.
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        let (Self::Column(_, alias) | Self::Expression(alias)) = self else {
+            return false;
+        };
+        alias
+            .as_ref()
+            .is_some_and(|alias| alias.eq_ignore_ascii_case(name))
+    }
+}
+
 /// An entry of FROM.
 #[derive(Debug, PartialEq)]
 pub(super) struct Source {

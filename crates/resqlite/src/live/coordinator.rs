@@ -120,6 +120,7 @@ impl LiveCoordinator {
             queries,
             integers,
             verify,
+            maintenance,
         } = request;
         let query = |(sql, params): (Arc<str>, Params)| Query {
             sql,
@@ -130,7 +131,7 @@ impl LiveCoordinator {
             limits: None,
         };
         let queries = queries.into_iter().map(query).collect();
-        let live_query = Arc::new(LiveQuery::new(&self.ids, queries, scope, listener));
+        let live_query = Arc::new(LiveQuery::new(&self.ids, queries, scope, maintenance, listener));
         let id = live_query.id;
         let mut state = lock(&self.state);
         if state.closed {

@@ -156,7 +156,8 @@ impl SharedRead<'_> {
     fn run(mut self, reader: &mut Reader) {
         let coordinator = self.coordinator;
         // It begins after the re-runs were taken, so it shows the commits that made them stale.
-        let read = reader.in_read(|reader, _| {
+        let wants_exact_state = self.left.iter().any(|rerun| rerun.live_query.wants_exact_state());
+        let read = reader.in_read(wants_exact_state, |reader, _| {
             while let Some(rerun) = self.left.pop_front() {
                 guarded(coordinator, reader, &rerun);
             }

@@ -1,14 +1,22 @@
 //! One live query.
 
-use std::sync::Arc;
+use std::{
+    borrow::Cow,
+    sync::{Arc, atomic::Ordering::Relaxed},
+};
 
 use smallvec::SmallVec;
 
 use resqlite_live::{Dependencies, LiveQueryId, TableDependency};
 
-use super::{request::Listener, stats::Counters};
+use super::{
+    maintain::Kept,
+    request::{Listener, Maintenance},
+    stats::Counters,
+};
 use crate::{
     core::{
+        limits,
         sync::{Mutex, lock},
         token::Scope,
     },
@@ -28,6 +36,7 @@ pub(super) struct LiveQuery {
     pub(super) queries: PerQuery<Query>,
     /// Ends a run that is under way.
     pub(super) scope: Scope,
+    pub(super) maintenance: Maintenance,
     pub(super) counters: Counters,
     /// Locked by the thread that runs it.
     pub(super) state: Mutex<State>,
@@ -52,11 +61,34 @@ pub(super) struct State {
 /// The last result of one statement.
 #[derive(Default)]
 pub(super) struct Part {
+    /// Those of the rows, unless the rows are kept.
     pub(super) fingerprints: Vec<u64>,
+    pub(super) kept: Option<Box<Kept>>,
+    /// Its rows cannot be kept, although its statement can be maintained.
+    pub(super) is_unfit: bool,
     pub(super) layout: Option<Arc<ColumnLayout>>,
     /// What its statement depends on, whatever the parameters are.
     pub(super) statement: Option<Arc<StatementDependencies>>,
+    /// The version of the main schema for which that is so, if it can be maintained.
+    pub(super) schema_version: Option<i64>,
     pub(super) dependencies: Arc<Dependencies>,
+}
+
+impl Part {
+    /// The fingerprints of the rows.
+    pub(super) fn fingerprints(&self) -> Cow<'_, [u64]> {
+        match &self.kept {
+            Some(kept) => kept.rows.fingerprints().into(),
+            None => (&self.fingerprints[..]).into(),
+        }
+    }
+
+    /// How many rows there are.
+    pub(super) fn rows(&self) -> usize {
+        self.kept
+            .as_ref()
+            .map_or(self.fingerprints.len(), |kept| kept.rows.len())
+    }
 }
 
 impl LiveQuery {
@@ -64,6 +96,7 @@ impl LiveQuery {
         ids: &Arc<Ids>,
         queries: PerQuery<Query>,
         scope: Scope,
+        maintenance: Maintenance,
         listener: Box<dyn Listener>,
     ) -> Self {
         let parts = queries.iter().map(|_| Part::default()).collect();
@@ -72,6 +105,7 @@ impl LiveQuery {
             ids: Arc::clone(ids),
             queries,
             scope,
+            maintenance,
             counters: Counters::default(),
             state: Mutex::new(State {
                 listener,
@@ -82,6 +116,17 @@ impl LiveQuery {
                 transient_errors: 0,
                 retry_planned: false,
             }),
+        }
+    }
+}
+
+impl LiveQuery {
+    /// Whether its result is maintained, or may be from the next run on.
+    pub(super) fn wants_exact_state(&self) -> bool {
+        match self.maintenance {
+            Maintenance::Never => false,
+            Maintenance::Always => true,
+            Maintenance::WhereQuicker => self.counters.rows.load(Relaxed) >= limits::KEPT_ROWS_MIN as u64,
         }
     }
 }

@@ -8,6 +8,8 @@
 //! dispatch      how many threads are called; quick queries stay on the writer's thread
 //! jobs          what a thread that was called does
 //! rerun         one run: the statements of a query in one read transaction, compared with the last result
+//! maintain      a run that asks only for the rows of changed base rows
+//! statement_run the run of one statement
 //! verification  audits: re-runs that should change nothing
 //! external      commits by other processes
 //! subscription  the caller's end
@@ -25,18 +27,20 @@ mod dispatch;
 mod external;
 mod jobs;
 mod live_query;
+mod maintain;
 mod observer;
 mod request;
 mod rerun;
 mod schedule;
 mod staleness;
+mod statement_run;
 mod stats;
 mod subscription;
 mod verification;
 
 pub(crate) use coordinator::LiveCoordinator;
 pub(crate) use external::{ExternalListener, ExternalWatch};
-pub use request::{Delivery, Emission, Listener, LiveQueryRequest};
+pub use request::{Delivery, Emission, Listener, LiveQueryRequest, Maintenance};
 pub use stats::{LiveTotals, StreamStats};
 pub use subscription::Subscription;
 

@@ -19,6 +19,21 @@ pub struct LiveQueryRequest {
     /// The share of commits that do not affect the query after which it is audited: re-run nevertheless, to check
     /// that nothing has changed. From 0 (never) to 1.
     pub verify: f64,
+    /// Whether results are maintained.
+    pub maintenance: Maintenance,
+}
+
+/// Whether the results of a live query are maintained: after a commit, only the rows that come from changed base rows are
+/// asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Maintenance {
+    /// Where that is possible, and quicker than to run the whole query.
+    #[default]
+    WhereQuicker,
+    /// Where that is possible, to test it.
+    Always,
+    /// Never.
+    Never,
 }
 
 /// What an emission is.

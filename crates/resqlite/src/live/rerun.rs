@@ -11,27 +11,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite_live::{Dependencies, Difference, Reason, fault::planted};
+use resqlite_live::{Dependencies, Reason, fault::planted};
 
 use super::{
     coordinator::LiveCoordinator,
     live_query::{LiveQuery, Part, PerQuery, State},
     request::{Delivery, Emission},
+    statement_run::{New, PartResult, StatementRun},
     stats::Counters,
 };
 use crate::{
-    connection::{
-        compare::{Before, TakeRows},
-        engine_connection::EngineConnection,
-    },
     core::{
         error::{Error, Result},
         limits,
         sync::lock,
     },
-    dependencies::StatementDependencies,
     reader::Reader,
-    requests::request::Query,
     rows::{ColumnLayout, RowBatch},
 };
 
@@ -107,12 +102,12 @@ fn make(
 ) -> Result<RerunResult> {
     let (live_query, began) = (&rerun.live_query, Instant::now());
     live_query.counters.set_reason(rerun.reason);
-    let read = reader.in_read(|reader, since| {
+    let read = reader.in_read(live_query.wants_exact_state(), |reader, since| {
         debug_assert!(
             since >= rerun.seen,
             "the snapshot is older than what made the query due"
         );
-        Ok((since, run_queries(coordinator, reader, live_query, state)?))
+        Ok((since, run_queries(coordinator, reader, rerun, state)?))
     });
     // A run that timed out here is made by a live thread, which counts it.
     if state.worked && !matches!(read, Err(Error::TimedOut)) {
@@ -130,7 +125,7 @@ fn make(
         .counters
         .add(&coordinator.totals, |counters| &counters.total_micros, micros);
 
-    let changed = results.iter().any(|result| result.difference.is_some());
+    let changed = results.iter().any(|result| result.new.segments().is_some());
     let volatile = results.iter().any(|result| result.statement.is_volatile());
     let (settled, external) = rerun.taken_at;
     let undisturbed = settled.is_some() && coordinator.commits.settled() == settled;
@@ -186,22 +181,15 @@ fn emit(
     })
 }
 
-/// The result of one statement of a live query.
-struct PartResult {
-    layout: Arc<ColumnLayout>,
-    statement: Arc<StatementDependencies>,
-    dependencies: Option<Arc<Dependencies>>,
-    /// What has changed, if anything has.
-    difference: Option<Difference>,
-}
-
 /// Runs all statements of a live query on one committed state. Patches go to the listener.
 fn run_queries(
     coordinator: &LiveCoordinator,
     reader: &mut Reader,
-    live_query: &LiveQuery,
+    rerun: &Rerun,
     state: &mut State,
 ) -> Result<PerQuery<PartResult>> {
+    let exact = reader.exact_state();
+    let live_query = &rerun.live_query;
     let mut results = PerQuery::new();
     state.handed_over = false;
     for (number, query) in live_query.queries.iter().enumerate() {
@@ -218,58 +206,27 @@ fn run_queries(
             listener.rows(layout, batch)
         };
         connection.guard.interrupt.start(&query.token);
-        let result = run_query(
+        let run = StatementRun {
             coordinator,
             connection,
+            maintenance: live_query.maintenance,
+            is_audit: rerun.is_audit,
             query,
-            &parts[number],
-            &mut take_rows,
-            first,
-        );
+            part: &parts[number],
+            exact,
+        };
+        let result = run.run(first, &mut take_rows);
         let result = result.map_err(|error| connection.explain_error(error));
         connection.guard.interrupt.stop();
         let result = result?;
-        if let Some(difference) = &result.difference {
+        if let Some(segments) = result.new.segments() {
             connection.guard.interrupt.set_deadline(None);
             state.handed_over = true;
-            state.listener.patch(number, &result.layout, &difference.segments);
+            state.listener.patch(number, &result.layout, segments);
         }
         results.push(result);
     }
     Ok(results)
-}
-
-fn run_query(
-    coordinator: &LiveCoordinator,
-    connection: &mut EngineConnection,
-    query: &Query,
-    part: &Part,
-    take_rows: &mut TakeRows<'_>,
-    first: bool,
-) -> Result<PartResult> {
-    let before = Before {
-        layout: part.layout.as_ref(),
-        fingerprints: &part.fingerprints,
-        seed: coordinator.seed,
-    };
-    let (layout, difference) = connection.compare(query, &before, take_rows)?;
-    let difference = difference.or_else(|| first.then(Difference::default));
-    let statement = connection.dependencies(&query.sql)?;
-    let known = part
-        .statement
-        .as_ref()
-        .is_some_and(|known| Arc::ptr_eq(known, &statement) || **known == *statement);
-    let dependencies = if known {
-        None
-    } else {
-        Some(Arc::new(connection.resolve(&statement, query)?))
-    };
-    Ok(PartResult {
-        layout,
-        statement,
-        dependencies,
-        difference,
-    })
 }
 
 /// Remembers the results of a run; returns the dependencies of the live query, if they have changed.
@@ -283,22 +240,32 @@ fn keep(
     let news = state.error.is_some() || results.iter().any(|result| result.dependencies.is_some());
     let volatile = results.iter().any(|result| result.statement.is_volatile());
     live_query.counters.volatile.store(volatile.into(), Relaxed);
+    let (mut steps, mut asked) = (0, 0);
     for (part, result) in state.parts.iter_mut().zip(results) {
-        if let Some(difference) = result.difference {
-            live_query.counters.add(
-                &coordinator.totals,
-                |counters| &counters.rows_patched,
-                difference.new_rows(),
-            );
-            part.fingerprints = difference.fingerprints;
+        if let New::Step(step) = &result.new {
+            steps += 1;
+            asked += step.asked;
         }
+        let new_rows = part.take(result.new);
+        live_query
+            .counters
+            .add(&coordinator.totals, |counters| &counters.rows_patched, new_rows);
         part.layout = Some(result.layout);
         part.statement = Some(result.statement);
+        part.schema_version = result.schema_version;
         if let Some(dependencies) = result.dependencies {
             part.dependencies = dependencies;
         }
     }
-    let rows: usize = state.parts.iter().map(|part| part.fingerprints.len()).sum();
+    let is_maintained = u64::from(steps == state.parts.len());
+    let counters = &live_query.counters;
+    counters.add(
+        &coordinator.totals,
+        |counters| &counters.maintained,
+        is_maintained,
+    );
+    counters.add(&coordinator.totals, |counters| &counters.rows_asked, asked);
+    let rows: usize = state.parts.iter().map(Part::rows).sum();
     live_query.counters.rows.store(rows as u64, Relaxed);
     news.then(|| together(&state.parts))
 }
@@ -312,6 +279,10 @@ fn together(parts: &[Part]) -> Arc<Dependencies> {
     Arc::new(Dependencies {
         unknown: parts.iter().any(|part| part.dependencies.unknown),
         tables: tables.cloned().collect(),
+        keys: parts
+            .iter()
+            .flat_map(|part| part.dependencies.keys.clone())
+            .collect(),
     })
 }
 

@@ -5,7 +5,9 @@ use std::sync::{
     atomic::{Ordering, fence},
 };
 
-use resqlite_live::{ChangeSummary, Dependencies, LiveQueryId, MarkOutcome, Reason, fault::planted};
+use resqlite_live::{
+    ChangeSummary, ColumnSet, Columns, Dependencies, LiveQueryId, MarkOutcome, Reason, fault::planted,
+};
 
 use super::{
     coordinator::{LiveCoordinator, State},
@@ -131,8 +133,14 @@ impl LiveCoordinator {
             for dependency in now.into_iter().flat_map(|now| &now.tables) {
                 interest.add(&dependency.table, &dependency.columns, &images(dependency));
             }
+            for (table, key) in now.into_iter().flat_map(|now| &now.keys) {
+                interest.add(table, &Columns::Only(ColumnSet::new()), key);
+            }
             for dependency in before.into_iter().flat_map(|before| &before.tables) {
                 interest.remove(&dependency.table, &dependency.columns, &images(dependency));
+            }
+            for (table, key) in before.into_iter().flat_map(|before| &before.keys) {
+                interest.remove(table, &Columns::Only(ColumnSet::new()), key);
             }
         });
     }

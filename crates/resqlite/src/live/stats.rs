@@ -18,6 +18,10 @@ pub struct StreamStats {
     pub skipped_by_key: u64,
     /// Re-runs of the queries.
     pub reruns: u64,
+    /// Those of the re-runs that asked only for rows that come from changed base rows.
+    pub maintained: u64,
+    /// How many base rows they asked for.
+    pub rows_asked: u64,
     /// Re-runs that had the same result as before, so that nothing was emitted.
     pub unchanged: u64,
     /// Values emitted, including the first.
@@ -66,6 +70,8 @@ pub struct LiveTotals {
 #[derive(Default)]
 pub(super) struct Counters {
     pub(super) reruns: AtomicU64,
+    pub(super) maintained: AtomicU64,
+    pub(super) rows_asked: AtomicU64,
     pub(super) unchanged: AtomicU64,
     pub(super) emitted: AtomicU64,
     pub(super) coalesced: AtomicU64,
@@ -113,6 +119,8 @@ impl Counters {
             skipped_by_column: skips.by_column,
             skipped_by_key: skips.by_key,
             reruns: get(&self.reruns),
+            maintained: get(&self.maintained),
+            rows_asked: get(&self.rows_asked),
             unchanged: get(&self.unchanged),
             emitted: get(&self.emitted),
             coalesced: get(&self.coalesced),

@@ -11,8 +11,8 @@ use std::{
 use resqlite_live::Segment;
 
 use crate::{
-    ColumnLayout, Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Options,
-    RowBatch, Rows, Subscription, Value,
+    ColumnLayout, Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Maintenance,
+    Options, RowBatch, Rows, Subscription, Value,
 };
 
 /// Tells the first value of each result, and which thread came with it.
@@ -28,6 +28,7 @@ impl Witness {
             queries: vec![(sql.into(), ().into())],
             integers: Integers::BigInt,
             verify: 0.0,
+            maintenance: Maintenance::default(),
         };
         let rows = Rows::default();
         (

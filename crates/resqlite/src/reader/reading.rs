@@ -35,6 +35,36 @@ pub(crate) struct Reader {
     seen: SeenEpoch,
     /// The newest commit before the last read began.
     since: u64,
+    /// Of the read transaction that is open, if it was begun to know it.
+    exact: Option<ExactState>,
+}
+
+/// The state that a read transaction shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ExactState {
+    /// It holds the commits up to this number, no later one of the engine, and perhaps external ones.
+    pub(crate) number: u64,
+    /// How many commits, external ones included, the write-ahead log of the main database has had; `None` if it has none.
+    log_commits: Option<u32>,
+    /// How many of them the engine has made.
+    own_commits: u32,
+}
+
+impl ExactState {
+    /// Whether only commits of the engine to the main database lie between this state and a later one.
+    pub(crate) fn is_followed_by(&self, later: &Self) -> bool {
+        let known = match planted("elsewhere_counts") {
+            true => later.number.wrapping_sub(self.number) as u32,
+            false => later.own_commits.wrapping_sub(self.own_commits),
+        };
+        match (self.log_commits, later.log_commits) {
+            _ if planted("others_unnoticed") => true,
+            (Some(before), Some(after)) => after.wrapping_sub(before) == known,
+            // No other process opens a database without a log; and a log in which there is nothing had no commit.
+            (None, None) => true,
+            _ => false,
+        }
+    }
 }
 
 impl Reader {
@@ -47,6 +77,7 @@ impl Reader {
             shared: Arc::clone(shared),
             seen: SeenEpoch::default(),
             since: 0,
+            exact: None,
         })
     }
 
@@ -108,6 +139,45 @@ impl Reader {
         Ok(false)
     }
 
+    /// Begins a read transaction, and tries to know exactly which state it shows.
+    fn begin_exact_read(&mut self) -> Result<()> {
+        for _ in 0..limits::SNAPSHOT_ATTEMPTS_FREE {
+            let settled = self.shared.commits.settled();
+            self.begin_read()?;
+            let is_blind = planted("unsettled_delta") || planted("state_too_late");
+            give_way_if(planted("unsettled_delta"));
+            if let Err(error) = self.connection.internal("SELECT 1 FROM main.sqlite_schema") {
+                self.end_read()?;
+                return Err(error);
+            }
+            // Each of the two ways to notice a commit hides that the other is missing.
+            let log_commits = self.connection.sqlite.log_commits().filter(|_| !is_blind);
+            let own_commits = self.shared.commits.in_main_log();
+            // Nothing was committed since before the read began, so the number is that of the state.
+            let is_exact = settled.is_some() && self.shared.commits.settled() == settled;
+            if is_exact || planted("unsettled_delta") {
+                give_way_if(planted("state_too_late"));
+                if planted("state_too_late") {
+                    self.since = self.shared.commits.last();
+                }
+                self.exact = Some(ExactState {
+                    number: self.since,
+                    log_commits,
+                    own_commits,
+                });
+                return Ok(());
+            }
+            self.end_read()?;
+            thread::yield_now();
+        }
+        self.begin_read()
+    }
+
+    /// Exactly which state the open read transaction shows, if that is known.
+    pub(crate) fn exact_state(&self) -> Option<ExactState> {
+        self.exact
+    }
+
     fn begin(&mut self) -> Result<()> {
         // Loaded first: a reader that knows of a commit must know what names mean since then.
         self.since = self.shared.commits.last();
@@ -141,12 +211,19 @@ impl Reader {
         !self.seen.attachments().is_empty()
     }
 
-    /// Runs `work` on one committed state, which holds all commits up to the number that `work` gets.
-    pub(crate) fn in_read<T>(&mut self, work: impl FnOnce(&mut Self, u64) -> Result<T>) -> Result<T> {
+    /// Runs `work` on one committed state, which holds all commits up to the number that `work` gets. `exact`: tries to
+    /// know exactly which state that is.
+    pub(crate) fn in_read<T>(
+        &mut self,
+        exact: bool,
+        work: impl FnOnce(&mut Self, u64) -> Result<T>,
+    ) -> Result<T> {
         // Jobs that wait together share a read transaction, which may be open already.
         let begins = self.connection.sqlite.is_autocommit();
-        if begins {
-            self.begin_read()?;
+        match (begins, exact) {
+            (false, _) => {}
+            (true, true) => self.begin_exact_read()?,
+            (true, false) => self.begin_read()?,
         }
         let since = self.since;
         let done = work(self, since);
@@ -158,6 +235,7 @@ impl Reader {
 
     /// Ends the read transaction, if one is open.
     pub(crate) fn end_read(&mut self) -> Result<()> {
+        self.exact = None;
         if self.connection.sqlite.is_autocommit() {
             return Ok(());
         }
@@ -167,5 +245,12 @@ impl Reader {
     /// Learns what names mean now. Call it outside of transactions.
     pub(super) fn follow_schemas(&mut self) -> Result<()> {
         self.shared.epoch.follow(&mut self.connection, &mut self.seen)
+    }
+}
+
+/// Makes it likely that a commit comes between, where a planted mistake needs one to be seen.
+fn give_way_if(planted: bool) {
+    for _ in 0..if planted { 20 } else { 0 } {
+        thread::yield_now();
     }
 }

@@ -159,7 +159,7 @@ fn run(reader: &mut Reader, job: Job, in_transaction: bool) {
 }
 
 fn explain(reader: &mut Reader, query: &Query) -> Result<Explanation> {
-    reader.in_read(|reader, _| {
+    reader.in_read(false, |reader, _| {
         let connection = reader.connection();
         let explained = connection.explain(query);
         explained.map_err(|error| connection.explain_error(error))

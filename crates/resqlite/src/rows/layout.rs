@@ -26,9 +26,12 @@ pub type Packed = (Arc<ColumnLayout>, Box<[u8]>);
 
 impl ColumnLayout {
     pub(crate) fn of(statement: &Statement) -> Arc<Self> {
-        let names = (0..statement.column_count())
-            .map(|column| statement.column_name(column))
-            .collect();
+        Self::of_first(statement, statement.column_count())
+    }
+
+    /// Of the first columns of a statement.
+    pub(crate) fn of_first(statement: &Statement, columns: usize) -> Arc<Self> {
+        let names = (0..columns).map(|column| statement.column_name(column)).collect();
         lock(&REGISTRY).intern(names, |id, names| Self {
             id,
             json_keys: json_keys(&names),

@@ -130,12 +130,16 @@ impl Writer {
         let writes = Rc::clone(&wrote);
         let attached_logs = Rc::new(RefCell::new(Vec::new()));
         let logs = Rc::clone(&attached_logs);
+        let commits = Arc::clone(&context.commits);
         let mut connection = open(&context.location, &context.settings, Role::Writer, |connection| {
             recorder.install(connection);
             connection.set_wal_hook(move |schema, in_log| {
                 writes.set(true);
                 match schema {
-                    "main" => pages.set(in_log),
+                    "main" => {
+                        pages.set(in_log);
+                        commits.reached_main_log();
+                    }
                     _ if in_log < limits::WAL_CHECKPOINT_PAGES => {}
                     _ => logs.borrow_mut().push(schema.to_owned()),
                 }

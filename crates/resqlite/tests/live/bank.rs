@@ -3,7 +3,9 @@
 use std::{sync::Arc, thread};
 
 use pollster::block_on;
-use resqlite::{Database, Integers, LiveQueryRequest, Options, Result, Subscription, Value, WriteResult};
+use resqlite::{
+    Database, Integers, LiveQueryRequest, Maintenance, Options, Result, Subscription, Value, WriteResult,
+};
 
 use crate::{
     key::keyed,
@@ -111,6 +113,7 @@ fn watch(db: &Database, kind: usize, verify: f64) -> Watched {
         queries: queries.iter().map(|&sql| (sql.into(), ().into())).collect(),
         integers: Integers::BigInt,
         verify,
+        maintenance: Maintenance::Always,
     };
     let notes = Notes::default();
     let listener = notes.audited_listener(queries.len(), audit);
@@ -137,7 +140,11 @@ impl Watched {
         assert!(told.emissions > 0);
         for (sql, part) in STREAMS[self.kind].0.iter().zip(&told.parts) {
             let fresh = block_on(db.select(sql, ())).expect("the query works");
-            assert!(part.equals(&fresh), "{sql}: {:?} is not {fresh:?}", part.rows);
+            assert!(
+                part.equals(&Fold::of(&fresh)),
+                "{sql}: {:?} is not {fresh:?}",
+                part.rows
+            );
         }
     }
 }

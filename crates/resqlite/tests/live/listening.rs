@@ -173,14 +173,38 @@ impl Told {
 
 impl Fold {
     /// Whether it is exactly this result. Without rows, nobody is told of new columns.
-    pub fn equals(&self, rows: &Rows) -> bool {
-        (rows.is_empty() || self.columns == rows.columns())
-            && self.rows.len() == rows.len()
+    pub fn equals(&self, other: &Self) -> bool {
+        (other.rows.is_empty() || self.columns == other.columns)
+            && self.rows.len() == other.rows.len()
             && self
                 .rows
                 .iter()
-                .zip(rows.iter())
-                .all(|(left, right)| same_values(left, right.values()))
+                .zip(&other.rows)
+                .all(|(left, right)| same_values(left, right))
+    }
+
+    pub fn of(rows: &Rows) -> Self {
+        Self {
+            columns: rows.columns().to_vec(),
+            rows: rows.iter().map(|row| row.values().to_vec()).collect(),
+        }
+    }
+
+    /// Without the columns behind the first ones.
+    pub fn first_columns(mut self, count: usize) -> Self {
+        self.columns.truncate(count);
+        self.rows.iter_mut().for_each(|row| row.truncate(count));
+        self
+    }
+
+    /// Whether it has the same rows, in whatever order.
+    pub fn has_rows_of(&self, other: &Self) -> bool {
+        let sorted = |fold: &Self| {
+            let mut rows: Vec<String> = fold.rows.iter().map(|row| format!("{row:?}")).collect();
+            rows.sort();
+            rows
+        };
+        self.columns == other.columns && sorted(self) == sorted(other)
     }
 
     fn is_same(&self, other: &Self) -> bool {

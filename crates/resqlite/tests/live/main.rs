@@ -20,6 +20,8 @@ mod runner;
 mod script;
 mod self_check;
 mod shrink;
+mod strangers;
 mod streams;
 mod text;
+mod transfers;
 mod world;

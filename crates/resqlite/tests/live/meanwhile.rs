@@ -4,11 +4,15 @@ use std::sync::Arc;
 
 use pollster::block_on;
 use resqlite::{
-    ColumnLayout, Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Options,
-    RowBatch, Subscription, live::Segment,
+    ColumnLayout, Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Maintenance,
+    Options, RowBatch, Subscription, live::Segment,
 };
 
-use crate::{key::keyed, listening::Notes, streams::wait_until_quiet};
+use crate::{
+    key::keyed,
+    listening::{Fold, Notes},
+    streams::wait_until_quiet,
+};
 
 const QUERY: &str = "SELECT a FROM t ORDER BY a";
 
@@ -69,6 +73,7 @@ fn watch(values: &[Option<i64>]) -> World {
         queries: vec![(QUERY.into(), ().into())],
         integers: Integers::BigInt,
         verify: 0.0,
+        maintenance: Maintenance::Always,
     };
     let subscription = db.engine().subscribe(request, Box::new(listener));
     World {
@@ -85,7 +90,7 @@ impl World {
         let told = self.notes.lock();
         assert!(told.problems.is_empty(), "{:?}", told.problems);
         assert!(
-            told.parts[0].equals(&fresh),
+            told.parts[0].equals(&Fold::of(&fresh)),
             "{:?} is not {fresh:?}",
             told.parts[0].rows
         );

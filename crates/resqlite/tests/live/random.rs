@@ -6,8 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use resqlite::Maintenance;
+
 use crate::{
-    generate::{Size, failing_script, script},
+    generate::{Size, failing_script, maintained_script, script},
     runner::{Counts, run},
     script::Script,
     shrink::shrink,
@@ -25,6 +27,12 @@ const FAILING_SIZE: Size = Size {
     streams: 2,
 };
 const FAILING_COMMITS: u64 = 5_000;
+const MAINTAINED_SIZE: Size = Size {
+    steps: 120,
+    streams: 8,
+};
+/// More than 20,000 steps of maintenance.
+const MAINTAINED_COMMITS: u64 = 9_000;
 /// After so many commits a long run tells how far it is.
 const PROGRESS: u64 = 50_000;
 /// How often a script is run that fails only sometimes.
@@ -48,8 +56,18 @@ fn audit_share(seed: u64) -> f64 {
     if seed.is_multiple_of(2) { 1.0 } else { 0.0 }
 }
 
+/// Results are always maintained where that is possible; `RESQLITE_LIVE_MAINTENANCE` says otherwise.
+fn maintenance() -> Maintenance {
+    match env::var("RESQLITE_LIVE_MAINTENANCE").as_deref() {
+        Ok("never") => Maintenance::Never,
+        Ok("where quicker") => Maintenance::WhereQuicker,
+        Ok(other) => panic!("no such maintenance: {other}"),
+        Err(_) => Maintenance::Always,
+    }
+}
+
 fn fails(script: &Script, verify: f64) -> Option<Failure> {
-    (0..ATTEMPTS).find_map(|_| run(script, verify).err())
+    (0..ATTEMPTS).find_map(|_| run(script, verify, maintenance()).err())
 }
 
 /// Prints the shortest script that fails as this one does, and fails. `commits`: those that went well before.
@@ -118,7 +136,7 @@ fn run_many(make: fn(u64, Size) -> Script, size: Size, commits: u64) -> Option<C
         if only.is_some() {
             println!("{script}");
         }
-        match run(&script, verify) {
+        match run(&script, verify, maintenance()) {
             Ok(more) => counts.add(more),
             Err(failure) => report(seed, counts.commits, &script, &failure, verify),
         }
@@ -148,5 +166,21 @@ fn every_stream_shows_what_a_fresh_query_gives() {
 fn every_statement_comes_to_what_plain_sqlite_makes_of_it_alone() {
     if let Some(counts) = run_many(failing_script, FAILING_SIZE, FAILING_COMMITS) {
         assert!(counts.failed > counts.statements / 10, "little failed");
+    }
+}
+
+/// Tables that are joined, and writes that hit what streams show of them.
+#[test]
+fn a_maintained_result_is_what_a_fresh_query_gives() {
+    if let Some(counts) = run_many(maintained_script, MAINTAINED_SIZE, MAINTAINED_COMMITS) {
+        assert!(
+            4 * counts.maintained > 9 * counts.commits,
+            "few results were maintained"
+        );
+        assert!(
+            counts.maintained > counts.reruns / 5 * 3,
+            "many re-runs were of whole statements"
+        );
+        assert!(counts.emissions > counts.reruns / 4, "results changed little");
     }
 }

@@ -2,6 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use resqlite::Maintenance;
+
 use crate::{
     contents::difference,
     oracle::{Expected, Oracle},
@@ -22,6 +24,7 @@ pub struct Counts {
     pub skipped: u64,
     pub skipped_by_key: u64,
     pub reruns: u64,
+    pub maintained: u64,
     pub unchanged: u64,
     pub audits: u64,
 }
@@ -35,6 +38,7 @@ impl Counts {
         self.skipped += other.skipped;
         self.skipped_by_key += other.skipped_by_key;
         self.reruns += other.reruns;
+        self.maintained += other.maintained;
         self.unchanged += other.unchanged;
         self.audits += other.audits;
     }
@@ -44,8 +48,8 @@ impl Counts {
 ///
 /// # Errors
 /// The first promise that was broken.
-pub fn run(script: &Script, verify: f64) -> Result<Counts, Failure> {
-    let run = catch_unwind(AssertUnwindSafe(|| run_steps(script, verify)));
+pub fn run(script: &Script, verify: f64, maintenance: Maintenance) -> Result<Counts, Failure> {
+    let run = catch_unwind(AssertUnwindSafe(|| run_steps(script, verify, maintenance)));
     run.unwrap_or_else(|panic| {
         let text = panic
             .downcast_ref::<String>()
@@ -67,11 +71,11 @@ struct Run {
     failed: u64,
 }
 
-fn run_steps(script: &Script, verify: f64) -> Result<Counts, Failure> {
+fn run_steps(script: &Script, verify: f64, maintenance: Maintenance) -> Result<Counts, Failure> {
     let world = World::open(&script.setup).map_err(|error| Failure::new(error.to_string()))?;
     let mut run = Run {
         world,
-        streams: Streams::new(verify),
+        streams: Streams::new(verify, maintenance),
         oracle: Oracle::open(&script.setup),
         owed: Vec::new(),
         statements: 0,
@@ -92,6 +96,7 @@ fn run_steps(script: &Script, verify: f64) -> Result<Counts, Failure> {
         skipped: totals.skipped_by_table + totals.skipped_by_column + totals.skipped_by_key,
         skipped_by_key: totals.skipped_by_key,
         reruns: totals.reruns,
+        maintained: totals.maintained,
         unchanged: totals.unchanged,
         audits: totals.audits,
     };

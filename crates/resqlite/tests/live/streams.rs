@@ -1,13 +1,17 @@
 //! The streams of a script, and what must hold of each when nothing is under way.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     sync::mpsc,
     thread,
     time::{Duration, Instant},
 };
 
-use resqlite::{Engine, Integers, LiveQueryRequest, Params, Subscription};
+use resqlite::{
+    Engine, Integers, LiveQueryRequest, Maintenance, MaintenanceExplanation, Params, Subscription,
+};
+
+use pollster::block_on;
 
 use crate::{
     listening::{Fold, Notes},
@@ -37,6 +41,7 @@ impl Failure {
 
 struct Stream {
     queries: Vec<Statement>,
+    maintenance: Maintenance,
     subscription: Subscription,
     notes: Notes,
     seen: Seen,
@@ -65,13 +70,16 @@ pub struct Streams {
     lags: bool,
     /// Share of the skipped commits after which the engine looks by itself whether that was right.
     verify: f64,
+    maintenance: Maintenance,
+    orders: Orders,
     pub emissions: usize,
 }
 
 impl Streams {
-    pub fn new(verify: f64) -> Self {
+    pub fn new(verify: f64, maintenance: Maintenance) -> Self {
         Self {
             verify,
+            maintenance,
             ..Self::default()
         }
     }
@@ -89,6 +97,7 @@ impl Streams {
                 .collect(),
             integers: Integers::BigInt,
             verify: self.verify,
+            maintenance: self.maintenance,
         };
         let engine = world.db.engine();
         let commit = engine.last_commit();
@@ -97,6 +106,7 @@ impl Streams {
             stream,
             Stream {
                 queries: queries.to_vec(),
+                maintenance: self.maintenance,
                 subscription,
                 notes,
                 seen: Seen {
@@ -153,8 +163,9 @@ impl Streams {
         // been told of one that comes from here on.
         let commit = world.db.engine().last_commit();
         wait_until_quiet(world.db.engine())?;
+        self.orders.follow(world);
         for (number, stream) in &mut self.open {
-            self.emissions += stream.check(*number, world, commit)?;
+            self.emissions += stream.check(*number, world, commit, &mut self.orders)?;
         }
         for gone in &self.gone {
             gone.check()?;
@@ -220,9 +231,63 @@ pub fn wait_for(what: &str, holds: impl Fn() -> bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The statements that give the rows of a query in the order in which its live query has them, by its text; `None` where
+/// that is the query itself. They hold for one schema.
+#[derive(Default)]
+struct Orders {
+    schema: Option<Fold>,
+    by_query: HashMap<String, Option<String>>,
+}
+
+impl Orders {
+    /// The rows that a fresh query gives, in the order in which a live query that may be maintained has them.
+    fn in_order(&mut self, world: &World, query: &Statement) -> resqlite::Result<Fold> {
+        let rows = Fold::of(&world.select(query)?);
+        let Some(statement) = self.statement(world, query)? else {
+            return Ok(rows);
+        };
+        let params = query.params.clone();
+        let ordered = Fold::of(&world.select(&Statement {
+            sql: statement,
+            params,
+        })?);
+        let ordered = ordered.first_columns(rows.columns.len());
+        // Only the order may differ.
+        Ok(if ordered.has_rows_of(&rows) { ordered } else { rows })
+    }
+
+    fn statement(&mut self, world: &World, query: &Statement) -> resqlite::Result<Option<String>> {
+        if let Some(known) = self.by_query.get(&query.sql) {
+            return Ok(known.clone());
+        }
+        let explained = block_on(world.db.explain_stream(&query.sql, &query.params[..]))?;
+        let statement = match explained.maintenance {
+            MaintenanceExplanation::Rows { statement } => Some(statement),
+            _ => None,
+        };
+        self.by_query.insert(query.sql.clone(), statement.clone());
+        Ok(statement)
+    }
+
+    /// Forgets all if the schema is another one.
+    fn follow(&mut self, world: &World) {
+        let schema = world.schema();
+        if self.schema.as_ref() != Some(&schema) {
+            self.by_query.clear();
+            self.schema = Some(schema);
+        }
+    }
+}
+
 impl Stream {
     /// Gives the number of new emissions. `commit`: the newest of which the stream was told for certain.
-    fn check(&mut self, number: usize, world: &World, commit: u64) -> Result<usize, Failure> {
+    fn check(
+        &mut self,
+        number: usize,
+        world: &World,
+        commit: u64,
+        orders: &mut Orders,
+    ) -> Result<usize, Failure> {
         self.no_miss(number)?;
         let (emissions, errors) = self.check_told(number, world)?;
         let new = emissions - self.seen.emissions;
@@ -231,7 +296,7 @@ impl Stream {
             errors,
             commit,
         };
-        self.check_result(number, world)?;
+        self.check_result(number, world, orders)?;
         Ok(new)
     }
 
@@ -278,8 +343,16 @@ impl Stream {
         Ok((told.emissions, told.errors))
     }
 
-    fn check_result(&self, number: usize, world: &World) -> Result<(), Failure> {
-        let fresh: Result<Vec<_>, _> = self.queries.iter().map(|query| world.select(query)).collect();
+    fn check_result(&self, number: usize, world: &World, orders: &mut Orders) -> Result<(), Failure> {
+        let is_maintained = self.maintenance != Maintenance::Never;
+        let fresh = |query| {
+            if is_maintained {
+                orders.in_order(world, query)
+            } else {
+                world.select(query).map(|rows| Fold::of(&rows))
+            }
+        };
+        let fresh: Result<Vec<_>, _> = self.queries.iter().map(fresh).collect();
         let told = self.notes.lock();
         let wrong = |what: String| Err(Failure::new(format!("stream {number}: {what}: {}", self.text())));
         match (fresh, &told.error) {
@@ -288,7 +361,7 @@ impl Stream {
             (Err(error), None) => wrong(format!("the query fails ({error}), the stream does not say so")),
             (Ok(_), Some(error)) => wrong(format!("the query works, the stream says {error}")),
             (Ok(fresh), None) => {
-                let differs = |(part, rows): (&Fold, &resqlite::Rows)| !part.equals(rows);
+                let differs = |(part, fresh): (&Fold, &Fold)| !part.equals(fresh);
                 match told
                     .parts
                     .iter()
@@ -300,11 +373,8 @@ impl Stream {
                         "part {part} is not what a fresh query gives\nstream: {:?} {:?}\nfresh:  {:?} {:?}",
                         told.parts[part].columns,
                         told.parts[part].rows,
-                        fresh[part].columns(),
-                        fresh[part]
-                            .iter()
-                            .map(|row| row.values().to_vec())
-                            .collect::<Vec<_>>(),
+                        fresh[part].columns,
+                        fresh[part].rows,
                     )),
                 }
             }

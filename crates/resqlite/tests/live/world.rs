@@ -19,6 +19,7 @@ use tempfile::TempDir;
 use crate::{
     contents::{self, Contents},
     key::{connect, keyed},
+    listening::Fold,
     script::{Setup, Statement, Step},
 };
 
@@ -261,6 +262,18 @@ impl World {
             rows.map(|rows| contents::rows(&rows))
                 .map_err(|error| error.code())
         })
+    }
+
+    /// What there is in the schemas that readers see.
+    pub fn schema(&self) -> Fold {
+        let of = |schema: &str| {
+            let sql = format!("SELECT name, rootpage, sql FROM {schema}.sqlite_schema");
+            block_on(self.db.select(&sql, ())).map(|rows| Fold::of(&rows))
+        };
+        let mut all = of("main").unwrap_or_default();
+        // Seldom there.
+        all.rows.extend(of("aux").unwrap_or_default().rows);
+        all
     }
 
     pub fn select(&self, statement: &Statement) -> Result<Rows> {

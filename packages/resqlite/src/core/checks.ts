@@ -145,6 +145,7 @@ const SNAPSHOT: Checks = {
 const STREAM: Checks = {
   signal,
   arrays: boolean,
+  maintain: boolean,
   verify: (value) =>
     typeof value === 'number' && value >= 0 && value <= 1 ? undefined : 'a number from 0 to 1',
 } satisfies Record<keyof StreamOptions, Check>

@@ -16,6 +16,10 @@ export interface StreamStats {
   skippedByKey: number
   /** Re-runs of the queries. */
   reruns: number
+  /** Those of the re-runs that asked only for rows that come from changed base rows. */
+  maintained: number
+  /** How many base rows they asked for. */
+  rowsAsked: number
   /** Re-runs that had the same result as before, so that nothing was emitted. */
   unchanged: number
   /** Values emitted, including the first. */
@@ -52,6 +56,8 @@ export const STREAM_COUNTERS = [
   'skippedByColumn',
   'skippedByKey',
   'reruns',
+  'maintained',
+  'rowsAsked',
   'unchanged',
   'emitted',
   'coalesced',

@@ -20,6 +20,11 @@ export interface StreamOptions extends AbortOptions {
    * cannot affect it, and `stats.missed` counts the audits that found a new result nevertheless. For tests. Default: 0.
    */
   verify?: number | undefined
+  /**
+   * Whether the result is maintained where that is possible and quicker: after a commit, only the rows that come from
+   * changed base rows are asked for. {@link Database.explainStream} tells whether it is possible. Default: `true`.
+   */
+  maintain?: boolean | undefined
 }
 
 /**
@@ -313,6 +318,13 @@ export interface StreamExplanation {
   tables: ExplainedTable[]
   /** Functions in the query whose value changes by itself, such as `random`. */
   volatile: string[]
+  /**
+   * How the result is brought up to date after a commit that affects the query: `'rows'`: only the rows that come from
+   * changed base rows are asked for; `'rerun'`: the whole query runs again.
+   */
+  maintenance: 'rows' | 'rerun'
+  /** Why the whole query runs again; null if it does not. */
+  whyRerun: string | null
 }
 
 /**

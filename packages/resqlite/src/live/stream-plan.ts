@@ -17,6 +17,7 @@ export interface StreamPlan {
   readonly names: readonly string[] | undefined
   readonly arrays: boolean
   readonly verify: number
+  readonly maintain: boolean
   readonly signal: AbortSignal | undefined
   /** Equal for plans that can share one native live query. */
   readonly key: string
@@ -51,11 +52,11 @@ function planSeveral(channel: Channel, named: unknown, options: unknown): Stream
 
 function plan(queries: PlannedQuery[], names: string[] | undefined, options: unknown): StreamPlan {
   checkOptions('stream', options)
-  const { arrays = false, verify = 0, signal } = (options ?? {}) as Partial<StreamPlan>
+  const { arrays = false, verify = 0, maintain = true, signal } = (options ?? {}) as Partial<StreamPlan>
   const texts = queries.map(({ sql }) => sql)
   const params = queries.map(({ params }) => `${params.length}:${params}`)
-  const key = `${JSON.stringify([texts, names, arrays, verify])}${params.join('')}`
-  return { queries, names, arrays, verify, signal, key }
+  const key = `${JSON.stringify([texts, names, arrays, verify, maintain])}${params.join('')}`
+  return { queries, names, arrays, verify, maintain, signal, key }
 }
 
 function encoded(channel: Channel, params: unknown): string {
@@ -65,13 +66,13 @@ function encoded(channel: Channel, params: unknown): string {
 /** Returns the function that writes the payload of the frame that opens the live query. */
 export function openingFill(
   channel: Channel,
-  { queries, verify }: StreamPlan,
+  { queries, verify, maintain }: StreamPlan,
 ): (writer: FrameWriter) => void {
   const ids = channel.textIds(queries.map(({ sql }) => sql))
   return (writer) => {
     writer.f64(verify)
     writer.u32(queries.length)
-    writer.u32(0)
+    writer.u32(maintain ? 0 : 1)
     queries.forEach(({ params }, i) => {
       writer.u32(ids[i] as number)
       writer.blob(Buffer.from(params, 'latin1'))

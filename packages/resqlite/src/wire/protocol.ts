@@ -75,8 +75,8 @@ export const Op = {
   /** Replies with JSON. */
   DIAGNOSTICS: 22,
   /**
-   * `f64 verify · u32 queries · u32 0`, then per query `u32 sql · u32 length · params`, padded to 4. Opens a
-   * live query.
+   * `f64 verify · u32 queries · u32 flags` (bit 0: results are not maintained), then per query `u32 sql · u32
+   * length · params`, padded to 4. Opens a live query.
    */
   STREAM: 23,
   /** Ends the live query or the listener that request `target` opened. No reply of its own. */

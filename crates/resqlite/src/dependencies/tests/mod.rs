@@ -3,6 +3,7 @@
 mod builders;
 mod filters;
 mod grammar;
+mod maintenance;
 mod parse;
 mod queries;
 mod sound;

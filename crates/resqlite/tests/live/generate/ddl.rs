@@ -117,7 +117,7 @@ fn free_name(rng: &mut Rng, schema: &Schema, letter: char) -> String {
     }
 }
 
-fn index(rng: &mut Rng, schema: &mut Schema) -> Option<String> {
+pub fn index(rng: &mut Rng, schema: &mut Schema) -> Option<String> {
     let at = pick(rng, schema, |table| table.module == Module::Btree)?;
     let name = free_name(rng, schema, 'i');
     let table = schema.tables[at].clone();
@@ -185,7 +185,7 @@ fn drop_one(rng: &mut Rng, schema: &mut Schema, fits: impl Fn(&Attached) -> bool
 }
 
 /// An AFTER or BEFORE trigger that writes into another table, or into its own.
-fn trigger(rng: &mut Rng, schema: &mut Schema) -> Option<String> {
+pub fn trigger(rng: &mut Rng, schema: &mut Schema) -> Option<String> {
     let ordinary = |table: &Table| table.module == Module::Btree;
     let at = pick(rng, schema, ordinary)?;
     let table = schema.tables[at].clone();

@@ -91,15 +91,26 @@ impl<'a> Draw<'a> {
         } else {
             self.rng.below(used.len())
         };
+        let mut names: Vec<(usize, String)> = Vec::new();
         for (at, (number, rest)) in used.iter().enumerate() {
             let value = self.values[*number].clone();
+            if let Some((_, name)) = names.iter().find(|(named, _)| named == number) {
+                // One parameter at several places.
+                sql.push_str(name);
+                sql.push_str(rest);
+                continue;
+            }
             match style {
                 Style::Anonymous => sql.push('?'),
                 Style::Numbered => {
                     let place = (at + turn) % used.len() + 1;
                     sql.push_str(&format!("?{place}"));
                 }
-                Style::Named => sql.push_str(&format!("{}p{at}", self.rng.pick(&[':', '@', '$']))),
+                Style::Named => {
+                    let name = format!("{}p{at}", self.rng.pick(&[':', '@', '$']));
+                    sql.push_str(&name);
+                    names.push((*number, name));
+                }
                 Style::Mixed if at % 2 == 1 => sql.push_str(&format!("?{}", at + 1)),
                 Style::Mixed => sql.push('?'),
             }

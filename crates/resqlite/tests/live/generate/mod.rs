@@ -4,6 +4,8 @@ mod ddl;
 mod draw;
 mod expressions;
 mod failing;
+mod joins;
+mod maintained;
 mod model;
 mod parts;
 mod queries;
@@ -14,4 +16,5 @@ mod tables;
 mod values;
 mod writes;
 
+pub use maintained::maintained_script;
 pub use scripts::{Size, failing_script, script};

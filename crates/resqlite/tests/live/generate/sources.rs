@@ -34,6 +34,7 @@ impl Draw<'_> {
     pub fn table_name(&mut self, table: &Table, writing: bool) -> String {
         let visible = self.schema.is_visible(table, writing);
         let quoted = match self.rng.below(12) {
+            _ if table.name.starts_with('"') => table.name.clone(),
             0 => format!("\"{}\"", table.name),
             1 => format!("[{}]", table.name.to_uppercase()),
             _ => table.name.clone(),

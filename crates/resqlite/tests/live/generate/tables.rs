@@ -292,7 +292,7 @@ fn default(rng: &mut Rng, kind: Kind) -> String {
 }
 
 /// A column that others may refer to: database, table, column, kind.
-fn parent(rng: &mut Rng, schema: &Schema, table: &Table) -> Option<(String, String, Kind)> {
+pub fn parent(rng: &mut Rng, schema: &Schema, table: &Table) -> Option<(String, String, Kind)> {
     let mut found = Vec::new();
     for other in schema.tables.iter().filter(|other| other.schema == table.schema) {
         let single = other.unique_lists().into_iter().filter(|list| list.len() == 1);
@@ -307,7 +307,12 @@ fn parent(rng: &mut Rng, schema: &Schema, table: &Table) -> Option<(String, Stri
     (!found.is_empty()).then(|| rng.pick(&found).clone())
 }
 
-fn child(rng: &mut Rng, name: &str, (table, parent, kind): (String, String, Kind), strict: bool) -> Column {
+pub fn child(
+    rng: &mut Rng,
+    name: &str,
+    (table, parent, kind): (String, String, Kind),
+    strict: bool,
+) -> Column {
     let declared = match kind {
         Kind::Integer => "INTEGER",
         Kind::Real => "REAL",
@@ -346,7 +351,7 @@ fn child(rng: &mut Rng, name: &str, (table, parent, kind): (String, String, Kind
 }
 
 /// A generated column over one or two stored columns.
-fn generated(rng: &mut Rng, table: &Table, strict: bool) -> Column {
+pub fn generated(rng: &mut Rng, table: &Table, strict: bool) -> Column {
     let stored: Vec<&Column> = table
         .columns
         .iter()

@@ -1,0 +1,18 @@
+//! The rows of a live query's result, kept in order and with the base rows that each came from, so that a change to few
+//! base rows becomes a patch without a walk over the result.
+
+mod index;
+mod order;
+mod plan;
+mod prefix_sums;
+#[cfg(test)]
+mod properties;
+mod row;
+mod rows;
+mod sequence;
+mod store;
+
+pub use order::{Collation, Order, OrderTerm};
+pub use plan::Plan;
+pub use row::{KeptRow, SourceKey};
+pub use rows::{KeptRows, OutOfOrder};

@@ -1,0 +1,145 @@
+//! From the rows that a change drops and those that it brings to a patch.
+
+use hashbrown::HashMap;
+
+use crate::{
+    fault::planted,
+    kept::row::{KeptRow, SourceKey},
+    patch::Segment,
+};
+
+/// How a result changes: the patch for its subscribers, and what [`KeptRows::apply`](crate::KeptRows::apply) does.
+#[derive(Debug)]
+pub struct Plan {
+    /// The version of the rows that this was made for.
+    pub(super) version: u64,
+    /// Positions in the old result, ascending.
+    pub(super) dropped: Vec<u32>,
+    /// In order.
+    pub(super) placed: Vec<Placed>,
+    segments: Vec<Segment>,
+    is_unchanged: bool,
+}
+
+/// A row that takes a place in the new result.
+#[derive(Debug)]
+pub(super) struct Placed {
+    pub(super) row: KeptRow,
+    /// The number of old rows before it, dropped ones included.
+    pub(super) before: u32,
+    /// Where in the old result the same row is.
+    old: Option<u32>,
+}
+
+/// A row that leaves its place in the old result.
+pub(super) struct Dropped<'a> {
+    pub(super) position: u32,
+    pub(super) sources: &'a [SourceKey],
+    pub(super) fingerprint: u64,
+}
+
+impl<'a> Dropped<'a> {
+    fn identity(&self) -> (&'a [SourceKey], u64) {
+        (self.sources, self.fingerprint)
+    }
+}
+
+impl Plan {
+    /// How to make the new result from the old one. Each old row is kept at most once; the number of segments depends
+    /// only on the number of rows that the change concerns.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// Whether the new result reads like the old one. The plan must be applied all the same: what the rows are sorted by,
+    /// or came from, may have changed.
+    pub fn is_unchanged(&self) -> bool {
+        self.is_unchanged
+    }
+
+    /// The rows of the segments that are new, in the order of the result.
+    pub fn new_rows(&self) -> impl Iterator<Item = &KeptRow> {
+        let new = self.placed.iter().filter(|placed| placed.old.is_none());
+        new.map(|placed| &placed.row)
+    }
+
+    /// `dropped` is ordered by position; `now` by the order of the result, each row with the number of old rows before it.
+    /// `reads_the_same` tells whether moving rows in this way makes no difference to their values.
+    pub(super) fn new(
+        version: u64,
+        len: u32,
+        dropped: &[Dropped],
+        now: Vec<(KeptRow, u32)>,
+        reads_the_same: impl FnOnce(&[Segment]) -> bool,
+    ) -> Self {
+        let old = old_positions(dropped, &now);
+        let placed = now.into_iter().zip(old);
+        let placed: Vec<Placed> = placed
+            .map(|((row, before), old)| Placed { row, before, old })
+            .collect();
+        let dropped: Vec<u32> = dropped.iter().map(|dropped| dropped.position).collect();
+        let segments = segments(len, &dropped, &placed);
+        let same_rows = placed.len() == dropped.len() && placed.iter().all(|placed| placed.old.is_some());
+        Self {
+            version,
+            is_unchanged: same_rows && (planted("kept_move_lost") || reads_the_same(&segments)),
+            dropped,
+            placed,
+            segments,
+        }
+    }
+}
+
+/// For each row the position of the dropped row that it is: the one from the same base rows, if its values are the same;
+/// else any with the same values that no other row is.
+fn old_positions(dropped: &[Dropped], now: &[(KeptRow, u32)]) -> Vec<Option<u32>> {
+    let mut by_identity: HashMap<_, u32> =
+        (dropped.iter().map(|row| (row.identity(), row.position))).collect();
+    let mut positions: Vec<Option<u32>> = now
+        .iter()
+        .map(|(row, _)| by_identity.remove(&(&*row.sources, row.fingerprint)))
+        .collect();
+
+    let is_left = |row: &&Dropped| by_identity.contains_key(&row.identity()) || planted("kept_twice");
+    let mut by_fingerprint: HashMap<u64, Vec<u32>> = HashMap::new();
+    for row in dropped.iter().filter(is_left).rev() {
+        by_fingerprint
+            .entry(row.fingerprint)
+            .or_default()
+            .push(row.position);
+    }
+    for (position, (row, _)) in positions.iter_mut().zip(now) {
+        if position.is_none() {
+            *position = by_fingerprint.get_mut(&row.fingerprint).and_then(Vec::pop);
+        }
+    }
+    positions
+}
+
+fn segments(len: u32, dropped: &[u32], placed: &[Placed]) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    let mut dropped = dropped.iter().peekable();
+    let mut next = 0;
+    let mut keep_until = |end: u32, segments: &mut Vec<Segment>| {
+        while let Some(&position) = dropped.next_if(|position| **position < end) {
+            keep(next, position).join(segments);
+            next = position + 1;
+        }
+        keep(next, end).join(segments);
+        next = end;
+    };
+    for placed in placed {
+        keep_until(placed.before, &mut segments);
+        match placed.old {
+            Some(position) => keep(position, position + 1).join(&mut segments),
+            None => Segment::New { count: 1 }.join(&mut segments),
+        }
+    }
+    keep_until(len, &mut segments);
+    segments
+}
+
+fn keep(start: u32, end: u32) -> Segment {
+    let count = end - start;
+    Segment::Keep { start, count }
+}

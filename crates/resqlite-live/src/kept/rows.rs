@@ -1,0 +1,259 @@
+//! The rows of one result.
+
+use std::{error::Error, fmt};
+
+use crate::{
+    fault::planted,
+    kept::{
+        index::Index,
+        order::Order,
+        plan::{Dropped, Plan},
+        row::{KeptRow, Place, SourceKey},
+        sequence::Sequence,
+        store::Store,
+    },
+    patch::Segment,
+};
+
+/// The rows of a live query's result in order, each with the base rows that it came from.
+///
+/// A full run fills it. When base rows have changed, the query is asked for the rows that contain them now, and
+/// [`plan`](Self::plan) tells what that changes.
+///
+/// ```
+/// use resqlite_live::{KeptRow, KeptRows, Order, Segment, SourceKey};
+/// // SELECT name FROM users ORDER BY id; a row's fingerprint stands for its values.
+/// let user = |id, fingerprint| KeptRow {
+///     sort: [].into(),
+///     sources: [SourceKey::Rowid(id)].into_iter().collect(),
+///     fingerprint,
+/// };
+/// let mut rows = KeptRows::new(Order::new([].into(), false));
+/// for id in 1..=1_000 {
+///     rows.append(user(id, id as u64))?;
+/// }
+/// // User 3 has a new name, and user 7 is gone.
+/// let changed = [(0, SourceKey::Rowid(3)), (0, SourceKey::Rowid(7))];
+/// let plan = rows.plan(&changed, vec![user(3, 5_000)])?;
+/// let keep = |start, count| Segment::Keep { start, count };
+/// assert_eq!(plan.segments(), [keep(0, 2), Segment::New { count: 1 }, keep(3, 3), keep(7, 993)]);
+/// rows.apply(plan);
+/// assert_eq!(rows.len(), 999);
+/// # Ok::<(), resqlite_live::OutOfOrder>(())
+/// ```
+#[derive(Debug)]
+pub struct KeptRows {
+    order: Order,
+    store: Store,
+    index: Index,
+    sequence: Sequence,
+    /// Counts changes.
+    version: u64,
+}
+
+/// Two rows of a result do not have the [`Order`] that they were said to have, or come from the same base rows. A query
+/// with such rows must run as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutOfOrder;
+
+impl fmt::Display for OutOfOrder {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("the rows of a result are not in the expected order")
+    }
+}
+
+impl Error for OutOfOrder {}
+
+impl KeptRows {
+    /// An empty result.
+    pub fn new(order: Order) -> Self {
+        Self {
+            store: Store::new(order.terms()),
+            order,
+            index: Index::default(),
+            sequence: Sequence::new(),
+            version: 0,
+        }
+    }
+
+    /// Adds the next row of a full run.
+    ///
+    /// # Errors
+    /// The row does not sort behind the last one, or comes from the same base rows. Then SQLite orders the rows otherwise
+    /// than this type does, and the query must not be maintained.
+    ///
+    /// # Panics
+    /// The row has not one sort value for each term, or not as many sources as the others.
+    pub fn append(&mut self, row: KeptRow) -> Result<(), OutOfOrder> {
+        if let Some(last) = self.sequence.last()
+            && !self.order.compare(self.store.place(last), row.place()).is_lt()
+        {
+            return Err(OutOfOrder);
+        }
+        let handle = self.insert(row);
+        self.sequence.push(handle);
+        self.version += 1;
+        Ok(())
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.sequence.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Approximate bytes on the heap, in constant time. What rows that left took is not given back, but used again.
+    pub fn weight(&self) -> usize {
+        self.store.weight() + self.index.weight() + self.sequence.weight()
+    }
+
+    #[cfg(test)]
+    pub(super) fn weight_of_values(&self) -> usize {
+        self.store.weight_of_values()
+    }
+
+    /// The fingerprints of all rows, in order.
+    pub fn fingerprints(&self) -> Vec<u64> {
+        let handles = self.sequence.iter();
+        handles.map(|handle| self.store.fingerprint(handle)).collect()
+    }
+
+    /// The base rows of `source` in the rows that contain the base row `key` of the source `of`. One may come several
+    /// times. After an outer join gained or lost a match, these are the rows on its other side that must be asked again.
+    pub fn partners<'a>(
+        &'a self,
+        of: usize,
+        key: &SourceKey,
+        source: usize,
+    ) -> impl Iterator<Item = &'a SourceKey> + use<'a> {
+        let rows = self.index.rows(of, key, &self.store);
+        rows.map(move |row| self.store.source(row, source))
+            .filter(|partner| **partner != SourceKey::Absent)
+    }
+
+    /// What changes if the base rows `changed` (the number of the source, and the key) changed, and `now` are all rows of
+    /// the new result that contain any of them, in any order.
+    ///
+    /// # Errors
+    /// A row of `now` comes from the same base rows as another of `now`, or as a row that contains no changed one.
+    pub fn plan(&self, changed: &[(usize, SourceKey)], mut now: Vec<KeptRow>) -> Result<Plan, OutOfOrder> {
+        let dropped = self.dropped(changed);
+        if planted("kept_sort_key") {
+            self.keep_sort_keys(&dropped, &mut now);
+        }
+        now.sort_unstable_by(|left, right| self.order.compare(left.place(), right.place()));
+        let mut placed: Vec<(KeptRow, u32)> = Vec::with_capacity(now.len());
+        for row in now {
+            if let Some((last, _)) = placed.last()
+                && self.order.compare(last.place(), row.place()).is_eq()
+            {
+                return Err(OutOfOrder);
+            }
+            let stays = |position| {
+                dropped
+                    .binary_search_by_key(&position, |row| row.position)
+                    .is_err()
+            };
+            let before = match self.search(row.place()) {
+                Ok(position) if stays(position) => return Err(OutOfOrder),
+                Ok(position) | Err(position) => position,
+            };
+            placed.push((row, before));
+        }
+        let reads_the_same = |segments: &[Segment]| self.reads_the_same(segments);
+        let len = self.len() as u32;
+        Ok(Plan::new(self.version, len, &dropped, placed, reads_the_same))
+    }
+
+    /// Makes the change.
+    ///
+    /// # Panics
+    /// The rows have changed since the plan was made, or a row of it is one that [`append`](Self::append) refuses.
+    pub fn apply(&mut self, plan: Plan) {
+        assert_eq!(plan.version, self.version, "the plan is for these rows");
+        for &position in plan.dropped.iter().rev() {
+            let handle = self.sequence.remove(position as usize);
+            self.index.remove(handle, &self.store);
+            self.store.remove(handle);
+        }
+        let mut dropped = plan.dropped.iter().peekable();
+        let mut gone = 0;
+        for (inserted, placed) in plan.placed.into_iter().enumerate() {
+            while dropped.next_if(|position| **position < placed.before).is_some() {
+                gone += 1;
+            }
+            let handle = self.insert(placed.row);
+            self.sequence
+                .insert(placed.before as usize - gone + inserted, handle);
+        }
+        self.version += 1;
+    }
+
+    fn insert(&mut self, row: KeptRow) -> u32 {
+        let handle = self.store.insert(row);
+        self.index.insert(handle, &self.store);
+        handle
+    }
+
+    /// The rows that contain a changed base row, by position.
+    fn dropped(&self, changed: &[(usize, SourceKey)]) -> Vec<Dropped<'_>> {
+        let containing = |(source, key): &(usize, SourceKey)| self.index.rows(*source, key, &self.store);
+        let mut dropped: Vec<_> = (changed.iter().flat_map(containing))
+            .map(|handle| Dropped {
+                position: self.position(handle),
+                sources: self.store.sources(handle),
+                fingerprint: self.store.fingerprint(handle),
+            })
+            .collect();
+        dropped.sort_unstable_by_key(|row| row.position);
+        if !planted("kept_dropped_twice") {
+            dropped.dedup_by_key(|row| row.position);
+        }
+        dropped
+    }
+
+    /// Whether rows that are kept in this order have the fingerprints of the rows in whose places they come. Walks over
+    /// moved rows until one looks different, which is the first as a rule.
+    fn reads_the_same(&self, segments: &[Segment]) -> bool {
+        let mut place = 0;
+        segments.iter().all(|segment| {
+            let Segment::Keep { start, count } = *segment else {
+                return false;
+            };
+            let fingerprints = |from: u32| {
+                let handles = self.sequence.iter_from(from as usize).take(count as usize);
+                handles.map(|handle| self.store.fingerprint(handle))
+            };
+            let same = place == start || fingerprints(start).eq(fingerprints(place));
+            place += count;
+            same
+        })
+    }
+
+    /// A mistake to be planted: a row that reads the same stays where it was.
+    fn keep_sort_keys(&self, dropped: &[Dropped], now: &mut [KeptRow]) {
+        for row in now {
+            let same = |old: &&Dropped| old.sources == &*row.sources && old.fingerprint == row.fingerprint;
+            if let Some(old) = dropped.iter().find(same) {
+                let handle = self.sequence.iter_from(old.position as usize).next();
+                row.sort = handle.map_or_else(Box::default, |handle| self.store.place(handle).sort.into());
+            }
+        }
+    }
+
+    fn position(&self, handle: u32) -> u32 {
+        let found = self.search(self.store.place(handle));
+        found.expect("a kept row is found where it sorts")
+    }
+
+    /// The position of the row that sorts there, or the one that it would have.
+    fn search(&self, wanted: Place) -> Result<u32, u32> {
+        let compare = |handle| self.order.compare(self.store.place(handle), wanted);
+        let found = self.sequence.search(compare);
+        found.map(|at| at as u32).map_err(|at| at as u32)
+    }
+}

@@ -1,0 +1,236 @@
+//! Runs the query of a live query whose result is maintained: all of it, or the rows of some base rows.
+
+use std::sync::Arc;
+
+use resqlite_live::{Difference, KeptRow, KeptRows, SourceKey, Value};
+use resqlite_sqlite::{Statement, ValueRef};
+
+use super::{
+    compare::{Before, TakeRows},
+    engine_connection::{EngineConnection, get},
+    run::Run,
+};
+use crate::{
+    core::{
+        error::{Error, Result},
+        limits,
+        params::Params,
+    },
+    dependencies::{RowsPlan, Source},
+    requests::request::Query,
+    rows::{ColumnLayout, fingerprint},
+};
+
+/// What is kept of a result while it is read.
+pub(crate) enum Keep {
+    Nothing,
+    /// The rows, as long as they take no more bytes than this.
+    Rows(Box<KeptRows>, usize),
+    /// They take more bytes, or SQLite orders them in another way.
+    Unfit,
+}
+
+impl Keep {
+    fn add(&mut self, row: impl FnOnce() -> KeptRow) {
+        let Self::Rows(rows, bytes) = self else {
+            return;
+        };
+        let appended = rows.append(row());
+        debug_assert!(appended.is_ok(), "SQLite orders the rows otherwise");
+        if appended.is_err() || rows.weight() > *bytes {
+            *self = Self::Unfit;
+        }
+    }
+}
+
+/// The query of a live query, and how its result is maintained.
+#[derive(Clone, Copy)]
+pub(crate) struct Maintained<'a> {
+    pub(crate) query: &'a Query,
+    pub(crate) plan: &'a RowsPlan,
+    /// The seed of the fingerprints.
+    pub(crate) seed: u64,
+}
+
+impl EngineConnection {
+    /// Runs the whole query, as [`compare`](Self::compare) does, and keeps its rows.
+    ///
+    /// # Errors
+    /// Those of [`compare`](Self::compare).
+    pub(crate) fn compare_and_keep(
+        &mut self,
+        Maintained { query, plan, seed }: Maintained<'_>,
+        before: &Before<'_>,
+        take_rows: &mut TakeRows<'_>,
+        keep: &mut Keep,
+    ) -> Result<(Arc<ColumnLayout>, Option<Difference>)> {
+        let prepared = get(&mut self.cache, &self.sqlite, &self.guard, &plan.all)?;
+        let mut run = Run {
+            prepared,
+            packer: &mut self.packer,
+            guard: &self.guard,
+        };
+        let bound = run.prepared.bind_query(query);
+        let result = bound.and_then(|()| {
+            let row = run.prepared.first_step()?;
+            let layout = ColumnLayout::of_first(&run.prepared.statement, plan.columns);
+            run.compare(
+                row,
+                layout,
+                query.integers,
+                before,
+                take_rows,
+                &mut |statement, print| {
+                    keep.add(|| kept_row(statement, plan, print));
+                },
+            )
+        });
+        debug_assert_eq!(seed, before.seed);
+        run.prepared.end_run(query.params.byte_len());
+        run.packer.recycle();
+        result
+    }
+
+    /// Adds the rows of the result that come from one base row, until there are more than `most`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn rows_from(
+        &mut self,
+        Maintained { query, plan, seed }: Maintained<'_>,
+        source: &Source,
+        key: &SourceKey,
+        most: usize,
+        rows: &mut Vec<KeptRow>,
+    ) -> Result<()> {
+        let prepared = get(&mut self.cache, &self.sqlite, &self.guard, &source.some)?;
+        let statement = &mut prepared.statement;
+        let mut collect = || {
+            bind(statement, &query.params, plan, [(source, key)])?;
+            while rows.len() <= most && statement.step()? {
+                let print = fingerprint(statement, plan.columns, seed);
+                rows.push(kept_row(statement, plan, print));
+            }
+            Ok(())
+        };
+        let collected = collect();
+        prepared.end_run(query.params.byte_len());
+        collected
+    }
+
+    /// Hands over rows of the result. Returns `false`, before any is handed over, if one of them is not there.
+    ///
+    /// # Errors
+    /// What SQLite says; [`Error::Aborted`] when `take_rows` wants no more.
+    pub(crate) fn hand_over_kept<'r>(
+        &mut self,
+        Maintained { query, plan, seed }: Maintained<'_>,
+        layout: &Arc<ColumnLayout>,
+        rows: impl Iterator<Item = &'r KeptRow>,
+        take_rows: &mut TakeRows<'_>,
+    ) -> Result<bool> {
+        let prepared = get(&mut self.cache, &self.sqlite, &self.guard, &plan.one)?;
+        let mut run = Run {
+            prepared,
+            packer: &mut self.packer,
+            guard: &self.guard,
+        };
+        run.packer.begin(plan.columns, query.integers);
+        let pack_all = || {
+            let mut handed_over = false;
+            for row in rows {
+                if run.packer.is_full(limits::ROW_BATCH_ROWS_MAX) {
+                    run.hand_over_new(layout, take_rows)?;
+                    handed_over = true;
+                }
+                let statement = &mut run.prepared.statement;
+                bind(
+                    statement,
+                    &query.params,
+                    plan,
+                    plan.sources.iter().zip(&row.sources),
+                )?;
+                let is_there =
+                    statement.step()? && fingerprint(statement, plan.columns, seed) == row.fingerprint;
+                if !is_there && handed_over {
+                    return Err(Error::WorkerDied);
+                } else if !is_there {
+                    return Ok(false);
+                }
+                run.packer.push(statement)?;
+                statement.reset();
+            }
+            run.hand_over_new(layout, take_rows)?;
+            Ok(true)
+        };
+        let done = pack_all();
+        run.prepared.end_run(query.params.byte_len());
+        run.packer.recycle();
+        done
+    }
+}
+
+/// Binds the parameters of the query, and behind them keys.
+fn bind<'k>(
+    statement: &mut Statement,
+    params: &Params,
+    plan: &RowsPlan,
+    keys: impl IntoIterator<Item = (&'k Source, &'k SourceKey)>,
+) -> Result<()> {
+    for (parameter, value) in (1..).zip(params.reader().values(statement)?) {
+        if parameter <= plan.parameters {
+            statement.bind(parameter, value)?;
+        }
+    }
+    let mut parameter = plan.parameters;
+    for (source, key) in keys {
+        for at in 0..source.key.len() {
+            parameter += 1;
+            statement.bind(parameter, part(key, at))?;
+        }
+    }
+    Ok(())
+}
+
+/// One column of a key.
+fn part(key: &SourceKey, at: usize) -> ValueRef<'_> {
+    match key {
+        SourceKey::Absent => ValueRef::Null,
+        SourceKey::Rowid(rowid) => ValueRef::Integer(*rowid),
+        SourceKey::Columns(values) => match &values[at] {
+            Value::Null => ValueRef::Null,
+            Value::Integer(value) => ValueRef::Integer(*value),
+            Value::Real(value) => ValueRef::Real(*value),
+            Value::Text(bytes) => ValueRef::Text(bytes),
+            Value::Blob(bytes) => ValueRef::Blob(bytes),
+        },
+    }
+}
+
+/// What is kept of the row on which a statement of the plan stands.
+fn kept_row(statement: &Statement, plan: &RowsPlan, fingerprint: u64) -> KeptRow {
+    let value = |column: usize| owned(statement.column(column));
+    let key = |source: &Source| {
+        let values: Box<[Value]> = source.columns.clone().map(value).collect();
+        match &values[..] {
+            [Value::Null, ..] if source.is_optional => SourceKey::Absent,
+            [Value::Integer(rowid)] if source.has_rowid() => SourceKey::Rowid(*rowid),
+            _ => SourceKey::Columns(values),
+        }
+    };
+    KeptRow {
+        sort: plan.sort.iter().copied().map(value).collect(),
+        sources: plan.sources.iter().map(key).collect(),
+        fingerprint,
+    }
+}
+
+fn owned(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(value) => Value::Integer(value),
+        ValueRef::Real(value) => Value::Real(value),
+        ValueRef::Text(bytes) => Value::Text(bytes.into()),
+        ValueRef::Blob(bytes) => Value::Blob(bytes.into()),
+    }
+}

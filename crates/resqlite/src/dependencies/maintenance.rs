@@ -1,0 +1,513 @@
+//! How the result of a statement is maintained: the statements that ask for some of its rows again.
+//!
+//! Each row of a plain SELECT comes from one row of each table in FROM. So the row gets the keys of those base rows as
+//! further columns, and with them the values that it is ordered by. When base rows have changed, the rows that came from
+//! them are dropped, and the same SELECT with one more condition, the key of a changed base row, returns those that are
+//! there now. SQLite evaluates everything.
+//!
+//! Rows whose values of ORDER BY are equal come in the order of the keys of their base rows, in the direction of the last
+//! term: an index serves that. So the order is total, and a row has one place in it.
+
+use std::{ops::Range, sync::Arc};
+
+use resqlite_live::{Collation, Order, OrderTerm, ROWID, TableName, fault::planted};
+use resqlite_sqlite::{Connection, Statement};
+
+use super::{
+    catalog::{Catalog, Found},
+    clauses::{Clauses, Meaning, Mention, Term},
+    expand::Expander,
+    names::is_rowid,
+    parse::{self, Query},
+    plan::{ArmPlan, Place, Rows, Stop},
+    syntax::{Join, Output, Refused, Select},
+    tables::{Kind, Table},
+    tokens,
+    volatile::is_volatile,
+};
+
+/// The statements that maintain a result. Their columns: those of the result, the values that it is ordered by, the keys
+/// of the base rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RowsPlan {
+    /// All rows, in order.
+    pub(crate) all: Arc<str>,
+    /// The row of certain base rows. The parameters behind those of the statement are the keys of all sources.
+    pub(crate) one: Arc<str>,
+    pub(crate) order: Order,
+    /// The columns of the result.
+    pub(crate) columns: usize,
+    /// The columns that hold the values that it is ordered by.
+    pub(crate) sort: Box<[usize]>,
+    /// The tables of FROM.
+    pub(crate) sources: Box<[Source]>,
+    /// How many parameters the statement has.
+    pub(crate) parameters: usize,
+}
+
+/// A table of FROM.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Source {
+    pub(crate) table: TableName,
+    /// The columns of its key, as images count them.
+    pub(crate) key: Box<[u16]>,
+    /// The columns that hold its key in the result.
+    pub(crate) columns: Range<usize>,
+    /// A row of the result may come from no row of it: it stands behind LEFT JOIN.
+    pub(crate) is_optional: bool,
+    /// The rows that come from one base row of it, the key of which is given by the parameters behind those of the
+    /// statement.
+    pub(crate) some: Arc<str>,
+}
+
+const UNKNOWN_COLLATION: Refused = "it is ordered by something whose collation is not known";
+
+impl Source {
+    /// Whether its key is the rowid.
+    pub(crate) fn has_rowid(&self) -> bool {
+        *self.key == [ROWID]
+    }
+}
+
+impl RowsPlan {
+    /// The columns that are the key of each table.
+    pub(crate) fn keys(&self) -> Box<[(TableName, Box<[u16]>)]> {
+        let keys = self.sources.iter();
+        keys.map(|source| (source.table.clone(), source.key.clone()))
+            .collect()
+    }
+}
+
+/// The tables in FROM, at most.
+const SOURCES_MAX: usize = 8;
+
+/// Finds out how the result of a statement can be maintained, or why it cannot.
+pub(super) fn plan(
+    connection: &Connection,
+    catalog: &Catalog<'_>,
+    sql: &str,
+    statement: &Statement,
+    tables: &[Table],
+) -> crate::core::error::Result<Result<RowsPlan, Refused>> {
+    let planner = Planner {
+        connection,
+        catalog,
+        tables,
+    };
+    match planner.plan(sql, statement) {
+        Ok(plan) => Ok(Ok(plan)),
+        Err(Stop::Refused(why)) => Ok(Err(why)),
+        Err(Stop::Error(error)) => Err(error),
+    }
+}
+
+struct Planner<'a> {
+    connection: &'a Connection,
+    catalog: &'a Catalog<'a>,
+    tables: &'a [Table],
+}
+
+/// How a source is named in the statement, and its key.
+struct Keyed<'a> {
+    place: &'a Place,
+    table: &'a Table,
+    /// The columns of its key: as images count them, and as SQL names them.
+    key: Vec<(u16, String)>,
+}
+
+fn refuse<T>(why: Refused) -> Result<T, Stop> {
+    Err(Stop::Refused(why))
+}
+
+impl Planner<'_> {
+    fn plan(&self, sql: &str, statement: &Statement) -> Result<RowsPlan, Stop> {
+        if !self.catalog.utf8 {
+            return refuse("the database does not store text as UTF-8");
+        }
+        let query = parse::parse(sql).map_err(Stop::Refused)?;
+        check_shape(&query.select)?;
+        let mut expander = Expander::new(self.connection, self.catalog, self.tables);
+        let plan = expander.statement(&query.select)?;
+        let arm = &plan.arms[0];
+        self.check_functions(arm)?;
+        let sources = self.sources(arm)?;
+        let numbered = tokens::number(sql).map_err(Stop::Refused)?;
+        let clauses = Clauses::cut(&numbered.sql).map_err(Stop::Refused)?;
+        check_partners(&clauses, &sources, &query.select.arms[0].outputs).map_err(Stop::Refused)?;
+        let plan = self.put_together(&query, &clauses, &sources, statement)?;
+        self.check_columns(&plan, statement)?;
+        Ok(plan)
+    }
+
+    fn check_functions(&self, arm: &ArmPlan) -> Result<(), Stop> {
+        for function in &arm.functions {
+            if is_volatile(function) {
+                return refuse("it calls a function whose result can change although no row does");
+            }
+            if self.catalog.has_aggregate(function)? {
+                return refuse("it makes one value of many rows");
+            }
+        }
+        Ok(())
+    }
+
+    fn sources<'p>(&'p self, arm: &'p ArmPlan) -> Result<Vec<Keyed<'p>>, Stop> {
+        if arm.places.len() > SOURCES_MAX {
+            return refuse("it joins too many tables");
+        }
+        for (at, place) in arm.places.iter().enumerate() {
+            let is_same = |other: &Place| match (&other.called, &place.called) {
+                (Some(other), Some(called)) => other.eq_ignore_ascii_case(called),
+                _ => false,
+            };
+            if arm.places[..at].iter().any(is_same) {
+                return refuse("two tables have the same name");
+            }
+        }
+        arm.places.iter().map(|place| self.source(place)).collect()
+    }
+
+    fn source<'p>(&'p self, place: &'p Place) -> Result<Keyed<'p>, Stop> {
+        if place.join == Join::Right {
+            return refuse("it has a RIGHT or FULL JOIN");
+        }
+        let Rows::Table(position) = place.rows else {
+            return refuse("it reads something else than tables");
+        };
+        let table = &self.tables[position];
+        if table.name.schema() != "main" {
+            return refuse("it reads an attached database");
+        }
+        let Kind::Ordinary(columns) = &table.kind else {
+            return refuse("it reads a virtual table");
+        };
+        let without_rowid = match self.catalog.find(Some(table.name.schema()), table.name.table())? {
+            Some(Found::Ordinary { without_rowid, .. }) => without_rowid,
+            _ => return refuse("it reads something else than tables"),
+        };
+        let key = if without_rowid {
+            self.primary_key(&table.name)?
+        } else {
+            let is_free = |name: &&&str| {
+                columns
+                    .iter()
+                    .all(|column| !column.name.eq_ignore_ascii_case(name))
+            };
+            let name = ["rowid", "_rowid_", "oid"].iter().find(is_free);
+            debug_assert!(name.is_none_or(|name| is_rowid(name)));
+            vec![(
+                ROWID,
+                name.ok_or(Stop::Refused("the rowid of a table has no name"))?
+                    .to_string(),
+            )]
+        };
+        Ok(Keyed { place, table, key })
+    }
+
+    fn primary_key(&self, table: &TableName) -> Result<Vec<(u16, String)>, Stop> {
+        let key = self.catalog.primary_key(table)?;
+        for (_, name) in &key {
+            if self.collation(table, name)? != Collation::Binary {
+                return refuse("the collation of a key is not BINARY");
+            }
+        }
+        Ok(key)
+    }
+
+    fn collation(&self, table: &TableName, column: &str) -> Result<Collation, Stop> {
+        let metadata = self
+            .connection
+            .column_metadata(Some(table.schema()), table.table(), column)?;
+        named_collation(&metadata.collation)
+    }
+
+    fn put_together(
+        &self,
+        query: &Query,
+        clauses: &Clauses<'_>,
+        sources: &[Keyed<'_>],
+        statement: &Statement,
+    ) -> Result<RowsPlan, Stop> {
+        let (columns, parameters) = (statement.column_count(), query.parameters.1);
+        let (mut more, mut sort, mut terms) = (Vec::new(), Vec::new(), Vec::new());
+        for term in &clauses.order {
+            let column = ordered_by(term, &query.select, columns).map_err(Stop::Refused)?;
+            sort.push(column.unwrap_or(columns + more.len()));
+            if column.is_none() {
+                more.push(term.value.to_owned());
+            }
+            terms.push(OrderTerm {
+                collation: self.term_collation(term, column.is_some(), clauses, sources)?,
+                descending: term.descending,
+                nulls_last: term.nulls_last,
+            });
+        }
+        let identity_descending = terms.last().is_some_and(|term| term.descending);
+        let mut last_terms = Vec::new();
+        let mut keys = Vec::new();
+        for source in sources {
+            let start = columns + more.len();
+            for (_, column) in &source.key {
+                let column = source.qualified(column)?;
+                last_terms.push(format!(
+                    "{column}{}",
+                    if identity_descending && !planted("ties_ascend") {
+                        " DESC"
+                    } else {
+                        ""
+                    }
+                ));
+                more.push(column);
+            }
+            keys.push(start..columns + more.len());
+        }
+        let mut parameter = parameters;
+        let mut all_keys = Vec::new();
+        for source in sources {
+            // With `=`, SQLite would take rows without a partner for impossible.
+            let operator = if source.is_optional() { "IS" } else { "=" };
+            all_keys.push(source.has_key(operator, &mut parameter)?);
+        }
+        let sources = sources.iter().zip(keys).map(|(source, columns)| {
+            let mut parameter = parameters;
+            Ok(Source {
+                table: source.table.name.clone(),
+                key: source.key.iter().map(|(column, _)| *column).collect(),
+                columns,
+                is_optional: source.is_optional(),
+                some: clauses
+                    .some_rows(&more, &source.has_key("=", &mut parameter)?)
+                    .into(),
+            })
+        });
+        Ok(RowsPlan {
+            sources: sources.collect::<Result<_, Stop>>()?,
+            all: clauses.all_rows(&more, &last_terms).into(),
+            one: clauses.some_rows(&more, &all_keys.join(" AND ")).into(),
+            order: Order::new(terms.into(), identity_descending),
+            columns,
+            sort: sort.into(),
+            parameters,
+        })
+    }
+
+    /// By which collation SQLite compares the values of a term.
+    fn term_collation(
+        &self,
+        term: &Term<'_>,
+        is_result: bool,
+        clauses: &Clauses<'_>,
+        sources: &[Keyed<'_>],
+    ) -> Result<Collation, Stop> {
+        if let Some(name) = &term.collation {
+            return named_collation(name);
+        }
+        if is_result && clauses.gives_collations() && !planted("collation_of_result") {
+            return refuse(UNKNOWN_COLLATION);
+        }
+        if term.value.to_ascii_uppercase().contains("COLLATE") {
+            return refuse("it is ordered by an expression with a collation");
+        }
+        // Which collation an expression has depends on the columns in it; there is no question where all have the same.
+        for source in sources {
+            let Kind::Ordinary(columns) = &source.table.kind else {
+                continue;
+            };
+            for column in columns {
+                if self.collation(&source.table.name, &column.name)? == Collation::Binary {
+                    continue;
+                }
+                return if is_result {
+                    refuse(UNKNOWN_COLLATION)
+                } else {
+                    self.column_collation(term, sources)
+                };
+            }
+        }
+        Ok(Collation::Binary)
+    }
+
+    /// The collation of a term that is the name of a column of the only table.
+    fn column_collation(&self, term: &Term<'_>, sources: &[Keyed<'_>]) -> Result<Collation, Stop> {
+        if let ([source], Meaning::Name(name)) = (sources, &term.meaning)
+            && let Kind::Ordinary(columns) = &source.table.kind
+            && let Some(column) = columns
+                .iter()
+                .find(|column| column.name.eq_ignore_ascii_case(name))
+        {
+            return self.collation(&source.table.name, &column.name);
+        }
+        refuse(UNKNOWN_COLLATION)
+    }
+
+    /// Whether the result has the columns of the statement.
+    fn check_columns(&self, plan: &RowsPlan, statement: &Statement) -> Result<(), Stop> {
+        for sql in [&plan.all, &plan.one]
+            .into_iter()
+            .chain(plan.sources.iter().map(|source| &source.some))
+        {
+            let Ok(prepared) = self.connection.prepare(sql, false) else {
+                return refuse("its parts cannot be asked for");
+            };
+            let Some(made) = prepared.statement else {
+                return refuse("its parts cannot be asked for");
+            };
+            let is_same = |column| made.column_name(column) == statement.column_name(column);
+            let expected = plan
+                .sources
+                .last()
+                .map_or(plan.columns, |source| source.columns.end);
+            if made.column_count() != expected || !(0..plan.columns).all(is_same) {
+                return refuse("its parts have other columns");
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Keyed<'_> {
+    fn is_optional(&self) -> bool {
+        self.place.join == Join::Left
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        let called = self.place.called.as_deref();
+        called.is_none_or(|called| called.eq_ignore_ascii_case(name))
+    }
+
+    fn has_column(&self, name: &str) -> bool {
+        let Kind::Ordinary(columns) = &self.table.kind else {
+            return true;
+        };
+        is_rowid(name)
+            || columns
+                .iter()
+                .any(|column| column.name.eq_ignore_ascii_case(name))
+    }
+
+    /// A column of the source, as the statement can name it.
+    fn qualified(&self, column: &str) -> Result<String, Stop> {
+        let Some(called) = &self.place.called else {
+            return refuse("a table has no name");
+        };
+        Ok(format!("{}.{}", quoted(called), quoted(column)))
+    }
+
+    /// That the key of the source is the next parameters.
+    fn has_key(&self, operator: &str, parameter: &mut usize) -> Result<String, Stop> {
+        let mut terms = Vec::new();
+        for (_, column) in &self.key {
+            *parameter += 1;
+            terms.push(format!("{} {operator} ?{parameter}", self.qualified(column)?));
+        }
+        Ok(terms.join(" AND "))
+    }
+}
+
+fn check_shape(select: &Select) -> Result<(), Stop> {
+    let [arm] = &select.arms[..] else {
+        return refuse("it is a compound SELECT");
+    };
+    let has_subquery = !select.with.is_empty() || !select.subqueries.is_empty() || !arm.subqueries.is_empty();
+    let in_terms = |terms: &super::syntax::Terms| !terms.subqueries.is_empty();
+    match () {
+        () if select.is_limited => refuse("it has a LIMIT"),
+        () if arm.grouped_by.is_some() || arm.has_having => refuse("it has GROUP BY"),
+        () if arm.has_window => refuse("it has a window function"),
+        () if has_subquery
+            || in_terms(&arm.terms)
+            || arm.sources.iter().any(|source| in_terms(&source.on)) =>
+        {
+            refuse("it has a subquery")
+        }
+        () if arm.sources.is_empty() => refuse("it reads no table"),
+        () => Ok(()),
+    }
+}
+
+/// Rows are found to have gained or lost a partner behind LEFT JOIN by the rows of the result that have one. So no
+/// condition may leave out rows for what the partner is.
+fn check_partners(clauses: &Clauses<'_>, sources: &[Keyed<'_>], outputs: &[Output]) -> Result<(), Refused> {
+    let Some(first) = sources.iter().position(Keyed::is_optional) else {
+        return Ok(());
+    };
+    let joins = clauses.names_in_joins();
+    if joins.len() != sources.len() {
+        return Err("its FROM could not be read");
+    }
+    let meant = |mention: &Mention| -> Vec<usize> {
+        let is_meant = |source: &Keyed<'_>| match &mention.table {
+            Some(table) => source.is_called(table),
+            None => source.has_column(&mention.name),
+        };
+        (0..sources.len()).filter(|&at| is_meant(&sources[at])).collect()
+    };
+    for (at, names) in joins.iter().enumerate() {
+        if names
+            .iter()
+            .any(|name| meant(name).iter().any(|&source| source > at))
+        {
+            return Err("a condition of a join names a table to its right");
+        }
+    }
+    let inner = (first..sources.len()).filter(|&at| !sources[at].is_optional());
+    let condition = clauses.names_in_condition();
+    for name in inner.flat_map(|at| &joins[at]).chain(&condition) {
+        let meant = meant(name);
+        // A name that is no column may be that of a result.
+        let is_result = || meant.is_empty() && outputs.iter().any(|output| output.is_called(&name.name));
+        let decides = meant.iter().any(|&source| sources[source].is_optional()) || is_result();
+        if decides && !planted("partners_decide") {
+            return Err("a condition leaves out rows behind LEFT JOIN");
+        }
+    }
+    Ok(())
+}
+
+/// The column of the result that a term orders by; `None` where it orders by something else.
+fn ordered_by(term: &Term<'_>, select: &Select, columns: usize) -> Result<Option<usize>, Refused> {
+    if term.value.contains(['?', ':', '@', '$', '#']) {
+        return Err("it is ordered by a parameter");
+    }
+    match &term.meaning {
+        Meaning::Ordinal(number) if (1..=columns).contains(number) => Ok(Some(number - 1)),
+        Meaning::Ordinal(_) => Err("it is ordered by a column that it does not have"),
+        Meaning::Name(name) => alias(name, &select.arms[0].outputs),
+        Meaning::Qualified | Meaning::Expression => Ok(None),
+        Meaning::Hidden => Err("it is ordered by a hint to the planner"),
+    }
+}
+
+/// The column of the result that has this name of its own.
+fn alias(name: &str, outputs: &[Output]) -> Result<Option<usize>, Refused> {
+    for (at, output) in outputs.iter().enumerate() {
+        match output {
+            output if output.is_called(name) => {
+                let stars = outputs[..at]
+                    .iter()
+                    .any(|output| matches!(output, Output::Star(_)));
+                return if stars {
+                    Err("it is ordered by a name behind *")
+                } else {
+                    Ok(Some(at))
+                };
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+fn named_collation(name: &str) -> Result<Collation, Stop> {
+    match name.to_ascii_uppercase().as_str() {
+        "BINARY" => Ok(Collation::Binary),
+        "NOCASE" if !planted("nocase_is_binary") => Ok(Collation::NoCase),
+        "NOCASE" => Ok(Collation::Binary),
+        "RTRIM" => Ok(Collation::RTrim),
+        _ => refuse("it is ordered by a collation of its own"),
+    }
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

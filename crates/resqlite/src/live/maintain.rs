@@ -1,0 +1,257 @@
+//! Maintains the result of a statement: asks only for the rows that come from changed base rows.
+//!
+//! **The invariant.** The kept rows show exactly one state: all commits up to a number, and no later one. A run knows just
+//! as exactly which state its snapshot is, and that nobody else has committed in between; otherwise the whole statement
+//! runs. So the commit log tells which base rows differ between the two states. All result rows that come from one of
+//! them are asked for again, and no others can differ.
+
+use std::{collections::HashSet, sync::Arc};
+
+use resqlite_live::{
+    ChangeSummary, ChangedRow, Commit, Dependencies, Image, KeptRow, KeptRows, Plan, Rows, SourceKey,
+    TableChange, TableDependency, Value, fault::planted,
+};
+
+use resqlite_sqlite::codes;
+
+use crate::{
+    commits::log::Commits,
+    connection::{compare::TakeRows, engine_connection::EngineConnection, keep::Maintained},
+    core::{
+        error::{Error, Result},
+        limits,
+    },
+    dependencies::{RowsPlan, Source},
+    reader::ExactState,
+    rows::ColumnLayout,
+};
+
+/// The rows that are kept of the last result of a statement.
+pub(super) struct Kept {
+    pub(super) plan: Arc<RowsPlan>,
+    pub(super) rows: KeptRows,
+    pub(super) state: ExactState,
+    /// How long the last run of the whole statement took, in microseconds.
+    pub(super) whole_micros: u64,
+}
+
+/// What a maintenance step has found.
+pub(super) struct Step {
+    pub(super) plan: Plan,
+    /// How many base rows were asked for.
+    pub(super) asked: u64,
+    /// The state that it leads to.
+    pub(super) state: ExactState,
+}
+
+/// A base row: the number of its source, and its key.
+type BaseRow = (usize, SourceKey);
+
+impl Kept {
+    /// How many rows can be asked for before the whole statement runs quicker.
+    pub(super) fn most(&self) -> usize {
+        (self.whole_micros / limits::ASKED_ROW_MICROS).max(1) as usize
+    }
+
+    /// The base rows that have changed up to a later state; `None` if they are not known, or more than `most`.
+    pub(super) fn changed(
+        &self,
+        commits: &Commits,
+        later: &ExactState,
+        dependencies: &Dependencies,
+        most: usize,
+    ) -> Option<Vec<BaseRow>> {
+        if !self.state.is_followed_by(later) {
+            return None;
+        }
+        let mut changed = HashSet::new();
+        let between = match commits.since(self.state.number) {
+            Err(_) if planted("overflow_ignored") => Vec::new(),
+            between => between.ok()?,
+        };
+        let end = later.number - u64::from(planted("delta_lacks_last"));
+        for Commit { summary, .. } in between.into_iter().take_while(|commit| commit.number <= end) {
+            for (number, source) in self.plan.sources.iter().enumerate() {
+                let is_again = |other: &Source| other.table == source.table;
+                if planted("self_join_forgotten") && self.plan.sources[..number].iter().any(is_again) {
+                    continue;
+                }
+                for key in keys(&summary, source, dependencies)? {
+                    changed.insert((number, key));
+                }
+            }
+            if changed.len() > most {
+                return None;
+            }
+        }
+        Some(changed.into_iter().collect())
+    }
+
+    /// Finds what the changed base rows change in the result. Rows that are new go to `take_rows`. Returns `None`, before
+    /// any is handed over, if the result must be read as a whole; else also how many base rows were asked for.
+    pub(super) fn step(
+        &self,
+        connection: &mut EngineConnection,
+        maintained: Maintained<'_>,
+        layout: &Arc<ColumnLayout>,
+        changed: Vec<BaseRow>,
+        most: usize,
+        take_rows: &mut TakeRows<'_>,
+    ) -> Result<Option<(Plan, u64)>> {
+        let found = self.now(connection, maintained, changed, most);
+        let (now, changed) = match found {
+            // One in a row that the whole statement never looks at, because it looks at the tables in another order.
+            Err(error) if is_of_values(&error) && !planted("error_of_a_part") => return Ok(None),
+            Ok(None) => return Ok(None),
+            Ok(Some(found)) => found,
+            Err(error) => return Err(error),
+        };
+        let Ok(plan) = self.rows.plan(&changed, now) else {
+            return Ok(None);
+        };
+        let is_complete = connection.hand_over_kept(maintained, layout, plan.new_rows(), take_rows)?;
+        Ok(is_complete.then_some((plan, changed.len() as u64)))
+    }
+
+    /// The rows of the result that come from changed base rows now, and for which base rows they were asked; `None` if
+    /// they are more than `most`.
+    fn now(
+        &self,
+        connection: &mut EngineConnection,
+        maintained: Maintained<'_>,
+        changed: Vec<BaseRow>,
+        most: usize,
+    ) -> Result<Option<(Vec<KeptRow>, Vec<BaseRow>)>> {
+        let Some(changed) = self.in_preserved_sources(connection, maintained, changed, most)? else {
+            return Ok(None);
+        };
+        let now = ask(connection, maintained, &changed, most)?;
+        Ok(now.map(|now| (now, changed)))
+    }
+
+    /// Replaces base rows behind LEFT JOIN by the rows of the first source that they match or have matched: whether
+    /// those have a partner may have changed, too. `None` if they are more than `most`.
+    fn in_preserved_sources(
+        &self,
+        connection: &mut EngineConnection,
+        maintained: Maintained<'_>,
+        changed: Vec<BaseRow>,
+        most: usize,
+    ) -> Result<Option<Vec<BaseRow>>> {
+        if changed
+            .iter()
+            .all(|(source, _)| !self.plan.sources[*source].is_optional)
+        {
+            return Ok(Some(changed));
+        }
+        let (mut preserved, mut matches) = (HashSet::new(), Vec::new());
+        for (number, key) in changed {
+            let source = &self.plan.sources[number];
+            if !source.is_optional {
+                preserved.insert((number, key));
+                continue;
+            }
+            if !planted("left_row_not_asked") {
+                let before = self.rows.partners(number, &key, 0);
+                preserved.extend(before.map(|left| (0, left.clone())));
+            }
+            if !planted("match_not_asked") {
+                connection.rows_from(maintained, source, &key, most, &mut matches)?;
+            }
+            if matches.len().max(preserved.len()) > most {
+                return Ok(None);
+            }
+            preserved.extend(matches.drain(..).map(|row| (0, row.sources[0].clone())));
+        }
+        Ok(Some(preserved.into_iter().collect()))
+    }
+}
+
+/// Whether an expression has no value for some row.
+fn is_of_values(error: &Error) -> bool {
+    let primary = error.sqlite().map(resqlite_sqlite::Error::primary);
+    primary.is_some_and(|primary| [codes::ERROR, codes::TOOBIG, codes::MISMATCH].contains(&primary))
+}
+
+/// The rows of the result that come from any of these base rows; `None` if they are more than `most`.
+fn ask(
+    connection: &mut EngineConnection,
+    maintained: Maintained<'_>,
+    changed: &[BaseRow],
+    most: usize,
+) -> Result<Option<Vec<KeptRow>>> {
+    let mut rows = Vec::new();
+    for (source, key) in changed {
+        let source = &maintained.plan.sources[*source];
+        connection.rows_from(maintained, source, key, most, &mut rows)?;
+        if rows.len() > most {
+            return Ok(None);
+        }
+    }
+    if changed.len() > 1 && maintained.plan.sources.len() > 1 {
+        // A row can come from several of them.
+        let mut known = HashSet::new();
+        rows.retain(|row| known.insert(row.sources.clone()));
+    }
+    Ok(Some(rows))
+}
+
+/// The keys of the rows of a source that a commit has changed and that matter; `None` if they are not known.
+fn keys(summary: &ChangeSummary, source: &Source, dependencies: &Dependencies) -> Option<Vec<SourceKey>> {
+    let Some(change) = summary.table(&source.table) else {
+        return Some(Vec::new());
+    };
+    let Rows::Only(rows) = &change.rows else {
+        return planted("any_row_is_none").then(Vec::new);
+    };
+    let positions: Option<Vec<usize>> = source
+        .key
+        .iter()
+        .map(|column| change.watched.images.binary_search(column).ok())
+        .collect();
+    let positions = positions?;
+    let readers = || {
+        dependencies
+            .tables
+            .iter()
+            .filter(|read| read.table == source.table)
+            .take(if planted("filter_of_one_reader") {
+                1
+            } else {
+                usize::MAX
+            })
+    };
+    let mut keys = Vec::new();
+    for row in rows.iter().filter(|row| matters(row, change, readers())) {
+        let old = row.old.as_ref().filter(|_| !planted("old_key_forgotten"));
+        let before = old.and_then(|image| key(image, &positions, source));
+        if planted("later_change_forgotten") && before.is_some_and(|before| keys.contains(&before)) {
+            continue;
+        }
+        for image in old.into_iter().chain(&row.new) {
+            keys.push(key(image, &positions, source)?);
+        }
+    }
+    Some(keys)
+}
+
+/// Whether a changed row matters at any place that reads its table.
+fn matters<'d>(
+    row: &ChangedRow,
+    change: &TableChange,
+    mut readers: impl Iterator<Item = &'d TableDependency>,
+) -> bool {
+    readers.any(|read| read.concerns(row, change))
+}
+
+fn key(image: &Image, positions: &[usize], source: &Source) -> Option<SourceKey> {
+    match positions {
+        [at] if source.has_rowid() => match image[*at] {
+            Value::Integer(rowid) => Some(SourceKey::Rowid(rowid)),
+            _ => None,
+        },
+        _ => Some(SourceKey::Columns(
+            positions.iter().map(|at| image[*at].clone()).collect(),
+        )),
+    }
+}

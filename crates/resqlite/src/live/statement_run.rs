@@ -1,0 +1,292 @@
+//! A run of one statement of a live query, as a whole or only for the rows of changed base rows.
+
+use std::{sync::Arc, time::Instant};
+
+use resqlite_live::{Dependencies, Difference, KeptRows, Segment, fault::planted};
+
+use super::{
+    coordinator::LiveCoordinator,
+    live_query::Part,
+    maintain::{Kept, Step},
+    request::Maintenance,
+};
+use crate::{
+    connection::{
+        compare::{Before, TakeRows},
+        engine_connection::EngineConnection,
+        keep::{Keep, Maintained},
+    },
+    core::{error::Result, limits},
+    dependencies::{RowsPlan, StatementDependencies},
+    reader::ExactState,
+    requests::request::Query,
+    rows::ColumnLayout,
+};
+
+/// What a run of a statement has found.
+pub(super) struct PartResult {
+    pub(super) layout: Arc<ColumnLayout>,
+    pub(super) statement: Arc<StatementDependencies>,
+    /// See [`Part::schema_version`].
+    pub(super) schema_version: Option<i64>,
+    /// What the statement depends on now, if that has changed.
+    pub(super) dependencies: Option<Arc<Dependencies>>,
+    pub(super) new: New,
+}
+
+/// The new result, compared with the last one.
+pub(super) enum New {
+    /// The whole result, if it is another one, and whether its rows are kept.
+    Whole(Option<Difference>, KeptNow),
+    /// What changed base rows have changed in it.
+    Step(Step),
+}
+
+/// Whether the rows of a whole result are kept.
+pub(super) enum KeptNow {
+    No,
+    Yes(Box<Kept>),
+    /// They cannot be kept.
+    Unfit,
+}
+
+impl New {
+    /// How the result is made from the last one, if it is another one.
+    pub(super) fn segments(&self) -> Option<&[Segment]> {
+        match self {
+            Self::Whole(difference, _) => difference.as_ref().map(|difference| &difference.segments[..]),
+            Self::Step(step) => (!step.plan.is_unchanged()).then(|| step.plan.segments()),
+        }
+    }
+}
+
+impl Part {
+    /// Rows that have become too many are kept no longer.
+    fn give_up_if_heavy(&mut self) {
+        let is_heavy =
+            |kept: &mut Box<Kept>| kept.rows.weight() > limits::KEPT_BYTES && !planted("kept_without_bound");
+        if let Some(kept) = self.kept.take_if(is_heavy) {
+            self.fingerprints = kept.rows.fingerprints();
+            self.is_unfit = true;
+        }
+    }
+
+    /// Remembers a result; returns how many rows of it are new.
+    pub(super) fn take(&mut self, new: New) -> u64 {
+        match new {
+            New::Step(Step { plan, state, .. }) => {
+                let new_rows = plan.new_rows().count() as u64;
+                let kept = self.kept.as_mut().expect("a step begins with kept rows");
+                if !(planted("unchanged_not_applied") && plan.is_unchanged()) {
+                    kept.rows.apply(plan);
+                }
+                kept.state = state;
+                self.give_up_if_heavy();
+                new_rows
+            }
+            New::Whole(difference, kept) => {
+                let new_rows = difference.as_ref().map_or(0, Difference::new_rows);
+                if let Some(before) = self.kept.take() {
+                    self.fingerprints = before.rows.fingerprints();
+                }
+                if let Some(difference) = difference {
+                    self.fingerprints = difference.fingerprints;
+                }
+                match kept {
+                    KeptNow::No => {}
+                    KeptNow::Unfit => self.is_unfit = true,
+                    KeptNow::Yes(kept) => {
+                        self.fingerprints = Vec::new();
+                        self.kept = Some(kept);
+                    }
+                }
+                new_rows
+            }
+        }
+    }
+}
+
+/// A run of one statement.
+pub(super) struct StatementRun<'a> {
+    pub(super) coordinator: &'a LiveCoordinator,
+    pub(super) connection: &'a mut EngineConnection,
+    pub(super) maintenance: Maintenance,
+    /// No commit affects the live query; its result should be the same.
+    pub(super) is_audit: bool,
+    pub(super) query: &'a Query,
+    pub(super) part: &'a Part,
+    /// The state that it reads, if that is known exactly.
+    pub(super) exact: Option<ExactState>,
+}
+
+impl StatementRun<'_> {
+    /// Runs it. `first`: the live query has had no result yet. New rows go to `take_rows`.
+    pub(super) fn run(mut self, first: bool, take_rows: &mut TakeRows<'_>) -> Result<PartResult> {
+        let schema_version = self.schema_version()?;
+        let (layout, statement, mut new) = match self.plan(schema_version)? {
+            Some((statement, plan)) => {
+                let (layout, new) = self.maintained(&plan, take_rows)?;
+                (layout, statement, new)
+            }
+            None => {
+                let fingerprints = self.part.fingerprints();
+                let before = Before {
+                    layout: self.part.layout.as_ref(),
+                    fingerprints: &fingerprints,
+                    seed: self.coordinator.seed,
+                };
+                let (layout, difference) = self.connection.compare(self.query, &before, take_rows)?;
+                let statement = self.connection.dependencies(&self.query.sql)?;
+                (layout, statement, New::Whole(difference, KeptNow::No))
+            }
+        };
+        if let New::Whole(difference, _) = &mut new
+            && first
+        {
+            difference.get_or_insert_default();
+        }
+        let dependencies = self.dependencies(&statement, &new)?;
+        Ok(PartResult {
+            layout,
+            statement,
+            schema_version,
+            dependencies,
+            new,
+        })
+    }
+
+    /// The version of the main schema; `None` if the result is not maintained.
+    fn schema_version(&mut self) -> Result<Option<i64>> {
+        let known = self.part.statement.as_ref();
+        let is_off = self.maintenance == Maintenance::Never;
+        if is_off || known.is_some_and(|statement| statement.maintenance().is_err()) {
+            return Ok(None);
+        }
+        self.connection.internal("PRAGMA main.schema_version")
+    }
+
+    /// How the result is maintained, if it is.
+    fn plan(
+        &mut self,
+        schema_version: Option<i64>,
+    ) -> Result<Option<(Arc<StatementDependencies>, Arc<RowsPlan>)>> {
+        if schema_version.is_none() {
+            return Ok(None);
+        }
+        // Its tables are those of the main schema.
+        let statement = match &self.part.statement {
+            Some(statement) if self.part.schema_version == schema_version => Arc::clone(statement),
+            _ => self.connection.dependencies_before_run(&self.query.sql)?,
+        };
+        let plan = statement.maintenance().ok().cloned();
+        Ok(plan.map(|plan| (statement, plan)))
+    }
+
+    fn maintained(
+        &mut self,
+        plan: &Arc<RowsPlan>,
+        take_rows: &mut TakeRows<'_>,
+    ) -> Result<(Arc<ColumnLayout>, New)> {
+        match self.step(plan, take_rows)? {
+            Some(step) => Ok(step),
+            None => self.whole(plan, take_rows),
+        }
+    }
+
+    /// Asks only for the rows of changed base rows, if that is possible and quicker.
+    fn step(
+        &mut self,
+        plan: &Arc<RowsPlan>,
+        take_rows: &mut TakeRows<'_>,
+    ) -> Result<Option<(Arc<ColumnLayout>, New)>> {
+        let (Some(kept), Some(layout)) = (&self.part.kept, &self.part.layout) else {
+            return Ok(None);
+        };
+        let is_other = !Arc::ptr_eq(&kept.plan, plan) && kept.plan != *plan;
+        if self.is_audit || is_other {
+            return Ok(None);
+        }
+        let Some(state) = self.exact else {
+            return Ok(None);
+        };
+        let (commits, dependencies) = (&self.coordinator.commits, &self.part.dependencies);
+        let most = if self.is_always() { usize::MAX } else { kept.most() };
+        let Some(changed) = kept.changed(commits, &state, dependencies, most) else {
+            return Ok(None);
+        };
+        let maintained = Maintained {
+            query: self.query,
+            plan,
+            seed: self.coordinator.seed,
+        };
+        let found = kept.step(self.connection, maintained, layout, changed, most, take_rows)?;
+        Ok(found.map(|(plan, asked)| (Arc::clone(layout), New::Step(Step { plan, asked, state }))))
+    }
+
+    /// Runs the whole statement, and keeps its rows if that is worth it.
+    fn whole(
+        &mut self,
+        plan: &Arc<RowsPlan>,
+        take_rows: &mut TakeRows<'_>,
+    ) -> Result<(Arc<ColumnLayout>, New)> {
+        let began = Instant::now();
+        let is_large = self.part.rows() >= limits::KEPT_ROWS_MIN;
+        let keeps = !self.part.is_unfit && (is_large || self.is_always());
+        let state = self.exact.filter(|_| keeps);
+        let mut keep = if state.is_some() {
+            Keep::Rows(Box::new(KeptRows::new(plan.order.clone())), limits::KEPT_BYTES)
+        } else {
+            Keep::Nothing
+        };
+        let fingerprints = self.part.fingerprints();
+        let (before, maintained) = (
+            Before {
+                layout: self.part.layout.as_ref(),
+                fingerprints: &fingerprints,
+                seed: self.coordinator.seed,
+            },
+            Maintained {
+                query: self.query,
+                plan,
+                seed: self.coordinator.seed,
+            },
+        );
+        let (layout, difference) = self
+            .connection
+            .compare_and_keep(maintained, &before, take_rows, &mut keep)?;
+        let kept = match (keep, state) {
+            (Keep::Unfit, _) => KeptNow::Unfit,
+            (Keep::Nothing, _) | (_, None) => KeptNow::No,
+            (Keep::Rows(rows, _), Some(state)) => KeptNow::Yes(Box::new(Kept {
+                plan: Arc::clone(plan),
+                rows: *rows,
+                state,
+                whole_micros: began.elapsed().as_micros() as u64,
+            })),
+        };
+        Ok((layout, New::Whole(difference, kept)))
+    }
+
+    fn is_always(&self) -> bool {
+        self.maintenance == Maintenance::Always
+    }
+
+    /// What the query depends on now, if that has changed.
+    fn dependencies(
+        &mut self,
+        statement: &Arc<StatementDependencies>,
+        new: &New,
+    ) -> Result<Option<Arc<Dependencies>>> {
+        let (part, known) = (self.part, self.part.statement.as_ref());
+        let is_known = known.is_some_and(|known| Arc::ptr_eq(known, statement) || **known == **statement);
+        let keys = match new {
+            New::Whole(_, KeptNow::Yes(kept)) => kept.plan.keys(),
+            _ => part.dependencies.keys.clone(),
+        };
+        if is_known && keys == part.dependencies.keys {
+            return Ok(None);
+        }
+        let resolved = self.connection.resolve(statement, self.query)?;
+        Ok(Some(Arc::new(Dependencies { keys, ..resolved })))
+    }
+}

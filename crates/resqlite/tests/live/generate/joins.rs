@@ -1,0 +1,281 @@
+//! Random queries whose results can be maintained, as far as that is known from their shape: plain SELECTs over joins.
+
+use super::{
+    draw::Draw,
+    expressions::Named,
+    model::{Schema, Table},
+    sources::Source,
+};
+use crate::{rng::Rng, script::Statement};
+
+/// Names of sources; some are those of tables and columns, or keywords.
+const ALIASES: [&str; 9] = ["x", "y", "z", "t0", "t1", "a", "\"from\"", "[two words]", "main"];
+/// Names of results; most are those of columns.
+const NAMES: [&str; 8] = ["a", "b", "id", "key", "\"select\"", "r", "\"x y\"", "c"];
+const COLLATIONS: [&str; 3] = ["NOCASE", "RTRIM", "BINARY"];
+
+/// What the text before WHERE says.
+struct From {
+    text: String,
+    /// Columns that every row has.
+    preserved: Vec<Named>,
+    /// Columns behind LEFT JOIN.
+    optional: Vec<Named>,
+    /// Conditions of comma joins.
+    conditions: Vec<String>,
+    /// How the sources are called.
+    called: Vec<String>,
+}
+
+impl From {
+    fn columns(&self) -> Vec<Named> {
+        [&self.preserved[..], &self.optional[..]].concat()
+    }
+}
+
+/// A query over one table to five.
+pub fn join_query(rng: &mut Rng, schema: &Schema) -> Statement {
+    let mut draw = Draw::new(rng, schema);
+    let text = if draw.rng.chance(6) {
+        self_join(&mut draw)
+    } else {
+        join(&mut draw)
+    };
+    draw.finish(&text)
+}
+
+fn join(draw: &mut Draw<'_>) -> String {
+    let count = draw.rng.weighted(&[(6, 1), (6, 2), (4, 3), (1, 4), (1, 5)]);
+    let from = sources(draw, count);
+    let (results, names) = results(draw, &from);
+    let mut conditions = from.conditions.clone();
+    if draw.rng.chance(45) {
+        conditions.push(condition(draw, &from));
+    }
+    let order = order(draw, &from, &names);
+    let comment = *draw.rng.pick(&["", "", "", " /* FROM t ORDER BY ? */", "/**/"]);
+    let condition = match &conditions[..] {
+        [] => String::new(),
+        some => format!(" WHERE {}", some.join(" AND ")),
+    };
+    let end = *draw.rng.pick(&["", "", "", ";", " -- WHERE 1"]);
+    format!(
+        "SELECT {results}{comment} FROM {}{condition}{comment}{order}{end}",
+        from.text
+    )
+}
+
+/// A table twice, of which a condition of its own picks the rows each time.
+fn self_join(draw: &mut Draw<'_>) -> String {
+    let table = draw.readable_table().expect("there is a table");
+    let [left, right] = ["x", "y"].map(|alias| draw.table_source(&table, alias));
+    let (one, other) = (left.scope(true), right.scope(true));
+    let picked = |draw: &mut Draw<'_>, columns: &[Named]| {
+        let column = draw.rng.pick(columns).clone();
+        format!(
+            "{} IN ({}, {})",
+            column.text,
+            draw.constant(column.kind),
+            draw.constant(column.kind)
+        )
+    };
+    let join = *draw.rng.pick(&[",", " JOIN", " CROSS JOIN"]);
+    let (shown, found) = (
+        draw.rng.pick(&one).text.clone(),
+        draw.rng.pick(&other).text.clone(),
+    );
+    let (first, second) = (picked(draw, &one), picked(draw, &other));
+    let (left, right) = (&left.text, &right.text);
+    format!("SELECT {shown}, {found} FROM {left}{join} {right} WHERE {first} AND {second} ORDER BY {found}")
+}
+
+fn sources(draw: &mut Draw<'_>, count: usize) -> From {
+    let mut aliases = ALIASES.to_vec();
+    let mut from = From {
+        text: String::new(),
+        preserved: Vec::new(),
+        optional: Vec::new(),
+        conditions: Vec::new(),
+        called: Vec::new(),
+    };
+    let mut tables: Vec<Table> = Vec::new();
+    for at in 0..count {
+        let again = at > 0 && draw.rng.chance(25);
+        let table = match again {
+            true => draw.rng.pick(&tables).clone(),
+            false => draw.readable_table().expect("there is a table"),
+        };
+        let alias = aliases.remove(draw.rng.below(aliases.len()));
+        let alias = if count == 1 && draw.rng.chance(50) {
+            ""
+        } else {
+            alias
+        };
+        let source = draw.table_source(&table, alias);
+        from.called.push(source.alias.clone());
+        match tables.last() {
+            None => {
+                from.text = source.text.clone();
+                from.preserved = source.scope(count > 1 || draw.rng.chance(30));
+            }
+            Some(before) => join_one(draw, &mut from, &source, before, &table),
+        }
+        tables.push(table);
+    }
+    from
+}
+
+fn join_one(draw: &mut Draw<'_>, from: &mut From, source: &Source, before: &Table, table: &Table) {
+    let columns = source.scope(true);
+    let text = &source.text;
+    let shared = |name: &str| before.columns.iter().find(|column| column.name == name);
+    let common = table
+        .columns
+        .iter()
+        .find_map(|column| shared(&column.name))
+        .map(|column| column.name.clone());
+    let left = draw.rng.chance(40);
+    let kind = if left {
+        *draw.rng.pick(&["LEFT JOIN", "LEFT OUTER JOIN"])
+    } else {
+        *draw.rng.pick(&["JOIN", "INNER JOIN", "CROSS JOIN"])
+    };
+    match (draw.rng.below(10), common) {
+        (0, Some(name)) if from.called.len() == 2 => from.text += &format!(" {kind} {text} USING ({name})"),
+        (1, Some(_)) if from.called.len() == 2 => {
+            let natural = if left { "NATURAL LEFT JOIN" } else { "NATURAL JOIN" };
+            from.text += &format!(" {natural} {text}");
+        }
+        (2, _) if !left => {
+            from.text += &format!(", {text}");
+            let on = equality(draw, &from.preserved, &columns);
+            from.conditions.push(on);
+        }
+        _ => {
+            // What stands behind an inner join may be left out for what stands behind LEFT JOIN; seldom it is.
+            let chained = left && !from.optional.is_empty() && draw.rng.chance(50);
+            let refused = !left && draw.rng.chance(8);
+            let others = if chained || refused {
+                from.columns()
+            } else {
+                from.preserved.clone()
+            };
+            let mut on = equality(draw, &others, &columns);
+            if draw.rng.chance(30) {
+                let side = if draw.rng.chance(60) { &columns } else { &others };
+                on += &format!(" AND {}", draw.predicate(side, 0));
+            }
+            from.text += &format!(" {kind} {text} ON {on}");
+        }
+    }
+    if left {
+        from.optional.extend(columns);
+    } else {
+        from.preserved.extend(columns);
+    }
+}
+
+/// Columns of one kind meet more often.
+fn equality(draw: &mut Draw<'_>, left: &[Named], right: &[Named]) -> String {
+    let one = draw.rng.pick(left).clone();
+    let fitting: Vec<&Named> = right.iter().filter(|column| column.kind == one.kind).collect();
+    let other = if fitting.is_empty() {
+        draw.rng.pick(right)
+    } else {
+        *draw.rng.pick(&fitting)
+    };
+    let sign = draw.rng.weighted(&[(8, "="), (1, "IS")]);
+    format!("{} {sign} {}", one.text, other.text)
+}
+
+/// Most rows fulfil it, or few; seldom what stands behind LEFT JOIN decides.
+fn condition(draw: &mut Draw<'_>, from: &From) -> String {
+    let decides = !from.optional.is_empty() && draw.rng.chance(18);
+    let columns = if decides {
+        from.optional.clone()
+    } else {
+        from.preserved.clone()
+    };
+    let column = draw.rng.pick(&columns).clone();
+    let name = &column.text;
+    match draw.rng.below(7) {
+        0 => format!("{name} IS NOT {}", draw.constant(column.kind)),
+        1 => format!("({name} IS NULL OR {name} <> {})", draw.constant(column.kind)),
+        2 => {
+            // One parameter at two places.
+            let value = draw.constant(column.kind);
+            format!("({name} > {value} OR {name} < {value})")
+        }
+        3 | 4 if decides => format!("{name} IS NULL"),
+        3 => draw.one_of(&column),
+        4 => draw.compared(&column),
+        _ => draw.predicate(&columns, 1),
+    }
+}
+
+/// The list of results, and the names and numbers by which ORDER BY can mean them.
+fn results(draw: &mut Draw<'_>, from: &From) -> (String, Vec<String>) {
+    if draw.rng.chance(15) {
+        return ("*".into(), vec!["1".into()]);
+    }
+    let columns = from.columns();
+    let (mut texts, mut names) = (Vec::new(), Vec::new());
+    for at in 1..=draw.rng.between(1, 4) {
+        if draw.rng.chance(8) {
+            texts.push(format!("{}.*", draw.rng.pick(&from.called)));
+            break;
+        }
+        let depth = usize::from(draw.rng.chance(25));
+        let mut text = draw.scalar(&columns, depth);
+        if draw.rng.chance(15) && !text.contains("COLLATE") {
+            text = format!("{text} COLLATE NOCASE");
+        }
+        names.push(at.to_string());
+        if draw.rng.chance(30) {
+            let name = *draw.rng.pick(&NAMES);
+            texts.push(format!("{text} AS {name}"));
+            names.push(name.into());
+        } else {
+            texts.push(text);
+        }
+    }
+    (texts.join(", "), names)
+}
+
+fn order(draw: &mut Draw<'_>, from: &From, names: &[String]) -> String {
+    let columns = from.columns();
+    let terms: Vec<String> = (0..draw.rng.weighted(&[(3, 0), (5, 1), (4, 2), (1, 3)]))
+        .map(|_| {
+            let value = match draw.rng.below(10) {
+                0..=4 => draw.scalar(&columns, 0),
+                5 | 6 if !names.is_empty() => draw.rng.pick(names).clone(),
+                7 if !names.is_empty() => format!("({})", draw.rng.pick(names)),
+                8 => {
+                    let name = draw.rng.pick(&columns).text.clone();
+                    let expression = *draw.rng.pick(&[
+                        "lower(@)",
+                        "-@",
+                        "length(@)",
+                        "@ IS NULL",
+                        "(@)",
+                        "+@",
+                        "typeof(@)",
+                    ]);
+                    expression.replace('@', &name)
+                }
+                _ => draw.scalar(&columns, 1),
+            };
+            let collation = match draw.rng.chance(20) && !value.contains("COLLATE") {
+                true => format!(" COLLATE {}", draw.rng.pick(&COLLATIONS)),
+                false => String::new(),
+            };
+            let direction = draw.rng.pick(&["", "", " ASC", " DESC", " DESC"]);
+            let nulls = draw.rng.pick(&["", "", "", " NULLS FIRST", " NULLS LAST"]);
+            format!("{value}{collation}{direction}{nulls}")
+        })
+        .collect();
+    match &terms[..] {
+        [] => String::new(),
+        terms => format!(" ORDER BY {}", terms.join(", ")),
+    }
+}

@@ -1,0 +1,371 @@
+//! Threads write while maintained results are told: every emission shows one committed state.
+//!
+//! Each transaction changes several tables that a query joins, in ways that hold only together. A result into which rows
+//! of two states were mixed breaks one of these rules.
+
+use std::{collections::BTreeMap, sync::Arc, thread};
+
+use pollster::block_on;
+use resqlite::{Database, Integers, LiveQueryRequest, Maintenance, Options, Result, Subscription, Value};
+use resqlite_sqlite::{Access, Connection};
+
+use crate::{
+    listening::{Fold, Notes},
+    rng::Rng,
+    streams::{wait_for, wait_until_quiet},
+    world::{all_or_nothing, path_in},
+};
+
+const ACCOUNTS: usize = 24;
+const TOTAL: i64 = 100 * ACCOUNTS as i64;
+const SCHEDULES: u64 = 40;
+const WRITERS: u64 = 4;
+/// Of one writer.
+const TRANSFERS: usize = 60;
+
+/// An owner's total is that of the accounts, and who owes has a warning.
+const SCHEMA: &str = "
+    CREATE TABLE owner(id INTEGER PRIMARY KEY, total INTEGER NOT NULL);
+    CREATE TABLE account(id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, balance INTEGER NOT NULL);
+    CREATE TABLE warning(account INTEGER PRIMARY KEY) WITHOUT ROWID;
+    CREATE INDEX by_owner ON account(owner);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 24)
+        INSERT INTO account SELECT i, i % 6, 100 FROM n;
+    INSERT INTO owner SELECT owner, sum(balance) FROM account GROUP BY owner;
+    CREATE TRIGGER moved AFTER UPDATE ON account BEGIN
+        UPDATE owner SET total = total - OLD.balance WHERE id = OLD.owner;
+        UPDATE owner SET total = total + NEW.balance WHERE id = NEW.owner;
+        DELETE FROM warning WHERE account = NEW.id;
+        INSERT INTO warning SELECT NEW.id WHERE NEW.balance < 0;
+    END";
+
+const ADD: &str = "UPDATE account SET balance = balance + ? WHERE id = ?";
+
+/// A query, and by what its rows are ordered.
+type Query = (&'static str, fn(&Line) -> (i64, i64));
+
+/// Columns: account, balance, owner, the owner's total, the warning. Each has its own order, which the rows must have.
+const QUERIES: [Query; 4] = [
+    (
+        "SELECT a.id, balance, owner, total, w.account FROM account AS a JOIN owner AS o ON o.id = a.owner \
+         LEFT JOIN warning AS w ON w.account = a.id ORDER BY balance, a.id",
+        |line| (line.balance, line.account),
+    ),
+    (
+        "SELECT a.id, balance, o.id, total, w.account FROM owner AS o JOIN account AS a ON o.id = a.owner \
+         LEFT JOIN warning AS w ON w.account = a.id ORDER BY total DESC, a.id",
+        |line| (-line.total, line.account),
+    ),
+    (
+        "SELECT a.id, a.balance, a.owner, o.total, w.account FROM account AS a \
+         LEFT JOIN warning AS w ON w.account = a.id LEFT JOIN owner AS o ON o.id = a.owner ORDER BY a.id DESC",
+        |line| (-line.account, 0),
+    ),
+    (
+        "SELECT a.id, b.balance, b.owner, total, w.account FROM account AS a JOIN account AS b ON a.id = b.id \
+         JOIN owner AS o ON o.id = b.owner LEFT JOIN warning AS w ON w.account = b.id ORDER BY a.owner, b.balance",
+        |line| (line.owner, line.balance),
+    ),
+];
+
+struct Line {
+    account: i64,
+    balance: i64,
+    owner: i64,
+    total: i64,
+    is_warned: bool,
+}
+
+fn line(row: &[Value]) -> std::result::Result<Line, String> {
+    let [
+        Value::Integer(account),
+        Value::Integer(balance),
+        Value::Integer(owner),
+        Value::Integer(total),
+        warning,
+    ] = row
+    else {
+        return Err(format!("{row:?} is no account"));
+    };
+    Ok(Line {
+        account: *account,
+        balance: *balance,
+        owner: *owner,
+        total: *total,
+        is_warned: *warning != Value::Null,
+    })
+}
+
+/// Whether the rows can be those of one state.
+fn audit(kind: usize, part: &Fold) -> std::result::Result<(), String> {
+    let lines: Vec<Line> = part
+        .rows
+        .iter()
+        .map(|row| line(row))
+        .collect::<std::result::Result<_, _>>()?;
+    let mut totals: BTreeMap<i64, i64> = BTreeMap::new();
+    for line in &lines {
+        *totals.entry(line.owner).or_default() += line.balance;
+    }
+    if lines.len() != ACCOUNTS || totals.values().sum::<i64>() != TOTAL {
+        return Err(format!("{} accounts have {totals:?}", lines.len()));
+    }
+    for line in &lines {
+        if totals[&line.owner] != line.total || line.is_warned != (line.balance < 0) {
+            return Err(format!(
+                "account {} of {} does not fit {:?}",
+                line.account, line.owner, part.rows
+            ));
+        }
+    }
+    match lines.is_sorted_by_key(QUERIES[kind].1) {
+        true => Ok(()),
+        false => Err(format!("the order is wrong: {:?}", part.rows)),
+    }
+}
+
+struct Watched {
+    notes: Notes,
+    subscription: Subscription,
+}
+
+/// A stream of one of the queries, or of all: then all show the same state.
+fn watch(db: &Database, kinds: &'static [usize]) -> Watched {
+    let request = LiveQueryRequest {
+        queries: kinds
+            .iter()
+            .map(|&kind| (QUERIES[kind].0.into(), ().into()))
+            .collect(),
+        integers: Integers::BigInt,
+        verify: 0.0,
+        maintenance: Maintenance::Always,
+    };
+    let notes = Notes::default();
+    let listener = notes.audited_listener(kinds.len(), move |parts| {
+        for (&kind, part) in kinds.iter().zip(parts) {
+            audit(kind, part)?;
+        }
+        let balances = |part: &Fold| {
+            let balances = part.rows.iter().filter_map(|row| line(row).ok());
+            balances
+                .map(|line| (line.account, line.balance))
+                .collect::<BTreeMap<_, _>>()
+        };
+        match parts.iter().all(|part| balances(part) == balances(&parts[0])) {
+            true => Ok(()),
+            false => Err("the queries of one stream show different states".into()),
+        }
+    });
+    let subscription = db.engine().subscribe(request, listener);
+    Watched { notes, subscription }
+}
+
+/// A stream of a query that nothing is known of.
+fn watch_one(db: &Database, sql: &str) -> Watched {
+    let request = LiveQueryRequest {
+        queries: vec![(sql.into(), ().into())],
+        integers: Integers::BigInt,
+        verify: 0.0,
+        maintenance: Maintenance::Always,
+    };
+    let notes = Notes::default();
+    let subscription = db.engine().subscribe(request, notes.listener(1));
+    wait_until_quiet(db.engine()).expect("streams come to rest");
+    Watched { notes, subscription }
+}
+
+async fn transfer(db: &Database, rng: &mut Rng) -> Result<()> {
+    let from = 1 + rng.below(ACCOUNTS);
+    let to = 1 + (from + rng.below(ACCOUNTS - 1)) % ACCOUNTS;
+    let (from, to, amount) = (from as i64, to as i64, rng.below(90) as i64);
+    let set = |amount: i64, id: i64| vec![Value::Integer(amount), id.into()];
+    match rng.below(4) {
+        0 | 1 => drop(
+            db.execute_batch(ADD, &[set(-amount, from), set(amount, to)])
+                .await?,
+        ),
+        2 => {
+            let sql = "UPDATE account SET owner = (owner + ?) % 6 WHERE id IN (?, ?)";
+            db.execute(sql, [amount.into(), from.into(), to.into()]).await?;
+        }
+        _ => {
+            let transaction = db.begin(None).await?;
+            for (amount, id) in [(-amount, from), (amount - 1, to), (1, to)] {
+                transaction.execute(ADD, &set(amount, id)[..]).await?;
+            }
+            transaction.commit().await?;
+        }
+    }
+    Ok(())
+}
+
+fn open(path: &str, readers: usize, watch_external: bool) -> Arc<Database> {
+    let options = Options {
+        readers: Some(readers),
+        watch_external: Some(watch_external),
+        ..Options::default()
+    };
+    let db = block_on(Database::open(path, options)).expect("the database opens");
+    block_on(db.exec(SCHEMA)).expect("the schema is right");
+    Arc::new(db)
+}
+
+fn check(db: &Database, all: &[Watched]) {
+    wait_until_quiet(db.engine()).expect("streams come to rest");
+    for watched in all {
+        let told = watched.notes.lock();
+        assert!(told.problems.is_empty(), "{:?}", told.problems[0]);
+        assert_eq!(told.error, None);
+    }
+}
+
+#[test]
+fn every_emission_of_a_maintained_result_is_one_state() {
+    let (mut maintained, mut reruns) = (0, 0);
+    for seed in 0..SCHEDULES {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = if seed % 2 == 0 {
+            ":memory:".into()
+        } else {
+            path_in(&folder, "main.db")
+        };
+        let db = open(&path, 1 + seed as usize % 3, true);
+        let kinds: [&[usize]; 6] = [&[0], &[1], &[2], &[3], &[0, 2], &[3, 1, 2]];
+        let all: Vec<Watched> = kinds.into_iter().map(|kinds| watch(&db, kinds)).collect();
+        wait_until_quiet(db.engine()).expect("streams come to rest");
+        thread::scope(|scope| {
+            for writer in 0..WRITERS {
+                let db = &db;
+                scope.spawn(move || {
+                    let mut rng = Rng::new(100 * seed + writer);
+                    for _ in 0..TRANSFERS {
+                        block_on(transfer(db, &mut rng)).expect("a transfer never fails");
+                    }
+                });
+            }
+        });
+        check(&db, &all);
+        let stats = all.iter().map(|watched| watched.subscription.stats());
+        for stats in stats {
+            maintained += stats.maintained;
+            reruns += stats.reruns;
+        }
+    }
+    assert!(
+        maintained > reruns / 4,
+        "only {maintained} of {reruns} re-runs were maintained"
+    );
+}
+
+/// The engine is not told of what somebody else commits; its own next commit brings it to light, as a whole.
+#[test]
+fn a_maintained_result_holds_all_or_nothing_of_a_foreign_commit() {
+    look_at_foreign_commits(None);
+}
+
+/// Commits that do not reach the file must not be taken for the foreign one.
+#[test]
+fn commits_to_temporary_tables_hide_no_foreign_commit() {
+    look_at_foreign_commits(Some((
+        "CREATE TEMP TABLE scratch(a)",
+        "INSERT INTO scratch VALUES (1)",
+    )));
+}
+
+#[test]
+fn commits_to_attached_databases_hide_no_foreign_commit() {
+    let attach = "ATTACH '{folder}/other.db' AS other; CREATE TABLE other.scratch(a)";
+    look_at_foreign_commits(Some((attach, "INSERT INTO other.scratch VALUES (1)")));
+}
+
+/// `elsewhere`: what is made first, and a write that the engine makes elsewhere after each foreign commit.
+fn look_at_foreign_commits(elsewhere: Option<(&str, &str)>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = path_in(&folder, "main.db");
+    let db = open(&path, 2, false);
+    let all: Vec<Watched> = [&[0_usize][..], &[1], &[2], &[3]]
+        .map(|kinds| watch(&db, kinds))
+        .into();
+    if let Some((create, _)) = elsewhere {
+        let create = create.replace("{folder}", folder.path().to_str().expect("a path in UTF-8"));
+        block_on(db.exec(&create)).expect("there is another place");
+    }
+    let stranger = Connection::open(&path, Access::ReadWriteCreate, None).expect("another connection");
+    let mut rng = Rng::new(1);
+    for _ in 0..20 {
+        block_on(transfer(&db, &mut rng)).expect("a transfer never fails");
+        check(&db, &all);
+        let (from, to) = (1 + rng.below(12), 13 + rng.below(12));
+        let moved = format!(
+            "UPDATE account SET balance = balance - 7 WHERE id = {from}; \
+             UPDATE account SET balance = balance + 7 WHERE id = {to}"
+        );
+        all_or_nothing(&stranger, &moved).expect("the stranger can write");
+        if let Some((_, write)) = elsewhere {
+            block_on(db.exec(write)).expect("there can be written");
+        }
+        block_on(transfer(&db, &mut rng)).expect("a transfer never fails");
+        check(&db, &all);
+    }
+    let maintained: u64 = all
+        .iter()
+        .map(|watched| watched.subscription.stats().maintained)
+        .sum();
+    assert!(maintained > 0, "nothing was maintained");
+}
+
+/// The log holds so many bytes; what it holds no more is asked for as a whole.
+#[test]
+fn more_commits_than_the_log_holds_are_one_step_as_a_whole() {
+    const QUERY: &str = "SELECT id, length(body) FROM t WHERE body >= 'a' ORDER BY id";
+    let db = block_on(Database::open(":memory:", Options::default())).expect("the database opens");
+    let insert = |id: i64, length: usize| {
+        let row = [id.into(), "b".repeat(length).into()];
+        block_on(db.execute("INSERT INTO t VALUES (?, ?)", row)).expect("a row can be written");
+    };
+    block_on(db.exec("CREATE TABLE t(id INTEGER PRIMARY KEY, body TEXT)")).expect("the schema is right");
+    let Watched { notes, subscription } = watch_one(&db, QUERY);
+    notes.lock().set_lag(true);
+    insert(0, 1);
+    wait_for("the emission is held back", || notes.lock().unacknowledged).expect("it comes");
+    for id in 1..10 {
+        insert(id, if id < 3 { 1 } else { 6 << 20 });
+    }
+    {
+        let mut told = notes.lock();
+        told.set_lag(false);
+        told.unacknowledged = false;
+    }
+    subscription.delivered();
+    wait_until_quiet(db.engine()).expect("streams come to rest");
+    let fresh = block_on(db.select(QUERY, ())).expect("the query works");
+    let told = notes.lock();
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    assert_eq!(told.parts[0].rows.len(), 10);
+    assert!(told.parts[0].equals(&Fold::of(&fresh)));
+}
+
+/// Kept rows take so much memory at most, whenever they came.
+#[test]
+fn rows_that_become_too_many_are_not_kept() {
+    const QUERY: &str = "SELECT id FROM t ORDER BY body, id";
+    let db = block_on(Database::open(":memory:", Options::default())).expect("the database opens");
+    block_on(db.exec("CREATE TABLE t(id INTEGER PRIMARY KEY, body TEXT)")).expect("the schema is right");
+    let watched = watch_one(&db, QUERY);
+    let insert = |id: i64| {
+        let sql = "INSERT INTO t VALUES (?1, printf('%08d%.*c', ?1, 8000000, 'x'))";
+        block_on(db.execute(sql, [id.into()])).expect("a row can be written");
+        wait_until_quiet(db.engine()).expect("streams come to rest");
+        watched.subscription.stats().maintained
+    };
+    assert_eq!(insert(1), 1);
+    let most = (2..12).map(insert).max();
+    assert_eq!(
+        insert(12),
+        most.unwrap_or_default(),
+        "the rows take 96 MB, and are kept"
+    );
+    let told = watched.notes.lock();
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    assert_eq!(told.parts[0].rows.len(), 12);
+}
