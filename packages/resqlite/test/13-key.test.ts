@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 import { Database, type OpenOptions } from 'resqlite'
 import { canEncrypt } from './support/ciphers'
@@ -12,6 +13,26 @@ test('a key takes the package that can encrypt', { skip: encrypts && 'it is ther
   await assert.rejects(Database.open(tempFile(t), { key: 'a passphrase' }), advice)
   const db = await tempDatabase(t)
   await assert.rejects(db.rekey('a passphrase'), advice)
+})
+
+test('without that package no statement takes a URL with a key, which would be ignored', {
+  skip: encrypts && 'it is there',
+}, async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(a)')
+  const advice = (error: Error & { code?: string }) => {
+    assert.equal(error.code, 'RESQLITE_ENCRYPTION_KEY')
+    assert.match(error.message, /npm install @resqlite\/ciphers/)
+    assert.doesNotMatch(error.message, /hunter/)
+    return true
+  }
+  for (const parameter of ['key=hunter', 'mode=rwc&hexkey=hunter', 'cipher=chacha20&key=hunter']) {
+    const copy = tempFile(t)
+    const url = `file:${copy}?${parameter}`
+    await assert.rejects(db.execute('VACUUM INTO ?', [url]), advice)
+    await assert.rejects(db.query('VACUUM INTO :url', { url }), advice)
+    await assert.rejects(db.execute('ATTACH ? AS other', [url]), advice)
+    assert.equal(existsSync(copy), false)
+  }
 })
 
 test('what cannot be a key is refused, and not shown', async (t) => {

@@ -7,8 +7,30 @@ use resqlite_sqlite::{Connection, Header, Key, can_encrypt};
 use crate::core::{
     error::{Error, Result},
     options::Options,
+    params::Params,
     sync::{Mutex, lock},
 };
+
+const NO_ENCRYPTION: &str = "a key takes a build with encryption (the feature `ciphers`, or the package @resqlite/ciphers)";
+
+/// Refuses URLs with a key among the parameters of a statement, where SQLite would ignore the key and write a plain file.
+///
+/// # Errors
+/// [`Error::EncryptionKey`], without the key.
+pub(crate) fn refuse_urls_with_keys(params: &Params) -> Result<()> {
+    let has_key = |text: &str| {
+        let (path, query) = text.split_once('?').unwrap_or_default();
+        let names = query.split('&').filter_map(|pair| pair.split('=').next());
+        path.starts_with("file:")
+            && names
+                .into_iter()
+                .any(|name| ["key", "hexkey", "cipher"].contains(&name))
+    };
+    match params.text_like(has_key).filter(|_| !can_encrypt()) {
+        Some(url) => Err(failed(url.split('?').next().unwrap_or_default(), NO_ENCRYPTION)),
+        None => Ok(()),
+    }
+}
 
 /// The key of a database, or that it has none.
 #[derive(Clone)]
@@ -19,8 +41,7 @@ impl Encryption {
     /// [`Error::EncryptionKey`] if a key is given that this build cannot use.
     pub(crate) fn new(path: &str, options: &Options) -> Result<Self> {
         if options.key.is_some() && !can_encrypt() {
-            let reason = "a key takes a build with encryption (the feature `ciphers`)";
-            return Err(failed(path, reason));
+            return Err(failed(path, NO_ENCRYPTION));
         }
         Ok(Self(Arc::new(Mutex::new(options.key.clone()))))
     }

@@ -84,6 +84,14 @@ impl Params {
         self.range.len()
     }
 
+    /// The first text among the values of the first set that is like this.
+    pub(crate) fn text_like(&self, is_like: impl Fn(&str) -> bool) -> Option<&str> {
+        let texts = self.reader().texts().unwrap_or_default().into_iter();
+        texts
+            .filter_map(|text| std::str::from_utf8(text).ok())
+            .find(|text| is_like(text))
+    }
+
     /// A reader over the sets.
     pub(crate) fn reader(&self) -> Reader<'_> {
         let texts = &self.bytes[self.texts.clone()];
@@ -271,6 +279,23 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(values)
+    }
+
+    /// The texts among the values of the next set.
+    fn texts(&mut self) -> Result<Vec<&'a [u8]>> {
+        let count = usize::from(u16::from_le_bytes(self.array()?));
+        let [named, _] = self.array()?;
+        let mut texts = Vec::new();
+        for _ in 0..count {
+            let value = match named {
+                0 => self.value()?,
+                _ => self.named_value()?.1,
+            };
+            if let ValueRef::Text(text) = value {
+                texts.push(text);
+            }
+        }
+        Ok(texts)
     }
 
     fn named_value(&mut self) -> Result<(&'a str, ValueRef<'a>)> {

@@ -8,7 +8,7 @@ use super::{
     unit::{Done, Sharing},
 };
 use crate::{
-    connection::open::end_script,
+    connection::{encryption::refuse_urls_with_keys, open::end_script},
     core::error::{Error, Result},
     guard::pragmas::Asker,
     requests::request::{Write, WriteOp},
@@ -20,6 +20,9 @@ fn refuse_keys(op: &WriteOp) -> Result<()> {
     let (WriteOp::Script(sql) | WriteOp::Execute { sql, .. } | WriteOp::Query { sql, .. }) = op else {
         return Ok(());
     };
+    if let WriteOp::Execute { params, .. } | WriteOp::Query { params, .. } = op {
+        refuse_urls_with_keys(params)?;
+    }
     if !classify::has_key(sql) {
         return Ok(());
     }
