@@ -221,8 +221,8 @@ export interface CommitEvent {
 }
 
 /**
- * What happened to a row from before the first commit of an event to after the last. A row that came and went in between
- * is not told.
+ * What happened to a row from before the first commit of an event to after the last. A row that several commits changed is
+ * told even if it came and went, as deleted, or is as it was, as updated: a read in between may have seen it.
  */
 export interface ChangedKey {
   /** What happened to it, seen from the first state to the last. */
@@ -238,7 +238,7 @@ export interface ChangedKey {
 
 /** What happened to a row, with its values. Columns that are computed when they are read (VIRTUAL) are left out. */
 export interface ChangedRow extends ChangedKey {
-  /** The row before; null if it was inserted. */
+  /** The row before; null if it was inserted, or if it came and went. */
   old: Row | null
   /** The row after; null if it was deleted. */
   new: Row | null
