@@ -263,7 +263,10 @@ export interface ChangedTable<T extends ChangedKey = ChangedRow> extends Committ
 
 /** A commit event with rows: what {@link Database.onCommit} tells with the option `changes`. */
 export interface ChangeEvent<T extends ChangedKey = ChangedRow> extends CommitEvent {
-  /** The tables that changed, by name; null if any table may have changed. Tables that are not listed did not change. */
+  /**
+   * The tables that changed, by name; null if any table may have changed. Tables that are not listed did not change, unless
+   * the schema did: that of `DROP TABLE` or `ALTER TABLE` may be missing.
+   */
   tables: ChangedTable<T>[] | null
 }
 
