@@ -65,8 +65,8 @@ impl Serialize for Json<'_, RowEvent> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Json(row, integers) = self;
         let operation = match (&row.old, &row.new) {
-            (RowState::Absent, _) => "insert",
             (_, RowState::Absent) => "delete",
+            (RowState::Absent, _) => "insert",
             _ => "update",
         };
         let values = |names, values| Values {

@@ -21,7 +21,7 @@ test('without that package no statement takes a URL with a key, which would be i
   const db = await tempDatabase(t, 'CREATE TABLE t(a)')
   const advice = (error: Error & { code?: string }) => {
     assert.equal(error.code, 'RESQLITE_ENCRYPTION_KEY')
-    assert.match(error.message, /npm install @resqlite\/ciphers/)
+    assert.match(error.message, /the package @resqlite\/ciphers/)
     assert.doesNotMatch(error.message, /hunter/)
     return true
   }

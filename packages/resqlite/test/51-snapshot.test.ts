@@ -120,8 +120,13 @@ test('snapshots may be nested deeper than there are threads at work', async (t) 
 test('when as many as can be are open and wait for their callers, those that wait are refused by name', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const end = gate()
-  const held = Array.from({ length: 256 }, () => db.snapshot(() => end.promise))
-  const more = db.snapshot(() => end.promise)
+  // It is used to the end: a snapshot that is collected frees its place.
+  const untilTheEnd = async (snap: Snapshot) => {
+    await end.promise
+    await snap.select('SELECT x FROM t')
+  }
+  const held = Array.from({ length: 256 }, () => db.snapshot(untilTheEnd))
+  const more = db.snapshot(untilTheEnd)
   await assert.rejects(more, withCode('RESQLITE_LEASES', '256', 'diagnostics()'))
   assert.equal((await db.diagnostics()).leases.holders.length, 256)
   end.open()

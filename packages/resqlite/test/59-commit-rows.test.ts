@@ -155,6 +155,28 @@ test('an event tells the rows before and after', async (t) => {
   assert.deepEqual(await changesOf(db, 'INSERT INTO t VALUES (1, 1)', 'DELETE FROM t'), [])
 })
 
+test('a copy that is read between commits that undo each other equals the table', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(k TEXT PRIMARY KEY, v)')
+  for (const changes of ['rows', 'keys'] as const) {
+    await db.exec("DELETE FROM t; INSERT INTO t VALUES ('old', 1)")
+    const events = db.commits({ changes } as { changes: 'rows' })
+    const first = events.next()
+    await db.exec('VACUUM')
+    assert.equal((await first).value.tables, null)
+    await db.batch(["INSERT INTO t VALUES ('new', 1)", 'UPDATE t SET v = 2'])
+    const copy = new Map((await db.select('SELECT * FROM t')).map((row) => [row.k, row]))
+    await db.batch(["DELETE FROM t WHERE k = 'new'", 'UPDATE t SET v = 1'])
+    const { tables } = (await events.next()).value as ChangeEvent
+    const told = tables?.[0]?.changes as ChangedRow[]
+    for (const { operation, key, new: row } of told) {
+      if (operation === 'delete') copy.delete(key.k as string)
+      else copy.set(key.k as string, row ?? ((await db.selectOne('SELECT * FROM t')) as Row))
+    }
+    assert.deepEqual([...copy.values()], await db.select('SELECT * FROM t'), changes)
+    await events.return()
+  }
+})
+
 test('keys come without rows', async (t) => {
   const db = await tempDatabase(
     t,

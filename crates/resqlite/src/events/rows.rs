@@ -3,6 +3,9 @@
 //! Of each key an event tells the row before the first commit and the row after the last. A row whose key changes is one
 //! that is gone under its old key, and one that is new under its new key. So each key comes once, and whoever keeps a copy
 //! can apply the changes in any order.
+//!
+//! The copy may be newer than the first of the commits: its owner has read the table between two of them. So a key that
+//! several commits changed is told even if there is no row before and none after, or the same.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -90,7 +93,8 @@ impl<'a> Merge<'a> {
             return Err(Unlisted::Schema);
         }
         let mut net = Net::default();
-        for Commit { summary, .. } in self.commits {
+        for Commit { number, summary } in self.commits {
+            net.commit = *number;
             if let Some(change) = summary.table(table) {
                 if !summary.is_exact() && !planted("event_of_undone_work") {
                     return Err(Unlisted::Many);
@@ -120,6 +124,8 @@ impl<'a> Merge<'a> {
 /// The rows of one table, each key once.
 #[derive(Default)]
 struct Net<'a> {
+    /// The commit whose rows are being added.
+    commit: u64,
     rows: Vec<NetRow<'a>>,
     positions: HashMap<Vec<&'a Stored>, usize>,
 }
@@ -128,6 +134,12 @@ struct NetRow<'a> {
     names: &'a Arc<RowNames>,
     old: Option<Placed<'a>>,
     new: Option<Placed<'a>>,
+    /// The newest image; it has the key even if there is no row before and none after.
+    latest: Placed<'a>,
+    /// The first commit that changed it.
+    first_commit: u64,
+    /// Another commit changed it, too: what the first one made of it could be read.
+    was_visible: bool,
 }
 
 /// An image and what is in it.
@@ -189,17 +201,29 @@ impl<'a> Net<'a> {
         old: Option<Placed<'a>>,
         new: Option<Placed<'a>>,
     ) {
+        let Some(latest) = new.or(old) else {
+            return;
+        };
         match self.positions.get(&key) {
             Some(&position) => {
                 let row = &mut self.rows[position];
                 row.new = new;
+                row.latest = latest;
+                row.was_visible |= row.first_commit != self.commit && !planted("event_forgets_visible_row");
                 if planted("event_forgets_first_image") {
                     row.old = old;
                 }
             }
             None => {
                 self.positions.insert(key, self.rows.len());
-                self.rows.push(NetRow { names, old, new });
+                self.rows.push(NetRow {
+                    names,
+                    old,
+                    new,
+                    latest,
+                    first_commit: self.commit,
+                    was_visible: false,
+                });
             }
         }
     }
@@ -210,10 +234,9 @@ fn has_null(key: &Vec<&Stored>) -> bool {
 }
 
 impl NetRow<'_> {
-    /// The event; `None` if the row is as it was.
+    /// The event; `None` if the row is as it was, and no read can have seen it otherwise.
     fn event(&self, detail: RowDetail) -> Option<RowEvent> {
-        let last = self.new.or(self.old)?;
-        if detail == RowDetail::Images && self.is_as_before() {
+        if !self.was_visible && self.is_as_before(detail) {
             return None;
         }
         let state = |placed: Option<Placed<'_>>| match (placed, detail) {
@@ -223,15 +246,18 @@ impl NetRow<'_> {
         };
         Some(RowEvent {
             names: Arc::clone(self.names),
-            key: last.values(&self.names.key),
+            key: self.latest.values(&self.names.key),
             old: state(self.old),
             new: state(self.new),
         })
     }
 
-    fn is_as_before(&self) -> bool {
-        let (Some(old), Some(new)) = (self.old, self.new) else {
-            return false;
+    /// Without images, a row that is there before and after may be another.
+    fn is_as_before(&self, detail: RowDetail) -> bool {
+        let (old, new) = match (self.old, self.new) {
+            (None, None) => return true,
+            (Some(old), Some(new)) if detail == RowDetail::Images => (old, new),
+            _ => return false,
         };
         let mut columns = self.names.columns.iter().map(|(column, _)| *column);
         columns.all(|column| is_same(old.value(column), new.value(column)))

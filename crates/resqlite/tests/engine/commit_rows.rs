@@ -264,21 +264,42 @@ fn several_commits_tell_the_first_image_and_the_last() {
     for sql in [
         "UPDATE t SET v = 'x' WHERE id = 1",
         "UPDATE t SET v = 'y' WHERE id = 1",
-        "INSERT INTO t VALUES (3, 'c')",
-        "DELETE FROM t WHERE id = 3",
-        "UPDATE t SET v = 'z' WHERE id = 2",
-        "UPDATE t SET v = 'b' WHERE id = 2",
+        "INSERT INTO t VALUES (3, 'c'); DELETE FROM t WHERE id = 3",
+        "UPDATE t SET v = 'z' WHERE id = 2; UPDATE t SET v = 'b' WHERE id = 2",
     ] {
-        fixture.run(sql);
+        fixture.exec(sql);
     }
     let rows = listed(events.only());
-    assert_eq!(
-        rows.len(),
-        1,
-        "what came and went, and what is as it was, is not told: {rows:?}"
-    );
+    assert_eq!(rows.len(), 1, "what nobody can have seen is not told: {rows:?}");
     assert_eq!(values(&rows[0].old), [Value::from(1), "a".into()]);
     assert_eq!(values(&rows[0].new), [Value::from(1), "y".into()]);
+}
+
+#[test]
+fn what_can_be_read_between_two_commits_is_told_even_if_it_is_undone() {
+    for detail in [RowDetail::Images, RowDetail::Keys] {
+        let fixture = Fixture::new(
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'a'), (2, 'b')",
+        );
+        let events = Events::of(&fixture, detail);
+        for sql in [
+            "INSERT INTO t VALUES (3, 'c')",
+            "UPDATE t SET v = 'x' WHERE id = 2",
+            "DELETE FROM t WHERE id = 3",
+            "UPDATE t SET v = 'b' WHERE id = 2",
+        ] {
+            fixture.run(sql);
+        }
+        let rows = listed(events.only());
+        let keys: Vec<_> = rows.iter().map(|row| row.key[0].clone()).collect();
+        assert_eq!(keys, [3.into(), 2.into()]);
+        assert_eq!(
+            (&rows[0].old, &rows[0].new),
+            (&RowState::Absent, &RowState::Absent)
+        );
+        assert_eq!(rows[1].old, rows[1].new);
+        assert_ne!(rows[1].new, RowState::Absent);
+    }
 }
 
 #[test]

@@ -226,8 +226,8 @@ export interface CommitEvent {
 }
 
 /**
- * What happened to a row from before the first commit of an event to after the last. A row that came and went in between
- * is not told.
+ * What happened to a row from before the first commit of an event to after the last. A row that several commits changed is
+ * told even if it came and went, as deleted, or is as it was, as updated: a read in between may have seen it.
  */
 export interface ChangedKey {
   /** What happened to it, seen from the first state to the last. */
@@ -243,7 +243,7 @@ export interface ChangedKey {
 
 /** What happened to a row, with its values. Columns that are computed when they are read (VIRTUAL) are left out. */
 export interface ChangedRow extends ChangedKey {
-  /** The row before; null if it was inserted. */
+  /** The row before; null if it was inserted, or if it came and went. */
   old: Row | null
   /** The row after; null if it was deleted. */
   new: Row | null
@@ -268,7 +268,10 @@ export interface ChangedTable<T extends ChangedKey = ChangedRow> extends Committ
 
 /** A commit event with rows: what {@link Database.onCommit} tells with the option `changes`. */
 export interface ChangeEvent<T extends ChangedKey = ChangedRow> extends CommitEvent {
-  /** The tables that changed, by name; null if any table may have changed. Tables that are not listed did not change. */
+  /**
+   * The tables that changed, by name; null if any table may have changed. Tables that are not listed did not change, unless
+   * the schema did: that of `DROP TABLE` or `ALTER TABLE` may be missing.
+   */
   tables: ChangedTable<T>[] | null
 }
 
