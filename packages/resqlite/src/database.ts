@@ -313,7 +313,8 @@ export class Database extends Executor implements AsyncDisposable {
    * With `changes`, events also tell the rows: see {@link ChangedRow}. Then a copy of a table is kept up to date by
    * applying each change to the row of its key.
    *
-   * Whatever the callback throws becomes an uncaught exception. Listening keeps the process alive.
+   * Whatever the callback throws becomes an uncaught exception, except that a call of its own came too late because the
+   * database was closed. Listening keeps the process alive. Events that were not told when it ends are lost.
    *
    * ```ts
    * const stop = db.onCommit(({ to, tables }) => console.log(to, tables))

@@ -127,7 +127,7 @@ impl Writer {
 /// Says in which statement of a batch the error is.
 fn in_statement(index: usize, error: Error) -> Error {
     let error = match error {
-        Error::Parameter(message) => Error::Parameter(format!("statement at index {index}, {message}")),
+        Error::Parameter(message) => Error::Parameter(format!("statement at index {index}: {message}")),
         other => other,
     };
     error.of_member(index)

@@ -26,8 +26,8 @@ fn refuse_keys(op: &WriteOp) -> Result<()> {
     if !classify::has_key(sql) {
         return Ok(());
     }
-    let message = "a key in SQL is refused: what is attached has the key of the main database, and for VACUUM INTO the URL \
-                   with the key is a parameter";
+    let message = "a key in SQL is refused: what is attached has the key of the main database, and VACUUM INTO takes the URL \
+                   with the key as a bound parameter";
     Err(Error::Statement(message.into()))
 }
 

@@ -31,7 +31,8 @@ export class ResqliteError extends Error {
   readonly code: string
   /**
    * Where several statements or parameter sets were passed, as to `batch`, `executeBatch` and `exec`: the position of the one
-   * that failed, counted from 0, as in the message. Errors that are a `TypeError` or `RangeError` have it, too.
+   * that failed, counted from 0. Errors that are a `TypeError` or `RangeError` have it, too. The messages of SQLite do not
+   * contain it.
    */
   declare readonly index?: number
 

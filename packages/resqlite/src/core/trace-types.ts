@@ -6,7 +6,8 @@ interface Trace {
   duration?: number
   /**
    * The part of it, in milliseconds, in which a thread was waited for: a reader, the writer, or that of the transaction.
-   * Not set if none ever took the call up. Set before `asyncEnd`.
+   * Writes that share a commit are taken up together; that one waits for another in it is not part of it. Not set if none
+   * ever took the call up. Set before `asyncEnd`.
    */
   queueTime?: number
   /** Why it failed. Set before `error`. */
