@@ -118,7 +118,7 @@ fn attached_databases_keep_the_key_as_it_is() {
 fn a_database_that_is_not_encrypted_does_not_become_so() {
     let db = open(":memory:", None).unwrap();
     let refused = block_on(db.rekey(raw(1))).unwrap_err();
-    assert!(refused.to_string().contains("it has none"), "{refused}");
+    assert!(refused.to_string().contains("the database has none"), "{refused}");
 }
 
 #[test]

@@ -5,8 +5,8 @@ interface Trace {
   /** The time from the call to its outcome, in milliseconds. Set before `asyncEnd`. */
   duration?: number
   /**
-   * The part of it, in milliseconds, in which a thread was waited for: a reader, the writer, or that of the transaction.
-   * Not set if none ever took the call up. Set before `asyncEnd`.
+   * How much of the duration, in milliseconds, the call waited for its thread: a reader, the writer, or that of its
+   * transaction. Not set if no thread took the call up. Set before `asyncEnd`.
    */
   queueTime?: number
   /** Why it failed. Set before `error`. */
