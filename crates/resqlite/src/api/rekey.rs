@@ -27,8 +27,8 @@ impl Database {
     /// Other processes, and handles that are open for reading only, must open the database again with the new key.
     ///
     /// # Errors
-    /// [`Error::EncryptionKey`] says why the key stays as it was: the database is not encrypted; a snapshot, a cursor, a
-    /// backup or another process reads it; or databases are attached.
+    /// [`Error::EncryptionKey`](crate::Error::EncryptionKey) says why the key stays as it was: the database is not encrypted; a
+    /// snapshot, a cursor, a backup or another process reads it; or databases are attached.
     pub async fn rekey(&self, key: Key) -> Result<()> {
         answer(|done| self.engine().rekey(key, done)).await
     }

@@ -165,7 +165,7 @@ fn a_reader_in_another_process_keeps_the_key_as_it_is() {
 }
 
 #[test]
-fn who_has_the_old_key_elsewhere_gets_errors_that_name_it() {
+fn where_the_old_key_is_still_in_use_errors_say_that_it_is_wrong() {
     let fixture = Fixture::new(&raw(1));
     let options = Options {
         read_only: true,
