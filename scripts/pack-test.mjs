@@ -5,8 +5,9 @@ import { spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ciphersFolder, fillCiphers } from './lib/ciphers-packages.mjs'
 import { nativeFolder, packageFolder } from './lib/paths.mjs'
-import { ciphersFolder, fillCiphers, nativeFile, platformFolder, thisPlatform } from './lib/platforms.mjs'
+import { nativeFile, platformFolder, thisPlatform } from './lib/platforms.mjs'
 import { CommandFailed, capture, npm } from './lib/process.mjs'
 
 /** What the main package may contain; anything else in the tarball is a mistake. */

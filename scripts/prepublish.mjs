@@ -6,15 +6,9 @@
 
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { ciphersFolder, fillCiphers } from './lib/ciphers-packages.mjs'
 import { packageFolder } from './lib/paths.mjs'
-import {
-  ciphersFile,
-  ciphersFolder,
-  fillCiphers,
-  nativeFile,
-  platformFolder,
-  platforms,
-} from './lib/platforms.mjs'
+import { ciphersFile, nativeFile, platformFolder, platforms } from './lib/platforms.mjs'
 
 const [folder] = process.argv.slice(2)
 if (!folder) throw new Error('usage: node scripts/prepublish.mjs <folder with the native modules>')
@@ -35,7 +29,7 @@ for (const platform of platforms) {
   const encrypting = fillCiphers(platform, resolve(folder), `${target}-ciphers`, main.version)
   ciphers.optionalDependencies[encrypting.name] = main.version
 }
-// Whoever installs it beside resqlite must take the same version.
+// npm then refuses another version of it beside resqlite.
 main.peerDependencies[ciphers.name] = main.version
 main.peerDependenciesMeta[ciphers.name] = { optional: true }
 writeManifest(ciphersFolder, ciphers)

@@ -1,5 +1,5 @@
-// node scripts/suites.mjs [kysely|knex|drizzle|prisma]: runs the test suites of query builders, from their published sources, on
-// their own driver for SQLite and on resqlite, and prints a table. Fails if a test fails that we do not explain.
+// node scripts/suites.mjs [kysely|knex|drizzle|prisma]: runs the test suites of query builders, from their published sources,
+// on their usual driver for SQLite and on resqlite, and prints a table. Fails if a test fails that we do not explain.
 //
 // The sources come from GitHub. RESQLITE_SUITE_SOURCE names a git repository to take instead, for one suite. All files are
 // kept in target/suites.

@@ -5,8 +5,8 @@ import { root } from './paths.mjs'
 import { CommandFailed, npm, run } from './process.mjs'
 
 /**
- * The npm package with the sources of SQLite3 Multiple Ciphers 2.4.0 on SQLite 3.53.4, made with the option that
- * `UPDATE … LIMIT` needs, and the digests of the package and of what is made of it.
+ * The npm package that has the sources of SQLite3 Multiple Ciphers 2.4.0 with SQLite 3.53.4, generated with the option that
+ * `UPDATE … LIMIT` needs. `sha512` is the digest of the package, `sqlite` that of its mended sqlite3.c.
  */
 const source = {
   name: 'better-sqlite3-multiple-ciphers',
@@ -16,8 +16,8 @@ const source = {
 }
 
 /**
- * A mistake in the sources: where a page could not be read, they decrypt what was in the buffer before. That fails, so an
- * error of the disk becomes one of the file, which the connection keeps.
+ * A mistake in the sources: if a page cannot be read, they decrypt what the buffer held before. That fails, so an I/O error is
+ * reported as damage of the file, and the connection does not recover.
  */
 const mend = {
   from: 'if (rc == SQLITE_IOERR_SHORT_READ)\n',
@@ -28,7 +28,7 @@ const mend = {
 
 const folder = join(root, 'target', 'ciphers-source')
 
-/** Where cargo puts what it compiles with the feature: it keeps one result per crate, whatever its features are. */
+/** A target folder of its own, because cargo keeps one native module, whatever its features are. */
 export const ciphersTarget = join(root, 'target', 'ciphers')
 
 /** Fetches and checks the sources unless they are there, and tells the build script of the crate where they are. */
@@ -65,7 +65,8 @@ function fetchSource() {
 function mendSource(text) {
   const at = text.indexOf(mend.after)
   const [before, ...parts] = text.slice(at).split(mend.from)
-  if (at < 0 || parts.length !== mend.places) throw new CommandFailed('the mistake is not where it was')
+  if (at < 0 || parts.length !== mend.places)
+    throw new CommandFailed('the sources have changed where they are mended')
   return text.slice(0, at) + [before, ...parts].join(mend.to)
 }
 

@@ -1,7 +1,6 @@
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { packageFolder, root } from './paths.mjs'
+import { packageFolder } from './paths.mjs'
 
 const platformByTarget = {
   'x86_64-unknown-linux-gnu': 'linux-x64-gnu',
@@ -29,32 +28,6 @@ export const nativeFile = (platform) => `resqlite.${platform}.node`
 
 /** The file that holds the native module with encryption. */
 export const ciphersFile = (platform) => `resqlite-ciphers.${platform}.node`
-
-/**
- * Makes the package of a platform with encryption in a folder, from that of the one without and the native module in
- * `modules`. Returns its manifest.
- */
-export function fillCiphers(platform, modules, folder, version) {
-  const [file, licence] = [ciphersFile(platform), 'LICENSE-SQLite3MultipleCiphers']
-  const plain = JSON.parse(readFileSync(join(platformFolder(platform), 'package.json'), 'utf8'))
-  const manifest = {
-    ...plain,
-    name: plain.name.replace('/', '/ciphers-'),
-    version: version ?? plain.version,
-    description: plain.description.replace('resqlite', '@resqlite/ciphers'),
-    repository: { ...plain.repository, directory: 'packages/ciphers' },
-    main: file,
-    files: [file, licence],
-  }
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
-  copyFileSync(join(modules, file), join(folder, file))
-  copyFileSync(join(ciphersFolder, licence), join(folder, licence))
-  return manifest
-}
-
-/** The package that asks for those with encryption. */
-export const ciphersFolder = join(root, 'packages', 'ciphers')
 
 /** The folder of a platform's package. */
 export const platformFolder = (platform) => join(packageFolder, 'npm', platform)

@@ -45,7 +45,7 @@ const others = {
   'ts-pattern': '5.6.2',
 }
 
-/** Theirs need the whole repository, built. */
+/** Our files, and those of Prisma that they replace, which need the whole repository, built. */
 const replaced = { 'client.cjs': 'setupTestSuiteClient.ts', 'database.cjs': 'setupTestSuiteEnv.ts' }
 
 const own = (file) => join(root, 'scripts', 'suites', 'prisma', file)
@@ -55,7 +55,7 @@ const explained = {
     "it sets PRAGMA defer_foreign_keys outside of a transaction, for the next one on the connection, which may be anybody's; " +
     'resqlite takes it inside of one',
   'should not throw when using Prisma.empty inside':
-    'it expects the words of better-sqlite3 for SQL without a statement',
+    'it expects the message of better-sqlite3 for SQL without a statement',
 }
 
 /** Prisma's functional tests of its client, for SQLite with a driver adapter. */

@@ -1,7 +1,7 @@
-// The programs in README and in the guides run. Blocks of a page that are plain `js` or `ts` are one program; a block
-// `js server` is a program of its own behind the plain ones before it, and ends when it listens, by SIGTERM if it listens for
-// that; the blocks `js extension` are a program of their own, where the extension is installed; blocks whose packages are not
-// installed here (`js orm`, `jsx react`) are only parsed.
+// The programs in README and in the guides run. Blocks of a page that are plain `js` or `ts` are one program. A block
+// `js server` is a program of its own behind the plain ones before it. It ends when it listens; if it handles SIGTERM, it gets
+// that signal. The blocks `js extension` are a program of their own, which runs where the extension is installed. Blocks whose
+// packages are not installed here (`js orm`, `jsx react`) are only parsed.
 
 import { equal } from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -17,7 +17,7 @@ pub(crate) fn heap_bytes(image: &Image) -> usize {
 pub struct Watched {
     /// Columns that are compared, to see whether an UPDATE changed them.
     pub compared: ColumnSet,
-    /// Columns whose values are kept, before and after; ascending, no duplicates. Last, perhaps, [`ROWID`](crate::ROWID).
+    /// Columns whose values are kept, before and after; ascending, no duplicates. [`ROWID`](crate::ROWID) may be the last.
     pub images: Box<[u16]>,
     /// The names of the columns, if commit events tell rows.
     pub names: Option<Arc<RowNames>>,

@@ -1,4 +1,4 @@
-//! How much of each changed row to decode: what all live queries together need of each table, and commit events of all.
+//! How much of each changed row to decode: what live queries need of their tables, and commit events of all tables.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -102,21 +102,21 @@ impl Interest {
         Arc::clone(watched.unwrap_or(Watched::nothing()))
     }
 
-    /// Adds a commit listener that is told the rows of all tables.
-    pub fn tell_rows(&mut self, detail: RowDetail) {
+    /// Adds a commit listener that wants the rows of all tables.
+    pub fn add_row_listener(&mut self, detail: RowDetail) {
         self.row_listeners[detail as usize] += 1;
     }
 
-    /// Takes back one [`tell_rows`](Interest::tell_rows) of the same detail.
+    /// Takes back one [`add_row_listener`](Interest::add_row_listener) of the same detail.
     ///
     /// # Panics
     /// If there is none.
-    pub fn tell_no_rows(&mut self, detail: RowDetail) {
+    pub fn remove_row_listener(&mut self, detail: RowDetail) {
         let listeners = &mut self.row_listeners[detail as usize];
-        *listeners = listeners.checked_sub(1).expect("a listener that is told rows");
+        *listeners = listeners.checked_sub(1).expect("a listener that wants rows");
     }
 
-    /// What the commit listeners want to be told of each row.
+    /// What the commit listeners together want to know of each row.
     pub fn row_detail(&self) -> Option<RowDetail> {
         let wanted = |detail: &RowDetail| self.row_listeners[*detail as usize] > 0;
         [RowDetail::Images, RowDetail::Keys].into_iter().find(wanted)
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_that_is_told_rows_needs_their_keys_or_all_columns() {
+    fn a_listener_that_wants_rows_needs_their_keys_or_all_columns() {
         let name = |column: u16, name: &str| (column, Arc::from(name));
         let names = Arc::new(RowNames {
             key: [name(ROWID, "rowid")].into(),
@@ -269,13 +269,13 @@ mod tests {
         interest.add(&table(), &only(&[1]), &[1]);
         let images = |interest: &Interest| interest.watched_with(&table(), &names).images.to_vec();
         assert_eq!(images(&interest), [1]);
-        interest.tell_rows(RowDetail::Keys);
+        interest.add_row_listener(RowDetail::Keys);
         assert_eq!(images(&interest), [1, ROWID]);
-        interest.tell_rows(RowDetail::Images);
+        interest.add_row_listener(RowDetail::Images);
         assert_eq!(images(&interest), [0, 1, ROWID]);
-        interest.tell_no_rows(RowDetail::Images);
+        interest.remove_row_listener(RowDetail::Images);
         assert_eq!(images(&interest), [1, ROWID]);
-        interest.tell_no_rows(RowDetail::Keys);
+        interest.remove_row_listener(RowDetail::Keys);
         assert_eq!(
             interest.watched_with(&table(), &names),
             interest.watched(&table())

@@ -8,7 +8,8 @@
 //! An [`Interest`] says how much of each changed row to decode: the columns to compare, and those whose values to keep
 //! ([`Watched`]).
 //!
-//! Commit events can tell rows: [`Interest::tell_rows`] asks for their images ([`RowNames`]), of all tables.
+//! Commit events can tell rows: for them [`Interest::add_row_listener`] asks for the images of all tables' rows
+//! ([`RowNames`]).
 //!
 //! The [`Dependencies`] of a live query are the tables and columns that it reads, and a [`Filter`] on rows that can
 //! change its result. [`Dependencies::verdict`] is the reference rule by which a commit affects it; the [`Registry`]

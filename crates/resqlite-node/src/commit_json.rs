@@ -1,7 +1,7 @@
 //! Commit events as JSON.
 //!
-//! JSON has no word for some values. They are objects with one property: `{"integer": "9007199254740993"}`,
-//! `{"real": "-Infinity"}`, `{"blob": "AAEC"}`. The values of a row are nothing else that is an object.
+//! Values that JSON cannot express are objects with one property: `{"integer": "9007199254740993"}`,
+//! `{"real": "-Infinity"}`, `{"blob": "AAEC"}`. No other value is an object.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 /// The greatest integer up to which JavaScript's numbers are exact.
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
-/// Something with the way in which its integers are given.
+/// Something to write, and how integers in it are written.
 struct Json<'a, T: ?Sized>(&'a T, Integers);
 
 pub(crate) fn to_json(event: &CommitEvent, integers: Integers) -> Vec<u8> {
@@ -45,14 +45,14 @@ impl Serialize for Json<'_, TableEvent> {
         map.serialize_entry("deleted", &table.operations.deletes)?;
         match &table.changes {
             Some(Changes::Rows(rows)) => map.serialize_entry("changes", &list(rows, *integers))?,
-            Some(Changes::Unlisted(why)) => map.serialize_entry("changes", name(*why))?,
+            Some(Changes::Unlisted(why)) => map.serialize_entry("changes", reason(*why))?,
             None => {}
         }
         map.end()
     }
 }
 
-fn name(why: Unlisted) -> &'static str {
+fn reason(why: Unlisted) -> &'static str {
     match why {
         Unlisted::Many => "many",
         Unlisted::Schema => "schema",

@@ -36,7 +36,7 @@ pub(crate) struct Dispatcher {
     realm: Arc<Realm>,
     texts: Texts,
     cancellation: Cancellation,
-    /// When `TIME_NEXT` came, if no request has been answered since.
+    /// When `TIME_NEXT` came. The next request that gets a reply takes it.
     time_next: Cell<Option<Instant>>,
 }
 

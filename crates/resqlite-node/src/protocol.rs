@@ -110,7 +110,7 @@ byte_enum! {
         FetchFrom = 35,
         /// `u32 cursor`. Closes a cursor in a session.
         CloseCursor = 36,
-        /// Has a `QUEUED` frame sent for the next request that is answered, when a thread takes it up. No reply.
+        /// Asks for a `QUEUED` frame for the next request that gets a reply. No reply of its own.
         TimeNext = 37,
         /// `text`: the new key as JSON.
         Rekey = 38,
@@ -192,7 +192,7 @@ byte_enum! {
         /// rowid · u32 columns · u32 rows`; the rows of all of them were sent before, back to back. A single statement
         /// that reads says 0 rows.
         Results = 11,
-        /// A thread takes the request up. Argument: the microseconds that it has waited.
+        /// A thread has taken the request up. Argument: the microseconds that it waited.
         Queued = 12,
     }
 }

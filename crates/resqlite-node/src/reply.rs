@@ -26,7 +26,7 @@ pub(crate) struct FrameReply {
     session: Option<u32>,
     /// How much longer it may wait for the realm to catch up.
     patience: Duration,
-    /// When it was asked for, if somebody wants to know how long it waits.
+    /// When the request came, if the caller wants to know how long it waits for a thread.
     asked: Option<Instant>,
     answered: bool,
 }
@@ -90,7 +90,7 @@ impl FrameReply {
         }
     }
 
-    /// Tells how long the request waits from `asked` on, if that is a time.
+    /// If `asked` is given, tells the caller how long the request has waited since.
     pub(crate) fn timed(mut self, asked: Option<Instant>) -> Self {
         self.asked = asked;
         self

@@ -296,27 +296,26 @@ impl Connection {
         })
     }
 
-    /// Sets the key of the main database. Comes before anything is read from it: whether the key is right shows the first
-    /// read, which fails with `SQLITE_NOTADB` if it is not.
+    /// Sets the key of the main database. Call it before anything is read. It does not check the key: with a wrong one, the
+    /// first read fails with `SQLITE_NOTADB`.
     ///
     /// # Errors
-    /// `SQLITE_ERROR` where [`can_encrypt`](crate::can_encrypt) says no.
+    /// `SQLITE_ERROR` if [`can_encrypt`](crate::can_encrypt) is false.
     pub fn set_key(&self, key: &Key) -> Result<()> {
         ciphers::set_key(&self.handle, key)
     }
 
-    /// Encrypts the main database, which is encrypted, with another key. It is one transaction, which writes every page
-    /// to the write-ahead log. No other connection may use the log: it would take pages under one key for pages under
-    /// the other.
+    /// Encrypts the main database, which must be encrypted already, with another key. One transaction writes every page to
+    /// the write-ahead log. No other connection may use the log: it would decrypt pages with the wrong key.
     ///
     /// # Errors
-    /// SQLite's; the old key is valid then.
+    /// SQLite's. The old key stays valid.
     pub fn change_key(&self, key: &Key) -> Result<()> {
         ciphers::change_key(&self.handle, key)
     }
 
-    /// Returns the first bytes of the database file as they are in it; `None` if there are fewer. The connection has no
-    /// key.
+    /// Returns the first bytes of the main database file, or `None` if it has fewer. The connection must have no key: it
+    /// would decrypt them.
     pub fn header(&self) -> Option<Header> {
         header::read(&self.handle)
     }

@@ -18,14 +18,14 @@ use std::{
 pub struct Key(Box<[u8]>);
 
 impl Key {
-    /// The bytes of a raw key.
+    /// How many bytes a raw key has.
     pub const RAW_BYTES: usize = 32;
 
     /// A passphrase, from which the key is derived with a salt of the file. That takes a noticeable part of a second for
     /// each connection.
     ///
     /// # Errors
-    /// Why the text can be no passphrase, without the text.
+    /// Says why the text cannot be a passphrase, and does not repeat the text.
     pub fn passphrase(text: &str) -> Result<Self, String> {
         // To SQLite3 Multiple Ciphers, these begin a key that nothing is derived from.
         let is_raw = text.starts_with("raw:") || text.starts_with("x'") || text.starts_with("X'");
@@ -41,7 +41,7 @@ impl Key {
     /// A key of [`RAW_BYTES`](Self::RAW_BYTES) bytes, used as it is.
     ///
     /// # Errors
-    /// It has another length.
+    /// Says that the length is wrong.
     pub fn raw(bytes: &[u8]) -> Result<Self, String> {
         match bytes.len() {
             Self::RAW_BYTES => Ok(Self([b"raw:", bytes].concat().into())),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_no_key_is_refused_without_its_text() {
+    fn what_cannot_be_a_key_is_refused_without_its_text() {
         let raw = format!("raw:{}", "5".repeat(64));
         let refusals = [
             Key::passphrase("").unwrap_err(),

@@ -63,7 +63,7 @@ impl Log<'_> {
             let mut chunk = vec![0_u8; CHUNK];
             let mut at = 0;
             while at < bytes {
-                // An odd number: of an encrypted database, what is as long as a page would be decrypted.
+                // Odd, so never the length of a page: the VFS that encrypts would take such a piece for a page, and decrypt it.
                 let length = ((bytes - at).min(CHUNK as i64) - 1) | 1;
                 succeeded(read(self.file, chunk.as_mut_ptr().cast(), length as c_int, at))?;
                 succeeded(write(self.file, chunk.as_ptr().cast(), length as c_int, at))?;

@@ -35,7 +35,7 @@ export function runBatch(
   options: AbortOptions | undefined,
   onStart?: (pending: Pending) => void,
 ): Promise<WriteResult> {
-  return traceBatch(target, sql, (sends) => run(target, sql, paramSets, options, onStart, sends))
+  return traceBatch(target, sql, onStart, (onStart) => run(target, sql, paramSets, options, onStart))
 }
 
 async function run(
@@ -44,7 +44,6 @@ async function run(
   paramSets: ParamSets,
   options: AbortOptions | undefined,
   onStart: ((pending: Pending) => void) | undefined,
-  sends: ((pending: Pending) => void) | undefined,
 ): Promise<WriteResult> {
   checkSql(sql)
   checkOptions('executeBatch', options)
@@ -52,7 +51,7 @@ async function run(
   throwIfAborted(options?.signal)
   const { channel } = target
   const frames = channel.borrowWriter()
-  const batch = new Batch(target, sql, frames, options?.signal, onStart, sends)
+  const batch = new Batch(target, sql, frames, options?.signal, onStart)
   try {
     await batch.encode(paramSets)
   } catch (error) {
@@ -80,7 +79,6 @@ class Batch {
     readonly frames: FrameWriter,
     readonly signal: AbortSignal | undefined,
     readonly onStart: ((pending: Pending) => void) | undefined,
-    readonly sends: ((pending: Pending) => void) | undefined,
   ) {
     this.#channel = target.channel
     this.pending = new Pending(Answer.REPLY, false, target.flags)
@@ -222,7 +220,6 @@ class Batch {
     pending.held = held
     if (signal !== undefined) cancelOnAbort(this.#channel, signal, pending)
     this.onStart?.(pending)
-    this.sends?.(pending)
   }
 }
 

@@ -310,8 +310,8 @@ export class Database extends Executor implements AsyncDisposable {
    * is rolled back is not reported. If the callback returns a promise, the next event waits for it, and contains all commits
    * of the meantime. Returns a function that ends the listening, which the closing of the database does, too.
    *
-   * With `changes`, events also tell the rows: see {@link ChangedRow}. Then a copy of a table is kept up to date by
-   * applying each change to the row of its key.
+   * With `changes`, events also tell the rows: see {@link ChangedRow}. To keep a copy of a table up to date, apply each
+   * change to the row with its key.
    *
    * Whatever the callback throws becomes an uncaught exception, except that a call of its own came too late because the
    * database was closed. Listening keeps the process alive. Events that were not told when it ends are lost.
@@ -415,17 +415,18 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Encrypts an encrypted database with another key. Reads and writes wait meanwhile; live queries go on. It writes the
-   * whole database to the write-ahead log once. When the promise resolves, the new key is on the disk; after a crash before
-   * that, either key opens all data, and the other nothing.
+   * Encrypts an encrypted database with another key. Reads and writes wait meanwhile, and then go on with the new key, as
+   * live queries do. It writes the whole database to the write-ahead log once. When the promise resolves, the new key is on
+   * the disk. After a crash before that, one of the two keys opens all data, and the other nothing.
    *
    * ```ts
    * await db.rekey('another passphrase')
    * ```
    *
-   * It rejects with the code `RESQLITE_ENCRYPTION_KEY`, and the key stays as it was, if the database has none, while a
-   * snapshot, an iterator, a backup or another process reads it, and while databases are attached. Other processes that
-   * have the file open must open it again with the new key. Not available inside a transaction.
+   * It rejects with the code `RESQLITE_ENCRYPTION_KEY`, and the key stays as it was, if the database is not encrypted, while
+   * a snapshot, an iterator, a backup or another process reads it, and while databases are attached. Other processes that
+   * have the file open, and objects with `readOnly`, must open it again with the new key. Not available inside a
+   * transaction.
    */
   async rekey(key: EncryptionKey): Promise<void> {
     const handle = this.#handle.writable('rekey')

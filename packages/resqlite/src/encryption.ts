@@ -14,7 +14,7 @@ export function keyMessage(key: EncryptionKey | undefined): KeyMessage | undefin
   if (key === undefined) return undefined
   if (!nativeBinding().canEncrypt()) {
     const advice = 'install it beside resqlite, in the same version: npm install @resqlite/ciphers'
-    throw new ResqliteError(`a key takes the package @resqlite/ciphers; ${advice}`, 'RESQLITE_ENCRYPTION_KEY')
+    throw new ResqliteError(`a key needs the package @resqlite/ciphers; ${advice}`, 'RESQLITE_ENCRYPTION_KEY')
   }
   return typeof key === 'string' ? { passphrase: key } : { raw: Buffer.from(key).toString('hex') }
 }

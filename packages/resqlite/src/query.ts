@@ -3,7 +3,7 @@ import { Answer, type Pending } from './channel/pending'
 import { throwIfAborted } from './core/abort'
 import { checkOptions, checkSql } from './core/checks'
 import type { AbortOptions, SelectOptions } from './core/types'
-import { abandonOnAbort, type Call, cancelOnAbort, startRead } from './requests'
+import { abandonOnAbort, type Call, cancelOnAbort, startStatement } from './requests'
 import { Op } from './wire/protocol'
 
 /** Whether the statement writes is not known yet, so an abort waits for the reply, which says what happened. */
@@ -12,7 +12,7 @@ export const DESCRIBE: Call = { name: 'describe', writes: false, start: startDes
 
 function startQuery(target: Target, sql: string, params: unknown, options?: SelectOptions): Pending {
   if (options !== undefined) checkOptions('query', options)
-  return startRead(Op.QUERY, target, target.flags, sql, params, options, Answer.REPLY, cancelOnAbort)
+  return startStatement(Op.QUERY, target, target.flags, sql, params, options, Answer.REPLY, cancelOnAbort)
 }
 
 function startDescribe(target: Target, sql: string, _params: unknown, options?: AbortOptions): Pending {

@@ -43,19 +43,19 @@ export const EXEC: Call = { name: 'exec', writes: true, start: startExec }
 
 function startSelect(target: Target, sql: string, params: unknown, options?: SelectOptions): Pending {
   if (options !== undefined) checkOptions('select', options)
-  return startRead(Op.SELECT, target, target.flags, sql, params, options, Answer.ROWS, abandonOnAbort)
+  return startStatement(Op.SELECT, target, target.flags, sql, params, options, Answer.ROWS, abandonOnAbort)
 }
 
 function startSelectOne(target: Target, sql: string, params: unknown, options?: SelectOptions): Pending {
   if (options !== undefined) checkOptions('selectOne', options)
   const flags = target.flags | RequestFlags.FIRST
-  return startRead(Op.SELECT, target, flags, sql, params, options, Answer.FIRST, abandonOnAbort)
+  return startStatement(Op.SELECT, target, flags, sql, params, options, Answer.FIRST, abandonOnAbort)
 }
 
 function startSelectBytes(target: Target, sql: string, params: unknown, options?: ReadOptions): Pending {
   if (options !== undefined) checkOptions('selectBytes', options)
   const flags = target.flags | RequestFlags.JSON
-  return startRead(Op.SELECT, target, flags, sql, params, options, Answer.REPLY, abandonOnAbort)
+  return startStatement(Op.SELECT, target, flags, sql, params, options, Answer.REPLY, abandonOnAbort)
 }
 
 function startExecute(target: Target, sql: string, params: unknown, options?: ExecuteOptions): Pending {
@@ -112,8 +112,8 @@ export function writeLimits(writer: FrameWriter, limits: QueryLimits): void {
   writer.f64(limits.bytes ?? 0)
 }
 
-/** Sends a statement that may have limits. */
-export function startRead(
+/** Sends a statement that may have limits. `watchSignal` says what an abort does. */
+export function startStatement(
   op: number,
   target: Target,
   flags: number,

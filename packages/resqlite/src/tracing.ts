@@ -94,25 +94,27 @@ function startTraced(call: Call, target: Target, sql: string, params: unknown, o
   return queries.run(trace, start, ({ promise }) => promise, note)
 }
 
-/** Sends a batch. `start` calls `sends` just before it sends the first frame of its request. */
+/** Sends a batch. `start` calls the function that it gets just before it sends the first frame of its request. */
 export function traceBatch<R>(
   target: Target,
   sql: string,
-  start: (sends?: (pending: Pending) => void) => Promise<R>,
+  onStart: ((pending: Pending) => void) | undefined,
+  start: (onStart: ((pending: Pending) => void) | undefined) => Promise<R>,
 ): Promise<R> {
-  if (!queries.hasSubscribers) return start()
+  if (!queries.hasSubscribers) return start(onStart)
   const trace: QueryTrace = { database: target.path, method: 'executeBatch', sql }
-  let sent: Pending | undefined
-  const sends = (pending: Pending) => {
+  let started: Pending | undefined
+  const startTimed = (pending: Pending) => {
+    onStart?.(pending)
     target.channel.timeNext()
-    sent = pending
+    started = pending
   }
   return queries.run(
     trace,
-    () => start(sends),
+    () => start(startTimed),
     settled,
     (result) => {
-      if (sent !== undefined) noteQueueTime(trace, sent)
+      if (started !== undefined) noteQueueTime(trace, started)
       noteResult(trace, result, Answer.REPLY)
     },
   )

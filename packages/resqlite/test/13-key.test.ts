@@ -8,7 +8,7 @@ import { tempDatabase, tempFile } from './support/temp'
 
 const encrypts = canEncrypt()
 
-test('a key takes the package that can encrypt', { skip: encrypts && 'it is there' }, async (t) => {
+test('a key needs the package that can encrypt', { skip: encrypts && 'it is there' }, async (t) => {
   const advice = withCode('RESQLITE_ENCRYPTION_KEY', 'npm install @resqlite/ciphers')
   await assert.rejects(Database.open(tempFile(t), { key: 'a passphrase' }), advice)
   const db = await tempDatabase(t)

@@ -2,18 +2,18 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandFailed } from '../../lib/process.mjs'
-import { counts } from './vitest.mjs'
+import { counts } from './counts.mjs'
 
 /**
- * Runs tests with jest, and gives back how many tests passed, are pending, and which ones failed: those with `part` in their
- * names.
+ * Runs tests with jest. Of those with `part` in their names, gives back how many passed, how many are pending, and which ones
+ * failed.
  */
 export function runJest({ folder, config, part, env = {} }) {
   const report = join(folder, 'report.json')
   rmSync(report, { force: true })
   const jest = join(folder, 'node_modules', 'jest', 'bin', 'jest.js')
-  const all = ['--config', config, '--ci', '--silent', '--json', '--outputFile', report, '--forceExit']
-  const { stderr } = spawnSync(process.execPath, [jest, ...all], {
+  const args = ['--config', config, '--ci', '--silent', '--json', '--outputFile', report, '--forceExit']
+  const { stderr } = spawnSync(process.execPath, [jest, ...args], {
     cwd: folder,
     env: { ...process.env, ...env },
     encoding: 'utf8',

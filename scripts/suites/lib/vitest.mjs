@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandFailed } from '../../lib/process.mjs'
+import { counts } from './counts.mjs'
 
 /** Runs files of tests with vitest, and gives back how many tests passed, are pending, and which ones failed. */
 export function runVitest({ folder, cwd, config, files, env = {} }) {
@@ -30,25 +31,5 @@ export function runVitest({ folder, cwd, config, files, env = {} }) {
     return counts(JSON.parse(readFileSync(report, 'utf8')))
   } catch {
     throw new CommandFailed(`vitest wrote no report in ${folder}:\n${stdout}${stderr}`)
-  }
-}
-
-/** Counts the results in a report of vitest, whose form is that of jest. */
-export function counts({ testResults }) {
-  const tests = testResults.flatMap(({ assertionResults }) => assertionResults)
-  const failed = tests.filter(({ status }) => status === 'failed')
-  const broken = testResults.filter(
-    ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
-  )
-  return {
-    passing: tests.filter(({ status }) => status === 'passed').length,
-    pending: tests.filter(({ status }) => !['passed', 'failed'].includes(status)).length,
-    failures: [
-      ...failed.map(({ fullName, failureMessages }) => ({
-        title: fullName,
-        message: failureMessages.join('\n'),
-      })),
-      ...broken.map(({ name, message }) => ({ title: name, message })),
-    ],
   }
 }

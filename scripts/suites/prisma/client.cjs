@@ -1,4 +1,5 @@
-// Takes the place of Prisma's `_utils/setupTestSuiteClient.ts`: makes the client of a suite with Prisma's published generators.
+// Takes the place of Prisma's `_utils/setupTestSuiteClient.ts`: makes the client of a suite with Prisma's published
+// generators.
 
 const { dirname, join } = require('node:path')
 const { mkdirSync, writeFileSync } = require('node:fs')

@@ -1,5 +1,5 @@
-// Takes the place of Prisma's `_utils/setupTestSuiteEnv.ts`: makes databases for the tests with Prisma's schema engine, on the driver
-// that is tested.
+// Takes the place of Prisma's `_utils/setupTestSuiteEnv.ts`: makes databases for the tests with Prisma's schema engine, on the
+// driver under test.
 
 const { randomUUID } = require('node:crypto')
 const { readFileSync, rmSync } = require('node:fs')

@@ -69,7 +69,7 @@ pub(crate) unsafe extern "C" fn current_time_int64(
     }
 }
 
-/// Errors of these VFSs have no number of the system. SQLite can do without the method, a VFS in front of ours cannot.
+/// These VFSs report no error numbers of the system. SQLite can do without the method, but a VFS in front of ours cannot.
 pub(crate) unsafe extern "C" fn no_last_error(_: *mut ffi::sqlite3_vfs, _: c_int, _: *mut c_char) -> c_int {
     0
 }

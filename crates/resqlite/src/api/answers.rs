@@ -245,3 +245,13 @@ pub(super) fn description_reply() -> (Box<dyn Reply>, Answer<Description>) {
 pub(super) fn step_reply() -> (Box<dyn Reply>, Answer<()>) {
     reply(|_, _| Ok(()))
 }
+
+/// Takes the outcome of a request that has no rows.
+pub(super) type Done<T> = Box<dyn FnOnce(Result<T>) + Send>;
+
+/// Asks for something, and waits for its outcome.
+pub(super) async fn answer<T: Send + 'static>(ask: impl FnOnce(Done<T>)) -> Result<T> {
+    let (sender, receiver) = oneshot::channel();
+    ask(Box::new(|outcome| drop(sender.send(outcome))));
+    receiver.await.unwrap_or(Err(Error::WorkerDied))
+}

@@ -1,17 +1,22 @@
 //! Copies of a database, and checkpoints: work on threads of its own.
 
 use futures_channel::oneshot;
-use resqlite_sqlite::{Checkpoint, Checkpointed, Key};
+use resqlite_sqlite::{Checkpoint, Checkpointed};
 
 use crate::{
-    api::{answers::CancelOnDrop, database::Database, engine::Engine, handle::among_open_files},
+    api::{
+        answers::{CancelOnDrop, Done, answer},
+        database::Database,
+        engine::Engine,
+        handle::among_open_files,
+    },
     backup::{self, BackedUp, BackupOptions, BackupReply, TargetFile, log},
     core::{
         error::{Error, Result},
         queue::Refused,
         token::Token,
     },
-    writer::{CheckpointJob, RekeyJob, WriteJob},
+    writer::{CheckpointJob, WriteJob},
 };
 
 /// How far a checkpoint goes.
@@ -26,9 +31,6 @@ pub enum CheckpointMode {
     /// As `Restart`, and the log is truncated to nothing.
     Truncate,
 }
-
-/// Takes the end of a request of this file.
-type Done<T> = Box<dyn FnOnce(Result<T>) + Send>;
 
 impl Engine {
     /// Copies the database into a new file, on a thread and a connection of its own: neither reads nor writes wait.
@@ -96,13 +98,6 @@ impl Engine {
     }
 }
 
-impl Engine {
-    /// Changes the key of an encrypted database, on the writer, while nothing else reads.
-    pub fn rekey(&self, key: Key, done: Done<()>) {
-        self.push(WriteJob::Rekey(RekeyJob { key, done }));
-    }
-}
-
 impl Database {
     /// Copies the database into a new file while others write to it. The copy is one committed state, without attached
     /// databases. It has its name only when it is complete, checked and on the disk; dropping the future cancels it.
@@ -150,21 +145,6 @@ impl Database {
     }
 }
 
-impl Database {
-    /// Encrypts an encrypted database with another key. Reads and writes wait meanwhile; live queries go on. It needs room
-    /// for a write-ahead log as large as the database. When it returns, the new key is on the disk; a crash before leaves
-    /// all data under one of the two.
-    ///
-    /// Other processes, and handles that are open for reading only, must close the database and open it with the new key.
-    ///
-    /// # Errors
-    /// [`Error::EncryptionKey`] says why the key stays as it was: the database has none, a snapshot, a cursor, a backup or
-    /// another process reads it, or databases are attached.
-    pub async fn rekey(&self, key: Key) -> Result<()> {
-        answer(|done| self.engine().rekey(key, done)).await
-    }
-}
-
 /// A backup whose progress nobody wants to know.
 struct Finished(oneshot::Sender<Result<BackedUp>>);
 
@@ -175,10 +155,4 @@ impl BackupReply for Finished {
         // Whoever gave up waiting is gone.
         let _ = self.0.send(outcome);
     }
-}
-
-async fn answer<T: Send + 'static>(ask: impl FnOnce(Done<T>)) -> Result<T> {
-    let (sender, receiver) = oneshot::channel();
-    ask(Box::new(|outcome| drop(sender.send(outcome))));
-    receiver.await.unwrap_or(Err(Error::WorkerDied))
 }

@@ -42,7 +42,7 @@ pub struct Diagnostics {
     pub lease_holders: Vec<Holder>,
     /// Writes and transactions that wait for the writer.
     pub writes_queued: usize,
-    /// The transaction that holds the writer, if one does, or the batch whose sets are still to come.
+    /// What holds the writer, if anything does: a transaction, or a batch whose sets are still to come.
     pub transaction: Option<Holder>,
     /// Number of the newest commit.
     pub last_commit: u64,

@@ -9,5 +9,6 @@ pub(crate) mod engine;
 pub(crate) mod handle;
 pub(crate) mod live_query;
 mod query;
+mod rekey;
 mod routing;
 pub(crate) mod sessions;

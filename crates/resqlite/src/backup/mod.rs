@@ -128,8 +128,8 @@ pub(crate) fn to_bytes(parts: &WriterContext, token: &Token) -> Result<Vec<u8>> 
     Ok(bytes)
 }
 
-/// Marks an encrypted copy as one without a log. A change of its bytes would make its first page invalid, so SQLite does
-/// it.
+/// Marks an encrypted copy as one that has no log. SQLite does it: its first page is authenticated, so bytes of it cannot
+/// be changed from outside.
 fn mark_encrypted(encryption: &Encryption, copy: &Connection) -> resqlite_sqlite::Result<()> {
     if encryption.is_on() {
         copy.execute_script("PRAGMA journal_mode = DELETE")?;

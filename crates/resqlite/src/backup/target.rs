@@ -87,8 +87,8 @@ impl TargetFile {
         }
     }
 
-    /// Gives it the permissions of the database, without those that the file in its place does not give: a copy must not
-    /// show more people what is in it.
+    /// Gives others only the permissions that both the database and the file in its place give them: a copy must show its
+    /// content to nobody who could not see it before.
     pub(super) fn restrict_like(&self, database: Option<&str>) -> Result<()> {
         let permissions_of = |path: &Path| fs::metadata(path).ok().map(|data| data.permissions());
         let database = database.and_then(|file| permissions_of(file.as_ref()));
@@ -257,7 +257,7 @@ fn reserved_suffix(path: &Path) -> Option<&'static str> {
         .find(|suffix| name.ends_with(suffix.as_bytes()))
 }
 
-/// What both give to others. The owner has what `one` gives: the copy is written under these permissions.
+/// What both give to others. The owner gets what `one` gives, because the copy is written under these permissions.
 #[cfg(unix)]
 fn common(one: Permissions, other: &Permissions) -> Permissions {
     use std::os::unix::fs::PermissionsExt;

@@ -26,8 +26,8 @@ struct State {
     schema_touched: bool,
     /// The table of the last event; rows of one table mostly come in a row.
     latest: Option<Latest>,
-    /// What is needed of each table while commit events tell rows.
-    told: HashMap<TableName, Arc<Watched>>,
+    /// What is needed of each table whose rows commit events tell.
+    watched: HashMap<TableName, Arc<Watched>>,
 }
 
 struct Latest {
@@ -59,7 +59,7 @@ impl Recorder {
         if !Arc::ptr_eq(&interest, &state.interest) {
             state.interest = interest;
             state.latest = None;
-            state.told.clear();
+            state.watched.clear();
         }
     }
 
@@ -144,7 +144,7 @@ impl State {
     fn forget_tables(&mut self) {
         self.tables.clear();
         self.latest = None;
-        self.told.clear();
+        self.watched.clear();
     }
 
     fn record(&mut self, event: &PreUpdate<'_>) {
@@ -181,7 +181,7 @@ impl State {
             return self.interest.watched(&facts.name);
         };
         let needed = || self.interest.watched_with(&facts.name, names);
-        Arc::clone(self.told.entry(facts.name.clone()).or_insert_with(needed))
+        Arc::clone(self.watched.entry(facts.name.clone()).or_insert_with(needed))
     }
 
     fn look_up(&mut self, event: &PreUpdate<'_>) -> Latest {

@@ -22,7 +22,7 @@ pub(super) struct Facts {
     /// schema, SQLite does not distinguish shadow tables from others.
     pub(super) perhaps_of: Option<TableName>,
     pub(super) keys: Keys,
-    /// For commit events that tell rows. Only tables with rows of their own have them.
+    /// For commit events that tell rows. Only ordinary tables have them: no views, virtual tables or shadow tables.
     pub(super) names: Option<Arc<RowNames>>,
 }
 
@@ -118,6 +118,7 @@ impl Listed {
         }
     }
 
+    /// The names of its columns, and which of them are its key.
     fn names(&self, connection: &Connection) -> Result<Arc<RowNames>> {
         let sql = "SELECT cid, name, hidden, pk FROM pragma_table_xinfo(?1, ?2) ORDER BY cid";
         let (mut all, mut columns, mut key) = (Vec::new(), Vec::new(), Vec::new());
@@ -130,11 +131,12 @@ impl Listed {
                     _ => 0,
                 };
                 let name: Arc<str> = listed.column_text(1).unwrap_or_default().into();
-                if number(2) != VIRTUAL {
-                    columns.push((number(0), Arc::clone(&name)));
+                let (column, hidden, place_in_key) = (number(0), number(2), number(3));
+                if hidden != VIRTUAL {
+                    columns.push((column, Arc::clone(&name)));
                 }
-                if number(3) > 0 {
-                    key.push((number(3), (number(0), Arc::clone(&name))));
+                if place_in_key > 0 {
+                    key.push((place_in_key, (column, Arc::clone(&name))));
                 }
                 all.push(name);
             }

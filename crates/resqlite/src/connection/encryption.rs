@@ -11,7 +11,8 @@ use crate::core::{
     sync::{Mutex, lock},
 };
 
-const NO_ENCRYPTION: &str = "a key takes a build with encryption (the feature `ciphers`, or the package @resqlite/ciphers)";
+const NO_ENCRYPTION: &str =
+    "a key needs a build with encryption (the feature `ciphers`, or the package @resqlite/ciphers)";
 
 /// Refuses URLs with a key among the parameters of a statement, where SQLite would ignore the key and write a plain file.
 ///
@@ -32,7 +33,7 @@ pub(crate) fn refuse_urls_with_keys(params: &Params) -> Result<()> {
     }
 }
 
-/// The key of a database, or that it has none.
+/// The key of a database, if it has one. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Encryption(Arc<Mutex<Option<Key>>>);
 
@@ -54,7 +55,7 @@ impl Encryption {
         lock(&self.0).clone()
     }
 
-    /// Takes another key for the connections that are opened from now on.
+    /// Replaces the key, for connections that take it from now on.
     pub(crate) fn replace(&self, key: Key) {
         *lock(&self.0) = Some(key);
     }
@@ -67,7 +68,7 @@ impl Encryption {
         self.key().map_or(Ok(()), |key| connection.set_key(&key))
     }
 
-    /// Refuses another key than that with which the file is open already.
+    /// Refuses a key that is not the one with which the file is open already.
     ///
     /// # Errors
     /// [`Error::EncryptionKey`]
@@ -79,7 +80,7 @@ impl Encryption {
         Err(failed(path, reason(key.is_some(), given.is_some())))
     }
 
-    /// The error to report for a file that cannot be read and has this header; `None` if the key is not to blame.
+    /// The error to report for a file that cannot be read, by its header. `None` if the key is not to blame.
     pub(crate) fn mismatch(&self, path: &str, header: Header) -> Option<Error> {
         let given = self.is_on();
         let to_blame = match given {
@@ -89,10 +90,9 @@ impl Encryption {
         to_blame.then(|| failed(path, reason(header.is_encrypted(), given)))
     }
 
-    /// The error to report for another file that is no database with this key.
+    /// The error to report if SQLite could not read a file other than the main database.
     pub(crate) fn attached_mismatch(&self, path: &str) -> Option<Error> {
-        let reason =
-            "a file beside it is no database, or has another key, which one that is attached must not have";
+        let reason = "an attached file is no database, or has another key than the main database";
         self.is_on().then(|| failed(path, reason))
     }
 }
@@ -102,7 +102,7 @@ fn reason(is_encrypted: bool, given: bool) -> &'static str {
         (true, true) => "the key is wrong",
         (true, false) if can_encrypt() => "it is encrypted, and no key was given",
         (true, false) => {
-            "it is encrypted, which takes a build with encryption (the feature `ciphers`) and its key"
+            "it is encrypted, which needs a build with encryption (the feature `ciphers`) and its key"
         }
         (false, _) => "it is not encrypted, but a key was given",
     }

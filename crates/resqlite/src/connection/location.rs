@@ -46,7 +46,7 @@ impl Location {
     /// Finds the file; its folder must exist.
     ///
     /// # Errors
-    /// [`Error::Open`] says which file and why; [`Error::EncryptionKey`].
+    /// [`Error::Open`] says which file and why; [`Error::EncryptionKey`] if this build cannot use a key.
     pub(crate) fn find(given: &str, options: &Options) -> Result<Self> {
         let encryption = Encryption::new(given, options)?;
         if given == MEMORY {
@@ -75,7 +75,8 @@ impl Location {
     /// Makes a database in memory of the bytes of a database file.
     ///
     /// # Errors
-    /// [`Error::Open`] if they are none, or do not fit into memory; [`Error::EncryptionKey`].
+    /// [`Error::Open`] if they are not those of a database, or do not fit into memory; [`Error::EncryptionKey`] if the key
+    /// does not fit them.
     pub(crate) fn of_bytes(mut bytes: Vec<u8>, options: &Options) -> Result<Self> {
         let encryption = Encryption::new(MEMORY, options)?;
         let header = Header::of(&bytes);
@@ -118,7 +119,7 @@ impl Location {
         self.memory.is_none().then_some(self.file.as_str())
     }
 
-    /// Refuses a hard link to one of these files. Its write-ahead log would be another one, so either name would show a
+    /// Refuses a hard link to one of these files. Each name would have a write-ahead log of its own: either would show the
     /// database without the commits of the other, and a checkpoint would destroy it.
     ///
     /// # Errors
@@ -135,8 +136,8 @@ impl Location {
         Err(Error::Open {
             path: self.display_path().into(),
             reason: format!(
-                "it is a link to {file:?}, which is open; a database has one write-ahead log, beside one name, so open \
-                 it by that name"
+                "it is a hard link to {file:?}, which is open; open it by that name, because its write-ahead log lies \
+                 beside that name"
             ),
             source: None,
         })
@@ -179,19 +180,19 @@ impl Location {
             .unwrap_or_else(|| open_error(self.display_path(), error))
     }
 
-    /// The error to report if a connection that was open found something that is no database.
+    /// The error to report if SQLite says on an open connection that a file is no database.
     pub(crate) fn wrong_key_since_opened(&self) -> Option<Error> {
         let connection = self.connect(Role::Reader, true).ok()?;
         match connection.query_text("SELECT 1 FROM sqlite_schema") {
-            // Its own file is as it was.
+            // The main database can be read, so SQLite means another file.
             Ok(_) => self.encryption.attached_mismatch(self.display_path()),
             Err(_) => self.wrong_key(),
         }
     }
 
-    /// The error to report if what SQLite took for no database is one with another key, or without.
+    /// The error to report if SQLite says that the main database is none only because of its key.
     fn wrong_key(&self) -> Option<Error> {
-        // Without a key, the file shows what is in it.
+        // Without a key, a connection reads the bytes as they are in the file.
         let raw = Connection::open(&self.file, Access::ReadOnly, self.vfs()).ok()?;
         self.encryption.mismatch(self.display_path(), raw.header()?)
     }

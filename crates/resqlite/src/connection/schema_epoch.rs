@@ -8,7 +8,7 @@
 //!
 //! commits a change of a schema  ─────────────► names + 1       ────► forgets its statements, reads every schema
 //! has attached or detached something  ───────► attached + 1    ────► attaches what the writer has
-//! has changed the key  ───────────────────────► keys + 1        ────► takes the new key
+//! has changed the key  ──────────────────────► keys + 1        ────► takes the new key
 //! commits what ANALYZE found  ───────────────► statistics + 1  ────► forgets the schemas, and reads them again
 //!    then the commit gets its number
 //!

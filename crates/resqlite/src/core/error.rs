@@ -24,7 +24,8 @@ pub enum Error {
         /// What SQLite said, if it was SQLite that refused.
         source: Option<sqlite::Error>,
     },
-    /// The database is encrypted and has another key, or none; or a key was given where none fits.
+    /// The key is wrong, missing, or for a database that is not encrypted; this build cannot encrypt; or a key cannot be
+    /// changed now.
     EncryptionKey {
         /// The file, as the caller named it.
         path: String,
@@ -193,7 +194,7 @@ impl fmt::Display for Error {
         match self {
             Self::Sqlite(error) => f.write_str(error.message()),
             Self::Open { path, reason, .. } => write!(f, "cannot open {path:?}: {reason}"),
-            Self::EncryptionKey { path, reason } => write!(f, "cannot read {path:?}: {reason}"),
+            Self::EncryptionKey { path, reason } => write!(f, "{path:?}: {reason}"),
             Self::Backup { path, reason, .. } => write!(f, "cannot back up to {path:?}: {reason}"),
             Self::Option(message)
             | Self::Parameter(message)

@@ -22,9 +22,9 @@ pub const THREAD_IDLE: Duration = Duration::from_secs(5);
 pub const HOLDER_SQL_BYTES: usize = 4096;
 /// Bytes of the SQL text by which an error names the holder of the writer.
 pub const NAMED_SQL_BYTES: usize = 200;
-/// Rows that a commit event lists; if there are more, the event says so of the table that has them.
+/// The most rows that a commit event lists. A table whose rows do not fit has none listed, and the event says why.
 pub const EVENT_ROWS: usize = 16_384;
-/// Bytes that the values of these rows take together, approximately.
+/// The most bytes that the values of these rows take, approximately.
 pub const EVENT_BYTES: usize = 4 << 20;
 /// Requests that wait for a reader; one more is refused.
 pub const QUEUED_READS_MAX: usize = 1 << 17;

@@ -56,7 +56,7 @@ pub struct Options {
     pub functions: Vec<Function>,
     /// Who copies the write-ahead log into the database file, and when; default [`Checkpoints::Auto`].
     pub checkpoints: Option<Checkpoints>,
-    /// The key of an encrypted database; a new file is encrypted with it. It takes the feature `ciphers`.
+    /// The key of an encrypted database; a new file is encrypted with it. It needs the feature `ciphers`.
     pub key: Option<Key>,
 }
 

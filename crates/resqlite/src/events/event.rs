@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use resqlite_live::{Commit, Operations, RowDetail, TableName};
 
-use super::rows::{Changes, Merge};
+use super::{merge::Merge, rows::Changes};
 use crate::commits::log::Commits;
 
 /// One commit, or several that follow each other.

@@ -68,7 +68,7 @@ impl CommitListener {
         if let Some(detail) = detail {
             events
                 .commits
-                .change_interest(|interest| interest.tell_rows(detail));
+                .change_interest(|interest| interest.add_row_listener(detail));
         }
         let mut listeners = lock(&events.listeners);
         events.open.fetch_add(1, Ordering::SeqCst);
@@ -115,7 +115,7 @@ impl Drop for CommitListener {
         self.events.open.fetch_sub(1, Ordering::SeqCst);
         if let Some(detail) = self.listening.detail {
             let commits = &self.events.commits;
-            commits.change_interest(|interest| interest.tell_no_rows(detail));
+            commits.change_interest(|interest| interest.remove_row_listener(detail));
         }
         let waiting = self.listening.close();
         drop(waiting);

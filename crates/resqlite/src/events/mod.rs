@@ -7,6 +7,7 @@
 
 mod event;
 mod listener;
+mod merge;
 mod rows;
 
 pub use event::{CommitEvent, TableEvent};

@@ -161,8 +161,8 @@ pub(crate) fn is_known(name: &str) -> bool {
     class(name).is_some()
 }
 
-/// What SQLite3 Multiple Ciphers takes keys with.
-fn is_about_keys(name: &str) -> bool {
+/// The PRAGMAs of SQLite3 Multiple Ciphers that take a key.
+fn takes_key(name: &str) -> bool {
     let names = ["key", "rekey", "hexkey", "hexrekey", "textkey", "textrekey"];
     names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
@@ -183,9 +183,9 @@ pub(crate) fn only_reports(name: &str, argument: bool) -> bool {
 
 /// Why this PRAGMA is refused here, if it is.
 pub(crate) fn refusal(name: &str, argument: bool, asker: Asker, defensive: bool) -> Option<String> {
-    if is_about_keys(name) {
+    if takes_key(name) {
         return Some(format!(
-            "PRAGMA {name} is refused: a key in SQL would be seen wherever SQL is; use the option for a key"
+            "PRAGMA {name} is refused: SQL is seen in many places, and so would be the key; use the option for a key"
         ));
     }
     let Some(class) = class(name) else {

@@ -12,12 +12,14 @@ use crate::{
     requests::{request::BatchParts, session::Inbox},
 };
 
-/// An open transaction, snapshot or cursor, or a batch whose sets are still to come, see [`Diagnostics`](crate::Diagnostics).
+/// An open transaction, snapshot or cursor, or a batch whose sets are still to come: see
+/// [`Diagnostics`](crate::Diagnostics).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
     /// What it is.
     pub kind: HolderKind,
-    /// The query of a cursor, the statement of a batch; the statement that runs, or ran last, in a transaction, or the beginning of a long one.
+    /// The query of a cursor, the statement of a batch, or the statement of a transaction that runs or ran last. Of a long
+    /// one only the beginning.
     pub sql: Option<Arc<str>>,
     /// When it got its thread.
     pub since: SystemTime,
@@ -36,7 +38,7 @@ pub enum HolderKind {
     Transaction,
     /// A transaction [without a body](crate::TransactionOptions::without_body).
     Begin,
-    /// A batch whose parameter sets come bit by bit.
+    /// A batch whose parameter sets are still to come.
     Batch,
 }
 
@@ -73,7 +75,7 @@ struct Held {
     since: SystemTime,
 }
 
-/// What waits for the caller of a holder.
+/// Where a holder gets what its caller sends: the steps of a session, the sets of a batch.
 #[derive(Clone)]
 pub(crate) enum HeldBy {
     Session(Arc<Inbox>),
@@ -108,7 +110,7 @@ impl Holders {
         lock(&self.0).push(Held {
             by: by.clone(),
             kind,
-            sql: sql.map(beginning_of),
+            sql: sql.map(shown),
             since: SystemTime::now(),
         });
         Holding { holders: self, by }
@@ -136,19 +138,20 @@ impl Holding<'_> {
     pub(crate) fn runs(&self, sql: &Arc<str>) {
         let mut held = lock(&self.holders.0);
         if let Some(held) = held.iter_mut().find(|held| held.by.is(&self.by)) {
-            held.sql = Some(beginning_of(sql));
+            held.sql = Some(shown(sql));
         }
     }
 }
 
-/// A script may be megabytes long.
-fn beginning_of(sql: &Arc<str>) -> Arc<str> {
+/// What diagnostics show of a statement: a script may be megabytes long.
+fn shown(sql: &Arc<str>) -> Arc<str> {
     if sql.len() <= limits::HOLDER_SQL_BYTES {
         return Arc::clone(sql);
     }
     beginning(sql, limits::HOLDER_SQL_BYTES).into()
 }
 
+/// At most so many bytes, and no half characters.
 fn beginning(sql: &str, bytes: usize) -> &str {
     let mut end = bytes.min(sql.len());
     while !sql.is_char_boundary(end) {

@@ -288,8 +288,8 @@ impl std::fmt::Debug for RowBatch<'_> {
 /// Receives the reply to a request. Called on engine threads; must not block for long, except in [`Reply::rows`], which
 /// may wait for room.
 pub trait Reply: Send {
-    /// A thread takes the request up, which has waited for it until now. A request that one thread hands over to another is
-    /// taken up twice.
+    /// A thread takes the request up: it no longer waits. A request that one thread hands over to another is taken up
+    /// twice.
     fn taken_up(&mut self) {}
     /// Takes a row batch that is not the last. Returns `false` if no more rows are wanted.
     fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool;

@@ -6,7 +6,8 @@
 //! transaction a transaction of a caller, step by step; foreign_keys: one without them
 //! unit        one write inside an open transaction     script, statements  its kinds that have files of their own
 //! commit      BEGIN, COMMIT, ROLLBACK, and what follows from each
-//! checkpoint  checkpoints of the write-ahead log, after the replies; rekey changes the key
+//! checkpoint  checkpoints of the write-ahead log, after the replies
+//! rekey       a change of the key
 //! ```
 
 mod checkpoint;

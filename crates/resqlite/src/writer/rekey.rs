@@ -4,9 +4,9 @@
 //! the log are readable with the old key; from then on every page is in the log, and readable with the new one, whatever
 //! has been copied into the file. So a crash at any time leaves one key that opens everything.
 //!
-//! No page in the log may be under the old key when the new one is committed: who reads or copies it would take it for
-//! damaged. The log is therefore emptied first, which shows, too, that nobody in another process reads from it. In this
-//! process nobody reads meanwhile; afterwards every connection takes the new key before its next read.
+//! When the new key is committed, no page in the log may be under the old one: whoever reads or copies such a page would
+//! take it for damaged. So the log is emptied first. That fails while another process reads from it. In this process nobody
+//! reads meanwhile, and then every connection takes the new key before its next read.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -26,7 +26,7 @@ impl Writer {
     fn try_to_rekey(&mut self, key: &Key) -> Result<()> {
         let context = self.context.clone();
         context.location.health.check()?;
-        if let Some(reason) = self.refusal_of_a_key() {
+        if let Some(reason) = self.reason_to_refuse() {
             return Err(self.key_stays(reason));
         }
         let time = context.settings.busy_timeout;
@@ -42,12 +42,12 @@ impl Writer {
         in_pause.unwrap_or_else(|| Err(self.key_stays("a query runs for too long")))
     }
 
-    fn refusal_of_a_key(&self) -> Option<&'static str> {
+    fn reason_to_refuse(&self) -> Option<&'static str> {
         if !self.context.location.encryption.is_on() {
-            return Some("it has none, and cannot be encrypted in place");
+            return Some("the database has none, and cannot be encrypted in place");
         }
         if !self.context.epoch.has_no_attachments() {
-            return Some("databases are attached, whose key does not change with it");
+            return Some("databases are attached, and their keys would not change");
         }
         let copies = self.context.counters.copies.load(Ordering::SeqCst);
         (copies > 0).then_some("a backup is under way")
@@ -63,7 +63,7 @@ impl Writer {
     /// Changes the key while no other connection of this process reads.
     fn change_key(&mut self, key: &Key) -> Result<()> {
         self.restore_doubtful_logs()?;
-        // Whoever may throw the old key away must not find it needed after a power cut.
+        // The caller may throw the old key away then, so no power cut may bring it back.
         self.set_synchronous(Durability::Full)?;
         if self.empty_log()? {
             return Err(self.key_stays("another process reads the database"));

@@ -14,8 +14,7 @@ use crate::{
     requests::request::{Write, WriteOp},
 };
 
-/// Refuses keys in SQL, where they would be seen by everybody who sees SQL. The readers would not have that of an ATTACH
-/// either.
+/// Refuses keys in SQL, because SQL is seen in many places. Besides, readers would not get the key of an ATTACH.
 fn refuse_keys(op: &WriteOp) -> Result<()> {
     let (WriteOp::Script(sql) | WriteOp::Execute { sql, .. } | WriteOp::Query { sql, .. }) = op else {
         return Ok(());
@@ -26,8 +25,8 @@ fn refuse_keys(op: &WriteOp) -> Result<()> {
     if !classify::has_key(sql) {
         return Ok(());
     }
-    let message = "a key in SQL is refused: what is attached has the key of the main database, and VACUUM INTO takes the URL \
-                   with the key as a bound parameter";
+    let message = "a key in SQL is refused: an attached database has the key of the main one, and VACUUM INTO takes a URL \
+                   with a key as a bound parameter";
     Err(Error::Statement(message.into()))
 }
 

@@ -1,4 +1,4 @@
-//! What stands in the files.
+//! What the files, errors and diagnostics of an encrypted database show.
 
 use std::{fs, path::Path};
 

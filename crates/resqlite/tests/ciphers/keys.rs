@@ -78,7 +78,7 @@ fn a_key_for_a_file_that_is_not_encrypted_is_named_as_such() {
 }
 
 #[test]
-fn a_file_that_is_no_database_stays_one_with_a_key() {
+fn a_file_that_is_no_database_is_called_so_with_a_key_too() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("letter.txt").to_str().unwrap().to_owned();
     fs::write(&path, "Dear database, ".repeat(1000)).unwrap();
@@ -89,7 +89,7 @@ fn a_file_that_is_no_database_stays_one_with_a_key() {
 }
 
 #[test]
-fn who_shares_an_open_database_needs_its_key_too() {
+fn sharing_an_open_database_needs_its_key_too() {
     let fixture = Fixture::new(&raw(1));
     let path = fixture.path();
     refused(open(&path, Some(&raw(2))), "the key is wrong");

@@ -1,5 +1,4 @@
-//! Encrypted databases. That everything else works on them, too, the other tests show when `scripts/ciphers.mjs` runs them
-//! with a key.
+//! Encrypted databases. `scripts/ciphers.mjs` also runs the other tests with a key, to show that everything works on them.
 
 mod contents;
 mod copies;

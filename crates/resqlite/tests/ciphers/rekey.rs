@@ -118,7 +118,7 @@ fn attached_databases_keep_the_key_as_it_is() {
 fn a_database_that_is_not_encrypted_does_not_become_so() {
     let db = open(":memory:", None).unwrap();
     let refused = block_on(db.rekey(raw(1))).unwrap_err();
-    assert!(refused.to_string().contains("it has none"), "{refused}");
+    assert!(refused.to_string().contains("the database has none"), "{refused}");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_reader_in_another_process_keeps_the_key_as_it_is() {
 }
 
 #[test]
-fn who_has_the_old_key_elsewhere_gets_errors_that_name_it() {
+fn where_the_old_key_is_still_in_use_errors_say_that_it_is_wrong() {
     let fixture = Fixture::new(&raw(1));
     let options = Options {
         read_only: true,

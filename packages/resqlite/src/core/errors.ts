@@ -87,8 +87,8 @@ export class TransactionError extends ResqliteError {
 }
 
 /**
- * The call was cancelled through its signal. `cause` is the signal's reason. If it waited for another transaction to end, the
- * message names that transaction.
+ * The call was cancelled through its signal. `cause` is the signal's reason. If a write waited for an open transaction, or for
+ * a batch whose sets are still to come, the message names it.
  */
 export class AbortError extends ResqliteError {
   constructor(reason: unknown, behind?: string) {
@@ -123,7 +123,7 @@ export function rangeError(message: string, code: string): RangeError {
   return coded(new RangeError(message), code, rangeError)
 }
 
-/** `maker`: the function that makes the error. A stack trace has ten lines, and it would take one from the caller's. */
+/** `maker`: the function that makes the error. It would take one of the ten lines of the stack trace from the caller. */
 function coded<E extends Error>(error: E, code: string, maker: (message: string, code: string) => E): E {
   Error.captureStackTrace(error, maker)
   return Object.assign(error, { code })

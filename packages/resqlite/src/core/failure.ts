@@ -53,18 +53,18 @@ export function reportedFailure(report: FailureReport, sqls?: readonly string[])
   })
 }
 
-/** The failure of a request that was cancelled through a signal. */
 class AbortFailure extends Failure {
   constructor(readonly reason: unknown) {
     super(() => new AbortError(reason))
   }
 }
 
+/** The failure of a request that was cancelled through a signal. */
 export function abortFailure(reason: unknown): Failure {
   return new AbortFailure(reason)
 }
 
-/** The failure of a cancelled request. `behind`: who held the writer that it waited for. */
+/** Adds to the failure of a cancelled request what it waited behind, if that is known: who held the writer. */
 export function cancelledFailure(failure: Failure, behind: string | undefined): Failure {
   if (behind === undefined || !(failure instanceof AbortFailure)) return failure
   return new Failure(() => new AbortError(failure.reason, behind))

@@ -189,8 +189,8 @@ export interface CommitOptions extends AbortOptions {
   /** Ends the listening: an iterator rejects with an {@link AbortError}, and a callback is not called any more. */
   signal?: AbortSignal | undefined
   /**
-   * Whether events tell which rows changed: `'keys'` tells their primary keys, `'rows'` or `true` also the values before and
-   * after. It counts for transactions that begin from now on; while nobody asks, nothing is recorded. Default: `false`.
+   * Whether events tell which rows changed: `'keys'` tells their primary keys, `'rows'` or `true` also their values before
+   * and after. Of transactions that are open already, no rows are told. Default: `false`.
    */
   changes?: boolean | 'keys' | 'rows' | undefined
 }
@@ -230,13 +230,13 @@ export interface CommitEvent {
  * told even if it came and went, as deleted, or is as it was, as updated: a read in between may have seen it.
  */
 export interface ChangedKey {
-  /** What happened to it, seen from the first state to the last. */
+  /** The difference between the state before the first commit and the state after the last. */
   operation: 'insert' | 'update' | 'delete'
   /**
-   * The primary key: its columns with their values. Of a table without one, `rowid` (or `_rowid_` or `oid`, if a column has
-   * that name).
+   * The primary key: its columns with their values. A table without one has `rowid` instead (`_rowid_` or `oid`, if a column
+   * is called `rowid`).
    *
-   * Each key comes once. A row whose key changes is one that is deleted, and one that is inserted.
+   * Each key comes once. A row whose key changes is told as two: one deleted, one inserted.
    */
   key: Row
 }
@@ -252,10 +252,11 @@ export interface ChangedRow extends ChangedKey {
 /**
  * Why the rows of a table are not listed: any may have changed.
  *
- * - `'many'`: the event would have more than 16,384 rows or 4 MiB, or one of its transactions changed more than 65,536 rows
- *   of the table or 8 MiB, or rolled back to before more savepoints and statements than are remembered (8,192).
+ * - `'many'`: there are too many, or they are too large. An event lists up to 16,384 rows and 4 MiB; of one transaction, up to
+ *   65,536 rows per table and 8 MiB are recorded. Or a transaction rolled back further than to the last 8,192 savepoints and
+ *   statements, which are remembered.
  * - `'schema'`: the schema changed.
- * - `'key'`: rows cannot be told apart, because a primary key has a NULL, or columns have all names of the rowid.
+ * - `'key'`: rows cannot be told apart, because a primary key has a NULL, or columns use up all names of the rowid.
  * - `'unknown'`: nothing was recorded, because the table is virtual, or a transaction was open before the listener began.
  */
 export type UnlistedRows = 'many' | 'schema' | 'key' | 'unknown'

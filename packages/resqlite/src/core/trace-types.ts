@@ -5,9 +5,9 @@ interface Trace {
   /** The time from the call to its outcome, in milliseconds. Set before `asyncEnd`. */
   duration?: number
   /**
-   * The part of it, in milliseconds, in which a thread was waited for: a reader, the writer, or that of the transaction.
-   * Writes that share a commit are taken up together; that one waits for another in it is not part of it. Not set if none
-   * ever took the call up. Set before `asyncEnd`.
+   * How much of the duration, in milliseconds, the call waited for its thread: a reader, the writer, or that of its
+   * transaction. Writes that share a commit are taken up
+   * together: that one waits for another is no part of it. Not set if no thread took the call up. Set before `asyncEnd`.
    */
   queueTime?: number
   /** Why it failed. Set before `error`. */

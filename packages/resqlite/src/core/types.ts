@@ -152,7 +152,7 @@ export interface OpenOptions {
   checkpoints?: 'auto' | 'passive' | 'manual' | undefined
   /**
    * The key of an encrypted database; a new file is encrypted with it. A string is a passphrase, from which the key is
-   * derived; a `Uint8Array` of 32 bytes is the key itself. It takes the package `@resqlite/ciphers`. See
+   * derived; a `Uint8Array` of 32 bytes is the key itself. It needs the package `@resqlite/ciphers`. See
    * docs/encryption.md. Default: none.
    */
   key?: EncryptionKey | undefined
@@ -179,8 +179,8 @@ export interface BackupOptions {
    */
   progress?: ((progress: BackupProgress) => void) | undefined
   /**
-   * Replaces a file that exists. The copy gives others no permission that this file does not give. Default: `false`, such a
-   * file is refused.
+   * Replaces a file that exists. The copy gives others no permission that the replaced file did not give. Default: `false`,
+   * such a file is refused.
    */
   overwrite?: boolean | undefined
   /**
@@ -366,11 +366,14 @@ export interface LeaseHolder extends SessionHolder {
   sql?: string
 }
 
-/** The transaction that holds the writer, or the batch whose sets are still to come: see {@link Diagnostics}. */
+/** What holds the writer: a transaction, or a batch whose sets are still to come. See {@link Diagnostics}. */
 export interface TransactionHolder extends SessionHolder {
   /** The method that began it. */
   kind: 'transaction' | 'begin' | 'executeBatch'
-  /** The statement of a batch; the one that runs in a transaction, or ran last; missing before the first one. Only the beginning if it is long. */
+  /**
+   * The statement of a batch, or the statement of a transaction that runs or ran last; missing before the first one. Of a
+   * long one only the beginning.
+   */
   sql?: string
 }
 
@@ -431,7 +434,7 @@ export interface Diagnostics {
   writer: {
     /** The number of writes and transactions that wait. */
     queued: number
-    /** The transaction that holds the writer, or the batch whose sets are still to come; or null. */
+    /** What holds the writer: a transaction, or a batch whose sets are still to come; null if nothing does. */
     transaction: TransactionHolder | null
     /** The number of group commits: commits of more than one write. */
     groups: number

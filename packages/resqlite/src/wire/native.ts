@@ -56,7 +56,7 @@ function loadFrom(path: string): NativeBinding {
   }
 }
 
-/** The package whose native modules can encrypt. Where it is installed, it is used: one process needs one SQLite. */
+/** The package whose native modules can encrypt. If it is installed, all databases use it: a process needs one SQLite. */
 const CIPHERS = '@resqlite/ciphers'
 
 function loadFor(triple: string): NativeBinding {

@@ -114,7 +114,7 @@ export const Op = {
   FETCH_FROM: 35,
   /** `u32 cursor`. Closes a cursor in a session. */
   CLOSE_CURSOR: 36,
-  /** Has a `QUEUED` frame sent for the next request that is answered, when a thread takes it up. No reply. */
+  /** Asks for a `QUEUED` frame for the next request that gets a reply. No reply of its own. */
   TIME_NEXT: 37,
   /** `text`: the new key as JSON. */
   REKEY: 38,
@@ -196,7 +196,7 @@ export const ReplyKind = {
    * statement that reads says 0 rows.
    */
   RESULTS: 11,
-  /** A thread takes the request up. Argument: the microseconds that it has waited. */
+  /** A thread has taken the request up. Argument: the microseconds that it waited. */
   QUEUED: 12,
 } as const
 

@@ -11,7 +11,7 @@ type NestedIn<K extends string, T> = T extends Plain
     : never
 type Plain = Date | Uint8Array | readonly unknown[]
 
-/** What can be in the key of a result: properties, or indexes of rows that are arrays; nothing if there is no array of rows. */
+/** What a key can name: properties of the rows, or indexes if the rows are arrays. Nothing if the result is not a list. */
 export type DrizzleKeyColumn<V> = [RowOf<V>] extends [never]
   ? never
   : RowOf<V> extends readonly unknown[]
@@ -21,13 +21,13 @@ export type DrizzleKeyColumn<V> = [RowOf<V>] extends [never]
 /** Options of {@link DrizzleLiveQuery.changes}. */
 export interface DrizzleChangesOptions<V> extends Omit<ChangesOptions<unknown>, 'key'> {
   /**
-   * The property, or the properties together, whose values are different in each row. Like a primary key. Where a join or a
-   * selection nests columns, they are named by their path, as `'users.id'`.
+   * The property, or the properties together, whose values are different in each row, like a primary key. Columns that a join
+   * or a selection nests are named by their path, as `'users.id'`.
    */
   key: DrizzleKeyColumn<V> | readonly DrizzleKeyColumn<V>[]
 }
 
-/** The columns of the key in the rows that SQLite returns: by their indexes, or in raw SQL as they were given. */
+/** The key in terms of the rows that SQLite returns: indexes of columns, or for raw SQL what was given. */
 export function keyColumns(prepared: Prepared, options: unknown): number | number[] {
   const { key } = (options ?? {}) as { key?: unknown }
   const { paths, mapper } = prepared

@@ -15,7 +15,7 @@ interface DrizzlePrepared {
   getQuery(): Query
 }
 
-/** What is selected, as queries of Drizzle know it. Its declarations leave out a part. */
+/** What a query of Drizzle knows of its columns. Drizzle's declarations leave out a part of it. */
 interface Selecting {
   /** A relational query. */
   readonly mode?: 'many' | 'first'
@@ -54,8 +54,8 @@ export class Prepared {
   }
 
   /**
-   * Where the values of each column are in the rows that Drizzle makes, as `name` or `group.name`; undefined for what is
-   * nested by a relation. Undefined as a whole if Drizzle does not make a list of the rows.
+   * Where Drizzle puts each column in its rows, as `name` or `group.name`. Undefined for a column that holds the rows of a
+   * relation, and instead of the list if the query does not return a list of rows.
    */
   get paths(): (string | undefined)[] | undefined {
     const { mode, config, _getQuery } = this.#query as Selecting

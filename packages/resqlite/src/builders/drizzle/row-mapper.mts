@@ -26,7 +26,7 @@ export class RowMapper<V> {
     return this.#value as V
   }
 
-  /** What a list has for each of these rows. */
+  /** What Drizzle makes of each of these rows in a list. */
   list(rows: readonly RowArray[]): unknown[] {
     const fresh = rows.filter((row) => !this.#known.has(row))
     const mapped = this.#mapper(fresh) as unknown[]
@@ -36,7 +36,7 @@ export class RowMapper<V> {
     return rows.map((row) => this.#known.get(row))
   }
 
-  /** What a list has for a row. */
+  /** What Drizzle makes of a row in a list. */
   row(row: RowArray): unknown {
     return this.list([row])[0]
   }

@@ -53,7 +53,7 @@ export class KyselyConnection implements DatabaseConnection {
     if (chunk.length > 0) yield { rows: chunk }
   }
 
-  /** Kysely's dialects for SQLite have one connection, and give its `last_insert_rowid()` with each write. */
+  /** `insertId` is as in Kysely's dialects for SQLite: they have one connection, and return its `last_insert_rowid()`. */
   #resultOf<R>({ rows, columns, changes, lastInsertRowid }: Result): QueryResult<R> {
     if (lastInsertRowid) this.#lastInsert.rowid = BigInt(lastInsertRowid)
     if (columns.length > 0) return { rows: rows as R[] }

@@ -1,0 +1,256 @@
+//! What several commits together did to the rows of a table.
+//!
+//! Of each key an event tells the row before the first commit and the row after the last. A row whose key changes is one
+//! that is gone under its old key, and one that is new under its new key. So each key comes once, and whoever keeps a copy
+//! can apply the changes in any order.
+//!
+//! The copy may be newer than the first of the commits: its owner has read the table between two of them. So a key that
+//! several commits changed is told even if there is no row before and none after, or the same.
+
+use std::{collections::HashMap, sync::Arc};
+
+use resqlite_live::{
+    ChangedRow, Commit, Image, RowDetail, RowNames, Rows, TableChange, TableName, Value as Stored, Watched,
+    fault::planted,
+};
+
+use super::rows::{Changes, RowEvent, RowState, Unlisted};
+use crate::core::{limits, value::Value};
+
+/// Merges the rows of commits into one event.
+pub(super) struct Merge<'a> {
+    commits: &'a [Commit],
+    detail: RowDetail,
+    rows_left: usize,
+    bytes_left: usize,
+}
+
+impl<'a> Merge<'a> {
+    pub(super) fn of(commits: &'a [Commit], detail: RowDetail) -> Self {
+        Self {
+            commits,
+            detail,
+            rows_left: limits::EVENT_ROWS,
+            bytes_left: limits::EVENT_BYTES,
+        }
+    }
+
+    /// The changes to this table, which one of the commits has changed.
+    pub(super) fn changes(&mut self, table: &TableName) -> Changes {
+        match self.rows(table) {
+            Ok(rows) => Changes::Rows(rows),
+            Err(unlisted) => Changes::Unlisted(unlisted),
+        }
+    }
+
+    fn rows(&mut self, table: &TableName) -> Result<Vec<RowEvent>, Unlisted> {
+        if self.commits.iter().any(|commit| commit.summary.schema_changed()) {
+            return Err(Unlisted::Schema);
+        }
+        let mut net = Net::default();
+        for Commit { number, summary } in self.commits {
+            net.commit = *number;
+            if let Some(change) = summary.table(table) {
+                if !summary.is_exact() && !planted("event_of_undone_work") {
+                    return Err(Unlisted::Many);
+                }
+                net.add(change, self.detail)?;
+            }
+        }
+        self.take(net)
+    }
+
+    /// Takes the rows of a table, if there is room for all of them.
+    fn take(&mut self, net: Net<'_>) -> Result<Vec<RowEvent>, Unlisted> {
+        let (mut events, mut bytes) = (Vec::new(), 0);
+        for event in net.rows.iter().filter_map(|row| row.event(self.detail)) {
+            bytes += event.bytes();
+            if events.len() == self.rows_left || bytes > self.bytes_left {
+                return Err(Unlisted::Many);
+            }
+            events.push(event);
+        }
+        self.rows_left -= events.len();
+        self.bytes_left -= bytes;
+        Ok(events)
+    }
+}
+
+/// The rows of one table, each key once.
+#[derive(Default)]
+struct Net<'a> {
+    /// The commit whose rows are being added.
+    commit: u64,
+    rows: Vec<NetRow<'a>>,
+    positions: HashMap<Vec<&'a Stored>, usize>,
+}
+
+struct NetRow<'a> {
+    names: &'a Arc<RowNames>,
+    old: Option<Placed<'a>>,
+    new: Option<Placed<'a>>,
+    /// The newest image; it has the key even if there is no row before and none after.
+    latest: Placed<'a>,
+    /// The first commit that changed it.
+    first_commit: u64,
+    /// Another commit changed it, too: what the first one made of it could be read.
+    was_visible: bool,
+}
+
+/// An image and what is in it.
+#[derive(Clone, Copy)]
+struct Placed<'a> {
+    image: &'a Image,
+    watched: &'a Watched,
+}
+
+impl<'a> Net<'a> {
+    fn add(&mut self, change: &'a TableChange, detail: RowDetail) -> Result<(), Unlisted> {
+        let watched = &*change.watched;
+        let names = watched.names.as_ref().ok_or(Unlisted::Unknown)?;
+        if names.key.is_empty() {
+            return Err(Unlisted::Key);
+        }
+        let has = |column: u16| watched.images.binary_search(&column).is_ok();
+        if !names.needed(detail).all(has) {
+            return Err(Unlisted::Unknown);
+        }
+        let Rows::Only(rows) = &change.rows else {
+            return Err(Unlisted::Many);
+        };
+        rows.iter().try_for_each(|row| self.add_row(row, watched, names))
+    }
+
+    fn add_row(
+        &mut self,
+        row: &'a ChangedRow,
+        watched: &'a Watched,
+        names: &'a Arc<RowNames>,
+    ) -> Result<(), Unlisted> {
+        let placed = |image: &'a Option<Image>| image.as_ref().map(|image| Placed { image, watched });
+        let (old, new) = (placed(&row.old), placed(&row.new));
+        let [old_key, new_key] = [old, new].map(|placed| placed.map(|placed| placed.key(names)));
+        if [&old_key, &new_key].into_iter().flatten().any(has_null) {
+            return Err(Unlisted::Key);
+        }
+        match (old_key, new_key) {
+            (Some(before), Some(after)) if before == after || planted("event_keeps_old_key") => {
+                self.touch(before, names, old, new);
+            }
+            (before, after) => {
+                if let Some(before) = before {
+                    self.touch(before, names, old, None);
+                }
+                if let Some(after) = after {
+                    self.touch(after, names, None, new);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn touch(
+        &mut self,
+        key: Vec<&'a Stored>,
+        names: &'a Arc<RowNames>,
+        old: Option<Placed<'a>>,
+        new: Option<Placed<'a>>,
+    ) {
+        let Some(latest) = new.or(old) else {
+            return;
+        };
+        match self.positions.get(&key) {
+            Some(&position) => {
+                let row = &mut self.rows[position];
+                row.new = new;
+                row.latest = latest;
+                row.was_visible |= row.first_commit != self.commit && !planted("event_forgets_visible_row");
+                if planted("event_forgets_first_image") {
+                    row.old = old;
+                }
+            }
+            None => {
+                self.positions.insert(key, self.rows.len());
+                self.rows.push(NetRow {
+                    names,
+                    old,
+                    new,
+                    latest,
+                    first_commit: self.commit,
+                    was_visible: false,
+                });
+            }
+        }
+    }
+}
+
+fn has_null(key: &Vec<&Stored>) -> bool {
+    key.iter().any(|value| matches!(value, Stored::Null))
+}
+
+impl NetRow<'_> {
+    /// The event; `None` if the row is as it was, and no read can have seen it otherwise.
+    fn event(&self, detail: RowDetail) -> Option<RowEvent> {
+        if !self.was_visible && self.is_as_before(detail) {
+            return None;
+        }
+        let state = |placed: Option<Placed<'_>>| match (placed, detail) {
+            (None, _) => RowState::Absent,
+            (Some(_), RowDetail::Keys) => RowState::Present,
+            (Some(placed), RowDetail::Images) => RowState::Values(placed.values(&self.names.columns)),
+        };
+        Some(RowEvent {
+            names: Arc::clone(self.names),
+            key: self.latest.values(&self.names.key),
+            old: state(self.old),
+            new: state(self.new),
+        })
+    }
+
+    /// Without images, a row that is there before and after may be another.
+    fn is_as_before(&self, detail: RowDetail) -> bool {
+        let (old, new) = match (self.old, self.new) {
+            (None, None) => return true,
+            (Some(old), Some(new)) if detail == RowDetail::Images => (old, new),
+            _ => return false,
+        };
+        let mut columns = self.names.columns.iter().map(|(column, _)| *column);
+        columns.all(|column| is_same(old.value(column), new.value(column)))
+    }
+}
+
+impl<'a> Placed<'a> {
+    fn key(self, names: &RowNames) -> Vec<&'a Stored> {
+        names.key.iter().map(|(column, _)| self.value(*column)).collect()
+    }
+
+    fn values(self, columns: &[(u16, Arc<str>)]) -> Box<[Value]> {
+        let value = |(column, _): &(u16, Arc<str>)| owned(self.value(*column));
+        columns.iter().map(value).collect()
+    }
+
+    /// The value of a column that is in the image.
+    fn value(self, column: u16) -> &'a Stored {
+        let position = self.watched.images.binary_search(&column);
+        &self.image[position.expect("the image has every column that is needed")]
+    }
+}
+
+fn owned(value: &Stored) -> Value {
+    match value {
+        Stored::Null => Value::Null,
+        Stored::Integer(value) => Value::Integer(*value),
+        Stored::Real(value) => Value::Real(*value),
+        Stored::Text(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
+        Stored::Blob(bytes) => Value::Blob(bytes.to_vec()),
+    }
+}
+
+/// Whether a query returns the same for both.
+fn is_same(old: &Stored, new: &Stored) -> bool {
+    match (old, new) {
+        (Stored::Real(old), Stored::Real(new)) => old.to_bits() == new.to_bits(),
+        (Stored::Integer(_), Stored::Real(_)) | (Stored::Real(_), Stored::Integer(_)) => false,
+        (old, new) => old == new,
+    }
+}
