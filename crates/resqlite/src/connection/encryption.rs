@@ -14,20 +14,25 @@ use crate::core::{
 const NO_ENCRYPTION: &str =
     "a key needs a build with encryption (the feature `ciphers`, or the package @resqlite/ciphers)";
 
+/// Whether the text is the URL of a file with a key, or may be one: the name of a parameter may be written with `%`.
+pub(crate) fn url_has_key(text: &str) -> bool {
+    let (path, query) = text.split_once('?').unwrap_or_default();
+    let is_key = |pair: &str| {
+        let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
+        name.contains('%') || name.ends_with("key") || name == "cipher"
+    };
+    let is_url = path
+        .get(..5)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
+    is_url && query.split('&').any(is_key)
+}
+
 /// Refuses URLs with a key among the parameters of a statement, where SQLite would ignore the key and write a plain file.
 ///
 /// # Errors
 /// [`Error::EncryptionKey`], without the key.
 pub(crate) fn refuse_urls_with_keys(params: &Params) -> Result<()> {
-    let has_key = |text: &str| {
-        let (path, query) = text.split_once('?').unwrap_or_default();
-        let names = query.split('&').filter_map(|pair| pair.split('=').next());
-        path.starts_with("file:")
-            && names
-                .into_iter()
-                .any(|name| ["key", "hexkey", "cipher"].contains(&name))
-    };
-    match params.text_like(has_key).filter(|_| !can_encrypt()) {
+    match params.text_like(url_has_key).filter(|_| !can_encrypt()) {
         Some(url) => Err(failed(url.split('?').next().unwrap_or_default(), NO_ENCRYPTION)),
         None => Ok(()),
     }

@@ -2,7 +2,7 @@
 
 use sqlite3_parser::dialect::TokenType::{self, *};
 
-use crate::core::tokens::tokens;
+use crate::{connection::encryption::url_has_key, core::tokens::tokens};
 
 /// Whether a statement that begins with this token cannot share a transaction: SQLite refuses it inside one, it has
 /// another meaning there, or it manages transactions itself.
@@ -50,19 +50,27 @@ pub(super) fn script_runs_alone(sql: &str) -> bool {
     false
 }
 
-/// Whether the text of an ATTACH or VACUUM has a key, in a KEY clause or in the URL of the file.
+/// Whether the text of an ATTACH or VACUUM has a key, in a KEY clause or in the URL of the file; or may have one, because the
+/// URL is put together from parts.
 pub(super) fn has_key(script: &str) -> bool {
-    let (mut start, mut names_file, mut before) = (true, false, TK_SEMI);
+    let (mut start, mut names_file, mut has_url, mut before) = (true, false, false, TK_SEMI);
     for (token, text) in tokens(script) {
         if start {
-            names_file = matches!(token, TK_ATTACH | TK_VACUUM);
+            (names_file, has_url) = (false, false);
         }
+        names_file |= matches!(token, TK_ATTACH | TK_VACUUM) && (start || before == TK_EXPLAIN);
         start = token == TK_SEMI;
+        let text = std::str::from_utf8(text)
+            .unwrap_or_default()
+            .trim_matches(['\'', '"', '`', '[', ']']);
+        has_url |= text
+            .get(..5)
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
         let is_key = match token {
             // After AS it is a name.
             TK_KEY => before != TK_AS,
-            TK_STRING => text.starts_with(b"'file:") && text.windows(4).any(|part| part == b"key="),
-            _ => false,
+            TK_CONCAT => has_url,
+            _ => url_has_key(text),
         };
         if names_file && is_key {
             return true;
@@ -103,7 +111,7 @@ impl Trigger {
 
 #[cfg(test)]
 mod tests {
-    use super::{script_runs_alone, statement_runs_alone};
+    use super::{has_key, script_runs_alone, statement_runs_alone};
 
     #[test]
     fn writes_and_definitions_share_transactions() {
@@ -161,6 +169,31 @@ mod tests {
         ] {
             assert!(!script_runs_alone(sql), "{sql}");
             assert!(!statement_runs_alone(sql), "{sql}");
+        }
+    }
+
+    #[test]
+    fn keys_are_found_however_they_are_written() {
+        for sql in [
+            "ATTACH 'a.db' AS b KEY 'secret'",
+            "ATTACH 'file:a.db?key=secret' AS b",
+            "ATTACH \"file:a.db?key=secret\" AS b",
+            "ATTACH 'FILE:a.db?mode=rw&hexkey=5ec' AS b",
+            "ATTACH 'file:a.db?%6bey=secret' AS b",
+            "ATTACH ('file:a.db?k' || 'ey=secret') AS b",
+            "SELECT 1; VACUUM main INTO 'file:a.db?key=secret'",
+            "EXPLAIN VACUUM INTO 'file:a.db?key=secret'",
+        ] {
+            assert!(has_key(sql), "{sql}");
+        }
+        for sql in [
+            "ATTACH 'file:a.db?mode=ro' AS key",
+            "ATTACH 'key=a.db' AS b",
+            "VACUUM INTO ('a' || 'b')",
+            "VACUUM INTO ?; INSERT INTO t VALUES ('file:a.db?key=secret')",
+            "CREATE TABLE t(key)",
+        ] {
+            assert!(!has_key(sql), "{sql}");
         }
     }
 
