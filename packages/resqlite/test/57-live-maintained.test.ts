@@ -33,7 +33,11 @@ test('after a commit only the rows of changed rows are asked for', async (t) => 
     assert.deepEqual(await watching.value(), await db.select(IN_ORDER), sql)
   }
   const { reruns, maintained, rowsAsked } = live.stats
-  assert.deepEqual([reruns - maintained, maintained], [1, 5], 'the first re-run finds out where rows come from')
+  assert.deepEqual(
+    [reruns - maintained, maintained],
+    [1, 5],
+    'the first re-run finds out where rows come from',
+  )
   assert.ok(rowsAsked >= 5 && rowsAsked <= 10, `${rowsAsked} rows`)
 })
 
