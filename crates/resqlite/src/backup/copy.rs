@@ -1,6 +1,6 @@
 //! Copying page by page.
 
-use std::time::Instant;
+use std::{thread, time::Instant};
 
 use resqlite_sqlite::{Backup, Connection};
 
@@ -42,6 +42,7 @@ impl<'a> Copy<'a> {
             if self.token.is_cancelled() {
                 return Err(Error::Aborted);
             }
+            let began = Instant::now();
             let is_done = self.backup.step(limits::COPY_STEP_PAGES)?;
             let (total, remaining) = (self.backup.pages(), self.backup.remaining());
             if is_done || told.is_none_or(|told| told.elapsed() >= limits::COPY_PROGRESS) {
@@ -51,6 +52,8 @@ impl<'a> Copy<'a> {
             if is_done {
                 return Ok(total);
             }
+            // Other threads need the core and the disk, too.
+            thread::sleep(began.elapsed());
             unsynced += limits::COPY_STEP_PAGES;
             if unsynced >= limits::COPY_SYNC_PAGES {
                 unsynced = 0;

@@ -111,7 +111,7 @@ pub const TASKS_MAX: usize = 16;
 /// Pages that a copy takes at a time. Between two steps it looks whether it was cancelled.
 pub const COPY_STEP_PAGES: u32 = 256;
 /// Pages of a copy that are written before they are synced, so that the last sync is short and delays no other.
-pub const COPY_SYNC_PAGES: u32 = 8192;
+pub const COPY_SYNC_PAGES: u32 = 2048;
 /// How often a copy tells how far it is.
 pub const COPY_PROGRESS: Duration = Duration::from_millis(200);
 /// How often at most the log that has grown beside a copy is copied into the database file, before the writer goes on
