@@ -26,7 +26,7 @@ pub(crate) enum Keep {
     Nothing,
     /// The rows, as long as they take no more bytes than this.
     Rows(Box<KeptRows>, usize),
-    /// They take more bytes, or SQLite orders them in another way.
+    /// They take more bytes, or come in another order: the file is damaged, or this order is not SQLite's.
     Unfit,
 }
 
@@ -35,9 +35,7 @@ impl Keep {
         let Self::Rows(rows, bytes) = self else {
             return;
         };
-        let appended = rows.append(row());
-        debug_assert!(appended.is_ok(), "SQLite orders the rows otherwise");
-        if appended.is_err() || rows.weight() > *bytes {
+        if rows.append(row()).is_err() || rows.weight() > *bytes {
             *self = Self::Unfit;
         }
     }
