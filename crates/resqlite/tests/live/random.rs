@@ -21,12 +21,12 @@ const SIZE: Size = Size {
     streams: 8,
 };
 /// Commits of one run of the suite, about.
-const COMMITS: u64 = 8_000;
+const COMMITS: u64 = 6_000;
 const FAILING_SIZE: Size = Size {
     steps: 60,
     streams: 2,
 };
-const FAILING_COMMITS: u64 = 4_000;
+const FAILING_COMMITS: u64 = 3_000;
 const MAINTAINED_SIZE: Size = Size {
     steps: 120,
     streams: 8,
