@@ -11,7 +11,7 @@ use std::{
 
 use crate::child::{self, DONE, SEEDS};
 
-const MUTANTS: u64 = 400;
+const MUTANTS: u64 = 250;
 /// Of one child.
 const EACH: u64 = 50;
 /// A child that says nothing for so long hangs. Not a limit that a slow machine comes near.

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Runs per scenario, unless `RESQLITE_FAULTS_RUNS` says more. 0: all that there are.
-const RUNS: usize = 180;
+const RUNS: usize = 150;
 /// How many calls fail in a row, where it is not one and not all.
 const A_WHILE: u64 = 4;
 
