@@ -4,6 +4,7 @@ use resqlite_live::{ColumnSet, Columns, Image, ROWID, RowChange, Value, Watched,
 use resqlite_sqlite::{PreUpdate, RowOperation, ValueRef};
 
 use super::tables::Keys;
+use crate::dependencies::value::owned;
 
 /// Whether every column of the event's table is compared.
 pub(super) fn compares_all(event: &PreUpdate<'_>, watched: &Watched) -> bool {
@@ -114,15 +115,5 @@ fn is_same(old: ValueRef<'_>, new: ValueRef<'_>) -> bool {
             old.to_bits() == new.to_bits()
         }
         _ => old == new,
-    }
-}
-
-fn owned(value: ValueRef<'_>) -> Value {
-    match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(value) => Value::Integer(value),
-        ValueRef::Real(value) => Value::Real(value),
-        ValueRef::Text(bytes) => Value::Text(bytes.into()),
-        ValueRef::Blob(bytes) => Value::Blob(bytes.into()),
     }
 }

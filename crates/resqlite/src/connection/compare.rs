@@ -39,7 +39,21 @@ impl EngineConnection {
         before: &Before<'_>,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<(Arc<ColumnLayout>, Option<Difference>)> {
-        let prepared = get(&mut self.cache, &self.sqlite, &self.guard, &query.sql)?;
+        self.compare_rows(&query.sql, query, None, before, take_rows, &mut |_, _| {})
+    }
+
+    /// Runs `sql` with the parameters of the query, and compares the first `columns` of each row: all, if that is `None`.
+    /// `see` gets each row with its fingerprint.
+    pub(super) fn compare_rows(
+        &mut self,
+        sql: &Arc<str>,
+        query: &Query,
+        columns: Option<usize>,
+        before: &Before<'_>,
+        take_rows: &mut TakeRows<'_>,
+        see: &mut dyn FnMut(&Statement, u64),
+    ) -> Result<(Arc<ColumnLayout>, Option<Difference>)> {
+        let prepared = get(&mut self.cache, &self.sqlite, &self.guard, sql)?;
         let mut run = Run {
             prepared,
             packer: &mut self.packer,
@@ -48,8 +62,11 @@ impl EngineConnection {
         let bound = run.prepared.bind_query(query);
         let result = bound.and_then(|()| {
             let row = run.prepared.first_step()?;
-            let layout = Arc::clone(&run.prepared.layout);
-            run.compare(row, layout, query.integers, before, take_rows, &mut |_, _| {})
+            let layout = match columns {
+                Some(columns) => ColumnLayout::of_first(&run.prepared.statement, columns),
+                None => Arc::clone(&run.prepared.layout),
+            };
+            run.compare(row, layout, query.integers, before, take_rows, see)
         });
         run.prepared.end_run(query.params.byte_len());
         run.packer.recycle();
@@ -60,7 +77,7 @@ impl EngineConnection {
 impl Run<'_> {
     /// `row`: the statement stands on one after its first step. `layout`: the columns that are packed and compared;
     /// others may follow. `see` gets each row with its fingerprint.
-    pub(super) fn compare(
+    fn compare(
         &mut self,
         mut row: bool,
         layout: Arc<ColumnLayout>,

@@ -16,7 +16,7 @@ use crate::{
         limits,
         params::Params,
     },
-    dependencies::{RowsPlan, Source},
+    dependencies::{RowsPlan, Source, value::owned},
     requests::request::Query,
     rows::{ColumnLayout, fingerprint},
 };
@@ -62,31 +62,15 @@ impl EngineConnection {
         take_rows: &mut TakeRows<'_>,
         keep: &mut Keep,
     ) -> Result<(Arc<ColumnLayout>, Option<Difference>)> {
-        let prepared = get(&mut self.cache, &self.sqlite, &self.guard, &plan.all)?;
-        let mut run = Run {
-            prepared,
-            packer: &mut self.packer,
-            guard: &self.guard,
-        };
-        let bound = run.prepared.bind_query(query);
-        let result = bound.and_then(|()| {
-            let row = run.prepared.first_step()?;
-            let layout = ColumnLayout::of_first(&run.prepared.statement, plan.columns);
-            run.compare(
-                row,
-                layout,
-                query.integers,
-                before,
-                take_rows,
-                &mut |statement, print| {
-                    keep.add(|| kept_row(statement, plan, print));
-                },
-            )
-        });
         debug_assert_eq!(seed, before.seed);
-        run.prepared.end_run(query.params.byte_len());
-        run.packer.recycle();
-        result
+        self.compare_rows(
+            &plan.all,
+            query,
+            Some(plan.columns),
+            before,
+            take_rows,
+            &mut |statement, print| keep.add(|| kept_row(statement, plan, print)),
+        )
     }
 
     /// Adds the rows of the result that come from one base row, until there are more than `most`.
@@ -220,15 +204,5 @@ fn kept_row(statement: &Statement, plan: &RowsPlan, fingerprint: u64) -> KeptRow
         sort: plan.sort.iter().copied().map(value).collect(),
         sources: plan.sources.iter().map(key).collect(),
         fingerprint,
-    }
-}
-
-fn owned(value: ValueRef<'_>) -> Value {
-    match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(value) => Value::Integer(value),
-        ValueRef::Real(value) => Value::Real(value),
-        ValueRef::Text(bytes) => Value::Text(bytes.into()),
-        ValueRef::Blob(bytes) => Value::Blob(bytes.into()),
     }
 }

@@ -40,7 +40,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod tokens;
-mod value;
+pub(crate) mod value;
 mod volatile;
 mod walk;
 

@@ -3,8 +3,8 @@
 use resqlite_live::Value;
 use resqlite_sqlite::ValueRef;
 
-/// The value as SQLite binds it: what is no number becomes NULL.
-pub(super) fn owned(value: ValueRef<'_>) -> Value {
+/// The value as SQLite binds it: what is no number becomes NULL. A column never holds such a value.
+pub(crate) fn owned(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Real(real) if real.is_nan() => Value::Null,
         ValueRef::Null => Value::Null,
