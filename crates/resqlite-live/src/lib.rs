@@ -76,7 +76,9 @@ pub use dependencies::{Dependencies, TableDependency};
 pub use filter::{Conjunct, Filter, Test};
 pub use image::{Image, Watched};
 pub use interest::Interest;
-pub use kept::{Collation, KeptRow, KeptRows, Order, OrderTerm, OutOfOrder, Plan, SourceKey};
+pub use kept::{
+    Clip, Collation, KeptRow, KeptRows, KeptWindow, Order, OrderTerm, OutOfOrder, Plan, SourceKey, Window,
+};
 pub use live_query_id::LiveQueryId;
 pub use live_query_map::LiveQueryMap;
 pub use patch::{Differ, Difference, Segment};

@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     hash::{BuildHasherDefault, Hasher},
+    ops::Range,
 };
 
 use crate::fault::planted;
@@ -25,6 +26,14 @@ pub enum Segment {
 }
 
 impl Segment {
+    /// The rows at these positions in the old result.
+    pub(crate) fn keep(positions: Range<u32>) -> Self {
+        Self::Keep {
+            start: positions.start,
+            count: positions.end - positions.start,
+        }
+    }
+
     /// Adds the rows behind the others, as a segment of their own only if they do not continue the last one.
     pub(crate) fn join(self, segments: &mut Vec<Segment>) {
         match (segments.last_mut(), self) {

@@ -1,6 +1,7 @@
 //! The rows of a live query's result, kept in order and with the base rows that each came from, so that a change to few
 //! base rows becomes a patch without a walk over the result.
 
+mod clip;
 mod index;
 mod order;
 mod plan;
@@ -11,8 +12,13 @@ mod row;
 mod rows;
 mod sequence;
 mod store;
+mod window;
+#[cfg(test)]
+mod window_properties;
 
+pub use clip::Clip;
 pub use order::{Collation, Order, OrderTerm};
 pub use plan::Plan;
 pub use row::{KeptRow, SourceKey};
 pub use rows::{KeptRows, OutOfOrder};
+pub use window::{KeptWindow, Window};

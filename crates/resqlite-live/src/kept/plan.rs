@@ -1,5 +1,7 @@
 //! From the rows that a change drops and those that it brings to a patch.
 
+use std::ops::Range;
+
 use hashbrown::HashMap;
 
 use crate::{
@@ -28,7 +30,14 @@ pub(super) struct Placed {
     /// The number of old rows before it, dropped ones included.
     pub(super) before: u32,
     /// Where in the old result the same row is.
-    old: Option<u32>,
+    pub(super) old: Option<u32>,
+}
+
+/// Rows of the new result that stand together.
+pub(super) enum Piece<'a> {
+    /// Those at these positions in the old result: the change does not concern them.
+    Stays(Range<u32>),
+    Placed(&'a Placed),
 }
 
 /// A row that leaves its place in the old result.
@@ -57,10 +66,20 @@ impl Plan {
         self.is_unchanged
     }
 
+    /// How many rows the new result has, if the old one has so many.
+    pub(super) fn rows_after(&self, rows: usize) -> usize {
+        rows - self.dropped.len() + self.placed.len()
+    }
+
     /// The rows of the segments that are new, in the order of the result.
     pub fn new_rows(&self) -> impl Iterator<Item = &KeptRow> {
         let new = self.placed.iter().filter(|placed| placed.old.is_none());
         new.map(|placed| &placed.row)
+    }
+
+    /// Gives the new result piece by piece. The old one has `len` rows.
+    pub(super) fn each_piece<'a>(&'a self, len: u32, take: impl FnMut(Piece<'a>)) {
+        each_piece(len, &self.dropped, &self.placed, take);
     }
 
     /// `dropped` is ordered by position; `now` by the order of the result, each row with the number of old rows before it.
@@ -116,30 +135,33 @@ fn old_positions(dropped: &[Dropped], now: &[(KeptRow, u32)]) -> Vec<Option<u32>
     positions
 }
 
-fn segments(len: u32, dropped: &[u32], placed: &[Placed]) -> Vec<Segment> {
-    let mut segments = Vec::new();
+fn each_piece<'a>(len: u32, dropped: &[u32], placed: &'a [Placed], mut take: impl FnMut(Piece<'a>)) {
     let mut dropped = dropped.iter().peekable();
     let mut next = 0;
-    let mut keep_until = |end: u32, segments: &mut Vec<Segment>| {
+    let mut stay_until = |end: u32, take: &mut dyn FnMut(Piece<'a>)| {
         while let Some(&position) = dropped.next_if(|position| **position < end) {
-            keep(next, position).join(segments);
+            take(Piece::Stays(next..position));
             next = position + 1;
         }
-        keep(next, end).join(segments);
+        take(Piece::Stays(next..end));
         next = end;
     };
     for placed in placed {
-        keep_until(placed.before, &mut segments);
-        match placed.old {
-            Some(position) => keep(position, position + 1).join(&mut segments),
-            None => Segment::New { count: 1 }.join(&mut segments),
-        }
+        stay_until(placed.before, &mut take);
+        take(Piece::Placed(placed));
     }
-    keep_until(len, &mut segments);
-    segments
+    stay_until(len, &mut take);
 }
 
-fn keep(start: u32, end: u32) -> Segment {
-    let count = end - start;
-    Segment::Keep { start, count }
+fn segments(len: u32, dropped: &[u32], placed: &[Placed]) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    each_piece(len, dropped, placed, |piece| {
+        let segment = match piece {
+            Piece::Stays(positions) => Segment::keep(positions),
+            Piece::Placed(Placed { old: Some(at), .. }) => Segment::keep(*at..at + 1),
+            Piece::Placed(_) => Segment::New { count: 1 },
+        };
+        segment.join(&mut segments);
+    });
+    segments
 }

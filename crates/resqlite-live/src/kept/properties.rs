@@ -14,8 +14,8 @@ type Sources = SmallVec<[SourceKey; 1]>;
 
 /// What a commit does. Of the rows that contain a changed base row, each has a fate; others come.
 #[derive(Debug, Clone)]
-struct Commit {
-    changed: Vec<(usize, SourceKey)>,
+pub(super) struct Commit {
+    pub(super) changed: Vec<(usize, SourceKey)>,
     fates: Vec<Fate>,
     come: Vec<KeptRow>,
 }
@@ -94,7 +94,7 @@ fn commit(order: &Order) -> impl Strategy<Value = Commit> + use<> {
     })
 }
 
-fn scenario() -> impl Strategy<Value = (Order, Vec<KeptRow>, Vec<Commit>)> {
+pub(super) fn scenario() -> impl Strategy<Value = (Order, Vec<KeptRow>, Vec<Commit>)> {
     order().prop_flat_map(|order| {
         let (rows, commits) = (vec(row(&order), 0..40), vec(commit(&order), 1..12));
         (Just(order), rows, commits)
@@ -102,24 +102,24 @@ fn scenario() -> impl Strategy<Value = (Order, Vec<KeptRow>, Vec<Commit>)> {
 }
 
 /// All rows by the base rows they came from, as a query would find them.
-struct Model {
+pub(super) struct Model {
     order: Order,
     rows: BTreeMap<Sources, KeptRow>,
 }
 
 impl Model {
-    fn new(order: Order, rows: Vec<KeptRow>) -> Self {
+    pub(super) fn new(order: Order, rows: Vec<KeptRow>) -> Self {
         let rows = rows.into_iter().map(|row| (row.sources.clone(), row)).collect();
         Self { order, rows }
     }
 
-    fn result(&self) -> Vec<KeptRow> {
+    pub(super) fn result(&self) -> Vec<KeptRow> {
         let mut rows: Vec<KeptRow> = self.rows.values().cloned().collect();
         rows.sort_by(|left, right| self.order.compare(left.place(), right.place()));
         rows
     }
 
-    fn run(&self) -> KeptRows {
+    pub(super) fn run(&self) -> KeptRows {
         let mut rows = KeptRows::new(self.order.clone());
         let appended = self.result().into_iter().try_for_each(|row| rows.append(row));
         assert_eq!(appended, Ok(()));
@@ -127,7 +127,7 @@ impl Model {
     }
 
     /// Makes the changes, and returns the rows that contain a changed base row before and after.
-    fn commit(&mut self, commit: Commit) -> (Vec<KeptRow>, Vec<KeptRow>) {
+    pub(super) fn commit(&mut self, commit: Commit) -> (Vec<KeptRow>, Vec<KeptRow>) {
         let Commit { changed, fates, come } = commit;
         let is_changed = |row: &KeptRow| changed.iter().any(|(source, key)| row.sources[*source] == *key);
         let before: Vec<KeptRow> = self
@@ -166,14 +166,18 @@ impl Model {
     }
 }
 
-fn fingerprints(rows: &[KeptRow]) -> Vec<u64> {
+pub(super) fn fingerprints(rows: &[KeptRow]) -> Vec<u64> {
     rows.iter().map(|row| row.fingerprint).collect()
 }
 
 /// The fingerprints of the new result, as a subscriber makes them.
-fn fold(old: &[u64], plan: &Plan) -> Vec<u64> {
-    let (mut made, mut new) = (Vec::new(), plan.new_rows());
-    for segment in plan.segments() {
+pub(super) fn fold<'a>(
+    old: &[u64],
+    segments: &[Segment],
+    mut new: impl Iterator<Item = &'a KeptRow>,
+) -> Vec<u64> {
+    let mut made = Vec::new();
+    for segment in segments {
         match *segment {
             Segment::Keep { start, count } => made.extend(&old[start as usize..(start + count) as usize]),
             Segment::New { count } => {
@@ -185,8 +189,9 @@ fn fold(old: &[u64], plan: &Plan) -> Vec<u64> {
     made
 }
 
-fn kept(plan: &Plan) -> Vec<u32> {
-    let positions = plan.segments().iter().filter_map(|segment| match *segment {
+/// The positions in the old result of the rows that are kept.
+pub(super) fn kept(segments: &[Segment]) -> Vec<u32> {
+    let positions = segments.iter().filter_map(|segment| match *segment {
         Segment::Keep { start, count } => Some(start..start + count),
         Segment::New { .. } => None,
     });
@@ -254,7 +259,8 @@ proptest! {
     #[test]
     fn the_segments_make_the_new_result_from_the_old_one(scenario in scenario()) {
         run(scenario, |step| {
-            prop_assert_eq!(fold(&fingerprints(step.old), step.plan), fingerprints(step.new));
+            let made = fold(&fingerprints(step.old), step.plan.segments(), step.plan.new_rows());
+            prop_assert_eq!(made, fingerprints(step.new));
             Ok(())
         })?;
     }
@@ -262,7 +268,7 @@ proptest! {
     #[test]
     fn an_old_row_is_kept_at_most_once(scenario in scenario()) {
         run(scenario, |step| {
-            let kept = kept(step.plan);
+            let kept = kept(step.plan.segments());
             let different: HashSet<u32> = kept.iter().copied().collect();
             prop_assert_eq!(kept.len(), different.len());
             Ok(())
@@ -273,7 +279,7 @@ proptest! {
     fn a_row_that_stays_as_it_was_is_kept(scenario in scenario()) {
         run(scenario, |step| {
             let new: HashSet<&Sources> = step.plan.new_rows().map(|row| &row.sources).collect();
-            let kept: HashSet<u32> = kept(step.plan).into_iter().collect();
+            let kept: HashSet<u32> = kept(step.plan.segments()).into_iter().collect();
             let after: BTreeMap<_, _> = step.new.iter().map(|row| (&row.sources, row.fingerprint)).collect();
             for (position, row) in (0..).zip(step.old) {
                 if after.get(&row.sources) == Some(&row.fingerprint) {
@@ -340,7 +346,7 @@ proptest! {
     }
 }
 
-fn row_of(id: i64, sort: i64) -> KeptRow {
+pub(super) fn row_of(id: i64, sort: i64) -> KeptRow {
     KeptRow {
         sort: [Value::Integer(sort)].into(),
         sources: [SourceKey::Rowid(id)].into_iter().collect(),
@@ -348,7 +354,7 @@ fn row_of(id: i64, sort: i64) -> KeptRow {
     }
 }
 
-fn by_one_term() -> KeptRows {
+pub(super) fn by_one_term() -> KeptRows {
     let term = OrderTerm {
         collation: Collation::Binary,
         descending: false,

@@ -1,6 +1,6 @@
 //! The rows of one result.
 
-use std::{error::Error, fmt};
+use std::{error::Error, fmt, ops::Range};
 
 use crate::{
     fault::planted,
@@ -48,7 +48,7 @@ pub struct KeptRows {
     index: Index,
     sequence: Sequence,
     /// Counts changes.
-    version: u64,
+    pub(super) version: u64,
 }
 
 /// Two rows of a result do not have the [`Order`] that they were said to have, or come from the same base rows. A query
@@ -85,9 +85,7 @@ impl KeptRows {
     /// # Panics
     /// The row has not one sort value for each term, or not as many sources as the others.
     pub fn append(&mut self, row: KeptRow) -> Result<(), OutOfOrder> {
-        if let Some(last) = self.sequence.last()
-            && !self.order.compare(self.store.place(last), row.place()).is_lt()
-        {
+        if !self.ends_before(&row) {
             return Err(OutOfOrder);
         }
         let handle = self.insert(row);
@@ -118,8 +116,29 @@ impl KeptRows {
 
     /// The fingerprints of all rows, in order.
     pub fn fingerprints(&self) -> Vec<u64> {
-        let handles = self.sequence.iter();
-        handles.map(|handle| self.store.fingerprint(handle)).collect()
+        self.fingerprints_at(0..self.len() as u32).collect()
+    }
+
+    /// The fingerprints of the rows at these positions.
+    pub(super) fn fingerprints_at(&self, positions: Range<u32>) -> impl Iterator<Item = u64> {
+        self.handles_at(positions)
+            .map(|handle| self.store.fingerprint(handle))
+    }
+
+    /// The rows at these positions.
+    pub(super) fn rows_at(&self, positions: Range<u32>) -> impl Iterator<Item = KeptRow> {
+        self.handles_at(positions).map(|handle| self.store.row(handle))
+    }
+
+    fn handles_at(&self, positions: Range<u32>) -> impl Iterator<Item = u32> {
+        let handles = self.sequence.iter_from(positions.start as usize);
+        handles.take(positions.len())
+    }
+
+    /// Whether a row sorts behind the last one.
+    pub(super) fn ends_before(&self, row: &KeptRow) -> bool {
+        let last = self.sequence.last();
+        last.is_none_or(|last| self.order.compare(self.store.place(last), row.place()).is_lt())
     }
 
     /// The base rows of `source` in the rows that contain the base row `key` of the source `of`. One may come several
@@ -164,7 +183,7 @@ impl KeptRows {
             };
             placed.push((row, before));
         }
-        let reads_the_same = |segments: &[Segment]| self.reads_the_same(segments);
+        let reads_the_same = |segments: &[Segment]| self.reads_the_same(segments, 0);
         let len = self.len() as u32;
         Ok(Plan::new(self.version, len, &dropped, placed, reads_the_same))
     }
@@ -176,9 +195,7 @@ impl KeptRows {
     pub fn apply(&mut self, plan: Plan) {
         assert_eq!(plan.version, self.version, "the plan is for these rows");
         for &position in plan.dropped.iter().rev() {
-            let handle = self.sequence.remove(position as usize);
-            self.index.remove(handle, &self.store);
-            self.store.remove(handle);
+            self.remove(position as usize);
         }
         let mut dropped = plan.dropped.iter().peekable();
         let mut gone = 0;
@@ -191,6 +208,20 @@ impl KeptRows {
                 .insert(placed.before as usize - gone + inserted, handle);
         }
         self.version += 1;
+    }
+
+    /// Drops the rows behind the first ones.
+    pub(super) fn truncate(&mut self, len: usize) {
+        for position in (len..self.len()).rev() {
+            self.remove(position);
+        }
+        self.version += 1;
+    }
+
+    fn remove(&mut self, position: usize) {
+        let handle = self.sequence.remove(position);
+        self.index.remove(handle, &self.store);
+        self.store.remove(handle);
     }
 
     fn insert(&mut self, row: KeptRow) -> u32 {
@@ -216,18 +247,15 @@ impl KeptRows {
         dropped
     }
 
-    /// Whether rows that are kept in this order have the fingerprints of the rows in whose places they come. Walks over
-    /// moved rows until one looks different, which is the first as a rule.
-    fn reads_the_same(&self, segments: &[Segment]) -> bool {
-        let mut place = 0;
+    /// Whether rows that are kept in this order, from a position on, have the fingerprints of the rows in whose places they
+    /// come. Walks over moved rows until one looks different, which is the first as a rule.
+    pub(super) fn reads_the_same(&self, segments: &[Segment], first: u32) -> bool {
+        let mut place = first;
         segments.iter().all(|segment| {
             let Segment::Keep { start, count } = *segment else {
                 return false;
             };
-            let fingerprints = |from: u32| {
-                let handles = self.sequence.iter_from(from as usize).take(count as usize);
-                handles.map(|handle| self.store.fingerprint(handle))
-            };
+            let fingerprints = |from: u32| self.fingerprints_at(from..from + count);
             let same = place == start || fingerprints(start).eq(fingerprints(place));
             place += count;
             same

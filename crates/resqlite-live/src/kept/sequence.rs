@@ -35,10 +35,6 @@ impl Sequence {
         self.chunks.last().and_then(|chunk| chunk.last()).copied()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
-        self.iter_from(0)
-    }
-
     /// The handles from a position on.
     pub(super) fn iter_from(&self, position: usize) -> impl Iterator<Item = u32> {
         let (index, offset) = self.lengths.find(position);
@@ -177,7 +173,7 @@ mod tests {
                     }
                     Step::Remove(_) => {}
                 }
-                prop_assert_eq!(sequence.iter().collect::<Vec<_>>(), list.clone());
+                prop_assert_eq!(sequence.iter_from(0).collect::<Vec<_>>(), list.clone());
                 prop_assert_eq!(sequence.len(), list.len());
                 prop_assert_eq!(sequence.last(), list.last().copied());
                 prop_assert_eq!(sequence.capacity, sequence.chunks.iter().map(Vec::capacity).sum::<usize>());

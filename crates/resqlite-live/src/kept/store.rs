@@ -82,6 +82,15 @@ impl Store {
         }
     }
 
+    pub(super) fn row(&self, handle: u32) -> KeptRow {
+        let Place { sort, sources } = self.place(handle);
+        KeptRow {
+            sort: sort.into(),
+            sources: sources.into(),
+            fingerprint: self.fingerprint(handle),
+        }
+    }
+
     pub(super) fn sources(&self, handle: u32) -> &[SourceKey] {
         &self.sources[handle as usize * self.width..][..self.width]
     }

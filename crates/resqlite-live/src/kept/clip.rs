@@ -1,0 +1,166 @@
+//! From what changes in all kept rows to what changes in those that are shown.
+
+use std::ops::Range;
+
+use hashbrown::HashMap;
+
+use crate::{
+    fault::planted,
+    kept::{KeptRow, KeptRows, Plan, Window, plan::Piece},
+    patch::Segment,
+};
+
+/// How the rows that a window shows change: the patch for its subscribers.
+#[derive(Debug)]
+pub struct Clip {
+    segments: Vec<Segment>,
+    new_rows: Vec<KeptRow>,
+    is_unchanged: bool,
+}
+
+/// A part of what the window shows now.
+enum Part {
+    /// Rows at these positions of the old result, which it showed before.
+    Stays(Range<u32>),
+    ComesIntoSight(KeptRow),
+}
+
+impl Clip {
+    /// How to make what is shown from what was shown. Each old row is kept at most once.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The rows of the segments that are new, in order. Some may have been in the result, out of sight.
+    pub fn new_rows(&self) -> &[KeptRow] {
+        &self.new_rows
+    }
+
+    /// Whether what is shown reads as before. The plan must be applied all the same.
+    pub fn is_unchanged(&self) -> bool {
+        self.is_unchanged
+    }
+}
+
+impl KeptRows {
+    /// What of a plan a window shows.
+    ///
+    /// # Panics
+    /// The rows have changed since the plan was made.
+    pub fn clip(&self, plan: &Plan, window: Window) -> Clip {
+        assert_eq!(plan.version, self.version, "the plan is for these rows");
+        let before = as_positions(window.shown(self.len()));
+        let mut parts = self.parts(plan, window, &before);
+        let mut left = self.out_of_sight(&parts, &before);
+        let (mut segments, mut new_rows) = (Vec::new(), Vec::new());
+        for part in &mut parts {
+            if let Part::ComesIntoSight(row) = part
+                && let Some(position) = left.get_mut(&row.fingerprint).and_then(Vec::pop)
+            {
+                *part = Part::Stays(position..position + 1);
+            }
+        }
+        for part in parts {
+            match part {
+                Part::Stays(positions) => Segment::keep(positions).join(&mut segments),
+                Part::ComesIntoSight(row) => {
+                    Segment::New { count: 1 }.join(&mut segments);
+                    new_rows.push(row);
+                }
+            }
+        }
+        let after = window.shown(plan.rows_after(self.len()));
+        let is_unchanged = before.len() == after.len() && self.reads_the_same(&segments, before.start);
+        if !planted("window_forgets_offset") {
+            segments
+                .iter_mut()
+                .for_each(|segment| segment.shift(before.start));
+        }
+        Clip {
+            segments,
+            new_rows,
+            is_unchanged: is_unchanged && !planted("window_tells_unseen"),
+        }
+    }
+
+    /// What the window shows now, in order. `before`: the positions that it showed.
+    fn parts(&self, plan: &Plan, window: Window, before: &Range<u32>) -> Vec<Part> {
+        let shown = as_positions(window.shown(plan.rows_after(self.len())));
+        let (mut parts, mut next) = (Vec::new(), 0);
+        plan.each_piece(self.len() as u32, |piece| {
+            let (first, len) = (next, piece.len());
+            next += len;
+            // Which of its rows are in sight, counted from its first.
+            let seen = within(&(first..next), &shown);
+            let seen = seen.start - first..seen.end - first;
+            match piece {
+                _ if seen.is_empty() => {}
+                Piece::Placed(placed) => parts.push(match placed.old {
+                    Some(at) if before.contains(&at) => Part::Stays(at..at + 1),
+                    _ => Part::ComesIntoSight(placed.row.clone()),
+                }),
+                Piece::Stays(old) => {
+                    let old = old.start + seen.start..old.start + seen.end;
+                    let stay = within(&old, before);
+                    let comes = |positions| self.rows_at(positions).map(Part::ComesIntoSight);
+                    parts.extend(comes(old.start..stay.start));
+                    parts.push(Part::Stays(stay.clone()));
+                    if !planted("window_row_not_read") {
+                        parts.extend(comes(stay.end..old.end));
+                    }
+                }
+            }
+        });
+        parts
+    }
+
+    /// The positions that the window showed and shows no longer, by the fingerprints of their rows.
+    fn out_of_sight(&self, parts: &[Part], before: &Range<u32>) -> HashMap<u64, Vec<u32>> {
+        let mut stay: Vec<&Range<u32>> = (parts.iter())
+            .filter_map(|part| match part {
+                Part::Stays(positions) if !positions.is_empty() => Some(positions),
+                _ => None,
+            })
+            .collect();
+        stay.sort_unstable_by_key(|positions| positions.start);
+        let mut left: HashMap<u64, Vec<u32>> = HashMap::new();
+        let end = before.end..before.end;
+        let mut next = before.start;
+        for positions in stay.into_iter().chain([&end]) {
+            let gone = next..positions.start;
+            for (position, fingerprint) in gone.clone().zip(self.fingerprints_at(gone)) {
+                left.entry(fingerprint).or_default().push(position);
+            }
+            next = positions.end;
+        }
+        left
+    }
+}
+
+impl Piece<'_> {
+    fn len(&self) -> u32 {
+        match self {
+            Self::Stays(positions) => positions.end - positions.start,
+            Self::Placed(_) => 1,
+        }
+    }
+}
+
+impl Segment {
+    /// Counts the old rows from a later one on.
+    fn shift(&mut self, first: u32) {
+        if let Self::Keep { start, .. } = self {
+            *start -= first;
+        }
+    }
+}
+
+fn as_positions(range: Range<usize>) -> Range<u32> {
+    range.start as u32..range.end as u32
+}
+
+/// The part of a range that lies in another, at its start or its end if none does.
+fn within(range: &Range<u32>, limits: &Range<u32>) -> Range<u32> {
+    let clamp = |at: u32| at.clamp(range.start, range.end);
+    clamp(limits.start)..clamp(limits.end)
+}
