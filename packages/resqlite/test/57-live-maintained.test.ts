@@ -69,16 +69,106 @@ test('with maintain: false the whole query runs again', async (t) => {
   assert.deepEqual([live.stats.maintained, live.stats.rowsAsked], [0, 0])
 })
 
-test('a small result is read as a whole', async (t) => {
+/** So many that the result is kept, however quickly it is read. */
+const SHOWN = 70
+const LATEST = `SELECT id, due FROM tasks ORDER BY due DESC LIMIT ${SHOWN} OFFSET 5`
+const LATEST_IN_ORDER = LATEST.replace('due DESC', 'due DESC, id DESC')
+
+test('a change outside of a window asks for one row and emits nothing', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const live = db.stream('SELECT id, due FROM tasks WHERE id <= 10')
+  const live = db.stream(LATEST)
   const watching = new Watch(live)
   await watching.value()
-  for (let due = 1; due < 4; due++) {
-    await db.execute('UPDATE tasks SET due = ? WHERE id = 5', [100 * due])
-    await watching.value()
+  await db.execute('UPDATE tasks SET due = 21 WHERE id = 199')
+  await watching.value()
+  const before = live.stats
+  await db.execute('UPDATE tasks SET due = due - 1 WHERE id = 3')
+  await quiet(db)
+  const { reruns, maintained, rowsAsked, unchanged, emitted } = live.stats
+  assert.deepEqual(
+    [reruns - before.reruns, maintained - before.maintained, rowsAsked - before.rowsAsked],
+    [1, 1, 1],
+  )
+  assert.deepEqual([unchanged - before.unchanged, emitted - before.emitted], [1, 0])
+})
+
+test('a row that comes into a window, or leaves it, moves the others', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const live = db.stream(LATEST)
+  const watching = new Watch(live)
+  await watching.value()
+  await quiet(db)
+  for (const sql of [
+    'UPDATE tasks SET due = 21 WHERE id = 199',
+    'INSERT INTO tasks VALUES (1001, 1, 19)',
+    'DELETE FROM tasks WHERE id IN (200, 150)',
+    'UPDATE tasks SET due = 18 WHERE id = 1',
+    'UPDATE tasks SET due = 0 WHERE id = 180',
+    'UPDATE tasks SET id = 1002 WHERE id = 170',
+  ]) {
+    await db.execute(sql)
+    assert.deepEqual(await watching.value(), await db.select(LATEST_IN_ORDER), sql)
   }
-  assert.equal(live.stats.maintained, 0)
+  const { reruns, maintained } = live.stats
+  assert.deepEqual([reruns, maintained], [6, 5], 'only the first re-run reads all of it')
+})
+
+test('a window from which more rows leave than are kept behind it is read as a whole', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const live = db.stream(LATEST)
+  const watching = new Watch(live)
+  await watching.value()
+  for (let last = 200; last > 100; last -= 10) {
+    await db.execute('DELETE FROM tasks WHERE id > ?', [last - 10])
+    assert.deepEqual(await watching.value(), await db.select(LATEST_IN_ORDER))
+  }
+  const { reruns, maintained } = live.stats
+  assert.ok(maintained > 3 && reruns - maintained > 1, `${maintained} of ${reruns}`)
+})
+
+test('LIMIT and OFFSET may be parameters, and negative', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const sql = 'SELECT id, due FROM tasks ORDER BY due DESC, id DESC LIMIT :count OFFSET :skip'
+  const windows = [
+    { count: 80, skip: 10 },
+    { count: -1, skip: 100 },
+    { count: 90, skip: -5 },
+    { count: 0, skip: 0 },
+  ]
+  const all = windows.map((params) => ({ params, live: db.stream(sql, params) }))
+  const watched = all.map(({ params, live }) => ({ params, watching: new Watch(live) }))
+  await quiet(db)
+  for (const id of [1, 50, 120, 199]) {
+    await db.execute('UPDATE tasks SET due = due + 5 WHERE id = ?', [id])
+    await quiet(db)
+    for (const { params, watching } of watched) {
+      assert.deepEqual(watching.values.at(-1), await db.select(sql, params), JSON.stringify(params))
+    }
+  }
+  assert.deepEqual(
+    all.map(({ live }) => live.stats.maintained > 0),
+    [true, true, true, false],
+  )
+})
+
+test('rows that come into sight through a change of another row are delivered', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const patches = db.stream(LATEST).changes({ key: 'id', rows: false })
+  await patches.next()
+  for (let last = 200; last > 190; last--) {
+    const patch = patches.next()
+    await db.execute('DELETE FROM tasks WHERE id = ?', [last])
+    const { value } = await patch
+    assert.deepEqual(
+      value?.added.map(({ row }) => row.id),
+      [last - SHOWN - 5],
+    )
+    assert.deepEqual(
+      value?.removed.map(({ row }) => row.id),
+      [last - 5],
+    )
+  }
+  await patches.return()
 })
 
 test('explainStream says whether a result is maintained, and why not', async (t) => {
@@ -88,5 +178,6 @@ test('explainStream says whether a result is maintained, and why not', async (t)
     return [maintenance, whyRerun]
   }
   assert.deepEqual(await maintenance(JOINED), ['rows', null])
+  assert.deepEqual(await maintenance('SELECT id FROM tasks ORDER BY due LIMIT 20'), ['window', null])
   assert.deepEqual(await maintenance('SELECT DISTINCT owner FROM tasks'), ['rerun', 'it has DISTINCT'])
 })

@@ -1,6 +1,9 @@
 //! The rows of a live query's result, kept in order and with the base rows that each came from, so that a change to few
 //! base rows becomes a patch without a walk over the result.
 
+mod border;
+#[cfg(test)]
+mod border_properties;
 mod clip;
 mod index;
 mod order;
@@ -13,12 +16,11 @@ mod rows;
 mod sequence;
 mod store;
 mod window;
-#[cfg(test)]
-mod window_properties;
 
+pub use border::KeptWindow;
 pub use clip::Clip;
 pub use order::{Collation, Order, OrderTerm};
 pub use plan::Plan;
 pub use row::{KeptRow, SourceKey};
 pub use rows::{KeptRows, OutOfOrder};
-pub use window::{KeptWindow, Window};
+pub use window::Window;

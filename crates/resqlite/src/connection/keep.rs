@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use resqlite_live::{Difference, KeptRow, KeptRows, SourceKey, Value};
+use resqlite_live::{Difference, KeptRow, KeptRows, KeptWindow, SourceKey, Value, Window};
 use resqlite_sqlite::{Statement, ValueRef};
 
 use super::{
-    compare::{Before, TakeRows},
+    compare::{Before, Reads, TakeRows},
     engine_connection::{EngineConnection, get},
     run::Run,
 };
@@ -16,7 +16,7 @@ use crate::{
         limits,
         params::Params,
     },
-    dependencies::{RowsPlan, Source, value::owned},
+    dependencies::{Limit, RowsPlan, Source, value::owned},
     requests::request::Query,
     rows::{ColumnLayout, fingerprint},
 };
@@ -51,26 +51,61 @@ pub(crate) struct Maintained<'a> {
 }
 
 impl EngineConnection {
-    /// Runs the whole query, as [`compare`](Self::compare) does, and keeps its rows.
+    /// Runs the whole query, as [`compare`](Self::compare) does, and keeps its rows: of a window, those that it needs.
     ///
     /// # Errors
     /// Those of [`compare`](Self::compare).
     pub(crate) fn compare_and_keep(
         &mut self,
         Maintained { query, plan, seed }: Maintained<'_>,
+        window: Option<&KeptWindow>,
         before: &Before<'_>,
         take_rows: &mut TakeRows<'_>,
         keep: &mut Keep,
     ) -> Result<(Arc<ColumnLayout>, Option<Difference>)> {
         debug_assert_eq!(seed, before.seed);
-        self.compare_rows(
-            &plan.all,
-            query,
-            Some(plan.columns),
-            before,
-            take_rows,
-            &mut |statement, print| keep.add(|| kept_row(statement, plan, print)),
-        )
+        let mut reads = Reads {
+            sql: &plan.all,
+            columns: Some(plan.columns),
+            rows: 0..usize::MAX,
+            last_parameter: None,
+        };
+        if let (Some(limit), Some(window)) = (&plan.limit, window) {
+            reads.sql = &limit.first;
+            reads.rows = window.positions();
+            // A negative LIMIT is none.
+            let most = i64::try_from(window.most()).unwrap_or(-1);
+            reads.last_parameter = Some((plan.parameters + 1, most));
+        }
+        self.compare_rows(&reads, query, before, take_rows, &mut |statement, print| {
+            keep.add(|| kept_row(statement, plan, print));
+        })
+    }
+
+    /// The rows that LIMIT and OFFSET of a query leave; `None` if their values are no integers.
+    ///
+    /// # Errors
+    /// What SQLite says; [`Error::Parameter`] for parameters that do not fit the query.
+    pub(crate) fn window(&mut self, query: &Query, plan: &RowsPlan, limit: &Limit) -> Result<Option<Window>> {
+        let prepared = self.get(&plan.all)?;
+        let bound = prepared.bind_query(query);
+        prepared.end_run(query.params.byte_len());
+        bound?;
+        // Only the query itself has the names of its parameters.
+        let values = query.params.reader().values(&prepared.statement)?;
+        let prepared = self.get(&limit.bounds)?;
+        let statement = &mut prepared.statement;
+        for (number, value) in (1..=statement.parameter_count()).zip(values) {
+            statement.bind(number, value)?;
+        }
+        let row = statement.step();
+        let window = match (statement.column(0), statement.column(1)) {
+            (ValueRef::Integer(limit), ValueRef::Integer(offset)) => Some(Window::new(limit, offset)),
+            _ => None,
+        };
+        prepared.end_run(query.params.byte_len());
+        row?;
+        Ok(window)
     }
 
     /// Adds the rows of the result that come from one base row, until there are more than `most`.
@@ -159,11 +194,7 @@ fn bind<'k>(
     plan: &RowsPlan,
     keys: impl IntoIterator<Item = (&'k Source, &'k SourceKey)>,
 ) -> Result<()> {
-    for (parameter, value) in (1..).zip(params.reader().values(statement)?) {
-        if parameter <= plan.parameters {
-            statement.bind(parameter, value)?;
-        }
-    }
+    params.reader().bind_first(statement, plan.parameters)?;
     let mut parameter = plan.parameters;
     for (source, key) in keys {
         for at in 0..source.key.len() {

@@ -138,8 +138,14 @@ pub const UNTRUSTED: [(i32, i32); 11] = [
     (limit::WORKER_THREADS, 0),
 ];
 
-/// Results of live queries with fewer rows are not maintained.
+/// Results of live queries with fewer rows are not maintained, unless to run the whole statement takes long.
 pub const KEPT_ROWS_MIN: usize = 64;
+/// To run a whole statement takes long if it takes this many microseconds.
+pub const KEPT_MICROS_MIN: u64 = 200;
+/// Rows that are kept behind the window that a LIMIT shows: so many may leave before the whole statement runs again.
+pub const WINDOW_SLACK: usize = 64;
+/// The same where a result is maintained to test that: a few rows reach the border.
+pub const WINDOW_SLACK_IN_TESTS: usize = 2;
 /// The most bytes that the kept rows of a live query take.
 pub const KEPT_BYTES: usize = 64 * 1024 * 1024;
 /// What it takes to ask for the rows of one base row, roughly, in microseconds. A live query runs as a whole where that

@@ -281,6 +281,19 @@ impl<'a> Reader<'a> {
         Ok(values)
     }
 
+    /// Binds the values of the next set to the first parameters of a statement, of which it may have more. A statement of
+    /// the same parameters has been bound with them before.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for bytes that are malformed; what SQLite says.
+    pub(crate) fn bind_first(&mut self, statement: &mut Statement, parameters: usize) -> Result<()> {
+        let values = self.values(statement)?;
+        for (number, value) in (1..=parameters).zip(values) {
+            bind(statement, number, value)?;
+        }
+        Ok(())
+    }
+
     /// The texts among the values of the next set.
     fn texts(&mut self) -> Result<Vec<&'a [u8]>> {
         let count = usize::from(u16::from_le_bytes(self.array()?));

@@ -23,6 +23,8 @@ pub(super) struct Clauses<'s> {
     condition: Option<Range<usize>>,
     /// What stands behind ORDER BY.
     pub(super) order: Vec<Term<'s>>,
+    /// LIMIT and OFFSET.
+    pub(super) limit: Option<&'s str>,
 }
 
 /// A term of ORDER BY.
@@ -36,6 +38,8 @@ pub(super) struct Term<'s> {
     pub(super) collation: Option<String>,
     pub(super) descending: bool,
     pub(super) nulls_last: bool,
+    /// The names in the value.
+    pub(super) mentions: Vec<Mention>,
 }
 
 /// What the value of a term can mean.
@@ -59,9 +63,9 @@ pub(super) struct Mention {
     pub(super) name: String,
 }
 
-struct Token {
-    kind: TokenType,
-    span: Range<usize>,
+pub(super) struct Token {
+    pub(super) kind: TokenType,
+    pub(super) span: Range<usize>,
 }
 
 const NO_PLAIN: Refused = "it is no plain SELECT";
@@ -79,19 +83,21 @@ impl<'s> Clauses<'s> {
             from: 0..0,
             condition: None,
             order: Vec::new(),
+            limit: None,
         };
         let tokens = tokens(sql)?;
         if tokens.iter().any(|token| token.kind == TK_DISTINCT) {
             return Err("it has DISTINCT");
         }
         for clause in split(&tokens, |kind| {
-            matches!(kind, TK_SELECT | TK_FROM | TK_WHERE | TK_ORDER)
+            matches!(kind, TK_SELECT | TK_FROM | TK_WHERE | TK_ORDER | TK_LIMIT)
         }) {
             match clause[0].kind {
                 TK_SELECT => clauses.select = span(clause),
                 TK_FROM => clauses.from = span(clause),
                 TK_WHERE if clause.len() > 1 => clauses.condition = Some(span(&clause[1..])),
                 TK_ORDER if clause.len() > 2 => clauses.order = terms(sql, &clause[2..])?,
+                TK_LIMIT => clauses.limit = Some(&sql[span(clause)]),
                 _ => return Err(NO_PLAIN),
             }
         }
@@ -138,7 +144,7 @@ impl<'s> Clauses<'s> {
             .filter(|token| span.contains(&token.span.start))
     }
 
-    /// The statement with further columns of the result, instead of ORDER BY another order.
+    /// The statement without LIMIT and with further columns of the result, instead of ORDER BY another order.
     pub(super) fn all_rows(&self, more: &[String], last_terms: &[String]) -> String {
         let order = self.order.iter().map(|term| term.text.to_owned());
         let order: Vec<String> = order.chain(last_terms.iter().cloned()).collect();
@@ -161,7 +167,7 @@ impl<'s> Clauses<'s> {
     }
 }
 
-fn tokens(sql: &str) -> Result<Vec<Token>, Refused> {
+pub(super) fn tokens(sql: &str) -> Result<Vec<Token>, Refused> {
     let mut scanner = Scanner::new(Tokenizer::new());
     let mut tokens = Vec::new();
     loop {
@@ -198,6 +204,25 @@ fn split(tokens: &[Token], begins: impl Fn(TokenType) -> bool) -> Vec<&[Token]> 
     parts
 }
 
+/// Cuts at each token outside of parentheses that separates two parts; gives the separators, too.
+pub(super) fn cut_at(
+    tokens: &[Token],
+    separates: impl Fn(TokenType) -> bool,
+) -> (Vec<&[Token]>, Vec<TokenType>) {
+    let parts = split(tokens, &separates).into_iter();
+    let (mut cut, mut separators) = (Vec::new(), Vec::new());
+    for part in parts {
+        match part {
+            [first, rest @ ..] if separates(first.kind) => {
+                separators.push(first.kind);
+                cut.push(rest);
+            }
+            part => cut.push(part),
+        }
+    }
+    (cut, separators)
+}
+
 fn span(tokens: &[Token]) -> Range<usize> {
     match tokens {
         [first, .., last] => first.span.start..last.span.end,
@@ -207,17 +232,8 @@ fn span(tokens: &[Token]) -> Range<usize> {
 }
 
 fn terms<'s>(sql: &'s str, tokens: &[Token]) -> Result<Vec<Term<'s>>, Refused> {
-    let parts = split(tokens, |kind| kind == TK_COMMA).into_iter();
-    parts
-        .map(|part| {
-            let tokens = if part[0].kind == TK_COMMA {
-                &part[1..]
-            } else {
-                part
-            };
-            term(sql, tokens)
-        })
-        .collect()
+    let (parts, _) = cut_at(tokens, |kind| kind == TK_COMMA);
+    parts.into_iter().map(|part| term(sql, part)).collect()
 }
 
 fn term<'s>(sql: &'s str, tokens: &[Token]) -> Result<Term<'s>, Refused> {
@@ -256,6 +272,7 @@ fn term<'s>(sql: &'s str, tokens: &[Token]) -> Result<Term<'s>, Refused> {
         collation,
         descending,
         nulls_last: nulls_last.unwrap_or(descending),
+        mentions: mentions(sql, &value.iter().collect::<Vec<_>>()),
     })
 }
 

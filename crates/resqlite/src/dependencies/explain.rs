@@ -65,6 +65,11 @@ pub enum MaintenanceExplanation {
         /// The statement that returns all rows in the order in which the live query has them, with further columns.
         statement: String,
     },
+    /// The same for a result with a LIMIT, of which some more rows are kept.
+    Window {
+        /// The statement that returns the rows that the live query has, in their order, with further columns.
+        statement: String,
+    },
     /// The whole query runs again, because of this.
     Rerun(String),
 }

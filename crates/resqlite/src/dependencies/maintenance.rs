@@ -7,6 +7,8 @@
 //!
 //! Rows whose values of ORDER BY are equal come in the order of the keys of their base rows, in the direction of the last
 //! term: an index serves that. So the order is total, and a row has one place in it.
+//!
+//! With a LIMIT, the first rows of that order are kept, more than are shown; see [`KeptWindow`](resqlite_live::KeptWindow).
 
 use std::{ops::Range, sync::Arc};
 
@@ -17,6 +19,7 @@ use super::{
     catalog::{Catalog, Found},
     clauses::{Clauses, Meaning, Mention, Term},
     expand::Expander,
+    limit::{self, Limit},
     names::is_rowid,
     parse::{self, Query},
     plan::{ArmPlan, Place, Rows, Stop},
@@ -30,8 +33,10 @@ use super::{
 /// of the base rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RowsPlan {
-    /// All rows, in order.
+    /// All rows of the result, in order.
     pub(crate) all: Arc<str>,
+    /// If it has a LIMIT: what else is asked for.
+    pub(crate) limit: Option<Limit>,
     /// The row of certain base rows. The parameters behind those of the statement are the keys of all sources.
     pub(crate) one: Arc<str>,
     pub(crate) order: Order,
@@ -133,9 +138,16 @@ impl Planner<'_> {
         let sources = self.sources(arm)?;
         let numbered = tokens::number(sql).map_err(Stop::Refused)?;
         let clauses = Clauses::cut(&numbered.sql).map_err(Stop::Refused)?;
-        check_partners(&clauses, &sources, &query.select.arms[0].outputs).map_err(Stop::Refused)?;
-        let plan = self.put_together(&query, &clauses, &sources, statement)?;
+        let outputs = &query.select.arms[0].outputs;
+        check_partners(&clauses, &sources, outputs).map_err(Stop::Refused)?;
+        let bounds = clauses.limit.map(|clause| limit::bounds(clause, &numbered));
+        let bounds = bounds.transpose().map_err(Stop::Refused)?;
+        if bounds.is_some() {
+            check_order(&clauses, &sources, outputs).map_err(Stop::Refused)?;
+        }
+        let plan = self.put_together(&query, &clauses, bounds, &sources, statement)?;
         self.check_columns(&plan, statement)?;
+        self.check_search(&plan, sql)?;
         Ok(plan)
     }
 
@@ -225,6 +237,7 @@ impl Planner<'_> {
         &self,
         query: &Query,
         clauses: &Clauses<'_>,
+        bounds: Option<String>,
         sources: &[Keyed<'_>],
         statement: &Statement,
     ) -> Result<RowsPlan, Stop> {
@@ -280,9 +293,18 @@ impl Planner<'_> {
                     .into(),
             })
         });
+        let all = clauses.all_rows(&more, &last_terms);
+        let limit = bounds.map(|bounds| Limit {
+            bounds: bounds.into(),
+            first: format!("{all} LIMIT ?{}", parameters + 1).into(),
+        });
         Ok(RowsPlan {
             sources: sources.collect::<Result<_, Stop>>()?,
-            all: clauses.all_rows(&more, &last_terms).into(),
+            all: match clauses.limit {
+                Some(clause) => format!("{all} {clause}").into(),
+                None => all.into(),
+            },
+            limit,
             one: clauses.some_rows(&more, &all_keys.join(" AND ")).into(),
             order: Order::new(terms.into(), identity_descending),
             columns,
@@ -342,10 +364,9 @@ impl Planner<'_> {
 
     /// Whether the result has the columns of the statement.
     fn check_columns(&self, plan: &RowsPlan, statement: &Statement) -> Result<(), Stop> {
-        for sql in [&plan.all, &plan.one]
-            .into_iter()
-            .chain(plan.sources.iter().map(|source| &source.some))
-        {
+        let first = plan.limit.iter().map(|limit| &limit.first);
+        let some = plan.sources.iter().map(|source| &source.some);
+        for sql in [&plan.all, &plan.one].into_iter().chain(first).chain(some) {
             let Ok(prepared) = self.connection.prepare(sql, false) else {
                 return refuse("its parts cannot be asked for");
             };
@@ -359,6 +380,19 @@ impl Planner<'_> {
                 .map_or(plan.columns, |source| source.columns.end);
             if made.column_count() != expected || !(0..plan.columns).all(is_same) {
                 return refuse("its parts have other columns");
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a few rows in the order of the plan are found as quickly as in any order.
+    fn check_search(&self, plan: &RowsPlan, sql: &str) -> Result<(), Stop> {
+        let Some(limit) = &plan.limit else {
+            return Ok(());
+        };
+        for other in [&plan.all, &limit.first] {
+            if !limit::is_same_search(self.connection, sql, other)? {
+                return refuse("with a total order, its rows would have to be found in another way");
             }
         }
         Ok(())
@@ -411,7 +445,6 @@ fn check_shape(select: &Select) -> Result<(), Stop> {
     let has_subquery = !select.with.is_empty() || !select.subqueries.is_empty() || !arm.subqueries.is_empty();
     let in_terms = |terms: &super::syntax::Terms| !terms.subqueries.is_empty();
     match () {
-        () if select.is_limited => refuse("it has a LIMIT"),
         () if arm.grouped_by.is_some() || arm.has_having => refuse("it has GROUP BY"),
         () if arm.has_window => refuse("it has a window function"),
         () if has_subquery
@@ -435,17 +468,10 @@ fn check_partners(clauses: &Clauses<'_>, sources: &[Keyed<'_>], outputs: &[Outpu
     if joins.len() != sources.len() {
         return Err("its FROM could not be read");
     }
-    let meant = |mention: &Mention| -> Vec<usize> {
-        let is_meant = |source: &Keyed<'_>| match &mention.table {
-            Some(table) => source.is_called(table),
-            None => source.has_column(&mention.name),
-        };
-        (0..sources.len()).filter(|&at| is_meant(&sources[at])).collect()
-    };
     for (at, names) in joins.iter().enumerate() {
         if names
             .iter()
-            .any(|name| meant(name).iter().any(|&source| source > at))
+            .any(|name| meant(name, sources).any(|source| source > at))
         {
             return Err("a condition of a join names a table to its right");
         }
@@ -453,15 +479,50 @@ fn check_partners(clauses: &Clauses<'_>, sources: &[Keyed<'_>], outputs: &[Outpu
     let inner = (first..sources.len()).filter(|&at| !sources[at].is_optional());
     let condition = clauses.names_in_condition();
     for name in inner.flat_map(|at| &joins[at]).chain(&condition) {
-        let meant = meant(name);
-        // A name that is no column may be that of a result.
-        let is_result = || meant.is_empty() && outputs.iter().any(|output| output.is_called(&name.name));
-        let decides = meant.iter().any(|&source| sources[source].is_optional()) || is_result();
-        if decides && !planted("partners_decide") {
+        if is_behind_left_join(name, sources, outputs) && !planted("partners_decide") {
             return Err("a condition leaves out rows behind LEFT JOIN");
         }
     }
     Ok(())
+}
+
+/// Where a row of the result stands in it must not depend on its partners behind LEFT JOIN: only rows that are kept tell
+/// which partners others had.
+fn check_order(clauses: &Clauses<'_>, sources: &[Keyed<'_>], outputs: &[Output]) -> Result<(), Refused> {
+    if !sources.iter().any(Keyed::is_optional) {
+        return Ok(());
+    }
+    for term in &clauses.order {
+        let is_result = match &term.meaning {
+            Meaning::Name(name) => outputs.iter().any(|output| output.is_called(name)),
+            meaning => matches!(meaning, Meaning::Ordinal(_)),
+        };
+        let mut names = term.mentions.iter();
+        let depends = is_result || names.any(|name| is_behind_left_join(name, sources, outputs));
+        if depends && !planted("partners_order") {
+            return Err("with a LIMIT, it is ordered by what stands behind LEFT JOIN");
+        }
+    }
+    Ok(())
+}
+
+/// Whether a name may mean a column behind LEFT JOIN.
+fn is_behind_left_join(name: &Mention, sources: &[Keyed<'_>], outputs: &[Output]) -> bool {
+    let mut meant = meant(name, sources).peekable();
+    // A name that is no column may be that of a result.
+    if meant.peek().is_none() {
+        return outputs.iter().any(|output| output.is_called(&name.name));
+    }
+    meant.any(|source| sources[source].is_optional())
+}
+
+/// The sources of which a name may mean a column.
+fn meant<'s>(mention: &'s Mention, sources: &'s [Keyed<'_>]) -> impl Iterator<Item = usize> + 's {
+    let is_meant = |source: &Keyed<'_>| match &mention.table {
+        Some(table) => source.is_called(table),
+        None => source.has_column(&mention.name),
+    };
+    (0..sources.len()).filter(move |&at| is_meant(&sources[at]))
 }
 
 /// The column of the result that a term orders by; `None` where it orders by something else.

@@ -24,6 +24,7 @@ mod elements;
 mod expand;
 mod explain;
 mod foreign;
+mod limit;
 mod maintenance;
 mod module;
 mod names;
@@ -50,6 +51,7 @@ use resqlite_live::{Columns, Dependencies, Filter, TableDependency, fault::plant
 use resqlite_sqlite::{Connection, Statement};
 
 pub use explain::{Explanation, MaintenanceExplanation, Precision, TableExplanation};
+pub(crate) use limit::Limit;
 pub(crate) use maintenance::{RowsPlan, Source};
 
 use self::{
@@ -217,6 +219,9 @@ impl StatementDependencies {
             tables: explained.collect(),
             volatile: self.volatile.clone(),
             maintenance: match &self.maintenance {
+                Ok(plan) if plan.limit.is_some() => MaintenanceExplanation::Window {
+                    statement: plan.all.to_string(),
+                },
                 Ok(plan) => MaintenanceExplanation::Rows {
                     statement: plan.all.to_string(),
                 },

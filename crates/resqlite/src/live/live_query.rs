@@ -2,7 +2,10 @@
 
 use std::{
     borrow::Cow,
-    sync::{Arc, atomic::Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
 };
 
 use smallvec::SmallVec;
@@ -37,6 +40,8 @@ pub(super) struct LiveQuery {
     /// Ends a run that is under way.
     pub(super) scope: Scope,
     pub(super) maintenance: Maintenance,
+    /// A result is kept, or may be from the next run on.
+    pub(super) pays_to_keep: AtomicBool,
     pub(super) counters: Counters,
     /// Locked by the thread that runs it.
     pub(super) state: Mutex<State>,
@@ -66,6 +71,8 @@ pub(super) struct Part {
     pub(super) kept: Option<Box<Kept>>,
     /// Its rows cannot be kept, although its statement can be maintained.
     pub(super) is_unfit: bool,
+    /// How long the last run of the whole statement took, in microseconds.
+    pub(super) whole_micros: u64,
     pub(super) layout: Option<Arc<ColumnLayout>>,
     /// What its statement depends on, whatever the parameters are.
     pub(super) statement: Option<Arc<StatementDependencies>>,
@@ -78,7 +85,7 @@ impl Part {
     /// The fingerprints of the rows.
     pub(super) fn fingerprints(&self) -> Cow<'_, [u64]> {
         match &self.kept {
-            Some(kept) => kept.rows.fingerprints().into(),
+            Some(kept) => kept.fingerprints().into(),
             None => (&self.fingerprints[..]).into(),
         }
     }
@@ -87,7 +94,24 @@ impl Part {
     pub(super) fn rows(&self) -> usize {
         self.kept
             .as_ref()
-            .map_or(self.fingerprints.len(), |kept| kept.rows.len())
+            .map_or(self.fingerprints.len(), |kept| kept.len())
+    }
+
+    /// Whether to keep the rows takes less than to run the whole statement each time.
+    pub(super) fn pays_to_keep(&self) -> bool {
+        self.rows() >= limits::KEPT_ROWS_MIN || self.whole_micros >= limits::KEPT_MICROS_MIN
+    }
+
+    /// Whether the rows are kept, or may be from the next run on.
+    pub(super) fn wants_exact_state(&self) -> bool {
+        let can_be_kept = |statement: &Arc<StatementDependencies>| statement.maintenance().is_ok();
+        let is_maintained = !self.is_unfit && self.statement.as_ref().is_some_and(can_be_kept);
+        is_maintained && self.pays_to_keep()
+    }
+
+    /// How many rows can be asked for before the whole statement runs quicker.
+    pub(super) fn most_asked(&self) -> usize {
+        (self.whole_micros / limits::ASKED_ROW_MICROS).max(1) as usize
     }
 }
 
@@ -106,6 +130,7 @@ impl LiveQuery {
             queries,
             scope,
             maintenance,
+            pays_to_keep: AtomicBool::new(false),
             counters: Counters::default(),
             state: Mutex::new(State {
                 listener,
@@ -126,7 +151,7 @@ impl LiveQuery {
         match self.maintenance {
             Maintenance::Never => false,
             Maintenance::Always => true,
-            Maintenance::WhereQuicker => self.counters.rows.load(Relaxed) >= limits::KEPT_ROWS_MIN as u64,
+            Maintenance::WhereQuicker => self.pays_to_keep.load(Relaxed),
         }
     }
 }
@@ -168,4 +193,26 @@ impl Ids {
 pub(super) fn images(dependency: &TableDependency) -> Vec<u16> {
     let filter = dependency.filter.as_ref();
     filter.map_or_else(Vec::new, |filter| filter.columns().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Part;
+
+    fn pays_to_keep(rows: usize, whole_micros: u64) -> bool {
+        let fingerprints = vec![0; rows];
+        let part = Part {
+            fingerprints,
+            whole_micros,
+            ..Part::default()
+        };
+        part.pays_to_keep()
+    }
+
+    #[test]
+    fn a_result_that_is_small_and_quick_to_read_is_not_kept() {
+        assert!(!pays_to_keep(63, 199));
+        assert!(pays_to_keep(64, 1));
+        assert!(pays_to_keep(1, 200));
+    }
 }

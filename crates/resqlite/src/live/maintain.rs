@@ -8,8 +8,8 @@
 use std::{collections::HashSet, sync::Arc};
 
 use resqlite_live::{
-    ChangeSummary, ChangedRow, Commit, Dependencies, Image, KeptRow, KeptRows, Plan, Rows, SourceKey,
-    TableChange, TableDependency, Value, fault::planted,
+    ChangeSummary, ChangedRow, Clip, Commit, Dependencies, Image, KeptRow, KeptRows, KeptWindow, Plan, Rows,
+    Segment, SourceKey, TableChange, TableDependency, Value, fault::planted,
 };
 
 use resqlite_sqlite::codes;
@@ -17,10 +17,7 @@ use resqlite_sqlite::codes;
 use crate::{
     commits::log::Commits,
     connection::{compare::TakeRows, engine_connection::EngineConnection, keep::Maintained},
-    core::{
-        error::{Error, Result},
-        limits,
-    },
+    core::error::{Error, Result},
     dependencies::{RowsPlan, Source},
     reader::ExactState,
     rows::ColumnLayout,
@@ -30,27 +27,67 @@ use crate::{
 pub(super) struct Kept {
     pub(super) plan: Arc<RowsPlan>,
     pub(super) rows: KeptRows,
+    /// If it has a LIMIT: what of the rows is shown.
+    pub(super) window: Option<KeptWindow>,
     pub(super) state: ExactState,
-    /// How long the last run of the whole statement took, in microseconds.
-    pub(super) whole_micros: u64,
 }
 
 /// What a maintenance step has found.
 pub(super) struct Step {
-    pub(super) plan: Plan,
+    plan: Plan,
+    /// What of it a LIMIT leaves.
+    clip: Option<Clip>,
     /// How many base rows were asked for.
     pub(super) asked: u64,
-    /// The state that it leads to.
-    pub(super) state: ExactState,
 }
 
 /// A base row: the number of its source, and its key.
 type BaseRow = (usize, SourceKey);
 
+impl Step {
+    /// How the result is made from the last one, if it is another one.
+    pub(super) fn segments(&self) -> Option<&[Segment]> {
+        match &self.clip {
+            None => (!self.plan.is_unchanged()).then(|| self.plan.segments()),
+            Some(clip) => (!clip.is_unchanged()).then(|| clip.segments()),
+        }
+    }
+
+    /// The rows of the segments that are new, in order.
+    pub(super) fn new_rows(&self) -> impl Iterator<Item = &KeptRow> {
+        let (all, shown) = match &self.clip {
+            None => (Some(self.plan.new_rows()), &[][..]),
+            Some(clip) => (None, clip.new_rows()),
+        };
+        all.into_iter().flatten().chain(shown)
+    }
+}
+
 impl Kept {
-    /// How many rows can be asked for before the whole statement runs quicker.
-    pub(super) fn most(&self) -> usize {
-        (self.whole_micros / limits::ASKED_ROW_MICROS).max(1) as usize
+    /// The fingerprints of the result.
+    pub(super) fn fingerprints(&self) -> Vec<u64> {
+        match &self.window {
+            None => self.rows.fingerprints(),
+            Some(window) => window.fingerprints(&self.rows),
+        }
+    }
+
+    /// How many rows the result has.
+    pub(super) fn len(&self) -> usize {
+        match &self.window {
+            None => self.rows.len(),
+            Some(window) => window.shown(&self.rows),
+        }
+    }
+
+    /// Makes the change that a step to a later state has found.
+    pub(super) fn apply(&mut self, Step { plan, .. }: Step, state: ExactState) {
+        self.state = state;
+        match &mut self.window {
+            _ if planted("unchanged_not_applied") && plan.is_unchanged() => {}
+            None => self.rows.apply(plan),
+            Some(window) => window.apply(&mut self.rows, plan),
+        }
     }
 
     /// The base rows that have changed up to a later state; `None` if they are not known, or more than `most`.
@@ -88,7 +125,7 @@ impl Kept {
     }
 
     /// Finds what the changed base rows change in the result. Rows that are new go to `take_rows`. Returns `None`, before
-    /// any is handed over, if the result must be read as a whole; else also how many base rows were asked for.
+    /// any is handed over, if the result must be read as a whole.
     pub(super) fn step(
         &self,
         connection: &mut EngineConnection,
@@ -97,7 +134,7 @@ impl Kept {
         changed: Vec<BaseRow>,
         most: usize,
         take_rows: &mut TakeRows<'_>,
-    ) -> Result<Option<(Plan, u64)>> {
+    ) -> Result<Option<Step>> {
         let found = self.now(connection, maintained, changed, most);
         let (now, changed) = match found {
             // One in a row that the whole statement never looks at, because it looks at the tables in another order.
@@ -106,11 +143,27 @@ impl Kept {
             Ok(Some(found)) => found,
             Err(error) => return Err(error),
         };
-        let Ok(plan) = self.rows.plan(&changed, now) else {
+        let Some((plan, clip)) = self.plan(&changed, now) else {
             return Ok(None);
         };
-        let is_complete = connection.hand_over_kept(maintained, layout, plan.new_rows(), take_rows)?;
-        Ok(is_complete.then_some((plan, changed.len() as u64)))
+        let step = Step {
+            plan,
+            clip,
+            asked: changed.len() as u64,
+        };
+        let is_complete = connection.hand_over_kept(maintained, layout, step.new_rows(), take_rows)?;
+        Ok(is_complete.then_some(step))
+    }
+
+    /// What the rows that come from changed base rows now change; `None` if the kept rows do not tell.
+    fn plan(&self, changed: &[BaseRow], now: Vec<KeptRow>) -> Option<(Plan, Option<Clip>)> {
+        match &self.window {
+            None => Some((self.rows.plan(changed, now).ok()?, None)),
+            Some(window) => {
+                let (plan, clip) = window.plan(&self.rows, changed, now).ok()??;
+                Some((plan, Some(clip)))
+            }
+        }
     }
 
     /// The rows of the result that come from changed base rows now, and for which base rows they were asked; `None` if

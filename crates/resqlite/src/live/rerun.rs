@@ -242,7 +242,7 @@ fn keep(
     live_query.counters.volatile.store(volatile.into(), Relaxed);
     let (mut steps, mut asked) = (0, 0);
     for (part, result) in state.parts.iter_mut().zip(results) {
-        if let New::Step(step) = &result.new {
+        if let New::Step(step, _) = &result.new {
             steps += 1;
             asked += step.asked;
         }
@@ -267,6 +267,8 @@ fn keep(
     counters.add(&coordinator.totals, |counters| &counters.rows_asked, asked);
     let rows: usize = state.parts.iter().map(Part::rows).sum();
     live_query.counters.rows.store(rows as u64, Relaxed);
+    let pays_to_keep = state.parts.iter().any(Part::wants_exact_state);
+    live_query.pays_to_keep.store(pays_to_keep, Relaxed);
     news.then(|| together(&state.parts))
 }
 

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use resqlite_live::{Dependencies, Difference, KeptRows, Segment, fault::planted};
+use resqlite_live::{Dependencies, Difference, KeptRows, KeptWindow, Segment, Window, fault::planted};
 
 use super::{
     coordinator::LiveCoordinator,
@@ -36,10 +36,18 @@ pub(super) struct PartResult {
 
 /// The new result, compared with the last one.
 pub(super) enum New {
-    /// The whole result, if it is another one, and whether its rows are kept.
-    Whole(Option<Difference>, KeptNow),
-    /// What changed base rows have changed in it.
-    Step(Step),
+    Whole(Whole),
+    /// What base rows have changed in it that changed up to this state.
+    Step(Step, ExactState),
+}
+
+/// A result that was read as a whole.
+pub(super) struct Whole {
+    /// `None` if it is the same as before.
+    difference: Option<Difference>,
+    kept: KeptNow,
+    /// How long that took, in microseconds.
+    micros: u64,
 }
 
 /// Whether the rows of a whole result are kept.
@@ -54,8 +62,11 @@ impl New {
     /// How the result is made from the last one, if it is another one.
     pub(super) fn segments(&self) -> Option<&[Segment]> {
         match self {
-            Self::Whole(difference, _) => difference.as_ref().map(|difference| &difference.segments[..]),
-            Self::Step(step) => (!step.plan.is_unchanged()).then(|| step.plan.segments()),
+            Self::Whole(whole) => whole
+                .difference
+                .as_ref()
+                .map(|difference| &difference.segments[..]),
+            Self::Step(step, _) => step.segments(),
         }
     }
 }
@@ -66,7 +77,7 @@ impl Part {
         let is_heavy =
             |kept: &mut Box<Kept>| kept.rows.weight() > limits::KEPT_BYTES && !planted("kept_without_bound");
         if let Some(kept) = self.kept.take_if(is_heavy) {
-            self.fingerprints = kept.rows.fingerprints();
+            self.fingerprints = kept.fingerprints();
             self.is_unfit = true;
         }
     }
@@ -74,20 +85,22 @@ impl Part {
     /// Remembers a result; returns how many rows of it are new.
     pub(super) fn take(&mut self, new: New) -> u64 {
         match new {
-            New::Step(Step { plan, state, .. }) => {
-                let new_rows = plan.new_rows().count() as u64;
+            New::Step(step, state) => {
+                let new_rows = step.new_rows().count() as u64;
                 let kept = self.kept.as_mut().expect("a step begins with kept rows");
-                if !(planted("unchanged_not_applied") && plan.is_unchanged()) {
-                    kept.rows.apply(plan);
-                }
-                kept.state = state;
+                kept.apply(step, state);
                 self.give_up_if_heavy();
                 new_rows
             }
-            New::Whole(difference, kept) => {
+            New::Whole(Whole {
+                difference,
+                kept,
+                micros,
+            }) => {
+                self.whole_micros = micros;
                 let new_rows = difference.as_ref().map_or(0, Difference::new_rows);
                 if let Some(before) = self.kept.take() {
-                    self.fingerprints = before.rows.fingerprints();
+                    self.fingerprints = before.fingerprints();
                 }
                 if let Some(difference) = difference {
                     self.fingerprints = difference.fingerprints;
@@ -129,21 +142,27 @@ impl StatementRun<'_> {
                 (layout, statement, new)
             }
             None => {
-                let fingerprints = self.part.fingerprints();
+                let (began, fingerprints) = (Instant::now(), self.part.fingerprints());
                 let before = Before {
                     layout: self.part.layout.as_ref(),
                     fingerprints: &fingerprints,
                     seed: self.coordinator.seed,
                 };
                 let (layout, difference) = self.connection.compare(self.query, &before, take_rows)?;
+                let micros = began.elapsed().as_micros() as u64;
                 let statement = self.connection.dependencies(&self.query.sql)?;
-                (layout, statement, New::Whole(difference, KeptNow::No))
+                let whole = Whole {
+                    difference,
+                    kept: KeptNow::No,
+                    micros,
+                };
+                (layout, statement, New::Whole(whole))
             }
         };
-        if let New::Whole(difference, _) = &mut new
+        if let New::Whole(whole) = &mut new
             && first
         {
-            difference.get_or_insert_default();
+            whole.difference.get_or_insert_default();
         }
         let dependencies = self.dependencies(&statement, &new)?;
         Ok(PartResult {
@@ -210,7 +229,11 @@ impl StatementRun<'_> {
             return Ok(None);
         };
         let (commits, dependencies) = (&self.coordinator.commits, &self.part.dependencies);
-        let most = if self.is_always() { usize::MAX } else { kept.most() };
+        let most = if self.is_always() {
+            usize::MAX
+        } else {
+            self.part.most_asked()
+        };
         let Some(changed) = kept.changed(commits, &state, dependencies, most) else {
             return Ok(None);
         };
@@ -220,7 +243,7 @@ impl StatementRun<'_> {
             seed: self.coordinator.seed,
         };
         let found = kept.step(self.connection, maintained, layout, changed, most, take_rows)?;
-        Ok(found.map(|(plan, asked)| (Arc::clone(layout), New::Step(Step { plan, asked, state }))))
+        Ok(found.map(|step| (Arc::clone(layout), New::Step(step, state))))
     }
 
     /// Runs the whole statement, and keeps its rows if that is worth it.
@@ -229,16 +252,25 @@ impl StatementRun<'_> {
         plan: &Arc<RowsPlan>,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<(Arc<ColumnLayout>, New)> {
-        let began = Instant::now();
-        let is_large = self.part.rows() >= limits::KEPT_ROWS_MIN;
-        let keeps = !self.part.is_unfit && (is_large || self.is_always());
-        let state = self.exact.filter(|_| keeps);
+        let keeps = !self.part.is_unfit && (self.part.pays_to_keep() || self.is_always());
+        let exact = self.exact.filter(|_| keeps);
+        // A LIMIT that is no integer is left to SQLite.
+        let (state, mut window) = match (exact, &plan.limit) {
+            (Some(state), Some(limit)) => {
+                let window = self.connection.window(self.query, plan, limit)?;
+                (
+                    window.map(|_| state),
+                    window.map(|window| self.kept_window(window)),
+                )
+            }
+            (state, _) => (state, None),
+        };
         let mut keep = if state.is_some() {
             Keep::Rows(Box::new(KeptRows::new(plan.order.clone())), limits::KEPT_BYTES)
         } else {
             Keep::Nothing
         };
-        let fingerprints = self.part.fingerprints();
+        let (began, fingerprints) = (Instant::now(), self.part.fingerprints());
         let (before, maintained) = (
             Before {
                 layout: self.part.layout.as_ref(),
@@ -251,20 +283,40 @@ impl StatementRun<'_> {
                 seed: self.coordinator.seed,
             },
         );
-        let (layout, difference) = self
-            .connection
-            .compare_and_keep(maintained, &before, take_rows, &mut keep)?;
+        let (layout, difference) =
+            self.connection
+                .compare_and_keep(maintained, window.as_ref(), &before, take_rows, &mut keep)?;
+        let micros = began.elapsed().as_micros() as u64;
         let kept = match (keep, state) {
             (Keep::Unfit, _) => KeptNow::Unfit,
             (Keep::Nothing, _) | (_, None) => KeptNow::No,
-            (Keep::Rows(rows, _), Some(state)) => KeptNow::Yes(Box::new(Kept {
-                plan: Arc::clone(plan),
-                rows: *rows,
-                state,
-                whole_micros: began.elapsed().as_micros() as u64,
-            })),
+            (Keep::Rows(rows, _), Some(state)) => {
+                if let Some(window) = &mut window {
+                    window.filled(&rows);
+                }
+                KeptNow::Yes(Box::new(Kept {
+                    plan: Arc::clone(plan),
+                    rows: *rows,
+                    window,
+                    state,
+                }))
+            }
         };
-        Ok((layout, New::Whole(difference, kept)))
+        let whole = Whole {
+            difference,
+            kept,
+            micros,
+        };
+        Ok((layout, New::Whole(whole)))
+    }
+
+    fn kept_window(&self, window: Window) -> KeptWindow {
+        let slack = if self.is_always() {
+            limits::WINDOW_SLACK_IN_TESTS
+        } else {
+            limits::WINDOW_SLACK
+        };
+        KeptWindow::new(window, slack)
     }
 
     fn is_always(&self) -> bool {
@@ -280,7 +332,10 @@ impl StatementRun<'_> {
         let (part, known) = (self.part, self.part.statement.as_ref());
         let is_known = known.is_some_and(|known| Arc::ptr_eq(known, statement) || **known == **statement);
         let keys = match new {
-            New::Whole(_, KeptNow::Yes(kept)) => kept.plan.keys(),
+            New::Whole(Whole {
+                kept: KeptNow::Yes(kept),
+                ..
+            }) => kept.plan.keys(),
             _ => part.dependencies.keys.clone(),
         };
         if is_known && keys == part.dependencies.keys {

@@ -174,13 +174,7 @@ impl Told {
 impl Fold {
     /// Whether it is exactly this result. Without rows, nobody is told of new columns.
     pub fn equals(&self, other: &Self) -> bool {
-        (other.rows.is_empty() || self.columns == other.columns)
-            && self.rows.len() == other.rows.len()
-            && self
-                .rows
-                .iter()
-                .zip(&other.rows)
-                .all(|(left, right)| same_values(left, right))
+        (other.rows.is_empty() || self.columns == other.columns) && same_rows(&self.rows, &other.rows)
     }
 
     pub fn of(rows: &Rows) -> Self {
@@ -207,15 +201,25 @@ impl Fold {
         self.columns == other.columns && sorted(self) == sorted(other)
     }
 
-    fn is_same(&self, other: &Self) -> bool {
-        self.columns == other.columns
-            && self.rows.len() == other.rows.len()
-            && self
-                .rows
-                .iter()
-                .zip(&other.rows)
-                .all(|(left, right)| same_values(left, right))
+    /// Whether the rows of another one follow each other in it.
+    pub fn has_slice(&self, other: &Self) -> bool {
+        (0..=self.rows.len().saturating_sub(other.rows.len())).any(|first| {
+            let rows = &self.rows[first..];
+            same_rows(&rows[..rows.len().min(other.rows.len())], &other.rows)
+        })
     }
+
+    fn is_same(&self, other: &Self) -> bool {
+        self.columns == other.columns && same_rows(&self.rows, &other.rows)
+    }
+}
+
+fn same_rows(left: &[Vec<Value>], right: &[Vec<Value>]) -> bool {
+    left.len() == right.len()
+        && left
+            .iter()
+            .zip(right)
+            .all(|(left, right)| same_values(left, right))
 }
 
 /// Applies a patch, strictly: every old row is kept at most once, and only rows that were not there are handed over

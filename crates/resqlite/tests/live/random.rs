@@ -32,7 +32,7 @@ const MAINTAINED_SIZE: Size = Size {
     streams: 8,
 };
 /// More than 20,000 steps of maintenance.
-const MAINTAINED_COMMITS: u64 = 9_000;
+const MAINTAINED_COMMITS: u64 = 9_500;
 /// After so many commits a long run tells how far it is.
 const PROGRESS: u64 = 50_000;
 /// How often a script is run that fails only sometimes.
@@ -174,13 +174,14 @@ fn every_statement_comes_to_what_plain_sqlite_makes_of_it_alone() {
 fn a_maintained_result_is_what_a_fresh_query_gives() {
     if let Some(counts) = run_many(maintained_script, MAINTAINED_SIZE, MAINTAINED_COMMITS) {
         assert!(
-            4 * counts.maintained > 9 * counts.commits,
+            counts.maintained > 2 * counts.commits,
             "few results were maintained"
         );
         assert!(
-            counts.maintained > counts.reruns / 5 * 3,
+            counts.maintained > counts.reruns / 2,
             "many re-runs were of whole statements"
         );
         assert!(counts.emissions > counts.reruns / 4, "results changed little");
+        assert!(counts.windows > counts.commits / 2, "few windows were compared");
     }
 }

@@ -27,6 +27,8 @@ pub struct Counts {
     pub maintained: u64,
     pub unchanged: u64,
     pub audits: u64,
+    /// How often windows were compared with fresh queries.
+    pub windows: u64,
 }
 
 impl Counts {
@@ -41,6 +43,7 @@ impl Counts {
         self.maintained += other.maintained;
         self.unchanged += other.unchanged;
         self.audits += other.audits;
+        self.windows += other.windows;
     }
 }
 
@@ -99,6 +102,7 @@ fn run_steps(script: &Script, verify: f64, maintenance: Maintenance) -> Result<C
         maintained: totals.maintained,
         unchanged: totals.unchanged,
         audits: totals.audits,
+        windows: run.streams.windows(),
     };
     drop(run.streams);
     run.world.close();

@@ -14,6 +14,16 @@ pub struct Statement {
     pub params: Vec<Value>,
 }
 
+impl Statement {
+    /// Another one with the same parameters.
+    pub fn with_text(&self, sql: &str) -> Self {
+        Self {
+            sql: sql.into(),
+            params: self.params.clone(),
+        }
+    }
+}
+
 /// One thing that happens. A step that makes no sense where it stands (`commit` outside of a transaction, say) does
 /// nothing, so that any selection of steps is a script.
 #[derive(Debug, Clone, PartialEq)]

@@ -16,6 +16,7 @@ use pollster::block_on;
 use crate::{
     listening::{Fold, Notes},
     script::Statement,
+    text,
     world::World,
 };
 
@@ -181,6 +182,11 @@ impl Streams {
         Ok(())
     }
 
+    /// How often windows were compared.
+    pub fn windows(&self) -> u64 {
+        self.orders.windows
+    }
+
     /// Whether a stream is open that can be told of commits.
     pub fn listen(&self) -> bool {
         let listens = |stream: &Stream| !stream.notes.lock().ended;
@@ -236,37 +242,54 @@ pub fn wait_for(what: &str, holds: impl Fn() -> bool) -> Result<(), Failure> {
 #[derive(Default)]
 struct Orders {
     schema: Option<Fold>,
-    by_query: HashMap<String, Option<String>>,
+    by_query: HashMap<String, Option<Ordered>>,
+    /// How often windows were compared.
+    windows: u64,
+}
+
+#[derive(Clone)]
+struct Ordered {
+    statement: String,
+    /// Which rows it gives may depend on the order, too.
+    is_window: bool,
 }
 
 impl Orders {
     /// The rows that a fresh query gives, in the order in which a live query that may be maintained has them.
     fn in_order(&mut self, world: &World, query: &Statement) -> resqlite::Result<Fold> {
         let rows = Fold::of(&world.select(query)?);
-        let Some(statement) = self.statement(world, query)? else {
+        let Some(Ordered { statement, is_window }) = self.ordered(world, query)? else {
             return Ok(rows);
         };
-        let params = query.params.clone();
-        let ordered = Fold::of(&world.select(&Statement {
-            sql: statement,
-            params,
-        })?);
-        let ordered = ordered.first_columns(rows.columns.len());
-        // Only the order may differ.
-        Ok(if ordered.has_rows_of(&rows) { ordered } else { rows })
+        let select = |sql: &str| world.select(&query.with_text(sql)).map(|rows| Fold::of(&rows));
+        let first = |fold: Fold| fold.first_columns(rows.columns.len());
+        let ordered = first(select(&statement)?);
+        let is_right = if is_window {
+            self.windows += 1;
+            let whole = first(select(&text::without_limit(&statement))?);
+            // Only the order may differ, in the whole result, and the window is one of it.
+            whole.has_rows_of(&select(&text::without_limit(&query.sql))?)
+                && whole.has_slice(&ordered)
+                && ordered.rows.len() == rows.rows.len()
+        } else {
+            ordered.has_rows_of(&rows)
+        };
+        Ok(if is_right { ordered } else { rows })
     }
 
-    fn statement(&mut self, world: &World, query: &Statement) -> resqlite::Result<Option<String>> {
+    fn ordered(&mut self, world: &World, query: &Statement) -> resqlite::Result<Option<Ordered>> {
         if let Some(known) = self.by_query.get(&query.sql) {
             return Ok(known.clone());
         }
         let explained = block_on(world.db.explain_stream(&query.sql, &query.params[..]))?;
-        let statement = match explained.maintenance {
-            MaintenanceExplanation::Rows { statement } => Some(statement),
+        let ordered = |statement, is_window| Some(Ordered { statement, is_window });
+        let ordered = match explained.maintenance {
+            MaintenanceExplanation::Rows { statement } => ordered(statement, false),
+            MaintenanceExplanation::Window { statement } => ordered(statement, true),
             _ => None,
         };
-        self.by_query.insert(query.sql.clone(), statement.clone());
-        Ok(statement)
+        self.by_query.insert(query.sql.clone(), ordered.clone());
+        Ok(ordered)
     }
 
     /// Forgets all if the schema is another one.

@@ -104,3 +104,19 @@ fn read_text(text: &str) -> Result<(Value, &str), String> {
         rest = chars.as_str();
     }
 }
+
+/// A query whose text ends with a LIMIT, without it. All parameters stay.
+pub fn without_limit(sql: &str) -> String {
+    let (query, clause) = sql.rsplit_once(" LIMIT ").expect("there is a LIMIT");
+    let clause = clause
+        .split(" -- ")
+        .next()
+        .unwrap_or(clause)
+        .trim_end_matches(';');
+    let all = match (clause.split_once(" OFFSET "), clause.split_once(", ")) {
+        (Some((limit, offset)), _) => format!("-1 - 0 * ({limit}) OFFSET 0 * ({offset})"),
+        (_, Some((offset, limit))) => format!("0 * ({offset}), -1 - 0 * ({limit})"),
+        _ => format!("-1 - 0 * ({clause})"),
+    };
+    format!("{query} LIMIT {all}")
+}

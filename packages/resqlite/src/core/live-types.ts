@@ -324,9 +324,10 @@ export interface StreamExplanation {
   volatile: string[]
   /**
    * How the result is brought up to date after a commit that affects the query: `'rows'`: only the rows that come from
-   * changed base rows are asked for; `'rerun'`: the whole query runs again.
+   * changed base rows are asked for; `'window'`: the same for a query with a LIMIT, of which some more rows are kept than
+   * are shown; `'rerun'`: the whole query runs again.
    */
-  maintenance: 'rows' | 'rerun'
+  maintenance: 'rows' | 'window' | 'rerun'
   /** Why the whole query runs again; null if it does not. */
   whyRerun: string | null
 }

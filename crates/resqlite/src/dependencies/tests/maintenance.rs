@@ -13,6 +13,12 @@ const SHOP: &str = "
     CREATE VIRTUAL TABLE f USING fts5(text);
 ";
 
+/// Without collations.
+const PLAIN: &str = "
+    CREATE TABLE t(id INTEGER PRIMARY KEY, a, b, c);
+    CREATE TABLE u(id INTEGER PRIMARY KEY, t, b, d);
+";
+
 impl Db {
     fn plan(&self, sql: &str) -> RowsPlan {
         let analysed = self.analyse(sql);
@@ -96,7 +102,6 @@ fn what_makes_one_row_of_many_or_depends_on_other_rows_is_not_maintained() {
         ("SELECT count(*) FROM t", "one value of many rows"),
         ("SELECT a FROM t GROUP BY a", "GROUP BY"),
         ("SELECT DISTINCT a FROM t", "DISTINCT"),
-        ("SELECT a FROM t ORDER BY a LIMIT 5", "LIMIT"),
         ("SELECT row_number() OVER (ORDER BY a) FROM t", "window"),
         ("SELECT a FROM t UNION ALL SELECT d FROM u", "compound"),
         ("SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u)", "subquery"),
@@ -146,4 +151,70 @@ fn a_result_whose_column_is_named_by_its_text_keeps_that_name() {
         "{}",
         plan.all
     );
+}
+
+#[test]
+fn of_a_window_more_rows_are_read_than_it_shows() {
+    let plan = db(SHOP).plan("SELECT a FROM t WHERE b = :b ORDER BY a LIMIT :n OFFSET ?");
+    let limit = plan.limit.expect("there is a LIMIT");
+    assert_eq!(
+        *plan.all,
+        *"SELECT a, a, \"t\".\"rowid\" FROM t WHERE b = :b ORDER BY a, \"t\".\"rowid\" LIMIT :n OFFSET ?3"
+    );
+    assert!(limit.first.ends_with("ORDER BY a, \"t\".\"rowid\" LIMIT ?4"));
+    assert_eq!(*limit.bounds, *"SELECT (?2 ), (?3 )");
+    assert!(!plan.one.contains("LIMIT") && !plan.sources[0].some.contains("LIMIT"));
+}
+
+#[test]
+fn a_window_without_order_has_that_of_the_keys() {
+    let plan = db(SHOP).plan("SELECT a FROM t LIMIT 5");
+    assert!(plan.all.ends_with("FROM t ORDER BY \"t\".\"rowid\" LIMIT 5"));
+}
+
+#[test]
+fn a_window_is_not_maintained_where_the_order_of_keys_costs_a_search() {
+    let db = db(PLAIN);
+    db.run("CREATE INDEX by_a ON t(a, b)");
+    for sql in [
+        // Found by an index whose rows come in another order, and sorted then.
+        "SELECT id FROM t WHERE a > 5 LIMIT 5",
+        "SELECT id FROM t ORDER BY a LIMIT 5",
+        "SELECT t.id FROM u JOIN t ON t.a = u.b LIMIT 5",
+    ] {
+        assert!(db.why_not(sql).contains("in another way"), "{sql}");
+    }
+    for sql in [
+        "SELECT id FROM t ORDER BY a, b LIMIT 5",
+        "SELECT id FROM t ORDER BY a DESC, b DESC LIMIT 5",
+        "SELECT id FROM t ORDER BY b LIMIT 5",
+        "SELECT c FROM t WHERE b = 5 LIMIT 5",
+        "SELECT u.id FROM u JOIN t ON t.id = u.t LIMIT 5",
+        "SELECT u.id FROM u JOIN t ON t.id = u.t ORDER BY u.d DESC LIMIT ?",
+        "SELECT u.id FROM u JOIN t ON t.a = u.b ORDER BY t.b LIMIT 5",
+    ] {
+        db.plan(sql);
+    }
+}
+
+#[test]
+fn a_window_is_not_maintained_if_partners_behind_left_join_order_it() {
+    let db = db(PLAIN);
+    for sql in [
+        "SELECT t.a FROM t LEFT JOIN u ON u.t = t.id ORDER BY u.d LIMIT 5",
+        "SELECT t.a FROM t LEFT JOIN u ON u.t = t.id ORDER BY t.a || u.d LIMIT 5",
+        "SELECT t.a, u.d AS x FROM t LEFT JOIN u ON u.t = t.id ORDER BY x LIMIT 5",
+        "SELECT t.a, u.d FROM t LEFT JOIN u ON u.t = t.id ORDER BY 2 LIMIT 5",
+    ] {
+        assert!(db.why_not(sql).contains("behind LEFT JOIN"), "{sql}");
+    }
+    db.plan("SELECT t.a, u.d FROM t LEFT JOIN u ON u.t = t.id ORDER BY t.b DESC LIMIT 5");
+}
+
+#[test]
+fn a_window_is_not_maintained_if_more_than_parameters_decides_on_it() {
+    let db = db(SHOP);
+    for sql in ["SELECT a FROM t LIMIT abs(5)", "SELECT a FROM t LIMIT '5'"] {
+        assert!(db.why_not(sql).contains("numbers and parameters"), "{sql}");
+    }
 }

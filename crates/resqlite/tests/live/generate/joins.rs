@@ -1,5 +1,7 @@
 //! Random queries whose results can be maintained, as far as that is known from their shape: plain SELECTs over joins.
 
+use resqlite::Value;
+
 use super::{
     draw::Draw,
     expressions::Named,
@@ -58,11 +60,36 @@ fn join(draw: &mut Draw<'_>) -> String {
         [] => String::new(),
         some => format!(" WHERE {}", some.join(" AND ")),
     };
+    let limit = limit(draw);
     let end = *draw.rng.pick(&["", "", "", ";", " -- WHERE 1"]);
     format!(
-        "SELECT {results}{comment} FROM {}{condition}{comment}{order}{end}",
+        "SELECT {results}{comment} FROM {}{condition}{comment}{order}{limit}{end}",
         from.text
     )
+}
+
+/// A window, small enough that there are rows around it.
+fn limit(draw: &mut Draw<'_>) -> String {
+    if !draw.rng.chance(30) {
+        return String::new();
+    }
+    let mut value = |common: usize| {
+        let number = draw.rng.weighted(&[(8, common), (1, 0)]) as i64;
+        let value = match draw.rng.below(40) {
+            0 => Value::Null,
+            1 => Value::Text(number.to_string()),
+            2 => Value::Real(number as f64),
+            3 | 4 => Value::Integer(-1),
+            _ => Value::Integer(number),
+        };
+        draw.value(value)
+    };
+    let (limit, offset) = (value(3), value(2));
+    match draw.rng.below(5) {
+        0 | 1 => format!(" LIMIT {limit}"),
+        2 => format!(" LIMIT {offset}, {limit}"),
+        _ => format!(" LIMIT {limit} OFFSET {offset}"),
+    }
 }
 
 /// A table twice, of which a condition of its own picks the rows each time.

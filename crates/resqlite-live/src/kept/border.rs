@@ -1,0 +1,97 @@
+//! The rows that are kept to show a window of them.
+//!
+//! **The invariant.** All rows of the whole result that are not kept sort behind the last kept row, the border. So while
+//! the window ends before the border, a row that is not kept and does not change is not shown, nor is one that changes and
+//! sorts behind the border then.
+
+use std::ops::Range;
+
+use crate::{
+    fault::planted,
+    kept::{Clip, KeptRow, KeptRows, OutOfOrder, Plan, SourceKey, Window},
+};
+
+/// How much of a result is kept to show a window of it: rows to the end of the window, and some more, so that a few may
+/// leave. They are in [`KeptRows`].
+#[derive(Debug, Clone, Copy)]
+pub struct KeptWindow {
+    window: Window,
+    /// How many rows are kept behind the window.
+    slack: usize,
+    /// The result has no more rows than those that are kept.
+    is_complete: bool,
+}
+
+impl KeptWindow {
+    /// Nothing is kept yet. `slack`: so many more rows are kept than the window needs.
+    pub fn new(window: Window, slack: usize) -> Self {
+        Self {
+            window,
+            slack,
+            is_complete: false,
+        }
+    }
+
+    /// The positions that are shown, of as many rows as there may be.
+    pub fn positions(&self) -> Range<usize> {
+        self.window.shown(usize::MAX)
+    }
+
+    /// How many rows a full run reads, at most.
+    pub fn most(&self) -> usize {
+        self.window.end.saturating_add(self.slack)
+    }
+
+    /// A full run has read these.
+    pub fn filled(&mut self, rows: &KeptRows) {
+        let is_short = rows.len() < self.most();
+        self.is_complete = is_short || planted("window_border_is_end");
+    }
+
+    /// How many rows are shown.
+    pub fn shown(&self, rows: &KeptRows) -> usize {
+        self.window.shown(rows.len()).len()
+    }
+
+    /// The fingerprints of the rows that are shown.
+    pub fn fingerprints(&self, rows: &KeptRows) -> Vec<u64> {
+        let Range { start, end } = self.window.shown(rows.len());
+        rows.fingerprints_at(start as u32..end as u32).collect()
+    }
+
+    /// What changes, as [`KeptRows::plan`] tells it of all kept rows, and what of it is shown. `None` if too few rows are
+    /// left to know what the window shows.
+    ///
+    /// # Errors
+    /// Those of [`KeptRows::plan`].
+    pub fn plan(
+        &self,
+        rows: &KeptRows,
+        changed: &[(usize, SourceKey)],
+        mut now: Vec<KeptRow>,
+    ) -> Result<Option<(Plan, Clip)>, OutOfOrder> {
+        if !self.is_complete && !planted("window_takes_beyond_border") {
+            now.retain(|row| !rows.ends_before(row));
+        }
+        let plan = rows.plan(changed, now)?;
+        let left = plan.rows_after(rows.len()) + usize::from(planted("window_lacks_last"));
+        // Where no row is kept there is no border.
+        if !self.is_complete && left < self.window.end.max(1) {
+            return Ok(None);
+        }
+        let clip = rows.clip(&plan, self.window);
+        Ok(Some((plan, clip)))
+    }
+
+    /// Makes the change.
+    ///
+    /// # Panics
+    /// Those of [`KeptRows::apply`].
+    pub fn apply(&mut self, rows: &mut KeptRows, plan: Plan) {
+        rows.apply(plan);
+        if rows.len() > self.most().saturating_add(self.slack) {
+            rows.truncate(self.most());
+            self.is_complete &= planted("window_stays_complete");
+        }
+    }
+}
