@@ -32,17 +32,12 @@ impl KeptWindow {
         }
     }
 
-    /// The positions that are shown, of as many rows as there may be.
-    pub fn positions(&self) -> Range<usize> {
-        self.window.shown(usize::MAX)
-    }
-
-    /// How many rows a full run reads, at most.
+    /// How many rows are read to be kept, at most.
     pub fn most(&self) -> usize {
         self.window.end.saturating_add(self.slack)
     }
 
-    /// A full run has read these.
+    /// These have been read.
     pub fn filled(&mut self, rows: &KeptRows) {
         let is_short = rows.len() < self.most();
         self.is_complete = is_short || planted("window_border_is_end");

@@ -1,9 +1,9 @@
 //! Runs the query of a live query: only rows that its last result did not have are packed.
 
-use std::{ops::Range, sync::Arc};
+use std::sync::Arc;
 
 use resqlite_live::{Differ, Difference};
-use resqlite_sqlite::{Statement, ValueRef};
+use resqlite_sqlite::Statement;
 
 use super::{engine_connection::EngineConnection, engine_connection::get, run::Run};
 use crate::{
@@ -23,17 +23,6 @@ pub(crate) struct Before<'a> {
     pub(crate) seed: u64,
 }
 
-/// A statement that returns the result of a query, perhaps among others.
-pub(super) struct Reads<'a> {
-    pub(super) sql: &'a Arc<str>,
-    /// How many columns of it are those of the result: all, if that is `None`. Others may follow.
-    pub(super) columns: Option<usize>,
-    /// The positions of the rows of the result.
-    pub(super) rows: Range<usize>,
-    /// If it has one parameter more than the query: their number, and the value.
-    pub(super) last_parameter: Option<(usize, i64)>,
-}
-
 /// Takes new rows; returns `false` if no more are wanted.
 pub(crate) type TakeRows<'a> = dyn FnMut(&Arc<ColumnLayout>, &RowBatch<'_>) -> bool + 'a;
 
@@ -50,40 +39,35 @@ impl EngineConnection {
         before: &Before<'_>,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<(Arc<ColumnLayout>, Option<Difference>)> {
-        let reads = Reads {
-            sql: &query.sql,
-            columns: None,
-            rows: 0..usize::MAX,
-            last_parameter: None,
-        };
-        self.compare_rows(&reads, query, before, take_rows, &mut |_, _| {})
+        self.compare_rows(&query.sql, query, None, before, take_rows, &mut |_, _| {})
     }
 
-    /// Runs a statement with the parameters of the query, and compares the result that it returns. `see` gets each row with
-    /// its fingerprint.
+    /// Runs `sql` with the parameters of the query, and compares the first `columns` of each row: all, if that is `None`.
+    /// `see` gets each row with its fingerprint.
     pub(super) fn compare_rows(
         &mut self,
-        reads: &Reads<'_>,
+        sql: &Arc<str>,
         query: &Query,
+        columns: Option<usize>,
         before: &Before<'_>,
         take_rows: &mut TakeRows<'_>,
         see: &mut dyn FnMut(&Statement, u64),
     ) -> Result<(Arc<ColumnLayout>, Option<Difference>)> {
-        let prepared = get(&mut self.cache, &self.sqlite, &self.guard, reads.sql)?;
+        let prepared = get(&mut self.cache, &self.sqlite, &self.guard, sql)?;
         let mut run = Run {
             prepared,
             packer: &mut self.packer,
             guard: &self.guard,
         };
-        let bound = match reads.last_parameter {
-            None => run.prepared.bind_query(query),
-            Some((number, value)) => {
-                let statement = &mut run.prepared.statement;
-                let bound = query.params.reader().bind_first(statement, number - 1);
-                bound.and_then(|()| Ok(statement.bind(number, ValueRef::Integer(value))?))
-            }
-        };
-        let result = bound.and_then(|()| run.compare(reads, query.integers, before, take_rows, see));
+        let bound = run.prepared.bind_query(query);
+        let result = bound.and_then(|()| {
+            let row = run.prepared.first_step()?;
+            let layout = match columns {
+                Some(columns) => ColumnLayout::of_first(&run.prepared.statement, columns),
+                None => Arc::clone(&run.prepared.layout),
+            };
+            run.compare(row, layout, query.integers, before, take_rows, see)
+        });
         run.prepared.end_run(query.params.byte_len());
         run.packer.recycle();
         result
@@ -91,38 +75,33 @@ impl EngineConnection {
 }
 
 impl Run<'_> {
-    /// `see` gets each row with its fingerprint.
+    /// `row`: the statement stands on one after its first step. `layout`: the columns that are packed and compared;
+    /// others may follow. `see` gets each row with its fingerprint.
     fn compare(
         &mut self,
-        reads: &Reads<'_>,
+        mut row: bool,
+        layout: Arc<ColumnLayout>,
         integers: Integers,
         before: &Before<'_>,
         take_rows: &mut TakeRows<'_>,
         see: &mut dyn FnMut(&Statement, u64),
     ) -> Result<(Arc<ColumnLayout>, Option<Difference>)> {
-        let mut row = self.prepared.first_step()?;
-        let layout = match reads.columns {
-            Some(columns) => ColumnLayout::of_first(&self.prepared.statement, columns),
-            None => Arc::clone(&self.prepared.layout),
-        };
         let columns = layout.names().len();
         // Rows of other columns have nothing in common.
         let same_columns = before.layout.is_some_and(|before| before.id() == layout.id());
         let comparable = if same_columns { before.fingerprints } else { &[] };
         let mut differ = Differ::new(comparable);
         self.packer.begin(columns, integers);
-        let mut position = 0;
         while row {
             let print = fingerprint(&self.prepared.statement, columns, before.seed);
             see(&self.prepared.statement, print);
-            if reads.rows.contains(&position) && differ.push(print) {
+            if differ.push(print) {
                 if self.packer.is_full(limits::ROW_BATCH_ROWS_MAX) {
                     self.hand_over_new(&layout, take_rows)?;
                 }
                 self.packer.push(&self.prepared.statement)?;
             }
             row = self.prepared.statement.step()?;
-            position += 1;
         }
         self.hand_over_new(&layout, take_rows)?;
         let lost = comparable.len() < before.fingerprints.len();

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use resqlite_live::{Difference, KeptRow, KeptRows, KeptWindow, SourceKey, Value, Window};
+use resqlite_live::{Difference, KeptRow, KeptRows, SourceKey, Value, Window};
 use resqlite_sqlite::{Statement, ValueRef};
 
 use super::{
-    compare::{Before, Reads, TakeRows},
+    compare::{Before, TakeRows},
     engine_connection::{EngineConnection, get},
     run::Run,
 };
@@ -51,47 +51,64 @@ pub(crate) struct Maintained<'a> {
 }
 
 impl EngineConnection {
-    /// Runs the whole query, as [`compare`](Self::compare) does, and keeps its rows: of a window, those that it needs.
+    /// Runs the whole query, as [`compare`](Self::compare) does, and keeps its rows.
     ///
     /// # Errors
     /// Those of [`compare`](Self::compare).
     pub(crate) fn compare_and_keep(
         &mut self,
         Maintained { query, plan, seed }: Maintained<'_>,
-        window: Option<&KeptWindow>,
         before: &Before<'_>,
         take_rows: &mut TakeRows<'_>,
         keep: &mut Keep,
     ) -> Result<(Arc<ColumnLayout>, Option<Difference>)> {
         debug_assert_eq!(seed, before.seed);
-        let mut reads = Reads {
-            sql: &plan.all,
-            columns: Some(plan.columns),
-            rows: 0..usize::MAX,
-            last_parameter: None,
-        };
-        if let (Some(limit), Some(window)) = (&plan.limit, window) {
-            reads.sql = &limit.first;
-            reads.rows = window.positions();
-            // A negative LIMIT is none.
-            let most = i64::try_from(window.most()).unwrap_or(-1);
-            reads.last_parameter = Some((plan.parameters + 1, most));
-        }
-        self.compare_rows(&reads, query, before, take_rows, &mut |statement, print| {
-            keep.add(|| kept_row(statement, plan, print));
-        })
+        self.compare_rows(
+            &plan.all,
+            query,
+            Some(plan.columns),
+            before,
+            take_rows,
+            &mut |statement, print| keep.add(|| kept_row(statement, plan, print)),
+        )
     }
 
-    /// The rows that LIMIT and OFFSET of a query leave; `None` if their values are no integers.
+    /// Keeps the first rows of a result with a LIMIT, so many.
     ///
     /// # Errors
-    /// What SQLite says; [`Error::Parameter`] for parameters that do not fit the query.
-    pub(crate) fn window(&mut self, query: &Query, plan: &RowsPlan, limit: &Limit) -> Result<Option<Window>> {
-        let prepared = self.get(&plan.all)?;
-        let bound = prepared.bind_query(query);
+    /// What SQLite says. Not all rows need be among those that the query itself looks at.
+    pub(crate) fn keep_first(
+        &mut self,
+        Maintained { query, plan, seed }: Maintained<'_>,
+        limit: &Limit,
+        most: usize,
+        keep: &mut Keep,
+    ) -> Result<()> {
+        let prepared = self.get(&limit.first)?;
+        let statement = &mut prepared.statement;
+        let mut add_all = || {
+            query.params.reader().bind_first(statement, plan.parameters)?;
+            // A negative LIMIT is none.
+            let most = i64::try_from(most).unwrap_or(-1);
+            statement.bind(plan.parameters + 1, ValueRef::Integer(most))?;
+            while statement.step()? {
+                let print = fingerprint(statement, plan.columns, seed);
+                keep.add(|| kept_row(statement, plan, print));
+            }
+            Ok(())
+        };
+        let added = add_all();
         prepared.end_run(query.params.byte_len());
-        bound?;
-        // Only the query itself has the names of its parameters.
+        added
+    }
+
+    /// What LIMIT and OFFSET of a query leave that has run; `None` if their values are no integers.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn window(&mut self, query: &Query, plan: &RowsPlan, limit: &Limit) -> Result<Option<Window>> {
+        // Only the whole statement has the names of all parameters.
+        let prepared = self.get(&plan.all)?;
         let values = query.params.reader().values(&prepared.statement)?;
         let prepared = self.get(&limit.bounds)?;
         let statement = &mut prepared.statement;

@@ -221,7 +221,7 @@ impl Kept {
 }
 
 /// Whether an expression has no value for some row.
-fn is_of_values(error: &Error) -> bool {
+pub(super) fn is_of_values(error: &Error) -> bool {
     let primary = error.sqlite().map(resqlite_sqlite::Error::primary);
     primary.is_some_and(|primary| [codes::ERROR, codes::TOOBIG, codes::MISMATCH].contains(&primary))
 }

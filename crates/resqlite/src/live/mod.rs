@@ -9,6 +9,7 @@
 //! jobs          what a thread that was called does
 //! rerun         one run: the statements of a query in one read transaction, compared with the last result
 //! maintain      a run that asks only for the rows of changed base rows
+//! window        what is kept of a result with a LIMIT
 //! statement_run the run of one statement
 //! verification  audits: re-runs that should change nothing
 //! external      commits by other processes
@@ -37,6 +38,7 @@ mod statement_run;
 mod stats;
 mod subscription;
 mod verification;
+mod window;
 
 pub(crate) use coordinator::LiveCoordinator;
 pub(crate) use external::{ExternalListener, ExternalWatch};

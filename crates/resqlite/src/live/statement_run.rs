@@ -2,13 +2,14 @@
 
 use std::{sync::Arc, time::Instant};
 
-use resqlite_live::{Dependencies, Difference, KeptRows, KeptWindow, Segment, Window, fault::planted};
+use resqlite_live::{Dependencies, Difference, KeptRows, Segment, fault::planted};
 
 use super::{
     coordinator::LiveCoordinator,
     live_query::Part,
     maintain::{Kept, Step},
     request::Maintenance,
+    window,
 };
 use crate::{
     connection::{
@@ -253,19 +254,8 @@ impl StatementRun<'_> {
         take_rows: &mut TakeRows<'_>,
     ) -> Result<(Arc<ColumnLayout>, New)> {
         let keeps = !self.part.is_unfit && (self.part.pays_to_keep() || self.is_always());
-        let exact = self.exact.filter(|_| keeps);
-        // A LIMIT that is no integer is left to SQLite.
-        let (state, mut window) = match (exact, &plan.limit) {
-            (Some(state), Some(limit)) => {
-                let window = self.connection.window(self.query, plan, limit)?;
-                (
-                    window.map(|_| state),
-                    window.map(|window| self.kept_window(window)),
-                )
-            }
-            (state, _) => (state, None),
-        };
-        let mut keep = if state.is_some() {
+        let state = self.exact.filter(|_| keeps);
+        let mut keep = if state.is_some() && plan.limit.is_none() {
             Keep::Rows(Box::new(KeptRows::new(plan.order.clone())), limits::KEPT_BYTES)
         } else {
             Keep::Nothing
@@ -283,24 +273,26 @@ impl StatementRun<'_> {
                 seed: self.coordinator.seed,
             },
         );
-        let (layout, difference) =
-            self.connection
-                .compare_and_keep(maintained, window.as_ref(), &before, take_rows, &mut keep)?;
+        let (layout, difference) = self
+            .connection
+            .compare_and_keep(maintained, &before, take_rows, &mut keep)?;
         let micros = began.elapsed().as_micros() as u64;
+        let mut window = None;
+        if let (Some(limit), Some(_)) = (&plan.limit, state) {
+            let shown = difference
+                .as_ref()
+                .map_or(&*fingerprints, |now| &now.fingerprints);
+            (keep, window) = window::keep(self.connection, maintained, limit, self.slack(), shown)?;
+        }
         let kept = match (keep, state) {
             (Keep::Unfit, _) => KeptNow::Unfit,
             (Keep::Nothing, _) | (_, None) => KeptNow::No,
-            (Keep::Rows(rows, _), Some(state)) => {
-                if let Some(window) = &mut window {
-                    window.filled(&rows);
-                }
-                KeptNow::Yes(Box::new(Kept {
-                    plan: Arc::clone(plan),
-                    rows: *rows,
-                    window,
-                    state,
-                }))
-            }
+            (Keep::Rows(rows, _), Some(state)) => KeptNow::Yes(Box::new(Kept {
+                plan: Arc::clone(plan),
+                rows: *rows,
+                window,
+                state,
+            })),
         };
         let whole = Whole {
             difference,
@@ -310,13 +302,13 @@ impl StatementRun<'_> {
         Ok((layout, New::Whole(whole)))
     }
 
-    fn kept_window(&self, window: Window) -> KeptWindow {
-        let slack = if self.is_always() {
+    /// How many rows are kept behind a window.
+    fn slack(&self) -> usize {
+        if self.is_always() {
             limits::WINDOW_SLACK_IN_TESTS
         } else {
             limits::WINDOW_SLACK
-        };
-        KeptWindow::new(window, slack)
+        }
     }
 
     fn is_always(&self) -> bool {

@@ -1,0 +1,46 @@
+//! Keeps the rows of a result with a LIMIT: those up to its end, and some behind it.
+
+use resqlite_live::{KeptRows, KeptWindow, fault::planted};
+
+use super::maintain::is_of_values;
+use crate::{
+    connection::{
+        engine_connection::EngineConnection,
+        keep::{Keep, Maintained},
+    },
+    core::{error::Result, limits},
+    dependencies::Limit,
+};
+
+/// Reads the rows to be kept, in the state in which the statement has run. `shown`: the fingerprints of its result.
+///
+/// They are not read together with the result: rows that are not shown must make no error.
+pub(super) fn keep(
+    connection: &mut EngineConnection,
+    maintained: Maintained<'_>,
+    limit: &Limit,
+    slack: usize,
+    shown: &[u64],
+) -> Result<(Keep, Option<KeptWindow>)> {
+    let Some(window) = connection.window(maintained.query, maintained.plan, limit)? else {
+        return Ok((Keep::Nothing, None));
+    };
+    let mut window = KeptWindow::new(window, slack);
+    let order = maintained.plan.order.clone();
+    let mut keep = Keep::Rows(Box::new(KeptRows::new(order)), limits::KEPT_BYTES);
+    match connection.keep_first(maintained, limit, window.most(), &mut keep) {
+        Err(error) if is_of_values(&error) && !planted("window_error_behind_it") => {
+            return Ok((Keep::Unfit, None));
+        }
+        kept => kept?,
+    }
+    let Keep::Rows(rows, _) = &keep else {
+        return Ok((keep, None));
+    };
+    window.filled(rows);
+    // In a damaged file, an index may have other rows than its table.
+    if window.fingerprints(rows) != shown {
+        return Ok((Keep::Unfit, None));
+    }
+    Ok((keep, Some(window)))
+}
