@@ -91,7 +91,7 @@ impl EngineConnection {
             // A negative LIMIT is none.
             let most = i64::try_from(most).unwrap_or(-1);
             statement.bind(plan.parameters + 1, ValueRef::Integer(most))?;
-            while statement.step()? {
+            while matches!(keep, Keep::Rows(..)) && statement.step()? {
                 let print = fingerprint(statement, plan.columns, seed);
                 keep.add(|| kept_row(statement, plan, print));
             }

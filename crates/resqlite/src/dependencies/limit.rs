@@ -44,23 +44,25 @@ const UNCERTAIN: Refused = "its LIMIT is more than numbers and parameters";
 
 /// The text of an expression in which parameters have numbers.
 fn value(clause: &str, tokens: &[Token], numbered: &Numbered) -> std::result::Result<String, Refused> {
-    let mut text = String::new();
-    for token in tokens {
+    let word = |token: &Token| {
         let word = &clause[token.span.clone()];
-        text += &match token.kind {
+        match token.kind {
             TK_VARIABLE if !word.starts_with('?') => {
-                format!("?{}", numbered.number_of(word).ok_or(UNCERTAIN)?)
+                let number = numbered.number_of(word).ok_or(UNCERTAIN)?;
+                Ok(format!("?{number}"))
             }
-            TK_VARIABLE | TK_INTEGER | TK_LP | TK_RP | TK_PLUS | TK_MINUS | TK_STAR | TK_SLASH => word.into(),
-            _ => return Err(UNCERTAIN),
-        };
-        text.push(' ');
-    }
-    Ok(text)
+            TK_VARIABLE | TK_INTEGER | TK_LP | TK_RP | TK_PLUS | TK_MINUS | TK_STAR | TK_SLASH => {
+                Ok(word.into())
+            }
+            _ => Err(UNCERTAIN),
+        }
+    };
+    let words: std::result::Result<Vec<String>, Refused> = tokens.iter().map(word).collect();
+    Ok(words?.join(" "))
 }
 
-/// Whether SQLite looks for the rows of two statements in the same way. If it does, an order with more terms and further
-/// columns cost next to nothing: rows that no index brings in this order are sorted for both.
+/// Whether SQLite finds the rows of two statements in the same way, and sorts both or neither. If so, more terms in the order
+/// of one cost next to nothing.
 ///
 /// # Errors
 /// What SQLite says.
@@ -70,13 +72,13 @@ pub(super) fn is_same_search(connection: &Connection, one: &str, other: &str) ->
 
 fn search(connection: &Connection, sql: &str) -> Result<Vec<String>> {
     let explain = format!("EXPLAIN QUERY PLAN {sql}");
-    let (mut steps, statement) = (Vec::new(), connection.prepare(&explain, false)?.statement);
-    let Some(mut plan) = statement else {
+    let mut steps = Vec::new();
+    let Some(mut plan) = connection.prepare(&explain, false)?.statement else {
         return Ok(steps);
     };
     while plan.step()? {
         let step = plan.column_text(3).unwrap_or_default();
-        // How many terms an index leaves open.
+        // It tells how many terms are left to sort by.
         let is_partly_sorted = step.starts_with("USE TEMP B-TREE FOR LAST");
         steps.push(if is_partly_sorted { "SORT".into() } else { step });
     }
@@ -97,17 +99,17 @@ mod tests {
 
     #[test]
     fn the_values_of_both_are_selected() {
-        assert_eq!(bounds_of("LIMIT 10").unwrap(), "SELECT (10 ), (0)");
-        assert_eq!(bounds_of("limit 10 offset ?7").unwrap(), "SELECT (10 ), (?7 )");
+        assert_eq!(bounds_of("LIMIT 10").unwrap(), "SELECT (10), (0)");
+        assert_eq!(bounds_of("limit 10 offset ?7").unwrap(), "SELECT (10), (?7)");
         assert_eq!(
             bounds_of("LIMIT 5, -(2 + 1) * 4").unwrap(),
-            "SELECT (- ( 2 + 1 ) * 4 ), (5 )"
+            "SELECT (- ( 2 + 1 ) * 4), (5)"
         );
     }
 
     #[test]
     fn parameters_with_names_get_their_numbers() {
-        assert_eq!(bounds_of("LIMIT @b OFFSET :a").unwrap(), "SELECT (?2 ), (?1 )");
+        assert_eq!(bounds_of("LIMIT @b OFFSET :a").unwrap(), "SELECT (?2), (?1)");
     }
 
     #[test]

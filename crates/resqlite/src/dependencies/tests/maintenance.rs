@@ -162,7 +162,7 @@ fn of_a_window_more_rows_are_read_than_it_shows() {
         *"SELECT a, a, \"t\".\"rowid\" FROM t WHERE b = :b ORDER BY a, \"t\".\"rowid\" LIMIT :n OFFSET ?3"
     );
     assert!(limit.first.ends_with("ORDER BY a, \"t\".\"rowid\" LIMIT ?4"));
-    assert_eq!(*limit.bounds, *"SELECT (?2 ), (?3 )");
+    assert_eq!(*limit.bounds, *"SELECT (?2), (?3)");
     assert!(!plan.one.contains("LIMIT") && !plan.sources[0].some.contains("LIMIT"));
 }
 
