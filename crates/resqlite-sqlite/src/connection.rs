@@ -1,6 +1,7 @@
 //! A connection. The thread that opens it is the only one that uses and closes it.
 
 use std::{
+    cell::RefCell,
     ffi::{c_int, c_void},
     ptr::{self, NonNull},
     rc::Rc,
@@ -117,6 +118,7 @@ impl Connection {
         let handle = Rc::new(Handle {
             db,
             hooks: Box::<Hooks>::default(),
+            given_rows: RefCell::default(),
         });
         handle.check(code)?;
         let connection = Self { handle };
@@ -367,7 +369,7 @@ impl Connection {
         self.configure(ffi::SQLITE_DBCONFIG_TRUSTED_SCHEMA, on)
     }
 
-    pub(crate) fn handle(&self) -> &Handle {
+    pub(crate) fn handle(&self) -> &Rc<Handle> {
         &self.handle
     }
 

@@ -1,6 +1,6 @@
 //! The owned `sqlite3*` with the hooks that are registered on it.
 
-use std::ptr::NonNull;
+use std::{cell::RefCell, collections::BTreeSet, ptr::NonNull};
 
 use resqlite_sqlite_sys as ffi;
 
@@ -15,6 +15,8 @@ pub(crate) struct Handle {
     pub(crate) db: NonNull<ffi::sqlite3>,
     /// Boxed because SQLite keeps its address.
     pub(crate) hooks: Box<Hooks>,
+    /// The names of the tables of given rows, in lower case.
+    pub(crate) given_rows: RefCell<BTreeSet<String>>,
 }
 
 impl Handle {

@@ -32,6 +32,7 @@ pub mod fault_vfs;
 mod file_locks;
 mod full_text;
 mod functions;
+mod given_rows;
 mod handle;
 mod header;
 mod hooks;
@@ -53,8 +54,9 @@ pub mod codes {
         SQLITE_CONSTRAINT_FOREIGNKEY as CONSTRAINT_FOREIGNKEY, SQLITE_CORRUPT as CORRUPT,
         SQLITE_ERROR as ERROR, SQLITE_FULL as FULL, SQLITE_INTERRUPT as INTERRUPT, SQLITE_IOERR as IOERR,
         SQLITE_IOERR_DIR_FSYNC as IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC as IOERR_FSYNC,
-        SQLITE_LOCKED as LOCKED, SQLITE_MISMATCH as MISMATCH, SQLITE_NOMEM as NOMEM, SQLITE_NOTADB as NOTADB,
-        SQLITE_PROTOCOL as PROTOCOL, SQLITE_READONLY as READONLY, SQLITE_TOOBIG as TOOBIG,
+        SQLITE_LOCKED as LOCKED, SQLITE_MISMATCH as MISMATCH, SQLITE_MISUSE as MISUSE, SQLITE_NOMEM as NOMEM,
+        SQLITE_NOTADB as NOTADB, SQLITE_PROTOCOL as PROTOCOL, SQLITE_READONLY as READONLY,
+        SQLITE_TOOBIG as TOOBIG,
     };
 }
 
@@ -79,6 +81,7 @@ pub use connection::{
 pub use error::{Error, Result};
 pub use file_locks::locks_survive_other_copies;
 pub use functions::{Aggregate, Call, Signature};
+pub use given_rows::{GivenRows, Rows};
 pub use header::Header;
 pub use hooks::{Action, PreUpdate, RowOperation, action};
 pub use key::Key;

@@ -1,6 +1,6 @@
 //! Values that SQLite owns.
 
-use std::{ptr::NonNull, slice};
+use std::{ffi::c_void, ptr::NonNull, slice};
 
 use resqlite_sqlite_sys as ffi;
 
@@ -46,6 +46,32 @@ pub(crate) unsafe fn read<'a>(value: NonNull<ffi::sqlite3_value>) -> ValueRef<'a
                 ValueRef::Blob(bytes(ffi::sqlite3_value_blob(raw).cast(), length))
             }
             _ => ValueRef::Null,
+        }
+    }
+}
+
+/// Makes a value the result of a function or of a virtual table's column. SQLite copies it. Text and BLOBs that are too
+/// large for the connection become an error.
+///
+/// # Safety
+/// SQLite gave `context` to a callback that is under way.
+#[allow(unsafe_code)]
+pub(crate) unsafe fn set_result(context: *mut ffi::sqlite3_context, result: ValueRef<'_>) {
+    let copy = ffi::SQLITE_TRANSIENT();
+    // SAFETY: promised by the caller; text and BLOBs are copied before the function returns.
+    unsafe {
+        match result {
+            ValueRef::Null => ffi::sqlite3_result_null(context),
+            ValueRef::Integer(integer) => ffi::sqlite3_result_int64(context, integer),
+            ValueRef::Real(real) => ffi::sqlite3_result_double(context, real),
+            ValueRef::Text(bytes) => {
+                let (start, length) = (bytes.as_ptr().cast(), bytes.len() as u64);
+                ffi::sqlite3_result_text64(context, start, length, copy, ffi::SQLITE_UTF8 as u8);
+            }
+            ValueRef::Blob(bytes) => {
+                let start = bytes.as_ptr().cast::<c_void>();
+                ffi::sqlite3_result_blob64(context, start, bytes.len() as u64, copy);
+            }
         }
     }
 }

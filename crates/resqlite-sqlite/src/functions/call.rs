@@ -1,12 +1,7 @@
 //! One call of a function: its arguments and its result.
 #![allow(unsafe_code)]
 
-use std::{
-    ffi::{c_int, c_void},
-    marker::PhantomData,
-    ptr::NonNull,
-    slice,
-};
+use std::{ffi::c_int, marker::PhantomData, ptr::NonNull, slice};
 
 use resqlite_sqlite_sys as ffi;
 
@@ -68,23 +63,8 @@ impl<'a> Call<'a> {
 
     /// Sets the result. SQLite copies it. Text and BLOBs that are too large for the connection become an error.
     pub fn set(&self, result: ValueRef<'_>) {
-        let (context, copy) = (self.context, ffi::SQLITE_TRANSIENT());
-        // SAFETY: the call is under way; text and BLOBs are copied before the function returns.
-        unsafe {
-            match result {
-                ValueRef::Null => ffi::sqlite3_result_null(context),
-                ValueRef::Integer(integer) => ffi::sqlite3_result_int64(context, integer),
-                ValueRef::Real(real) => ffi::sqlite3_result_double(context, real),
-                ValueRef::Text(bytes) => {
-                    let (start, length) = (bytes.as_ptr().cast(), bytes.len() as u64);
-                    ffi::sqlite3_result_text64(context, start, length, copy, ffi::SQLITE_UTF8 as u8);
-                }
-                ValueRef::Blob(bytes) => {
-                    let start = bytes.as_ptr().cast::<c_void>();
-                    ffi::sqlite3_result_blob64(context, start, bytes.len() as u64, copy);
-                }
-            }
-        }
+        // SAFETY: the call is under way.
+        unsafe { value::set_result(self.context, result) };
     }
 
     pub(super) fn fail(&self, message: &str) {

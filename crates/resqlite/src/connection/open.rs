@@ -149,3 +149,50 @@ fn set_pragmas(connection: &Connection, settings: &Settings, reach: Reach) -> re
 fn set_pragma(connection: &Connection, name: &str, value: &str) -> resqlite_sqlite::Result<()> {
     connection.execute_script(&format!("PRAGMA {name} = {value}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use resqlite_sqlite::{Rows, ValueRef};
+
+    use super::open;
+    use crate::{
+        connection::location::Location,
+        core::options::{Options, Settings},
+        guard::authorizer::Role,
+    };
+
+    struct Number(i64);
+
+    impl Rows for Number {
+        fn len(&self) -> usize {
+            1
+        }
+        fn rowid(&self, _: usize) -> Option<i64> {
+            None
+        }
+        fn value(&self, _: usize, _: usize) -> Option<ValueRef<'_>> {
+            Some(ValueRef::Integer(self.0))
+        }
+    }
+
+    #[test]
+    fn every_connection_may_read_rows_that_the_engine_gives() {
+        for untrusted in [false, true] {
+            let options = Options {
+                untrusted: Some(untrusted),
+                ..Options::default()
+            };
+            let location = Location::find(":memory:", &options).unwrap();
+            let settings = Settings::decide(&options).unwrap();
+            let _writer = open(&location, &settings, Role::Writer, |_| {}).unwrap();
+            let reader = open(&location, &settings, Role::Reader, |_| {}).unwrap();
+            let given = reader
+                .sqlite
+                .register_given_rows("sqlite_given", "n INTEGER")
+                .unwrap();
+            let sql = "SELECT n + 1 FROM sqlite_given WHERE n = '5'";
+            let read = given.show(&Number(5), || reader.sqlite.query_text(sql));
+            assert_eq!(read.unwrap().as_deref(), Some("6"));
+        }
+    }
+}
