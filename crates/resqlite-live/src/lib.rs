@@ -15,7 +15,7 @@
 //! change its result. [`Dependencies::verdict`] is the reference rule by which a commit affects it; the [`Registry`]
 //! finds the affected ones of very many. The [`Scheduler`] decides when they re-run, and a [`Differ`] compares the new
 //! result with the one before. [`KeptRows`] know which base rows their rows came from: what few changed ones change is
-//! found without a comparison of all.
+//! found without a comparison of all. [`Groups`] do so for aggregates.
 //!
 //! Everything here over-approximates: tables make it correct; columns and values only save work. Where a bound in
 //! [`limits`] is reached or something is not known, a summary reports more than what changed ([`Columns::Any`],
@@ -51,6 +51,7 @@ mod dependencies;
 #[doc(hidden)]
 pub mod fault;
 mod filter;
+mod groups;
 mod image;
 mod interest;
 mod kept;
@@ -74,6 +75,7 @@ pub use column_set::{ColumnSet, Columns};
 pub use commit_log::{Commit, CommitLog, Overflow};
 pub use dependencies::{Dependencies, TableDependency};
 pub use filter::{Conjunct, Filter, Test};
+pub use groups::{Aggregate, AggregateValue, Contribution, Doubt, Group, GroupTerm, Groups, GroupsChange};
 pub use image::{Image, Watched};
 pub use interest::Interest;
 pub use kept::{

@@ -56,6 +56,11 @@ impl Value {
         }
     }
 
+    /// Whether this is an INTEGER or a REAL that equals one.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self.canonical(), Canonical::Integer(_))
+    }
+
     /// The position of the storage class in the order.
     fn class(&self) -> u8 {
         match self {

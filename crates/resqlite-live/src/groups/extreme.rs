@@ -1,0 +1,96 @@
+//! Minimum and maximum.
+
+use std::cmp::Ordering;
+
+use crate::{fault::planted, groups::doubt::Doubt, value::Value};
+
+/// The least or the greatest of all values but NULLs, under BINARY.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Extreme {
+    /// How a value compares with the extreme if it takes its place.
+    better: Ordering,
+    /// NULL if there are no values.
+    value: Value,
+    /// How many values equal it.
+    equal: u64,
+    count: u64,
+}
+
+impl Extreme {
+    pub(super) fn least() -> Self {
+        Self::new(Ordering::Less)
+    }
+
+    pub(super) fn greatest() -> Self {
+        Self::new(Ordering::Greater)
+    }
+
+    fn new(better: Ordering) -> Self {
+        Self {
+            better,
+            value: Value::Null,
+            equal: 0,
+            count: 0,
+        }
+    }
+
+    pub(super) fn value(&self) -> &Value {
+        &self.value
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.value.heap_bytes()
+    }
+
+    pub(super) fn add(&mut self, value: &Value) -> Result<(), Doubt> {
+        if matches!(value, Value::Null) {
+            return Ok(());
+        }
+        let ordering = value.cmp(&self.value);
+        if self.count == 0 || ordering == self.better {
+            (self.value, self.equal) = (value.clone(), 1);
+        } else if ordering.is_eq() {
+            if !is_same(value, &self.value) && !planted("groups_equal_extremes") {
+                return Err(Doubt::EqualExtremes);
+            }
+            self.equal += 1;
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    pub(super) fn subtract(&mut self, value: &Value) -> Result<(), Doubt> {
+        if matches!(value, Value::Null) {
+            return Ok(());
+        }
+        self.count = self.count.checked_sub(1).ok_or(Doubt::NeverCame)?;
+        let ordering = value.cmp(&self.value);
+        if ordering == self.better {
+            return Err(Doubt::NeverCame);
+        }
+        if ordering.is_eq() {
+            self.equal = self.equal.checked_sub(1).ok_or(Doubt::NeverCame)?;
+        }
+        if self.count == 0 {
+            *self = Self::new(self.better);
+        }
+        Ok(())
+    }
+
+    /// Whether the extreme is known.
+    pub(super) fn check(&self) -> Result<(), Doubt> {
+        if self.equal == 0 && self.count > 0 && !planted("groups_extreme_left") {
+            return Err(Doubt::ExtremeLeft);
+        }
+        Ok(())
+    }
+}
+
+/// Whether two values that compare equal are one and the same: 1 and 1.0 are not, nor are 0.0 and -0.0.
+fn is_same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Integer(_), Value::Real(_)) | (Value::Real(_), Value::Integer(_)) => false,
+        (Value::Real(left), Value::Real(right)) => left.to_bits() == right.to_bits(),
+        _ => true,
+    }
+}

@@ -1,0 +1,65 @@
+//! Sums of INTEGERs that are the same in any order.
+
+use crate::{fault::planted, groups::doubt::Doubt, value::Value};
+
+/// The sum of all values but NULLs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Sum {
+    /// The sum of the positive values. Together with that of the negative ones it bounds every sum on the way, in whatever
+    /// order.
+    positive: i128,
+    negative: i128,
+    pub(super) count: u64,
+}
+
+impl Sum {
+    pub(super) fn add(&mut self, value: &Value) -> Result<(), Doubt> {
+        let Some(integer) = integer(value)? else {
+            return Ok(());
+        };
+        *self.part(integer) += i128::from(integer);
+        self.count += 1;
+        Ok(())
+    }
+
+    pub(super) fn subtract(&mut self, value: &Value) -> Result<(), Doubt> {
+        let Some(integer) = integer(value)? else {
+            return Ok(());
+        };
+        *self.part(integer) -= i128::from(integer);
+        self.count = self.count.checked_sub(1).ok_or(Doubt::NeverCame)?;
+        Ok(())
+    }
+
+    /// Whether SQLite finds this sum without an overflow, in any order.
+    pub(super) fn check(&self) -> Result<(), Doubt> {
+        let fits = |part| i64::try_from(part).is_ok() || planted("groups_overflow");
+        if fits(self.positive) && fits(self.negative) {
+            Ok(())
+        } else {
+            Err(Doubt::Overflow)
+        }
+    }
+
+    pub(super) fn total(&self) -> i64 {
+        (self.positive + self.negative) as i64
+    }
+
+    fn part(&mut self, integer: i64) -> &mut i128 {
+        if integer < 0 {
+            &mut self.negative
+        } else {
+            &mut self.positive
+        }
+    }
+}
+
+/// `None` for NULL. SQLite reads numbers from TEXT, too, which is left to it.
+fn integer(value: &Value) -> Result<Option<i64>, Doubt> {
+    match value {
+        Value::Null => Ok(None),
+        Value::Integer(integer) => Ok(Some(*integer)),
+        Value::Real(real) if planted("groups_real_sum") => Ok(Some(*real as i64)),
+        Value::Real(_) | Value::Text(_) | Value::Blob(_) => Err(Doubt::NotAnInteger),
+    }
+}
