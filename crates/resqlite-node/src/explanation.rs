@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 pub(crate) fn to_json(explanation: &Explanation) -> Vec<u8> {
     let (maintenance, why_rerun) = match &explanation.maintenance {
         MaintenanceExplanation::Rows { .. } => ("rows", None),
+        MaintenanceExplanation::Groups { .. } => ("groups", None),
+        MaintenanceExplanation::Aggregates { .. } => ("aggregates", None),
         MaintenanceExplanation::Window { .. } => ("window", None),
         MaintenanceExplanation::Rerun(why) => ("rerun", Some(why)),
     };

@@ -138,6 +138,12 @@ impl Groups {
         self.groups.get(values)
     }
 
+    /// The group that has these values, with its own.
+    pub fn get_key_value(&self, values: &[Value]) -> Option<(&[Value], &Group)> {
+        let found = self.groups.get_key_value(values);
+        found.map(|(values, group)| (&**values, group))
+    }
+
     /// All groups by their values, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&[Value], &Group)> {
         self.groups.iter().map(|(values, group)| (&**values, group))

@@ -24,7 +24,8 @@ use crate::{
     handle::Handle,
 };
 
-/// A table of a connection that has rows only while [`show`](Self::show) runs. It goes when this is dropped.
+/// A table of a connection that has rows only while [`show`](Self::show) runs. It goes when this is dropped: SQLite
+/// then prepares statements again that read it, so that they find another one of the same name.
 ///
 /// ```
 /// use resqlite_sqlite::{Access, Connection, Rows, ValueRef};
@@ -114,6 +115,7 @@ impl Drop for GivenRows {
     fn drop(&mut self) {
         // Without memory for that, the table stays, and has no rows.
         self.set_module(ptr::null(), ptr::null_mut(), None);
+        self.table.go();
         let name = self.table.name().to_ascii_lowercase();
         self.handle.given_rows.borrow_mut().remove(&name);
     }

@@ -137,6 +137,10 @@ unsafe extern "C" fn start(
     // SAFETY: SQLite passes a cursor of ours.
     unsafe {
         let (cursor, table) = parts(cursor);
+        if cursor.show == 0 && table.is_gone() {
+            // Makes SQLite prepare the statement again.
+            return ffi::SQLITE_SCHEMA;
+        }
         let Some(show) = table.now() else {
             return fail(cursor, &format!("no rows of {} are given", table.name()));
         };

@@ -19,6 +19,8 @@ pub(super) struct Table {
     shown: Cell<Option<Shown>>,
     /// How many shows there were.
     shows: Cell<u64>,
+    /// Whoever owned it has dropped it. Another one may have its name by now.
+    is_gone: Cell<bool>,
 }
 
 #[derive(Clone, Copy)]
@@ -47,6 +49,7 @@ impl Table {
             declaration,
             shown: Cell::new(None),
             shows: Cell::new(0),
+            is_gone: Cell::new(false),
         }
     }
 
@@ -56,6 +59,14 @@ impl Table {
 
     pub(super) fn declaration(&self) -> &CStr {
         &self.declaration
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        self.is_gone.get()
+    }
+
+    pub(super) fn go(&self) {
+        self.is_gone.set(true);
     }
 
     /// The number of the show that is under way.

@@ -298,3 +298,15 @@ fn columns_that_sqlite_does_not_take_are_refused() {
     assert_eq!(refused("a\0").code(), codes::MISUSE);
     connection.register_given_rows("sqlite_other", "a").unwrap();
 }
+
+#[test]
+fn a_statement_that_is_older_than_its_table_is_prepared_again() {
+    let (connection, given) = connection();
+    let mut all = statement(&connection, "SELECT * FROM sqlite_given");
+    drop(given);
+    let again = connection.register_given_rows("sqlite_given", "b, n").unwrap();
+    let shown = again.show(&integers(&[5]), || rows_of(&mut all));
+    assert_eq!(shown, Ok(vec![vec![Value::Integer(5), Value::Integer(5)]]));
+    drop(again);
+    assert_eq!(rows_of(&mut all), Err("no such table: sqlite_given".into()));
+}

@@ -77,7 +77,7 @@ impl EngineConnection {
 impl Run<'_> {
     /// `row`: the statement stands on one after its first step. `layout`: the columns that are packed and compared;
     /// others may follow. `see` gets each row with its fingerprint.
-    fn compare(
+    pub(super) fn compare(
         &mut self,
         mut row: bool,
         layout: Arc<ColumnLayout>,

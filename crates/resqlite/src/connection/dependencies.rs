@@ -62,7 +62,7 @@ impl EngineConnection {
     }
 
     fn analyse(&mut self, sql: &Arc<str>, schemas: Versions) -> Result<Arc<StatementDependencies>> {
-        let dependencies = Arc::new(analyse(&self.sqlite, &self.guard, sql)?);
+        let dependencies = Arc::new(analyse(&self.sqlite, &self.guard, &self.given_tables, sql)?);
         let prepared = self.get(sql)?;
         prepared.dependencies = Some(KnownDependencies {
             dependencies: Arc::clone(&dependencies),
@@ -97,7 +97,7 @@ impl EngineConnection {
         bound?;
         // Reads the schema again, if it is out of date.
         self.sqlite.query_text("SELECT 1 FROM sqlite_schema")?;
-        let dependencies = analyse(&self.sqlite, &self.guard, &query.sql)?;
+        let dependencies = analyse(&self.sqlite, &self.guard, &self.given_tables, &query.sql)?;
         let prepared = get(&mut self.cache, &self.sqlite, &self.guard, &query.sql)?;
         let explain = || dependencies.explain(&self.sqlite, &prepared.statement, &query.params);
         Ok(self.guard.as_internal(explain))

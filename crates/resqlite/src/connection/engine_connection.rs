@@ -9,7 +9,7 @@ use std::{num::NonZeroUsize, sync::Arc};
 use lru::LruCache;
 use resqlite_sqlite::{Connection, Statement, ValueRef, codes};
 
-use super::{location::Location, prepared::Prepared};
+use super::{given_tables::GivenTables, location::Location, prepared::Prepared};
 use crate::{
     core::error::{Error, Result},
     guard::Guard,
@@ -28,6 +28,7 @@ pub(crate) struct EngineConnection {
     /// resqlite's own statements: BEGIN, COMMIT, savepoints. As many as there are levels of nesting.
     internal: Vec<(String, Statement)>,
     pub(super) packer: Packer,
+    pub(crate) given_tables: GivenTables,
 }
 
 impl EngineConnection {
@@ -41,6 +42,7 @@ impl EngineConnection {
             forgotten: 0,
             internal: Vec::new(),
             packer: Packer::default(),
+            given_tables: GivenTables::default(),
         }
     }
 

@@ -31,7 +31,7 @@ pub(crate) enum Keep {
 }
 
 impl Keep {
-    fn add(&mut self, row: impl FnOnce() -> KeptRow) {
+    pub(super) fn add(&mut self, row: impl FnOnce() -> KeptRow) {
         let Self::Rows(rows, bytes) = self else {
             return;
         };
@@ -102,15 +102,21 @@ impl EngineConnection {
         added
     }
 
-    /// What LIMIT and OFFSET of a query leave that has run; `None` if their values are no integers.
+    /// What LIMIT and OFFSET of a query leave that has run. `all` is its whole statement, `bounds` gives the values; `None` if
+    /// these are no integers.
     ///
     /// # Errors
     /// What SQLite says.
-    pub(crate) fn window(&mut self, query: &Query, plan: &RowsPlan, limit: &Limit) -> Result<Option<Window>> {
+    pub(crate) fn window(
+        &mut self,
+        query: &Query,
+        all: &Arc<str>,
+        bounds: &Arc<str>,
+    ) -> Result<Option<Window>> {
         // Only the whole statement has the names of all parameters.
-        let prepared = self.get(&plan.all)?;
+        let prepared = self.get(all)?;
         let values = query.params.reader().values(&prepared.statement)?;
-        let prepared = self.get(&limit.bounds)?;
+        let prepared = self.get(bounds)?;
         let statement = &mut prepared.statement;
         for (number, value) in (1..=statement.parameter_count()).zip(values) {
             statement.bind(number, value)?;

@@ -151,3 +151,5 @@ pub const KEPT_BYTES: usize = 64 * 1024 * 1024;
 /// What it takes to ask for the rows of one base row, roughly, in microseconds. A live query runs as a whole where that
 /// is quicker.
 pub const ASKED_ROW_MICROS: u64 = 5;
+/// Tables of given rows that a connection knows, before the one that was not used for longest is forgotten.
+pub const GIVEN_TABLES_MAX: usize = 128;

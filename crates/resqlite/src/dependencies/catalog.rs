@@ -187,6 +187,22 @@ impl<'c> Catalog<'c> {
         Ok(rows(self.connection, sql, &[name])?.step()?)
     }
 
+    /// Whether all functions of this name, in lower case, are SQLite's own.
+    pub(super) fn is_builtin(&self, name: &str) -> Result<bool> {
+        let sql = "SELECT 1 FROM pragma_function_list WHERE name = ?1 AND NOT builtin";
+        Ok(!rows(self.connection, sql, &[name])?.step()?)
+    }
+
+    /// Whether some function of this name, in lower case, looks at more of its arguments than their values: JSON functions
+    /// know text that is JSON.
+    pub(super) fn reads_subtypes(&self, name: &str) -> Result<bool> {
+        const SUBTYPE: i64 = 0x10_0000;
+        let sql = "SELECT 1 FROM pragma_function_list WHERE name = ?1 AND flags & ?2";
+        let mut list = rows(self.connection, sql, &[name])?;
+        list.bind(2, ValueRef::Integer(SUBTYPE))?;
+        Ok(list.step()?)
+    }
+
     /// The columns that decide in which order an index of the table has its rows.
     pub(super) fn indexed(&self, table: &TableName, without_rowid: bool) -> Result<Indexed> {
         // What the primary key of a table without rowids holds besides its key is the whole rest of the row.

@@ -31,7 +31,7 @@ pub(super) struct Clauses<'s> {
 #[derive(Debug, PartialEq)]
 pub(super) struct Term<'s> {
     /// The whole term.
-    text: &'s str,
+    pub(super) text: &'s str,
     /// What it orders by, without COLLATE, direction, and place of NULLs.
     pub(super) value: &'s str,
     pub(super) meaning: Meaning,
@@ -63,12 +63,13 @@ pub(super) struct Mention {
     pub(super) name: String,
 }
 
+#[derive(Clone)]
 pub(super) struct Token {
     pub(super) kind: TokenType,
     pub(super) span: Range<usize>,
 }
 
-const NO_PLAIN: Refused = "it is no plain SELECT";
+pub(super) const NO_PLAIN: Refused = "it is no plain SELECT";
 
 impl<'s> Clauses<'s> {
     /// Cuts the text of a statement.
@@ -185,7 +186,7 @@ pub(super) fn tokens(sql: &str) -> Result<Vec<Token>, Refused> {
 }
 
 /// Cuts before each token outside of parentheses that begins a part.
-fn split(tokens: &[Token], begins: impl Fn(TokenType) -> bool) -> Vec<&[Token]> {
+pub(super) fn split(tokens: &[Token], begins: impl Fn(TokenType) -> bool) -> Vec<&[Token]> {
     let (mut depth, mut parts, mut start) = (0_usize, Vec::new(), 0);
     for (at, token) in tokens.iter().enumerate() {
         match token.kind {
@@ -223,7 +224,7 @@ pub(super) fn cut_at(
     (cut, separators)
 }
 
-fn span(tokens: &[Token]) -> Range<usize> {
+pub(super) fn span(tokens: &[Token]) -> Range<usize> {
     match tokens {
         [first, .., last] => first.span.start..last.span.end,
         [only] => only.span.clone(),
@@ -231,9 +232,14 @@ fn span(tokens: &[Token]) -> Range<usize> {
     }
 }
 
-fn terms<'s>(sql: &'s str, tokens: &[Token]) -> Result<Vec<Term<'s>>, Refused> {
+pub(super) fn terms<'s>(sql: &'s str, tokens: &[Token]) -> Result<Vec<Term<'s>>, Refused> {
     let (parts, _) = cut_at(tokens, |kind| kind == TK_COMMA);
     parts.into_iter().map(|part| term(sql, part)).collect()
+}
+
+/// What stands between commas outside of parentheses.
+pub(super) fn listed(tokens: &[Token]) -> Vec<&[Token]> {
+    cut_at(tokens, |kind| kind == TK_COMMA).0
 }
 
 fn term<'s>(sql: &'s str, tokens: &[Token]) -> Result<Term<'s>, Refused> {
@@ -276,7 +282,7 @@ fn term<'s>(sql: &'s str, tokens: &[Token]) -> Result<Term<'s>, Refused> {
     })
 }
 
-fn meaning(sql: &str, tokens: &[Token]) -> Meaning {
+pub(super) fn meaning(sql: &str, tokens: &[Token]) -> Meaning {
     let text = |token: &Token| &sql[token.span.clone()];
     match tokens {
         // SQLite looks through these.
@@ -308,7 +314,7 @@ fn meaning(sql: &str, tokens: &[Token]) -> Meaning {
 const HINTS: [&str; 3] = ["likely", "unlikely", "likelihood"];
 
 /// Whether the parentheses of these tokens belong together.
-fn closes(tokens: &[Token]) -> bool {
+pub(super) fn closes(tokens: &[Token]) -> bool {
     let mut depth = 0;
     let goes_on = |token: &Token| {
         depth += i32::from(token.kind == TK_LP) - i32::from(token.kind == TK_RP);
@@ -326,7 +332,7 @@ fn integer(text: &str) -> Option<usize> {
 }
 
 /// The name that a token is. Many keywords are names where they can be nothing else.
-fn name(sql: &str, token: &Token) -> Option<String> {
+pub(super) fn name(sql: &str, token: &Token) -> Option<String> {
     let text = &sql[token.span.clone()];
     let first = text.chars().next()?;
     let is_name = token.kind == TK_ID || (token.kind != TK_BLOB && (first.is_alphabetic() || first == '_'));
@@ -334,7 +340,7 @@ fn name(sql: &str, token: &Token) -> Option<String> {
 }
 
 /// All names but those of tables before a dot.
-fn mentions(sql: &str, tokens: &[&Token]) -> Vec<Mention> {
+pub(super) fn mentions(sql: &str, tokens: &[&Token]) -> Vec<Mention> {
     let is_dot = |at: usize| tokens.get(at).is_some_and(|token| token.kind == TK_DOT);
     // Beside a dot, a text is a name.
     let beside_dot = |at: usize| match tokens[at].kind {

@@ -1,9 +1,9 @@
 //! The elements of JSON arrays.
 
 use resqlite_live::Value;
-use resqlite_sqlite::{Connection, ValueRef};
+use resqlite_sqlite::Connection;
 
-use super::value::owned;
+use super::value::{borrowed, owned};
 
 /// What `json_each` makes of a JSON array; `None` where that fails, or where an element is no plain value.
 pub(super) fn elements(connection: &Connection, array: &Value) -> Option<Vec<Value>> {
@@ -18,14 +18,4 @@ pub(super) fn elements(connection: &Connection, array: &Value) -> Option<Vec<Val
         }
     }
     Some(values)
-}
-
-fn borrowed(value: &Value) -> ValueRef<'_> {
-    match value {
-        Value::Null => ValueRef::Null,
-        Value::Integer(value) => ValueRef::Integer(*value),
-        Value::Real(value) => ValueRef::Real(*value),
-        Value::Text(bytes) => ValueRef::Text(bytes),
-        Value::Blob(bytes) => ValueRef::Blob(bytes),
-    }
 }

@@ -65,6 +65,16 @@ pub enum MaintenanceExplanation {
         /// The statement that returns all rows in the order in which the live query has them, with further columns.
         statement: String,
     },
+    /// Changed base rows contribute to groups, and only the rows of these are made anew.
+    Groups {
+        /// The statement that returns all rows in the order in which the live query has them.
+        statement: String,
+    },
+    /// The same where there is no GROUP BY: all rows are one group.
+    Aggregates {
+        /// The statement that returns the result.
+        statement: String,
+    },
     /// The same for a result with a LIMIT, of which some more rows are kept.
     Window {
         /// The statement that returns the rows that the live query has, in their order, with further columns.

@@ -16,17 +16,16 @@ use resqlite_live::{Collation, Order, OrderTerm, ROWID, TableName, fault::plante
 use resqlite_sqlite::{Connection, Statement};
 
 use super::{
-    catalog::{Catalog, Found},
+    catalog::{Catalog, Column, Found},
     clauses::{Clauses, Meaning, Mention, Term},
     expand::Expander,
     limit::{self, Limit},
-    names::is_rowid,
+    names::{is_rowid, quoted},
     parse::{self, Query},
     plan::{ArmPlan, Place, Rows, Stop},
     syntax::{Join, Output, Refused, Select},
     tables::{Kind, Table},
     tokens,
-    volatile::is_volatile,
 };
 
 /// The statements that maintain a result. Their columns: those of the result, the values that it is ordered by, the keys
@@ -120,7 +119,7 @@ struct Keyed<'a> {
     key: Vec<(u16, String)>,
 }
 
-fn refuse<T>(why: Refused) -> Result<T, Stop> {
+pub(super) fn refuse<T>(why: Refused) -> Result<T, Stop> {
     Err(Stop::Refused(why))
 }
 
@@ -153,9 +152,6 @@ impl Planner<'_> {
 
     fn check_functions(&self, arm: &ArmPlan) -> Result<(), Stop> {
         for function in &arm.functions {
-            if is_volatile(function) {
-                return refuse("it calls a function whose result can change although no row does");
-            }
             if self.catalog.has_aggregate(function)? {
                 return refuse("it makes one value of many rows");
             }
@@ -180,19 +176,7 @@ impl Planner<'_> {
     }
 
     fn source<'p>(&'p self, place: &'p Place) -> Result<Keyed<'p>, Stop> {
-        if place.join == Join::Right {
-            return refuse("it has a RIGHT or FULL JOIN");
-        }
-        let Rows::Table(position) = place.rows else {
-            return refuse("it reads something else than tables");
-        };
-        let table = &self.tables[position];
-        if table.name.schema() != "main" {
-            return refuse("it reads an attached database");
-        }
-        let Kind::Ordinary(columns) = &table.kind else {
-            return refuse("it reads a virtual table");
-        };
+        let (table, columns) = table(place, self.tables)?;
         let without_rowid = match self.catalog.find(Some(table.name.schema()), table.name.table())? {
             Some(Found::Ordinary { without_rowid, .. }) => without_rowid,
             _ => return refuse("it reads something else than tables"),
@@ -399,6 +383,24 @@ impl Planner<'_> {
     }
 }
 
+/// The ordinary table of a place, and its columns.
+pub(super) fn table<'p>(place: &Place, tables: &'p [Table]) -> Result<(&'p Table, &'p [Column]), Stop> {
+    if place.join == Join::Right {
+        return refuse("it has a RIGHT or FULL JOIN");
+    }
+    let Rows::Table(position) = place.rows else {
+        return refuse("it reads something else than tables");
+    };
+    let table = &tables[position];
+    if table.name.schema() != "main" {
+        return refuse("it reads an attached database");
+    }
+    let Kind::Ordinary(columns) = &table.kind else {
+        return refuse("it reads a virtual table");
+    };
+    Ok((table, columns))
+}
+
 impl Keyed<'_> {
     fn is_optional(&self) -> bool {
         self.place.join == Join::Left
@@ -445,7 +447,6 @@ fn check_shape(select: &Select) -> Result<(), Stop> {
     let has_subquery = !select.with.is_empty() || !select.subqueries.is_empty() || !arm.subqueries.is_empty();
     let in_terms = |terms: &super::syntax::Terms| !terms.subqueries.is_empty();
     match () {
-        () if arm.grouped_by.is_some() || arm.has_having => refuse("it has GROUP BY"),
         () if arm.has_window => refuse("it has a window function"),
         () if has_subquery
             || in_terms(&arm.terms)
@@ -526,7 +527,7 @@ fn meant<'s>(mention: &'s Mention, sources: &'s [Keyed<'_>]) -> impl Iterator<It
 }
 
 /// The column of the result that a term orders by; `None` where it orders by something else.
-fn ordered_by(term: &Term<'_>, select: &Select, columns: usize) -> Result<Option<usize>, Refused> {
+pub(super) fn ordered_by(term: &Term<'_>, select: &Select, columns: usize) -> Result<Option<usize>, Refused> {
     if term.value.contains(['?', ':', '@', '$', '#']) {
         return Err("it is ordered by a parameter");
     }
@@ -559,7 +560,7 @@ fn alias(name: &str, outputs: &[Output]) -> Result<Option<usize>, Refused> {
     Ok(None)
 }
 
-fn named_collation(name: &str) -> Result<Collation, Stop> {
+pub(super) fn named_collation(name: &str) -> Result<Collation, Stop> {
     match name.to_ascii_uppercase().as_str() {
         "BINARY" => Ok(Collation::Binary),
         "NOCASE" if !planted("nocase_is_binary") => Ok(Collation::NoCase),
@@ -567,8 +568,4 @@ fn named_collation(name: &str) -> Result<Collation, Stop> {
         "RTRIM" => Ok(Collation::RTrim),
         _ => refuse("it is ordered by a collation of its own"),
     }
-}
-
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }

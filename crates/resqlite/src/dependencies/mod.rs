@@ -24,6 +24,7 @@ mod elements;
 mod expand;
 mod explain;
 mod foreign;
+mod groups;
 mod limit;
 mod maintenance;
 mod module;
@@ -51,12 +52,14 @@ use resqlite_live::{Columns, Dependencies, Filter, TableDependency, fault::plant
 use resqlite_sqlite::{Connection, Statement};
 
 pub use explain::{Explanation, MaintenanceExplanation, Precision, TableExplanation};
+pub(crate) use groups::GroupsPlan;
 pub(crate) use limit::Limit;
 pub(crate) use maintenance::{RowsPlan, Source};
 
 use self::{
     catalog::Catalog,
     conditions::{Conditions, PlaceConditions},
+    groups::Tools,
     opened::Opened,
     syntax::Refused,
     tables::{Kind, Table, Tables},
@@ -64,6 +67,7 @@ use self::{
     volatile::is_volatile,
 };
 use crate::{
+    connection::given_tables::GivenTables,
     core::{
         error::{Error, Result},
         params::Params,
@@ -81,14 +85,28 @@ pub(crate) struct StatementDependencies {
     /// The database stores text as UTF-8.
     utf8: bool,
     /// How the result is maintained, or why it is not.
-    maintenance: std::result::Result<Arc<RowsPlan>, Refused>,
+    maintenance: std::result::Result<MaintenancePlan, Refused>,
+}
+
+/// How a result is maintained.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum MaintenancePlan {
+    /// By the base rows that its rows come from.
+    Rows(Arc<RowsPlan>),
+    /// By the groups to which base rows contribute.
+    Groups(Arc<GroupsPlan>),
 }
 
 /// Finds what `sql`, one statement, depends on. Call it in an open read transaction.
 ///
 /// # Errors
 /// What SQLite says when it prepares the statement or reads the schema.
-pub(crate) fn analyse(connection: &Connection, guard: &Guard, sql: &str) -> Result<StatementDependencies> {
+pub(crate) fn analyse(
+    connection: &Connection,
+    guard: &Guard,
+    given: &GivenTables,
+    sql: &str,
+) -> Result<StatementDependencies> {
     // First of all, because it brings the connection's own idea of the schema up to date.
     let catalog = guard.as_internal(|| Catalog::read(connection))?;
     // Prepared twice: the first time connects virtual tables, which look into tables of their own for that.
@@ -107,7 +125,13 @@ pub(crate) fn analyse(connection: &Connection, guard: &Guard, sql: &str) -> Resu
             )
         }
         (None, None) => {
-            guard.as_internal(|| plain_query(connection, &catalog, sql, &statement, &authorized))?
+            let tools = Tools {
+                connection,
+                guard,
+                given,
+                catalog: &catalog,
+            };
+            guard.as_internal(|| plain_query(&tools, sql, &statement, &authorized))?
         }
     };
     let functions = authorized.functions.into_iter();
@@ -143,12 +167,14 @@ fn limitless(statement: &Statement, authorized: &AuthorizerLog) -> Option<&'stat
 }
 
 fn plain_query(
-    connection: &Connection,
-    catalog: &Catalog<'_>,
+    tools: &Tools<'_>,
     sql: &str,
     statement: &Statement,
     authorized: &AuthorizerLog,
-) -> Result<(Tables, Conditions, std::result::Result<Arc<RowsPlan>, Refused>)> {
+) -> Result<(Tables, Conditions, std::result::Result<MaintenancePlan, Refused>)> {
+    let Tools {
+        connection, catalog, ..
+    } = tools;
     let opened = Opened::read(connection, sql)?;
     let tables = tables::find(catalog, sql, authorized, &opened)?;
     let Tables::Known(known) = &tables else {
@@ -156,8 +182,15 @@ fn plain_query(
         return Ok((tables, Err(why), Err(why)));
     };
     let conditions = conditions::find(connection, catalog, sql, statement, known)?;
-    let maintenance = maintenance::plan(connection, catalog, sql, statement, known)?;
-    Ok((tables, conditions, maintenance.map(Arc::new)))
+    let maintenance = if authorized.functions.iter().any(|name| is_volatile(name)) {
+        Err("it calls a function whose result can change although no row does")
+    } else if let Some(groups) = groups::plan(tools, sql, statement, known)? {
+        groups.map(Arc::new).map(MaintenancePlan::Groups)
+    } else {
+        let rows = maintenance::plan(connection, catalog, sql, statement, known)?;
+        rows.map(Arc::new).map(MaintenancePlan::Rows)
+    };
+    Ok((tables, conditions, maintenance))
 }
 
 /// What is needed of one table, by the filter of a place at which it is read.
@@ -219,19 +252,26 @@ impl StatementDependencies {
             tables: explained.collect(),
             volatile: self.volatile.clone(),
             maintenance: match &self.maintenance {
-                Ok(plan) if plan.limit.is_some() => MaintenanceExplanation::Window {
+                Ok(MaintenancePlan::Rows(plan)) if plan.limit.is_some() => MaintenanceExplanation::Window {
                     statement: plan.all.to_string(),
                 },
-                Ok(plan) => MaintenanceExplanation::Rows {
+                Ok(MaintenancePlan::Rows(plan)) => MaintenanceExplanation::Rows {
                     statement: plan.all.to_string(),
                 },
+                Ok(MaintenancePlan::Groups(plan)) => {
+                    let statement = plan.all.to_string();
+                    match plan.is_grouped {
+                        true => MaintenanceExplanation::Groups { statement },
+                        false => MaintenanceExplanation::Aggregates { statement },
+                    }
+                }
                 Err(why) => MaintenanceExplanation::Rerun((*why).to_owned()),
             },
         }
     }
 
     /// How the result is maintained, or why it is not.
-    pub(crate) fn maintenance(&self) -> std::result::Result<&Arc<RowsPlan>, Refused> {
+    pub(crate) fn maintenance(&self) -> std::result::Result<&MaintenancePlan, Refused> {
         self.maintenance.as_ref().map_err(|why| *why)
     }
 

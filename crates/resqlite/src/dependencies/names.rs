@@ -20,6 +20,11 @@ pub(super) fn unquoted(name: &str) -> Cow<'_, str> {
         .into()
 }
 
+/// A name as SQL spells it in any case.
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
 /// A name in a statement, without the quotes around it.
 pub(super) fn plain(name: &Name<'_>) -> String {
     unquoted(name.0).into_owned()

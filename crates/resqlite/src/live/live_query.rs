@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use resqlite_live::{Dependencies, LiveQueryId, TableDependency};
 
 use super::{
+    groups::KeptGroups,
     maintain::Kept,
     request::{Listener, Maintenance},
     stats::Counters,
@@ -69,6 +70,8 @@ pub(super) struct Part {
     /// Those of the rows, unless the rows are kept.
     pub(super) fingerprints: Vec<u64>,
     pub(super) kept: Option<Box<Kept>>,
+    /// The same of a statement that makes groups.
+    pub(super) groups: Option<Box<KeptGroups>>,
     /// Its rows cannot be kept, although its statement can be maintained.
     pub(super) is_unfit: bool,
     /// How long the last run of the whole statement took, in microseconds.
@@ -84,17 +87,20 @@ pub(super) struct Part {
 impl Part {
     /// The fingerprints of the rows.
     pub(super) fn fingerprints(&self) -> Cow<'_, [u64]> {
-        match &self.kept {
-            Some(kept) => kept.fingerprints().into(),
-            None => (&self.fingerprints[..]).into(),
+        match (&self.kept, &self.groups) {
+            (Some(kept), _) => kept.shown.fingerprints().into(),
+            (None, Some(groups)) => groups.shown.fingerprints().into(),
+            (None, None) => (&self.fingerprints[..]).into(),
         }
     }
 
     /// How many rows there are.
     pub(super) fn rows(&self) -> usize {
-        self.kept
-            .as_ref()
-            .map_or(self.fingerprints.len(), |kept| kept.len())
+        match (&self.kept, &self.groups) {
+            (Some(kept), _) => kept.shown.len(),
+            (None, Some(groups)) => groups.shown.len(),
+            (None, None) => self.fingerprints.len(),
+        }
     }
 
     /// Whether to keep the rows takes less than to run the whole statement each time.

@@ -8,12 +8,13 @@
 use std::{collections::HashSet, sync::Arc};
 
 use resqlite_live::{
-    ChangeSummary, ChangedRow, Clip, Commit, Dependencies, Image, KeptRow, KeptRows, KeptWindow, Plan, Rows,
-    Segment, SourceKey, TableChange, TableDependency, Value, fault::planted,
+    ChangeSummary, ChangedRow, Commit, Dependencies, Image, KeptRow, Rows, SourceKey, TableChange,
+    TableDependency, Value, fault::planted,
 };
 
 use resqlite_sqlite::codes;
 
+use super::shown_rows::{RowsStep, ShownRows};
 use crate::{
     commits::log::Commits,
     connection::{compare::TakeRows, engine_connection::EngineConnection, keep::Maintained},
@@ -26,17 +27,13 @@ use crate::{
 /// The rows that are kept of the last result of a statement.
 pub(super) struct Kept {
     pub(super) plan: Arc<RowsPlan>,
-    pub(super) rows: KeptRows,
-    /// If it has a LIMIT: what of the rows is shown.
-    pub(super) window: Option<KeptWindow>,
+    pub(super) shown: ShownRows,
     pub(super) state: ExactState,
 }
 
 /// What a maintenance step has found.
 pub(super) struct Step {
-    plan: Plan,
-    /// What of it a LIMIT leaves.
-    clip: Option<Clip>,
+    pub(super) rows: RowsStep,
     /// How many base rows were asked for.
     pub(super) asked: u64,
 }
@@ -44,50 +41,11 @@ pub(super) struct Step {
 /// A base row: the number of its source, and its key.
 type BaseRow = (usize, SourceKey);
 
-impl Step {
-    /// How the result is made from the last one, if it is another one.
-    pub(super) fn segments(&self) -> Option<&[Segment]> {
-        match &self.clip {
-            None => (!self.plan.is_unchanged()).then(|| self.plan.segments()),
-            Some(clip) => (!clip.is_unchanged()).then(|| clip.segments()),
-        }
-    }
-
-    /// The rows of the segments that are new, in order.
-    pub(super) fn new_rows(&self) -> impl Iterator<Item = &KeptRow> {
-        let (all, shown) = match &self.clip {
-            None => (Some(self.plan.new_rows()), &[][..]),
-            Some(clip) => (None, clip.new_rows()),
-        };
-        all.into_iter().flatten().chain(shown)
-    }
-}
-
 impl Kept {
-    /// The fingerprints of the result.
-    pub(super) fn fingerprints(&self) -> Vec<u64> {
-        match &self.window {
-            None => self.rows.fingerprints(),
-            Some(window) => window.fingerprints(&self.rows),
-        }
-    }
-
-    /// How many rows the result has.
-    pub(super) fn len(&self) -> usize {
-        match &self.window {
-            None => self.rows.len(),
-            Some(window) => window.shown(&self.rows),
-        }
-    }
-
     /// Makes the change that a step to a later state has found.
-    pub(super) fn apply(&mut self, Step { plan, .. }: Step, state: ExactState) {
+    pub(super) fn apply(&mut self, step: Step, state: ExactState) {
         self.state = state;
-        match &mut self.window {
-            _ if planted("unchanged_not_applied") && plan.is_unchanged() => {}
-            None => self.rows.apply(plan),
-            Some(window) => window.apply(&mut self.rows, plan),
-        }
+        self.shown.apply(step.rows);
     }
 
     /// The base rows that have changed up to a later state; `None` if they are not known, or more than `most`.
@@ -143,27 +101,12 @@ impl Kept {
             Ok(Some(found)) => found,
             Err(error) => return Err(error),
         };
-        let Some((plan, clip)) = self.plan(&changed, now) else {
+        let Some(rows) = self.shown.plan(&changed, now) else {
             return Ok(None);
         };
-        let step = Step {
-            plan,
-            clip,
-            asked: changed.len() as u64,
-        };
-        let is_complete = connection.hand_over_kept(maintained, layout, step.new_rows(), take_rows)?;
-        Ok(is_complete.then_some(step))
-    }
-
-    /// What the rows that come from changed base rows now change; `None` if the kept rows do not tell.
-    fn plan(&self, changed: &[BaseRow], now: Vec<KeptRow>) -> Option<(Plan, Option<Clip>)> {
-        match &self.window {
-            None => Some((self.rows.plan(changed, now).ok()?, None)),
-            Some(window) => {
-                let (plan, clip) = window.plan(&self.rows, changed, now).ok()??;
-                Some((plan, Some(clip)))
-            }
-        }
+        let is_complete = connection.hand_over_kept(maintained, layout, rows.new_rows(), take_rows)?;
+        let asked = changed.len() as u64;
+        Ok(is_complete.then_some(Step { rows, asked }))
     }
 
     /// The rows of the result that come from changed base rows now, and for which base rows they were asked; `None` if
@@ -205,7 +148,7 @@ impl Kept {
                 continue;
             }
             if !planted("left_row_not_asked") {
-                let before = self.rows.partners(number, &key, 0);
+                let before = self.shown.rows.partners(number, &key, 0);
                 preserved.extend(before.map(|left| (0, left.clone())));
             }
             if !planted("match_not_asked") {
@@ -289,7 +232,7 @@ fn keys(summary: &ChangeSummary, source: &Source, dependencies: &Dependencies) -
 }
 
 /// Whether a changed row matters at any place that reads its table.
-fn matters<'d>(
+pub(super) fn matters<'d>(
     row: &ChangedRow,
     change: &TableChange,
     mut readers: impl Iterator<Item = &'d TableDependency>,

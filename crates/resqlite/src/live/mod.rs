@@ -10,6 +10,8 @@
 //! rerun         one run: the statements of a query in one read transaction, compared with the last result
 //! maintain      a run that asks only for the rows of changed base rows
 //! window        what is kept of a result with a LIMIT
+//! shown_rows    kept rows, and which of them a LIMIT shows
+//! groups        the same of a result that makes groups
 //! statement_run the run of one statement
 //! verification  audits: re-runs that should change nothing
 //! external      commits by other processes
@@ -26,6 +28,7 @@ pub use resqlite_live::*;
 mod coordinator;
 mod dispatch;
 mod external;
+mod groups;
 mod jobs;
 mod live_query;
 mod maintain;
@@ -33,6 +36,7 @@ mod observer;
 mod request;
 mod rerun;
 mod schedule;
+mod shown_rows;
 mod staleness;
 mod statement_run;
 mod stats;

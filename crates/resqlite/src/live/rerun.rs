@@ -17,7 +17,7 @@ use super::{
     coordinator::LiveCoordinator,
     live_query::{LiveQuery, Part, PerQuery, State},
     request::{Delivery, Emission},
-    statement_run::{New, PartResult, StatementRun},
+    statement_run::{PartResult, StatementRun},
     stats::Counters,
 };
 use crate::{
@@ -242,9 +242,9 @@ fn keep(
     live_query.counters.volatile.store(volatile.into(), Relaxed);
     let (mut steps, mut asked) = (0, 0);
     for (part, result) in state.parts.iter_mut().zip(results) {
-        if let New::Step(step, _) = &result.new {
+        if let Some(rows) = result.new.asked() {
             steps += 1;
-            asked += step.asked;
+            asked += rows;
         }
         let new_rows = part.take(result.new);
         live_query

@@ -1,14 +1,16 @@
 //! A run of one statement of a live query, as a whole or only for the rows of changed base rows.
 
-use std::{sync::Arc, time::Instant};
+use std::{borrow::Cow, sync::Arc, time::Instant};
 
 use resqlite_live::{Dependencies, Difference, KeptRows, Segment, fault::planted};
 
 use super::{
     coordinator::LiveCoordinator,
+    groups::{GroupsStep, KeptGroups},
     live_query::Part,
     maintain::{Kept, Step},
     request::Maintenance,
+    shown_rows::ShownRows,
     window,
 };
 use crate::{
@@ -18,7 +20,7 @@ use crate::{
         keep::{Keep, Maintained},
     },
     core::{error::Result, limits},
-    dependencies::{RowsPlan, StatementDependencies},
+    dependencies::{MaintenancePlan, RowsPlan, StatementDependencies},
     reader::ExactState,
     requests::request::Query,
     rows::ColumnLayout,
@@ -40,21 +42,25 @@ pub(super) enum New {
     Whole(Whole),
     /// What base rows have changed in it that changed up to this state.
     Step(Step, ExactState),
+    /// The same, where they make groups.
+    Groups(GroupsStep, ExactState),
 }
 
 /// A result that was read as a whole.
 pub(super) struct Whole {
     /// `None` if it is the same as before.
-    difference: Option<Difference>,
-    kept: KeptNow,
+    pub(super) difference: Option<Difference>,
+    pub(super) kept: KeptNow,
     /// How long that took, in microseconds.
-    micros: u64,
+    pub(super) micros: u64,
 }
 
 /// Whether the rows of a whole result are kept.
 pub(super) enum KeptNow {
     No,
     Yes(Box<Kept>),
+    /// The groups that make them are kept, too.
+    Groups(Box<KeptGroups>),
     /// They cannot be kept.
     Unfit,
 }
@@ -67,7 +73,17 @@ impl New {
                 .difference
                 .as_ref()
                 .map(|difference| &difference.segments[..]),
-            Self::Step(step, _) => step.segments(),
+            Self::Step(step, _) => step.rows.segments(),
+            Self::Groups(step, _) => step.rows.segments(),
+        }
+    }
+
+    /// How many base rows were asked for, if only these were.
+    pub(super) fn asked(&self) -> Option<u64> {
+        match self {
+            Self::Whole(_) => None,
+            Self::Step(step, _) => Some(step.asked),
+            Self::Groups(step, _) => Some(step.asked),
         }
     }
 }
@@ -75,10 +91,15 @@ impl New {
 impl Part {
     /// Rows that have become too many are kept no longer.
     fn give_up_if_heavy(&mut self) {
-        let is_heavy =
-            |kept: &mut Box<Kept>| kept.rows.weight() > limits::KEPT_BYTES && !planted("kept_without_bound");
+        let is_heavy = |kept: &mut Box<Kept>| {
+            kept.shown.rows.weight() > limits::KEPT_BYTES && !planted("kept_without_bound")
+        };
         if let Some(kept) = self.kept.take_if(is_heavy) {
-            self.fingerprints = kept.fingerprints();
+            self.fingerprints = kept.shown.fingerprints();
+            self.is_unfit = true;
+        }
+        if let Some(groups) = self.groups.take_if(|groups| groups.weight() > limits::KEPT_BYTES) {
+            self.fingerprints = groups.shown.fingerprints();
             self.is_unfit = true;
         }
     }
@@ -87,9 +108,16 @@ impl Part {
     pub(super) fn take(&mut self, new: New) -> u64 {
         match new {
             New::Step(step, state) => {
-                let new_rows = step.new_rows().count() as u64;
+                let new_rows = step.rows.new_rows().count() as u64;
                 let kept = self.kept.as_mut().expect("a step begins with kept rows");
                 kept.apply(step, state);
+                self.give_up_if_heavy();
+                new_rows
+            }
+            New::Groups(step, state) => {
+                let new_rows = step.rows.new_rows().count() as u64;
+                let groups = self.groups.as_mut().expect("a step begins with kept groups");
+                groups.apply(step, state);
                 self.give_up_if_heavy();
                 new_rows
             }
@@ -100,8 +128,9 @@ impl Part {
             }) => {
                 self.whole_micros = micros;
                 let new_rows = difference.as_ref().map_or(0, Difference::new_rows);
-                if let Some(before) = self.kept.take() {
-                    self.fingerprints = before.fingerprints();
+                if let Cow::Owned(before) = self.fingerprints() {
+                    self.fingerprints = before;
+                    (self.kept, self.groups) = (None, None);
                 }
                 if let Some(difference) = difference {
                     self.fingerprints = difference.fingerprints;
@@ -112,6 +141,10 @@ impl Part {
                     KeptNow::Yes(kept) => {
                         self.fingerprints = Vec::new();
                         self.kept = Some(kept);
+                    }
+                    KeptNow::Groups(groups) => {
+                        self.fingerprints = Vec::new();
+                        self.groups = Some(groups);
                     }
                 }
                 new_rows
@@ -139,7 +172,10 @@ impl StatementRun<'_> {
         let schema_version = self.schema_version()?;
         let (layout, statement, mut new) = match self.plan(schema_version)? {
             Some((statement, plan)) => {
-                let (layout, new) = self.maintained(&plan, take_rows)?;
+                let (layout, new) = match &plan {
+                    MaintenancePlan::Rows(plan) => self.maintained(plan, take_rows)?,
+                    MaintenancePlan::Groups(plan) => self.groups(plan, take_rows)?,
+                };
                 (layout, statement, new)
             }
             None => {
@@ -189,7 +225,7 @@ impl StatementRun<'_> {
     fn plan(
         &mut self,
         schema_version: Option<i64>,
-    ) -> Result<Option<(Arc<StatementDependencies>, Arc<RowsPlan>)>> {
+    ) -> Result<Option<(Arc<StatementDependencies>, MaintenancePlan)>> {
         if schema_version.is_none() {
             return Ok(None);
         }
@@ -230,11 +266,7 @@ impl StatementRun<'_> {
             return Ok(None);
         };
         let (commits, dependencies) = (&self.coordinator.commits, &self.part.dependencies);
-        let most = if self.is_always() {
-            usize::MAX
-        } else {
-            self.part.most_asked()
-        };
+        let most = self.most_asked();
         let Some(changed) = kept.changed(commits, &state, dependencies, most) else {
             return Ok(None);
         };
@@ -253,8 +285,7 @@ impl StatementRun<'_> {
         plan: &Arc<RowsPlan>,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<(Arc<ColumnLayout>, New)> {
-        let keeps = !self.part.is_unfit && (self.part.pays_to_keep() || self.is_always());
-        let state = self.exact.filter(|_| keeps);
+        let state = self.exact.filter(|_| self.keeps());
         let mut keep = if state.is_some() && plan.limit.is_none() {
             Keep::Rows(Box::new(KeptRows::new(plan.order.clone())), limits::KEPT_BYTES)
         } else {
@@ -289,8 +320,7 @@ impl StatementRun<'_> {
             (Keep::Nothing, _) | (_, None) => KeptNow::No,
             (Keep::Rows(rows, _), Some(state)) => KeptNow::Yes(Box::new(Kept {
                 plan: Arc::clone(plan),
-                rows: *rows,
-                window,
+                shown: ShownRows::new(*rows, window),
                 state,
             })),
         };
@@ -311,6 +341,20 @@ impl StatementRun<'_> {
         }
     }
 
+    /// Whether the result is kept, if its state is known.
+    pub(super) fn keeps(&self) -> bool {
+        !self.part.is_unfit && (self.part.pays_to_keep() || self.is_always())
+    }
+
+    /// How many rows can be asked for before the whole statement runs quicker.
+    pub(super) fn most_asked(&self) -> usize {
+        if self.is_always() {
+            usize::MAX
+        } else {
+            self.part.most_asked()
+        }
+    }
+
     fn is_always(&self) -> bool {
         self.maintenance == Maintenance::Always
     }
@@ -328,6 +372,10 @@ impl StatementRun<'_> {
                 kept: KeptNow::Yes(kept),
                 ..
             }) => kept.plan.keys(),
+            New::Whole(Whole {
+                kept: KeptNow::Groups(groups),
+                ..
+            }) => groups.plan.keys(),
             _ => part.dependencies.keys.clone(),
         };
         if is_known && keys == part.dependencies.keys {

@@ -22,7 +22,7 @@ pub(super) fn keep(
     slack: usize,
     shown: &[u64],
 ) -> Result<(Keep, Option<KeptWindow>)> {
-    let Some(window) = connection.window(maintained.query, maintained.plan, limit)? else {
+    let Some(window) = connection.window(maintained.query, &maintained.plan.all, &limit.bounds)? else {
         return Ok((Keep::Nothing, None));
     };
     let mut window = KeptWindow::new(window, slack);

@@ -22,6 +22,7 @@ mod foreign_connections;
 mod foreign_keys;
 mod functions;
 mod group_commit;
+mod groups;
 mod halfway;
 mod leases;
 mod limits;

@@ -193,8 +193,23 @@ impl Fold {
 
     /// Whether it has the same rows, in whatever order.
     pub fn has_rows_of(&self, other: &Self) -> bool {
+        self.has_rows(other, |value| format!("{value:?}"))
+    }
+
+    /// Whether it has rows that SQLite finds equal to those, in whatever order: 1 equals 1.0, and 0.0 equals -0.0.
+    pub fn has_equal_rows(&self, other: &Self) -> bool {
+        self.has_rows(other, |value| match value {
+            Value::Real(real) if *real as i64 as f64 == *real => {
+                format!("{:?}", Value::Integer(*real as i64))
+            }
+            value => format!("{value:?}"),
+        })
+    }
+
+    fn has_rows(&self, other: &Self, text: fn(&Value) -> String) -> bool {
         let sorted = |fold: &Self| {
-            let mut rows: Vec<String> = fold.rows.iter().map(|row| format!("{row:?}")).collect();
+            let row = |row: &Vec<Value>| -> Vec<String> { row.iter().map(text).collect() };
+            let mut rows: Vec<_> = fold.rows.iter().map(row).collect();
             rows.sort();
             rows
         };

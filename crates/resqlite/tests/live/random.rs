@@ -9,7 +9,7 @@ use std::{
 use resqlite::Maintenance;
 
 use crate::{
-    generate::{Size, failing_script, maintained_script, script},
+    generate::{Size, failing_script, groups_script, maintained_script, script},
     runner::{Counts, run},
     script::Script,
     shrink::shrink,
@@ -33,6 +33,7 @@ const MAINTAINED_SIZE: Size = Size {
 };
 /// More than 20,000 steps of maintenance.
 const MAINTAINED_COMMITS: u64 = 9_500;
+const GROUPS_COMMITS: u64 = 6_000;
 /// After so many commits a long run tells how far it is.
 const PROGRESS: u64 = 50_000;
 /// How often a script is run that fails only sometimes.
@@ -183,5 +184,18 @@ fn a_maintained_result_is_what_a_fresh_query_gives() {
         );
         assert!(counts.emissions > counts.reruns / 4, "results changed little");
         assert!(counts.windows > counts.commits / 2, "few windows were compared");
+    }
+}
+
+/// Tables of few values, so that groups come, change and vanish.
+#[test]
+fn groups_that_are_maintained_are_those_of_a_fresh_query() {
+    if let Some(counts) = run_many(groups_script, MAINTAINED_SIZE, GROUPS_COMMITS) {
+        assert!(counts.maintained > counts.commits, "few results were maintained");
+        assert!(
+            counts.maintained > counts.reruns / 10 * 3,
+            "many re-runs were of whole statements"
+        );
+        assert!(counts.emissions > counts.reruns / 4, "results changed little");
     }
 }

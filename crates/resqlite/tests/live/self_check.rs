@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use resqlite::Error;
 
 use crate::{
-    generate::{Size, script},
+    generate::{Size, groups_script, script},
     rows::same,
     script::{Script, Statement, Step},
     world::{World, Wrote},
@@ -155,15 +155,14 @@ fn run(script: &Script, counts: &mut Counts) {
     world.close();
 }
 
-#[test]
-fn most_generated_statements_work_and_matter() {
+fn counts_of(make: fn(u64, Size) -> Script, seeds: u64) -> Counts {
     let mut counts = Counts::default();
     let size = Size {
         steps: 60,
         streams: 8,
     };
-    for seed in 0..60 {
-        run(&script(seed, size), &mut counts);
+    for seed in 0..seeds {
+        run(&make(seed, size), &mut counts);
     }
     let share = Counts::share;
     println!(
@@ -183,11 +182,26 @@ fn most_generated_statements_work_and_matter() {
     for (kind, count) in &counts.failures {
         println!("{count:6} {kind}");
     }
+    counts
+}
+
+#[test]
+fn most_generated_statements_work_and_matter() {
+    let (counts, share) = (counts_of(script, 60), Counts::share);
     assert!(share(counts.writes_failed, counts.writes) < 15);
     assert!(share(counts.writes_with_rows, counts.row_writes) > 50);
     assert!(share(counts.new_failed, counts.new) < 5);
     assert!(share(counts.queries_with_rows, counts.queries) > 50);
     assert!(share(counts.results_changed, counts.results) > 5);
+}
+
+#[test]
+fn most_queries_that_make_groups_work_and_change() {
+    let (counts, share) = (counts_of(groups_script, 50), Counts::share);
+    assert!(share(counts.writes_with_rows, counts.row_writes) > 50);
+    assert!(share(counts.new_failed, counts.new) < 5);
+    assert!(share(counts.queries_with_rows, counts.queries) > 50);
+    assert!(share(counts.results_changed, counts.results) > 15);
 }
 
 #[test]

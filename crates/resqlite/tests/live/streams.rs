@@ -252,31 +252,40 @@ struct Ordered {
     statement: String,
     /// Which rows it gives may depend on the order, too.
     is_window: bool,
+    /// It makes groups.
+    groups: bool,
 }
 
 impl Orders {
     /// The rows that a fresh query gives, in the order in which a live query that may be maintained has them.
     fn in_order(&mut self, world: &World, query: &Statement) -> resqlite::Result<Fold> {
         let rows = Fold::of(&world.select(query)?);
-        let Some(Ordered { statement, is_window }) = self.ordered(world, query)? else {
+        let Some(ordered) = self.ordered(world, query)? else {
             return Ok(rows);
         };
+        let Ordered {
+            statement,
+            is_window,
+            groups,
+        } = ordered;
         let select = |sql: &str| world.select(&query.with_text(sql)).map(|rows| Fold::of(&rows));
         let first = |fold: Fold| fold.first_columns(rows.columns.len());
         let ordered = first(select(&statement)?);
+        // Only the order may differ; and whether a group of 1 and 1.0 shows the one or the other.
+        let same = |one: &Fold, other: &Fold| one.has_rows_of(other) || groups && one.has_equal_rows(other);
         let is_right = if is_window {
             self.windows += 1;
             let whole = select(&text::without_limit(&statement)).map(first);
             let plain = select(&text::without_limit(&query.sql));
-            // Only the order of the whole result may differ, of which the window is a part. Some whole results fail.
-            let is_part = |whole: Fold, plain| whole.has_rows_of(&plain) && whole.has_slice(&ordered);
+            // The window is a part of the whole result. Some whole results fail.
+            let is_part = |whole: Fold, plain| same(&whole, &plain) && whole.has_slice(&ordered);
             ordered.rows.len() == rows.rows.len()
                 && whole
                     .ok()
                     .zip(plain.ok())
                     .is_none_or(|(whole, plain)| is_part(whole, plain))
         } else {
-            ordered.has_rows_of(&rows)
+            same(&ordered, &rows)
         };
         Ok(if is_right { ordered } else { rows })
     }
@@ -286,11 +295,20 @@ impl Orders {
             return Ok(known.clone());
         }
         let explained = block_on(world.db.explain_stream(&query.sql, &query.params[..]))?;
-        let ordered = |statement, is_window| Some(Ordered { statement, is_window });
+        let ordered = |statement, is_window, groups| {
+            Some(Ordered {
+                statement,
+                is_window,
+                groups,
+            })
+        };
+        let has_limit = query.sql.contains(" LIMIT ");
         let ordered = match explained.maintenance {
-            MaintenanceExplanation::Rows { statement } => ordered(statement, false),
-            MaintenanceExplanation::Window { statement } => ordered(statement, true),
-            _ => None,
+            MaintenanceExplanation::Rows { statement } => ordered(statement, false, false),
+            MaintenanceExplanation::Window { statement } => ordered(statement, true, false),
+            MaintenanceExplanation::Groups { statement } => ordered(statement, has_limit, true),
+            MaintenanceExplanation::Aggregates { statement } => ordered(statement, has_limit, true),
+            MaintenanceExplanation::Rerun(_) => None,
         };
         self.by_query.insert(query.sql.clone(), ordered.clone());
         Ok(ordered)

@@ -3,6 +3,7 @@
 mod builders;
 mod filters;
 mod grammar;
+mod groups;
 mod maintenance;
 mod parse;
 mod queries;
@@ -66,7 +67,12 @@ impl Db {
     }
 
     fn analyse(&self, sql: &str) -> StatementDependencies {
-        let reads = analyse(&self.connection.sqlite, &self.connection.guard, sql);
+        let reads = analyse(
+            &self.connection.sqlite,
+            &self.connection.guard,
+            &self.connection.given_tables,
+            sql,
+        );
         reads.unwrap_or_else(|error| panic!("{sql}: {error}"))
     }
 

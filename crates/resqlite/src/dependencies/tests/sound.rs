@@ -387,7 +387,13 @@ impl World {
 
     fn dependencies(&self, sql: &str, params: &Params) -> Dependencies {
         let connection = &self.db.connection;
-        let reads = analyse(&connection.sqlite, &connection.guard, sql).unwrap();
+        let reads = analyse(
+            &connection.sqlite,
+            &connection.guard,
+            &connection.given_tables,
+            sql,
+        )
+        .unwrap();
         let statement = connection.sqlite.prepare(sql, false).unwrap().statement.unwrap();
         reads.resolve(&connection.sqlite, &statement, params)
     }

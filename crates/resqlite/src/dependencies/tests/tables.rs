@@ -315,7 +315,14 @@ fn a_function_that_is_not_said_to_be_deterministic_can_depend_on_anything() {
 #[test]
 fn a_statement_that_sqlite_refuses_is_an_error() {
     let db = db("CREATE TABLE t(a)");
-    let analyse = |sql: &str| super::analyse(&db.connection.sqlite, &db.connection.guard, sql);
+    let analyse = |sql: &str| {
+        super::analyse(
+            &db.connection.sqlite,
+            &db.connection.guard,
+            &db.connection.given_tables,
+            sql,
+        )
+    };
     for sql in [
         "SELECT nothing FROM t",
         "SELECT 1 FROM missing",

@@ -69,6 +69,11 @@ impl<'a> Draw<'a> {
         format!("{OPEN}{}{CLOSE}", self.values.len() - 1)
     }
 
+    /// Whether there is a parameter in a text.
+    pub fn has_parameter(text: &str) -> bool {
+        text.contains(OPEN)
+    }
+
     pub fn finish(self, text: &str) -> Statement {
         let style = *self.rng.pick(&[
             Style::Anonymous,

@@ -69,7 +69,7 @@ fn join(draw: &mut Draw<'_>) -> String {
 }
 
 /// A window, small enough that there are rows around it.
-fn limit(draw: &mut Draw<'_>) -> String {
+pub(super) fn limit(draw: &mut Draw<'_>) -> String {
     if !draw.rng.chance(30) {
         return String::new();
     }

@@ -1,9 +1,11 @@
-//! Scripts for results that are maintained: small tables that are joined by what they share, and writes that hit them.
+//! Scripts for results that are maintained: small tables that are joined by what they share or whose rows make groups, and
+//! writes that hit them.
 
 use resqlite::Value;
 
 use super::{
     ddl,
+    groups::group_query,
     joins::join_query,
     model::{Column, Key, Kind, Module, Role, Schema, Table},
     scripts::Size,
@@ -32,12 +34,30 @@ struct Maker {
     changes_schema: bool,
     has_strangers: bool,
     checks: usize,
+    queries: Queries,
+    /// Numbers of which few add up to more than an INTEGER holds.
+    has_large_numbers: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Queries {
+    Joins,
+    Groups,
 }
 
 type Act = fn(&mut Maker);
 
-/// The script of a seed.
+/// A script with joins.
 pub fn maintained_script(seed: u64, size: Size) -> Script {
+    script(seed, size, Queries::Joins)
+}
+
+/// A script with groups.
+pub fn groups_script(seed: u64, size: Size) -> Script {
+    script(seed, size, Queries::Groups)
+}
+
+fn script(seed: u64, size: Size, queries: Queries) -> Script {
     let mut rng = Rng::new(seed);
     let has_strangers = rng.chance(8);
     let setup = Setup {
@@ -59,6 +79,8 @@ pub fn maintained_script(seed: u64, size: Size) -> Script {
         changes_schema: rng.chance(15),
         has_strangers,
         checks: *rng.pick(&[50, 100]),
+        queries,
+        has_large_numbers: queries == Queries::Groups && rng.chance(30),
         rng,
     };
     maker.start();
@@ -176,9 +198,11 @@ impl Maker {
             self.steps.push(Step::Unsubscribe(self.open.remove(at)));
         }
         let count = self.rng.weighted(&[(8, 1), (1, 2)]);
-        let queries = (0..count)
-            .map(|_| join_query(&mut self.rng, &self.schema))
-            .collect();
+        let query = match self.queries {
+            Queries::Joins => join_query,
+            Queries::Groups => group_query,
+        };
+        let queries = (0..count).map(|_| query(&mut self.rng, &self.schema)).collect();
         self.steps.push(Step::Subscribe {
             stream: self.streams,
             queries,
@@ -220,6 +244,9 @@ impl Maker {
         let Some(table) = (!tables.is_empty()).then(|| (*self.rng.pick(&tables)).clone()) else {
             return vec!["SELECT 1".into()];
         };
+        if self.has_large_numbers && self.rng.chance(8) {
+            return vec![enlarge(&mut self.rng, &table)];
+        }
         let rng = &mut self.rng;
         match rng.below(22) {
             0..=3 => vec![insert(rng, &table, "INSERT OR IGNORE")],
@@ -423,6 +450,31 @@ fn assignments(rng: &mut Rng, table: &Table) -> String {
 fn update(rng: &mut Rng, table: &Table) -> String {
     let (assignments, row) = (assignments(rng, table), some_row(rng, table));
     format!("UPDATE OR IGNORE {} SET {assignments} WHERE {row}", table.name)
+}
+
+/// A number near the border of what an INTEGER holds.
+fn enlarge(rng: &mut Rng, table: &Table) -> String {
+    let is_number = |at: &usize| {
+        let column = &table.columns[*at];
+        column.role == Role::Plain && matches!(column.kind, Kind::Integer | Kind::Any)
+    };
+    let numbers: Vec<usize> = table.writable().into_iter().filter(is_number).collect();
+    if numbers.is_empty() {
+        return update(rng, table);
+    }
+    let (name, row) = (&table.columns[*rng.pick(&numbers)].name, some_row(rng, table));
+    let number = *rng.pick(&[
+        i64::MAX,
+        i64::MAX - 3,
+        1 << 62,
+        -(1 << 62),
+        i64::MIN + 2,
+        i64::MIN,
+    ]);
+    format!(
+        "UPDATE OR IGNORE {} SET {name} = {number} WHERE {row}",
+        table.name
+    )
 }
 
 fn move_key(rng: &mut Rng, table: &Table) -> String {

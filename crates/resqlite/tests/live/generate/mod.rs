@@ -4,6 +4,7 @@ mod ddl;
 mod draw;
 mod expressions;
 mod failing;
+mod groups;
 mod joins;
 mod maintained;
 mod model;
@@ -16,5 +17,5 @@ mod tables;
 mod values;
 mod writes;
 
-pub use maintained::maintained_script;
+pub use maintained::{groups_script, maintained_script};
 pub use scripts::{Size, failing_script, script};

@@ -1,0 +1,63 @@
+//! Tables whose rows are given when a statement runs, as connections know them.
+
+use std::{
+    cell::RefCell,
+    hash::{DefaultHasher, Hash, Hasher},
+    num::NonZeroUsize,
+    rc::Rc,
+    sync::Arc,
+};
+
+use lru::LruCache;
+use resqlite_sqlite::{Connection, GivenRows};
+
+use crate::core::limits;
+
+/// A table of given rows: the same on each connection that needs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GivenTable {
+    pub(crate) name: Arc<str>,
+    /// As they stand in CREATE TABLE.
+    columns: Arc<str>,
+}
+
+impl GivenTable {
+    /// The one with these columns. No table of a schema has its name.
+    pub(crate) fn new(columns: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        columns.hash(&mut hasher);
+        Self {
+            name: format!("sqlite_given_{:016x}", hasher.finish()).into(),
+            columns: columns.into(),
+        }
+    }
+}
+
+/// Those that a connection knows.
+pub(crate) struct GivenTables(RefCell<LruCache<Arc<str>, Rc<GivenRows>>>);
+
+impl Default for GivenTables {
+    fn default() -> Self {
+        let most = NonZeroUsize::new(limits::GIVEN_TABLES_MAX).unwrap_or(NonZeroUsize::MIN);
+        Self(RefCell::new(LruCache::new(most)))
+    }
+}
+
+impl GivenTables {
+    /// A table, which the connection knows from now on.
+    ///
+    /// # Errors
+    /// What SQLite says of its columns.
+    pub(crate) fn get(
+        &self,
+        connection: &Connection,
+        table: &GivenTable,
+    ) -> resqlite_sqlite::Result<Rc<GivenRows>> {
+        let mut known = self.0.borrow_mut();
+        let make = || {
+            let rows = connection.register_given_rows(&table.name, &table.columns)?;
+            Ok(Rc::new(rows))
+        };
+        known.try_get_or_insert(Arc::clone(&table.name), make).cloned()
+    }
+}

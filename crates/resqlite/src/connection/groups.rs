@@ -1,0 +1,358 @@
+//! Runs the statements that maintain groups: what rows contribute to them, and what the result makes of them.
+
+use std::sync::Arc;
+
+use resqlite_live::{
+    AggregateValue, Contribution, Difference, Group, Groups, Image, KeptRow, ROWID, SourceKey, Value,
+    fault::planted,
+};
+use resqlite_sqlite::{Rows, Statement, ValueRef};
+use smallvec::smallvec;
+
+use super::{
+    compare::{Before, TakeRows},
+    engine_connection::{EngineConnection, get},
+    given_tables::GivenTable,
+    keep::Keep,
+    prepared::Prepared,
+    run::Run,
+};
+use crate::{
+    core::{
+        error::{Error, Result},
+        limits,
+    },
+    dependencies::{
+        GroupsPlan,
+        value::{borrowed, owned},
+    },
+    requests::request::Query,
+    rows::{ColumnLayout, fingerprint},
+};
+
+/// The query of a live query, and how its groups are maintained.
+#[derive(Clone, Copy)]
+pub(crate) struct Grouped<'a> {
+    pub(crate) query: &'a Query,
+    pub(crate) plan: &'a GroupsPlan,
+    /// The columns of the result.
+    pub(crate) layout: &'a Arc<ColumnLayout>,
+    /// The seed of the fingerprints.
+    pub(crate) seed: u64,
+}
+
+/// An image of a changed row.
+pub(crate) struct ShownImage<'a> {
+    pub(crate) image: &'a Image,
+    /// The columns that it has.
+    pub(crate) columns: &'a [u16],
+    /// It is the row after the change.
+    pub(crate) is_new: bool,
+}
+
+/// Images, as the table of images shows them.
+struct Images<'a>(&'a GroupsPlan, &'a [ShownImage<'a>]);
+
+impl Rows for Images<'_> {
+    fn len(&self) -> usize {
+        self.1.len()
+    }
+
+    fn rowid(&self, row: usize) -> Option<i64> {
+        match self.1[row].value(ROWID)? {
+            Value::Integer(rowid) => Some(*rowid),
+            _ => None,
+        }
+    }
+
+    fn value(&self, row: usize, column: usize) -> Option<ValueRef<'_>> {
+        let Self(plan, images) = self;
+        if column == plan.width {
+            return Some(ValueRef::Integer(if images[row].is_new { 1 } else { -1 }));
+        }
+        let column = u16::try_from(column).ok()?;
+        Some(match images[row].value(column)? {
+            // The table reads it as what it stands for.
+            Value::Integer(value) if plan.real.contains(&column) && !planted("groups_real_image") => {
+                ValueRef::Real(*value as f64)
+            }
+            value => borrowed(value),
+        })
+    }
+}
+
+impl ShownImage<'_> {
+    fn value(&self, column: u16) -> Option<&Value> {
+        let at = self.columns.binary_search(&column).ok()?;
+        self.image.get(at)
+    }
+}
+
+/// A group: its values, and what is kept of it.
+pub(crate) type ShownGroup<'a> = (&'a [Value], &'a Group);
+
+/// Groups, as the table of groups shows them.
+struct ShownGroups<'a>(&'a GroupsPlan, &'a [ShownGroup<'a>]);
+
+impl Rows for ShownGroups<'_> {
+    fn len(&self) -> usize {
+        self.1.len()
+    }
+
+    fn rowid(&self, _: usize) -> Option<i64> {
+        None
+    }
+
+    fn value(&self, row: usize, column: usize) -> Option<ValueRef<'_>> {
+        let Self(plan, groups) = self;
+        let (values, group) = groups[row];
+        let Some(behind) = column.checked_sub(plan.width) else {
+            let is_it = |term: &Option<u16>| term.map(usize::from) == Some(column);
+            let term = plan.term_columns.iter().position(is_it)?;
+            return Some(borrowed(&values[term]));
+        };
+        Some(match behind.checked_sub(values.len()) {
+            None => borrowed(&values[behind]),
+            Some(aggregate) => match group.value(aggregate) {
+                AggregateValue::Null => ValueRef::Null,
+                AggregateValue::Integer(value) => ValueRef::Integer(value),
+                AggregateValue::Real(value) => ValueRef::Real(value),
+                AggregateValue::Extreme(value) => borrowed(value),
+            },
+        })
+    }
+}
+
+impl EngineConnection {
+    /// Runs the whole query, and keeps nothing of it.
+    ///
+    /// # Errors
+    /// Those of [`compare`](Self::compare).
+    pub(crate) fn compare_groups(
+        &mut self,
+        query: &Query,
+        plan: &GroupsPlan,
+        before: &Before<'_>,
+        take_rows: &mut TakeRows<'_>,
+    ) -> Result<(Arc<ColumnLayout>, Option<Difference>)> {
+        self.compare_rows(&plan.all, query, None, before, take_rows, &mut |_, _| {})
+    }
+
+    /// The groups of all rows; `None` if they would not be what SQLite finds, or take more than `bytes`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn groups(&mut self, grouped: Grouped<'_>, bytes: usize) -> Result<Option<Groups>> {
+        let plan = grouped.plan;
+        let mut groups = Groups::new(plan.terms.clone(), plan.aggregates.clone());
+        let mut row = Contribution {
+            group: vec![Value::Null; plan.terms.len()].into(),
+            arguments: vec![Value::Null; plan.arguments.len()].into(),
+        };
+        let mut is_known = true;
+        self.with(grouped, &plan.contributions, |run| {
+            let statement = &mut run.prepared.statement;
+            while is_known && statement.step()? {
+                contribution(statement, plan, &mut row);
+                is_known = groups.add(&row.group, &row.arguments).is_ok() && groups.weight() <= bytes;
+            }
+            Ok(())
+        })?;
+        Ok(is_known.then_some(groups))
+    }
+
+    /// What new images contribute to the groups, and what old ones did.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn contributions(
+        &mut self,
+        grouped: Grouped<'_>,
+        images: &[ShownImage<'_>],
+    ) -> Result<(Vec<Contribution>, Vec<Contribution>)> {
+        let plan = grouped.plan;
+        let (mut came, mut left) = (Vec::new(), Vec::new());
+        self.showing(
+            grouped,
+            &plan.images_table,
+            &Images(plan, images),
+            &plan.images,
+            |run| {
+                let statement = &mut run.prepared.statement;
+                while statement.step()? {
+                    let mut row = Contribution {
+                        group: vec![Value::Null; plan.terms.len()].into(),
+                        arguments: vec![Value::Null; plan.arguments.len()].into(),
+                    };
+                    contribution(statement, plan, &mut row);
+                    let is_new = statement.column(0) == ValueRef::Integer(1);
+                    if is_new { &mut came } else { &mut left }.push(row);
+                }
+                Ok(())
+            },
+        )?;
+        Ok((came, left))
+    }
+
+    /// Makes the result of all groups, compares it with the one before, and keeps its rows.
+    ///
+    /// # Errors
+    /// Those of [`compare`](Self::compare).
+    pub(crate) fn compare_and_keep_groups(
+        &mut self,
+        grouped: Grouped<'_>,
+        groups: &[ShownGroup<'_>],
+        before: &Before<'_>,
+        take_rows: &mut TakeRows<'_>,
+        keep: &mut Keep,
+    ) -> Result<Option<Difference>> {
+        let Grouped {
+            query, plan, layout, ..
+        } = grouped;
+        let shown = ShownGroups(plan, groups);
+        self.showing(grouped, &plan.groups_table, &shown, &plan.output, |run| {
+            let row = run.prepared.first_step()?;
+            let mut see = |statement: &Statement, print| keep.add(|| kept_row(statement, plan, print));
+            let layout = Arc::clone(layout);
+            let (_, difference) = run.compare(row, layout, query.integers, before, take_rows, &mut see)?;
+            Ok(difference)
+        })
+    }
+
+    /// The rows of the result that some groups make.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn rows_of_groups(
+        &mut self,
+        grouped: Grouped<'_>,
+        groups: &[ShownGroup<'_>],
+    ) -> Result<Vec<KeptRow>> {
+        let plan = grouped.plan;
+        let shown = ShownGroups(plan, groups);
+        self.showing(grouped, &plan.groups_table, &shown, &plan.output, |run| {
+            let statement = &mut run.prepared.statement;
+            let mut rows = Vec::new();
+            while statement.step()? {
+                let print = fingerprint(statement, plan.columns, grouped.seed);
+                rows.push(kept_row(statement, plan, print));
+            }
+            Ok(rows)
+        })
+    }
+
+    /// Hands over those rows of [`rows_of_groups`](Self::rows_of_groups) that are new, which are in the order of the
+    /// result. Returns `false`, before any is handed over, if one of them is not there.
+    ///
+    /// # Errors
+    /// What SQLite says; [`Error::Aborted`] when `take_rows` wants no more.
+    pub(crate) fn hand_over_groups<'r>(
+        &mut self,
+        grouped: Grouped<'_>,
+        groups: &[ShownGroup<'_>],
+        new: impl Iterator<Item = &'r KeptRow>,
+        take_rows: &mut TakeRows<'_>,
+    ) -> Result<bool> {
+        let Grouped {
+            query,
+            plan,
+            layout,
+            seed,
+        } = grouped;
+        let mut new = new.peekable();
+        let shown = ShownGroups(plan, groups);
+        self.showing(grouped, &plan.groups_table, &shown, &plan.output, |run| {
+            run.packer.begin(plan.columns, query.integers);
+            let mut handed_over = false;
+            while new.peek().is_some() && run.prepared.statement.step()? {
+                let statement = &run.prepared.statement;
+                let print = fingerprint(statement, plan.columns, seed);
+                let is_next =
+                    |row: &&KeptRow| row.fingerprint == print && **row == kept_row(statement, plan, print);
+                if new.next_if(is_next).is_none() {
+                    continue;
+                }
+                if run.packer.is_full(limits::ROW_BATCH_ROWS_MAX) {
+                    run.hand_over_new(layout, take_rows)?;
+                    handed_over = true;
+                }
+                run.packer.push(&run.prepared.statement)?;
+            }
+            match new.peek() {
+                Some(_) if handed_over => Err(Error::WorkerDied),
+                Some(_) => Ok(false),
+                None => {
+                    run.hand_over_new(layout, take_rows)?;
+                    Ok(true)
+                }
+            }
+        })
+    }
+
+    /// Runs a statement of the plan while a table has these rows.
+    fn showing<R>(
+        &mut self,
+        grouped: Grouped<'_>,
+        table: &GivenTable,
+        rows: &dyn Rows,
+        sql: &Arc<str>,
+        work: impl FnOnce(&mut Run<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let given = self.given_tables.get(&self.sqlite, table)?;
+        given.show(rows, || self.with(grouped, sql, work))
+    }
+
+    /// Runs a statement of the plan with the parameters of the query.
+    fn with<R>(
+        &mut self,
+        Grouped { query, .. }: Grouped<'_>,
+        sql: &Arc<str>,
+        work: impl FnOnce(&mut Run<'_>) -> Result<R>,
+    ) -> Result<R> {
+        // Only the statement itself knows the names of its parameters.
+        let named = get(&mut self.cache, &self.sqlite, &self.guard, &query.sql)?;
+        let values = query.params.reader().values(&named.statement)?;
+        let prepared = get(&mut self.cache, &self.sqlite, &self.guard, sql)?;
+        let mut run = Run {
+            prepared,
+            packer: &mut self.packer,
+            guard: &self.guard,
+        };
+        let bound = bind(run.prepared, &values);
+        let done = bound.and_then(|()| work(&mut run));
+        run.prepared.end_run(query.params.byte_len());
+        run.packer.recycle();
+        done
+    }
+}
+
+/// Binds parameters by their numbers. The last ones may not stand in this statement.
+fn bind(prepared: &mut Prepared, values: &[ValueRef<'_>]) -> Result<()> {
+    let count = prepared.statement.parameter_count();
+    for (parameter, value) in (1..=count).zip(values) {
+        prepared.statement.bind(parameter, *value)?;
+    }
+    Ok(())
+}
+
+/// Reads what the row contributes on which a statement stands.
+fn contribution(statement: &Statement, plan: &GroupsPlan, row: &mut Contribution) {
+    for (at, value) in row.group.iter_mut().enumerate() {
+        *value = owned(statement.column(1 + at));
+    }
+    for (argument, column) in row.arguments.iter_mut().zip(&plan.arguments) {
+        if let Some(column) = column {
+            *argument = owned(statement.column(*column));
+        }
+    }
+}
+
+/// What is kept of the row on which the statement stands that gives the result.
+fn kept_row(statement: &Statement, plan: &GroupsPlan, fingerprint: u64) -> KeptRow {
+    let value = |column: usize| owned(statement.column(column));
+    KeptRow {
+        sort: plan.sort.iter().copied().map(value).collect(),
+        sources: smallvec![SourceKey::Columns(plan.key.clone().map(value).collect())],
+        fingerprint,
+    }
+}

@@ -1,0 +1,264 @@
+//! Which statements are maintained as groups, and by which other statements.
+
+use super::{Db, db};
+use crate::dependencies::{GroupsPlan, MaintenancePlan};
+
+const SHOP: &str = "
+    CREATE TABLE t(id INTEGER PRIMARY KEY, list INTEGER, n INTEGER, done INTEGER, price REAL,
+        name TEXT COLLATE NOCASE, note TEXT, twice AS (n * 2), hash AS (n * 3) STORED);
+    CREATE TABLE w(x TEXT, y INTEGER, z, PRIMARY KEY (y, x)) WITHOUT ROWID;
+    CREATE TABLE strict(a ANY) STRICT;
+    CREATE TABLE odd(\"#a0\", b);
+    CREATE VIEW v AS SELECT n FROM t;
+";
+
+impl Db {
+    fn groups(&self, sql: &str) -> GroupsPlan {
+        let analysed = self.analyse(sql);
+        match analysed.maintenance() {
+            Ok(MaintenancePlan::Groups(plan)) => GroupsPlan::clone(plan),
+            other => panic!("{sql}: {other:?}"),
+        }
+    }
+
+    fn why_no_groups(&self, sql: &str) -> &'static str {
+        match self.analyse(sql).maintenance() {
+            Ok(plan) => panic!("{sql}: {plan:?}"),
+            Err(why) => why,
+        }
+    }
+}
+
+/// A statement without the names of its given tables.
+fn plain(sql: &str, plan: &GroupsPlan) -> String {
+    sql.replace(&*plan.images_table.name, "images")
+        .replace(&*plan.groups_table.name, "groups")
+}
+
+#[test]
+fn a_row_contributes_the_values_of_its_group_and_the_arguments_of_the_aggregates() {
+    let plan = db(SHOP).groups(
+        "SELECT list, sum(n) AS total, count(*) FROM t WHERE done = ? OR n > :n GROUP BY list HAVING count(*) > :n ORDER BY total DESC",
+    );
+    assert_eq!(
+        *plan.contributions,
+        *"SELECT 1, list, n FROM t WHERE (done = ?1 OR n > ?2)"
+    );
+    assert_eq!(
+        plain(&plan.images, &plan),
+        "SELECT \"#sign\", list, n FROM images AS \"t\" WHERE (done = ?1 OR n > ?2)"
+    );
+    assert_eq!(
+        plain(&plan.output, &plan),
+        "SELECT list, (+\"#a0\") AS total, (+\"#a1\"), \"t\".\"list\" FROM groups AS \"t\" WHERE ((+\"#a1\") > ?2) \
+         ORDER BY total DESC, \"t\".\"list\" DESC"
+    );
+    assert!(
+        plan.all.ends_with("ORDER BY total DESC, \"t\".\"list\" DESC"),
+        "{}",
+        plan.all
+    );
+    assert_eq!(
+        (&plan.needed[..], plan.columns, plan.key),
+        (&[1, 2, 3][..], 3, 3..4)
+    );
+    assert_eq!(
+        (&plan.sort[..], &plan.arguments[..]),
+        (&[1][..], &[Some(2), None][..])
+    );
+}
+
+#[test]
+fn without_groups_there_is_nothing_to_order_by() {
+    let plan = db(SHOP).groups("SELECT count(*), max(n) - min(n) FROM t");
+    assert_eq!(*plan.all, *"SELECT count(*), max(n) - min(n) FROM t");
+    assert!(!plan.is_grouped && plan.terms.is_empty());
+    assert_eq!(
+        plain(&plan.output, &plan),
+        "SELECT (+\"#a0\"), (+\"#a1\") - (+\"#a2\") FROM groups AS \"t\""
+    );
+}
+
+#[test]
+fn a_filter_makes_nothing_of_the_other_rows() {
+    let plan = db(SHOP).groups("SELECT count(*) FILTER (WHERE done), sum(n + 1) FILTER (WHERE n > 0) FROM t");
+    assert_eq!(
+        *plan.contributions,
+        *"SELECT 1, CASE WHEN (done) THEN (1) END, CASE WHEN (n > 0) THEN (n + 1) END FROM t"
+    );
+}
+
+#[test]
+fn a_group_by_an_expression_has_a_column_for_it() {
+    let db = db(SHOP);
+    for sql in [
+        "SELECT n % 10 AS digit, count(*) FROM t GROUP BY digit",
+        "SELECT n % 10 AS digit, count(*) FROM t GROUP BY 1",
+        "SELECT n % 10 AS digit, count(*) FROM t GROUP BY n%10",
+    ] {
+        let plan = db.groups(sql);
+        assert!(
+            plan.contributions.starts_with("SELECT 1, n % 10 FROM t"),
+            "{}",
+            plan.contributions
+        );
+        assert!(
+            plan.output
+                .starts_with("SELECT (+\"#g0\") AS digit, (+\"#a0\"), \"#g0\" FROM"),
+            "{}",
+            plan.output
+        );
+    }
+}
+
+#[test]
+fn distinct_rows_are_groups_of_all_their_columns() {
+    let plan = db(SHOP).groups("SELECT DISTINCT list, n > 5 AS high FROM t ORDER BY list DESC");
+    assert!(plan.is_grouped);
+    assert!(
+        plan.all.ends_with("ORDER BY list DESC, 1 DESC, 2 DESC"),
+        "{}",
+        plan.all
+    );
+    assert!(
+        plan.output
+            .starts_with("SELECT list, (+\"#g1\") AS high, list, \"t\".\"list\", \"#g1\" FROM"),
+        "{}",
+        plan.output
+    );
+}
+
+#[test]
+fn a_name_means_a_column_of_the_table_before_one_of_the_result() {
+    let plan = db(SHOP).groups("SELECT lower(note) AS list, count(*) FROM t GROUP BY list, lower(note)");
+    assert!(
+        plan.contributions.starts_with("SELECT 1, list, lower ( note )"),
+        "{}",
+        plan.contributions
+    );
+    assert!(
+        plan.all.ends_with("ORDER BY \"t\".\"list\", lower ( note )"),
+        "{}",
+        plan.all
+    );
+}
+
+#[test]
+fn without_a_column_the_images_hold_the_key() {
+    let db = db(SHOP);
+    assert_eq!(*db.groups("SELECT count(*) FROM t").needed, [0]);
+    assert_eq!(*db.groups("SELECT count(*) FROM w").needed, [1]);
+    assert_eq!(
+        *db.groups("SELECT count(*) FROM t WHERE rowid > 5").needed,
+        [resqlite_live::ROWID]
+    );
+}
+
+#[test]
+fn what_sqlite_may_show_in_several_ways_is_not_maintained() {
+    let db = db(SHOP);
+    for (sql, why) in [
+        (
+            "SELECT list, n FROM t GROUP BY list",
+            "neither grouped by nor aggregated",
+        ),
+        (
+            "SELECT list, max(n), note FROM t GROUP BY list",
+            "neither grouped by nor aggregated",
+        ),
+        (
+            "SELECT count(*), rowid FROM t",
+            "neither grouped by nor aggregated",
+        ),
+        (
+            "SELECT DISTINCT list FROM t ORDER BY n",
+            "neither grouped by nor aggregated",
+        ),
+        (
+            "SELECT n + 1 + n FROM t GROUP BY n + 1",
+            "neither grouped by nor aggregated",
+        ),
+        (
+            "SELECT n * n + 1 FROM t GROUP BY n + 1",
+            "neither grouped by nor aggregated",
+        ),
+        ("SELECT name, count(*) FROM t GROUP BY name", "not BINARY"),
+        ("SELECT count(*) FROM t GROUP BY upper(name)", "not BINARY"),
+        (
+            "SELECT count(*) FROM t GROUP BY note COLLATE NOCASE",
+            "not BINARY",
+        ),
+        ("SELECT min(name) FROM t", "not BINARY"),
+        ("SELECT max(note COLLATE RTRIM) FROM t", "has a collation"),
+        (
+            "SELECT list FROM t GROUP BY list HAVING max(note COLLATE RTRIM) > 'a'",
+            "not BINARY",
+        ),
+        ("SELECT count(DISTINCT n) FROM t", "distinct values"),
+        (
+            "SELECT group_concat(note) FROM t",
+            "an aggregate that is not maintained",
+        ),
+        (
+            "SELECT json_group_array(n) FROM t",
+            "an aggregate that is not maintained",
+        ),
+        ("SELECT count(*) FROM t GROUP BY 1 + 1", "constant"),
+        ("SELECT count(*) FROM t GROUP BY CAST(n AS TEXT)", "CAST"),
+        ("SELECT sum(twice) FROM t", "computed from others"),
+        ("SELECT sum(hash) FROM t", "computed from others"),
+        ("SELECT sum(a) FROM strict", "ANY"),
+        ("SELECT count(b) FROM odd", "begins with #"),
+        (
+            "SELECT list, count(*) FROM t GROUP BY list LIMIT abs(3)",
+            "numbers and parameters",
+        ),
+        ("SELECT sum(n) OVER () FROM t", "window"),
+        ("SELECT count(*) FROM t, w", "several tables"),
+        ("SELECT count(*) FROM v", "something else than tables"),
+        ("SELECT count(*) FROM t WHERE n IN (SELECT y FROM w)", "subquery"),
+        (
+            "SELECT count(*) FROM t WHERE note < datetime('now')",
+            "although no row does",
+        ),
+        ("SELECT DISTINCT * FROM t", "all columns"),
+        ("SELECT json_array(max(json(note))) FROM t", "knows JSON"),
+        (
+            "SELECT json_array(json(note)) FROM t GROUP BY json(note)",
+            "knows JSON",
+        ),
+        ("SELECT DISTINCT count(*) FROM t", "DISTINCT besides groups"),
+        (
+            "SELECT count(*) AS c FROM t WHERE note = 'x' GROUP BY list ORDER BY ?",
+            "a parameter",
+        ),
+        (
+            "SELECT lower(note) AS low, count(*) FROM t WHERE low > 'a' GROUP BY note",
+            "a name of its result",
+        ),
+    ] {
+        let told = db.why_no_groups(sql);
+        assert!(told.contains(why), "{sql}: {told}");
+    }
+}
+
+#[test]
+fn a_window_of_groups_keeps_all_of_them() {
+    let plan =
+        db(SHOP).groups("SELECT list, sum(n) AS s FROM t GROUP BY list ORDER BY s DESC LIMIT :n OFFSET ?");
+    assert!(
+        plan.all
+            .ends_with("ORDER BY s DESC, \"t\".\"list\" DESC LIMIT :n OFFSET ?2"),
+        "{}",
+        plan.all
+    );
+    assert_eq!(plan.bounds.as_deref(), Some("SELECT (?1), (?2)"));
+    assert!(!plan.output.contains("LIMIT") && !plan.contributions.contains("LIMIT"));
+}
+
+#[test]
+fn the_least_and_the_greatest_of_several_values_are_no_aggregates() {
+    let plan = db(SHOP).groups("SELECT list, max(count(*), 10), min(list, 5) FROM t GROUP BY list");
+    assert_eq!(plan.aggregates.len(), 1);
+    assert!(plan.output.contains("max ( (+\"#a0\") , 10 )"), "{}", plan.output);
+}

@@ -1,0 +1,88 @@
+//! The rows that are kept of a result, and which of them a LIMIT shows.
+
+use resqlite_live::{Clip, KeptRow, KeptRows, KeptWindow, Plan, Segment, SourceKey, fault::planted};
+
+/// The kept rows of a result.
+pub(super) struct ShownRows {
+    pub(super) rows: KeptRows,
+    /// If it has a LIMIT: what of the rows is shown.
+    window: Option<KeptWindow>,
+}
+
+/// How they change.
+pub(super) struct RowsStep {
+    plan: Plan,
+    /// What of it a LIMIT leaves.
+    clip: Option<Clip>,
+}
+
+impl ShownRows {
+    /// Those that have been read to be kept.
+    pub(super) fn new(rows: KeptRows, mut window: Option<KeptWindow>) -> Self {
+        if let Some(window) = &mut window {
+            window.filled(&rows);
+        }
+        Self { rows, window }
+    }
+
+    /// The fingerprints of the result.
+    pub(super) fn fingerprints(&self) -> Vec<u64> {
+        match &self.window {
+            None => self.rows.fingerprints(),
+            Some(window) => window.fingerprints(&self.rows),
+        }
+    }
+
+    /// How many rows the result has.
+    pub(super) fn len(&self) -> usize {
+        match &self.window {
+            None => self.rows.len(),
+            Some(window) => window.shown(&self.rows),
+        }
+    }
+
+    /// What changes if all rows from the base rows `changed` are `now`; `None` if the kept rows do not tell.
+    pub(super) fn plan(&self, changed: &[(usize, SourceKey)], now: Vec<KeptRow>) -> Option<RowsStep> {
+        Some(match &self.window {
+            None => RowsStep {
+                plan: self.rows.plan(changed, now).ok()?,
+                clip: None,
+            },
+            Some(window) => {
+                let (plan, clip) = window.plan(&self.rows, changed, now).ok()??;
+                RowsStep {
+                    plan,
+                    clip: Some(clip),
+                }
+            }
+        })
+    }
+
+    /// Makes the change.
+    pub(super) fn apply(&mut self, RowsStep { plan, .. }: RowsStep) {
+        match &mut self.window {
+            _ if planted("unchanged_not_applied") && plan.is_unchanged() => {}
+            None => self.rows.apply(plan),
+            Some(window) => window.apply(&mut self.rows, plan),
+        }
+    }
+}
+
+impl RowsStep {
+    /// How the result is made from the last one, if it is another one.
+    pub(super) fn segments(&self) -> Option<&[Segment]> {
+        match &self.clip {
+            None => (!self.plan.is_unchanged()).then(|| self.plan.segments()),
+            Some(clip) => (!clip.is_unchanged()).then(|| clip.segments()),
+        }
+    }
+
+    /// The rows of the segments that are new, in order.
+    pub(super) fn new_rows(&self) -> impl Iterator<Item = &KeptRow> {
+        let (all, shown) = match &self.clip {
+            None => (Some(self.plan.new_rows()), &[][..]),
+            Some(clip) => (None, clip.new_rows()),
+        };
+        all.into_iter().flatten().chain(shown)
+    }
+}

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { SqlParams } from 'resqlite'
+import { quiet, Watch } from './support/live'
+import { tempDatabase } from './support/temp'
+
+const ROWS = 4000
+const SCHEMA = `
+  CREATE TABLE orders(id INTEGER PRIMARY KEY, customer INTEGER, city TEXT, amount INTEGER, weight REAL, paid INTEGER);
+  WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})
+  INSERT INTO orders SELECT i, i % 100, 'city ' || (i % 7), i % 50, i / 8.0, i % 3 = 0 FROM n;
+`
+
+/** Commits that change, add, move, and remove rows of `orders`. */
+const COMMITS = [
+  'UPDATE orders SET amount = 1000 WHERE id = 1',
+  'UPDATE orders SET customer = 3, paid = 1 WHERE id = 5',
+  'DELETE FROM orders WHERE id = 7',
+  "INSERT INTO orders VALUES (9001, 3, 'city 3', 7, 2.5, 1)",
+  'INSERT INTO orders VALUES (9002, NULL, NULL, NULL, NULL, NULL)',
+  'UPDATE orders SET id = 9003 WHERE id = 9',
+  'UPDATE orders SET paid = 1 - paid WHERE id IN (10, 11, 12)',
+  'UPDATE orders SET amount = -amount, city = NULL WHERE customer = 20',
+  "REPLACE INTO orders VALUES (13, 14, 'city 2', 15, 1.0, 0)",
+]
+
+/** Follows a query through commits; after each that changes the result, there is a value, which is that of a fresh query. */
+async function follows(
+  t: TestContext,
+  sql: string,
+  { fresh = sql, commits = COMMITS, params = [], schema = SCHEMA }: Partial<Followed> = {},
+) {
+  const db = await tempDatabase(t, schema)
+  const live = db.stream(sql, params)
+  const watching = new Watch(live)
+  let before = JSON.stringify(await watching.value())
+  for (const commit of commits) {
+    await quiet(db)
+    await db.execute(commit)
+    const expected = await db.select(fresh, params)
+    const now = JSON.stringify(expected)
+    if (now !== before) assert.deepEqual(await watching.value(), expected, commit)
+    before = now
+  }
+  await quiet(db)
+  return live.stats
+}
+
+interface Followed {
+  /** The query in the order that is documented. */
+  fresh: string
+  commits: string[]
+  params: SqlParams
+  schema: string
+}
+
+test('counts and sums change with the rows that change', async (t) => {
+  const sql = `SELECT count(*), count(amount) AS amounts, sum(amount) FILTER (WHERE paid) AS paid, total(amount), avg(amount)
+    FROM orders WHERE amount > ?`
+  const { reruns, maintained, rowsAsked } = await follows(t, sql, { params: [10] })
+  assert.ok(maintained > 0 && reruns - maintained <= 1, `${maintained} of ${reruns}`)
+  assert.ok(rowsAsked < 60, `${rowsAsked} rows`)
+})
+
+test('groups change with the rows that change, and are ordered by their aggregates', async (t) => {
+  const sql = `SELECT city, count(*) AS orders, sum(amount) AS amount, max(amount) - 1 FROM orders WHERE id <> :out
+    GROUP BY city HAVING count(*) > :least ORDER BY amount DESC, orders`
+  const { reruns, maintained } = await follows(t, sql, {
+    fresh: `${sql}, city`,
+    params: { out: 17, least: 2 },
+  })
+  assert.ok(maintained > 0 && reruns - maintained <= 3, `${maintained} of ${reruns}`)
+})
+
+test('groups that ORDER BY leaves equal come in the order of their values', async (t) => {
+  const sql =
+    'SELECT city, customer % 3 AS third, count(*) FROM orders GROUP BY third, city ORDER BY count(*) > 1 DESC'
+  const stats = await follows(t, sql, { fresh: `${sql}, third DESC, city DESC` })
+  assert.ok(stats.maintained > 0)
+})
+
+test('distinct rows are maintained', async (t) => {
+  const sql = "SELECT DISTINCT city, amount > 25 AS large FROM orders WHERE city <> 'city 6'"
+  const commits = [
+    "UPDATE orders SET city = 'city 9' WHERE id = 1",
+    "UPDATE orders SET city = 'city 9' WHERE id = 2",
+    "DELETE FROM orders WHERE city = 'city 9'",
+    "INSERT INTO orders(city, amount) VALUES ('city 10', 99)",
+    "UPDATE orders SET amount = 1 WHERE city = 'city 10'",
+  ]
+  const { maintained } = await follows(t, sql, { fresh: `${sql} ORDER BY 1, 2`, commits })
+  assert.ok(maintained >= 4, `${maintained}`)
+})
+
+test('the groups with the largest sums change places', async (t) => {
+  const sql = `SELECT customer, sum(amount) AS amount FROM orders GROUP BY customer ORDER BY amount DESC LIMIT ? OFFSET 2`
+  const commits = [
+    'UPDATE orders SET amount = 500 WHERE id = 1',
+    'UPDATE orders SET amount = 9000 WHERE id = 2',
+    'UPDATE orders SET amount = 9001 WHERE id = 3',
+    'UPDATE orders SET amount = 9002 WHERE id = 4',
+    'DELETE FROM orders WHERE customer = 3',
+    'UPDATE orders SET amount = 0 WHERE id = 2',
+  ]
+  const { reruns, maintained } = await follows(t, sql, {
+    fresh: sql.replace('DESC', 'DESC, customer DESC'),
+    commits,
+    params: [5],
+  })
+  assert.ok(maintained > 0 && reruns - maintained <= 2, `${maintained} of ${reruns}`)
+})
+
+test('a group vanishes with its last row, and returns', async (t) => {
+  const sql = 'SELECT customer, count(*) FROM orders GROUP BY customer'
+  const commits = [
+    'UPDATE orders SET paid = 2 WHERE id = 1',
+    'DELETE FROM orders WHERE customer = 42',
+    'INSERT INTO orders(customer) VALUES (42)',
+    'UPDATE orders SET customer = NULL WHERE customer = 42',
+    'UPDATE orders SET customer = 42 WHERE customer IS NULL',
+  ]
+  const { maintained } = await follows(t, sql, { commits })
+  assert.ok(maintained >= 3, `${maintained}`)
+})
+
+test('a minimum that leaves is looked for again', async (t) => {
+  const commits = [
+    'UPDATE orders SET amount = -5 WHERE id = 1',
+    'UPDATE orders SET amount = -7 WHERE id = 2',
+    'DELETE FROM orders WHERE id = 2',
+    'UPDATE orders SET amount = 3 WHERE id = 1',
+  ]
+  const { reruns, maintained } = await follows(t, 'SELECT min(amount), max(amount) FROM orders', { commits })
+  assert.deepEqual([reruns, maintained], [4, 1])
+})
+
+test('a sum that an INTEGER cannot hold is an error until it can', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const live = db.stream('SELECT sum(amount) AS sum FROM orders')
+  const watching = new Watch(live)
+  await watching.value()
+  await db.execute('UPDATE orders SET amount = amount + 1 WHERE id = 3')
+  await watching.value()
+  await db.execute(`UPDATE orders SET amount = ${2n ** 63n - 1n} WHERE id = 1`)
+  assert.match((await watching.error()).message, /integer overflow/)
+  await db.execute('UPDATE orders SET amount = 1 WHERE id = 1')
+  assert.deepEqual(await watching.value(), await db.select('SELECT sum(amount) AS sum FROM orders'))
+})
+
+test('sums of REAL values, which depend on the order of addition, are read as a whole', async (t) => {
+  const commits = [
+    'UPDATE orders SET weight = 0.1 WHERE id = 1',
+    'UPDATE orders SET weight = 1e18 WHERE id = 3',
+  ]
+  const { maintained } = await follows(t, 'SELECT sum(weight), avg(weight) FROM orders', {
+    commits: [...commits, 'DELETE FROM orders WHERE id = 3', 'UPDATE orders SET weight = 3 WHERE id = 9'],
+  })
+  assert.equal(maintained, 0)
+})
+
+test('a REAL column holds REAL values, also those that are written as integers', async (t) => {
+  const commits = [
+    'INSERT INTO orders(weight) VALUES (7)',
+    'INSERT INTO orders(weight) VALUES (8)',
+    'UPDATE orders SET weight = 9 WHERE weight = 8',
+    'DELETE FROM orders WHERE weight = 9',
+  ]
+  const sql = 'SELECT weight, typeof(weight) AS type, count(*) FROM orders GROUP BY weight'
+  const { maintained } = await follows(t, sql, { commits })
+  assert.ok(maintained > 0)
+})
+
+test('rows from before a column was added have its default value', async (t) => {
+  const schema = `${SCHEMA}; ALTER TABLE orders ADD COLUMN state TEXT DEFAULT 'open'`
+  const commits = [
+    "UPDATE orders SET state = 'done' WHERE id = 1",
+    "UPDATE orders SET state = 'done' WHERE id = 2",
+  ]
+  const { maintained } = await follows(t, 'SELECT state, count(*) FROM orders GROUP BY state', {
+    commits,
+    schema,
+  })
+  assert.ok(maintained > 0)
+})
+
+test('what was rolled back does not count', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const watching = new Watch(db.stream('SELECT count(*) AS n, sum(amount) AS sum FROM orders'))
+  await watching.value()
+  for (let id = 1; id <= 5; id++) {
+    await db.transaction(async (tx) => {
+      await tx.execute('DELETE FROM orders WHERE id = ?', [id])
+      await tx
+        .transaction(async (inner) => {
+          await inner.execute('DELETE FROM orders WHERE id > 100')
+          throw new Error('no')
+        })
+        .catch(() => {})
+    })
+    assert.deepEqual(
+      await watching.value(),
+      await db.select('SELECT count(*) AS n, sum(amount) AS sum FROM orders'),
+    )
+  }
+})
+
+test('with verify, a maintained result is checked', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const live = db.stream('SELECT customer, sum(amount) FROM orders GROUP BY customer', [], { verify: 1 })
+  const watching = new Watch(live)
+  await watching.value()
+  for (const commit of COMMITS) await db.execute(commit)
+  await quiet(db)
+  assert.equal(live.stats.missed, 0)
+  assert.deepEqual(
+    watching.values.at(-1),
+    await db.select('SELECT customer, sum(amount) FROM orders GROUP BY customer'),
+  )
+})
+
+test('explainStream tells groups from aggregates, and why some are not maintained', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const maintenance = async (sql: string) => {
+    const { maintenance, whyRerun } = await db.explainStream(sql)
+    return [maintenance, whyRerun]
+  }
+  assert.deepEqual(await maintenance('SELECT count(*) FROM orders'), ['aggregates', null])
+  assert.deepEqual(await maintenance('SELECT city, sum(amount) FROM orders GROUP BY 1'), ['groups', null])
+  assert.deepEqual(await maintenance('SELECT DISTINCT city FROM orders'), ['groups', null])
+  assert.deepEqual(await maintenance('SELECT count(DISTINCT city) FROM orders'), [
+    'rerun',
+    'it aggregates distinct values',
+  ])
+})
