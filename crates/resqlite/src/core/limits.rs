@@ -140,7 +140,8 @@ pub const UNTRUSTED: [(i32, i32); 11] = [
 
 /// Results of live queries with fewer rows are not maintained, unless to run the whole statement takes long.
 pub const KEPT_ROWS_MIN: usize = 64;
-/// To run a whole statement takes long if it takes this many microseconds.
+/// To run a whole statement takes long if it takes this many microseconds. Nor is a result maintained before its runs took
+/// as long together.
 pub const KEPT_MICROS_MIN: u64 = 200;
 /// Rows that are kept behind the window that a LIMIT shows: so many may leave before the whole statement runs again.
 pub const WINDOW_SLACK: usize = 128;

@@ -76,6 +76,8 @@ pub(super) struct Part {
     pub(super) is_unfit: bool,
     /// How long the last run of the whole statement took, in microseconds.
     pub(super) whole_micros: u64,
+    /// How long all of them took.
+    pub(super) spent_micros: u64,
     pub(super) layout: Option<Arc<ColumnLayout>>,
     /// What its statement depends on, whatever the parameters are.
     pub(super) statement: Option<Arc<StatementDependencies>>,
@@ -103,9 +105,11 @@ impl Part {
         }
     }
 
-    /// Whether to keep the rows takes less than to run the whole statement each time.
+    /// Whether to keep the rows takes less than to run the whole statement each time. To begin with that takes a run that
+    /// is longer than others, so a statement that runs quickly must have run some times.
     pub(super) fn pays_to_keep(&self) -> bool {
-        self.rows() >= limits::KEPT_ROWS_MIN || self.whole_micros >= limits::KEPT_MICROS_MIN
+        let is_large = self.rows() >= limits::KEPT_ROWS_MIN || self.whole_micros >= limits::KEPT_MICROS_MIN;
+        is_large && self.spent_micros >= limits::KEPT_MICROS_MIN
     }
 
     /// Whether the rows are kept, or may be from the next run on.
@@ -205,11 +209,12 @@ pub(super) fn images(dependency: &TableDependency) -> Vec<u16> {
 mod tests {
     use super::Part;
 
-    fn pays_to_keep(rows: usize, whole_micros: u64) -> bool {
+    fn pays_to_keep(rows: usize, whole_micros: u64, runs: u64) -> bool {
         let fingerprints = vec![0; rows];
         let part = Part {
             fingerprints,
             whole_micros,
+            spent_micros: runs * whole_micros,
             ..Part::default()
         };
         part.pays_to_keep()
@@ -217,8 +222,14 @@ mod tests {
 
     #[test]
     fn a_result_that_is_small_and_quick_to_read_is_not_kept() {
-        assert!(!pays_to_keep(63, 199));
-        assert!(pays_to_keep(64, 1));
-        assert!(pays_to_keep(1, 200));
+        assert!(!pays_to_keep(63, 199, 100));
+        assert!(pays_to_keep(64, 1, 200));
+        assert!(pays_to_keep(1, 200, 1));
+    }
+
+    #[test]
+    fn a_result_is_not_kept_before_reading_it_has_taken_a_while() {
+        assert!(!pays_to_keep(64, 50, 3));
+        assert!(pays_to_keep(64, 50, 4));
     }
 }

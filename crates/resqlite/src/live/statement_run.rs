@@ -127,6 +127,7 @@ impl Part {
                 micros,
             }) => {
                 self.whole_micros = micros;
+                self.spent_micros += micros;
                 let new_rows = difference.as_ref().map_or(0, Difference::new_rows);
                 if let Cow::Owned(before) = self.fingerprints() {
                     self.fingerprints = before;
