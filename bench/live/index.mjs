@@ -15,7 +15,7 @@ import { churn } from './churn.mjs'
 import { columns } from './columns.mjs'
 import { crowded } from './crowded.mjs'
 import { foreign } from './foreign.mjs'
-import { growth } from './growth.mjs'
+import { growth } from './growth/index.mjs'
 import { idle } from './idle.mjs'
 import { keys } from './keys.mjs'
 import { latency } from './latency.mjs'
@@ -37,7 +37,7 @@ export const liveWorkloads = [
   longUnchanged,
   latency,
   list,
-  growth,
+  ...growth,
   churn,
   foreign,
   idle,
