@@ -24,7 +24,9 @@ import { listeners } from './listeners.mjs'
 import { manyKeys } from './many-keys.mjs'
 import { ownersFanOut } from './owners.mjs'
 import { stalled } from './stalled.mjs'
+import { subscribing } from './subscribing.mjs'
 import { suite } from './suite.mjs'
+import { thousand } from './thousand.mjs'
 import { longUnchanged } from './unchanged.mjs'
 import { writer } from './writer.mjs'
 
@@ -38,6 +40,8 @@ export const liveWorkloads = [
   latency,
   list,
   ...growth,
+  thousand,
+  subscribing,
   churn,
   foreign,
   idle,
