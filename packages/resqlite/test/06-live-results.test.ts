@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Row } from '../src/core/types'
 import { KeyedResult } from '../src/live/keyed-result'
-import { applyPatch, changesNothing, patchBetween, type RowPatch } from '../src/live/patches'
+import { applyPatch, changesNothing, patchBetween, patchInPlace, type RowPatch } from '../src/live/patches'
 import { KeyColumns } from '../src/live/row-keys'
 import { type KeptSegment, movedSegments } from '../src/live/row-moves'
 import { NEW_ROWS } from '../src/wire/protocol'
@@ -41,6 +41,20 @@ test('rows are appended to and cut off in place', () => {
   assert.deepEqual(rows, ['a'])
 })
 
+test('rows are inserted, removed and replaced by more or fewer in place', () => {
+  const rows = ['a', 'b', 'c', 'd', 'e']
+  const next = applyPatch(rows, patch([NEW_ROWS, 1, 0, 1, 2, 1, NEW_ROWS, 2, 4, 1], ['0', 'x', 'y']))
+  assert.deepEqual(next, ['0', 'a', 'c', 'x', 'y', 'e'])
+  assert.equal(next, rows)
+})
+
+test('an array that must stay as it is is copied', () => {
+  const rows = ['a', 'b', 'c']
+  assert.deepEqual(applyPatch(rows, patch([0, 1, 2, 1]), false), ['a', 'c'])
+  assert.deepEqual(applyPatch(rows, patch([0, 1, NEW_ROWS, 1, 2, 1], ['B']), false), ['a', 'B', 'c'])
+  assert.deepEqual(rows, ['a', 'b', 'c'])
+})
+
 test('a patch without segments empties the result', () => {
   assert.deepEqual(applyPatch(['a', 'b'], patch([])), [])
 })
@@ -69,7 +83,25 @@ test('every patch produces the result that its segments describe', () => {
       Array.from({ length: newRows }, (_, i) => `new ${i}`),
     )
     const right = expected(rows, some)
+    const same = rows.slice()
+    patchInPlace(same, some)
+    assert.deepEqual(same, right, `in place: seed ${seed}, round ${round}`)
     assert.deepEqual(applyPatch(rows, some), right, `seed ${seed}, round ${round}`)
+  }
+})
+
+test('every patch that keeps the order of rows produces the result that its segments describe', () => {
+  const { seed, int } = random()
+  for (let round = 0; round < 1000; round++) {
+    const rows = Array.from({ length: int(40) }, (_, i) => `old ${i}`)
+    const now = rows.filter(() => int(5) > 0)
+    for (let i = int(round % 2 === 0 ? 3 : 20); i > 0; i--)
+      now.splice(int(now.length + 1), int(2), `new ${i}`)
+    const some = patchBetween(rows, now, ['v'])
+    const inPlace = rows.slice()
+    patchInPlace(inPlace, some)
+    assert.deepEqual(applyPatch(rows, some, false), now, `seed ${seed}, round ${round}`)
+    assert.deepEqual(inPlace, now, `seed ${seed}, round ${round}`)
   }
 })
 

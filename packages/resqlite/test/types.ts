@@ -11,6 +11,7 @@ import {
   type LiveQuery,
   type OpenOptions,
   type Patch,
+  type PatchInPlace,
   type Query,
   type Queryable,
   type QueryResult,
@@ -135,6 +136,8 @@ export async function streams(db: Database): Promise<void> {
   live.changes({ key: ['id', 'name'] })
   for await (const patch of live.changes({ key: 'id', rows: false }))
     same<typeof patch, LeanPatch<User>>(true)
+  for await (const patch of live.changes({ key: 'id', rows: 'inPlace' }))
+    same<typeof patch, PatchInPlace<User>>(true)
   for await (const patch of arrays.changes({ key: [0, 1] })) same<typeof patch, Patch<RowArray>>(true)
   for await (const patch of live.changesBytes({ key: 'id' })) same<typeof patch, EncodedPatch>(true)
   same<EncodedPatch['bytes'], Uint8Array<ArrayBuffer>>(true)
@@ -175,6 +178,8 @@ export function refusedStreams(db: Database): void {
   db.stream('SELECT 1', [], { arrays: true }).changes({ key: 'id' })
   // @ts-expect-error a key is needed
   live.changes({})
+  // @ts-expect-error rows that change in place are not for the caller to modify
+  live.changes({ key: 'id', rows: 'inPlace' }).map(({ rows }) => rows.sort())
   // @ts-expect-error no changes of several queries
   db.stream({ a: { sql: 'SELECT 1' } }).changes({ key: 'id' })
   // @ts-expect-error no such option

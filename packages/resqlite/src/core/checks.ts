@@ -5,6 +5,7 @@ import type {
   ChangesOptions,
   CommitOptions,
   LiveObserver,
+  RowsOfPatches,
   StreamOptions,
 } from './live-types'
 import type {
@@ -151,7 +152,10 @@ const STREAM: Checks = {
 } satisfies Record<keyof StreamOptions, Check>
 const key: Check = (value) =>
   isKey(value) ? undefined : 'the name (or, with arrays, the index) of a column, or an array of at least one'
-const CHANGES: Checks = { key, rows: boolean } satisfies Record<keyof ChangesOptions, Check>
+const CHANGES: Checks = {
+  key,
+  rows: (value) => (typeof value === 'boolean' || value === 'inPlace' ? undefined : "a boolean or 'inPlace'"),
+} satisfies Record<keyof ChangesOptions, Check>
 const CHANGES_BYTES: Checks = { key } satisfies Record<keyof ChangesBytesOptions, Check>
 const COMMITS: Checks = {
   signal,
@@ -263,9 +267,9 @@ export function checkChanges(
   method: 'changes' | 'changesBytes',
   options: unknown,
   { names, arrays }: { names: readonly string[] | undefined; arrays: boolean },
-): { key: readonly string[] | readonly number[]; rows: boolean } {
+): { key: readonly string[] | readonly number[]; rows: RowsOfPatches } {
   checkOptions(method, options ?? {})
-  const { key, rows = true } = (options ?? {}) as { key?: unknown; rows?: boolean }
+  const { key, rows = true } = (options ?? {}) as { key?: unknown; rows?: RowsOfPatches }
   const example = arrays ? '{ key: 0 }' : "{ key: 'id' }"
   if (key === undefined)
     throw refused(`${method}: option key is missing; it must name a column, as in ${example}`)

@@ -54,6 +54,12 @@ export const DEFAULT_BATCH_ROWS = 1_000
 /** Most queries of one live query. */
 export const STREAM_QUERIES = 100
 
+/** Places of a result up to which a patch that changes the positions of rows is applied by moving those behind it. */
+export const SPLICED_PLACES = 8
+
+/** Most new rows of such a patch. */
+export const SPLICED_ROWS = 1024
+
 /** Segments of a patch up to which the new result is concatenated from pieces of the old one, instead of row by row. */
 export const JOINED_SEGMENTS = 512
 

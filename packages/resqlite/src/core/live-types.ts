@@ -113,9 +113,21 @@ export interface LeanPatch<T = Row> {
  * their relative order.
  */
 export interface Patch<T = Row> extends LeanPatch<T> {
-  /** The whole new result. */
+  /** The whole new result: an array of the caller's own. */
   rows: T[]
 }
+
+/** The same, as {@link LiveQuery.changes} returns it with `rows: 'inPlace'`. */
+export interface PatchInPlace<T = Row> extends LeanPatch<T> {
+  /**
+   * The whole new result: the same array in all patches of the iterator. It is changed when the next patch is asked for, or
+   * arrives while it is awaited, and not any more once the iteration has ended.
+   */
+  rows: readonly T[]
+}
+
+/** What patches contain of the whole new result: see {@link ChangesOptions.rows}. */
+export type RowsOfPatches = boolean | 'inPlace'
 
 /** A patch as JSON, as {@link LiveQuery.changesBytes} returns it. */
 export interface EncodedPatch {
@@ -152,8 +164,11 @@ export interface ChangesBytesOptions<V = Row[]> {
 
 /** Options of {@link LiveQuery.changes}. */
 export interface ChangesOptions<V = Row[]> extends ChangesBytesOptions<V> {
-  /** Whether patches contain the whole new result, an array that is made for each patch. Default: `true`. */
-  rows?: boolean | undefined
+  /**
+   * Whether patches contain the whole new result. `true`: as an array that is made for each patch, which takes time if the
+   * result is large. `'inPlace'`: as one array of the iterator's, to which each patch is applied. Default: `true`.
+   */
+  rows?: RowsOfPatches | undefined
 }
 
 /** What {@link LiveQuery.subscribe} calls, as an object. */
@@ -401,7 +416,8 @@ export interface LiveQuery<V> extends AsyncIterable<V> {
    * Iterates over what changed from one result to the next. `key` names the columns that identify a row. A slow consumer
    * gets the changes of several commits as one patch. Not available for several queries.
    *
-   * With `rows: false`, patches lack the whole result, which takes time to copy when it is large.
+   * With `rows: false`, patches lack the whole result, which takes time to copy when it is large; with `rows: 'inPlace'`, it
+   * is the same array every time, to which the patch has been applied.
    *
    * If the result lacks a key column, or two rows have the same key, `next` rejects with the code `RESQLITE_KEY`, and the
    * iteration is over.
@@ -414,8 +430,11 @@ export interface LiveQuery<V> extends AsyncIterable<V> {
    * ```
    */
   changes(options: ChangesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
+  changes(options: ChangesOptions<V> & { rows: 'inPlace' }): LiveIterator<PatchInPlace<RowOf<V>>>
   changes(options: ChangesOptions<V> & { rows?: true | undefined }): LiveIterator<Patch<RowOf<V>>>
-  changes(options: ChangesOptions<V>): LiveIterator<Patch<RowOf<V>> | LeanPatch<RowOf<V>>>
+  changes(
+    options: ChangesOptions<V>,
+  ): LiveIterator<Patch<RowOf<V>> | PatchInPlace<RowOf<V>> | LeanPatch<RowOf<V>>>
 
   /**
    * Iterates over the same patches without `rows`, as JSON in UTF-8, ready to be sent. 64-bit integers have all digits,

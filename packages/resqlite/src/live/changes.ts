@@ -1,4 +1,4 @@
-import type { EncodedPatch, LeanPatch } from '../core/live-types'
+import type { EncodedPatch, LeanPatch, RowsOfPatches } from '../core/live-types'
 import type { IteratorValues } from './iterator-subscriber'
 import { KeyedQuery, type Position } from './keyed-query'
 import type { Step } from './keyed-result'
@@ -10,12 +10,14 @@ import type { SharedQuery } from './shared-query'
 export class Changes<T> implements IteratorValues<T> {
   readonly #key: Columns
   readonly #make: (step: Step, position: Position, query: KeyedQuery) => T
-  readonly #position: Position = { version: 0, rows: [] }
+  readonly #position: Position
   #query: KeyedQuery | undefined
 
-  constructor(key: Columns, make: (step: Step, position: Position, query: KeyedQuery) => T) {
+  /** `own`: an array that is changed in place, if the values have one. */
+  constructor(key: Columns, make: (step: Step, position: Position, query: KeyedQuery) => T, own?: unknown[]) {
     this.#key = key
     this.#make = make
+    this.#position = { version: 0, rows: own ?? [], own }
   }
 
   emitted(shared: SharedQuery, patches: readonly RowPatch[] | undefined): void {
@@ -29,19 +31,30 @@ export class Changes<T> implements IteratorValues<T> {
   }
 
   left(): void {
-    this.#query?.leave()
+    this.#query?.leave(this.#position)
     this.#query = undefined
     this.#position.rows = []
   }
 
   #joined(shared: SharedQuery): KeyedQuery {
-    this.#query ??= KeyedQuery.join(shared, this.#key)
+    this.#query ??= KeyedQuery.join(shared, this.#key, this.#position)
     return this.#query
   }
 }
 
+/** Returns the values of an iterator by its option `rows`. */
+export function changesOf(key: Columns, rows: RowsOfPatches): Changes<LeanPatch> {
+  if (rows === false) return new Changes(key, leanPatch)
+  const own: unknown[] | undefined = rows === 'inPlace' ? [] : undefined
+  const make = (step: Step, position: Position) => ({
+    ...leanPatch(step),
+    rows: own ?? position.rows.slice(),
+  })
+  return new Changes(key, make, own)
+}
+
 /** Returns a patch whose lists belong to the caller. */
-export function leanPatch(step: Step): LeanPatch {
+function leanPatch(step: Step): LeanPatch {
   const { since, version, commit, added, removed, updated, moved } = step
   return {
     initial: since === 0,

@@ -1,7 +1,7 @@
 import type { Bytes, Row } from '../core/types'
-import { KeyedResult, type RowLists, type Step } from './keyed-result'
+import { type Difference, KeyedResult, type RowLists, type Step } from './keyed-result'
 import { encodePatch } from './patch-json'
-import { changesNothing, patchBetween, type RowPatch } from './patches'
+import { changesNothing, patchBetween, patchInPlace, type RowPatch } from './patches'
 import { type Columns, KeyColumns } from './row-keys'
 import type { SharedQuery } from './shared-query'
 
@@ -9,6 +9,8 @@ import type { SharedQuery } from './shared-query'
 export interface Position {
   version: number
   rows: readonly unknown[]
+  /** The array of the iterator that each patch is applied to; undefined if it has none. */
+  readonly own: unknown[] | undefined
 }
 
 /** The patch of the latest emission of the shared query, and the versions between which it leads. */
@@ -36,6 +38,8 @@ export class KeyedQuery {
   #commit = 0
   #news: News | undefined
   #users = 0
+  /** Users whose position is the array of the result: those without an array of their own. */
+  #borrowers = 0
   /** The steps that lead to `#version`, by the versions from which they lead. */
   readonly #steps = new Map<number, Step>()
   /** The same as JSON. The first step, which is as large as the result, is kept only while somebody uses it. */
@@ -49,7 +53,7 @@ export class KeyedQuery {
   }
 
   /** Returns the keyed result for one more user. */
-  static join(shared: SharedQuery, key: Columns): KeyedQuery {
+  static join(shared: SharedQuery, key: Columns, { own }: Position): KeyedQuery {
     let queries = inUse.get(shared)
     if (queries === undefined) {
       queries = new Map()
@@ -59,10 +63,12 @@ export class KeyedQuery {
     const query = queries.get(id) ?? new KeyedQuery(shared, key)
     queries.set(id, query)
     query.#users++
+    if (own === undefined) query.#borrowers++
     return query
   }
 
-  leave(): void {
+  leave({ own }: Position): void {
+    if (own === undefined) this.#borrowers--
     if (--this.#users === 0) inUse.get(this.#shared)?.delete(JSON.stringify(this.#key))
   }
 
@@ -74,12 +80,13 @@ export class KeyedQuery {
 
   /** Brings a user to the present version. Returns undefined if nothing has changed since its position. */
   advance(position: Position): Step | undefined {
-    const latest = this.#catchUp()
+    const latest = this.#catchUp(position)
     if (position.version === this.#version) return undefined
     const since = position.version
     const step = (latest?.since === since ? latest : this.#steps.get(since)) ?? this.#stepFrom(position)
     position.version = this.#version
-    position.rows = this.#result.rows
+    if (position.own === undefined) position.rows = this.#result.rows
+    else patchInPlace(position.own, step.patch)
     return step
   }
 
@@ -93,20 +100,20 @@ export class KeyedQuery {
   }
 
   /** Takes over the result of the shared query. Returns the step if it changed something. */
-  #catchUp(): Step | undefined {
+  #catchUp(position: Position): Step | undefined {
     const shared = this.#shared
     if (this.#seen === shared.version) return undefined
     const patch = this.#patch()
     this.#seen = shared.version
     if (this.#version !== 0 && changesNothing(patch, this.#result.rows.length)) return undefined
-    const lists = this.#apply(patch)
+    const lists = this.#apply(patch, position)
     const since = this.#version
     this.#version = shared.version
     this.#commit = shared.emission?.commit ?? 0
     this.#steps.clear()
     this.#encoded.clear()
     this.#first = undefined
-    return this.#step(since, lists)
+    return this.#step(since, { ...lists, patch })
   }
 
   /** Returns the patch from the result here to that of the shared query. */
@@ -120,10 +127,10 @@ export class KeyedQuery {
     return patchBetween(this.#result.rows, rows, columns)
   }
 
-  /** A user that is behind needs the array of its position, so it stays as it is unless there is only one user. */
-  #apply(patch: RowPatch): RowLists {
+  /** A user that is behind needs the array of its position, so it stays as it is if any but the one who asks has it. */
+  #apply(patch: RowPatch, { own }: Position): RowLists {
     try {
-      return this.#result.advance(patch, this.#users === 1)
+      return this.#result.advance(patch, this.#borrowers === (own === undefined ? 1 : 0))
     } catch (error) {
       // Whoever asks next begins anew, perhaps with a later result whose keys are fine.
       this.#result = new KeyedResult(new KeyColumns(this.#key))
@@ -137,8 +144,8 @@ export class KeyedQuery {
     return this.#step(version, this.#result.since(rows as readonly Row[]))
   }
 
-  #step(since: number, lists: RowLists): Step {
-    const step = { since, version: this.#version, commit: this.#commit, ...lists }
+  #step(since: number, difference: Difference): Step {
+    const step = { since, version: this.#version, commit: this.#commit, ...difference }
     if (since !== 0) this.#steps.set(since, step)
     return step
   }

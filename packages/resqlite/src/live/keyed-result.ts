@@ -16,8 +16,13 @@ export interface RowLists {
   readonly moved: MovedRow<Row>[]
 }
 
+/** The same, and as segments. */
+export interface Difference extends RowLists {
+  readonly patch: RowPatch
+}
+
 /** What changed from one version of a result to another. */
-export interface Step extends RowLists {
+export interface Step extends Difference {
   /** The versions. The first step is the one from 0. */
   readonly since: number
   readonly version: number
@@ -59,8 +64,9 @@ export class KeyedResult {
   }
 
   /** Returns what is different from an earlier result. */
-  since(before: readonly unknown[]): RowLists {
-    return this.#lists(before, patchBetween(before, this.#rows, this.#names))
+  since(before: readonly unknown[]): Difference {
+    const patch = patchBetween(before, this.#rows, this.#names)
+    return { ...this.#lists(before, patch), patch }
   }
 
   #lists(before: readonly unknown[], patch: RowPatch): RowLists {

@@ -16,6 +16,7 @@ import type {
   LiveObserver,
   LiveQuery,
   Patch,
+  PatchInPlace,
   RowOf,
   StreamStats,
   Unsubscribe,
@@ -23,7 +24,7 @@ import type {
 import { observable } from '../core/observable'
 import { noStats } from '../wire/stream-stats'
 import { CallbackSubscriber } from './callback-subscriber'
-import { Changes, encodedPatch, leanPatch } from './changes'
+import { Changes, changesOf, encodedPatch } from './changes'
 import { IteratorSubscriber } from './iterator-subscriber'
 import { LiveValue } from './live-value'
 import { ObservableQuery } from './observable'
@@ -73,13 +74,11 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
   }
 
   changes(options: ChangesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
+  changes(options: ChangesOptions<V> & { rows: 'inPlace' }): LiveIterator<PatchInPlace<RowOf<V>>>
   changes(options: ChangesOptions<V>): LiveIterator<Patch<RowOf<V>>>
   changes(options: ChangesOptions<V>): LiveIterator<unknown> {
     const { key, rows } = checkChanges('changes', options, this.#plan)
-    const changes = rows
-      ? new Changes(key, (step, position) => ({ ...leanPatch(step), rows: position.rows.slice() }))
-      : new Changes(key, leanPatch)
-    return new Iteration(new IteratorSubscriber<unknown>(this, changes))
+    return new Iteration(new IteratorSubscriber<unknown>(this, changesOf(key, rows)))
   }
 
   changesBytes(options: ChangesBytesOptions<V>): LiveIterator<EncodedPatch> {

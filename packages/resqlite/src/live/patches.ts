@@ -1,4 +1,4 @@
-import { JOINED_SEGMENTS } from '../core/limits'
+import { JOINED_SEGMENTS, SPLICED_PLACES, SPLICED_ROWS } from '../core/limits'
 import { NEW_ROWS } from '../wire/protocol'
 
 /** How the next result of a query is made from the one before. */
@@ -16,11 +16,22 @@ export interface RowPatch {
  * Returns the next result. With `inPlace`, the array of the one before must not be used any more: it may be modified and
  * returned.
  */
-export function applyPatch(rows: unknown[], { segments, newRows }: RowPatch, inPlace = true): unknown[] {
+export function applyPatch(rows: unknown[], patch: RowPatch, inPlace = true): unknown[] {
+  const { segments, newRows } = patch
   if (keepsPositions(segments)) return overwrite(inPlace ? rows : rows.slice(), segments, newRows)
+  const places = changedPlaces(rows.length, patch)
+  if (places !== undefined) return splice(inPlace ? rows : rows.slice(), places)
   return segments.length <= 2 * JOINED_SEGMENTS
     ? concatenate(rows, segments, newRows)
     : collect(rows, segments, newRows)
+}
+
+/** Makes an array the next result. It stays the same object. */
+export function patchInPlace(rows: unknown[], patch: RowPatch): void {
+  const next = applyPatch(rows, patch)
+  if (next === rows) return
+  rows.length = next.length
+  for (let i = 0; i < next.length; i++) rows[i] = next[i]
 }
 
 /** Whether every kept row keeps its position. */
@@ -47,6 +58,48 @@ function overwrite(rows: unknown[], segments: readonly number[], newRows: unknow
     index = end
   }
   rows.length = index
+  return rows
+}
+
+/** A place where new rows come between kept ones, or instead of rows that leave. */
+interface ChangedPlace {
+  /** The position in the result before. */
+  readonly at: number
+  readonly left: number
+  readonly newRows: readonly unknown[]
+}
+
+/** Returns the places in order; undefined if kept rows change their order, or if there are more places than pay to splice. */
+function changedPlaces(length: number, { segments, newRows }: RowPatch): ChangedPlace[] | undefined {
+  if (segments.length > 4 * SPLICED_PLACES + 2 || newRows.length > SPLICED_ROWS) return undefined
+  const places: ChangedPlace[] = []
+  let at = 0
+  let first = 0
+  let next = 0
+  const add = (end: number) => {
+    if (end > at || next > first) places.push({ at, left: end - at, newRows: newRows.slice(first, next) })
+    first = next
+  }
+  for (let s = 0; s < segments.length; s += 2) {
+    const start = segments[s] as number
+    const count = segments[s + 1] as number
+    if (start === NEW_ROWS) next += count
+    else if (start < at) return undefined
+    else {
+      add(start)
+      at = start + count
+    }
+  }
+  add(length)
+  return places.length <= SPLICED_PLACES ? places : undefined
+}
+
+/** Goes from the last place to the first, so that the positions of the others stay as they are. */
+function splice(rows: unknown[], places: readonly ChangedPlace[]): unknown[] {
+  for (let p = places.length - 1; p >= 0; p--) {
+    const { at, left, newRows } = places[p] as ChangedPlace
+    rows.splice(at, left, ...newRows)
+  }
   return rows
 }
 

@@ -19,17 +19,20 @@ export type DrizzleKeyColumn<V> = [RowOf<V>] extends [never]
     : PathOf<RowOf<V>>
 
 /** Options of {@link DrizzleLiveQuery.changes}. */
-export interface DrizzleChangesOptions<V> extends Omit<ChangesOptions<unknown>, 'key'> {
+export interface DrizzleChangesOptions<V> extends Omit<ChangesOptions<unknown>, 'key' | 'rows'> {
   /**
    * The property, or the properties together, whose values are different in each row, like a primary key. Columns that a join
    * or a selection nests are named by their path, as `'users.id'`.
    */
   key: DrizzleKeyColumn<V> | readonly DrizzleKeyColumn<V>[]
+  /** Whether patches contain the whole new result, an array that is made for each patch. Default: `true`. */
+  rows?: boolean | undefined
 }
 
 /** The key in terms of the rows that SQLite returns: indexes of columns, or for raw SQL what was given. */
 export function keyColumns(prepared: Prepared, options: unknown): number | number[] {
-  const { key } = (options ?? {}) as { key?: unknown }
+  const { key, rows } = (options ?? {}) as { key?: unknown; rows?: unknown }
+  if (rows === 'inPlace') throw refused("option rows must be a boolean: 'inPlace' is not for rows of Drizzle")
   const { paths, mapper } = prepared
   if (mapper === undefined) return key as number
   if (key === undefined) throw refused("option key is missing; it must name a property, as in { key: 'id' }")
