@@ -13,6 +13,7 @@
 import { churn, first } from './workloads/cycles.mjs'
 import { bulk, merge } from './workloads/external.mjs'
 import { feed } from './workloads/feed.mjs'
+import { growth } from './workloads/growth.mjs'
 import { keys } from './workloads/keys.mjs'
 import { ownersFanOut } from './workloads/owners.mjs'
 import { fanOut, growing, latency, listening, unchanged } from './workloads/small.mjs'
@@ -35,4 +36,5 @@ export const reactiveWorkloads = [
   churn,
   growing,
   ...listening,
+  ...growth,
 ]

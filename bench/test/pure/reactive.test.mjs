@@ -4,6 +4,7 @@ import { bytes, count, rate, time, times } from '../../live/figure.mjs'
 import { burst } from '../../reactive/burst.mjs'
 import * as external from '../../reactive/cases/external.mjs'
 import * as feed from '../../reactive/cases/feed.mjs'
+import { shapes as growing } from '../../reactive/cases/growth.mjs'
 import * as keys from '../../reactive/cases/keys.mjs'
 import * as owners from '../../reactive/cases/owners.mjs'
 import { counting } from '../../reactive/cases/small.mjs'
@@ -214,6 +215,26 @@ test('a count is the number of rows of the model', () => {
   const model = modelOf(external.table, [external.values(0), external.values(1)])
   assert.deepEqual(counting('items').rows(model), [{ n: 2 }])
 })
+
+for (const { id, tables, query, change, start } of growing) {
+  test(`the value after each change of ${id} shows it, and the value before does not`, () => {
+    const size = 1000
+    const models = {}
+    for (const table of tables) {
+      const rows = Array.from({ length: table.count(size) }, (_, i) => table.values(i + 1, size))
+      models[table.name] = modelOf(table, rows)
+    }
+    const showing = start(models, query)
+    for (let i = 0; i < 30; i++) {
+      const row = models[change.table].get(change.id(i, size))
+      const [before, shown] = [row[change.column], query.rows(models)]
+      row[change.column] = change.next(before)
+      const shows = showing(row, before)
+      assert.equal(shows(shown), false)
+      assert.equal(shows(query.rows(models)), true)
+    }
+  })
+}
 
 test('a figure knows its direction by its kind; one of times must be given it', () => {
   assert.deepEqual(
