@@ -17,6 +17,7 @@ import { crowded } from './crowded.mjs'
 import { foreign } from './foreign.mjs'
 import { growth } from './growth/index.mjs'
 import { idle } from './idle.mjs'
+import { inPlace } from './in-place.mjs'
 import { keys } from './keys.mjs'
 import { latency } from './latency.mjs'
 import { list } from './list.mjs'
@@ -39,6 +40,7 @@ export const liveWorkloads = [
   longUnchanged,
   latency,
   list,
+  inPlace,
   ...growth,
   thousand,
   subscribing,
