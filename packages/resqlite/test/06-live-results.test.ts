@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Row } from '../src/core/types'
-import { KeyedResult } from '../src/live/keyed-result'
+import { KeyedResult, type RowLists } from '../src/live/keyed-result'
 import { applyPatch, changesNothing, patchBetween, patchInPlace, type RowPatch } from '../src/live/patches'
 import { KeyColumns } from '../src/live/row-keys'
 import { type KeptSegment, movedSegments } from '../src/live/row-moves'
@@ -152,16 +152,22 @@ test('no other choice of moved rows would be smaller', () => {
 
 const row = (id: unknown, v: unknown = 0): Row => ({ id, v }) as Row
 
+function advance(result: KeyedResult, patch: RowPatch, inPlace: boolean): RowLists {
+  const lists = result.advance(patch)
+  result.apply(patch, inPlace)
+  return lists
+}
+
 function keyed(rows: Row[], key = ['id']): KeyedResult {
   const result = new KeyedResult(new KeyColumns(key))
-  result.advance(patch([NEW_ROWS, rows.length], rows), true)
+  advance(result, patch([NEW_ROWS, rows.length], rows), true)
   return result
 }
 
 test('the first patch adds everything', () => {
   const rows = [row(1), row(2)]
   const result = new KeyedResult(new KeyColumns(['id']))
-  assert.deepEqual(result.advance(patch([NEW_ROWS, 2], rows), true), {
+  assert.deepEqual(advance(result, patch([NEW_ROWS, 2], rows), true), {
     added: [
       { index: 0, row: rows[0] },
       { index: 1, row: rows[1] },
@@ -177,7 +183,11 @@ test('a new row with the key of a removed one is an update', () => {
   const [one, two, three] = [row(1), row(2), row(3)]
   const result = keyed([one, two, three])
   const [changed, four] = [row(1, 9), row(4)]
-  const { added, removed, updated, moved } = result.advance(patch([2, 1, NEW_ROWS, 2], [changed, four]), true)
+  const { added, removed, updated, moved } = advance(
+    result,
+    patch([2, 1, NEW_ROWS, 2], [changed, four]),
+    true,
+  )
   assert.deepEqual(added, [{ index: 2, row: four }])
   assert.deepEqual(removed, [{ index: 1, row: two }])
   assert.deepEqual(updated, [{ from: 0, index: 1, previous: one, row: changed }])
@@ -186,7 +196,7 @@ test('a new row with the key of a removed one is an update', () => {
 
 test('a row that only changes its position is moved', () => {
   const rows = [row(1), row(2), row(3), row(4)]
-  const { added, removed, updated, moved } = keyed(rows).advance(patch([3, 1, 0, 3]), true)
+  const { added, removed, updated, moved } = advance(keyed(rows), patch([3, 1, 0, 3]), true)
   assert.deepEqual([added, removed, updated], [[], [], []])
   assert.deepEqual(moved, [{ from: 3, index: 0, row: rows[3] }])
 })
@@ -195,10 +205,10 @@ test('the rows before stay as they are unless they may be modified in place', ()
   const rows = [row(1), row(2)]
   const result = keyed(rows)
   const before = result.rows
-  result.advance(patch([0, 1, NEW_ROWS, 1], [row(2, 9)]), false)
+  advance(result, patch([0, 1, NEW_ROWS, 1], [row(2, 9)]), false)
   assert.deepEqual(before, rows)
   const now = result.rows
-  result.advance(patch([0, 1, NEW_ROWS, 1], [row(2, 10)]), true)
+  advance(result, patch([0, 1, NEW_ROWS, 1], [row(2, 10)]), true)
   assert.equal(result.rows, now)
 })
 
@@ -215,12 +225,12 @@ test('two rows with one key are refused, with the key', () => {
 
 test('a new row with the key of another one is refused', () => {
   const result = keyed([row(1), row(2)])
-  assert.throws(() => result.advance(patch([0, 2, NEW_ROWS, 1], [row(2, 5)]), true), duplicate)
+  assert.throws(() => advance(result, patch([0, 2, NEW_ROWS, 1], [row(2, 5)]), true), duplicate)
 })
 
 test('a row that occurs twice in the new result is refused', () => {
   const result = keyed([row(1), row(2)])
-  assert.throws(() => result.advance(patch([0, 2, 1, 1]), true), withCode('RESQLITE_KEY', 'id = 2'))
+  assert.throws(() => advance(result, patch([0, 2, 1, 1]), true), withCode('RESQLITE_KEY', 'id = 2'))
 })
 
 test('keys of different types are different, and every value can be a key', () => {
@@ -233,12 +243,12 @@ test('keys of different types are different, and every value can be a key', () =
 
 test('a key column that the result lacks is refused even when there are no rows', () => {
   const result = new KeyedResult(new KeyColumns(['id', 'name']))
-  assert.throws(() => result.advance(patch([]), true), withCode('RESQLITE_KEY', '"name"', '"id", "v"'))
+  assert.throws(() => advance(result, patch([]), true), withCode('RESQLITE_KEY', '"name"', '"id", "v"'))
 })
 
 test('a key column that disappears later is refused', () => {
   const result = keyed([row(1)])
-  assert.throws(() => result.advance(patch([NEW_ROWS, 1], [{ v: 1 }], ['v']), true), /no column "id"/)
+  assert.throws(() => advance(result, patch([NEW_ROWS, 1], [{ v: 1 }], ['v']), true), /no column "id"/)
 })
 
 test('the lists of every patch lead from the result before to the new one', () => {
@@ -252,7 +262,7 @@ test('the lists of every patch lead from the result before to the new one', () =
     const chosen = ids.filter(() => int(3) > 0)
     if (int(4) === 0) chosen.sort(() => int(3) - 1)
     const now = chosen.map((id) => (int(3) === 0 ? row(id, pick([1, 2, 3])) : (known.get(id) ?? row(id))))
-    const lists = result.advance(patchBetween(before, now, ['id', 'v']), int(2) === 0)
+    const lists = advance(result, patchBetween(before, now, ['id', 'v']), int(2) === 0)
     const said = { ...lists, rows: now }
     assert.deepEqual(result.rows, now, `seed ${seed}, round ${round}`)
     assert.deepEqual(fold(before, said), now, `seed ${seed}, round ${round}`)

@@ -131,6 +131,7 @@ test('another value of rows is refused by name', async (t) => {
 
 const mixtures = [
   [false, 'inPlace'],
+  [false, false],
   [true, false, 'inPlace', 'inPlace'],
 ] as const
 for (const kinds of mixtures) {

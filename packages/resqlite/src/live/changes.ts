@@ -9,15 +9,15 @@ import type { SharedQuery } from './shared-query'
 /** The values of an iterator over changes: what changed since the last one, in the form that `make` gives it. */
 export class Changes<T> implements IteratorValues<T> {
   readonly #key: Columns
-  readonly #make: (step: Step, position: Position, query: KeyedQuery) => T
+  readonly #make: (step: Step, query: KeyedQuery) => T
   readonly #position: Position
   #query: KeyedQuery | undefined
 
   /** `own`: an array that is changed in place, if the values have one. */
-  constructor(key: Columns, make: (step: Step, position: Position, query: KeyedQuery) => T, own?: unknown[]) {
+  constructor(key: Columns, make: (step: Step, query: KeyedQuery) => T, own?: unknown[]) {
     this.#key = key
     this.#make = make
-    this.#position = { version: 0, rows: own ?? [], own }
+    this.#position = { version: 0, missed: undefined, own }
   }
 
   emitted(shared: SharedQuery, patches: readonly RowPatch[] | undefined): void {
@@ -27,13 +27,13 @@ export class Changes<T> implements IteratorValues<T> {
   take(shared: SharedQuery): T | undefined {
     const query = this.#joined(shared)
     const step = query.advance(this.#position)
-    return step === undefined ? undefined : this.#make(step, this.#position, query)
+    return step === undefined ? undefined : this.#make(step, query)
   }
 
   left(): void {
     this.#query?.leave(this.#position)
     this.#query = undefined
-    this.#position.rows = []
+    this.#position.missed = undefined
   }
 
   #joined(shared: SharedQuery): KeyedQuery {
@@ -46,10 +46,7 @@ export class Changes<T> implements IteratorValues<T> {
 export function changesOf(key: Columns, rows: RowsOfPatches): Changes<LeanPatch> {
   if (rows === false) return new Changes(key, leanPatch)
   const own: unknown[] | undefined = rows === 'inPlace' ? [] : undefined
-  const make = (step: Step, position: Position) => ({
-    ...leanPatch(step),
-    rows: own ?? position.rows.slice(),
-  })
+  const make = (step: Step, query: KeyedQuery) => ({ ...leanPatch(step), rows: own ?? query.rows() })
   return new Changes(key, make, own)
 }
 

@@ -1,14 +1,16 @@
 import type { Bytes, Row } from '../core/types'
 import { type Difference, KeyedResult, type RowLists, type Step } from './keyed-result'
 import { encodePatch } from './patch-json'
-import { changesNothing, patchBetween, patchInPlace, type RowPatch } from './patches'
+import { applyPatch, changesNothing, patchBetween, patchInPlace, type RowPatch } from './patches'
 import { type Columns, KeyColumns } from './row-keys'
 import type { SharedQuery } from './shared-query'
 
-/** What an iterator over changes has handed out last: nothing yet, or these rows. */
+/** What an iterator over changes has handed out last. */
 export interface Position {
+  /** 0: nothing yet. */
   version: number
-  rows: readonly unknown[]
+  /** The rows, if the iterator has missed a version since then. */
+  missed: readonly unknown[] | undefined
   /** The array of the iterator that each patch is applied to; undefined if it has none. */
   readonly own: unknown[] | undefined
 }
@@ -31,15 +33,17 @@ export class KeyedQuery {
   readonly #shared: SharedQuery
   readonly #key: Columns
   #result: KeyedResult
-  /** The version of the result that iterators see; 0 before the first. */
+  /** The version of the result; 0 before the first. */
+  #base = 0
+  /** The patch from the result to the version that iterators see. */
+  #pending: RowPatch | undefined
+  /** The version that iterators see; 0 before the first. */
   #version = 0
   /** The version of the shared query that was looked at last. It may have changed nothing. */
   #seen = 0
   #commit = 0
   #news: News | undefined
-  #users = 0
-  /** Users whose position is the array of the result: those without an array of their own. */
-  #borrowers = 0
+  readonly #users = new Set<Position>()
   /** The steps that lead to `#version`, by the versions from which they lead. */
   readonly #steps = new Map<number, Step>()
   /** The same as JSON. The first step, which is as large as the result, is kept only while somebody uses it. */
@@ -53,7 +57,7 @@ export class KeyedQuery {
   }
 
   /** Returns the keyed result for one more user. */
-  static join(shared: SharedQuery, key: Columns, { own }: Position): KeyedQuery {
+  static join(shared: SharedQuery, key: Columns, position: Position): KeyedQuery {
     let queries = inUse.get(shared)
     if (queries === undefined) {
       queries = new Map()
@@ -62,14 +66,13 @@ export class KeyedQuery {
     const id = JSON.stringify(key)
     const query = queries.get(id) ?? new KeyedQuery(shared, key)
     queries.set(id, query)
-    query.#users++
-    if (own === undefined) query.#borrowers++
+    query.#users.add(position)
     return query
   }
 
-  leave({ own }: Position): void {
-    if (own === undefined) this.#borrowers--
-    if (--this.#users === 0) inUse.get(this.#shared)?.delete(JSON.stringify(this.#key))
+  leave(position: Position): void {
+    this.#users.delete(position)
+    if (this.#users.size === 0) inUse.get(this.#shared)?.delete(JSON.stringify(this.#key))
   }
 
   /** The shared query has emitted. Each user that has the patches may say so. */
@@ -80,14 +83,21 @@ export class KeyedQuery {
 
   /** Brings a user to the present version. Returns undefined if nothing has changed since its position. */
   advance(position: Position): Step | undefined {
-    const latest = this.#catchUp(position)
+    const latest = this.#catchUp()
     if (position.version === this.#version) return undefined
     const since = position.version
     const step = (latest?.since === since ? latest : this.#steps.get(since)) ?? this.#stepFrom(position)
     position.version = this.#version
-    if (position.own === undefined) position.rows = this.#result.rows
-    else patchInPlace(position.own, step.patch)
+    position.missed = undefined
+    if (position.own !== undefined) patchInPlace(position.own, step.patch)
     return step
+  }
+
+  /** Returns the rows of the present version as a new array. */
+  rows(): unknown[] {
+    if (this.#users.size === 1) this.#settle()
+    const { rows } = this.#result
+    return this.#pending === undefined ? rows.slice() : applyPatch(rows as unknown[], this.#pending, false)
   }
 
   /** Returns a step to the present version as JSON. The bytes are shared. */
@@ -100,14 +110,16 @@ export class KeyedQuery {
   }
 
   /** Takes over the result of the shared query. Returns the step if it changed something. */
-  #catchUp(position: Position): Step | undefined {
+  #catchUp(): Step | undefined {
     const shared = this.#shared
     if (this.#seen === shared.version) return undefined
+    this.#settle()
     const patch = this.#patch()
     this.#seen = shared.version
     if (this.#version !== 0 && changesNothing(patch, this.#result.rows.length)) return undefined
-    const lists = this.#apply(patch, position)
+    const lists = this.#listsOf(patch)
     const since = this.#version
+    this.#pending = patch
     this.#version = shared.version
     this.#commit = shared.emission?.commit ?? 0
     this.#steps.clear()
@@ -127,21 +139,42 @@ export class KeyedQuery {
     return patchBetween(this.#result.rows, rows, columns)
   }
 
-  /** A user that is behind needs the array of its position, so it stays as it is if any but the one who asks has it. */
-  #apply(patch: RowPatch, { own }: Position): RowLists {
+  #listsOf(patch: RowPatch): RowLists {
     try {
-      return this.#result.advance(patch, this.#borrowers === (own === undefined ? 1 : 0))
+      return this.#result.advance(patch)
     } catch (error) {
       // Whoever asks next begins anew, perhaps with a later result whose keys are fine.
+      for (const position of this.#holders()) position.missed = this.#result.rows
       this.#result = new KeyedResult(new KeyColumns(this.#key))
+      this.#base = 0
       this.#version = 0
       this.#seen = 0
       throw error
     }
   }
 
-  #stepFrom({ version, rows }: Position): Step {
-    return this.#step(version, this.#result.since(rows as readonly Row[]))
+  /**
+   * Applies the patch that is pending. Until then the result is that of users who have not asked for the patch yet. Who has
+   * not even now needs the array, so it is copied for them; mostly there are none.
+   */
+  #settle(): void {
+    const patch = this.#pending
+    if (patch === undefined) return
+    this.#pending = undefined
+    const holders = this.#holders()
+    for (const position of holders) position.missed = this.#result.rows
+    this.#result.apply(patch, holders.length === 0)
+    this.#base = this.#version
+  }
+
+  /** The users whose rows are those of the result. */
+  #holders(): Position[] {
+    return [...this.#users].filter(({ version, own }) => own === undefined && version === this.#base)
+  }
+
+  #stepFrom({ version, missed, own }: Position): Step {
+    this.#settle()
+    return this.#step(version, this.#result.since((own ?? missed ?? []) as readonly Row[]))
   }
 
   #step(since: number, difference: Difference): Step {

@@ -46,10 +46,10 @@ export class KeyedResult {
   }
 
   /**
-   * Applies a patch and returns what it changed. Looks only at the rows that changed. `inPlace`: the array of the present
-   * rows may be modified. After an error the result must not be used any more.
+   * Returns what the next patch changes, and takes over its keys. Looks only at the rows that change. After an error the
+   * result must not be used any more, except for its rows.
    */
-  advance(patch: RowPatch, inPlace: boolean): RowLists {
+  advance(patch: RowPatch): RowLists {
     this.#columns.check(patch.columns)
     this.#names = patch.columns
     const lists = this.#lists(this.#rows, patch)
@@ -59,8 +59,12 @@ export class KeyedResult {
       if (this.#keys.has(key)) throw this.#columns.notUnique(row)
       this.#keys.add(key)
     }
-    this.#rows = applyPatch(this.#rows, patch, inPlace)
     return lists
+  }
+
+  /** Applies that patch. `inPlace`: the array of the present rows may be modified. */
+  apply(patch: RowPatch, inPlace: boolean): void {
+    this.#rows = applyPatch(this.#rows, patch, inPlace)
   }
 
   /** Returns what is different from an earlier result. */

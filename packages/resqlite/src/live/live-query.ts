@@ -83,7 +83,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
 
   changesBytes(options: ChangesBytesOptions<V>): LiveIterator<EncodedPatch> {
     const { key } = checkChanges('changesBytes', options, this.#plan)
-    const changes = new Changes(key, (step, _, query) => encodedPatch(step, query))
+    const changes = new Changes(key, encodedPatch)
     return new Iteration(new IteratorSubscriber(this, changes))
   }
 
