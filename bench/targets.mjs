@@ -39,9 +39,22 @@ export const liveTargets = {
   'live-unchanged': { main: { atMost: 1.5 } },
   'live-latency': { fromCall: { atMost: 3, aim: 2 }, fromAnswer: { atMost: 3, aim: 2 } },
   'live-list': { main: { atMost: 0.1, aim: 0.03 } },
+  ...ofGrowth(['key', 'index', 'sorted', 'count', 'sum', 'groups'], ['row']),
+  ...ofGrowth(['top'], ['inside', 'outside', 'leaving']),
+  ...ofGrowth(['join', 'left-join'], ['item', 'order', 'customer']),
+  'live-thousand': { main: { atMost: 10 } },
+  'live-subscribing': Object.fromEntries(
+    ['all', 'key', 'count', 'groups', 'top', 'join'].map((id) => [`${id}Whole`, { atMost: 1.3, aim: 1.1 }]),
+  ),
   'live-churn': { wall: { atMost: 2 } },
   'live-foreign': { p99: { atMost: 20, aim: 5 }, missed: { atMost: 0 } },
   'live-idle': { single: { atLeast: 0.95 }, batch: { atLeast: 0.95 } },
   'live-busy': { select: { atMost: 10 }, stream: { atMost: 10 } },
   'live-stalled': { values: { atMost: 16 * 2 ** 20 }, changes: { atMost: 16 * 2 ** 20 } },
+}
+
+/** The time of the engine per commit, on the largest table ÷ on 10,000 rows. */
+function ofGrowth(shapes, changes) {
+  const targets = changes.map((change) => [`${change}Growth`, { atMost: 3, aim: 1.5 }])
+  return Object.fromEntries(shapes.map((shape) => [`live-growth-${shape}`, Object.fromEntries(targets)]))
 }
