@@ -1,7 +1,7 @@
-// The programs in README and in the guides run. Blocks of a page that are plain `js` or `ts` are one program. A block
-// `js server` is a program of its own behind the plain ones before it. It ends when it listens; if it handles SIGTERM, it gets
-// that signal. The blocks `js extension` are a program of their own, which runs where the extension is installed. Blocks whose
-// packages are not installed here (`js orm`, `jsx react`) are only parsed.
+// The programs in README and in the guides run, and those of README have no type errors. Blocks of a page that are plain `js` or
+// `ts` are one program. A block `js server` is a program of its own behind the plain ones before it. It ends when it listens; if
+// it handles SIGTERM, it gets that signal. The blocks `js extension` are a program of their own, which runs where the extension
+// is installed. Blocks whose packages are not installed here (`js orm`, `jsx react`) are only parsed.
 
 import { equal } from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -86,6 +86,24 @@ for (const page of pages) {
   }
 }
 
+for (const page of ['README.md', 'packages/resqlite/README.md']) {
+  test(`the program of ${page} has no type errors`, () => {
+    const typed = blocksOf(page).flatMap(({ kind, typed }) => (kind === '' ? typed : []))
+    const file = join(folder, 'program.mts')
+    writeFileSync(file, typed.join('\n'))
+    const options = {
+      strict: true,
+      noEmit: true,
+      skipLibCheck: true,
+      target: ts.ScriptTarget.ESNext,
+      module: ts.ModuleKind.NodeNext,
+      types: ['node'],
+      typeRoots: [join(root, 'node_modules', '@types')],
+    }
+    equal(formatted(ts.getPreEmitDiagnostics(ts.createProgram([file], options))), '')
+  })
+}
+
 /** Makes what `prisma generate` and `prisma db push` make of the models of a page. */
 async function generatePrisma(text) {
   const models = [...text.matchAll(/^model .*?^}$/gms)].join('\n')
@@ -107,6 +125,7 @@ function blocksOf(page) {
   const text = readFileSync(join(root, page), 'utf8')
   return [...text.matchAll(/^```(js|ts|jsx) ?(\S*)\n(.*?)^```$/gms)].map(([, language, kind, code]) => ({
     kind,
+    typed: code,
     code: language === 'ts' ? withoutTypes(code) : code,
   }))
 }
@@ -141,6 +160,10 @@ function syntaxErrors(code) {
     fileName: 'block.tsx',
     reportDiagnostics: true,
   })
+  return formatted(diagnostics)
+}
+
+function formatted(diagnostics) {
   return ts.formatDiagnostics(diagnostics, {
     getCurrentDirectory: () => '',
     getCanonicalFileName: (name) => name,
