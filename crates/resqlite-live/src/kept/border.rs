@@ -13,7 +13,7 @@ use crate::{
 
 /// How much of a result is kept to show a window of it: rows to the end of the window, and some more, so that a few may
 /// leave. They are in [`KeptRows`].
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct KeptWindow {
     window: Window,
     /// How many rows are kept behind the window.

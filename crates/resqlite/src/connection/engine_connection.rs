@@ -9,9 +9,10 @@ use std::{num::NonZeroUsize, sync::Arc};
 use lru::LruCache;
 use resqlite_sqlite::{Connection, Statement, ValueRef, codes};
 
-use super::{given_tables::GivenTables, location::Location, prepared::Prepared};
+use super::{location::Location, prepared::Prepared};
 use crate::{
     core::error::{Error, Result},
+    dependencies::given_tables::GivenTables,
     guard::Guard,
     rows::Packer,
 };

@@ -12,7 +12,6 @@ use smallvec::smallvec;
 use super::{
     compare::{Before, TakeRows},
     engine_connection::{EngineConnection, get},
-    given_tables::GivenTable,
     keep::Keep,
     prepared::Prepared,
     run::Run,
@@ -24,6 +23,7 @@ use crate::{
     },
     dependencies::{
         GroupsPlan,
+        given_tables::GivenTable,
         value::{borrowed, owned},
     },
     requests::request::Query,

@@ -24,6 +24,7 @@ mod elements;
 mod expand;
 mod explain;
 mod foreign;
+pub(crate) mod given_tables;
 mod groups;
 mod limit;
 mod maintenance;
@@ -59,6 +60,7 @@ pub(crate) use maintenance::{RowsPlan, Source};
 use self::{
     catalog::Catalog,
     conditions::{Conditions, PlaceConditions},
+    given_tables::GivenTables,
     groups::Tools,
     opened::Opened,
     syntax::Refused,
@@ -67,7 +69,6 @@ use self::{
     volatile::is_volatile,
 };
 use crate::{
-    connection::given_tables::GivenTables,
     core::{
         error::{Error, Result},
         params::Params,

@@ -11,7 +11,8 @@
 //! maintain      a run that asks only for the rows of changed base rows
 //! window        what is kept of a result with a LIMIT
 //! shown_rows    kept rows, and which of them a LIMIT shows
-//! groups        the same of a result that makes groups
+//! groups        what is kept of a result that makes groups, and what changed rows change in it
+//! groups_run    the run of a statement that makes groups
 //! statement_run the run of one statement
 //! verification  audits: re-runs that should change nothing
 //! external      commits by other processes
@@ -29,6 +30,7 @@ mod coordinator;
 mod dispatch;
 mod external;
 mod groups;
+mod groups_run;
 mod jobs;
 mod live_query;
 mod maintain;

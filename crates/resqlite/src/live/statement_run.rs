@@ -43,7 +43,12 @@ pub(super) enum New {
     /// What base rows have changed in it that changed up to this state.
     Step(Step, ExactState),
     /// The same, where they make groups.
-    Groups(GroupsStep, ExactState),
+    Groups {
+        step: GroupsStep,
+        /// How many rows have changed.
+        asked: u64,
+        state: ExactState,
+    },
 }
 
 /// A result that was read as a whole.
@@ -74,7 +79,7 @@ impl New {
                 .as_ref()
                 .map(|difference| &difference.segments[..]),
             Self::Step(step, _) => step.rows.segments(),
-            Self::Groups(step, _) => step.rows.segments(),
+            Self::Groups { step, .. } => step.rows.segments(),
         }
     }
 
@@ -83,7 +88,7 @@ impl New {
         match self {
             Self::Whole(_) => None,
             Self::Step(step, _) => Some(step.asked),
-            Self::Groups(step, _) => Some(step.asked),
+            Self::Groups { asked, .. } => Some(*asked),
         }
     }
 }
@@ -114,7 +119,7 @@ impl Part {
                 self.give_up_if_heavy();
                 new_rows
             }
-            New::Groups(step, state) => {
+            New::Groups { step, state, .. } => {
                 let new_rows = step.rows.new_rows().count() as u64;
                 let groups = self.groups.as_mut().expect("a step begins with kept groups");
                 groups.apply(step, state);

@@ -3,16 +3,14 @@
 use resqlite_live::{ROWID, TableName};
 use resqlite_sqlite::Connection;
 
-use crate::{
-    connection::given_tables::GivenTable,
-    dependencies::{
-        affinity::Affinity,
-        catalog::Column,
-        clauses::Mention,
-        maintenance::refuse,
-        names::{is_rowid, quoted},
-        plan::Stop,
-    },
+use crate::dependencies::{
+    affinity::Affinity,
+    catalog::Column,
+    clauses::Mention,
+    given_tables::GivenTable,
+    maintenance::refuse,
+    names::{is_rowid, quoted},
+    plan::Stop,
 };
 
 /// The only table of FROM.

@@ -37,6 +37,7 @@ use super::{
     catalog::Catalog,
     clauses::{Meaning, meaning, tokens},
     expand::Expander,
+    given_tables::{GivenTable, GivenTables},
     limit,
     maintenance::{named_collation, ordered_by, refuse, table},
     parse::{self, Query},
@@ -45,10 +46,7 @@ use super::{
     tables::Table,
     tokens as numbering,
 };
-use crate::{
-    connection::given_tables::{GivenTable, GivenTables},
-    guard::Guard,
-};
+use crate::guard::Guard;
 
 /// The statements that maintain groups.
 #[derive(Debug, Clone, PartialEq)]
@@ -561,8 +559,10 @@ impl<'a> Maker<'a> {
             given,
             ..
         } = self.planner.tools;
-        given.get(connection, &plan.images_table)?;
-        given.get(connection, &plan.groups_table)?;
+        let given = |table: &GivenTable| given.get(connection, table).is_ok();
+        if !given(&plan.images_table) || !given(&plan.groups_table) {
+            return refuse("with what is added for groups, its table has too many columns");
+        }
         let has_columns = |sql: &Arc<str>, columns: usize| {
             let prepared = connection.prepare(sql, false).ok()?.statement?;
             (prepared.column_count() == columns).then_some(prepared)

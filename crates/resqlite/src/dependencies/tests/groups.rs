@@ -262,3 +262,11 @@ fn the_least_and_the_greatest_of_several_values_are_no_aggregates() {
     assert_eq!(plan.aggregates.len(), 1);
     assert!(plan.output.contains("max ( (+\"#a0\") , 10 )"), "{}", plan.output);
 }
+
+#[test]
+fn a_table_with_as_many_columns_as_there_can_be_leaves_none_for_groups() {
+    let columns: Vec<String> = (0..2_000).map(|number| format!("c{number}")).collect();
+    let db = db(&format!("CREATE TABLE wide({})", columns.join(", ")));
+    let why = db.why_no_groups("SELECT count(*) FROM wide");
+    assert!(why.contains("too many columns"), "{why}");
+}

@@ -1,0 +1,205 @@
+//! A run of a statement that makes groups.
+
+use std::{sync::Arc, time::Instant};
+
+use resqlite_live::{Difference, Groups, KeptRows, KeptWindow};
+
+use super::{
+    groups::{KeptGroups, if_it_has_values, images},
+    maintain::is_of_values,
+    shown_rows::ShownRows,
+    statement_run::{KeptNow, New, StatementRun, Whole},
+};
+use crate::{
+    connection::{
+        compare::{Before, TakeRows},
+        groups::{Grouped, ShownGroup},
+        keep::Keep,
+    },
+    core::{error::Result, limits},
+    dependencies::GroupsPlan,
+    reader::ExactState,
+    rows::{ColumnLayout, RowBatch},
+};
+
+/// A result that was made of all groups, if it is another one, and the groups, if they are kept.
+type FromGroups = (Option<Difference>, Option<Box<KeptGroups>>);
+
+impl<'r> StatementRun<'r> {
+    pub(super) fn groups(
+        &mut self,
+        plan: &Arc<GroupsPlan>,
+        take_rows: &mut TakeRows<'_>,
+    ) -> Result<(Arc<ColumnLayout>, New)> {
+        match self.step_of_groups(plan, take_rows)? {
+            Some(step) => Ok(step),
+            None => self.whole_groups(plan, take_rows),
+        }
+    }
+
+    /// Looks only at changed rows, if that is possible and quicker.
+    fn step_of_groups(
+        &mut self,
+        plan: &Arc<GroupsPlan>,
+        take_rows: &mut TakeRows<'_>,
+    ) -> Result<Option<(Arc<ColumnLayout>, New)>> {
+        let (Some(kept), Some(layout), Some(state)) = (&self.part.groups, &self.part.layout, self.exact)
+        else {
+            return Ok(None);
+        };
+        if self.is_audit || (!Arc::ptr_eq(&kept.plan, plan) && kept.plan != *plan) {
+            return Ok(None);
+        }
+        let Some(commits) = kept.commits(&self.coordinator.commits, &state) else {
+            return Ok(None);
+        };
+        let changed = images(&commits, plan, &self.part.dependencies, self.most_asked());
+        let Some((images, asked)) = changed else {
+            return Ok(None);
+        };
+        let grouped = self.grouped(plan, layout);
+        let step = kept.step(self.connection, grouped, &images, take_rows)?;
+        let new = step.map(|step| New::Groups { step, asked, state });
+        Ok(new.map(|new| (Arc::clone(layout), new)))
+    }
+
+    /// Runs the whole statement, and keeps its groups if that is worth it.
+    fn whole_groups(
+        &mut self,
+        plan: &Arc<GroupsPlan>,
+        take_rows: &mut TakeRows<'_>,
+    ) -> Result<(Arc<ColumnLayout>, New)> {
+        let fingerprints = self.part.fingerprints();
+        let before = Before {
+            layout: self.part.layout.as_ref(),
+            fingerprints: &fingerprints,
+            seed: self.coordinator.seed,
+        };
+        let mut began = Instant::now();
+        let (mut kept, state) = (KeptNow::No, self.exact.filter(|_| self.keeps()));
+        // Only the statement itself has the names of its columns, so it must have run.
+        if let (Some(state), Some(layout), None) = (state, &self.part.layout, &plan.bounds) {
+            if let Some((difference, groups)) = self.keep_groups(plan, layout, &before, state, take_rows)? {
+                let whole = Whole {
+                    difference,
+                    kept: groups.map_or(KeptNow::Unfit, KeptNow::Groups),
+                    micros: began.elapsed().as_micros() as u64,
+                };
+                return Ok((Arc::clone(layout), New::Whole(whole)));
+            }
+            (kept, began) = (KeptNow::Unfit, Instant::now());
+        }
+        let (layout, difference) = self
+            .connection
+            .compare_groups(self.query, plan, &before, take_rows)?;
+        let micros = began.elapsed().as_micros() as u64;
+        if let (Some(state), Some(bounds)) = (state, &plan.bounds) {
+            let shown = difference
+                .as_ref()
+                .map_or(&*fingerprints, |now| &now.fingerprints);
+            let groups = self.keep_window(plan, bounds, &layout, shown, state)?;
+            kept = groups.map_or(KeptNow::Unfit, KeptNow::Groups);
+        }
+        let whole = Whole {
+            difference,
+            kept,
+            micros,
+        };
+        Ok((layout, New::Whole(whole)))
+    }
+
+    /// Reads all groups, and makes the result of them; `None`, before any row is handed over, if they cannot be kept.
+    fn keep_groups(
+        &mut self,
+        plan: &Arc<GroupsPlan>,
+        layout: &Arc<ColumnLayout>,
+        before: &Before<'_>,
+        state: ExactState,
+        take_rows: &mut TakeRows<'_>,
+    ) -> Result<Option<FromGroups>> {
+        let grouped = self.grouped(plan, layout);
+        let Some(groups) = self.all_groups(grouped)? else {
+            return Ok(None);
+        };
+        let shown: Vec<ShownGroup<'_>> = groups.iter().collect();
+        let mut keep = Keep::Rows(Box::new(KeptRows::new(plan.order.clone())), limits::KEPT_BYTES);
+        let mut handed_over = false;
+        let mut take_rows = |layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>| {
+            handed_over = true;
+            take_rows(layout, batch)
+        };
+        let compared =
+            self.connection
+                .compare_and_keep_groups(grouped, &shown, before, &mut take_rows, &mut keep);
+        let difference = match compared {
+            Err(error) if is_of_values(&error) && !handed_over => return Ok(None),
+            compared => compared?,
+        };
+        let kept = match keep {
+            Keep::Rows(rows, _) => Some(Box::new(KeptGroups {
+                plan: Arc::clone(plan),
+                groups,
+                shown: ShownRows::new(*rows, None),
+                state,
+            })),
+            Keep::Nothing | Keep::Unfit => None,
+        };
+        Ok(Some((difference, kept)))
+    }
+
+    /// Reads all groups of a result with a LIMIT, in the state in which the statement has run. `shown`: the fingerprints of
+    /// its result. `None` if they cannot be kept.
+    fn keep_window(
+        &mut self,
+        plan: &Arc<GroupsPlan>,
+        bounds: &Arc<str>,
+        layout: &Arc<ColumnLayout>,
+        shown: &[u64],
+        state: ExactState,
+    ) -> Result<Option<Box<KeptGroups>>> {
+        let grouped = self.grouped(plan, layout);
+        // A LIMIT that is no integer is left to SQLite.
+        let Some(window) = self.connection.window(self.query, &plan.all, bounds)? else {
+            return Ok(None);
+        };
+        let Some(groups) = self.all_groups(grouped)? else {
+            return Ok(None);
+        };
+        let all: Vec<ShownGroup<'_>> = groups.iter().collect();
+        let Some(made) = if_it_has_values(self.connection.rows_of_groups(grouped, &all))? else {
+            return Ok(None);
+        };
+        let mut rows = KeptRows::new(plan.order.clone());
+        if made.into_iter().try_for_each(|row| rows.append(row)).is_err() {
+            return Ok(None);
+        }
+        let rows = ShownRows::new(rows, Some(KeptWindow::new(window, usize::MAX)));
+        let is_right = rows.fingerprints() == shown;
+        Ok(is_right.then(|| {
+            Box::new(KeptGroups {
+                plan: Arc::clone(plan),
+                groups,
+                shown: rows,
+                state,
+            })
+        }))
+    }
+
+    /// The groups of all rows, if they can be kept.
+    fn all_groups(&mut self, grouped: Grouped<'_>) -> Result<Option<Groups>> {
+        let groups = if_it_has_values(self.connection.groups(grouped, limits::KEPT_BYTES))?;
+        Ok(groups.flatten())
+    }
+
+    fn grouped<'g>(&self, plan: &'g GroupsPlan, layout: &'g Arc<ColumnLayout>) -> Grouped<'g>
+    where
+        'r: 'g,
+    {
+        Grouped {
+            query: self.query,
+            plan,
+            layout,
+            seed: self.coordinator.seed,
+        }
+    }
+}
