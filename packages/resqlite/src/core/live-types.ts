@@ -338,12 +338,11 @@ export interface StreamExplanation {
   /** Functions in the query whose value changes by itself, such as `random`. */
   volatile: string[]
   /**
-   * How the result is brought up to date after a commit that affects the query:
-   * - `'rows'`: only the rows that come from changed base rows are asked for.
-   * - `'window'`: the same for a query with a LIMIT, of which some more rows are kept than are shown.
-   * - `'groups'`: changed base rows change their groups (`GROUP BY`, `DISTINCT`), and only the rows of these are made anew.
-   * - `'aggregates'`: the same without `GROUP BY`, where all rows are one group.
-   * - `'rerun'`: the whole query runs again.
+   * How the result is brought up to date after a commit that affects the query. `'rows'`: only the rows that come from
+   * changed base rows are asked for; `'window'`: the same for a query with a LIMIT, of which some more rows are kept than
+   * are shown; `'groups'`: changed base rows change their groups (`GROUP BY`, `DISTINCT`), and only the rows of these are
+   * made anew; `'aggregates'`: the same without `GROUP BY`, where all rows are one group; `'rerun'`: the whole query runs
+   * again.
    */
   maintenance: 'rows' | 'window' | 'groups' | 'aggregates' | 'rerun'
   /** Why the whole query runs again; null if it does not. */
