@@ -76,7 +76,9 @@ impl<'r> StatementRun<'r> {
             seed: self.coordinator.seed,
         };
         let mut began = Instant::now();
-        let (mut kept, state) = (KeptNow::No, self.exact.filter(|_| self.keeps()));
+        // An audit compares with what the statement itself returns.
+        let keeps = self.keeps() && !self.is_audit;
+        let (mut kept, state) = (KeptNow::No, self.exact.filter(|_| keeps));
         // Only the statement itself has the names of its columns, so it must have run.
         if let (Some(state), Some(layout), None) = (state, &self.part.layout, &plan.bounds) {
             if let Some((difference, groups)) = self.keep_groups(plan, layout, &before, state, take_rows)? {
@@ -99,6 +101,9 @@ impl<'r> StatementRun<'r> {
                 .map_or(&*fingerprints, |now| &now.fingerprints);
             let groups = self.keep_window(plan, bounds, &layout, shown, state)?;
             kept = groups.map_or(KeptNow::Unfit, KeptNow::Groups);
+        }
+        if self.is_audit && difference.is_none() {
+            kept = KeptNow::AsBefore;
         }
         let whole = Whole {
             difference,

@@ -66,6 +66,8 @@ pub(super) enum KeptNow {
     Yes(Box<Kept>),
     /// The groups that make them are kept, too.
     Groups(Box<KeptGroups>),
+    /// An audit has found no difference: what was kept stays.
+    AsBefore,
     /// They cannot be kept.
     Unfit,
 }
@@ -133,6 +135,9 @@ impl Part {
             }) => {
                 self.whole_micros = micros;
                 self.spent_micros += micros;
+                if matches!(kept, KeptNow::AsBefore) {
+                    return 0;
+                }
                 let new_rows = difference.as_ref().map_or(0, Difference::new_rows);
                 if let Cow::Owned(before) = self.fingerprints() {
                     self.fingerprints = before;
@@ -142,7 +147,7 @@ impl Part {
                     self.fingerprints = difference.fingerprints;
                 }
                 match kept {
-                    KeptNow::No => {}
+                    KeptNow::No | KeptNow::AsBefore => {}
                     KeptNow::Unfit => self.is_unfit = true,
                     KeptNow::Yes(kept) => {
                         self.fingerprints = Vec::new();
