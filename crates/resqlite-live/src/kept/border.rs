@@ -43,6 +43,16 @@ impl KeptWindow {
         self.is_complete = is_short || planted("window_border_is_end");
     }
 
+    /// With how much slack to read the rows again: with more, up to `most`, if this has been used up.
+    pub fn next_slack(&self, rows: &KeptRows, most: usize) -> usize {
+        let is_used_up = !self.is_complete && rows.len() < self.window.end.saturating_add(self.slack / 2);
+        if is_used_up {
+            self.slack.saturating_mul(2).min(most)
+        } else {
+            self.slack
+        }
+    }
+
     /// How many rows are shown.
     pub fn shown(&self, rows: &KeptRows) -> usize {
         self.window.shown(rows.len()).len()

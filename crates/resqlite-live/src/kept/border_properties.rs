@@ -174,3 +174,13 @@ fn without_limit_all_rows_are_kept() {
     let kept = KeptWindow::new(Window::new(-1, 3), 2);
     assert_eq!(kept.most(), usize::MAX);
 }
+
+#[test]
+fn slack_that_is_used_up_doubles_up_to_a_bound() {
+    let (mut kept, mut rows) = third_to_fifth();
+    assert_eq!(kept.next_slack(&rows, 8), 2, "nothing of it is used");
+    let (plan, _) = kept.plan(&rows, &[rowid(3), rowid(4)], vec![]).unwrap().unwrap();
+    kept.apply(&mut rows, plan);
+    assert_eq!(kept.next_slack(&rows, 8), 4);
+    assert_eq!(kept.next_slack(&rows, 3), 3);
+}

@@ -145,6 +145,8 @@ pub const KEPT_ROWS_MIN: usize = 64;
 pub const KEPT_MICROS_MIN: u64 = 200;
 /// Rows that are kept behind the window that a LIMIT shows: so many may leave before the whole statement runs again.
 pub const WINDOW_SLACK: usize = 128;
+/// The most that it grows to where rows keep leaving: each time it is used up, it doubles.
+pub const WINDOW_SLACK_MAX: usize = 8192;
 /// The same where a result is maintained to test that: a few rows reach the border.
 pub const WINDOW_SLACK_IN_TESTS: usize = 2;
 /// The most bytes that the kept rows of a live query take.

@@ -2,6 +2,8 @@
 
 use resqlite_live::{Clip, KeptRow, KeptRows, KeptWindow, Plan, Segment, SourceKey, fault::planted};
 
+use crate::core::limits;
+
 /// The kept rows of a result.
 pub(super) struct ShownRows {
     pub(super) rows: KeptRows,
@@ -23,6 +25,12 @@ impl ShownRows {
             window.filled(&rows);
         }
         Self { rows, window }
+    }
+
+    /// How many rows to keep behind the window when the rows are read again; `None` if there is no window.
+    pub(super) fn next_slack(&self) -> Option<usize> {
+        let window = self.window.as_ref()?;
+        Some(window.next_slack(&self.rows, limits::WINDOW_SLACK_MAX))
     }
 
     /// The fingerprints of the result.

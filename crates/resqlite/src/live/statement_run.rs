@@ -345,10 +345,10 @@ impl StatementRun<'_> {
 
     /// How many rows are kept behind a window.
     fn slack(&self) -> usize {
-        if self.is_always() {
-            limits::WINDOW_SLACK_IN_TESTS
-        } else {
-            limits::WINDOW_SLACK
+        let last = self.part.kept.as_ref();
+        match last.and_then(|kept| kept.shown.next_slack()) {
+            _ if self.is_always() => limits::WINDOW_SLACK_IN_TESTS,
+            next => next.unwrap_or(limits::WINDOW_SLACK),
         }
     }
 
