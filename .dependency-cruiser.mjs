@@ -9,6 +9,10 @@ export const folders = ['core', 'wire', 'decode', 'channel', 'live']
 /** What builds on the API, each for a subpath of the package. Nobody else imports it, so nobody pays who does not use it. */
 const builders = `^${source}/builders/`
 
+/** Server-sent events, on the live queries; what the browser loads, on nothing. Each has a subpath, too. */
+const events = `^${source}/sse/`
+const client = `^${source}/client/`
+
 const anyOf = (folders) => `^${source}/(${folders.join('|')})/`
 
 export default {
@@ -22,7 +26,7 @@ export default {
     {
       name: 'unknown-folder',
       severity: 'error',
-      from: { path: `^${source}/[^/]+/`, pathNot: [anyOf(folders), builders] },
+      from: { path: `^${source}/[^/]+/`, pathNot: [anyOf(folders), builders, events, client] },
       to: {},
     },
     {
@@ -30,6 +34,24 @@ export default {
       severity: 'error',
       from: { path: `^${source}/`, pathNot: builders },
       to: { path: builders },
+    },
+    {
+      name: 'uses-events',
+      severity: 'error',
+      from: { path: `^${source}/`, pathNot: events },
+      to: { path: events },
+    },
+    {
+      name: 'client-uses-the-rest',
+      severity: 'error',
+      from: { path: client },
+      to: { pathNot: client },
+    },
+    {
+      name: 'uses-client',
+      severity: 'error',
+      from: { path: `^${source}/`, pathNot: client },
+      to: { path: client },
     },
     ...folders.map((folder, index) => ({
       name: `${folder}-uses-later-folder`,

@@ -25,21 +25,21 @@ import type {
 } from './types'
 
 /** Returns what a value should be, or undefined if it is valid. */
-type Check = (value: unknown) => string | undefined
-type Checks = Readonly<Record<string, Check>>
+export type Check = (value: unknown) => string | undefined
+export type Checks = Readonly<Record<string, Check>>
 
 const boolean: Check = (value) => (typeof value === 'boolean' ? undefined : 'true or false')
 
-const signal: Check = (value) => (isSignal(value) ? undefined : 'an AbortSignal')
+export const signal: Check = (value) => (isSignal(value) ? undefined : 'an AbortSignal')
 
-function integer(from: number, to: number): Check {
+export function integer(from: number, to: number): Check {
   return (value) => {
     const fits = Number.isInteger(value) && (value as number) >= from && (value as number) <= to
     return fits ? undefined : `an integer from ${from} to ${to}`
   }
 }
 
-function milliseconds(value: unknown): string | undefined {
+export function milliseconds(value: unknown): string | undefined {
   const fits = typeof value === 'number' && value > 0 && value <= MAX_MILLISECONDS
   return fits ? undefined : 'a positive number of milliseconds'
 }
@@ -150,7 +150,7 @@ const STREAM: Checks = {
   verify: (value) =>
     typeof value === 'number' && value >= 0 && value <= 1 ? undefined : 'a number from 0 to 1',
 } satisfies Record<keyof StreamOptions, Check>
-const key: Check = (value) =>
+export const key: Check = (value) =>
   isKey(value) ? undefined : 'the name (or, with arrays, the index) of a column, or an array of at least one'
 const CHANGES: Checks = {
   key,
@@ -207,11 +207,15 @@ const METHODS = {
 
 /** Throws if an option is unknown or has a wrong value. The message names it. */
 export function checkOptions(method: keyof typeof METHODS, options: unknown): void {
+  checkNamed(method, METHODS[method], options)
+}
+
+/** The same for a function with checks of its own. */
+export function checkNamed(method: string, checks: Checks, options: unknown): void {
   if (options === undefined) return
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw refused(`${method}: options must be an object, not ${show(options)}`)
   }
-  const checks = METHODS[method]
   for (const [name, value] of Object.entries(options)) {
     const check = Object.hasOwn(checks, name) ? checks[name] : undefined
     if (check === undefined) {
@@ -262,14 +266,29 @@ export function checkBody(method: string, body: unknown): void {
   }
 }
 
+/** What a live query says about its keys: the names of its results, if it has several, and whether rows are arrays. */
+interface Keyed {
+  readonly names: readonly string[] | undefined
+  readonly arrays: boolean
+}
+
 /** Checks the options of `changes` and `changesBytes` against the live query. Returns the columns of the key. */
 export function checkChanges(
   method: 'changes' | 'changesBytes',
   options: unknown,
-  { names, arrays }: { names: readonly string[] | undefined; arrays: boolean },
+  keyed: Keyed,
 ): { key: readonly string[] | readonly number[]; rows: RowsOfPatches } {
   checkOptions(method, options ?? {})
   const { key, rows = true } = (options ?? {}) as { key?: unknown; rows?: RowsOfPatches }
+  return { key: checkKeyColumns(method, key, keyed), rows }
+}
+
+/** Checks a key against the live query. Returns its columns. */
+export function checkKeyColumns(
+  method: string,
+  key: unknown,
+  { names, arrays }: Keyed,
+): readonly string[] | readonly number[] {
   const example = arrays ? '{ key: 0 }' : "{ key: 'id' }"
   if (key === undefined)
     throw refused(`${method}: option key is missing; it must name a column, as in ${example}`)
@@ -280,7 +299,7 @@ export function checkChanges(
     const expected = arrays ? 'the index of a column, since rows are arrays' : 'the name of a column'
     throw refused(`${method}: option key must be ${expected}, as in ${example}, not ${show(wrong)}`)
   }
-  return { key: columns, rows }
+  return columns
 }
 
 /** Returns the queries of `stream({ … })` with their names. */

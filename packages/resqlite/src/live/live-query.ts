@@ -110,6 +110,10 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
     return this.#plan.signal
   }
 
+  get plan(): StreamPlan {
+    return this.#plan
+  }
+
   get shared(): SharedQuery | undefined {
     return this.#shared
   }

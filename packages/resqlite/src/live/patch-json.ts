@@ -2,7 +2,8 @@ import type { Bytes, ColumnValue, Row, RowArray } from '../core/types'
 import type { Step } from './keyed-result'
 
 /** Writes a patch as `JSON.stringify` does, but bigints with all digits and BLOBs in base64, as `selectBytes` does. */
-export function encodePatch({ since, version, commit, added, removed, updated, moved }: Step): Bytes {
+export function encodePatch(step: Omit<Step, 'patch'>): Bytes {
+  const { since, version, commit, added, removed, updated, moved } = step
   const placed = ({ index, row }: { index: number; row: Row }) => `{"index":${index},"row":${encodeRow(row)}}`
   const changed = ({ from, index, previous, row }: Step['updated'][number]) =>
     `{"from":${from},"index":${index},"previous":${encodeRow(previous)},"row":${encodeRow(row)}}`

@@ -1,0 +1,83 @@
+import type { RemoteError } from './remote-error.mjs'
+
+/**
+ * How a remote query is.
+ *
+ * - `'connecting'`: there is no value yet.
+ * - `'live'`: `current` is what the live query on the server has.
+ * - `'stale'`: the connection is lost, or nobody subscribes. `current` is the last value.
+ * - `'error'`: the live query fails, or the server refuses. `error` says why, `current` is the last value.
+ */
+export type RemoteState = 'connecting' | 'live' | 'stale' | 'error'
+
+/** Information about a value of a remote query. */
+export interface RemoteInfo {
+  /** The value contains this commit, and all before it. Commits of different runs of the server do not compare. */
+  readonly commit: number
+}
+
+/** What {@link RemoteQuery.subscribe} calls. */
+export interface RemoteObserver<T> {
+  /** There is a value. */
+  next?(rows: readonly T[], info: RemoteInfo): void
+  /** The live query fails, or the server refuses. */
+  error?(error: RemoteError): void
+  /** The state has changed. */
+  state?(state: RemoteState): void
+}
+
+/** Ends a subscription. Further calls do nothing. */
+export interface RemoteSubscription {
+  (): void
+  /** The same, for code that expects the subscription of an observable. */
+  unsubscribe(): void
+}
+
+/** Options of {@link remoteQuery}. */
+export interface RemoteOptions {
+  /** Further headers of the requests, or a function that returns them, which is called for each. Default: none. */
+  headers?: RemoteHeaders | (() => RemoteHeaders | Promise<RemoteHeaders>) | undefined
+  /** Whether cookies are sent, as for `fetch`. Default: `'same-origin'`. */
+  credentials?: 'omit' | 'same-origin' | 'include' | undefined
+  /** Reads the JSON of an event, for example so that integers beyond 2⁵³ keep their digits. Default: `JSON.parse`. */
+  parse?: ((json: string) => unknown) | undefined
+  /** Is called instead of `fetch`. */
+  fetch?: typeof fetch | undefined
+  /**
+   * Milliseconds before the first attempt to connect again; each further attempt waits twice as long, and all of them a
+   * random part of it. Default: 500.
+   */
+  minDelay?: number | undefined
+  /** The longest of these delays, in milliseconds. Default: 30,000. */
+  maxDelay?: number | undefined
+  /** Milliseconds without any event or heartbeat after which the connection counts as lost. Default: 45,000. */
+  timeout?: number | undefined
+}
+
+/** Headers by their names. */
+export type RemoteHeaders = Readonly<Record<string, string>>
+
+/**
+ * The result of a live query of a server, kept up to date. It is connected while it has subscribers.
+ *
+ * A row that did not change is the same object in the next value, so treat rows and arrays as read-only.
+ */
+export interface RemoteQuery<T> {
+  /** Calls `next` with the present value, if there is one, and whenever there is a new one. */
+  subscribe(
+    next: (rows: readonly T[], info: RemoteInfo) => void,
+    error?: (error: RemoteError) => void,
+  ): RemoteSubscription
+  /** The same with an observer. */
+  subscribe(observer: RemoteObserver<T>): RemoteSubscription
+  /**
+   * Connects anew, if there are subscribers: after the server has refused, or when there is reason to think that the
+   * connection is lost.
+   */
+  reconnect(): void
+  /** The latest value; undefined before the first. The same array until the next value. */
+  readonly current: readonly T[] | undefined
+  readonly state: RemoteState
+  /** Why the state is `'error'`; otherwise undefined. */
+  readonly error: RemoteError | undefined
+}

@@ -1,0 +1,171 @@
+import { onAbort } from '../core/abort'
+import { AbortError, LimitError, ResqliteError } from '../core/errors'
+import type { Failure } from '../core/failure'
+import type { CodedError } from '../core/live-types'
+import type { Position } from '../live/keyed-query'
+import type { LiveQueryObject } from '../live/live-query'
+import type { RowPatch } from '../live/patches'
+import type { SharedQuery } from '../live/shared-query'
+import type { Subscriber } from '../live/subscriber'
+import { Hub, type HubClient } from './hub'
+import { MISSED_HEARTBEATS } from './limits'
+import type { Settings } from './options'
+import { closedEvent, failedEvent, type ServerEvent, versionOf } from './server-event'
+
+/** Where the events of a client go. */
+export interface Sink {
+  /** Sends an event. Returns whether the client takes more at once; if not, `drained` is called as soon as it does. */
+  write(event: ServerEvent): boolean
+  /** Shows that the connection is alive. Returns the same. */
+  beat(): boolean
+  /** Sends a last event. */
+  end(last: ServerEvent): void
+  /** The client gets no more. It has not taken what it was sent before, so it may miss the last event. */
+  abandon(last?: ServerEvent): void
+}
+
+/**
+ * A client of a hub. It is sent an event at a time; until it has taken that, changes gather in the difference between its
+ * position and the latest result, so a slow client costs the rows that it was sent last.
+ */
+export class EventClient implements Subscriber, HubClient {
+  late = false
+  unwatch: (() => void) | undefined
+  readonly position: Position = { version: 0, missed: undefined, own: undefined }
+  readonly #live: LiveQueryObject<unknown>
+  readonly #settings: Settings
+  readonly #hub: Hub
+  #sink: Sink | undefined
+  /** It has not taken yet what it was sent. */
+  #isBusy = false
+  /** The failure of the queries that it was told last. */
+  #told: Failure | undefined
+  #heartbeat: NodeJS.Timeout | undefined
+  #missed = 0
+  #unwatchSignal: (() => void) | undefined
+
+  /** Throws if the database is closed, a signal has fired, or there are as many clients as may be. */
+  constructor(live: LiveQueryObject<unknown>, settings: Settings) {
+    const aborted = [live.signal, settings.signal].find((signal) => signal?.aborted)
+    if (aborted !== undefined) throw new AbortError(aborted.reason)
+    live.join(this)
+    this.#live = live
+    this.#settings = settings
+    this.#hub = Hub.of(live.shared as SharedQuery, settings.key)
+    this.#hub.join(this)
+    if (this.#hub.clients <= settings.maxClients) return
+    this.leave()
+    const message = `the live query has ${settings.maxClients} clients already, as many as option maxClients allows`
+    throw new ResqliteError(message, 'RESQLITE_CLIENTS')
+  }
+
+  start(sink: Sink): void {
+    const { heartbeat, signal, lastEventId } = this.#settings
+    this.#sink = sink
+    this.#unwatchSignal = signal && onAbort(signal, () => this.#close(new AbortError(signal.reason)))
+    if (heartbeat !== undefined) this.#heartbeat = setInterval(() => this.#beat(), heartbeat).unref()
+    const version = versionOf(lastEventId)
+    const missed = version === undefined ? undefined : this.#hub.resume(version, this.position)
+    for (const event of missed ?? []) this.#send(event)
+    this.serve()
+  }
+
+  serve(): void {
+    try {
+      if (this.#sink !== undefined && !this.#isBusy) this.#serve()
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  /** The client takes more events. */
+  drained(): void {
+    this.#isBusy = false
+    this.#missed = 0
+    this.serve()
+  }
+
+  /** The client has gone. */
+  leave(): Sink | undefined {
+    const sink = this.#sink
+    this.#sink = undefined
+    clearInterval(this.#heartbeat)
+    this.#heartbeat = undefined
+    this.#unwatchSignal?.()
+    this.#live.leave(this)
+    this.#hub.leave(this)
+    return sink
+  }
+
+  fail(error: unknown): void {
+    this.#report(error)
+    this.#end(failedEvent(error))
+  }
+
+  emitted(patches: readonly RowPatch[] | undefined): void {
+    this.#hub.changed(patches)
+    if (patches === undefined) this.serve()
+  }
+
+  failed(): void {
+    this.serve()
+  }
+
+  ended(failure: Failure, closed: boolean): void {
+    const error = failure.toError(this.#live.sql)
+    if (closed) this.#close(error)
+    else this.fail(error)
+  }
+
+  aborted(failure: Failure): void {
+    this.#close(failure.toError())
+  }
+
+  #serve(): void {
+    const { failure } = this.#hub.shared
+    const next = this.#hub.next(this.position)
+    if (next !== undefined) this.#send(next)
+    if (failure === this.#told) return
+    this.#told = failure
+    if (failure !== undefined) this.#tell(failure)
+    else if (next === undefined) this.#send(this.#hub.unchanged())
+  }
+
+  #tell(failure: Failure): void {
+    const error = failure.toError(this.#live.sql)
+    this.#report(error)
+    this.#send(failedEvent(error))
+  }
+
+  #send(event: ServerEvent): void {
+    if (this.#sink === undefined) return
+    const { maxBytes } = this.#settings
+    if (event.bytes.length <= maxBytes) this.#isBusy = !this.#sink.write(event)
+    else {
+      const message = `an event of ${event.bytes.length} bytes is larger than option maxBytes allows`
+      this.fail(new LimitError(message, 'bytes'))
+    }
+    this.#heartbeat?.refresh()
+  }
+
+  #beat(): void {
+    if (!this.#isBusy) this.#isBusy = this.#sink?.beat() === false
+    else if (++this.#missed === MISSED_HEARTBEATS) this.leave()?.abandon()
+  }
+
+  #close(error: unknown): void {
+    this.#end(closedEvent(error))
+  }
+
+  #end(event: ServerEvent): void {
+    const sink = this.leave()
+    if (this.#isBusy) sink?.abandon(event)
+    else sink?.end(event)
+  }
+
+  /** An exception of the callback becomes an uncaught one. */
+  #report(error: unknown): void {
+    const { onError } = this.#settings
+    if (onError !== undefined) queueMicrotask(() => onError(error as CodedError))
+  }
+}

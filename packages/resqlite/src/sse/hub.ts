@@ -1,0 +1,153 @@
+import { KeyedQuery, type Position } from '../live/keyed-query'
+import type { Step } from '../live/keyed-result'
+import { encodePatch } from '../live/patch-json'
+import type { RowPatch } from '../live/patches'
+import type { Columns } from '../live/row-keys'
+import type { SharedQuery } from '../live/shared-query'
+import { History } from './history'
+import { MAX_HISTORY_BYTES, MIN_HISTORY_BYTES } from './limits'
+import { Rounds } from './rounds'
+import { idOf, ServerEvent } from './server-event'
+
+/** A client as its hub sees it. */
+export interface HubClient {
+  readonly position: Position
+  /** Sends what is due, unless the client is busy. */
+  serve(): void
+  /** The events cannot be made: there will be no more. */
+  fail(error: unknown): void
+}
+
+/** The hubs of each shared query, by their keys. */
+const inUse = new WeakMap<SharedQuery, Map<string, Hub>>()
+
+/**
+ * What all clients of a live query with the same key share: the encoded events, and the latest patches for those that come
+ * back. It exists while it has clients.
+ *
+ * A client has a position. If that is the version before the present one, the client gets the patch that all get; if it is
+ * older, because the client was busy, a patch that comprises what it missed.
+ */
+export class Hub {
+  readonly shared: SharedQuery
+  readonly #key: Columns
+  readonly #query: KeyedQuery
+  readonly #clients = new Set<HubClient>()
+  readonly #rounds = new Rounds(this.#clients, (client) => client.serve())
+  /** The latest version, to which all events lead. */
+  readonly #head: Position = { version: 0, missed: undefined, own: undefined }
+  #commit = 0
+  /** The version of the shared query that was looked at last. It may have changed nothing. */
+  #seen = 0
+  /** The events that lead to the latest version, by the versions from which they lead. */
+  readonly #patches = new Map<number, ServerEvent>()
+  /** The one with the whole result, which is kept only while somebody uses it, and its size. */
+  #full: WeakRef<ServerEvent> | undefined
+  #fullBytes = 0
+  readonly #history = new History()
+
+  private constructor(shared: SharedQuery, key: Columns) {
+    this.shared = shared
+    this.#key = key
+    this.#query = KeyedQuery.join(shared, key, this.#head)
+  }
+
+  static of(shared: SharedQuery, key: Columns): Hub {
+    let hubs = inUse.get(shared)
+    if (hubs === undefined) {
+      hubs = new Map()
+      inUse.set(shared, hubs)
+    }
+    const id = JSON.stringify(key)
+    const hub = hubs.get(id) ?? new Hub(shared, key)
+    hubs.set(id, hub)
+    return hub
+  }
+
+  get clients(): number {
+    return this.#clients.size
+  }
+
+  join(client: HubClient): void {
+    KeyedQuery.join(this.shared, this.#key, client.position)
+    this.#clients.add(client)
+  }
+
+  leave(client: HubClient): void {
+    if (!this.#clients.delete(client)) return
+    this.#query.leave(client.position)
+    if (this.#clients.size > 0) return
+    this.#query.leave(this.#head)
+    inUse.get(this.shared)?.delete(JSON.stringify(this.#key))
+  }
+
+  /** The shared query has emitted. Each client says so, and the first one counts. */
+  changed(patches: readonly RowPatch[] | undefined): void {
+    if (patches !== undefined) this.#query.emitted(patches)
+    if (this.#seen === this.shared.version) return
+    this.#seen = this.shared.version
+    try {
+      this.#advance()
+    } catch (error) {
+      for (const client of [...this.#clients]) client.fail(error)
+      return
+    }
+    this.#rounds.start()
+  }
+
+  /** Brings a client to the latest version. Returns undefined if it is there. */
+  next(position: Position): ServerEvent | undefined {
+    const since = position.version
+    if (since === this.#head.version) return undefined
+    const known = since === 0 ? this.#full?.deref() : this.#patches.get(since)
+    if (known === undefined) return this.#encode(this.#query.advance(position) as Step)
+    this.#place(position)
+    return known
+  }
+
+  /**
+   * Brings a client that comes back from a version to the latest one. Returns undefined if the patches in between are no
+   * longer known, or larger than the whole result.
+   */
+  resume(version: number, position: Position): ServerEvent[] | undefined {
+    const events = this.#history.between(version, this.#head.version)
+    if (events === undefined) return undefined
+    this.#place(position)
+    return events.length > 0 ? events : [this.unchanged()]
+  }
+
+  /** A patch that changes nothing: the client's value is the latest, and the query works. */
+  unchanged(): ServerEvent {
+    const { version } = this.#head
+    const lists = { added: [], removed: [], updated: [], moved: [] }
+    const data = encodePatch({ since: version, version, commit: this.#commit, ...lists })
+    return new ServerEvent('patch', idOf(version), data)
+  }
+
+  #place(position: Position): void {
+    position.version = this.#head.version
+    position.missed = undefined
+  }
+
+  #advance(): void {
+    const step = this.#query.advance(this.#head)
+    if (step === undefined) return
+    this.#commit = step.commit
+    this.#patches.clear()
+    this.#full = undefined
+    const event = this.#encode(step)
+    if (step.since === 0) return
+    const most = Math.min(Math.max(this.#fullBytes, MIN_HISTORY_BYTES), MAX_HISTORY_BYTES)
+    this.#history.add(step.since, step.version, event, most)
+  }
+
+  #encode(step: Step): ServerEvent {
+    const isFull = step.since === 0
+    const event = new ServerEvent(isFull ? 'full' : 'patch', idOf(step.version), this.#query.encoded(step))
+    if (isFull) {
+      this.#full = new WeakRef(event)
+      this.#fullBytes = event.bytes.length
+    } else this.#patches.set(step.since, event)
+    return event
+  }
+}

@@ -1,0 +1,106 @@
+import {
+  type Check,
+  type Checks,
+  checkKeyColumns,
+  checkNamed,
+  integer,
+  key,
+  milliseconds,
+  refused,
+  show,
+  signal,
+} from '../core/checks'
+import type { ChangesBytesOptions, CodedError } from '../core/live-types'
+import { LiveQueryObject } from '../live/live-query'
+import type { Columns } from '../live/row-keys'
+import { HEARTBEAT_MILLISECONDS, MAX_CLIENTS, MAX_EVENT_BYTES } from './limits'
+
+/** Options of {@link sseEvents}. */
+export interface SSEEventsOptions<V> extends ChangesBytesOptions<V> {
+  /** The id of the last event that the client got. Default: the header `Last-Event-ID` of the request, if there is one. */
+  lastEventId?: string | null | undefined
+  /** Ends the events of this client, for example when its session expires. */
+  signal?: AbortSignal | undefined
+  /** The most clients that a live query with this key may have. Further ones are refused. Default: 10,000. */
+  maxClients?: number | undefined
+  /** The most bytes of one event. A client whose event would be larger is told so, and its events end. Default: 16 MiB. */
+  maxBytes?: number | undefined
+  /** Called when the queries fail, once for each client that is told. Clients get the code only. */
+  onError?: ((error: CodedError) => void) | undefined
+}
+
+/** Options of {@link sendSSE} and {@link sseResponse}. */
+export interface SSEOptions<V> extends SSEEventsOptions<V> {
+  /**
+   * Milliseconds without an event after which a comment shows that the connection is alive. A client that leaves unread what
+   * it was sent for 8 times as long is disconnected. Default: 15,000.
+   */
+  heartbeat?: number | undefined
+}
+
+/** The checked options of a client. */
+export interface Settings {
+  readonly key: Columns
+  /** Undefined if whoever carries the events sends heartbeats of its own. */
+  readonly heartbeat: number | undefined
+  readonly lastEventId: string | undefined
+  readonly maxClients: number
+  readonly maxBytes: number
+  readonly signal: AbortSignal | undefined
+  readonly onError: ((error: CodedError) => void) | undefined
+}
+
+const most = integer(1, Number.MAX_SAFE_INTEGER)
+
+const EVENTS: Checks = {
+  key,
+  lastEventId: (value) => (typeof value === 'string' || value === null ? undefined : 'a string'),
+  signal,
+  maxClients: most,
+  maxBytes: most,
+  onError: (value) => (typeof value === 'function' ? undefined : 'a function'),
+} satisfies Record<keyof SSEEventsOptions<unknown>, Check>
+
+const SENT: Checks = { ...EVENTS, heartbeat: milliseconds }
+
+/** Throws if `live` is not what `db.stream` returns. */
+export function checkLive(method: string, live: unknown): LiveQueryObject<unknown> {
+  if (live instanceof LiveQueryObject) return live
+  throw refused(`${method}: the first argument must be a live query of db.stream, not ${show(live)}`)
+}
+
+/** Checks the options of `sseEvents`. */
+export function eventSettings(live: LiveQueryObject<unknown>, options: unknown): Settings {
+  return settings('sseEvents', EVENTS, live, options, undefined, undefined)
+}
+
+/** Checks the options of `sendSSE` and `sseResponse`. `header`: the last event's id as the request tells it. */
+export function sentSettings(
+  method: 'sendSSE' | 'sseResponse',
+  live: LiveQueryObject<unknown>,
+  options: unknown,
+  header: string | undefined,
+): Settings {
+  return settings(method, SENT, live, options, header, HEARTBEAT_MILLISECONDS)
+}
+
+function settings(
+  method: string,
+  checks: Checks,
+  live: LiveQueryObject<unknown>,
+  options: unknown,
+  header: string | undefined,
+  standard: number | undefined,
+): Settings {
+  checkNamed(method, checks, options ?? {})
+  const given = (options ?? {}) as SSEOptions<unknown>
+  return {
+    key: checkKeyColumns(method, given.key, live.plan),
+    heartbeat: given.heartbeat ?? standard,
+    lastEventId: given.lastEventId ?? header,
+    maxClients: given.maxClients ?? MAX_CLIENTS,
+    maxBytes: given.maxBytes ?? MAX_EVENT_BYTES,
+    signal: given.signal,
+    onError: given.onError,
+  }
+}

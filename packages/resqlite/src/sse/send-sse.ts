@@ -1,0 +1,96 @@
+import type { ServerResponse } from 'node:http'
+import type { Http2ServerResponse } from 'node:http2'
+import { refused, show } from '../core/checks'
+import type { LiveQuery } from '../core/live-types'
+import { EventClient, type Sink } from './event-client'
+import { checkLive, type SSEOptions, sentSettings } from './options'
+import { EVENT_HEADERS, isRefusal, REFUSED } from './response-head'
+import { HEARTBEAT, retryField, type ServerEvent } from './server-event'
+
+/**
+ * Sends what a live query finds as server-sent events: the whole result, then patches, until the client leaves. For
+ * `node:http`, Express, and the raw response of Fastify (after `reply.hijack()`).
+ *
+ * A patch is encoded once for all clients of equal live queries. A client that is slower than the changes gets fewer and
+ * larger patches. One that comes back with the id of its last event gets the patches since then, if they are still known,
+ * and the whole result otherwise. If the database is closed, or there are `maxClients` clients already, the answer is 503.
+ *
+ * Resolves when the response has ended, and never rejects. Wrong arguments are thrown at once.
+ *
+ * ```ts
+ * createServer((request, response) => {
+ *   void sendSSE(db.stream('SELECT * FROM tasks'), response, { key: 'id' })
+ * })
+ * ```
+ */
+export function sendSSE<V>(
+  live: LiveQuery<V>,
+  response: ServerResponse | Http2ServerResponse,
+  options: SSEOptions<V>,
+): Promise<void> {
+  const query = checkLive('sendSSE', live)
+  checkResponse(response)
+  const header = response.req?.headers['last-event-id']
+  const settings = sentSettings('sendSSE', query, options, Array.isArray(header) ? header[0] : header)
+  if (hasEnded(response)) return Promise.resolve()
+  try {
+    return new ResponseSink(response as ServerResponse).serve(new EventClient(query, settings))
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    response.writeHead(REFUSED.status, REFUSED.headers).end()
+    return Promise.resolve()
+  }
+}
+
+class ResponseSink implements Sink {
+  readonly #response: ServerResponse
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+  }
+
+  serve(client: EventClient): Promise<void> {
+    const response = this.#response
+    response.writeHead(200, EVENT_HEADERS)
+    response.write(retryField())
+    response.on('drain', () => client.drained())
+    // What follows an error of the connection is `close`.
+    response.on('error', () => {})
+    const closed = new Promise<void>((resolve) => {
+      response.once('close', () => {
+        client.leave()
+        resolve()
+      })
+    })
+    client.start(this)
+    return closed
+  }
+
+  write({ bytes }: ServerEvent): boolean {
+    return this.#response.write(bytes)
+  }
+
+  beat(): boolean {
+    return this.#response.write(HEARTBEAT)
+  }
+
+  end({ bytes }: ServerEvent): void {
+    this.#response.end(bytes)
+  }
+
+  abandon(): void {
+    this.#response.destroy()
+  }
+}
+
+function hasEnded(response: ServerResponse | Http2ServerResponse): boolean {
+  return response.destroyed || response.writableEnded || response.req?.socket?.destroyed === true
+}
+
+function checkResponse(response: unknown): void {
+  const { writeHead, headersSent } = (response ?? {}) as Partial<ServerResponse>
+  if (typeof writeHead !== 'function') {
+    throw refused(`sendSSE: the second argument must be the response of a server, not ${show(response)}`)
+  }
+  if (headersSent) throw refused('sendSSE: the head of the response has been sent already')
+}

@@ -1,0 +1,93 @@
+import { onAbort, throwIfAborted } from '../core/abort'
+import { refused, show } from '../core/checks'
+import type { LiveQuery } from '../core/live-types'
+import type { Bytes } from '../core/types'
+import { EventClient, type Sink } from './event-client'
+import { STREAM_BYTES } from './limits'
+import { checkLive, type SSEOptions, sentSettings } from './options'
+import { EVENT_HEADERS, isRefusal, REFUSED } from './response-head'
+import { HEARTBEAT, retryField, type ServerEvent } from './server-event'
+
+/**
+ * Returns a response that sends what a live query finds, as {@link sendSSE} does. For servers with the interface of `fetch`:
+ * Hono, Next.js, Bun, Deno.
+ *
+ * ```ts
+ * app.get('/tasks', (c) => sseResponse(db.stream('SELECT * FROM tasks'), c.req.raw, { key: 'id' }))
+ * ```
+ */
+export function sseResponse<V>(live: LiveQuery<V>, request: Request, options: SSEOptions<V>): Response {
+  const query = checkLive('sseResponse', live)
+  checkRequest(request)
+  const header = request.headers.get('last-event-id') ?? undefined
+  const settings = sentSettings('sseResponse', query, options, header)
+  try {
+    throwIfAborted(request.signal)
+    const client = new EventClient(query, settings)
+    return new Response(streamOf(client, request.signal), { headers: EVENT_HEADERS })
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    return new Response(null, REFUSED)
+  }
+}
+
+/** `gone`: fires when the client has left. Some servers cancel the body as well, some only do that. */
+function streamOf(client: EventClient, gone: AbortSignal): ReadableStream<Bytes> {
+  let unwatch = () => {}
+  return new ReadableStream<Bytes>(
+    {
+      start(stream) {
+        unwatch = onAbort(gone, () => client.leave()?.abandon())
+        stream.enqueue(retryField())
+        client.start(new StreamSink(stream, () => unwatch()))
+      },
+      pull: () => client.drained(),
+      cancel() {
+        unwatch()
+        client.leave()
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: STREAM_BYTES }),
+  )
+}
+
+class StreamSink implements Sink {
+  readonly #stream: ReadableStreamDefaultController<Bytes>
+  readonly #ended: () => void
+
+  constructor(stream: ReadableStreamDefaultController<Bytes>, ended: () => void) {
+    this.#stream = stream
+    this.#ended = ended
+  }
+
+  write({ bytes }: ServerEvent): boolean {
+    return this.#enqueue(bytes)
+  }
+
+  beat(): boolean {
+    return this.#enqueue(HEARTBEAT)
+  }
+
+  end({ bytes }: ServerEvent): void {
+    this.#ended()
+    this.#enqueue(bytes)
+    this.#stream.close()
+  }
+
+  /** What the client has not read is dropped. */
+  abandon(): void {
+    this.#ended()
+    this.#stream.error(new Error('The client has left, or reads nothing'))
+  }
+
+  #enqueue(bytes: Bytes): boolean {
+    this.#stream.enqueue(bytes)
+    return (this.#stream.desiredSize ?? 0) > 0
+  }
+}
+
+function checkRequest(request: unknown): void {
+  const { headers, signal } = (request ?? {}) as Partial<Request>
+  if (typeof headers?.get === 'function' && signal !== undefined) return
+  throw refused(`sseResponse: the second argument must be a Request, not ${show(request)}`)
+}

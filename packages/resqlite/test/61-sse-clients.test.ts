@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Database } from 'resqlite'
+import { sendSSE } from 'resqlite/sse'
+import { random } from './support/random'
+import { EventReader, FakeResponse, Replica, serve } from './support/sse'
+import { tempDatabase } from './support/temp'
+
+const SCHEMA = 'CREATE TABLE t(id INTEGER PRIMARY KEY, place REAL, v)'
+const SQL = 'SELECT id, v FROM t ORDER BY place, id'
+const KEY = { key: 'id' } as const
+
+const openStreams = async (db: Database) => (await db.diagnostics()).streams.open
+const asRows = (rows: readonly object[]) => JSON.stringify(rows)
+
+/** A client that is slow, leaves and comes back, as the test says. It checks that each event leads on. */
+class Client {
+  readonly replica = new Replica()
+  #response: FakeResponse | undefined
+  #applied = 0
+
+  constructor(readonly db: Database) {}
+
+  get isThere(): boolean {
+    return this.#response !== undefined
+  }
+
+  come(): void {
+    this.#response = new FakeResponse(this.replica.id)
+    this.#applied = 0
+    const { db } = this
+    void sendSSE(db.stream<{ id: number }>(SQL), this.#response.raw, KEY)
+  }
+
+  /** Goes; the last events may be lost on the way. */
+  go(lost: number): void {
+    this.#apply(lost)
+    this.#response?.leave()
+    this.#response = undefined
+  }
+
+  stop(): void {
+    if (this.#response !== undefined) this.#response.stopped = true
+  }
+
+  /** Reads whatever comes until the rows are these. */
+  async readUntil(expected: string): Promise<void> {
+    const response = this.#response as FakeResponse
+    response.drain()
+    for (this.#apply(0); asRows(this.replica.rows) !== expected; this.#apply(0)) {
+      await response.until(response.events.length + 1)
+    }
+  }
+
+  #apply(lost: number): void {
+    const events = this.#response?.events ?? []
+    const end = Math.max(this.#applied, events.length - lost)
+    for (const event of events.slice(this.#applied, end)) this.replica.apply(event)
+    this.#applied = end
+  }
+}
+
+test('whatever is written, clients that are slow, leave and come back all end with the result', async (t) => {
+  const { seed, int, pick } = random()
+  t.diagnostic(`seed ${seed}`)
+  const db = await tempDatabase(t, SCHEMA)
+  const clients = Array.from({ length: 12 }, () => new Client(db))
+  const write = [
+    () => db.execute('INSERT OR REPLACE INTO t VALUES (?, ?, ?)', [int(60), int(30), int(4)]),
+    () => db.execute('DELETE FROM t WHERE id = ?', [int(60)]),
+    () => db.execute('UPDATE t SET place = ? WHERE id = ?', [int(30), int(60)]),
+    () => db.execute('UPDATE t SET v = ? WHERE place > ?', [int(4), 20 + int(10)]),
+    () => db.execute('UPDATE t SET place = 30 - place WHERE id % 3 = 0'),
+  ]
+  for (let round = 0; round < 120; round++) {
+    for (let i = int(6); i >= 0; i--) await pick(write)()
+    for (const client of clients) {
+      const does = int(10)
+      if (!client.isThere) client.come()
+      else if (does === 0) client.go(int(4))
+      else if (does < 3) client.stop()
+    }
+    if (int(4) > 0) continue
+    const expected = asRows(await db.select(SQL))
+    const present = clients.filter(({ isThere }) => isThere)
+    await Promise.all(present.map((client) => client.readUntil(expected)))
+  }
+  const expected = asRows(await db.select(SQL))
+  for (const client of clients) {
+    if (!client.isThere) client.come()
+    await client.readUntil(expected)
+    client.go(0)
+  }
+  const sent = clients.map(({ replica }) => replica.counts)
+  const total = (name: string) => sent.reduce((sum, counts) => sum + (counts[name] ?? 0), 0)
+  assert.ok(total('patch') > total('full'), `seed ${seed}`)
+  while ((await openStreams(db)) > 0) await new Promise(setImmediate)
+})
+
+test('a client that never reads costs what it was sent first, however much is written', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const { silent, reader } = await silentAndReader(db)
+  for (let v = 0; v < 500; v++) await db.execute('INSERT OR REPLACE INTO t VALUES (?, 1, ?)', [v % 10, v])
+  while (reader.rows.length < 10 || reader.rows[9]?.v !== 499) await reader.next()
+  assert.equal(silent.events.length, 1)
+  silent.leave()
+  reader.leave()
+})
+
+async function silentAndReader(db: Database) {
+  const [silent, response] = [new FakeResponse(), new FakeResponse()]
+  silent.stopped = true
+  for (const client of [silent, response]) void sendSSE(db.stream<{ id: number }>(SQL), client.raw, KEY)
+  await silent.until(1)
+  const replica = new Replica()
+  let read = 0
+  const next = async () => {
+    const events = await response.until(read + 1)
+    for (const event of events.slice(read)) replica.apply(event)
+    read = events.length
+  }
+  const reader = {
+    next,
+    get rows() {
+      return replica.rows
+    },
+    leave: () => response.leave(),
+  }
+  return { silent, reader }
+}
+
+test('of 1,000 clients 500 are killed: their parts are freed, and the others go on', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const all = await thousand(t, db)
+  const { killed, left } = all
+  await Promise.all([...killed, ...left].map((client) => client.next()))
+  assert.equal(all.served(), 1000)
+  for (const client of killed) client.leave()
+  while (all.served() > 500) await new Promise(setImmediate)
+  await db.execute("INSERT INTO t VALUES (1, 1, 'after')")
+  const events = await Promise.all(left.map((client) => client.next()))
+  assert.ok(events.every((event) => event?.data.includes('after')))
+  assert.equal(await openStreams(db), 1)
+  for (const client of left) client.leave()
+  while ((await openStreams(db)) > 0) await new Promise(setImmediate)
+  assert.equal(all.served(), 0)
+})
+
+/** 1,000 clients over the network, in two halves. */
+async function thousand(t: TestContext, db: Database) {
+  let served = 0
+  const { origin } = await serve(t, async (_, response) => {
+    served++
+    await sendSSE(db.stream<{ id: number }>(SQL), response, KEY)
+    served--
+  })
+  const halves = await Promise.all(
+    Array.from({ length: 2 }, () => Promise.all(Array.from({ length: 500 }, () => EventReader.open(origin)))),
+  )
+  const [killed, left] = halves as [EventReader[], EventReader[]]
+  return { killed, left, served: () => served }
+}
