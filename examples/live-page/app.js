@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { sendSSE } from 'resqlite/sse'
 import { HttpError, readJson, sendJson } from '../lib/wire.js'
 import { add, ranking, remove, vote } from './dishes.js'
-import { sendChanges } from './events.js'
 
-/** What the browser loads, by path. */
+/** What the browser loads, by path; besides, the modules of `resqlite/client`, which need no bundler. */
 const files = {
-  '/': ['page.html', 'text/html; charset=utf-8'],
-  '/page.js': ['page.js', 'text/javascript'],
-  '/fold.js': ['fold.js', 'text/javascript'],
+  '/': ['./page.html', 'text/html; charset=utf-8'],
+  '/page.js': ['./page.js', 'text/javascript'],
 }
+const client = new URL('.', import.meta.resolve('resqlite/client'))
 
 /**
  * A page on which everybody sees the same list, live.
@@ -37,12 +37,16 @@ async function answer(db, live, request, response) {
   const route = `${request.method} ${pathname}`
   const [, voted] = /^POST \/dishes\/(\d+)\/votes$/.exec(route) ?? []
   const [, removed] = /^DELETE \/dishes\/(\d+)$/.exec(route) ?? []
-  if (route === 'GET /events') await sendChanges(live, response)
+  const [, module] = /^GET \/client\/([\w-]+\.mjs)$/.exec(route) ?? []
+  if (route === 'GET /events') await sendSSE(live, response, { key: 'id' })
   else if (route === 'POST /dishes') await addDish(db, await readJson(request), response)
   else if (voted) done(await vote(db, Number(voted)), voted, response)
   else if (removed) done(await remove(db, Number(removed)), removed, response)
-  else if (request.method === 'GET' && files[pathname]) await sendFile(files[pathname], response)
-  else throw new HttpError(404, `nothing at ${route}`)
+  else if (module) await sendFile(new URL(module, client), 'text/javascript', response)
+  else if (request.method === 'GET' && Object.hasOwn(files, pathname)) {
+    const [name, type] = files[pathname]
+    await sendFile(new URL(name, import.meta.url), type, response)
+  } else throw new HttpError(404, `nothing at ${route}`)
 }
 
 async function addDish(db, { name }, response) {
@@ -57,8 +61,10 @@ function done(found, id, response) {
   response.writeHead(204).end()
 }
 
-async function sendFile([name, type], response) {
-  const body = await readFile(new URL(name, import.meta.url))
+async function sendFile(url, type, response) {
+  const body = await readFile(url).catch(() => {
+    throw new HttpError(404, 'no such file')
+  })
   response.writeHead(200, { 'content-type': type, 'content-length': body.length }).end(body)
 }
 

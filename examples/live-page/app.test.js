@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Database } from 'resqlite'
+import { fold } from 'resqlite/client'
 import { createApp } from './app.js'
 import { prepare, ranking } from './dishes.js'
-import { fold } from './fold.js'
 
 describe('the live page', () => {
   let db
@@ -30,7 +30,7 @@ describe('the live page', () => {
     const page = await fetch(origin)
     assert.match(page.headers.get('content-type'), /^text\/html/)
     const [, script] = /<script type="module" src="([^"]+)">/.exec(await page.text())
-    for (const path of [script, '/fold.js']) {
+    for (const path of [script, '/client/index.mjs', '/client/remote-query.mjs']) {
       assert.equal((await fetch(origin + path)).headers.get('content-type'), 'text/javascript')
     }
   })
@@ -105,6 +105,8 @@ describe('the live page', () => {
     assert.equal((await post('/dishes/99/votes')).status, 404)
     assert.equal((await fetch(`${origin}/dishes/99`, { method: 'DELETE' })).status, 404)
     assert.equal((await fetch(`${origin}/desserts`)).status, 404)
+    assert.equal((await fetch(`${origin}/client/nothing.mjs`)).status, 404)
+    assert.equal((await fetch(`${origin}/client/..%2fpackage.json`)).status, 404)
   })
 
   const post = (path, body) => fetch(origin + path, { method: 'POST', body: JSON.stringify(body) })
@@ -131,7 +133,10 @@ async function* dataOf(body) {
   for await (const piece of body.pipeThrough(new TextDecoderStream())) {
     const events = (text + piece).split('\n\n')
     text = events.pop()
-    for (const event of events) yield JSON.parse(event.replace(/^data: /, ''))
+    for (const event of events) {
+      const [, data] = /^data: (.*)/m.exec(event) ?? []
+      if (data !== undefined) yield JSON.parse(data)
+    }
   }
 }
 

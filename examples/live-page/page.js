@@ -1,21 +1,22 @@
-// Runs in the browser: shows the list and folds in every patch that the server sends.
+// Runs in the browser: shows the list as it is on the server, live.
 
-import { fold } from './fold.js'
+import { remoteQuery } from '/client/index.mjs'
 
 const list = document.querySelector('ol')
 const form = document.querySelector('form')
 const state = document.querySelector('#state')
-let rows = []
+let before
 
-const events = new EventSource('/events')
-events.onerror = () => show('connection lost, trying again …') // the first patch of the next one has all rows
-events.onmessage = ({ data }) => {
-  const patch = JSON.parse(data)
-  rows = fold(rows, patch)
-  const changed = new Set([...patch.added, ...patch.updated].map(({ row }) => row.id))
-  list.replaceChildren(...rows.map((row) => item(row, changed.has(row.id) && !patch.initial)))
-  show(`${rows.length} dishes, as of commit ${patch.commit}`)
-}
+remoteQuery('/events').subscribe({
+  next(rows, { commit }) {
+    // A row that did not change is the same object as before.
+    const known = new Set(before ?? rows)
+    before = rows
+    list.replaceChildren(...rows.map((row) => item(row, !known.has(row))))
+    show(`${rows.length} dishes, as of commit ${commit}`)
+  },
+  state: (state) => state === 'stale' && show('connection lost, trying again …'),
+})
 
 form.onsubmit = (event) => {
   event.preventDefault()

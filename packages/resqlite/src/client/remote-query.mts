@@ -62,10 +62,11 @@ class Remote<T> implements RemoteQuery<T> {
     this.#options = options
   }
 
-  subscribe(
+  /** A property, so that it can be passed on without its object, and is always the same. */
+  readonly subscribe = (
     first: RemoteObserver<T> | ((rows: readonly T[], info: RemoteInfo) => void),
     error?: (error: RemoteError) => void,
-  ): RemoteSubscription {
+  ): RemoteSubscription => {
     const observer = typeof first === 'function' ? ({ next: first, error } as RemoteObserver<T>) : first
     const observing = { observer, told: undefined }
     this.#observers.add(observing)

@@ -63,7 +63,10 @@ export type RemoteHeaders = Readonly<Record<string, string>>
  * A row that did not change is the same object in the next value, so treat rows and arrays as read-only.
  */
 export interface RemoteQuery<T> {
-  /** Calls `next` with the present value, if there is one, and whenever there is a new one. */
+  /**
+   * Calls `next` with the present value, if there is one, and whenever there is a new one. It may be passed on without its
+   * object, as to `useSyncExternalStore` of React.
+   */
   subscribe(
     next: (rows: readonly T[], info: RemoteInfo) => void,
     error?: (error: RemoteError) => void,
