@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Database } from 'resqlite'
 import { sendSSE } from 'resqlite/sse'
+import { CLIENTS_PER_TURN } from '../src/sse/limits'
+import { Rounds } from '../src/sse/rounds'
 import { random } from './support/random'
 import { EventReader, FakeResponse, Replica, serve } from './support/sse'
 import { tempDatabase } from './support/temp'
@@ -160,3 +162,27 @@ async function thousand(t: TestContext, db: Database) {
   const [killed, left] = halves as [EventReader[], EventReader[]]
   return { killed, left, served: () => served }
 }
+
+test('a round serves a few clients per turn of the event loop, also those that come, but none that left', async () => {
+  const members = new Set(Array.from({ length: 300 }, (_, i) => i))
+  const visited: number[] = []
+  const rounds = new Rounds(members, (member) => visited.push(member))
+  rounds.start()
+  assert.ok(visited.length <= CLIENTS_PER_TURN)
+  members.delete(299)
+  members.add(300)
+  while (visited.length < 300) await new Promise(setImmediate)
+  assert.deepEqual(visited, [...members])
+})
+
+test('a round that becomes due during another one follows it, and two are one', async () => {
+  const visited: number[] = []
+  const members = new Set([0, 1])
+  const rounds = new Rounds(members, (member) => {
+    if (visited.push(member) <= 2) rounds.start()
+  })
+  rounds.start()
+  while (visited.length < 4) await new Promise(setImmediate)
+  await new Promise(setImmediate)
+  assert.deepEqual(visited, [0, 1, 0, 1])
+})

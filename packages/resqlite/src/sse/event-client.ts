@@ -145,7 +145,6 @@ export class EventClient implements Subscriber, HubClient {
       const message = `an event of ${event.bytes.length} bytes is larger than option maxBytes allows`
       this.fail(new LimitError(message, 'bytes'))
     }
-    this.#heartbeat?.refresh()
   }
 
   #beat(): void {

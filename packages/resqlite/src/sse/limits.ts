@@ -18,3 +18,9 @@ export const MAX_HISTORY_BYTES = 1024 * 1024
 
 /** What a stream of the Fetch API holds before its client counts as busy. */
 export const STREAM_BYTES = 64 * 1024
+
+/**
+ * Clients that are served in one turn of the event loop. Node.js hands what is written to a response to the system only after
+ * that, which takes some microseconds for each.
+ */
+export const CLIENTS_PER_TURN = 128

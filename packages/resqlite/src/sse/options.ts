@@ -32,8 +32,8 @@ export interface SSEEventsOptions<V> extends ChangesBytesOptions<V> {
 /** Options of {@link sendSSE} and {@link sseResponse}. */
 export interface SSEOptions<V> extends SSEEventsOptions<V> {
   /**
-   * Milliseconds without an event after which a comment shows that the connection is alive. A client that leaves unread what
-   * it was sent for 8 times as long is disconnected. Default: 15,000.
+   * Milliseconds between comments that show that the connection is alive. A client that leaves unread what it was sent for 8
+   * times as long is disconnected. Default: 15,000.
    */
   heartbeat?: number | undefined
 }

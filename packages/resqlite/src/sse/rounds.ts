@@ -1,6 +1,7 @@
 import { TURN_MILLISECONDS } from '../core/limits'
+import { CLIENTS_PER_TURN } from './limits'
 
-/** Visits all members in rounds, for a moment in each turn of the event loop. Members may come and go meanwhile. */
+/** Visits all members in rounds, a few in each turn of the event loop. Members may come and go meanwhile. */
 export class Rounds<T> {
   readonly #members: Set<T>
   readonly #visit: (member: T) => void
@@ -21,12 +22,12 @@ export class Rounds<T> {
 
   #turn(): void {
     const end = performance.now() + TURN_MILLISECONDS
+    let visits = 0
     for (let member = this.#next(); member !== undefined; member = this.#next()) {
       this.#visit(member)
-      if (performance.now() > end) {
-        setImmediate(() => this.#turn())
-        return
-      }
+      if (++visits < CLIENTS_PER_TURN && performance.now() <= end) continue
+      setImmediate(() => this.#turn())
+      return
     }
   }
 
