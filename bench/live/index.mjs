@@ -14,6 +14,7 @@ import { busyReader } from './busy.mjs'
 import { churn } from './churn.mjs'
 import { columns } from './columns.mjs'
 import { crowded } from './crowded.mjs'
+import { events } from './events.mjs'
 import { foreign } from './foreign.mjs'
 import { growth } from './growth/index.mjs'
 import { idle } from './idle.mjs'
@@ -53,4 +54,5 @@ export const liveWorkloads = [
   burst,
   suite,
   listeners,
+  events,
 ]

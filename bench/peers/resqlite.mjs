@@ -13,6 +13,10 @@ const entry = new URL(manifest.exports['.'].import.default, packageRoot)
 if (!existsSync(entry)) throw new Error('not built; `npm run build` in packages/resqlite builds it')
 export const { Database } = await import(entry)
 
+/** Of `resqlite/sse`; undefined in builds from before. */
+const events = manifest.exports['./sse']?.import.default
+export const { sendSSE } = events ? await import(new URL(events, packageRoot)) : {}
+
 export const version = manifest.version
 
 const handle = (tx) => ({
