@@ -14,11 +14,11 @@ export interface StreamStats {
   skippedByColumn: number
   /** Commits that caused no re-run because they changed no row that fulfils the conditions of the queries. */
   skippedByKey: number
-  /** Re-runs of the queries. */
+  /** Re-runs of the queries. The first run is none, nor are audits. */
   reruns: number
-  /** Those of the re-runs that asked only for rows that come from changed base rows. */
+  /** Those of the re-runs that asked only for rows that come from changed base rows. Of several queries, all did. */
   maintained: number
-  /** How many base rows they asked for. */
+  /** How many base rows the re-runs asked for. */
   rowsAsked: number
   /** Re-runs that had the same result as before, so that nothing was emitted. */
   unchanged: number
@@ -38,7 +38,7 @@ export interface StreamStats {
   lastReason: 'first' | 'unknown' | 'schema' | 'table' | 'columns' | 'rows'
   /** How long the last run took, in microseconds. */
   lastMicros: number
-  /** How long all runs took together, in microseconds. */
+  /** How long all runs took together, with the first and the audits, in microseconds. */
   totalMicros: number
   /** The number of rows of the result, or of all results together. */
   rows: number
