@@ -29,8 +29,9 @@ pub struct Dependencies {
     pub unknown: bool,
     /// The tables that it reads.
     pub tables: Box<[TableDependency]>,
-    /// Columns of which the values are needed of every changed row, because they are its key.
-    pub keys: Box<[(TableName, Box<[u16]>)]>,
+    /// Columns whose images are needed of every changed row, to maintain the result: the keys of kept rows, or what groups
+    /// are made of.
+    pub images: Box<[(TableName, Box<[u16]>)]>,
 }
 
 impl Dependencies {

@@ -228,7 +228,7 @@ impl StatementDependencies {
         Dependencies {
             unknown: false,
             tables: needs.map(|need| need.dependency).collect(),
-            keys: Box::default(),
+            images: Box::default(),
         }
     }
 

@@ -281,9 +281,9 @@ fn together(parts: &[Part]) -> Arc<Dependencies> {
     Arc::new(Dependencies {
         unknown: parts.iter().any(|part| part.dependencies.unknown),
         tables: tables.cloned().collect(),
-        keys: parts
+        images: parts
             .iter()
-            .flat_map(|part| part.dependencies.keys.clone())
+            .flat_map(|part| part.dependencies.images.clone())
             .collect(),
     })
 }

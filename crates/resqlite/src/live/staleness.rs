@@ -133,14 +133,14 @@ impl LiveCoordinator {
             for dependency in now.into_iter().flat_map(|now| &now.tables) {
                 interest.add(&dependency.table, &dependency.columns, &images(dependency));
             }
-            for (table, key) in now.into_iter().flat_map(|now| &now.keys) {
-                interest.add(table, &Columns::Only(ColumnSet::new()), key);
+            for (table, columns) in now.into_iter().flat_map(|now| &now.images) {
+                interest.add(table, &Columns::Only(ColumnSet::new()), columns);
             }
             for dependency in before.into_iter().flat_map(|before| &before.tables) {
                 interest.remove(&dependency.table, &dependency.columns, &images(dependency));
             }
-            for (table, key) in before.into_iter().flat_map(|before| &before.keys) {
-                interest.remove(table, &Columns::Only(ColumnSet::new()), key);
+            for (table, columns) in before.into_iter().flat_map(|before| &before.images) {
+                interest.remove(table, &Columns::Only(ColumnSet::new()), columns);
             }
         });
     }

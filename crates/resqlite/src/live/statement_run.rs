@@ -378,7 +378,7 @@ impl StatementRun<'_> {
     ) -> Result<Option<Arc<Dependencies>>> {
         let (part, known) = (self.part, self.part.statement.as_ref());
         let is_known = known.is_some_and(|known| Arc::ptr_eq(known, statement) || **known == **statement);
-        let keys = match new {
+        let images = match new {
             New::Whole(Whole {
                 kept: KeptNow::Yes(kept),
                 ..
@@ -386,13 +386,13 @@ impl StatementRun<'_> {
             New::Whole(Whole {
                 kept: KeptNow::Groups(groups),
                 ..
-            }) => groups.plan.keys(),
-            _ => part.dependencies.keys.clone(),
+            }) => groups.plan.needed_images(),
+            _ => part.dependencies.images.clone(),
         };
-        if is_known && keys == part.dependencies.keys {
+        if is_known && images == part.dependencies.images {
             return Ok(None);
         }
         let resolved = self.connection.resolve(statement, self.query)?;
-        Ok(Some(Arc::new(Dependencies { keys, ..resolved })))
+        Ok(Some(Arc::new(Dependencies { images, ..resolved })))
     }
 }

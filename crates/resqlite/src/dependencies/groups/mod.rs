@@ -91,7 +91,7 @@ pub(crate) struct GroupsPlan {
 
 impl GroupsPlan {
     /// The columns of which images are needed.
-    pub(crate) fn keys(&self) -> Box<[(TableName, Box<[u16]>)]> {
+    pub(crate) fn needed_images(&self) -> Box<[(TableName, Box<[u16]>)]> {
         [(self.table.clone(), self.needed.clone())].into()
     }
 }
