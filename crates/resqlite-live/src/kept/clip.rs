@@ -18,8 +18,8 @@ pub struct Clip {
     is_unchanged: bool,
 }
 
-/// A part of what the window shows now.
-enum Part {
+/// Rows that the window shows now, which stand together.
+enum ShownPiece {
     /// Rows at these positions of the old result, which it showed before.
     Stays(Range<u32>),
     ComesIntoSight(KeptRow),
@@ -50,20 +50,21 @@ impl KeptRows {
     pub fn clip(&self, plan: &Plan, window: Window) -> Clip {
         assert_eq!(plan.version, self.version, "the plan is for these rows");
         let before = as_positions(window.shown(self.len()));
-        let mut parts = self.parts(plan, window, &before);
-        let mut left = self.out_of_sight(&parts, &before);
+        let pieces = self.pieces(plan, window, &before);
+        let mut left = self.out_of_sight(&pieces, &before);
         let (mut segments, mut new_rows) = (Vec::new(), Vec::new());
-        for part in &mut parts {
-            if let Part::ComesIntoSight(row) = part
-                && let Some(position) = left.get_mut(&row.fingerprint).and_then(Vec::pop)
-            {
-                *part = Part::Stays(position..position + 1);
-            }
-        }
-        for part in parts {
-            match part {
-                Part::Stays(positions) => Segment::keep(positions).join(&mut segments),
-                Part::ComesIntoSight(row) => {
+        for piece in pieces {
+            let row = match piece {
+                ShownPiece::Stays(positions) => {
+                    Segment::keep(positions).join(&mut segments);
+                    continue;
+                }
+                ShownPiece::ComesIntoSight(row) => row,
+            };
+            // Subscribers have the same values if a row with them goes out of sight.
+            match left.get_mut(&row.fingerprint).and_then(Vec::pop) {
+                Some(position) => Segment::keep(position..position + 1).join(&mut segments),
+                None => {
                     Segment::New { count: 1 }.join(&mut segments);
                     new_rows.push(row);
                 }
@@ -84,9 +85,9 @@ impl KeptRows {
     }
 
     /// What the window shows now, in order. `before`: the positions that it showed.
-    fn parts(&self, plan: &Plan, window: Window, before: &Range<u32>) -> Vec<Part> {
+    fn pieces(&self, plan: &Plan, window: Window, before: &Range<u32>) -> Vec<ShownPiece> {
         let shown = as_positions(window.shown(plan.rows_after(self.len())));
-        let (mut parts, mut next) = (Vec::new(), 0);
+        let (mut pieces, mut next) = (Vec::new(), 0);
         plan.each_piece(self.len() as u32, |piece| {
             let (first, len) = (next, piece.len());
             next += len;
@@ -95,30 +96,30 @@ impl KeptRows {
             let seen = seen.start - first..seen.end - first;
             match piece {
                 _ if seen.is_empty() => {}
-                Piece::Placed(placed) => parts.push(match placed.old {
-                    Some(at) if before.contains(&at) => Part::Stays(at..at + 1),
-                    _ => Part::ComesIntoSight(placed.row.clone()),
+                Piece::Placed(placed) => pieces.push(match placed.old {
+                    Some(at) if before.contains(&at) => ShownPiece::Stays(at..at + 1),
+                    _ => ShownPiece::ComesIntoSight(placed.row.clone()),
                 }),
                 Piece::Stays(old) => {
                     let old = old.start + seen.start..old.start + seen.end;
                     let stay = within(&old, before);
-                    let comes = |positions| self.rows_at(positions).map(Part::ComesIntoSight);
-                    parts.extend(comes(old.start..stay.start));
-                    parts.push(Part::Stays(stay.clone()));
+                    let comes = |positions| self.rows_at(positions).map(ShownPiece::ComesIntoSight);
+                    pieces.extend(comes(old.start..stay.start));
+                    pieces.push(ShownPiece::Stays(stay.clone()));
                     if !planted("window_row_not_read") {
-                        parts.extend(comes(stay.end..old.end));
+                        pieces.extend(comes(stay.end..old.end));
                     }
                 }
             }
         });
-        parts
+        pieces
     }
 
     /// The positions that the window showed and shows no longer, by the fingerprints of their rows.
-    fn out_of_sight(&self, parts: &[Part], before: &Range<u32>) -> HashMap<u64, Vec<u32>> {
-        let mut stay: Vec<&Range<u32>> = (parts.iter())
-            .filter_map(|part| match part {
-                Part::Stays(positions) if !positions.is_empty() => Some(positions),
+    fn out_of_sight(&self, pieces: &[ShownPiece], before: &Range<u32>) -> HashMap<u64, Vec<u32>> {
+        let mut stay: Vec<&Range<u32>> = (pieces.iter())
+            .filter_map(|piece| match piece {
+                ShownPiece::Stays(positions) if !positions.is_empty() => Some(positions),
                 _ => None,
             })
             .collect();

@@ -33,7 +33,8 @@ impl SourceKey {
 pub struct KeptRow {
     /// The value of each ORDER BY term.
     pub sort: Box<[Value]>,
-    /// The base row of each source. No two rows of a result have the same ones.
+    /// The base row of each source. In a result that makes groups: the values of the group, as if they were the key of one
+    /// base row. No two rows of a result have the same ones.
     pub sources: SmallVec<[SourceKey; 1]>,
     /// The fingerprint of the row's values.
     pub fingerprint: u64,
