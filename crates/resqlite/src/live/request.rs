@@ -54,7 +54,7 @@ pub trait Listener: Send {
     /// Takes rows that the previous result did not have, in order. They belong to the next [`patch`](Self::patch).
     /// Returns `false` if no more rows are wanted.
     fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool;
-    /// The new result of statement number `part`: old rows and those just handed over, in the order of `runs`.
+    /// The new result of statement number `part`: old rows and those just handed over, in the order of `segments`.
     fn patch(&mut self, part: usize, layout: &Arc<ColumnLayout>, segments: &[Segment]);
     /// Completes an emission, made of the patches since the last one. Without patches, the value is as it was
     /// before an error.
