@@ -12,15 +12,12 @@ use smallvec::smallvec;
 use super::{
     compare::{Before, TakeRows},
     engine_connection::{EngineConnection, get},
-    keep::Keep,
+    keep::{Keep, missing},
     prepared::Prepared,
     run::Run,
 };
 use crate::{
-    core::{
-        error::{Error, Result},
-        limits,
-    },
+    core::{error::Result, limits},
     dependencies::{
         GroupsPlan,
         given_tables::GivenTable,
@@ -42,7 +39,7 @@ pub(crate) struct Grouped<'a> {
 }
 
 /// An image of a changed row.
-pub(crate) struct ShownImage<'a> {
+pub(crate) struct GivenImage<'a> {
     pub(crate) image: &'a Image,
     /// The columns that it has.
     pub(crate) columns: &'a [u16],
@@ -50,10 +47,10 @@ pub(crate) struct ShownImage<'a> {
     pub(crate) is_new: bool,
 }
 
-/// Images, as the table of images shows them.
-struct Images<'a>(&'a GroupsPlan, &'a [ShownImage<'a>]);
+/// Images, as the rows of the table of images.
+struct GivenImages<'a>(&'a GroupsPlan, &'a [GivenImage<'a>]);
 
-impl Rows for Images<'_> {
+impl Rows for GivenImages<'_> {
     fn len(&self) -> usize {
         self.1.len()
     }
@@ -81,7 +78,7 @@ impl Rows for Images<'_> {
     }
 }
 
-impl ShownImage<'_> {
+impl GivenImage<'_> {
     fn value(&self, column: u16) -> Option<&Value> {
         let at = self.columns.binary_search(&column).ok()?;
         self.image.get(at)
@@ -89,12 +86,12 @@ impl ShownImage<'_> {
 }
 
 /// A group: its values, and what is kept of it.
-pub(crate) type ShownGroup<'a> = (&'a [Value], &'a Group);
+pub(crate) type GivenGroup<'a> = (&'a [Value], &'a Group);
 
-/// Groups, as the table of groups shows them.
-struct ShownGroups<'a>(&'a GroupsPlan, &'a [ShownGroup<'a>]);
+/// Groups, as the rows of the table of groups.
+struct GivenGroups<'a>(&'a GroupsPlan, &'a [GivenGroup<'a>]);
 
-impl Rows for ShownGroups<'_> {
+impl Rows for GivenGroups<'_> {
     fn len(&self) -> usize {
         self.1.len()
     }
@@ -138,23 +135,21 @@ impl EngineConnection {
         self.compare_rows(&plan.all, query, None, before, take_rows, &mut |_, _| {})
     }
 
-    /// The groups of all rows; `None` if they would not be what SQLite finds, or take more than `bytes`.
+    /// The groups of all rows; `None` if they would not be what SQLite finds, or take more than [`limits::KEPT_BYTES`].
     ///
     /// # Errors
     /// What SQLite says.
-    pub(crate) fn groups(&mut self, grouped: Grouped<'_>, bytes: usize) -> Result<Option<Groups>> {
+    pub(crate) fn groups(&mut self, grouped: Grouped<'_>) -> Result<Option<Groups>> {
         let plan = grouped.plan;
         let mut groups = Groups::new(plan.terms.clone(), plan.aggregates.clone());
-        let mut row = Contribution {
-            group: vec![Value::Null; plan.terms.len()].into(),
-            arguments: vec![Value::Null; plan.arguments.len()].into(),
-        };
+        let mut row = no_contribution(plan);
         let mut is_known = true;
-        self.with(grouped, &plan.contributions, |run| {
+        self.run_with(grouped, &plan.contributions, |run| {
             let statement = &mut run.prepared.statement;
             while is_known && statement.step()? {
-                contribution(statement, plan, &mut row);
-                is_known = groups.add(&row.group, &row.arguments).is_ok() && groups.weight() <= bytes;
+                read_contribution(statement, plan, &mut row);
+                is_known =
+                    groups.add(&row.group, &row.arguments).is_ok() && groups.weight() <= limits::KEPT_BYTES;
             }
             Ok(())
         })?;
@@ -168,23 +163,20 @@ impl EngineConnection {
     pub(crate) fn contributions(
         &mut self,
         grouped: Grouped<'_>,
-        images: &[ShownImage<'_>],
+        images: &[GivenImage<'_>],
     ) -> Result<(Vec<Contribution>, Vec<Contribution>)> {
         let plan = grouped.plan;
         let (mut came, mut left) = (Vec::new(), Vec::new());
-        self.showing(
+        self.run_given(
             grouped,
             &plan.images_table,
-            &Images(plan, images),
+            &GivenImages(plan, images),
             &plan.images,
             |run| {
                 let statement = &mut run.prepared.statement;
                 while statement.step()? {
-                    let mut row = Contribution {
-                        group: vec![Value::Null; plan.terms.len()].into(),
-                        arguments: vec![Value::Null; plan.arguments.len()].into(),
-                    };
-                    contribution(statement, plan, &mut row);
+                    let mut row = no_contribution(plan);
+                    read_contribution(statement, plan, &mut row);
                     let is_new = statement.column(0) == ValueRef::Integer(1);
                     if is_new { &mut came } else { &mut left }.push(row);
                 }
@@ -201,7 +193,7 @@ impl EngineConnection {
     pub(crate) fn compare_and_keep_groups(
         &mut self,
         grouped: Grouped<'_>,
-        groups: &[ShownGroup<'_>],
+        groups: &[GivenGroup<'_>],
         before: &Before<'_>,
         take_rows: &mut TakeRows<'_>,
         keep: &mut Keep,
@@ -209,8 +201,8 @@ impl EngineConnection {
         let Grouped {
             query, plan, layout, ..
         } = grouped;
-        let shown = ShownGroups(plan, groups);
-        self.showing(grouped, &plan.groups_table, &shown, &plan.output, |run| {
+        let given = GivenGroups(plan, groups);
+        self.run_given(grouped, &plan.groups_table, &given, &plan.output, |run| {
             let row = run.prepared.first_step()?;
             let mut see = |statement: &Statement, print| keep.add(|| kept_row(statement, plan, print));
             let layout = Arc::clone(layout);
@@ -226,11 +218,11 @@ impl EngineConnection {
     pub(crate) fn rows_of_groups(
         &mut self,
         grouped: Grouped<'_>,
-        groups: &[ShownGroup<'_>],
+        groups: &[GivenGroup<'_>],
     ) -> Result<Vec<KeptRow>> {
         let plan = grouped.plan;
-        let shown = ShownGroups(plan, groups);
-        self.showing(grouped, &plan.groups_table, &shown, &plan.output, |run| {
+        let given = GivenGroups(plan, groups);
+        self.run_given(grouped, &plan.groups_table, &given, &plan.output, |run| {
             let statement = &mut run.prepared.statement;
             let mut rows = Vec::new();
             while statement.step()? {
@@ -249,7 +241,7 @@ impl EngineConnection {
     pub(crate) fn hand_over_groups<'r>(
         &mut self,
         grouped: Grouped<'_>,
-        groups: &[ShownGroup<'_>],
+        groups: &[GivenGroup<'_>],
         new: impl Iterator<Item = &'r KeptRow>,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<bool> {
@@ -260,8 +252,8 @@ impl EngineConnection {
             seed,
         } = grouped;
         let mut new = new.peekable();
-        let shown = ShownGroups(plan, groups);
-        self.showing(grouped, &plan.groups_table, &shown, &plan.output, |run| {
+        let given = GivenGroups(plan, groups);
+        self.run_given(grouped, &plan.groups_table, &given, &plan.output, |run| {
             run.packer.begin(plan.columns, query.integers);
             let mut handed_over = false;
             while new.peek().is_some() && run.prepared.statement.step()? {
@@ -279,8 +271,7 @@ impl EngineConnection {
                 run.packer.push(&run.prepared.statement)?;
             }
             match new.peek() {
-                Some(_) if handed_over => Err(Error::WorkerDied),
-                Some(_) => Ok(false),
+                Some(_) => missing(handed_over),
                 None => {
                     run.hand_over_new(layout, take_rows)?;
                     Ok(true)
@@ -290,7 +281,7 @@ impl EngineConnection {
     }
 
     /// Runs a statement of the plan while a table has these rows.
-    fn showing<R>(
+    fn run_given<R>(
         &mut self,
         grouped: Grouped<'_>,
         table: &GivenTable,
@@ -299,11 +290,11 @@ impl EngineConnection {
         work: impl FnOnce(&mut Run<'_>) -> Result<R>,
     ) -> Result<R> {
         let given = self.given_tables.get(&self.sqlite, table)?;
-        given.show(rows, || self.with(grouped, sql, work))
+        given.show(rows, || self.run_with(grouped, sql, work))
     }
 
     /// Runs a statement of the plan with the parameters of the query.
-    fn with<R>(
+    fn run_with<R>(
         &mut self,
         Grouped { query, .. }: Grouped<'_>,
         sql: &Arc<str>,
@@ -335,8 +326,16 @@ fn bind(prepared: &mut Prepared, values: &[ValueRef<'_>]) -> Result<()> {
     Ok(())
 }
 
+/// One of NULLs, to be read into.
+fn no_contribution(plan: &GroupsPlan) -> Contribution {
+    Contribution {
+        group: vec![Value::Null; plan.terms.len()].into(),
+        arguments: vec![Value::Null; plan.arguments.len()].into(),
+    }
+}
+
 /// Reads what the row contributes on which a statement stands.
-fn contribution(statement: &Statement, plan: &GroupsPlan, row: &mut Contribution) {
+fn read_contribution(statement: &Statement, plan: &GroupsPlan, row: &mut Contribution) {
     for (at, value) in row.group.iter_mut().enumerate() {
         *value = owned(statement.column(1 + at));
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite_live::{Difference, KeptRow, KeptRows, SourceKey, Value, Window};
+use resqlite_live::{Difference, KeptRow, KeptRows, Order, SourceKey, Value, Window};
 use resqlite_sqlite::{Statement, ValueRef};
 
 use super::{
@@ -16,7 +16,10 @@ use crate::{
         limits,
         params::Params,
     },
-    dependencies::{Limit, RowsPlan, Source, value::owned},
+    dependencies::{
+        Limit, RowsPlan, Source,
+        value::{borrowed, owned},
+    },
     requests::request::Query,
     rows::{ColumnLayout, fingerprint},
 };
@@ -24,18 +27,23 @@ use crate::{
 /// What is kept of a result while it is read.
 pub(crate) enum Keep {
     Nothing,
-    /// The rows, as long as they take no more bytes than this.
-    Rows(Box<KeptRows>, usize),
+    /// The rows, as long as they take no more than [`limits::KEPT_BYTES`].
+    Rows(Box<KeptRows>),
     /// They take more bytes, or come in another order: the file is damaged, or this order is not SQLite's.
     Unfit,
 }
 
 impl Keep {
+    /// The rows of a result that has this order, of which none has been read yet.
+    pub(crate) fn rows(order: &Order) -> Self {
+        Self::Rows(Box::new(KeptRows::new(order.clone())))
+    }
+
     pub(super) fn add(&mut self, row: impl FnOnce() -> KeptRow) {
-        let Self::Rows(rows, bytes) = self else {
+        let Self::Rows(rows) = self else {
             return;
         };
-        if rows.append(row()).is_err() || rows.weight() > *bytes {
+        if rows.append(row()).is_err() || rows.weight() > limits::KEPT_BYTES {
             *self = Self::Unfit;
         }
     }
@@ -192,10 +200,8 @@ impl EngineConnection {
                 )?;
                 let is_there =
                     statement.step()? && fingerprint(statement, plan.columns, seed) == row.fingerprint;
-                if !is_there && handed_over {
-                    return Err(Error::WorkerDied);
-                } else if !is_there {
-                    return Ok(false);
+                if !is_there {
+                    return missing(handed_over);
                 }
                 run.packer.push(statement)?;
                 statement.reset();
@@ -207,6 +213,16 @@ impl EngineConnection {
         run.prepared.end_run(query.params.byte_len());
         run.packer.recycle();
         done
+    }
+}
+
+/// What becomes of a run in which a row to be handed over is not there. All its statements read one state, so this is a mistake
+/// here, or the file is damaged. Only while nothing is handed over can the whole statement run instead.
+pub(super) fn missing(handed_over: bool) -> Result<bool> {
+    if handed_over {
+        Err(Error::WorkerDied)
+    } else {
+        Ok(false)
     }
 }
 
@@ -222,24 +238,18 @@ fn bind<'k>(
     for (source, key) in keys {
         for at in 0..source.key.len() {
             parameter += 1;
-            statement.bind(parameter, part(key, at))?;
+            statement.bind(parameter, key_column(key, at))?;
         }
     }
     Ok(())
 }
 
 /// One column of a key.
-fn part(key: &SourceKey, at: usize) -> ValueRef<'_> {
+fn key_column(key: &SourceKey, at: usize) -> ValueRef<'_> {
     match key {
         SourceKey::Absent => ValueRef::Null,
         SourceKey::Rowid(rowid) => ValueRef::Integer(*rowid),
-        SourceKey::Columns(values) => match &values[at] {
-            Value::Null => ValueRef::Null,
-            Value::Integer(value) => ValueRef::Integer(*value),
-            Value::Real(value) => ValueRef::Real(*value),
-            Value::Text(bytes) => ValueRef::Text(bytes),
-            Value::Blob(bytes) => ValueRef::Blob(bytes),
-        },
+        SourceKey::Columns(values) => borrowed(&values[at]),
     }
 }
 

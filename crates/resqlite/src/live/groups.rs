@@ -19,7 +19,7 @@ use crate::{
     connection::{
         compare::TakeRows,
         engine_connection::EngineConnection,
-        groups::{Grouped, ShownGroup, ShownImage},
+        groups::{GivenGroup, GivenImage, Grouped},
     },
     core::error::Result,
     dependencies::GroupsPlan,
@@ -73,7 +73,7 @@ impl KeptGroups {
         &self,
         connection: &mut EngineConnection,
         grouped: Grouped<'_>,
-        images: &[ShownImage<'_>],
+        images: &[GivenImage<'_>],
         take_rows: &mut TakeRows<'_>,
     ) -> Result<Option<GroupsStep>> {
         let Some((came, left)) = if_it_has_values(connection.contributions(grouped, images))? else {
@@ -86,7 +86,7 @@ impl KeptGroups {
             .groups()
             .map(|(values, _)| (0, SourceKey::Columns(values.into())))
             .collect();
-        let groups: Vec<ShownGroup<'_>> = change
+        let groups: Vec<GivenGroup<'_>> = change
             .groups()
             .filter_map(|(values, group)| Some((values, group?)))
             .collect();
@@ -111,7 +111,7 @@ impl KeptGroups {
                 .map(|(values, group)| (*values, *group));
             now.or_else(|| self.groups.get_key_value(values))
         };
-        let new: Vec<ShownGroup<'_>> = rows.new_rows().filter_map(group).collect();
+        let new: Vec<GivenGroup<'_>> = rows.new_rows().filter_map(group).collect();
         let is_complete =
             new.is_empty() || connection.hand_over_groups(grouped, &new, rows.new_rows(), take_rows)?;
         Ok(is_complete.then_some(GroupsStep { groups: change, rows }))
@@ -133,7 +133,7 @@ pub(super) fn images<'c>(
     plan: &GroupsPlan,
     dependencies: &Dependencies,
     most: usize,
-) -> Option<(Vec<ShownImage<'c>>, u64)> {
+) -> Option<(Vec<GivenImage<'c>>, u64)> {
     let (mut images, mut asked) = (Vec::new(), 0);
     for Commit { summary, .. } in commits {
         let Some(change) = summary.table(&plan.table) else {
@@ -160,7 +160,7 @@ pub(super) fn images<'c>(
                 .filter(|_| !planted("groups_old_image_forgotten"));
             let both = old.map(|image| (image, false)).into_iter();
             let both = both.chain(row.new.as_ref().map(|image| (image, true)));
-            images.extend(both.map(|(image, is_new)| ShownImage {
+            images.extend(both.map(|(image, is_new)| GivenImage {
                 image,
                 columns,
                 is_new,

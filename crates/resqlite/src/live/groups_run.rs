@@ -13,10 +13,10 @@ use super::{
 use crate::{
     connection::{
         compare::{Before, TakeRows},
-        groups::{Grouped, ShownGroup},
+        groups::{GivenGroup, Grouped},
         keep::Keep,
     },
-    core::{error::Result, limits},
+    core::error::Result,
     dependencies::GroupsPlan,
     reader::ExactState,
     rows::{ColumnLayout, RowBatch},
@@ -126,8 +126,8 @@ impl<'r> StatementRun<'r> {
         let Some(groups) = self.all_groups(grouped)? else {
             return Ok(None);
         };
-        let shown: Vec<ShownGroup<'_>> = groups.iter().collect();
-        let mut keep = Keep::Rows(Box::new(KeptRows::new(plan.order.clone())), limits::KEPT_BYTES);
+        let given: Vec<GivenGroup<'_>> = groups.iter().collect();
+        let mut keep = Keep::rows(&plan.order);
         let mut handed_over = false;
         let mut take_rows = |layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>| {
             handed_over = true;
@@ -135,13 +135,13 @@ impl<'r> StatementRun<'r> {
         };
         let compared =
             self.connection
-                .compare_and_keep_groups(grouped, &shown, before, &mut take_rows, &mut keep);
+                .compare_and_keep_groups(grouped, &given, before, &mut take_rows, &mut keep);
         let difference = match compared {
             Err(error) if is_of_values(&error) && !handed_over => return Ok(None),
             compared => compared?,
         };
         let kept = match keep {
-            Keep::Rows(rows, _) => Some(Box::new(KeptGroups {
+            Keep::Rows(rows) => Some(Box::new(KeptGroups {
                 plan: Arc::clone(plan),
                 groups,
                 shown: ShownRows::new(*rows, None),
@@ -170,7 +170,7 @@ impl<'r> StatementRun<'r> {
         let Some(groups) = self.all_groups(grouped)? else {
             return Ok(None);
         };
-        let all: Vec<ShownGroup<'_>> = groups.iter().collect();
+        let all: Vec<GivenGroup<'_>> = groups.iter().collect();
         let Some(made) = if_it_has_values(self.connection.rows_of_groups(grouped, &all))? else {
             return Ok(None);
         };
@@ -192,7 +192,7 @@ impl<'r> StatementRun<'r> {
 
     /// The groups of all rows, if they can be kept.
     fn all_groups(&mut self, grouped: Grouped<'_>) -> Result<Option<Groups>> {
-        let groups = if_it_has_values(self.connection.groups(grouped, limits::KEPT_BYTES))?;
+        let groups = if_it_has_values(self.connection.groups(grouped))?;
         Ok(groups.flatten())
     }
 

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc, time::Instant};
 
-use resqlite_live::{Dependencies, Difference, KeptRows, Segment, fault::planted};
+use resqlite_live::{Dependencies, Difference, Segment, fault::planted};
 
 use super::{
     coordinator::LiveCoordinator,
@@ -298,7 +298,7 @@ impl StatementRun<'_> {
     ) -> Result<(Arc<ColumnLayout>, New)> {
         let state = self.exact.filter(|_| self.keeps());
         let mut keep = if state.is_some() && plan.limit.is_none() {
-            Keep::Rows(Box::new(KeptRows::new(plan.order.clone())), limits::KEPT_BYTES)
+            Keep::rows(&plan.order)
         } else {
             Keep::Nothing
         };
@@ -329,7 +329,7 @@ impl StatementRun<'_> {
         let kept = match (keep, state) {
             (Keep::Unfit, _) => KeptNow::Unfit,
             (Keep::Nothing, _) | (_, None) => KeptNow::No,
-            (Keep::Rows(rows, _), Some(state)) => KeptNow::Yes(Box::new(Kept {
+            (Keep::Rows(rows), Some(state)) => KeptNow::Yes(Box::new(Kept {
                 plan: Arc::clone(plan),
                 shown: ShownRows::new(*rows, window),
                 state,

@@ -1,6 +1,6 @@
 //! Keeps the rows of a result with a LIMIT: those up to its end, and some behind it.
 
-use resqlite_live::{KeptRows, KeptWindow, fault::planted};
+use resqlite_live::{KeptWindow, fault::planted};
 
 use super::maintain::is_of_values;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
         engine_connection::EngineConnection,
         keep::{Keep, Maintained},
     },
-    core::{error::Result, limits},
+    core::error::Result,
     dependencies::Limit,
 };
 
@@ -25,19 +25,17 @@ pub(super) fn keep(
     let Some(window) = connection.window(maintained.query, &maintained.plan.all, &limit.bounds)? else {
         return Ok((Keep::Nothing, None));
     };
-    let mut window = KeptWindow::new(window, slack);
-    let order = maintained.plan.order.clone();
-    let mut keep = Keep::Rows(Box::new(KeptRows::new(order)), limits::KEPT_BYTES);
+    let window = KeptWindow::new(window, slack);
+    let mut keep = Keep::rows(&maintained.plan.order);
     match connection.keep_first(maintained, limit, window.most(), &mut keep) {
         Err(error) if is_of_values(&error) && !planted("window_error_behind_it") => {
             return Ok((Keep::Unfit, None));
         }
         kept => kept?,
     }
-    let Keep::Rows(rows, _) = &keep else {
+    let Keep::Rows(rows) = &keep else {
         return Ok((keep, None));
     };
-    window.filled(rows);
     // In a damaged file, an index may have other rows than its table.
     if window.fingerprints(rows) != shown {
         return Ok((Keep::Unfit, None));
