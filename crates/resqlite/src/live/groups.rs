@@ -11,11 +11,10 @@ use resqlite_live::{
 };
 
 use super::{
-    maintain::{is_of_values, matters},
+    maintain::{if_it_has_values, matters},
     shown_rows::{RowsStep, ShownRows},
 };
 use crate::{
-    commits::log::Commits,
     connection::{
         compare::TakeRows,
         engine_connection::EngineConnection,
@@ -52,19 +51,6 @@ impl KeptGroups {
         self.state = state;
         self.groups.apply(step.groups);
         self.shown.apply(step.rows);
-    }
-
-    /// The commits up to a later state; `None` if they are not known.
-    pub(super) fn commits(&self, commits: &Commits, later: &ExactState) -> Option<Vec<Commit>> {
-        if !self.state.is_followed_by(later) {
-            return None;
-        }
-        let between = commits.since(self.state.number).ok()?.into_iter();
-        Some(
-            between
-                .take_while(|commit| commit.number <= later.number)
-                .collect(),
-        )
     }
 
     /// What changed rows change. Rows of the result that are new go to `take_rows`. Returns `None`, before any is handed
@@ -115,14 +101,6 @@ impl KeptGroups {
         let is_complete =
             new.is_empty() || connection.hand_over_groups(grouped, &new, rows.new_rows(), take_rows)?;
         Ok(is_complete.then_some(GroupsStep { groups: change, rows }))
-    }
-}
-
-/// What was found, unless an expression has no value for some row. Perhaps the whole statement never looks at that.
-pub(super) fn if_it_has_values<T>(found: Result<T>) -> Result<Option<T>> {
-    match found {
-        Err(error) if is_of_values(&error) => Ok(None),
-        found => found.map(Some),
     }
 }
 

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Instant};
 use resqlite_live::{Difference, Groups, KeptRows, KeptWindow};
 
 use super::{
-    groups::{KeptGroups, if_it_has_values, images},
-    maintain::is_of_values,
+    groups::{KeptGroups, images},
+    maintain::{commits_between, if_it_has_values, is_of_values},
     shown_rows::ShownRows,
     statement_run::{KeptNow, New, StatementRun, Whole},
 };
@@ -26,7 +26,7 @@ use crate::{
 type FromGroups = (Option<Difference>, Option<Box<KeptGroups>>);
 
 impl<'r> StatementRun<'r> {
-    pub(super) fn groups(
+    pub(super) fn run_groups(
         &mut self,
         plan: &Arc<GroupsPlan>,
         take_rows: &mut TakeRows<'_>,
@@ -50,7 +50,7 @@ impl<'r> StatementRun<'r> {
         if self.is_audit || (!Arc::ptr_eq(&kept.plan, plan) && kept.plan != *plan) {
             return Ok(None);
         }
-        let Some(commits) = kept.commits(&self.coordinator.commits, &state) else {
+        let Some(commits) = commits_between(&self.coordinator.commits, &kept.state, &state) else {
             return Ok(None);
         };
         let changed = images(&commits, plan, &self.part.dependencies, self.most_asked());
@@ -70,11 +70,7 @@ impl<'r> StatementRun<'r> {
         take_rows: &mut TakeRows<'_>,
     ) -> Result<(Arc<ColumnLayout>, New)> {
         let fingerprints = self.part.fingerprints();
-        let before = Before {
-            layout: self.part.layout.as_ref(),
-            fingerprints: &fingerprints,
-            seed: self.coordinator.seed,
-        };
+        let before = self.before(&fingerprints);
         let mut began = Instant::now();
         // An audit compares with what the statement itself returns.
         let keeps = self.keeps() && !self.is_audit;

@@ -56,16 +56,8 @@ impl Kept {
         dependencies: &Dependencies,
         most: usize,
     ) -> Option<Vec<BaseRow>> {
-        if !self.state.is_followed_by(later) {
-            return None;
-        }
         let mut changed = HashSet::new();
-        let between = match commits.since(self.state.number) {
-            Err(_) if planted("overflow_ignored") => Vec::new(),
-            between => between.ok()?,
-        };
-        let end = later.number - u64::from(planted("delta_lacks_last"));
-        for Commit { summary, .. } in between.into_iter().take_while(|commit| commit.number <= end) {
+        for Commit { summary, .. } in commits_between(commits, &self.state, later)? {
             for (number, source) in self.plan.sources.iter().enumerate() {
                 let is_again = |other: &Source| other.table == source.table;
                 if planted("self_join_forgotten") && self.plan.sources[..number].iter().any(is_again) {
@@ -93,13 +85,9 @@ impl Kept {
         most: usize,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<Option<Step>> {
-        let found = self.now(connection, maintained, changed, most);
-        let (now, changed) = match found {
-            // One in a row that the whole statement never looks at, because it looks at the tables in another order.
-            Err(error) if is_of_values(&error) && !planted("error_of_a_part") => return Ok(None),
-            Ok(None) => return Ok(None),
-            Ok(Some(found)) => found,
-            Err(error) => return Err(error),
+        let found = if_it_has_values(self.now(connection, maintained, changed, most))?;
+        let Some((now, changed)) = found.flatten() else {
+            return Ok(None);
         };
         let Some(rows) = self.shown.plan(&changed, now) else {
             return Ok(None);
@@ -163,7 +151,34 @@ impl Kept {
     }
 }
 
-/// Whether an expression has no value for some row.
+/// The commits that lead from one state to a later one; `None` if they are not known.
+pub(super) fn commits_between(
+    commits: &Commits,
+    state: &ExactState,
+    later: &ExactState,
+) -> Option<Vec<Commit>> {
+    if !state.is_followed_by(later) {
+        return None;
+    }
+    let mut between = match commits.since(state.number) {
+        Err(_) if planted("overflow_ignored") => Vec::new(),
+        between => between.ok()?,
+    };
+    let end = later.number - u64::from(planted("delta_lacks_last"));
+    between.retain(|commit| commit.number <= end);
+    Some(between)
+}
+
+/// What was found; `None` if an expression has no value for some row. The whole statement may never look at that row: it may
+/// look at the tables in another order.
+pub(super) fn if_it_has_values<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Err(error) if is_of_values(&error) && !planted("error_of_a_part") => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+/// Whether the error is that an expression has no value for some row.
 pub(super) fn is_of_values(error: &Error) -> bool {
     let primary = error.sqlite().map(resqlite_sqlite::Error::primary);
     primary.is_some_and(|primary| [codes::ERROR, codes::TOOBIG, codes::MISMATCH].contains(&primary))

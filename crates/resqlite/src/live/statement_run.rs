@@ -177,25 +177,21 @@ pub(super) struct StatementRun<'a> {
     pub(super) exact: Option<ExactState>,
 }
 
-impl StatementRun<'_> {
+impl<'r> StatementRun<'r> {
     /// Runs it. `first`: the live query has had no result yet. New rows go to `take_rows`.
     pub(super) fn run(mut self, first: bool, take_rows: &mut TakeRows<'_>) -> Result<PartResult> {
         let schema_version = self.schema_version()?;
         let (layout, statement, mut new) = match self.plan(schema_version)? {
             Some((statement, plan)) => {
                 let (layout, new) = match &plan {
-                    MaintenancePlan::Rows(plan) => self.maintained(plan, take_rows)?,
-                    MaintenancePlan::Groups(plan) => self.groups(plan, take_rows)?,
+                    MaintenancePlan::Rows(plan) => self.run_rows(plan, take_rows)?,
+                    MaintenancePlan::Groups(plan) => self.run_groups(plan, take_rows)?,
                 };
                 (layout, statement, new)
             }
             None => {
                 let (began, fingerprints) = (Instant::now(), self.part.fingerprints());
-                let before = Before {
-                    layout: self.part.layout.as_ref(),
-                    fingerprints: &fingerprints,
-                    seed: self.coordinator.seed,
-                };
+                let before = self.before(&fingerprints);
                 let (layout, difference) = self.connection.compare(self.query, &before, take_rows)?;
                 let micros = began.elapsed().as_micros() as u64;
                 let statement = self.connection.dependencies(&self.query.sql)?;
@@ -249,7 +245,7 @@ impl StatementRun<'_> {
         Ok(plan.map(|plan| (statement, plan)))
     }
 
-    fn maintained(
+    fn run_rows(
         &mut self,
         plan: &Arc<RowsPlan>,
         take_rows: &mut TakeRows<'_>,
@@ -281,11 +277,7 @@ impl StatementRun<'_> {
         let Some(changed) = kept.changed(commits, &state, dependencies, most) else {
             return Ok(None);
         };
-        let maintained = Maintained {
-            query: self.query,
-            plan,
-            seed: self.coordinator.seed,
-        };
+        let maintained = self.maintained(plan);
         let found = kept.step(self.connection, maintained, layout, changed, most, take_rows)?;
         Ok(found.map(|step| (Arc::clone(layout), New::Step(step, state))))
     }
@@ -303,18 +295,7 @@ impl StatementRun<'_> {
             Keep::Nothing
         };
         let (began, fingerprints) = (Instant::now(), self.part.fingerprints());
-        let (before, maintained) = (
-            Before {
-                layout: self.part.layout.as_ref(),
-                fingerprints: &fingerprints,
-                seed: self.coordinator.seed,
-            },
-            Maintained {
-                query: self.query,
-                plan,
-                seed: self.coordinator.seed,
-            },
-        );
+        let (before, maintained) = (self.before(&fingerprints), self.maintained(plan));
         let (layout, difference) = self
             .connection
             .compare_and_keep(maintained, &before, take_rows, &mut keep)?;
@@ -341,6 +322,29 @@ impl StatementRun<'_> {
             micros,
         };
         Ok((layout, New::Whole(whole)))
+    }
+
+    /// The last result, which has these fingerprints.
+    pub(super) fn before<'b>(&self, fingerprints: &'b [u64]) -> Before<'b>
+    where
+        'r: 'b,
+    {
+        Before {
+            layout: self.part.layout.as_ref(),
+            fingerprints,
+            seed: self.coordinator.seed,
+        }
+    }
+
+    fn maintained<'b>(&self, plan: &'b RowsPlan) -> Maintained<'b>
+    where
+        'r: 'b,
+    {
+        Maintained {
+            query: self.query,
+            plan,
+            seed: self.coordinator.seed,
+        }
     }
 
     /// How many rows are kept behind a window.
