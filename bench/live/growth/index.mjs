@@ -7,10 +7,11 @@ import { each, turn } from '../turns.mjs'
 import { shapes } from './shapes.mjs'
 
 const sizesOf = (quick) => (quick ? [1_000, 10_000, 100_000] : [1_000, 10_000, 100_000, 1_000_000])
-const from = 10_000
+/** What larger sizes are compared with. */
+const base = 10_000
 /** Milliseconds of one round, and of all rounds of a query that takes very long. */
 const [perRound, perChange] = [100, 6_000]
-const most = 200
+const mostOps = 200
 const wholeRounds = 3
 /** So many runs are tried before a query counts as one that is not maintained. */
 const firstRuns = 5
@@ -63,8 +64,8 @@ function figuresOf(change, size, { maintained, whole }, { rows }) {
 
 function growthFigure(change, engine) {
   const to = Math.max(...Object.keys(engine).map(Number))
-  const title = `${change}: engine time of ${to.toLocaleString('en')} rows ÷ ${from.toLocaleString('en')}`
-  return { [`${change}Growth`]: times(title, engine[to] / engine[from], { better: 'lower' }) }
+  const title = `${change}: engine time of ${to.toLocaleString('en')} rows ÷ ${base.toLocaleString('en')}`
+  return { [`${change}Growth`]: times(title, engine[to] / engine[base], { better: 'lower' }) }
 }
 
 async function measureChanges(db, shape, size, rounds) {
@@ -95,7 +96,7 @@ async function changesOf(db, { sql, key }, { commit, rows, maintain, rounds }) {
   await run(2)
   while (live.stats.maintained === 0 && live.stats.reruns < firstRuns) await run(1)
   const { wall } = await sample({ run }, 1)
-  const ops = Math.ceil(Math.min(most, perRound / wall))
+  const ops = Math.ceil(Math.min(mostOps, perRound / wall))
   const samples = []
   const start = performance.now()
   while (samples.length < rounds && (samples.length < wholeRounds || performance.now() - start < perChange))

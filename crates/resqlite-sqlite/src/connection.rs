@@ -239,6 +239,7 @@ impl Connection {
         let header = unsafe { snapshot.as_ref() }.hidden;
         // SAFETY: it is freed once, and not used afterwards.
         unsafe { ffi::sqlite3_snapshot_free(snapshot.as_ptr()) };
+        // A snapshot is a copy of the header of the log's index (`WalIndexHdr`); these bytes are its `iChange`.
         let [_, _, _, _, _, _, _, _, a, b, c, d, ..] = header;
         Some(u32::from_ne_bytes([a, b, c, d]))
     }

@@ -138,18 +138,18 @@ pub const UNTRUSTED: [(i32, i32); 11] = [
     (limit::WORKER_THREADS, 0),
 ];
 
-/// Results of live queries with fewer rows are not maintained, unless to run the whole statement takes long.
+/// Results of live queries with fewer rows are not maintained, unless a run of the whole statement takes long.
 pub const KEPT_ROWS_MIN: usize = 64;
-/// To run a whole statement takes long if it takes this many microseconds. Nor is a result maintained before its runs took
-/// as long together.
+/// A run of the whole statement takes long from so many microseconds on. No result is maintained before its whole runs have
+/// taken as long together.
 pub const KEPT_MICROS_MIN: u64 = 200;
 /// Rows that are kept behind the window that a LIMIT shows: so many may leave before the whole statement runs again.
 pub const WINDOW_SLACK: usize = 128;
-/// The most that it grows to where rows keep leaving: each time it is used up, it doubles.
+/// The most that these grow to where rows keep leaving: each time they are used up, twice as many are kept.
 pub const WINDOW_SLACK_MAX: usize = 8192;
-/// The same where a result is maintained to test that: a few rows reach the border.
+/// What [`WINDOW_SLACK`] is where results are always maintained, for tests: few rows must leave to reach the border.
 pub const WINDOW_SLACK_IN_TESTS: usize = 2;
-/// The most bytes that the kept rows of a live query take.
+/// The most bytes that what is kept of the result of one statement takes.
 pub const KEPT_BYTES: usize = 64 * 1024 * 1024;
 /// What it takes to ask for the rows of one base row, roughly, in microseconds. A live query runs as a whole where that
 /// is quicker.

@@ -150,7 +150,7 @@ impl Reader {
                 self.end_read()?;
                 return Err(error);
             }
-            // Each of the two ways to notice a commit hides that the other is missing.
+            // Of two ways to notice a commit, either makes up for a mistake that is planted into the other.
             let log_commits = self.connection.sqlite.log_commits().filter(|_| !is_blind);
             let own_commits = self.shared.commits.in_main_log();
             // Nothing was committed since before the read began, so the number is that of the state.

@@ -45,7 +45,7 @@ const ADD: &str = "UPDATE account SET balance = balance + ? WHERE id = ?";
 /// A query, and by what its rows are ordered.
 type Query = (&'static str, fn(&Line) -> (i64, i64));
 
-/// Columns: account, balance, owner, the owner's total, the warning. Each has its own order, which the rows must have.
+/// Columns: account, balance, owner, the owner's total, the warning. The rows of each query must have its own order.
 const QUERIES: [Query; 4] = [
     (
         "SELECT a.id, balance, owner, total, w.account FROM account AS a JOIN owner AS o ON o.id = a.owner \
@@ -221,7 +221,7 @@ fn watch(db: &Database, kinds: &'static [usize]) -> Watched {
     Watched { notes, subscription }
 }
 
-/// A stream of a query that nothing is known of.
+/// A stream of a query whose rows must follow no rule here.
 fn watch_one(db: &Database, sql: &str) -> Watched {
     let request = LiveQueryRequest {
         queries: vec![(sql.into(), ().into())],
@@ -387,7 +387,7 @@ fn look_at_foreign_commits(watch: fn(&Database) -> Vec<Watched>, elsewhere: Opti
     assert!(maintained > 0, "nothing was maintained");
 }
 
-/// The log holds so many bytes; what it holds no more is asked for as a whole.
+/// The log holds a limited number of bytes. For commits that it has dropped, the whole statement runs.
 #[test]
 fn more_commits_than_the_log_holds_are_one_step_as_a_whole() {
     const QUERY: &str = "SELECT id, length(body) FROM t WHERE body >= 'a' ORDER BY id";
@@ -418,7 +418,7 @@ fn more_commits_than_the_log_holds_are_one_step_as_a_whole() {
     assert!(told.parts[0].equals(&Fold::of(&fresh)));
 }
 
-/// Kept rows take so much memory at most, whenever they came.
+/// Rows that come after the first run count, too.
 #[test]
 fn rows_that_become_too_many_are_not_kept() {
     is_kept_until_it_is_too_large("SELECT id FROM t ORDER BY body, id");
