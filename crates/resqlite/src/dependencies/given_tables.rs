@@ -33,7 +33,7 @@ impl GivenTable {
     }
 }
 
-/// Those that a connection knows.
+/// Those that a connection knows, by their columns: two tables whose names came to be the same are not taken for one.
 pub(crate) struct GivenTables(RefCell<LruCache<Arc<str>, Rc<GivenRows>>>);
 
 impl Default for GivenTables {
@@ -58,6 +58,6 @@ impl GivenTables {
             let rows = connection.register_given_rows(&table.name, &table.columns)?;
             Ok(Rc::new(rows))
         };
-        known.try_get_or_insert(Arc::clone(&table.name), make).cloned()
+        known.try_get_or_insert(Arc::clone(&table.columns), make).cloned()
     }
 }

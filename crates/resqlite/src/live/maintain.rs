@@ -169,8 +169,8 @@ pub(super) fn commits_between(
     Some(between)
 }
 
-/// What was found; `None` if an expression has no value for some row. The whole statement may never look at that row: it may
-/// look at the tables in another order.
+/// What was found; `None` if an expression has no value for some row. The whole statement may never look at that row, for
+/// example because it looks at the tables in another order.
 pub(super) fn if_it_has_values<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Err(error) if is_of_values(&error) && !planted("error_of_a_part") => Ok(None),
