@@ -11,10 +11,12 @@ use resqlite_live::fault::planted;
 
 use super::{names::unquoted, syntax::Refused, tokens::UNREADABLE};
 
-/// The text of a SELECT of one arm without subqueries, cut at its clauses.
+/// The text of a SELECT of one arm without subqueries in its expressions, cut at its clauses.
 pub(super) struct Clauses<'s> {
     sql: &'s str,
     tokens: Vec<Token>,
+    /// WITH and its tables.
+    with: Range<usize>,
     /// SELECT and what it gives.
     select: Range<usize>,
     /// FROM and the sources.
@@ -80,6 +82,7 @@ impl<'s> Clauses<'s> {
         let mut clauses = Self {
             sql,
             tokens: Vec::new(),
+            with: 0..0,
             select: 0..0,
             from: 0..0,
             condition: None,
@@ -94,6 +97,7 @@ impl<'s> Clauses<'s> {
             matches!(kind, TK_SELECT | TK_FROM | TK_WHERE | TK_ORDER | TK_LIMIT)
         }) {
             match clause[0].kind {
+                TK_WITH => clauses.with = span(clause),
                 TK_SELECT => clauses.select = span(clause),
                 TK_FROM => clauses.from = span(clause),
                 TK_WHERE if clause.len() > 1 => clauses.condition = Some(span(&clause[1..])),
@@ -112,6 +116,12 @@ impl<'s> Clauses<'s> {
     /// Whether a column of the result may have a collation of its own.
     pub(super) fn gives_collations(&self) -> bool {
         self.within(&self.select).any(|token| token.kind == TK_COLLATE)
+    }
+
+    /// Whether what it reads may have columns with a collation of their own.
+    pub(super) fn reads_collations(&self) -> bool {
+        let mut inside = self.within(&self.with).chain(self.within(&self.from));
+        inside.any(|token| token.kind == TK_COLLATE)
     }
 
     /// The names in WHERE.
@@ -164,7 +174,11 @@ impl<'s> Clauses<'s> {
     fn start(&self, more: &[String]) -> String {
         let (select, from) = (&self.sql[self.select.clone()], &self.sql[self.from.clone()]);
         let more: String = more.iter().map(|column| format!(", {column}")).collect();
-        format!("{select}{more} {from}")
+        let with = match &self.sql[self.with.clone()] {
+            "" => String::new(),
+            with => format!("{with} "),
+        };
+        format!("{with}{select}{more} {from}")
     }
 }
 

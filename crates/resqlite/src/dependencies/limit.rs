@@ -70,7 +70,11 @@ pub(super) fn is_same_search(connection: &Connection, one: &str, other: &str) ->
     Ok(search(connection, one)? == search(connection, other)?)
 }
 
-fn search(connection: &Connection, sql: &str) -> Result<Vec<String>> {
+/// How SQLite finds the rows of a statement, step by step.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn search(connection: &Connection, sql: &str) -> Result<Vec<String>> {
     let explain = format!("EXPLAIN QUERY PLAN {sql}");
     let mut steps = Vec::new();
     let Some(mut plan) = connection.prepare(&explain, false)?.statement else {

@@ -16,15 +16,17 @@ use resqlite_live::{Collation, Order, OrderTerm, ROWID, TableName, fault::plante
 use resqlite_sqlite::{Connection, Statement};
 
 use super::{
-    catalog::{Catalog, Column, Found},
+    catalog::Catalog,
     clauses::{Clauses, Meaning, Mention, Term},
     expand::Expander,
+    keyed::{Keyed, Planner, named_collation, refuse},
     limit::{self, Limit},
-    names::{is_rowid, quoted},
+    names::is_rowid,
     parse::{self, Query},
-    plan::{ArmPlan, Place, Rows, Stop},
-    syntax::{Join, Output, Refused, Select},
+    plan::{Place, Rows, Stop},
+    syntax::{Output, Refused, Select},
     tables::{Kind, Table},
+    through::see_through,
     tokens,
 };
 
@@ -105,24 +107,6 @@ pub(super) fn plan(
     }
 }
 
-struct Planner<'a> {
-    connection: &'a Connection,
-    catalog: &'a Catalog<'a>,
-    tables: &'a [Table],
-}
-
-/// How a source is named in the statement, and its key.
-struct Keyed<'a> {
-    place: &'a Place,
-    table: &'a Table,
-    /// The columns of its key: as images count them, and as SQL names them.
-    key: Vec<(u16, String)>,
-}
-
-pub(super) fn refuse<T>(why: Refused) -> Result<T, Stop> {
-    Err(Stop::Refused(why))
-}
-
 impl Planner<'_> {
     fn plan(&self, sql: &str, statement: &Statement) -> Result<RowsPlan, Stop> {
         if !self.catalog.utf8 {
@@ -134,87 +118,33 @@ impl Planner<'_> {
         let plan = expander.statement(&query.select)?;
         let arm = &plan.arms[0];
         self.check_functions(arm)?;
-        let sources = self.sources(arm)?;
         let numbered = tokens::number(sql).map_err(Stop::Refused)?;
-        let clauses = Clauses::cut(&numbered.sql).map_err(Stop::Refused)?;
-        let outputs = &query.select.arms[0].outputs;
-        check_partners(&clauses, &sources, outputs).map_err(Stop::Refused)?;
+        let seen = see_through(self, &numbered.sql, &query.select, arm)?;
+        if seen.sources.len() > SOURCES_MAX {
+            return refuse("it joins too many tables");
+        }
+        let clauses = Clauses::cut(&seen.sql).map_err(Stop::Refused)?;
+        if seen.is_ordered_inside && clauses.order.is_empty() {
+            return refuse("the order is that of a SELECT that it reads");
+        }
+        let named = Named {
+            places: &arm.places,
+            tables: self.tables,
+            outputs: &query.select.arms[0].outputs,
+        };
+        check_partners(&clauses, &named).map_err(Stop::Refused)?;
         let bounds = clauses.limit.map(|clause| limit::bounds(clause, &numbered));
         let bounds = bounds.transpose().map_err(Stop::Refused)?;
         if bounds.is_some() {
-            check_order(&clauses, &sources, outputs).map_err(Stop::Refused)?;
+            check_order(&clauses, &named).map_err(Stop::Refused)?;
         }
-        let plan = self.put_together(&query, &clauses, bounds, &sources, statement)?;
-        self.check_columns(&plan, statement)?;
-        self.check_search(&plan, sql)?;
-        Ok(plan)
-    }
-
-    fn check_functions(&self, arm: &ArmPlan) -> Result<(), Stop> {
-        for function in &arm.functions {
-            if self.catalog.has_aggregate(function)? {
-                return refuse("it makes one value of many rows");
-            }
+        let made = self.put_together(&query, &clauses, bounds, &seen.sources, statement)?;
+        self.check_columns(&made, statement)?;
+        self.check_search(&made, sql)?;
+        if seen.sources.len() > arm.places.len() || seen.sources.iter().any(|source| !source.is_plain()) {
+            self.check_keys(&made)?;
         }
-        Ok(())
-    }
-
-    fn sources<'p>(&'p self, arm: &'p ArmPlan) -> Result<Vec<Keyed<'p>>, Stop> {
-        if arm.places.len() > SOURCES_MAX {
-            return refuse("it joins too many tables");
-        }
-        for (at, place) in arm.places.iter().enumerate() {
-            let is_same = |other: &Place| match (&other.called, &place.called) {
-                (Some(other), Some(called)) => other.eq_ignore_ascii_case(called),
-                _ => false,
-            };
-            if arm.places[..at].iter().any(is_same) {
-                return refuse("two tables have the same name");
-            }
-        }
-        arm.places.iter().map(|place| self.source(place)).collect()
-    }
-
-    fn source<'p>(&'p self, place: &'p Place) -> Result<Keyed<'p>, Stop> {
-        let (table, columns) = table(place, self.tables)?;
-        let without_rowid = match self.catalog.find(Some(table.name.schema()), table.name.table())? {
-            Some(Found::Ordinary { without_rowid, .. }) => without_rowid,
-            _ => return refuse("it reads something else than tables"),
-        };
-        let key = if without_rowid {
-            self.primary_key(&table.name)?
-        } else {
-            let is_free = |name: &&&str| {
-                columns
-                    .iter()
-                    .all(|column| !column.name.eq_ignore_ascii_case(name))
-            };
-            let name = ["rowid", "_rowid_", "oid"].iter().find(is_free);
-            debug_assert!(name.is_none_or(|name| is_rowid(name)));
-            vec![(
-                ROWID,
-                name.ok_or(Stop::Refused("the rowid of a table has no name"))?
-                    .to_string(),
-            )]
-        };
-        Ok(Keyed { place, table, key })
-    }
-
-    fn primary_key(&self, table: &TableName) -> Result<Vec<(u16, String)>, Stop> {
-        let key = self.catalog.primary_key(table)?;
-        for (_, name) in &key {
-            if self.collation(table, name)? != Collation::Binary {
-                return refuse("the collation of a key is not BINARY");
-            }
-        }
-        Ok(key)
-    }
-
-    fn collation(&self, table: &TableName, column: &str) -> Result<Collation, Stop> {
-        let metadata = self
-            .connection
-            .column_metadata(Some(table.schema()), table.table(), column)?;
-        named_collation(&metadata.collation)
+        Ok(made)
     }
 
     fn put_together(
@@ -245,7 +175,6 @@ impl Planner<'_> {
         for source in sources {
             let start = columns + more.len();
             for (_, column) in &source.key {
-                let column = source.qualified(column)?;
                 last_terms.push(format!(
                     "{column}{}",
                     if identity_descending && !planted("ties_ascend") {
@@ -254,7 +183,7 @@ impl Planner<'_> {
                         ""
                     }
                 ));
-                more.push(column);
+                more.push(column.clone());
             }
             keys.push(start..columns + more.len());
         }
@@ -263,19 +192,19 @@ impl Planner<'_> {
         for source in sources {
             // With `=`, SQLite would take rows without a partner for impossible.
             let operator = if source.is_optional() { "IS" } else { "=" };
-            all_keys.push(source.has_key(operator, &mut parameter)?);
+            all_keys.push(source.has_key(operator, &mut parameter));
         }
         let sources = sources.iter().zip(keys).map(|(source, columns)| {
             let mut parameter = parameters;
-            Ok(Source {
+            Source {
                 table: source.table.name.clone(),
                 key: source.key.iter().map(|(column, _)| *column).collect(),
                 columns,
                 is_optional: source.is_optional(),
                 some: clauses
-                    .some_rows(&more, &source.has_key("=", &mut parameter)?)
+                    .some_rows(&more, &source.has_key("=", &mut parameter))
                     .into(),
-            })
+            }
         });
         let all = clauses.all_rows(&more, &last_terms);
         let limit = bounds.map(|bounds| Limit {
@@ -283,7 +212,7 @@ impl Planner<'_> {
             first: format!("{all} LIMIT ?{}", parameters + 1).into(),
         });
         Ok(RowsPlan {
-            sources: sources.collect::<Result<_, Stop>>()?,
+            sources: sources.collect(),
             all: match clauses.limit {
                 Some(clause) => format!("{all} {clause}").into(),
                 None => all.into(),
@@ -314,6 +243,10 @@ impl Planner<'_> {
         if term.value.to_ascii_uppercase().contains("COLLATE") {
             return refuse("it is ordered by an expression with a collation");
         }
+        let is_seen_through = sources.iter().any(|source| !source.is_plain());
+        if is_seen_through && clauses.reads_collations() && !planted("collation_inside") {
+            return refuse(UNKNOWN_COLLATION);
+        }
         // Which collation an expression has depends on the columns in it; there is no question where all have the same.
         for source in sources {
             let Kind::Ordinary(columns) = &source.table.kind else {
@@ -336,12 +269,10 @@ impl Planner<'_> {
     /// The collation of a term that is the name of a column of the only table.
     fn column_collation(&self, term: &Term<'_>, sources: &[Keyed<'_>]) -> Result<Collation, Stop> {
         if let ([source], Meaning::Name(name)) = (sources, &term.meaning)
+            && let Some(column) = source.place.column_called(name, self.tables)
             && let Kind::Ordinary(columns) = &source.table.kind
-            && let Some(column) = columns
-                .iter()
-                .find(|column| column.name.eq_ignore_ascii_case(name))
         {
-            return self.collation(&source.table.name, &column.name);
+            return self.collation(&source.table.name, &columns[usize::from(column)].name);
         }
         refuse(UNKNOWN_COLLATION)
     }
@@ -381,70 +312,39 @@ impl Planner<'_> {
         }
         Ok(())
     }
-}
 
-/// The ordinary table of a place, and its columns.
-pub(super) fn table<'p>(place: &Place, tables: &'p [Table]) -> Result<(&'p Table, &'p [Column]), Stop> {
-    if place.join == Join::Right {
-        return refuse("it has a RIGHT or FULL JOIN");
-    }
-    let Rows::Table(position) = place.rows else {
-        return refuse("it reads something else than tables");
-    };
-    let table = &tables[position];
-    if table.name.schema() != "main" {
-        return refuse("it reads an attached database");
-    }
-    let Kind::Ordinary(columns) = &table.kind else {
-        return refuse("it reads a virtual table");
-    };
-    Ok((table, columns))
-}
-
-impl Keyed<'_> {
-    fn is_optional(&self) -> bool {
-        self.place.join == Join::Left
-    }
-
-    fn is_called(&self, name: &str) -> bool {
-        let called = self.place.called.as_deref();
-        called.is_none_or(|called| called.eq_ignore_ascii_case(name))
-    }
-
-    fn has_column(&self, name: &str) -> bool {
-        let Kind::Ordinary(columns) = &self.table.kind else {
-            return true;
-        };
-        is_rowid(name)
-            || columns
-                .iter()
-                .any(|column| column.name.eq_ignore_ascii_case(name))
-    }
-
-    /// A column of the source, as the statement can name it.
-    fn qualified(&self, column: &str) -> Result<String, Stop> {
-        let Some(called) = &self.place.called else {
-            return refuse("a table has no name");
-        };
-        Ok(format!("{}.{}", quoted(called), quoted(column)))
-    }
-
-    /// That the key of the source is the next parameters.
-    fn has_key(&self, operator: &str, parameter: &mut usize) -> Result<String, Stop> {
-        let mut terms = Vec::new();
-        for (_, column) in &self.key {
-            *parameter += 1;
-            terms.push(format!("{} {operator} ?{parameter}", self.qualified(column)?));
+    /// Whether base rows behind other SELECTs are found by their keys.
+    fn check_keys(&self, plan: &RowsPlan) -> Result<(), Stop> {
+        for sql in plan
+            .sources
+            .iter()
+            .map(|source| &source.some)
+            .chain([&plan.one, &plan.all])
+        {
+            let steps = limit::search(self.connection, sql)?;
+            let begins = |with: &str| steps.iter().any(|step| step.starts_with(with));
+            let is_apart = begins("MATERIALIZE") || begins("CO-ROUTINE");
+            let is_found = begins("SEARCH") || *sql == plan.all;
+            if is_apart || !is_found {
+                return refuse("SQLite reads a SELECT in FROM apart");
+            }
         }
-        Ok(terms.join(" AND "))
+        Ok(())
     }
+}
+
+/// What names in a statement can mean.
+struct Named<'a> {
+    places: &'a [Place],
+    tables: &'a [Table],
+    outputs: &'a [Output],
 }
 
 fn check_shape(select: &Select) -> Result<(), Stop> {
     let [arm] = &select.arms[..] else {
         return refuse("it is a compound SELECT");
     };
-    let has_subquery = !select.with.is_empty() || !select.subqueries.is_empty() || !arm.subqueries.is_empty();
+    let has_subquery = !select.subqueries.is_empty() || !arm.subqueries.is_empty();
     let in_terms = |terms: &super::syntax::Terms| !terms.subqueries.is_empty();
     match () {
         () if arm.has_window => refuse("it has a window function"),
@@ -461,26 +361,24 @@ fn check_shape(select: &Select) -> Result<(), Stop> {
 
 /// Rows are found to have gained or lost a partner behind LEFT JOIN by the rows of the result that have one. So no
 /// condition may leave out rows for what the partner is.
-fn check_partners(clauses: &Clauses<'_>, sources: &[Keyed<'_>], outputs: &[Output]) -> Result<(), Refused> {
-    let Some(first) = sources.iter().position(Keyed::is_optional) else {
+fn check_partners(clauses: &Clauses<'_>, named: &Named<'_>) -> Result<(), Refused> {
+    let places = named.places;
+    let Some(first) = places.iter().position(Place::is_optional) else {
         return Ok(());
     };
     let joins = clauses.names_in_joins();
-    if joins.len() != sources.len() {
+    if joins.len() != places.len() {
         return Err("its FROM could not be read");
     }
     for (at, names) in joins.iter().enumerate() {
-        if names
-            .iter()
-            .any(|name| meant(name, sources).any(|source| source > at))
-        {
+        if names.iter().any(|name| named.meant(name).any(|place| place > at)) {
             return Err("a condition of a join names a table to its right");
         }
     }
-    let inner = (first..sources.len()).filter(|&at| !sources[at].is_optional());
+    let inner = (first..places.len()).filter(|&at| !places[at].is_optional());
     let condition = clauses.names_in_condition();
     for name in inner.flat_map(|at| &joins[at]).chain(&condition) {
-        if is_behind_left_join(name, sources, outputs) && !planted("partners_decide") {
+        if named.is_behind_left_join(name) && !planted("partners_decide") {
             return Err("a condition leaves out rows behind LEFT JOIN");
         }
     }
@@ -489,17 +387,17 @@ fn check_partners(clauses: &Clauses<'_>, sources: &[Keyed<'_>], outputs: &[Outpu
 
 /// Where a row of the result stands in it must not depend on its partners behind LEFT JOIN: only rows that are kept tell
 /// which partners others had.
-fn check_order(clauses: &Clauses<'_>, sources: &[Keyed<'_>], outputs: &[Output]) -> Result<(), Refused> {
-    if !sources.iter().any(Keyed::is_optional) {
+fn check_order(clauses: &Clauses<'_>, named: &Named<'_>) -> Result<(), Refused> {
+    if !named.places.iter().any(Place::is_optional) {
         return Ok(());
     }
     for term in &clauses.order {
         let is_result = match &term.meaning {
-            Meaning::Name(name) => outputs.iter().any(|output| output.is_called(name)),
+            Meaning::Name(name) => named.outputs.iter().any(|output| output.is_called(name)),
             meaning => matches!(meaning, Meaning::Ordinal(_)),
         };
         let mut names = term.mentions.iter();
-        let depends = is_result || names.any(|name| is_behind_left_join(name, sources, outputs));
+        let depends = is_result || names.any(|name| named.is_behind_left_join(name));
         if depends && !planted("partners_order") {
             return Err("with a LIMIT, it is ordered by what stands behind LEFT JOIN");
         }
@@ -507,23 +405,43 @@ fn check_order(clauses: &Clauses<'_>, sources: &[Keyed<'_>], outputs: &[Output])
     Ok(())
 }
 
-/// Whether a name may mean a column behind LEFT JOIN.
-fn is_behind_left_join(name: &Mention, sources: &[Keyed<'_>], outputs: &[Output]) -> bool {
-    let mut meant = meant(name, sources).peekable();
-    // A name that is no column may be that of a result.
-    if meant.peek().is_none() {
-        return outputs.iter().any(|output| output.is_called(&name.name));
+impl Named<'_> {
+    /// Whether a name may mean a column behind LEFT JOIN.
+    fn is_behind_left_join(&self, name: &Mention) -> bool {
+        let mut meant = self.meant(name).peekable();
+        // A name that is no column may be that of a result.
+        if meant.peek().is_none() {
+            return self.outputs.iter().any(|output| output.is_called(&name.name));
+        }
+        meant.any(|place| self.places[place].is_optional())
     }
-    meant.any(|source| sources[source].is_optional())
-}
 
-/// The sources of which a name may mean a column.
-fn meant<'s>(mention: &'s Mention, sources: &'s [Keyed<'_>]) -> impl Iterator<Item = usize> + 's {
-    let is_meant = |source: &Keyed<'_>| match &mention.table {
-        Some(table) => source.is_called(table),
-        None => source.has_column(&mention.name),
-    };
-    (0..sources.len()).filter(move |&at| is_meant(&sources[at]))
+    /// The places in FROM of which a name may mean a column.
+    fn meant<'s>(&'s self, mention: &'s Mention) -> impl Iterator<Item = usize> + 's {
+        let is_meant = |place: &Place| match &mention.table {
+            Some(table) => {
+                let called = place.called.as_deref();
+                called.is_none_or(|called| called.eq_ignore_ascii_case(table))
+            }
+            None => self.has_column(place, &mention.name),
+        };
+        (0..self.places.len()).filter(move |&at| is_meant(&self.places[at]))
+    }
+
+    fn has_column(&self, place: &Place, name: &str) -> bool {
+        let is_it = |known: &str| known.eq_ignore_ascii_case(name);
+        match &place.rows {
+            Rows::Table(table) => match &self.tables[*table].kind {
+                Kind::Ordinary(columns) => is_rowid(name) || columns.iter().any(|column| is_it(&column.name)),
+                Kind::Virtual => true,
+            },
+            Rows::Query(_, outputs) => {
+                let mut columns = outputs.columns.iter();
+                outputs.is_open || columns.any(|column| column.name.as_deref().is_none_or(is_it))
+            }
+            Rows::Other(..) => true,
+        }
+    }
 }
 
 /// The column of the result that a term orders by; `None` where it orders by something else.
@@ -558,14 +476,4 @@ fn alias(name: &str, outputs: &[Output]) -> Result<Option<usize>, Refused> {
         }
     }
     Ok(None)
-}
-
-pub(super) fn named_collation(name: &str) -> Result<Collation, Stop> {
-    match name.to_ascii_uppercase().as_str() {
-        "BINARY" => Ok(Collation::Binary),
-        "NOCASE" if !planted("nocase_is_binary") => Ok(Collation::NoCase),
-        "NOCASE" => Ok(Collation::Binary),
-        "RTRIM" => Ok(Collation::RTrim),
-        _ => refuse("it is ordered by a collation of its own"),
-    }
 }

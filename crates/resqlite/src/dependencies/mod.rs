@@ -26,6 +26,7 @@ mod explain;
 mod foreign;
 pub(crate) mod given_tables;
 mod groups;
+mod keyed;
 mod limit;
 mod maintenance;
 mod module;
@@ -42,6 +43,7 @@ mod templates;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod through;
 mod tokens;
 pub(crate) mod value;
 mod volatile;

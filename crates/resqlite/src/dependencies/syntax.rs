@@ -53,6 +53,11 @@ pub(super) enum Output {
 }
 
 impl Output {
+    /// Whether it has a name of its own.
+    pub(super) fn has_alias(&self) -> bool {
+        matches!(self, Self::Column(_, Some(_)) | Self::Expression(Some(_)))
+    }
+
     /// Whether it has this name of its own.
     pub(super) fn is_called(&self, name: &str) -> bool {
         let (Self::Column(_, alias) | Self::Expression(alias)) = self else {

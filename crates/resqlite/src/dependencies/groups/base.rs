@@ -8,7 +8,7 @@ use crate::dependencies::{
     catalog::Column,
     clauses::Mention,
     given_tables::GivenTable,
-    maintenance::refuse,
+    keyed::refuse,
     names::{is_rowid, quoted},
     plan::Stop,
 };

@@ -105,9 +105,6 @@ fn what_makes_one_row_of_many_or_depends_on_other_rows_is_not_maintained() {
         ("SELECT row_number() OVER (ORDER BY a) FROM t", "window"),
         ("SELECT a FROM t UNION ALL SELECT d FROM u", "compound"),
         ("SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u)", "subquery"),
-        ("SELECT a FROM (SELECT a FROM t)", "something else than tables"),
-        ("WITH x AS (SELECT a FROM t) SELECT a FROM x", "subquery"),
-        ("SELECT a FROM v", "something else than tables"),
         ("SELECT text FROM f", "something else than tables"),
         ("SELECT t.a FROM t FULL JOIN u ON u.t = t.id", "RIGHT or FULL"),
         ("SELECT random() FROM t", "although no row does"),
@@ -225,4 +222,132 @@ fn a_window_is_not_maintained_if_more_than_parameters_decides_on_it() {
     for sql in ["SELECT a FROM t LIMIT abs(5)", "SELECT a FROM t LIMIT '5'"] {
         assert!(db.why_not(sql).contains("numbers and parameters"), "{sql}");
     }
+}
+
+#[test]
+fn a_view_gives_the_keys_of_its_base_rows() {
+    let plan = db(SHOP).plan("SELECT a FROM v WHERE b = 1");
+    let seen = "FROM (SELECT a, b, \"t\".\"rowid\" AS \"#k0\" FROM t) AS \"v\"";
+    assert_eq!(
+        *plan.all,
+        *format!("SELECT a, \"v\".\"#k0\" {seen} WHERE b = 1 ORDER BY \"v\".\"#k0\"")
+    );
+    assert_eq!(
+        *plan.sources[0].some,
+        *format!("SELECT a, \"v\".\"#k0\" {seen} WHERE (b = 1) AND \"v\".\"#k0\" = ?1")
+    );
+    assert_eq!(plan.sources[0].table.table(), "t");
+}
+
+#[test]
+fn a_subquery_and_a_common_table_expression_stay_where_they_are() {
+    let db = db(SHOP);
+    let plan = db.plan("SELECT a FROM (SELECT a FROM t WHERE b = :b) WHERE a > :a");
+    assert!(
+        plan.one.ends_with(
+            "FROM (SELECT a, \"t\".\"rowid\" AS \"#k0\" FROM t WHERE b = :b) AS \"#s1\" \
+             WHERE (a > :a) AND \"#s1\".\"#k0\" = ?3"
+        ),
+        "{}",
+        plan.one
+    );
+    let plan = db
+        .plan("WITH x(m, n) AS (SELECT d, u.b FROM u, t WHERE t.id = u.t) SELECT n FROM x AS y WHERE m = ?");
+    assert_eq!(
+        *plan.sources[1].some,
+        *"WITH x(m, n, \"#k0\", \"#k1\") AS (SELECT d, u.b, \"u\".\"rowid\" AS \"#k0\", \"t\".\"rowid\" AS \"#k1\" \
+          FROM u, t WHERE t.id = u.t) SELECT n, \"y\".\"#k0\", \"y\".\"#k1\" FROM x AS y WHERE (m = ?1) AND \"y\".\"#k1\" = ?2"
+    );
+}
+
+#[test]
+fn views_of_views_are_seen_through_and_all_columns_are_those_that_they_had() {
+    let db = db(SHOP);
+    db.run(
+        "CREATE VIEW of_v(x, y) AS SELECT v.a AS old, v.b + 1 FROM v WHERE v.a > 0;
+         CREATE VIEW joined AS WITH c AS (SELECT * FROM of_v) SELECT c.*, w.z FROM c JOIN w ON w.y = c.x;",
+    );
+    for sql in [
+        "SELECT * FROM of_v",
+        "SELECT v.*, u.* FROM u JOIN v ON v.a = u.d",
+        "SELECT * FROM v JOIN u USING (b)",
+        "SELECT * FROM joined",
+        "SELECT joined.* FROM u CROSS JOIN main.joined",
+        "SELECT u.d, v.a FROM u LEFT JOIN v ON v.a = u.b WHERE u.d > 1",
+        "SELECT * FROM u NATURAL JOIN v",
+    ] {
+        let whole = db
+            .connection
+            .sqlite
+            .prepare(sql, false)
+            .unwrap()
+            .statement
+            .unwrap();
+        if db.analyse(sql).maintenance().is_ok() {
+            assert_eq!(db.plan(sql).columns, whole.column_count(), "{sql}");
+        } else {
+            assert!(
+                sql.contains("USING") || sql.contains("NATURAL"),
+                "{sql}: {}",
+                db.why_not(sql)
+            );
+        }
+    }
+    let plan = db.plan("SELECT x FROM joined");
+    let tables: Vec<&str> = plan.sources.iter().map(|source| source.table.table()).collect();
+    assert_eq!(tables, ["t", "w"]);
+    assert!(
+        plan.one
+            .contains("AS \"x\", v.b + 1 AS \"y\", \"v\".\"#k0\" AS \"#k1\""),
+        "{}",
+        plan.one
+    );
+}
+
+#[test]
+fn what_a_select_in_from_makes_of_several_rows_is_not_seen_through() {
+    let db = db(SHOP);
+    db.run("CREATE VIEW sorted AS SELECT a, b FROM t ORDER BY b; CREATE VIEW counted AS SELECT count(*) AS n FROM t");
+    for (sql, why) in [
+        ("SELECT n FROM counted", "one value of many rows"),
+        ("SELECT a FROM (SELECT a FROM t GROUP BY a)", "makes groups"),
+        ("SELECT a FROM (SELECT DISTINCT a FROM t)", "DISTINCT"),
+        ("SELECT a FROM (SELECT a FROM t LIMIT 5)", "LIMIT"),
+        (
+            "SELECT a FROM (SELECT a FROM t UNION ALL SELECT d FROM u)",
+            "compound",
+        ),
+        (
+            "SELECT a FROM (SELECT t.a FROM t LEFT JOIN u ON u.t = t.id)",
+            "LEFT JOIN",
+        ),
+        ("SELECT a FROM (SELECT a, row_number() OVER () FROM t)", "window"),
+        (
+            "SELECT a FROM (SELECT a FROM t WHERE b IN (SELECT d FROM u))",
+            "subquery",
+        ),
+        ("WITH x AS (SELECT a FROM t) SELECT x.a FROM x, x AS y", "twice"),
+        (
+            "WITH x AS MATERIALIZED (SELECT a FROM t) SELECT a FROM x",
+            "apart",
+        ),
+        (
+            "SELECT * FROM u LEFT JOIN (SELECT t.a FROM t, w) x ON x.a = u.d",
+            "behind LEFT JOIN",
+        ),
+        ("SELECT a FROM sorted", "the order is that of"),
+        ("SELECT a FROM (SELECT 1 AS a)", "without tables"),
+        (
+            "SELECT a FROM (SELECT a COLLATE NOCASE AS a FROM u, v) ORDER BY a",
+            "whose collation",
+        ),
+        (
+            "SELECT n FROM (SELECT a || name AS n FROM t) ORDER BY n",
+            "whose collation",
+        ),
+    ] {
+        let told = db.why_not(sql);
+        assert!(told.contains(why), "{sql}: {told}");
+    }
+    db.plan("SELECT a FROM sorted ORDER BY a");
 }

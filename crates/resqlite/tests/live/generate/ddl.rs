@@ -108,7 +108,7 @@ fn recreate_table(rng: &mut Rng, schema: &mut Schema) -> Option<String> {
     Some(format!("{dropped}; {created}"))
 }
 
-fn free_name(rng: &mut Rng, schema: &Schema, letter: char) -> String {
+pub(super) fn free_name(rng: &mut Rng, schema: &Schema, letter: char) -> String {
     loop {
         let name = format!("{letter}{}", rng.below(100));
         if !schema.attached.iter().any(|thing| thing.name == name) {

@@ -18,6 +18,8 @@ const COLLATIONS: [&str; 3] = ["NOCASE", "RTRIM", "BINARY"];
 
 /// What the text before WHERE says.
 struct From {
+    /// Common table expressions.
+    with: Vec<String>,
     text: String,
     /// Columns that every row has.
     preserved: Vec<Named>,
@@ -62,8 +64,12 @@ fn join(draw: &mut Draw<'_>) -> String {
     };
     let limit = limit(draw);
     let end = *draw.rng.pick(&["", "", "", ";", " -- WHERE 1"]);
+    let with = match &from.with[..] {
+        [] => String::new(),
+        some => format!("WITH {} ", some.join(", ")),
+    };
     format!(
-        "SELECT {results}{comment} FROM {}{condition}{comment}{order}{limit}{end}",
+        "{with}SELECT {results}{comment} FROM {}{condition}{comment}{order}{limit}{end}",
         from.text
     )
 }
@@ -119,6 +125,7 @@ fn self_join(draw: &mut Draw<'_>) -> String {
 fn sources(draw: &mut Draw<'_>, count: usize) -> From {
     let mut aliases = ALIASES.to_vec();
     let mut from = From {
+        with: Vec::new(),
         text: String::new(),
         preserved: Vec::new(),
         optional: Vec::new(),
@@ -126,6 +133,7 @@ fn sources(draw: &mut Draw<'_>, count: usize) -> From {
         called: Vec::new(),
     };
     let mut tables: Vec<Table> = Vec::new();
+    let mut before: Option<Table> = None;
     for at in 0..count {
         let again = at > 0 && draw.rng.chance(25);
         let table = match again {
@@ -138,18 +146,36 @@ fn sources(draw: &mut Draw<'_>, count: usize) -> From {
         } else {
             alias
         };
-        let source = draw.table_source(&table, alias);
+        let is_seen = draw.rng.chance(12);
+        let source = match is_seen {
+            true => draw.seen_source(&table, alias, &mut from.with),
+            false => draw.table_source(&table, alias),
+        };
+        let offered = if is_seen {
+            with_columns(&table, &source)
+        } else {
+            table.clone()
+        };
         from.called.push(source.alias.clone());
-        match tables.last() {
+        match &before {
             None => {
                 from.text = source.text.clone();
                 from.preserved = source.scope(count > 1 || draw.rng.chance(30));
             }
-            Some(before) => join_one(draw, &mut from, &source, before, &table),
+            Some(before) => join_one(draw, &mut from, &source, before, &offered),
         }
+        before = Some(offered);
         tables.push(table);
     }
     from
+}
+
+/// The table as if it had only the columns of a source.
+fn with_columns(table: &Table, source: &Source) -> Table {
+    let mut table = table.clone();
+    let is_given = |name: &str| source.columns.iter().any(|column| column.text == name);
+    table.columns.retain(|column| is_given(&column.name));
+    table
 }
 
 fn join_one(draw: &mut Draw<'_>, from: &mut From, source: &Source, before: &Table, table: &Table) {

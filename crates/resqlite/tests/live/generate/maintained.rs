@@ -9,6 +9,7 @@ use super::{
     joins::join_query,
     model::{Column, Key, Kind, Module, Role, Schema, Table},
     scripts::Size,
+    seen,
     tables::{child, generated, parent},
     writes,
 };
@@ -109,6 +110,10 @@ impl Maker {
         if self.rng.chance(40) {
             let trigger = ddl::trigger(&mut self.rng, &mut self.schema);
             self.steps.extend(trigger.map(Step::Script));
+        }
+        for _ in 0..self.rng.below(3) {
+            let view = seen::view(&mut self.rng, &mut self.schema);
+            self.steps.extend(view.map(Step::Script));
         }
         let (least, most) = *self.rng.pick(&[(0, 1), (2, 7), (2, 7)]);
         for at in 0..self.schema.tables.len() {

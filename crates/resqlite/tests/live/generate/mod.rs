@@ -11,6 +11,7 @@ mod model;
 mod parts;
 mod queries;
 mod scripts;
+mod seen;
 mod selects;
 mod sources;
 mod tables;
