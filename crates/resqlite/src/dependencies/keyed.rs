@@ -149,6 +149,18 @@ impl Place {
         self.join == Join::Left
     }
 
+    /// The only table whose rows come from here.
+    pub(super) fn only_table(&self) -> Option<&Self> {
+        match &self.rows {
+            Rows::Table(_) => Some(self),
+            Rows::Query(plan, _) => match &plan.arms[..] {
+                [arm] if arm.places.len() == 1 => arm.places[0].only_table(),
+                _ => None,
+            },
+            Rows::Other(..) => None,
+        }
+    }
+
     /// The column of the only table here that is called like this.
     pub(super) fn column_called(&self, name: &str, tables: &[Table]) -> Option<u16> {
         let is_it = |known: &str| known.eq_ignore_ascii_case(name);

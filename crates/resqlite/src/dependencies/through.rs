@@ -42,7 +42,42 @@ pub(super) fn see_through<'p>(
     select: &Select,
     arm: &'p ArmPlan,
 ) -> Result<Seen<'p>, Stop> {
-    let mut text = Text::new(planner, sql, 0, &select.with, 0)?;
+    see(planner, Leaves::Keyed, sql, select, arm)
+}
+
+/// A statement that reads a given table instead of the only one that it reads through others, and how it names a column
+/// that only the given one has.
+pub(super) fn with_given<'p>(
+    planner: &'p Planner<'p>,
+    (given, column): (&'p str, &'p str),
+    sql: &str,
+    select: &Select,
+    arm: &'p ArmPlan,
+) -> Result<(String, String), Stop> {
+    let seen = see(planner, Leaves::Given(given, column), sql, select, arm)?;
+    match &seen.sources[..] {
+        [only] => Ok((seen.sql, only.key[0].1.clone())),
+        _ => refuse("it makes groups of rows of several tables"),
+    }
+}
+
+/// What becomes of the tables.
+#[derive(Clone, Copy)]
+enum Leaves<'p> {
+    /// They give their keys.
+    Keyed,
+    /// The table of this name takes their place, and gives this column.
+    Given(&'p str, &'p str),
+}
+
+fn see<'p>(
+    planner: &'p Planner<'p>,
+    leaves: Leaves<'p>,
+    sql: &str,
+    select: &Select,
+    arm: &'p ArmPlan,
+) -> Result<Seen<'p>, Stop> {
+    let mut text = Text::new(planner, leaves, sql, 0, &select.with)?;
     let body = text.body.clone();
     let sources = text.arm(&body, &select.arms[0], arm)?;
     Ok(Seen {
@@ -55,6 +90,7 @@ pub(super) fn see_through<'p>(
 /// The text of the statement, or of a view, and what is changed in it.
 struct Text<'t, 'p> {
     planner: &'p Planner<'p>,
+    leaves: Leaves<'p>,
     sql: &'t str,
     tokens: Vec<Token>,
     /// The tokens behind WITH and its tables.
@@ -76,13 +112,13 @@ struct Common<'t> {
 }
 
 impl<'t, 'p> Text<'t, 'p> {
-    /// The text from a token on. `keys`: the columns of keys that others have.
+    /// The text from a token on.
     fn new(
         planner: &'p Planner<'p>,
+        leaves: Leaves<'p>,
         sql: &'t str,
         first: usize,
         with: &'t [CommonTable],
-        keys: usize,
     ) -> Result<Self, Stop> {
         let tokens = tokens(sql).map_err(Stop::Refused)?;
         let (common, start) = match with {
@@ -91,12 +127,13 @@ impl<'t, 'p> Text<'t, 'p> {
         };
         Ok(Self {
             planner,
+            leaves,
             sql,
             body: start..tokens.len(),
             tokens,
             common,
             edits: Vec::new(),
-            keys,
+            keys: 0,
             is_ordered_inside: false,
         })
     }
@@ -125,10 +162,34 @@ impl<'t, 'p> Text<'t, 'p> {
         for ((first, source), place) in clauses.sources.iter().zip(&arm.sources).zip(&plan.places) {
             match &place.rows {
                 Rows::Query(plan, _) => keyed.extend(self.query(at.start + first, source, place, plan)?),
-                _ => keyed.push(self.planner.source(place)?),
+                _ => keyed.push(self.table(at.start + first, source, place)?),
             }
         }
         Ok(keyed)
+    }
+
+    fn table(&mut self, first: usize, source: &Source, place: &'p Place) -> Result<Keyed<'p>, Stop> {
+        let keyed = self.planner.source(place)?;
+        let Leaves::Given(given, column) = self.leaves else {
+            return Ok(keyed);
+        };
+        let (called, alias) = match (&place.called, &source.alias) {
+            (None, _) => return refuse(NO_TABLE),
+            (Some(called), Some(_)) => (quoted(called), String::new()),
+            (Some(called), None) => (quoted(called), format!(" AS {}", quoted(called))),
+        };
+        self.rename(first, source, format!("{given}{alias}"));
+        Ok(Keyed {
+            key: vec![(0, format!("{called}.{column}"))],
+            ..keyed
+        })
+    }
+
+    /// Replaces the name of a source.
+    fn rename(&mut self, first: usize, source: &Source, text: String) {
+        let has_schema = matches!(&source.relation, Relation::Named { schema: Some(_), .. });
+        let last = first + if has_schema { 2 } else { 0 };
+        self.edits.push((span(&self.tokens[first..=last]), text));
     }
 
     /// Adds keys to a source that is a SELECT.
@@ -212,7 +273,7 @@ impl<'t, 'p> Text<'t, 'p> {
         place: &Place,
         plan: &'p Plan,
     ) -> Result<Vec<Keyed<'p>>, Stop> {
-        let Relation::Named { schema, name } = &source.relation else {
+        let Relation::Named { name, .. } = &source.relation else {
             return refuse(NO_TABLE);
         };
         let found = self.planner.catalog.find(place.schema.as_deref(), name)?;
@@ -222,7 +283,8 @@ impl<'t, 'p> Text<'t, 'p> {
         };
         let view = parse::parse_view(&sql).map_err(Stop::Refused)?;
         let start = start_of_view(&sql)?;
-        let mut text = Text::new(self.planner, &sql, start, &view.select.with, self.keys)?;
+        let mut text = Text::new(self.planner, self.leaves, &sql, start, &view.select.with)?;
+        text.keys = self.keys;
         let (body, first_byte) = (text.body.clone(), text.tokens[start].span.start);
         let keyed = text.select(&body, &view.select, plan, &view.columns)?;
         // What stands before the SELECT creates the view.
@@ -233,9 +295,7 @@ impl<'t, 'p> Text<'t, 'p> {
             Some(_) => String::new(),
             None => format!(" AS {}", quoted(name)),
         };
-        let last = first + if schema.is_some() { 2 } else { 0 };
-        let written = span(&self.tokens[first..=last]);
-        self.edits.push((written, format!("({}){alias}", text.edited())));
+        self.rename(first, source, format!("({}){alias}", text.edited()));
         self.is_ordered_inside |= text.is_ordered_inside;
         self.keys = text.keys;
         Ok(keyed)

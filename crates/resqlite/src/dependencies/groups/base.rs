@@ -1,6 +1,6 @@
 //! The table whose rows make groups.
 
-use resqlite_live::{ROWID, TableName};
+use resqlite_live::{ROWID, TableName, fault::planted};
 use resqlite_sqlite::Connection;
 
 use crate::dependencies::{
@@ -19,6 +19,8 @@ pub(super) struct Base<'a> {
     /// The name by which the statement knows it, in quotes.
     pub(super) called: String,
     pub(super) columns: Vec<BaseColumn>,
+    /// The columns that the statement can name, and which of the table they are, if they are nothing else.
+    pub(super) named: Vec<(String, Option<u16>)>,
 }
 
 pub(super) struct BaseColumn {
@@ -53,14 +55,41 @@ impl<'a> Base<'a> {
                 is_generated: column.generated,
             })
         };
+        let columns: Vec<BaseColumn> = columns.iter().map(read).collect::<Result<_, _>>()?;
+        let named = (0..).zip(&columns);
         Ok(Self {
             name,
             called: quoted(called),
-            columns: columns.iter().map(read).collect::<Result<_, _>>()?,
+            named: named
+                .map(|(at, column)| (column.name.clone(), Some(at)))
+                .collect(),
+            columns,
         })
     }
 
+    /// The same, seen through a SELECT that gives these columns.
+    pub(super) fn through(mut self, named: Vec<(String, Option<u16>)>) -> Result<Self, Stop> {
+        if planted("collation_through_a_view") {
+            for column in &mut self.columns {
+                column.collation = "BINARY".into();
+            }
+        }
+        let is_binary = |at: usize| u16::try_from(at).is_ok_and(|at| self.is_binary(at));
+        let computes = named.iter().any(|(_, column)| column.is_none());
+        if computes && !(0..self.columns.len()).all(is_binary) {
+            return refuse("it reads something whose collation is not known");
+        }
+        Ok(Self { named, ..self })
+    }
+
+    /// The column of the table that a name of the statement means.
     pub(super) fn position(&self, name: &str) -> Option<u16> {
+        let mut named = self.named.iter();
+        named.find(|(known, _)| known.eq_ignore_ascii_case(name))?.1
+    }
+
+    /// The column that the table itself calls like this.
+    pub(super) fn own_position(&self, name: &str) -> Option<u16> {
         let is_it = |column: &BaseColumn| column.name.eq_ignore_ascii_case(name);
         u16::try_from(self.columns.iter().position(is_it)?).ok()
     }
@@ -79,8 +108,25 @@ impl<'a> Base<'a> {
 
     /// A column as the statement can name it.
     pub(super) fn qualified(&self, column: u16) -> String {
-        let name = quoted(&self.columns[usize::from(column)].name);
-        format!("{}.{name}", self.called)
+        let named = self.named.iter().find(|(_, named)| *named == Some(column));
+        let own = &self.columns[usize::from(column)].name;
+        let name = named.map_or(own, |(name, _)| name);
+        format!("{}.{}", self.called, quoted(name))
+    }
+
+    /// The table of groups as a SELECT gives it to the statement, which adds these columns.
+    pub(super) fn seen_groups(&self, groups: &GivenTable, more: impl Iterator<Item = String>) -> String {
+        let columns = self.named.iter().filter_map(|(name, column)| {
+            let own = &self.columns[usize::from((*column)?)].name;
+            Some(format!("{} AS {}", quoted(own), quoted(name)))
+        });
+        let columns: Vec<String> = columns.chain(more).collect();
+        format!(
+            "(SELECT {} FROM {}) AS {}",
+            columns.join(", "),
+            groups.name,
+            self.called
+        )
     }
 
     /// A table of given rows with the columns of this one, and others without a type.

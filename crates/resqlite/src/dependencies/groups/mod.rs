@@ -38,13 +38,14 @@ use super::{
     clauses::{Meaning, meaning, tokens},
     expand::Expander,
     given_tables::{GivenTable, GivenTables},
-    keyed::{named_collation, refuse, table},
+    keyed::{Planner as Reader, named_collation, refuse, table},
     limit,
     maintenance::ordered_by,
     parse::{self, Query},
-    plan::Stop,
+    plan::{ArmPlan, Outputs, Place, Rows, Stop},
     syntax::{Output, Refused, Select},
     tables::Table,
+    through::with_given,
     tokens as numbering,
 };
 use crate::guard::Guard;
@@ -184,16 +185,25 @@ impl<'a> Planner<'a> {
             [place] => place,
             _ => return refuse("it makes groups of rows of several tables"),
         };
-        let (table, columns) = table(place, self.tables)?;
+        let Some(only) = place.only_table() else {
+            return refuse("it makes groups of something else than the rows of a table");
+        };
+        let (table, columns) = table(only, self.tables)?;
         let Some(called) = &place.called else {
             return refuse("a table has no name");
         };
-        let base = Base::read(connection, &table.name, called, columns)?;
+        let mut base = Base::read(connection, &table.name, called, columns)?;
+        let mut seen = None;
+        if let Rows::Query(_, outputs) = &place.rows {
+            base = base.through(named(place, outputs, self.tables)?)?;
+            seen = Some(&expanded.arms[0]);
+        }
         let parts = Parts::cut(&self.numbered.sql).map_err(Stop::Refused)?;
         let maker = Maker {
             planner: self,
             parts: &parts,
             base: &base,
+            seen,
         };
         maker.plan(statement)
     }
@@ -205,6 +215,19 @@ impl<'a> Planner<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// The columns of a SELECT in FROM, and which of its only table they are.
+fn named(place: &Place, outputs: &Outputs, tables: &[Table]) -> Result<Vec<(String, Option<u16>)>, Stop> {
+    let named = outputs.columns.iter().map(|column| {
+        let name = column.name.clone()?;
+        let of_table = place.column_called(&name, tables);
+        Some((name, of_table))
+    });
+    match named.collect::<Option<Vec<_>>>() {
+        Some(named) if !outputs.is_open => Ok(named),
+        _ => refuse("it reads something whose columns have no names"),
     }
 }
 
@@ -230,6 +253,17 @@ struct Maker<'a> {
     planner: &'a Planner<'a>,
     parts: &'a Parts<'a>,
     base: &'a Base<'a>,
+    /// If the table is read through SELECTs.
+    seen: Option<&'a ArmPlan>,
+}
+
+/// What stands behind FROM.
+struct Sources {
+    rows: String,
+    images: String,
+    /// How the sign of an image is named.
+    sign: String,
+    groups: String,
 }
 
 /// What the output statement gives besides the columns of the result.
@@ -296,6 +330,9 @@ impl<'a> Maker<'a> {
                 .chain((0..aggregates.len()).map(call_column)),
         );
         let condition = self.condition()?;
+        let more = (0..terms.len()).map(term_column);
+        let more = more.chain((0..aggregates.len()).map(call_column));
+        let sources = self.sources(&images_table, &groups_table, more)?;
         let rows = |sign: &str, from: &str| {
             let values = [sign.to_owned()].into_iter();
             let values = values.chain(terms.iter().map(|term| term.of_row.clone()));
@@ -305,12 +342,12 @@ impl<'a> Maker<'a> {
         let plan = GroupsPlan {
             all: all.into(),
             bounds: bounds.map(Arc::from),
-            contributions: rows("1", self.parts.from).into(),
-            images: rows(SIGN, &from(&images_table, base)).into(),
+            contributions: rows("1", &sources.rows).into(),
+            images: rows(&sources.sign, &sources.images).into(),
             output: format!(
                 "SELECT {} FROM {}{having}{}",
                 given.join(", "),
-                from(&groups_table, base),
+                sources.groups,
                 order_by(ordered.texts)
             )
             .into(),
@@ -335,6 +372,46 @@ impl<'a> Maker<'a> {
             key,
         };
         self.check(plan, statement)
+    }
+
+    fn sources(
+        &self,
+        images: &GivenTable,
+        groups: &GivenTable,
+        more: impl Iterator<Item = String>,
+    ) -> Result<Sources, Stop> {
+        let Some(arm) = self.seen else {
+            return Ok(Sources {
+                rows: self.parts.from.to_owned(),
+                images: from(images, self.base),
+                sign: SIGN.to_owned(),
+                groups: from(groups, self.base),
+            });
+        };
+        let Tools {
+            connection, catalog, ..
+        } = self.planner.tools;
+        let planner = Reader {
+            connection,
+            catalog,
+            tables: self.planner.tables,
+        };
+        let (sql, query) = (&self.planner.numbered.sql, &self.planner.query);
+        let (sql, sign) = with_given(&planner, (&images.name, SIGN), sql, &query.select, arm)?;
+        let seen = Parts::cut(&sql).map_err(Stop::Refused)?;
+        if has_collation(seen.from)? {
+            return refuse("it reads something whose collation is not known");
+        }
+        Ok(Sources {
+            rows: self
+                .rewriter()
+                .of_row(self.parts.from)
+                .map_err(Stop::Refused)?
+                .sql,
+            images: self.rewriter().of_row(seen.from).map_err(Stop::Refused)?.sql,
+            sign,
+            groups: self.base.seen_groups(groups, more),
+        })
     }
 
     fn rewriter(&self) -> Rewriter<'a> {
@@ -594,7 +671,7 @@ impl<'a> Maker<'a> {
     fn needed(&self, read: impl Iterator<Item = String>) -> Result<Box<[u16]>, Stop> {
         let mut needed = Vec::new();
         for name in read.filter(|name| !name.is_empty() && name != "#sign") {
-            match self.base.position(&name) {
+            match self.base.own_position(&name) {
                 Some(column) if self.base.columns[usize::from(column)].is_generated => {
                     return refuse("it reads a column that is computed from others");
                 }

@@ -215,7 +215,6 @@ fn what_sqlite_may_show_in_several_ways_is_not_maintained() {
         ),
         ("SELECT sum(n) OVER () FROM t", "window"),
         ("SELECT count(*) FROM t, w", "several tables"),
-        ("SELECT count(*) FROM v", "something else than tables"),
         ("SELECT count(*) FROM t WHERE n IN (SELECT y FROM w)", "subquery"),
         (
             "SELECT count(*) FROM t WHERE note < datetime('now')",
@@ -269,4 +268,57 @@ fn a_table_with_as_many_columns_as_there_can_be_leaves_none_for_groups() {
     let db = db(&format!("CREATE TABLE wide({})", columns.join(", ")));
     let why = db.why_no_groups("SELECT count(*) FROM wide");
     assert!(why.contains("too many columns"), "{why}");
+}
+
+#[test]
+fn under_a_view_the_table_gives_way_to_the_images_and_the_view_to_the_groups() {
+    let db = db(&SHOP.replace("COLLATE NOCASE", ""));
+    db.run("CREATE VIEW open(bin, amount, half) AS SELECT x.list, n, n / 2 AS h FROM t AS x WHERE NOT done");
+    let plan =
+        db.groups("SELECT bin, sum(half) FROM main.open WHERE amount > :least GROUP BY bin HAVING bin > 1");
+    assert_eq!(
+        plain(&plan.images, &plan),
+        "SELECT \"open\".\"#k0\", bin, half FROM ( SELECT x . list AS \"bin\" , n AS \"amount\" , n / 2 AS \"half\" , \
+         \"x\" . \"#sign\" AS \"#k0\" FROM images AS x WHERE NOT done ) AS \"open\" WHERE (amount > ?1)"
+    );
+    assert_eq!(
+        plain(&plan.output, &plan),
+        "SELECT bin, (+\"#a0\"), \"open\".\"bin\" FROM (SELECT \"list\" AS \"bin\", \"n\" AS \"amount\", \"#g0\", \"#a0\" FROM groups) \
+         AS \"open\" WHERE (bin > 1) ORDER BY \"open\".\"bin\""
+    );
+    assert_eq!(
+        *plan.contributions,
+        *"SELECT 1, bin, half FROM main . open WHERE (amount > ?1)"
+    );
+    assert_eq!(
+        (&plan.needed[..], &plan.term_columns[..]),
+        (&[1, 2, 3][..], &[Some(1)][..])
+    );
+}
+
+#[test]
+fn groups_of_what_a_view_makes_of_several_rows_or_tables_are_not_maintained() {
+    let db = db(SHOP);
+    db.run("CREATE VIEW x AS SELECT list, name || note AS both FROM t");
+    for (sql, why) in [
+        ("SELECT count(*) FROM (SELECT DISTINCT n FROM t) AS s", "DISTINCT"),
+        ("SELECT count(*) FROM (SELECT n FROM t LIMIT 5) AS s", "LIMIT"),
+        (
+            "SELECT count(*) FROM (SELECT n FROM t, w) AS s",
+            "something else than the rows of a table",
+        ),
+        ("SELECT count(*) FROM (SELECT n FROM t)", "no name"),
+        ("SELECT max(both) FROM x", "whose collation is not known"),
+        (
+            "SELECT y FROM (SELECT y + 1 AS y FROM w) AS s GROUP BY y",
+            "not known",
+        ),
+        (
+            "SELECT count(z) FROM (SELECT z COLLATE NOCASE AS z FROM w) AS s",
+            "whose collation",
+        ),
+    ] {
+        let told = db.why_no_groups(sql);
+        assert!(told.contains(why), "{sql}: {told}");
+    }
 }

@@ -14,7 +14,8 @@ const NAMES: [&str; 6] = ["a", "b", "key", "total", "\"x y\"", "n"];
 /// A query over one table, seldom two.
 pub fn group_query(rng: &mut Rng, schema: &Schema) -> Statement {
     let mut draw = Draw::new(rng, schema);
-    let (from, columns) = source(&mut draw);
+    let mut with = Vec::new();
+    let (from, columns) = source(&mut draw, &mut with);
     let condition = match draw.rng.chance(45) {
         true => format!(" WHERE {}", draw.predicate(&columns, 1)),
         false => String::new(),
@@ -24,12 +25,20 @@ pub fn group_query(rng: &mut Rng, schema: &Schema) -> Statement {
         draw.rng
             .weighted(&[(5, grouped as _), (4, aggregated as _), (2, distinct as _)]);
     let text = kind(&mut draw, &from, &columns);
-    draw.finish(&text)
+    match &with[..] {
+        [] => draw.finish(&text),
+        some => draw.finish(&format!("WITH {} {text}", some.join(", "))),
+    }
 }
 
-fn source(draw: &mut Draw<'_>) -> (String, Vec<Named>) {
+fn source(draw: &mut Draw<'_>, with: &mut Vec<String>) -> (String, Vec<Named>) {
     let table = draw.readable_table().expect("there is a table");
     let alias = *draw.rng.pick(&["", "", "x", "t1", "a", "\"two words\""]);
+    if draw.rng.chance(20) {
+        let source = draw.seen_source(&table, alias, with);
+        let qualified = draw.rng.chance(25);
+        return (source.text.clone(), source.scope(qualified));
+    }
     let source = draw.table_source(&table, alias);
     if draw.rng.chance(95) {
         let qualified = draw.rng.chance(25);
