@@ -179,6 +179,9 @@ test('explainStream says whether a result is maintained, and why not', async (t)
   }
   assert.deepEqual(await maintenance(JOINED), ['rows', null])
   assert.deepEqual(await maintenance('SELECT id FROM tasks ORDER BY due LIMIT 20'), ['window', null])
+  await db.execute('CREATE VIEW due AS SELECT id, due FROM tasks WHERE due IS NOT NULL')
+  assert.deepEqual(await maintenance('SELECT * FROM due'), ['rows', null])
+  assert.deepEqual(await maintenance('SELECT count(*) FROM due'), ['aggregates', null])
   assert.deepEqual(await maintenance('SELECT group_concat(owner) FROM tasks'), [
     'rerun',
     'it calls an aggregate that is not maintained',

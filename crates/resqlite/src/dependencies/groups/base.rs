@@ -82,6 +82,12 @@ impl<'a> Base<'a> {
         Ok(Self { named, ..self })
     }
 
+    /// Whether the statement can name a column like this.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let mut named = self.named.iter();
+        named.any(|(known, _)| known.eq_ignore_ascii_case(name))
+    }
+
     /// The column of the table that a name of the statement means.
     pub(super) fn position(&self, name: &str) -> Option<u16> {
         let mut named = self.named.iter();

@@ -23,7 +23,7 @@ use std::{ops::Range, sync::Arc};
 
 use sqlite3_parser::dialect::TokenType::*;
 
-use resqlite_live::{Aggregate, Collation, GroupTerm, Order, OrderTerm, ROWID, TableName};
+use resqlite_live::{Aggregate, Collation, GroupTerm, Order, OrderTerm, ROWID, TableName, fault::planted};
 use resqlite_sqlite::{Connection, Statement};
 
 use self::{
@@ -399,8 +399,14 @@ impl<'a> Maker<'a> {
         let (sql, query) = (&self.planner.numbered.sql, &self.planner.query);
         let (sql, sign) = with_given(&planner, (&images.name, SIGN), sql, &query.select, arm)?;
         let seen = Parts::cut(&sql).map_err(Stop::Refused)?;
-        if has_collation(seen.from)? {
+        let tokens = tokens(seen.from).map_err(Stop::Refused)?;
+        let has = |kind| tokens.iter().any(|token| token.kind == kind);
+        if has(TK_COLLATE) {
             return refuse("it reads something whose collation is not known");
+        }
+        // Which values compare as texts and which as numbers, a column of the groups does not know.
+        if has(TK_CAST) && !planted("cast_in_a_view") {
+            return refuse("it reads a CAST");
         }
         Ok(Sources {
             rows: self
@@ -442,7 +448,7 @@ impl<'a> Maker<'a> {
             let tokens = tokens(text).map_err(Stop::Refused)?;
             match meaning(text, &tokens) {
                 Meaning::Ordinal(number) => by_number(number),
-                Meaning::Name(name) if self.base.position(&name).is_none() => {
+                Meaning::Name(name) if !self.base.has(&name) => {
                     match outputs().find(|(_, output)| output.is_called(&name)) {
                         Some((number, _)) => by_number(number),
                         None => refuse("it is grouped by a name that is not known"),
@@ -466,7 +472,9 @@ impl<'a> Maker<'a> {
             .collect();
         let has = |kind| written.iter().any(|token| token.kind == kind);
         match () {
-            () if columns.is_empty() => return refuse("it is grouped by a constant"),
+            () if columns.is_empty() && !row.mentions.iter().any(|mention| self.base.has(&mention.name)) => {
+                return refuse("it is grouped by a constant");
+            }
             () if has(TK_COLLATE) || !columns.iter().all(|column| self.base.is_binary(*column)) => {
                 return refuse("it is grouped by something whose collation is not BINARY");
             }
