@@ -151,6 +151,7 @@ pub const SQLITE_ACCESS_READWRITE: c_int = 1;
 pub const SQLITE_SHM_UNLOCK: c_int = 1;
 pub const SQLITE_SHM_EXCLUSIVE: c_int = 8;
 
+pub const SQLITE_DBCONFIG_ENABLE_TRIGGER: c_int = 1003;
 pub const SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION: c_int = 1005;
 pub const SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE: c_int = 1006;
 pub const SQLITE_DBCONFIG_DEFENSIVE: c_int = 1010;

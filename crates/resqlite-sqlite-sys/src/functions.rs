@@ -114,6 +114,11 @@ unsafe extern "C" {
         callback: Option<unsafe extern "C" fn(*mut c_void, c_int) -> c_int>,
         context: *mut c_void,
     ) -> c_int;
+    pub fn sqlite3_commit_hook(
+        db: *mut sqlite3,
+        callback: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
+        context: *mut c_void,
+    ) -> *mut c_void;
     pub fn sqlite3_preupdate_blobwrite(db: *mut sqlite3) -> c_int;
     pub fn sqlite3_preupdate_count(db: *mut sqlite3) -> c_int;
     pub fn sqlite3_preupdate_depth(db: *mut sqlite3) -> c_int;

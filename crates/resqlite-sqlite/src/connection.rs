@@ -370,6 +370,14 @@ impl Connection {
         self.configure(ffi::SQLITE_DBCONFIG_TRUSTED_SCHEMA, on)
     }
 
+    /// Sets whether the triggers of the main database and of attached ones run. Temporary ones always do.
+    ///
+    /// # Errors
+    /// SQLite's errors.
+    pub fn set_triggers(&self, on: bool) -> Result<()> {
+        self.configure(ffi::SQLITE_DBCONFIG_ENABLE_TRIGGER, on)
+    }
+
     pub(crate) fn handle(&self) -> &Rc<Handle> {
         &self.handle
     }
@@ -442,6 +450,14 @@ impl Connection {
                 self.context(),
             );
         }
+    }
+
+    /// Calls `may_commit` before each commit, when all virtual tables have written what they held back; `false` rolls the
+    /// transaction back, with `SQLITE_CONSTRAINT_COMMITHOOK`. It must not use the connection.
+    pub fn set_commit_hook(&self, may_commit: impl FnMut() -> bool + 'static) {
+        *self.handle.hooks.commit.borrow_mut() = Some(Box::new(may_commit));
+        // SAFETY: as in `set_authorizer`.
+        unsafe { ffi::sqlite3_commit_hook(self.handle.db.as_ptr(), Some(hooks::commit), self.context()) };
     }
 
     /// Calls `again` with the number of attempts so far when another connection holds the lock; `false` gives up.

@@ -1,4 +1,4 @@
-//! Callbacks from SQLite into Rust: authorizer, pre-update hook, progress handler, busy handler, write-ahead log hook.
+//! Callbacks from SQLite into Rust: authorizer, pre-update hook, commit hook, progress handler, busy handler, write-ahead log hook.
 //!
 //! A panic must not unwind through SQLite's C frames. Each C entry point catches it, stores the payload in [`Hooks`]
 //! and gives SQLite the refusing answer; the panic is resumed when the call into SQLite has returned to Rust.
@@ -26,6 +26,7 @@ type WalHook = dyn FnMut(&str, u32);
 pub(crate) struct Hooks {
     pub(crate) authorizer: Slot<dyn FnMut(Action<'_>) -> bool>,
     pub(crate) preupdate: Slot<dyn FnMut(&PreUpdate<'_>)>,
+    pub(crate) commit: Slot<dyn FnMut() -> bool>,
     pub(crate) progress: Slot<dyn FnMut() -> bool>,
     pub(crate) busy: Slot<dyn FnMut(u32) -> bool>,
     pub(crate) wal: Slot<WalHook>,
@@ -223,6 +224,14 @@ pub(crate) unsafe extern "C" fn preupdate(
         new_rowid,
     };
     hooks.call(&hooks.preupdate, (), |hook| hook(&event));
+}
+
+#[allow(unsafe_code)]
+pub(crate) unsafe extern "C" fn commit(context: *mut c_void) -> c_int {
+    // SAFETY: SQLite passes the registered context.
+    let hooks = unsafe { hooks(context) };
+    let goes_on = hooks.call(&hooks.commit, false, |hook| hook());
+    c_int::from(!goes_on)
 }
 
 #[allow(unsafe_code)]

@@ -195,3 +195,56 @@ fn a_panic_in_the_authorizer_refuses_the_statement() {
     connection.set_authorizer(|_| panic!("on purpose"));
     assert!(catch_unwind(AssertUnwindSafe(|| connection.prepare("SELECT 1", false).is_ok())).is_err());
 }
+
+#[test]
+fn the_commit_hook_comes_when_virtual_tables_have_written() {
+    let (connection, events) =
+        watched("CREATE VIRTUAL TABLE f USING fts5(a); BEGIN; INSERT INTO f VALUES ('b')");
+    let written = |events: &[Event]| events.iter().any(|event| event.1 == "main.f_data");
+    assert!(!written(&events.borrow()));
+    let (seen, seen_by_hook) = (Rc::new(Cell::new(false)), Rc::clone(&events));
+    let kept = Rc::clone(&seen);
+    connection.set_commit_hook(move || {
+        kept.set(written(&seen_by_hook.borrow()));
+        true
+    });
+    connection.execute_script("COMMIT").unwrap();
+    assert!(seen.get());
+}
+
+#[test]
+fn the_commit_hook_can_turn_commit_into_rollback() {
+    let connection = memory();
+    connection.set_commit_hook(|| false);
+    let error = connection.execute_script("CREATE TABLE t(a)").unwrap_err();
+    assert_eq!(error.primary(), codes::CONSTRAINT);
+    connection.set_commit_hook(|| true);
+    connection.execute_script("CREATE TABLE t(a)").unwrap();
+}
+
+#[test]
+fn a_savepoint_makes_virtual_tables_write_what_they_hold_back() {
+    for module in ["fts4", "fts5"] {
+        let (connection, events) = watched(&format!(
+            "CREATE VIRTUAL TABLE f USING {module}(a); BEGIN; INSERT INTO f VALUES ('b')"
+        ));
+        connection.execute_script("SAVEPOINT s; RELEASE s").unwrap();
+        let before = events.borrow().len();
+        connection.execute_script("COMMIT").unwrap();
+        assert_eq!(events.borrow().len(), before, "{module}");
+    }
+}
+
+#[test]
+fn triggers_can_be_switched_off() {
+    let connection = memory();
+    connection
+        .execute_script("CREATE TABLE t(a); CREATE TRIGGER g AFTER INSERT ON t BEGIN DELETE FROM t; END")
+        .unwrap();
+    connection.set_triggers(false).unwrap();
+    connection.execute_script("INSERT INTO t VALUES (1)").unwrap();
+    assert_eq!(integers(&connection, "SELECT a FROM t"), [1]);
+    connection.set_triggers(true).unwrap();
+    connection.execute_script("INSERT INTO t VALUES (2)").unwrap();
+    assert_eq!(integers(&connection, "SELECT count(*) FROM t"), [0]);
+}
