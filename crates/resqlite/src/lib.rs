@@ -27,6 +27,7 @@ mod commits;
 mod connection;
 mod core;
 mod dependencies;
+mod entries;
 mod events;
 mod functions;
 mod guard;
@@ -50,7 +51,7 @@ pub use crate::{
     },
     backup::{BackedUp, BackupOptions, BackupReply, Verify},
     core::{
-        error::{Error, Result},
+        error::{EntryFault, Error, Result},
         extension::Extension,
         function::{Aggregate, Function},
         limits,
@@ -60,6 +61,9 @@ pub use crate::{
         value::Value,
     },
     dependencies::{Explanation, MaintenanceExplanation, Precision, TableExplanation},
+    entries::{
+        Entry, EntryColumn, EntryGate, EntryKey, EntryTable, Hash, Image, Operation, Position, Verdict,
+    },
     events::{Changes, CommitEvent, CommitListener, RowEvent, RowState, TableEvent, Unlisted},
     live::{
         Delivery, Emission, Listener, LiveQueryRequest, LiveTotals, Maintenance, StreamStats, Subscription,

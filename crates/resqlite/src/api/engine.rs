@@ -132,6 +132,7 @@ impl Engine {
             readers: selects,
             background: reruns,
             counters: Arc::default(),
+            gate: Arc::default(),
             holders: Arc::default(),
             leases,
             epoch,

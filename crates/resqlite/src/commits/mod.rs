@@ -1,8 +1,14 @@
-//! What commits change: recorded while it happens, decoded as far as the interest needs, kept in the commit log.
+//! What commits change: recorded while it happens, decoded as far as the interest needs, kept in the commit log; and
+//! exactly, as an entry, where there is an entry gate.
 
 mod decode;
+mod drafting;
+mod export;
 mod gate;
 pub(crate) mod log;
 pub(crate) mod observer;
 pub(crate) mod recorder;
+mod shapes;
 mod tables;
+
+pub(crate) use shapes::POSITION_TABLE;

@@ -7,6 +7,7 @@ use resqlite_sqlite::{Connection, PreUpdate};
 
 use super::{
     decode::{compares_all, decode},
+    export::Export,
     log::Commits,
     tables::{Facts, Tables, read_tables},
 };
@@ -28,6 +29,8 @@ struct State {
     latest: Option<Latest>,
     /// What is needed of each table whose rows commit events tell.
     watched: HashMap<TableName, Arc<Watched>>,
+    /// Draws up the entry, if anybody wants one.
+    export: Option<Box<Export>>,
 }
 
 struct Latest {
@@ -53,7 +56,7 @@ impl Recorder {
     /// A transaction begins: its changes are decoded as far as the interest needs now.
     pub(crate) fn begin(&self, commits: &Commits) {
         let mut state = self.0.borrow_mut();
-        state.changes.clear();
+        state.clear();
         state.schema_touched = false;
         let interest = commits.interest();
         if !Arc::ptr_eq(&interest, &state.interest) {
@@ -65,13 +68,21 @@ impl Recorder {
 
     /// A point that [`rollback_to`](Self::rollback_to) goes back to.
     pub(crate) fn mark(&self) -> Mark {
-        self.0.borrow_mut().changes.mark()
+        let mut state = self.0.borrow_mut();
+        let mark = state.changes.mark();
+        if let Some(export) = &mut state.export {
+            export.mark(mark);
+        }
+        mark
     }
 
     /// SQLite undid what came after the mark.
     pub(crate) fn rollback_to(&self, mark: Mark) {
         let mut state = self.0.borrow_mut();
         state.changes.rollback_to(mark);
+        if let Some(export) = &mut state.export {
+            export.roll_back_to_mark(mark);
+        }
         if planted("savepoint_rollback") {
             state.changes.clear();
         }
@@ -81,7 +92,7 @@ impl Recorder {
     /// SQLite undid everything.
     pub(crate) fn discard(&self) {
         let mut state = self.0.borrow_mut();
-        state.changes.clear();
+        state.clear();
         state.forget_if_touched();
     }
 
@@ -117,17 +128,44 @@ impl Recorder {
         state.forget_tables();
     }
 
+    /// Begins or ends to draw up an entry of each transaction. Call it between two of them.
+    pub(crate) fn set_export(&self, is_on: bool, connection: &Connection) {
+        self.0.borrow_mut().export = is_on.then(Box::default);
+        if is_on {
+            let state = Rc::clone(&self.0);
+            connection.set_commit_hook(move || {
+                let state = state.borrow();
+                state.export.as_ref().is_none_or(|export| export.may_commit())
+            });
+        }
+    }
+
+    /// Whether entries are drawn up.
+    pub(crate) fn exports(&self) -> bool {
+        self.0.borrow().export.is_some()
+    }
+
+    /// Works on the entry of the open transaction, if it is drawn up. `work` may read from the database, but not write: the
+    /// hook would find the recorder in use.
+    pub(super) fn export<R>(&self, work: impl FnOnce(&mut Export) -> Result<R>) -> Result<Option<R>> {
+        self.0.borrow_mut().export.as_deref_mut().map(work).transpose()
+    }
+
     /// Reads the tables of the database, if they are not known. Call it before a statement writes: inside the hook
     /// it would be too late.
     pub(crate) fn know_tables(&self, connection: &Connection) -> Result<()> {
         let state = self.0.borrow();
         let tells_rows = state.interest.row_detail().is_some();
         let is_known = !state.tables.is_empty() && (state.tables.have_names() || !tells_rows);
+        let exports = state.export.is_some();
         drop(state);
+        if exports {
+            self.export(|export| export.know_tables(connection))?;
+        }
         if !is_known {
             let tables = read_tables(connection, tells_rows)?;
             let mut state = self.0.borrow_mut();
-            state.forget_tables();
+            state.forget_names();
             state.tables = tables;
         }
         Ok(())
@@ -141,13 +179,30 @@ impl State {
         }
     }
 
+    fn clear(&mut self) {
+        self.changes.clear();
+        if let Some(export) = &mut self.export {
+            export.clear();
+        }
+    }
+
     fn forget_tables(&mut self) {
+        self.forget_names();
+        if let Some(export) = &mut self.export {
+            export.forget_tables();
+        }
+    }
+
+    fn forget_names(&mut self) {
         self.tables.clear();
         self.latest = None;
         self.watched.clear();
     }
 
     fn record(&mut self, event: &PreUpdate<'_>) {
+        if let Some(export) = &mut self.export {
+            export.record(event);
+        }
         if event.table.is_empty() {
             // A name that is not UTF-8 cannot be compared with others.
             return self.changes.record_everything_changed();

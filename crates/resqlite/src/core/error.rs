@@ -90,10 +90,36 @@ pub enum Error {
         /// The database, as the caller named it.
         path: String,
     },
+    /// An entry of a commit cannot be made, passed on or applied. Nothing of it was done.
+    Entry {
+        /// What kind of reason.
+        fault: EntryFault,
+        /// Why, for people.
+        message: String,
+    },
     /// The most possible snapshots and cursors are open, and all of them are idle.
     TooManyLeases,
     /// The native thread for the request failed or could not be started. The request may not have run.
     WorkerDied,
+}
+
+/// What is wrong with an [entry](crate::Entry).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryFault {
+    /// The bytes are no entry, or damaged, or of a later format.
+    Malformed,
+    /// No entry can carry what the transaction did, or the entry would be too large.
+    NotCarried,
+    /// The gate refused the entry.
+    Refused,
+    /// The gate did not answer within its deadline. Whether the entry is in its log is not known here.
+    Unanswered,
+    /// The entry is not the next one.
+    Position,
+    /// The entry follows another entry than the one that was applied last: the histories differ.
+    Chain,
+    /// A row is not as the entry says.
+    Row,
 }
 
 impl Error {
@@ -124,6 +150,15 @@ impl Error {
             Self::Limit { .. } => "RESQLITE_LIMIT",
             Self::QueueFull => "RESQLITE_QUEUE_FULL",
             Self::FilesLost { .. } => "RESQLITE_FILES_LOST",
+            Self::Entry { fault, .. } => match fault {
+                EntryFault::Malformed => "RESQLITE_ENTRY_MALFORMED",
+                EntryFault::NotCarried => "RESQLITE_ENTRY_NOT_CARRIED",
+                EntryFault::Refused => "RESQLITE_ENTRY_REFUSED",
+                EntryFault::Unanswered => "RESQLITE_ENTRY_UNANSWERED",
+                EntryFault::Position => "RESQLITE_ENTRY_POSITION",
+                EntryFault::Chain => "RESQLITE_ENTRY_CHAIN",
+                EntryFault::Row => "RESQLITE_ENTRY_ROW",
+            },
             Self::TooManyLeases => "RESQLITE_LEASES",
             Self::WorkerDied => "RESQLITE_WORKER",
         }
@@ -175,6 +210,13 @@ impl Error {
         }
     }
 
+    pub(crate) fn entry(fault: EntryFault, message: impl Into<String>) -> Self {
+        Self::Entry {
+            fault,
+            message: message.into(),
+        }
+    }
+
     pub(crate) fn transaction(operation: &'static str, message: impl Into<String>) -> Self {
         Self::Transaction {
             operation,
@@ -202,6 +244,7 @@ impl fmt::Display for Error {
             | Self::Statement(message)
             | Self::ReadOnly(message)
             | Self::Transaction { message, .. }
+            | Self::Entry { message, .. }
             | Self::Limit { message, .. } => f.write_str(message),
             Self::Member { error, .. } => error.fmt(f),
             Self::Closed => f.write_str("the database is closed"),

@@ -61,6 +61,10 @@ pub const SPIN_MAX: Duration = Duration::from_micros(100);
 pub const PREEMPTED_AFTER: Duration = Duration::from_millis(1);
 /// How long no thread spins after one of them was preempted.
 pub const SPIN_BACKOFF: Duration = Duration::from_millis(20);
+/// Bytes of the operations of one entry. A transaction that changes more cannot commit while there is an entry gate.
+pub const ENTRY_BYTES_MAX: usize = 256 << 20;
+/// How long an entry gate may take, unless it has a deadline of its own.
+pub const ENTRY_GATE: Duration = Duration::from_secs(10);
 /// Writes that are committed together.
 pub const GROUP_UNITS_MAX: usize = 1024;
 /// Bytes that a compiled pattern of REGEXP may take. The time of a match grows with the product of this and the text.

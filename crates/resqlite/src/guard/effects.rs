@@ -17,6 +17,18 @@ pub(crate) struct Effects {
     pub(crate) writes: Vec<(String, String)>,
     /// Has triggers that write.
     pub(crate) triggers: bool,
+    /// Opens, releases or rolls back to a savepoint.
+    pub(crate) savepoint: Option<Savepoint>,
+    /// Is a PRAGMA that sets a number in the header of the file: its name.
+    pub(crate) header: Option<String>,
+}
+
+/// What a statement does with a savepoint of this name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Savepoint {
+    Open(String),
+    Release(String),
+    RollBackTo(String),
 }
 
 impl Effects {
@@ -38,6 +50,17 @@ impl Effects {
                 let name = action.first.unwrap_or("");
                 self.only_reports = pragmas::only_reports(name, action.second.is_some());
                 self.statistics |= name.eq_ignore_ascii_case("optimize");
+                if action.second.is_some() && pragmas::sets_header(name) {
+                    self.header = Some(name.to_ascii_lowercase());
+                }
+            }
+            action::SAVEPOINT => {
+                let name = action.second.unwrap_or("").to_owned();
+                self.savepoint = match action.first {
+                    Some("BEGIN") => Some(Savepoint::Open(name)),
+                    Some("RELEASE") => Some(Savepoint::Release(name)),
+                    _ => Some(Savepoint::RollBackTo(name)),
+                };
             }
             code if SCHEMA_ACTIONS.contains(&code) => {
                 self.schema = true;

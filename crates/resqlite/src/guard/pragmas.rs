@@ -181,6 +181,16 @@ pub(crate) fn only_reports(name: &str, argument: bool) -> bool {
     }
 }
 
+/// Whether a PRAGMA, given an argument, sets a number in the header of the file.
+pub(crate) fn sets_header(name: &str) -> bool {
+    matches!(class(name), Some(File))
+}
+
+/// Whether a PRAGMA may change what is stored, so that it belongs into a transaction where each change must be known.
+pub(crate) fn may_write(name: &str) -> bool {
+    matches!(class(name), Some(File | Works)) && !name.eq_ignore_ascii_case("wal_checkpoint")
+}
+
 /// Why this PRAGMA is refused here, if it is.
 pub(crate) fn refusal(name: &str, argument: bool, asker: Asker, defensive: bool) -> Option<String> {
     if takes_key(name) {

@@ -69,8 +69,21 @@ impl Writer {
         Ok(())
     }
 
-    /// Commits; returns the number of the commit.
+    /// Commits, if the entry gate lets it; returns the number of the commit.
     pub(super) fn commit(&mut self) -> Result<u64> {
+        let entry = self.pass_gate()?;
+        let committed = self.commit_now();
+        if let Some(entry) = entry {
+            self.tell_gate(|gate| match &committed {
+                Ok(_) => gate.committed(&entry),
+                Err(_) => gate.failed(&entry),
+            });
+        }
+        committed
+    }
+
+    /// Commits without asking; returns the number of the commit.
+    pub(super) fn commit_now(&mut self) -> Result<u64> {
         self.commits.begins();
         self.wrote.set(false);
         let timer = profile::start();

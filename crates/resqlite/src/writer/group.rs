@@ -6,11 +6,12 @@ use resqlite_live::fault::planted;
 
 use super::{
     Writer, classify,
+    entry::{BesideGate, beside_gate},
     reply::{answer, send_reply},
     unit::{Done, Sharing},
 };
 use crate::{
-    core::error::{Error, Result},
+    core::error::{EntryFault, Error, Result},
     requests::request::{ReplyGuard, Write, WriteOp},
 };
 
@@ -45,6 +46,13 @@ impl Writer {
                 WriteOp::Script(script) => classify::script_runs_alone(script),
                 WriteOp::Statements(_) => false,
             };
+        let wrapped = alone && self.recorder.exports();
+        let wrapped = wrapped.then(|| beside_gate(&write.op)).transpose();
+        let alone = match wrapped {
+            Err(error) => return send_reply(reply, Err(error)),
+            Ok(Some(BesideGate::Wrapped)) => false,
+            Ok(Some(BesideGate::AsIs) | None) => alone,
+        };
         if alone {
             let done = self.run_unwrapped(&write);
             return answer(reply, done);
@@ -155,8 +163,12 @@ impl Writer {
             Err(_) if planted("trust_commit") => Attempt::Committed(results, self.commits.last()),
             Err(error) => {
                 self.roll_back();
-                // A write that may have been committed must not run again, and lost files fail every write.
-                let for_all = matches!(error, Error::Transaction { .. } | Error::FilesLost { .. });
+                // A write that may have been committed must not run again; lost files fail every write; and the gate has
+                // judged the group. What no entry carries may be one write of many.
+                let for_all = match &error {
+                    Error::Entry { fault, .. } => *fault != EntryFault::NotCarried,
+                    error => matches!(error, Error::Transaction { .. } | Error::FilesLost { .. }),
+                };
                 Attempt::RolledBack { error, for_all }
             }
         }

@@ -10,6 +10,7 @@ use crate::{
         error::{Error, Result},
         options::Durability,
     },
+    entries::{Entry, EntryGate, Position},
     requests::{
         request::{ReplyGuard, TransactionOptions, Write},
         session::Inbox,
@@ -24,6 +25,8 @@ pub(crate) enum WriteJob {
     Inspect(Box<dyn FnOnce(&mut EngineConnection) + Send>),
     Checkpoint(CheckpointJob),
     Rekey(RekeyJob),
+    Gate(GateJob),
+    Apply(ApplyJob),
 }
 
 /// A checkpoint that a caller asked for.
@@ -38,7 +41,24 @@ pub(crate) struct RekeyJob {
     pub(crate) done: Box<dyn FnOnce(Result<()>) + Send>,
 }
 
+/// Another entry gate, or none. Answered with the position at which it begins.
+pub(crate) struct GateJob {
+    pub(crate) gate: Option<Box<dyn EntryGate>>,
+    pub(crate) done: Box<dyn FnOnce(Result<Position>) + Send>,
+}
+
+/// An entry of another copy of the database. Answered with the number of the commit.
+pub(crate) struct ApplyJob {
+    pub(crate) entry: Entry,
+    pub(crate) done: Box<dyn FnOnce(Result<u64>) + Send>,
+}
+
 impl WriteJob {
+    /// Whether it must find the connection as it is set up outside of [`ApplyJob`]s.
+    pub(crate) fn writes_as_always(&self) -> bool {
+        !matches!(self, Self::Apply(_) | Self::Inspect(_) | Self::Checkpoint(_))
+    }
+
     pub(crate) fn fail(self, error: Error) {
         match self {
             Self::Write(_, reply) => reply.fail(error),
@@ -49,6 +69,8 @@ impl WriteJob {
             Self::Inspect(inspect) => drop(inspect),
             Self::Checkpoint(job) => (job.done)(Err(error)),
             Self::Rekey(job) => (job.done)(Err(error)),
+            Self::Gate(job) => (job.done)(Err(error)),
+            Self::Apply(job) => (job.done)(Err(error)),
         }
     }
 
@@ -56,7 +78,7 @@ impl WriteJob {
         match self {
             Self::Write(write, _) => write.token.is_cancelled(),
             Self::Begin(begin) => begin.inbox.scope.is_cancelled(),
-            Self::Inspect(_) | Self::Checkpoint(_) | Self::Rekey(_) => false,
+            Self::Inspect(_) | Self::Checkpoint(_) | Self::Rekey(_) | Self::Gate(_) | Self::Apply(_) => false,
         }
     }
 }

@@ -7,16 +7,21 @@
 //! unit        one write inside an open transaction     script, statements  its kinds that have files of their own
 //! commit      BEGIN, COMMIT, ROLLBACK, and what follows from each
 //! checkpoint  checkpoints of the write-ahead log, after the replies
+//! entry       the entry of a transaction, and the gate before COMMIT; position: where the database is in the log of entries
+//! apply       entries of another copy of the database
 //! rekey       a change of the key
 //! ```
 
+mod apply;
 mod checkpoint;
 mod classify;
 mod commit;
+mod entry;
 mod files;
 mod foreign_keys;
 mod group;
 mod job;
+mod position;
 mod rekey;
 mod reply;
 mod script;
@@ -40,7 +45,7 @@ use resqlite_sqlite::codes;
 use self::files::Files;
 pub(crate) use self::{
     classify::is_alone,
-    job::{Begin, CheckpointJob, RekeyJob, WriteJob},
+    job::{ApplyJob, Begin, CheckpointJob, GateJob, RekeyJob, WriteJob},
     thread::start,
 };
 use crate::{
@@ -57,7 +62,9 @@ use crate::{
         error::{Error, Result},
         options::{Durability, Settings},
         queue::Queue,
+        sync::Mutex,
     },
+    entries::EntryGate,
     reader::Readers,
     requests::holders::Holders,
 };
@@ -79,6 +86,8 @@ pub(crate) struct WriterContext {
     pub(crate) background: Arc<Readers>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) observers: Arc<[Arc<dyn CommitObserver>]>,
+    /// The entry gate. Only the writer's thread uses it; it is here so that a replacement writer finds it.
+    pub(crate) gate: Arc<Mutex<Option<Box<dyn EntryGate>>>>,
 }
 
 /// Numbers for diagnostics.
@@ -133,6 +142,8 @@ pub(super) struct Writer {
     attached_logs: Rc<RefCell<Vec<String>>>,
     /// SQLite has written to a log since `commit` last cleared this.
     wrote: Rc<Cell<bool>>,
+    /// The connection is set up to apply entries.
+    applies: bool,
     /// The open transaction has changed what names mean.
     schema_touched: bool,
     /// ANALYZE has run in the open transaction.

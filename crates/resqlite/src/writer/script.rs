@@ -56,6 +56,8 @@ impl Writer {
         while statement.step()? {}
         profile::writer_sqlite(stepping);
         self.has_written(&effects);
+        let sql = &script[..script.len() - prepared.tail.len()];
+        self.has_run(&effects, sql)?;
         let counts = !effects.schema && !effects.writes.is_empty();
         let changes = if counts {
             self.connection.sqlite.changes()

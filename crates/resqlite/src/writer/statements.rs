@@ -35,7 +35,7 @@ impl Writer {
         integers: Integers,
     ) -> Result<Done> {
         let mut prepared = self.connection.take(sql)?;
-        let ran = self.run_once(&mut prepared, &mut params.reader(), integers);
+        let ran = self.run_once(&mut prepared, sql, &mut params.reader(), integers);
         prepared.end_run(params.byte_len());
         self.connection.put(sql, prepared);
         Ok(Done::Results(vec![ran?]))
@@ -71,7 +71,7 @@ impl Writer {
             *last = Some(Last { position, prepared });
         }
         let prepared = &mut last.as_mut().expect("taken above").prepared;
-        let ran = self.run_once(prepared, params, integers);
+        let ran = self.run_once(prepared, &batch.texts[position], params, integers);
         if prepared.effects.schema {
             // What other statements mean may have changed.
             *last = None;
@@ -95,6 +95,7 @@ impl Writer {
     fn run_once(
         &mut self,
         prepared: &mut Prepared,
+        sql: &str,
         params: &mut Reader<'_>,
         integers: Integers,
     ) -> Result<StatementResult> {
@@ -109,6 +110,7 @@ impl Writer {
         prepared.statement.reset();
         self.has_written(&prepared.effects);
         ran?;
+        self.has_run(&prepared.effects, sql)?;
         let counts = !prepared.effects.schema && !prepared.effects.writes.is_empty();
         let sqlite = &self.connection.sqlite;
         Ok(StatementResult {

@@ -18,6 +18,7 @@ use crate::{
         options::{Checkpoints, Durability},
         profile,
         queue::Popped,
+        sync::lock,
     },
     guard::authorizer::Role,
     requests::{request::WriteOp, statements::Statements},
@@ -145,6 +146,7 @@ impl Writer {
                 }
             });
         })?;
+        recorder.set_export(lock(&context.gate).is_some(), &connection.sqlite);
         let commits = Arc::clone(&context.commits);
         // A replacement attaches the databases that the readers have attached.
         context.epoch.follow(&mut connection, &mut SeenEpoch::default())?;
@@ -174,6 +176,7 @@ impl Writer {
             schema_versions: Versions::default(),
             attached_logs,
             wrote,
+            applies: false,
             schema_touched: false,
             statistics_touched: false,
             files,
@@ -185,12 +188,17 @@ impl Writer {
         self.connection.guard.interrupt.reset_busy_timer();
         let mut writes = Vec::with_capacity(jobs.len());
         for job in jobs {
+            if job.writes_as_always() {
+                self.end_apply();
+            }
             match job {
                 job if job.is_cancelled() => job.fail(Error::Aborted),
                 WriteJob::Begin(begin) => self.transaction(begin),
                 WriteJob::Inspect(inspect) => inspect(&mut self.connection),
                 WriteJob::Checkpoint(job) => self.checkpoint_for(job),
                 WriteJob::Rekey(job) => self.rekey(job),
+                WriteJob::Gate(job) => self.set_gate(job),
+                WriteJob::Apply(job) => self.apply(job),
                 WriteJob::Write(write, mut reply) => {
                     reply.taken_up();
                     writes.push((write, reply));

@@ -198,8 +198,9 @@ impl Writer {
                 Flow::Continue
             }
             Step::Savepoint(level, reply) => {
+                let flushed = self.flush_virtual_tables();
                 let mark = self.recorder.mark();
-                let done = self.control(&format!("SAVEPOINT resqlite_{level}"));
+                let done = flushed.and_then(|()| self.control(&format!("SAVEPOINT resqlite_{level}")));
                 if done.is_ok() {
                     open.savepoints.push((level, mark));
                 }

@@ -48,6 +48,7 @@ impl Writer {
         if write.token.is_cancelled() {
             return Err(Error::Aborted);
         }
+        self.flush_virtual_tables()?;
         let mark = self.recorder.mark();
         let guard = self.connection.guard.clone();
         guard.interrupt.start_within(write.op.limits(), &write.token);
@@ -87,6 +88,7 @@ impl Writer {
                 })
             }
             WriteOp::Batch { sql, first, more } => self.statement(sql, |writer, prepared, rows| {
+                writer.refuse_repeated(&prepared.effects)?;
                 writer.batch(prepared, sql, first, more.as_ref(), write, rows)
             }),
             WriteOp::Script(script) => self.script(script),
@@ -154,7 +156,7 @@ impl Writer {
         work: impl FnOnce(&mut Self, &mut Prepared, &mut Vec<Packed>) -> Result<i64>,
     ) -> Result<Done> {
         let mut prepared = self.connection.take(sql)?;
-        let done = self.prepared(&mut prepared, work);
+        let done = self.prepared(&mut prepared, sql, work);
         self.connection.put(sql, prepared);
         done
     }
@@ -162,14 +164,17 @@ impl Writer {
     fn prepared(
         &mut self,
         prepared: &mut Prepared,
+        sql: &str,
         work: impl FnOnce(&mut Self, &mut Prepared, &mut Vec<Packed>) -> Result<i64>,
     ) -> Result<Done> {
         self.about_to_write(&prepared.effects)?;
         let mut rows = Vec::new();
         let changes = work(self, prepared, &mut rows);
         self.has_written(&prepared.effects);
+        let changes = changes?;
+        self.has_run(&prepared.effects, sql)?;
         let written = Written {
-            changes: changes?,
+            changes,
             last_insert_rowid: self.last_rowid(),
             commit: 0,
         };
@@ -266,11 +271,10 @@ impl Writer {
     }
 
     pub(super) fn about_to_write(&mut self, effects: &Effects) -> Result<()> {
-        if effects.writes.is_empty() {
-            Ok(())
-        } else {
-            self.recorder.know_tables(&self.connection.sqlite)
+        if !effects.writes.is_empty() {
+            self.recorder.know_tables(&self.connection.sqlite)?;
         }
+        self.recorder.begins(&self.connection.sqlite, effects)
     }
 
     pub(super) fn has_written(&mut self, effects: &Effects) {

@@ -3,6 +3,7 @@
 mod support;
 
 mod any_statement;
+mod apply;
 mod attached;
 mod backups;
 mod batches;
@@ -17,6 +18,8 @@ mod commit_numbers;
 mod commit_rows;
 mod cursors;
 mod describe;
+mod entries;
+mod entry_gate;
 mod extensions;
 mod foreign_connections;
 mod foreign_keys;

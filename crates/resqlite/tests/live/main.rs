@@ -7,6 +7,7 @@
 
 mod bank;
 mod contents;
+mod entries;
 mod generate;
 #[path = "../support/key.rs"]
 mod key;

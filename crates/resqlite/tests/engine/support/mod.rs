@@ -1,6 +1,7 @@
 //! What the tests have in common: databases in temporary folders, requests that are under way, the commit log.
 
 mod asking;
+mod feed;
 #[path = "../../support/key.rs"]
 mod key;
 mod log;
@@ -12,6 +13,7 @@ use resqlite_sqlite::Connection;
 use tempfile::TempDir;
 
 pub use asking::{Asked, Told, ask, hold_reader, hold_reader_with, query, tell, write};
+pub use feed::{Feed, Held};
 pub use key::{connect, keyed};
 pub use log::{Recorded, columns, images, only, record, table};
 pub use pollster::block_on;

@@ -1,0 +1,519 @@
+//! Draws up the entry of the open transaction.
+//!
+//! The pre-update hook reports most of it. What it does not report is found otherwise:
+//!
+//! - **The schema.** A statement that has changed it is carried as text, after the rows that it changed on its way (DROP
+//!   TABLE deletes rows by foreign keys). Tables that came with their rows (CREATE TABLE AS, virtual tables) are carried with
+//!   all rows, since nothing says that they would get the same ones again.
+//! - **`sqlite_sequence`** is compared with what it was at the first write, and carried with all rows.
+//! - **Statistics** are carried with all rows if ANALYZE has run.
+//! - **Virtual tables hold rows back** until a savepoint or COMMIT makes them write: see `Writer::flush_virtual_tables`.
+//!
+//! What cannot be carried sets a refusal, and the transaction cannot commit. Undone work is cut off at marks.
+
+use std::{
+    collections::{HashMap, HashSet},
+    rc::Rc,
+    sync::Arc,
+};
+
+use resqlite_live::{Mark, fault::planted};
+use resqlite_sqlite::{Connection, PreUpdate, RowOperation, ValueRef};
+use sqlite3_parser::dialect::TokenType::{TK_CREATE, TK_SEMI, TK_TABLE, TK_VIRTUAL};
+
+use super::shapes::{Nature, POSITION_TABLE, Shape, Shapes, add_content};
+use crate::{
+    core::{
+        error::{EntryFault, Error, Result},
+        limits,
+        tokens::tokens,
+    },
+    entries::{Draft, DraftMark, EntryTable, Operation, Reader},
+    guard::effects::{Effects, Savepoint},
+};
+
+/// The entry of the open transaction.
+#[derive(Default)]
+pub(super) struct Export {
+    pub(super) draft: Draft,
+    /// Unknown if they must be read before the next write.
+    shapes: Option<Rc<Shapes>>,
+    /// Rows of SQLite's own tables are recorded, too: an entry is being applied.
+    verbatim: bool,
+    /// The tables that the draft has defined, as they are now, with their numbers.
+    defined: HashMap<String, usize>,
+    marks: Vec<(Mark, Point)>,
+    /// Savepoints that SQL of callers has opened.
+    savepoints: Vec<(String, DraftMark)>,
+    /// Why the transaction cannot be carried, and how long the draft was then.
+    refusal: Option<(usize, String)>,
+    /// `sqlite_sequence` at the first write of the transaction.
+    sequence: Option<Draft>,
+    /// SQL has written to `sqlite_sequence` itself.
+    sequence_written: bool,
+    statistics_written: bool,
+    /// A statement that changes the schema is running.
+    defining: Option<Definition>,
+    /// The entry is made; only [`POSITION_TABLE`] may change from now on.
+    sealed: bool,
+    /// Something else has changed nevertheless.
+    is_late: bool,
+    /// The tables that `recorded` has met.
+    known: Vec<Arc<EntryTable>>,
+    /// Where the last row was deleted, for the planted fault that forgets it.
+    deleted: Option<DraftMark>,
+}
+
+/// A point to go back to.
+#[derive(Clone, Copy)]
+struct Point {
+    draft: DraftMark,
+    /// How many savepoints of callers were open.
+    savepoints: usize,
+}
+
+/// What was there before a statement that changes the schema.
+struct Definition {
+    version: Option<String>,
+    tables: HashSet<String>,
+}
+
+const SCHEMA_VERSION: &str = "PRAGMA main.schema_version";
+
+impl Export {
+    /// Another transaction begins.
+    pub(super) fn clear(&mut self) {
+        *self = Self {
+            shapes: self.shapes.take(),
+            verbatim: self.verbatim,
+            ..Self::default()
+        };
+    }
+
+    pub(super) fn forget_tables(&mut self) {
+        self.shapes = None;
+        self.defined.clear();
+    }
+
+    /// Reads what must be known before the transaction writes.
+    pub(super) fn know_tables(&mut self, connection: &Connection) -> Result<()> {
+        let shapes = self.shapes(connection)?;
+        if self.sequence.is_none() {
+            self.sequence = Some(sequence(connection, &shapes)?);
+        }
+        Ok(())
+    }
+
+    fn shapes(&mut self, connection: &Connection) -> Result<Rc<Shapes>> {
+        if self.shapes.is_none() {
+            self.shapes = Some(Rc::new(Shapes::read(connection)?));
+            self.defined.clear();
+        }
+        Ok(Rc::clone(self.shapes.as_ref().expect("read above")))
+    }
+
+    /// Whether the main database has virtual tables, which hold back rows; also if that is not known.
+    pub(super) fn has_virtual_tables(&self) -> bool {
+        self.shapes
+            .as_ref()
+            .is_none_or(|shapes| shapes.have_virtual_tables())
+    }
+
+    pub(super) fn mark(&mut self, mark: Mark) {
+        let point = Point {
+            draft: self.draft.mark(),
+            savepoints: self.savepoints.len(),
+        };
+        self.marks.push((mark, point));
+    }
+
+    pub(super) fn roll_back_to_mark(&mut self, mark: Mark) {
+        let at = self.marks.partition_point(|(other, _)| *other < mark);
+        let to = self.marks.get(at).map(|(_, to)| *to);
+        self.marks.truncate(at);
+        if let Some(to) = to {
+            // The mark stays valid.
+            self.marks.push((mark, to));
+            self.roll_back_to(to.draft);
+            self.savepoints.truncate(to.savepoints);
+        }
+    }
+
+    fn roll_back_to(&mut self, to: DraftMark) {
+        if planted("entry_keeps_undone") {
+            return;
+        }
+        self.draft.roll_back_to(to);
+        let tables = to.tables();
+        self.defined.retain(|_, number| *number < tables);
+        let length = self.draft.byte_len();
+        self.refusal.take_if(|(at, _)| *at > length);
+    }
+
+    /// Refuses to carry the transaction, unless what came since is undone.
+    fn refuse(&mut self, reason: String) {
+        if self.refusal.is_none() {
+            // So that an undo to before is told from one to after.
+            self.draft.sql("");
+            self.refusal = Some((self.draft.byte_len(), reason));
+        }
+    }
+
+    pub(super) fn record(&mut self, event: &PreUpdate<'_>) {
+        if event.schema == "temp" || self.refusal.is_some() {
+            return;
+        }
+        let shapes = self.shapes.clone();
+        let shape = shapes.as_ref().and_then(|shapes| shapes.get(event.table));
+        match shape {
+            _ if event.schema != "main" => {
+                self.refuse("an entry carries nothing of attached databases".into());
+            }
+            Some(shape) if shape.nature == Nature::Position => {
+                if !self.sealed {
+                    self.refuse(format!("{POSITION_TABLE} is resqlite's own"));
+                }
+            }
+            _ if self.sealed => self.is_late = true,
+            Some(shape) => self.record_in(shape, event),
+            // A table that the statement makes is carried with its rows.
+            None if self.defining.is_some() => {}
+            None => self.refuse(format!("an entry cannot carry rows of {:?}", event.table)),
+        }
+    }
+
+    fn record_in(&mut self, shape: &Shape, event: &PreUpdate<'_>) {
+        match shape.nature {
+            Nature::Sequence | Nature::Statistics if self.verbatim => self.add_row(shape, event),
+            Nature::Sequence => self.sequence_written = true,
+            Nature::Statistics => self.statistics_written = true,
+            Nature::Unnamed => {
+                let reason = "its columns have all names of the rowid, so that its rows cannot be told apart";
+                self.refuse(format!(
+                    "an entry cannot carry rows of {:?}: {reason}",
+                    event.table
+                ));
+            }
+            Nature::Rows if event.blob_column().is_some() => {
+                let reason = "it was written to as an open BLOB";
+                self.refuse(format!(
+                    "an entry cannot carry rows of {:?}: {reason}",
+                    event.table
+                ));
+            }
+            _ => self.add_row(shape, event),
+        }
+        if self.draft.byte_len() > limits::ENTRY_BYTES_MAX {
+            let reason = format!("the entry would be larger than {} bytes", limits::ENTRY_BYTES_MAX);
+            self.refuse(reason);
+        }
+    }
+
+    fn add_row(&mut self, shape: &Shape, event: &PreUpdate<'_>) {
+        let table = self.number(shape);
+        let draft = &mut self.draft;
+        let has_rowids = shape.table.has_rowids();
+        let columns = shape.columns.iter().map(|&column| usize::from(column));
+        let last = shape.columns.last().map(|&column| usize::from(column));
+        let is_dropped =
+            |column| planted("entry_drops_column") && shape.columns.len() > 1 && Some(column) == last;
+        let old = |column| event.old_value(column).unwrap_or(ValueRef::Null);
+        let new = |column| match event.new_value(column) {
+            Some(value) if !is_dropped(column) => value,
+            _ => ValueRef::Null,
+        };
+        match event.operation {
+            RowOperation::Insert => {
+                if planted("entry_skips_replaced") {
+                    self.deleted.take().inspect(|at| draft.roll_back_to(*at));
+                }
+                draft.insert(table, has_rowids.then_some(event.new_rowid), columns.map(new));
+            }
+            RowOperation::Update => {
+                let rowids = has_rowids.then_some((event.old_rowid, event.new_rowid));
+                draft.update(table, rowids, columns.map(|column| (old(column), new(column))));
+            }
+            RowOperation::Delete => {
+                if planted("entry_skips_replaced") {
+                    self.deleted = Some(draft.mark());
+                }
+                draft.delete(table, has_rowids.then_some(event.old_rowid), columns.map(old));
+            }
+        }
+    }
+
+    fn number(&mut self, shape: &Shape) -> usize {
+        let name = &shape.table.name;
+        if let Some(number) = self.defined.get(name) {
+            return *number;
+        }
+        let number = self.draft.table(&shape.table);
+        self.defined.insert(name.clone(), number);
+        number
+    }
+
+    /// A statement that may change the schema is about to run.
+    pub(super) fn definition_begins(&mut self, connection: &Connection) -> Result<()> {
+        // Rows of tables that it makes are reported while it runs.
+        let tables = self.shapes(connection)?.names().cloned().collect();
+        self.defining = Some(Definition {
+            version: connection.query_text(SCHEMA_VERSION)?,
+            tables,
+        });
+        Ok(())
+    }
+
+    /// A statement has run. Carries what the hook has not reported.
+    pub(super) fn ran(&mut self, connection: &Connection, effects: &Effects, sql: &str) -> Result<()> {
+        if effects.statistics {
+            self.statistics_written = true;
+            self.shapes = None;
+        }
+        if let Some(savepoint) = &effects.savepoint {
+            self.savepoint(savepoint);
+        }
+        if let Some(header) = &effects.header {
+            let pragma = format!("PRAGMA main.{header}");
+            let value = connection.query_text(&pragma)?.unwrap_or_default();
+            self.draft.sql(&format!("{pragma} = {value}"));
+        }
+        match self.defining.take() {
+            Some(before) => self.defined(connection, &before, effects, sql),
+            None => Ok(()),
+        }
+    }
+
+    /// Carries a change of the schema. Where its version is as before there is none: it was about temporary tables, or
+    /// what should be made was there.
+    fn defined(
+        &mut self,
+        connection: &Connection,
+        before: &Definition,
+        effects: &Effects,
+        sql: &str,
+    ) -> Result<()> {
+        if connection.query_text(SCHEMA_VERSION)? == before.version {
+            return Ok(());
+        }
+        self.shapes = None;
+        let shapes = self.shapes(connection)?;
+        if shapes.get(POSITION_TABLE).is_none() {
+            self.refuse(format!("{POSITION_TABLE} is resqlite's own"));
+            return Ok(());
+        }
+        if effects.statistics {
+            // Its tables come with their rows.
+            return Ok(());
+        }
+        let mut made: Vec<_> = shapes
+            .names()
+            .filter(|name| !before.tables.contains(*name))
+            .collect();
+        made.sort_unstable();
+        let made = made.into_iter().filter_map(|name| shapes.get(name));
+        match Kind::of(sql) {
+            Kind::Table => {
+                for shape in made.filter(|shape| matches!(shape.nature, Nature::Rows | Nature::Unnamed)) {
+                    self.draft.sql(&definition(connection, &shape.table.name)?);
+                    if !is_empty(connection, &shape.table.name)? {
+                        self.content(connection, shape)?;
+                    }
+                }
+            }
+            Kind::VirtualTable => {
+                self.draft.sql(sql.trim());
+                for shape in made.filter(|shape| shape.nature != Nature::Virtual) {
+                    self.content(connection, shape)?;
+                }
+            }
+            Kind::Other => self.draft.sql(sql.trim()),
+        }
+        Ok(())
+    }
+
+    fn content(&mut self, connection: &Connection, shape: &Shape) -> Result<()> {
+        if shape.nature == Nature::Unnamed {
+            let reason = "its columns have all names of the rowid, so that its rows cannot be told apart";
+            self.refuse(format!(
+                "an entry cannot carry rows of {:?}: {reason}",
+                shape.table.name
+            ));
+            return Ok(());
+        }
+        add_content(connection, &shape.table, &mut self.draft)
+    }
+
+    fn savepoint(&mut self, done: &Savepoint) {
+        let innermost = |name: &str| {
+            let same = |(open, _): &(String, _)| open.eq_ignore_ascii_case(name);
+            self.savepoints.iter().rposition(same)
+        };
+        match done {
+            Savepoint::Open(name) => self.savepoints.push((name.clone(), self.draft.mark())),
+            Savepoint::Release(name) => {
+                let at = innermost(name).unwrap_or(self.savepoints.len());
+                self.savepoints.truncate(at);
+            }
+            Savepoint::RollBackTo(name) => {
+                if let Some(at) = innermost(name) {
+                    let to = self.savepoints[at].1;
+                    self.savepoints.truncate(at + 1);
+                    self.roll_back_to(to);
+                    // What the schema is now is not known.
+                    self.forget_tables();
+                }
+            }
+        }
+    }
+
+    /// Ends the draft with what must be compared. Returns whether the transaction changed anything that an entry carries.
+    ///
+    /// # Errors
+    /// [`EntryFault::NotCarried`] says what cannot be carried.
+    pub(super) fn seal(&mut self, connection: &Connection) -> Result<bool> {
+        if self.refusal.is_none() {
+            let shapes = self.shapes(connection)?;
+            self.seal_statistics(connection, &shapes)?;
+            self.seal_sequence(connection, &shapes)?;
+        }
+        self.sealed = true;
+        match &self.refusal {
+            Some((_, reason)) => Err(Error::entry(EntryFault::NotCarried, reason.clone())),
+            None => Ok(!self.draft.is_empty()),
+        }
+    }
+
+    fn seal_sequence(&mut self, connection: &Connection, shapes: &Shapes) -> Result<()> {
+        let (now, all) = (sequence(connection, shapes)?, DraftMark::default());
+        let before = self.sequence.as_ref();
+        let has_changed = before.is_some_and(|before| before.since(all) != now.since(all));
+        match shapes.get("sqlite_sequence") {
+            Some(shape) if (has_changed || self.sequence_written) && !planted("entry_forgets_sequence") => {
+                self.content(connection, shape)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn seal_statistics(&mut self, connection: &Connection, shapes: &Shapes) -> Result<()> {
+        let tables = ["sqlite_stat1", "sqlite_stat4"]
+            .into_iter()
+            .filter_map(|name| shapes.get(name));
+        let tables: Vec<_> = tables.collect();
+        if !self.statistics_written || tables.is_empty() {
+            return Ok(());
+        }
+        // Makes the tables where they are missing, and lets SQLite read them.
+        const LOAD: &str = "ANALYZE main.sqlite_schema";
+        self.draft.sql(LOAD);
+        for shape in tables {
+            self.content(connection, shape)?;
+        }
+        self.draft.sql(LOAD);
+        Ok(())
+    }
+
+    /// The entry is made elsewhere: from now on nothing else may change.
+    pub(super) fn close(&mut self) {
+        self.sealed = true;
+    }
+
+    /// What has been recorded since the last call. Returns whether it is this operation, and nothing else; `None` if it is
+    /// no operation at all.
+    ///
+    /// # Errors
+    /// [`EntryFault::NotCarried`] says what cannot be carried.
+    pub(super) fn recorded(&mut self, expected: &Operation<'_>) -> Result<Option<bool>> {
+        if let Some((_, reason)) = &self.refusal {
+            return Err(Error::entry(EntryFault::NotCarried, reason.clone()));
+        }
+        let mut reader = Reader::knowing(
+            std::mem::take(&mut self.known),
+            self.draft.since(DraftMark::default()),
+        );
+        let first = reader.next()?;
+        let is_expected = first.as_ref().map(|first| first == expected);
+        let mut is_only = true;
+        while reader.next()?.is_some() {
+            is_only = false;
+        }
+        self.known = reader.into_tables();
+        self.draft.forget_operations();
+        Ok(is_expected.map(|is_expected| is_expected && is_only))
+    }
+
+    /// What the commit hook asks: nothing may be committed that the entry does not carry.
+    pub(super) fn may_commit(&self) -> bool {
+        if self.sealed {
+            !self.is_late
+        } else {
+            self.draft.is_empty()
+        }
+    }
+
+    /// Whether something has changed after the entry was made.
+    pub(super) fn is_late(&self) -> bool {
+        self.is_late
+    }
+
+    /// Whether rows of SQLite's own tables are recorded.
+    pub(super) fn set_verbatim(&mut self, verbatim: bool) {
+        self.verbatim = verbatim;
+    }
+
+    /// Whether rows of tables that are being made are no error.
+    pub(super) fn define_freely(&mut self, is_so: bool) {
+        self.defining = is_so.then(|| Definition {
+            version: None,
+            tables: HashSet::new(),
+        });
+    }
+}
+
+/// What a statement that has changed the schema was.
+enum Kind {
+    Table,
+    VirtualTable,
+    Other,
+}
+
+impl Kind {
+    fn of(sql: &str) -> Self {
+        let mut words = tokens(sql)
+            .map(|(token, _)| token)
+            .filter(|token| *token != TK_SEMI);
+        match (words.next(), words.next()) {
+            (Some(TK_CREATE), Some(TK_TABLE)) => Self::Table,
+            (Some(TK_CREATE), Some(TK_VIRTUAL)) => Self::VirtualTable,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// `sqlite_sequence` as it is now.
+fn sequence(connection: &Connection, shapes: &Shapes) -> Result<Draft> {
+    let mut draft = Draft::default();
+    if let Some(shape) = shapes.get("sqlite_sequence") {
+        add_content(connection, &shape.table, &mut draft)?;
+    }
+    Ok(draft)
+}
+
+/// The CREATE TABLE of a table, as SQLite keeps it: without a SELECT and its parameters.
+fn definition(connection: &Connection, table: &str) -> Result<String> {
+    let sql = "SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = ?1";
+    let mut text = None;
+    if let Some(mut found) = connection.prepare(sql, false)?.statement {
+        found.bind(1, ValueRef::Text(table.as_bytes()))?;
+        if found.step()? {
+            text = found.column_text(0);
+        }
+    }
+    Ok(text.unwrap_or_default())
+}
+
+fn is_empty(connection: &Connection, table: &str) -> Result<bool> {
+    let table = crate::connection::schemas::quoted(table, '"');
+    let found = connection.query_text(&format!("SELECT EXISTS (SELECT 1 FROM main.{table})"))?;
+    Ok(found.as_deref() == Some("0"))
+}

@@ -1,0 +1,208 @@
+//! The operations of an entry while it is being made. To undo some of them is to cut off the end.
+
+use resqlite_sqlite::ValueRef;
+
+use super::{
+    entry::{Entry, Hash},
+    format::{tag, value},
+    operation::{EntryKey, EntryTable},
+};
+
+/// The operations of an entry that is being made.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    bytes: Vec<u8>,
+    /// How many tables the operations have defined.
+    tables: usize,
+}
+
+/// A point in a [`Draft`], to go back to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct DraftMark {
+    bytes: usize,
+    tables: usize,
+}
+
+impl DraftMark {
+    /// How many tables were defined.
+    pub(crate) fn tables(self) -> usize {
+        self.tables
+    }
+}
+
+impl Draft {
+    /// Defines a table; returns its number, by which rows refer to it.
+    pub(crate) fn table(&mut self, table: &EntryTable) -> usize {
+        self.bytes.push(tag::TABLE);
+        self.text(&table.name);
+        self.unsigned(table.columns.len() as u64);
+        for column in &table.columns {
+            self.text(&column.name);
+            self.bytes.push(u8::from(column.generated));
+        }
+        match &table.key {
+            EntryKey::Rowid(name) => {
+                self.unsigned(0);
+                self.text(name);
+            }
+            EntryKey::Columns(columns) => {
+                self.unsigned(columns.len() as u64);
+                columns.iter().for_each(|&column| self.unsigned(column as u64));
+            }
+        }
+        self.tables += 1;
+        self.tables - 1
+    }
+
+    /// Adds a row that is new. `rowid`: if the table has rowids.
+    pub(crate) fn insert<'v>(
+        &mut self,
+        table: usize,
+        rowid: Option<i64>,
+        new: impl Iterator<Item = ValueRef<'v>>,
+    ) {
+        self.row(tag::INSERT, table, rowid);
+        new.for_each(|value| self.value(value));
+    }
+
+    /// Adds a row that has changed. `rowids`: before and after, if the table has rowids. `images`: each value before and
+    /// after.
+    pub(crate) fn update<'v>(
+        &mut self,
+        table: usize,
+        rowids: Option<(i64, i64)>,
+        images: impl Iterator<Item = (ValueRef<'v>, ValueRef<'v>)> + Clone,
+    ) {
+        self.row(tag::UPDATE, table, rowids.map(|(old, _)| old));
+        if let Some((_, new)) = rowids {
+            self.signed(new);
+        }
+        images.clone().for_each(|(old, _)| self.value(old));
+        for (old, new) in images {
+            if is_same(old, new) {
+                self.bytes.push(value::SAME);
+            } else {
+                self.value(new);
+            }
+        }
+    }
+
+    /// Adds a row that is gone.
+    pub(crate) fn delete<'v>(
+        &mut self,
+        table: usize,
+        rowid: Option<i64>,
+        old: impl Iterator<Item = ValueRef<'v>>,
+    ) {
+        self.row(tag::DELETE, table, rowid);
+        old.for_each(|value| self.value(value));
+    }
+
+    /// Adds that all rows of a table are gone.
+    pub(crate) fn clear_table(&mut self, table: usize) {
+        self.row(tag::CLEAR, table, None);
+    }
+
+    /// Adds a statement.
+    pub(crate) fn sql(&mut self, sql: &str) {
+        self.bytes.push(tag::SQL);
+        self.text(sql);
+    }
+
+    pub(crate) fn mark(&self) -> DraftMark {
+        DraftMark {
+            bytes: self.bytes.len(),
+            tables: self.tables,
+        }
+    }
+
+    /// Removes what was added after the mark.
+    pub(crate) fn roll_back_to(&mut self, mark: DraftMark) {
+        self.bytes.truncate(mark.bytes);
+        self.tables = mark.tables;
+    }
+
+    /// Removes all operations. The tables keep their numbers.
+    pub(crate) fn forget_operations(&mut self) {
+        self.bytes.clear();
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    pub(crate) fn byte_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The operations since the mark.
+    pub(crate) fn since(&self, mark: DraftMark) -> &[u8] {
+        &self.bytes[mark.bytes..]
+    }
+
+    /// The entry of these operations.
+    pub(crate) fn entry(&self, position: u64, previous: Hash) -> Entry {
+        Entry::new(position, previous, &self.bytes)
+    }
+
+    fn row(&mut self, tag: u8, table: usize, rowid: Option<i64>) {
+        self.bytes.push(tag);
+        self.unsigned(table as u64);
+        if let Some(rowid) = rowid {
+            self.signed(rowid);
+        }
+    }
+
+    fn value(&mut self, value: ValueRef<'_>) {
+        match value {
+            ValueRef::Null => self.bytes.push(value::NULL),
+            ValueRef::Integer(value) => {
+                self.bytes.push(value::INTEGER);
+                self.signed(value);
+            }
+            ValueRef::Real(value) => {
+                self.bytes.push(value::REAL);
+                self.bytes.extend_from_slice(&value.to_bits().to_le_bytes());
+            }
+            ValueRef::Text(text) => {
+                self.bytes.push(value::TEXT);
+                self.sized(text);
+            }
+            ValueRef::Blob(blob) => {
+                self.bytes.push(value::BLOB);
+                self.sized(blob);
+            }
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.sized(text.as_bytes());
+    }
+
+    fn sized(&mut self, bytes: &[u8]) {
+        self.unsigned(bytes.len() as u64);
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Small numbers of either sign take few bytes.
+    fn signed(&mut self, number: i64) {
+        self.unsigned(((number << 1) ^ (number >> 63)) as u64);
+    }
+
+    /// Seven bits a byte, the lowest first; the highest bit says that more follow.
+    fn unsigned(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.bytes.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.bytes.push(number as u8);
+    }
+}
+
+/// Whether both are stored alike: `1` is not `1.0`, and `0.0` is not `-0.0`.
+fn is_same(old: ValueRef<'_>, new: ValueRef<'_>) -> bool {
+    match (old, new) {
+        (ValueRef::Real(old), ValueRef::Real(new)) => old.to_bits() == new.to_bits(),
+        _ => old == new,
+    }
+}

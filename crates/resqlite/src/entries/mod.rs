@@ -1,0 +1,30 @@
+//! Entries: what one commit changed, exactly, as bytes that can be kept, sent, and applied to a copy of the database.
+//!
+//! ```text
+//! entry      = "rqe", version, position, hash of the entry before, operation*, hash of everything before it
+//! operation  = table | insert | update | delete | clear | sql
+//! ```
+//!
+//! The hash of the entry before makes a chain of the entries: two copies of a database that have the same position and
+//! hash have applied the same entries.
+
+mod draft;
+mod entry;
+mod format;
+mod gate;
+mod image;
+mod operation;
+mod position;
+mod reader;
+#[cfg(test)]
+mod tests;
+
+pub use entry::{Entry, Hash};
+pub use gate::{EntryGate, Verdict};
+pub use image::Image;
+pub use operation::{EntryColumn, EntryKey, EntryTable, Operation};
+pub use position::Position;
+
+pub(crate) use draft::{Draft, DraftMark};
+pub(crate) use gate::verdict;
+pub(crate) use reader::Reader;

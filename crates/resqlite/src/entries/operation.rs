@@ -1,0 +1,85 @@
+//! The operations of an entry.
+
+use std::sync::Arc;
+
+use super::image::Image;
+
+/// A table, as the operations of an entry mean it. A change of the schema inside an entry gives a table a new one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryTable {
+    /// Its name. All tables are in the main database.
+    pub name: String,
+    /// Its columns, in the order of the values of an [`Image`]: all that are stored, so none that is VIRTUAL.
+    pub columns: Vec<EntryColumn>,
+    /// How SQL names a row.
+    pub key: EntryKey,
+}
+
+impl EntryTable {
+    pub(crate) fn has_rowids(&self) -> bool {
+        matches!(self.key, EntryKey::Rowid(_))
+    }
+}
+
+/// A column of an [`EntryTable`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryColumn {
+    /// Its name.
+    pub name: String,
+    /// SQLite computes it from other columns of the row, so no statement can set it.
+    pub generated: bool,
+}
+
+/// How SQL names a row of an [`EntryTable`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EntryKey {
+    /// By its rowid, which has this name: that of the INTEGER PRIMARY KEY, or one that no column has.
+    Rowid(String),
+    /// By the primary key of a WITHOUT ROWID table: the positions of its columns.
+    Columns(Vec<usize>),
+}
+
+/// One change, in the order in which the changes were made. Row ids are 0 for WITHOUT ROWID tables.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Operation<'a> {
+    /// A row is new.
+    Insert {
+        /// Its table.
+        table: Arc<EntryTable>,
+        /// Its row id.
+        rowid: i64,
+        /// Its values.
+        new: Image<'a>,
+    },
+    /// A row has new values, and perhaps another key.
+    Update {
+        /// Its table.
+        table: Arc<EntryTable>,
+        /// Its row id before.
+        old_rowid: i64,
+        /// Its row id after.
+        new_rowid: i64,
+        /// Its values before.
+        old: Image<'a>,
+        /// Its values after. A column with a type may convert what it is given: `'5'` for an INTEGER column may stand here
+        /// as text.
+        new: Image<'a>,
+    },
+    /// A row is gone.
+    Delete {
+        /// Its table.
+        table: Arc<EntryTable>,
+        /// Its row id.
+        rowid: i64,
+        /// Its values.
+        old: Image<'a>,
+    },
+    /// All rows of a table are gone, whatever they were. Those that are there instead follow: the rows of a table that was
+    /// made with content, or of a table of SQLite's own.
+    Clear {
+        /// The table.
+        table: Arc<EntryTable>,
+    },
+    /// A statement that changed the schema, or a number in the header of the file.
+    Sql(&'a str),
+}

@@ -1,0 +1,126 @@
+//! Reads the operations of an entry.
+
+use std::sync::Arc;
+
+use super::{
+    format::{Bytes, tag},
+    image::Image,
+    operation::{EntryColumn, EntryKey, EntryTable, Operation},
+};
+use crate::core::error::{EntryFault, Error, Result};
+
+/// Reads operations one after the other.
+pub(crate) struct Reader<'a> {
+    bytes: Bytes<'a>,
+    tables: Vec<Arc<EntryTable>>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(operations: &'a [u8]) -> Self {
+        Self::knowing(Vec::new(), operations)
+    }
+
+    /// Goes on with operations that refer to tables which others before have defined.
+    pub(crate) fn knowing(tables: Vec<Arc<EntryTable>>, operations: &'a [u8]) -> Self {
+        Self {
+            bytes: Bytes(operations),
+            tables,
+        }
+    }
+
+    /// The tables that are defined by now.
+    pub(crate) fn into_tables(self) -> Vec<Arc<EntryTable>> {
+        self.tables
+    }
+
+    /// The next operation; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Error::Entry`] if the bytes are no operation.
+    pub(crate) fn next(&mut self) -> Result<Option<Operation<'a>>> {
+        while !self.bytes.0.is_empty() {
+            if let Some(operation) = self.operation().ok_or_else(malformed)? {
+                return Ok(Some(operation));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads an operation, or the definition of a table.
+    fn operation(&mut self) -> Option<Option<Operation<'a>>> {
+        let tag = self.bytes.byte()?;
+        if tag == tag::TABLE {
+            let table = table(&mut self.bytes)?;
+            self.tables.push(Arc::new(table));
+            return Some(None);
+        }
+        if tag == tag::SQL {
+            return Some(Some(Operation::Sql(self.bytes.text()?)));
+        }
+        let number = usize::try_from(self.bytes.unsigned()?).ok()?;
+        let table = Arc::clone(self.tables.get(number)?);
+        let (bytes, has_rowids) = (&mut self.bytes, table.has_rowids());
+        let rowid = |bytes: &mut Bytes<'a>| if has_rowids { bytes.signed() } else { Some(0) };
+        let count = table.columns.len();
+        Some(Some(match tag {
+            tag::INSERT => Operation::Insert {
+                rowid: rowid(bytes)?,
+                new: Image::read(bytes, count, None)?,
+                table,
+            },
+            tag::UPDATE => {
+                let (old_rowid, new_rowid) = (rowid(bytes)?, rowid(bytes)?);
+                let old = Image::read(bytes, count, None)?;
+                Operation::Update {
+                    old_rowid,
+                    new_rowid,
+                    old,
+                    new: Image::read(bytes, count, Some(old))?,
+                    table,
+                }
+            }
+            tag::DELETE => Operation::Delete {
+                rowid: rowid(bytes)?,
+                old: Image::read(bytes, count, None)?,
+                table,
+            },
+            tag::CLEAR => Operation::Clear { table },
+            _ => return None,
+        }))
+    }
+}
+
+fn malformed() -> Error {
+    Error::entry(
+        EntryFault::Malformed,
+        "the entry has a valid hash, but its operations cannot be read",
+    )
+}
+
+fn table(bytes: &mut Bytes<'_>) -> Option<EntryTable> {
+    let name = bytes.text()?.to_owned();
+    let columns = (0..bytes.count()?).map(|_| column(bytes));
+    let columns = columns.collect::<Option<Vec<_>>>()?;
+    let key = match bytes.count()? {
+        0 => EntryKey::Rowid(bytes.text()?.to_owned()),
+        count => {
+            let place = |_| {
+                usize::try_from(bytes.unsigned()?)
+                    .ok()
+                    .filter(|place| *place < columns.len())
+            };
+            EntryKey::Columns((0..count).map(place).collect::<Option<_>>()?)
+        }
+    };
+    Some(EntryTable { name, columns, key })
+}
+
+fn column(bytes: &mut Bytes<'_>) -> Option<EntryColumn> {
+    let name = bytes.text()?.to_owned();
+    let generated = match bytes.byte()? {
+        0 => false,
+        1 => true,
+        _ => return None,
+    };
+    Some(EntryColumn { name, generated })
+}

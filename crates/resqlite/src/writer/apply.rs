@@ -1,0 +1,324 @@
+//! Applying the entries of another copy of the database.
+//!
+//! The rows are written by statements, so that the hook reports them and live queries stay precise. It reports, too,
+//! whether an entry fits: what it records of each operation must be that operation, with all values before and after.
+//!
+//! Triggers and foreign keys are off meanwhile, since the entry has what they did; checks are, since the rows passed them; and
+//! shadow tables can be written to. SQLite prepares all statements again when these settings change. So they stay until
+//! something else is to be written, and entries that follow each other pay once.
+
+use std::sync::Arc;
+
+use resqlite_live::fault::planted;
+use resqlite_sqlite::{ValueRef, codes};
+
+use super::{Writer, entry::refuse_late, job::ApplyJob};
+use crate::{
+    connection::{
+        open::{end_script, set_foreign_keys},
+        schemas::quoted,
+    },
+    core::{
+        error::{EntryFault, Error, Result},
+        options::Durability,
+        sync::lock,
+    },
+    entries::{Entry, EntryKey, EntryTable, Operation, Position},
+};
+
+impl Writer {
+    pub(super) fn apply(&mut self, job: ApplyJob) {
+        let ApplyJob { entry, done } = job;
+        done(self.try_to_apply(&entry));
+    }
+
+    /// Applies an entry in a transaction of its own; returns the number of the commit.
+    fn try_to_apply(&mut self, entry: &Entry) -> Result<u64> {
+        self.begin_to_apply()?;
+        let applied = self.begin(Durability::Normal).and_then(|()| {
+            let applied = self.apply_in_transaction(entry).and_then(|()| self.commit_now());
+            if applied.is_err() {
+                self.roll_back();
+            }
+            applied
+        });
+        if applied.is_ok() {
+            self.tell_gate(|gate| gate.committed(entry));
+        }
+        applied.map_err(|error| self.connection.explain_error(error))
+    }
+
+    fn apply_in_transaction(&mut self, entry: &Entry) -> Result<()> {
+        self.recorder.define_freely(true)?;
+        self.make_position_table()?;
+        self.recorder.define_freely(false)?;
+        check_position(self.read_position()?, entry)?;
+        self.refuse_temporary("trigger", "temporary triggers would run")?;
+        self.recorder.know_tables(&self.connection.sqlite)?;
+        let mut statements = Statements::default();
+        for operation in entry.operations() {
+            self.apply_operation(&operation, &mut statements)?;
+        }
+        self.flush_virtual_tables()?;
+        self.recorder.close()?;
+        self.write_position(Position::of(entry))?;
+        refuse_late(&self.recorder)
+    }
+
+    fn refuse_temporary(&mut self, kind: &str, what: &str) -> Result<()> {
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM temp.sqlite_schema WHERE type GLOB '{kind}')");
+        match self.connection.internal(&sql)? {
+            Some(1) => {
+                let message = format!("the entry cannot be applied: {what}");
+                Err(Error::entry(EntryFault::NotCarried, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn apply_operation(&mut self, operation: &Operation<'_>, statements: &mut Statements) -> Result<()> {
+        match operation {
+            Operation::Sql(sql) => self.apply_sql(operation, sql),
+            Operation::Clear { table } => {
+                self.run_row(&statements.of(table).clear.clone(), &[])?;
+                self.recorder.recorded(operation).map(drop)
+            }
+            Operation::Insert { table, rowid, new } => {
+                let sql = Arc::clone(&statements.of(table).insert);
+                let mut values = settable(table, new.values());
+                values.extend(table.has_rowids().then_some(ValueRef::Integer(*rowid)));
+                self.apply_row(operation, &sql, &values, table, *rowid)
+            }
+            Operation::Update {
+                table,
+                old_rowid,
+                new_rowid,
+                old,
+                new,
+            } => {
+                let sql = Arc::clone(&statements.of(table).update);
+                let mut values = settable(table, new.values());
+                values.extend(table.has_rowids().then_some(ValueRef::Integer(*new_rowid)));
+                values.extend(key(table, *old_rowid, &old.values()));
+                self.apply_row(operation, &sql, &values, table, *old_rowid)
+            }
+            Operation::Delete { table, rowid, old } => {
+                let sql = Arc::clone(&statements.of(table).delete);
+                let values: Vec<_> = key(table, *rowid, &old.values()).collect();
+                self.apply_row(operation, &sql, &values, table, *rowid)
+            }
+        }
+    }
+
+    fn apply_row(
+        &mut self,
+        operation: &Operation<'_>,
+        sql: &Arc<str>,
+        values: &[ValueRef<'_>],
+        table: &EntryTable,
+        rowid: i64,
+    ) -> Result<()> {
+        let differs = |why: &str| {
+            let row = match table.key {
+                EntryKey::Rowid(_) => format!("row {rowid}"),
+                EntryKey::Columns(_) => "a row".to_owned(),
+            };
+            let message = format!(
+                "the entry does not fit this database: {row} of {} {why}",
+                table.name
+            );
+            Error::entry(EntryFault::Row, message)
+        };
+        self.run_row(sql, values).map_err(|error| match &error {
+            Error::Sqlite(said) if said.primary() == codes::CONSTRAINT => {
+                differs(&format!("({})", said.message()))
+            }
+            _ => error,
+        })?;
+        match self.recorder.recorded(operation)? {
+            Some(true) => Ok(()),
+            Some(false) if planted("entry_unchecked") => Ok(()),
+            Some(false) => Err(differs("is not as the entry says")),
+            None => Err(differs("is not there")),
+        }
+    }
+
+    fn run_row(&mut self, sql: &Arc<str>, values: &[ValueRef<'_>]) -> Result<()> {
+        let mut prepared = self.connection.take(sql)?;
+        let statement = &mut prepared.statement;
+        let bound = (1..)
+            .zip(values)
+            .try_for_each(|(at, value)| statement.bind(at, *value));
+        let ran = bound.and_then(|()| statement.step());
+        self.connection.put(sql, prepared);
+        Ok(ran.map(drop)?)
+    }
+
+    /// A change of the schema, or a number in the header of the file.
+    fn apply_sql(&mut self, operation: &Operation<'_>, sql: &str) -> Result<()> {
+        self.refuse_temporary("*", "its names could mean temporary tables or views")?;
+        self.recorder.define_freely(true)?;
+        self.connection.guard.authorizer.forget_effects();
+        let prepared = self.connection.sqlite.prepare(sql, false)?;
+        let effects = self.connection.guard.authorizer.effects();
+        if let Some(mut statement) = prepared.statement {
+            while statement.step()? {}
+        }
+        self.has_written(&effects);
+        self.connection.clear();
+        self.recorder.recorded(operation)?;
+        self.recorder.define_freely(false)?;
+        self.recorder.know_tables(&self.connection.sqlite)
+    }
+
+    /// Sets the connection up for entries, unless it is.
+    fn begin_to_apply(&mut self) -> Result<()> {
+        if self.applies {
+            return Ok(());
+        }
+        self.connection.clear();
+        self.applies = true;
+        if !self.recorder.exports() {
+            self.recorder.set_export(true, &self.connection.sqlite);
+        }
+        self.recorder.set_verbatim(true)?;
+        self.connection.as_internal(|connection| {
+            set_foreign_keys(connection, false)?;
+            connection.set_triggers(planted("entry_runs_triggers"))?;
+            connection.set_defensive(false)?;
+            connection.execute_script("PRAGMA ignore_check_constraints = ON")?;
+            Ok(())
+        })
+    }
+
+    /// Sets the connection up for everything else, unless it is.
+    pub(super) fn end_apply(&mut self) {
+        if !std::mem::take(&mut self.applies) {
+            return;
+        }
+        if lock(&self.context.gate).is_none() {
+            self.recorder.set_export(false, &self.connection.sqlite);
+        }
+        self.connection.clear();
+        let settings = &self.context.settings;
+        let restored = self.recorder.set_verbatim(false);
+        let restored = restored.and_then(|()| {
+            self.connection.as_internal(|connection| {
+                connection.set_triggers(true)?;
+                connection.set_defensive(settings.defensive)?;
+                end_script(connection, settings)?;
+                // Virtual tables know by heart what they have written. Entries have written beside them.
+                Ok::<_, Error>(connection.forget_schemas()?)
+            })
+        });
+        // If it fails, the panic makes the writer replace this connection.
+        assert!(restored.is_ok(), "the connection cannot be set up: {restored:?}");
+    }
+}
+
+fn check_position(now: Position, entry: &Entry) -> Result<()> {
+    if entry.position() != now.position + 1 {
+        let message = format!(
+            "the entry has the position {}, and the next one here is {}",
+            entry.position(),
+            now.position + 1
+        );
+        return Err(Error::entry(EntryFault::Position, message));
+    }
+    if entry.previous() != now.hash && !planted("entry_chain_unchecked") {
+        let message = format!(
+            "the histories differ: the entry with the position {} follows {}, and here {} was applied",
+            entry.position(),
+            entry.previous(),
+            now.hash
+        );
+        return Err(Error::entry(EntryFault::Chain, message));
+    }
+    Ok(())
+}
+
+/// The values of the columns that statements can set.
+fn settable<'a>(table: &EntryTable, values: Vec<ValueRef<'a>>) -> Vec<ValueRef<'a>> {
+    let columns = table.columns.iter().zip(values);
+    let settable = columns.filter(|(column, _)| !column.generated);
+    settable.map(|(_, value)| value).collect()
+}
+
+/// The values that name a row.
+fn key<'a>(table: &EntryTable, rowid: i64, values: &[ValueRef<'a>]) -> impl Iterator<Item = ValueRef<'a>> {
+    match &table.key {
+        EntryKey::Rowid(_) => vec![ValueRef::Integer(rowid)],
+        EntryKey::Columns(columns) => columns.iter().map(|&column| values[column]).collect(),
+    }
+    .into_iter()
+}
+
+/// The statements for the tables of one entry. An entry mostly has few, and its rows are mostly of the latest.
+#[derive(Default)]
+struct Statements(Vec<(Arc<EntryTable>, Texts)>);
+
+/// What writes to a table.
+struct Texts {
+    insert: Arc<str>,
+    update: Arc<str>,
+    delete: Arc<str>,
+    clear: Arc<str>,
+}
+
+impl Statements {
+    fn of(&mut self, table: &Arc<EntryTable>) -> &Texts {
+        let known = self.0.iter().rposition(|(known, _)| Arc::ptr_eq(known, table));
+        let known = known.unwrap_or_else(|| {
+            self.0.push((Arc::clone(table), Texts::of(table)));
+            self.0.len() - 1
+        });
+        &self.0[known].1
+    }
+}
+
+impl Texts {
+    /// `OR ABORT` is there because a table can have other ideas: UNIQUE ON CONFLICT REPLACE.
+    fn of(table: &EntryTable) -> Self {
+        let name = format!("main.{}", quoted(&table.name, '"'));
+        let set = table.columns.iter().filter(|column| !column.generated);
+        let mut set: Vec<_> = set.map(|column| quoted(&column.name, '"')).collect();
+        let key: Vec<_> = match &table.key {
+            EntryKey::Rowid(rowid) => {
+                set.push(quoted(rowid, '"'));
+                vec![quoted(rowid, '"')]
+            }
+            EntryKey::Columns(columns) => {
+                let name = |&column: &usize| quoted(&table.columns[column].name, '"');
+                columns.iter().map(name).collect()
+            }
+        };
+        let places: Vec<_> = (1..=set.len()).map(|place| format!("?{place}")).collect();
+        let set_all: Vec<_> = set
+            .iter()
+            .zip(&places)
+            .map(|(name, place)| format!("{name} = {place}"))
+            .collect();
+        let is_row = |first: usize| {
+            let terms = (first..)
+                .zip(&key)
+                .map(|(place, name)| format!("{name} = ?{place}"));
+            terms.collect::<Vec<_>>().join(" AND ")
+        };
+        Self {
+            insert: format!(
+                "INSERT OR ABORT INTO {name}({}) VALUES ({})",
+                set.join(", "),
+                places.join(", ")
+            )
+            .into(),
+            update: format!(
+                "UPDATE OR ABORT {name} SET {} WHERE {}",
+                set_all.join(", "),
+                is_row(set.len() + 1)
+            )
+            .into(),
+            delete: format!("DELETE FROM {name} WHERE {}", is_row(1)).into(),
+            clear: format!("DELETE FROM {name}").into(),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The entry of a transaction: drawn up while its statements run, and shown to the gate before COMMIT.
+
+use sqlite3_parser::dialect::TokenType::{TK_INTO, TK_PRAGMA, TK_VACUUM};
+
+use super::{Writer, job::GateJob};
+use crate::{
+    commits::recorder::Recorder,
+    core::{
+        error::{EntryFault, Error, Result},
+        options::Durability,
+        sync::lock,
+        tokens::tokens,
+    },
+    entries::{Entry, EntryGate, Position, verdict},
+    guard::{effects::Effects, pragmas},
+    requests::request::WriteOp,
+};
+
+/// How SQL that cannot share a transaction runs beside a gate.
+pub(super) enum BesideGate {
+    /// As always: it changes nothing that an entry carries.
+    AsIs,
+    /// In a transaction of its own.
+    Wrapped,
+}
+
+/// How SQL that cannot share a transaction runs beside a gate.
+///
+/// # Errors
+/// [`EntryFault::NotCarried`] if it would commit what no entry carries.
+pub(super) fn beside_gate(op: &WriteOp) -> Result<BesideGate> {
+    let refused = |what: &str| {
+        let message = format!("{what} while there is an entry gate: no entry could carry what it does");
+        Err(Error::entry(EntryFault::NotCarried, message))
+    };
+    let sql = match op {
+        WriteOp::Script(_) => {
+            return refused("a script with PRAGMA, VACUUM, ATTACH or transactions of its own is refused");
+        }
+        op => op.sql().map_or("", |sql| sql),
+    };
+    let mut words = tokens(sql);
+    match words.next().map(|(token, _)| token) {
+        Some(TK_PRAGMA) => {
+            // PRAGMA name, or PRAGMA schema.name
+            let mut names = words.filter_map(|(_, text)| std::str::from_utf8(text).ok());
+            let first = names.next().unwrap_or_default();
+            let name = match names.next() {
+                Some(".") => names.next().unwrap_or_default(),
+                _ => first,
+            };
+            Ok(
+                if pragmas::may_write(name.trim_matches(['"', '`', '[', ']', '\''])) {
+                    BesideGate::Wrapped
+                } else {
+                    BesideGate::AsIs
+                },
+            )
+        }
+        Some(TK_VACUUM) if words.any(|(token, _)| token == TK_INTO) => Ok(BesideGate::AsIs),
+        Some(TK_VACUUM) => refused("VACUUM is refused"),
+        _ => refused("ATTACH, DETACH and SQL that manages transactions are refused"),
+    }
+}
+
+impl Writer {
+    /// Installs a gate, or removes it.
+    pub(super) fn set_gate(&mut self, job: GateJob) {
+        let is_on = job.gate.is_some();
+        let position = if is_on {
+            self.prepare_position()
+        } else {
+            self.position_now()
+        };
+        if position.is_ok() {
+            self.recorder.set_export(is_on, &self.connection.sqlite);
+            *lock(&self.context.gate) = job.gate;
+        }
+        (job.done)(position);
+    }
+
+    /// Makes the table of the position, if it is missing.
+    fn prepare_position(&mut self) -> Result<Position> {
+        if !self.context.epoch.has_no_attachments() {
+            let message = "databases are attached, and no entry carries what changes in them";
+            return Err(Error::entry(EntryFault::NotCarried, message));
+        }
+        self.begin(Durability::Normal)?;
+        let made = self.make_position_table().and_then(|()| self.read_position());
+        match made.and_then(|position| self.commit_now().map(|_| position)) {
+            Ok(position) => Ok(position),
+            Err(error) => {
+                self.roll_back();
+                Err(error)
+            }
+        }
+    }
+
+    /// Before a mark, and before the entry is sealed: FTS keeps what it must write in memory, and writes it at a savepoint or
+    /// at COMMIT. Here nothing of it may be later than what the mark separates.
+    pub(super) fn flush_virtual_tables(&mut self) -> Result<()> {
+        if !self.recorder.exports() {
+            return Ok(());
+        }
+        self.recorder.know_tables(&self.connection.sqlite)?;
+        if self.recorder.has_virtual_tables()? {
+            self.control("SAVEPOINT resqlite_flush")?;
+            self.control("RELEASE resqlite_flush")?;
+        }
+        Ok(())
+    }
+
+    /// A statement of this text has run.
+    pub(super) fn has_run(&mut self, effects: &Effects, sql: &str) -> Result<()> {
+        self.recorder.ran(&self.connection.sqlite, effects, sql)
+    }
+
+    /// A statement that runs once per set of parameters is carried once.
+    pub(super) fn refuse_repeated(&self, effects: &Effects) -> Result<()> {
+        let is_once = effects.schema || effects.savepoint.is_some() || effects.header.is_some();
+        if is_once && self.recorder.exports() {
+            let message = "executeBatch of a statement that changes the schema or a savepoint is refused while there is an \
+                           entry gate";
+            return Err(Error::entry(EntryFault::NotCarried, message));
+        }
+        Ok(())
+    }
+
+    /// Makes the entry of the open transaction, moves the position on, and waits for the verdict. `None` if the transaction
+    /// needs no entry.
+    pub(super) fn pass_gate(&mut self) -> Result<Option<Entry>> {
+        // COMMIT will fail, and the entry must not be in a log then.
+        if !self.recorder.exports() || self.connection.sqlite.has_deferred_violations() {
+            return Ok(None);
+        }
+        self.flush_virtual_tables()?;
+        if !self.recorder.seal(&self.connection.sqlite)? {
+            return Ok(None);
+        }
+        let position = self.read_position()?;
+        let Some(entry) = self.recorder.entry(position.position + 1, position.hash)? else {
+            return Ok(None);
+        };
+        self.write_position(Position::of(&entry))?;
+        refuse_late(&self.recorder)?;
+        self.ask_gate(&entry)?;
+        Ok(Some(entry))
+    }
+
+    fn ask_gate(&self, entry: &Entry) -> Result<()> {
+        let mut gate = lock(&self.context.gate);
+        let Some(gate) = &mut *gate else {
+            return Ok(());
+        };
+        let (verdict, wait) = verdict(gate.deadline());
+        gate.before_commit(entry, verdict);
+        wait()
+    }
+
+    pub(super) fn tell_gate(&self, tell: impl FnOnce(&mut dyn EntryGate)) {
+        if let Some(gate) = &mut *lock(&self.context.gate) {
+            tell(&mut **gate);
+        }
+    }
+}
+
+/// Something changes when the position does: a trigger on its table, for example.
+pub(super) fn refuse_late(recorder: &Recorder) -> Result<()> {
+    if recorder.is_late()? {
+        let message = "something changed after the entry was made";
+        return Err(Error::entry(EntryFault::NotCarried, message));
+    }
+    Ok(())
+}

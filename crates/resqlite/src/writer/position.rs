@@ -1,0 +1,75 @@
+//! The position of the database in the log of entries: in a table, so that it changes with what the entries change.
+
+use resqlite_sqlite::ValueRef;
+
+use super::Writer;
+use crate::{
+    commits::POSITION_TABLE,
+    core::error::{EntryFault, Error, Result},
+    entries::{Hash, Position},
+};
+
+impl Writer {
+    /// Makes the table in the open transaction, if it is missing.
+    pub(super) fn make_position_table(&mut self) -> Result<()> {
+        let found =
+            "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = '_resqlite_position'";
+        if self.connection.internal(found)? == Some(1) {
+            return Ok(());
+        }
+        let make = format!(
+            "CREATE TABLE main.{POSITION_TABLE}(id INTEGER PRIMARY KEY CHECK (id = 1), position INTEGER NOT NULL, \
+             hash BLOB NOT NULL);
+             INSERT INTO main.{POSITION_TABLE} VALUES (1, 0, zeroblob(32))"
+        );
+        self.connection
+            .as_internal(|connection| connection.execute_script(&make))?;
+        self.schema_touched = true;
+        self.recorder.schema_changed();
+        self.connection.clear();
+        Ok(())
+    }
+
+    /// The position; that before the first entry, if there is no table.
+    pub(super) fn position_now(&mut self) -> Result<Position> {
+        match self.read_position() {
+            Err(Error::Sqlite(_)) => Ok(Position::default()),
+            read => read,
+        }
+    }
+
+    pub(super) fn read_position(&mut self) -> Result<Position> {
+        let sql = "SELECT position, hash FROM main._resqlite_position WHERE id = 1".into();
+        let guard = self.connection.guard.clone();
+        let mut prepared = guard.as_internal(|| self.connection.take(&sql))?;
+        let read = guard.as_internal(|| prepared.statement.step());
+        let position = match (read, prepared.statement.column(0), prepared.statement.column(1)) {
+            (Ok(true), ValueRef::Integer(position), ValueRef::Blob(hash)) => {
+                <[u8; 32]>::try_from(hash).ok().map(|hash| Position {
+                    position: position as u64,
+                    hash: Hash(hash),
+                })
+            }
+            (Err(error), ..) => return Err(error.into()),
+            _ => None,
+        };
+        self.connection.put(&sql, prepared);
+        position.ok_or_else(|| {
+            let message = format!("{POSITION_TABLE} does not hold what resqlite has written there");
+            Error::entry(EntryFault::NotCarried, message)
+        })
+    }
+
+    pub(super) fn write_position(&mut self, position: Position) -> Result<()> {
+        let sql = "UPDATE main._resqlite_position SET position = ?1, hash = ?2 WHERE id = 1".into();
+        let guard = self.connection.guard.clone();
+        let mut prepared = guard.as_internal(|| self.connection.take(&sql))?;
+        let statement = &mut prepared.statement;
+        let bound = statement
+            .bind(1, ValueRef::Integer(position.position as i64))
+            .and_then(|()| statement.bind(2, ValueRef::Blob(&position.hash.0)));
+        let wrote = bound.and_then(|()| guard.as_internal(|| statement.step()));
+        self.connection.put(&sql, prepared);
+        Ok(wrote.map(drop)?)
+    }
+}

@@ -1,0 +1,214 @@
+//! The entry gate: what decides before COMMIT.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use crate::support::{Fixture, Held, ask, block_on, next_integers};
+
+fn fixture() -> Fixture {
+    Fixture::new("CREATE TABLE t(a UNIQUE); INSERT INTO t VALUES (1)")
+}
+
+#[test]
+fn a_refusal_undoes_everything_and_reaches_all_callers() {
+    let fixture = fixture();
+    let is_closed = Arc::new(AtomicBool::new(true));
+    let closed = Arc::clone(&is_closed);
+    let feed = fixture.gate(move |_, verdict| {
+        if closed.load(Ordering::SeqCst) {
+            verdict.refuse("another was first");
+        } else {
+            verdict.pass();
+        }
+    });
+    let holds_the_writer = block_on(fixture.db.begin(None)).unwrap();
+    let asked = [2, 3].map(|n: i64| ask(fixture.db.execute("INSERT INTO t VALUES (?)", [n.into()])));
+    drop(holds_the_writer);
+    for asked in asked {
+        let error = asked.wait().unwrap_err();
+        assert_eq!(
+            (error.code(), error.to_string().as_str()),
+            ("RESQLITE_ENTRY_REFUSED", "another was first")
+        );
+    }
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+    is_closed.store(false, Ordering::SeqCst);
+    fixture.run("INSERT INTO t VALUES (4)");
+    assert_eq!(feed.one().position(), 1);
+}
+
+#[test]
+fn while_a_verdict_is_awaited_reads_and_live_queries_go_on() {
+    let fixture = fixture();
+    let mut live = fixture.db.stream("SELECT a FROM t", ());
+    assert_eq!(next_integers(&mut live), [1]);
+    let held = Held::default();
+    let kept = held.clone();
+    let feed = fixture.gate(move |_, verdict| kept.keep(verdict));
+    let write = ask(fixture.db.execute("INSERT INTO t VALUES (2)", ()));
+    let verdict = held.wait();
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+    let mut other = fixture.db.stream("SELECT max(a) FROM t", ());
+    assert_eq!(next_integers(&mut other), [1]);
+    assert_eq!(feed.all(), []);
+    assert!(verdict.pass());
+    write.wait().unwrap();
+    assert_eq!(next_integers(&mut live), [1, 2]);
+    assert_eq!(feed.all().len(), 1);
+}
+
+#[test]
+fn without_a_verdict_the_transaction_is_rolled_back_in_time() {
+    let fixture = fixture();
+    let held = Held::default();
+    let kept = held.clone();
+    let feed = fixture.gate_with(Duration::from_millis(1), move |_, verdict| kept.keep(verdict));
+    assert_eq!(
+        fixture.fails("INSERT INTO t VALUES (2)").code(),
+        "RESQLITE_ENTRY_UNANSWERED"
+    );
+    assert!(!held.wait().pass(), "too late");
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+    assert_eq!(feed.all(), []);
+}
+
+#[test]
+fn a_verdict_that_is_dropped_refuses() {
+    let fixture = fixture();
+    fixture.gate(|_, verdict| drop(verdict));
+    assert_eq!(
+        fixture.fails("INSERT INTO t VALUES (2)").code(),
+        "RESQLITE_ENTRY_REFUSED"
+    );
+}
+
+#[test]
+fn a_transaction_of_a_caller_is_refused_at_its_commit() {
+    let fixture = fixture();
+    fixture.gate(|_, verdict| {
+        verdict.refuse("no");
+    });
+    let transaction = block_on(fixture.db.begin(None)).unwrap();
+    block_on(transaction.execute("INSERT INTO t VALUES (2)", ())).unwrap();
+    assert_eq!(
+        block_on(transaction.commit()).unwrap_err().code(),
+        "RESQLITE_ENTRY_REFUSED"
+    );
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+}
+
+#[test]
+fn a_commit_that_a_foreign_key_prevents_does_not_reach_the_gate() {
+    let fixture = Fixture::new(
+        "CREATE TABLE p(id INTEGER PRIMARY KEY);
+         CREATE TABLE c(p REFERENCES p DEFERRABLE INITIALLY DEFERRED)",
+    );
+    fixture.gate(|entry, _| panic!("{entry:?}"));
+    assert_eq!(
+        fixture.fails("INSERT INTO c VALUES (1)").code(),
+        "SQLITE_CONSTRAINT_FOREIGNKEY"
+    );
+}
+
+#[test]
+fn what_no_entry_carries_is_refused_and_leaves_nothing() {
+    let fixture = fixture();
+    fixture.exec("CREATE TABLE hidden(rowid, _rowid_, oid)");
+    let feed = fixture.entries();
+    let attach = format!("ATTACH '{}' AS other", fixture.file("other.db"));
+    for sql in [
+        attach.as_str(),
+        "VACUUM",
+        "INSERT INTO hidden VALUES (1, 2, 3)",
+        "UPDATE _resqlite_position SET position = 7",
+        "DROP TABLE _resqlite_position",
+        "CREATE TRIGGER g AFTER UPDATE ON _resqlite_position BEGIN INSERT INTO t VALUES (9); END",
+    ] {
+        let failed = block_on(
+            fixture
+                .db
+                .batch([("INSERT INTO t VALUES (2)", ().into()), (sql, ().into())]),
+        );
+        let alone = block_on(fixture.db.execute(sql, ()));
+        assert!(failed.is_err(), "{sql}");
+        assert_eq!(alone.unwrap_err().code(), "RESQLITE_ENTRY_NOT_CARRIED", "{sql}");
+        assert_eq!(feed.all(), [], "{sql}");
+    }
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+}
+
+#[test]
+fn scripts_with_pragmas_or_transactions_of_their_own_are_refused() {
+    let fixture = fixture();
+    let feed = fixture.entries();
+    for script in [
+        "SAVEPOINT s",
+        "BEGIN; INSERT INTO t VALUES (2); COMMIT",
+        "PRAGMA foreign_keys = OFF; DELETE FROM t",
+    ] {
+        let error = block_on(fixture.db.exec(script)).unwrap_err();
+        assert_eq!(error.code(), "RESQLITE_ENTRY_NOT_CARRIED", "{script}");
+    }
+    block_on(fixture.db.query("PRAGMA user_version", ())).unwrap();
+    block_on(fixture.db.query("PRAGMA wal_checkpoint", ())).unwrap();
+    let copy = fixture.file("copy.db");
+    block_on(fixture.db.execute("VACUUM INTO ?", [copy.into()])).unwrap();
+    assert_eq!(feed.all(), []);
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+}
+
+#[test]
+fn of_a_group_only_the_write_fails_that_no_entry_carries() {
+    let fixture = fixture();
+    fixture.exec("CREATE TABLE hidden(rowid, _rowid_, oid)");
+    let feed = fixture.entries();
+    let holds_the_writer = block_on(fixture.db.begin(None)).unwrap();
+    let asked = ["INSERT INTO t VALUES (2)", "INSERT INTO hidden VALUES (1, 2, 3)"]
+        .map(|sql| ask(fixture.db.execute(sql, ())));
+    drop(holds_the_writer);
+    let done = asked.map(|asked| asked.wait().is_ok());
+    assert_eq!(done, [true, false]);
+    assert_eq!(feed.told(), ["+ t 2 (2)"]);
+}
+
+#[test]
+fn without_the_gate_everything_goes_on_as_before() {
+    let fixture = fixture();
+    let feed = fixture.entries();
+    block_on(fixture.db.set_entry_gate(None)).unwrap();
+    fixture.run("INSERT INTO t VALUES (2)");
+    fixture.run("VACUUM");
+    assert_eq!(feed.all(), []);
+}
+
+#[test]
+fn a_gate_is_refused_where_databases_are_attached() {
+    let fixture = fixture();
+    fixture.run(&format!("ATTACH '{}' AS other", fixture.file("other.db")));
+    struct All;
+    impl resqlite::EntryGate for All {}
+    let refused = block_on(fixture.db.set_entry_gate(Some(Box::new(All))));
+    assert_eq!(refused.unwrap_err().code(), "RESQLITE_ENTRY_NOT_CARRIED");
+}
+
+#[test]
+fn a_gate_that_panics_fails_the_write_and_stays() {
+    let fixture = fixture();
+    let mut calls = 0;
+    let feed = fixture.gate(move |_, verdict| {
+        calls += 1;
+        assert!(calls > 1, "the first time");
+        verdict.pass();
+    });
+    assert_eq!(
+        fixture.fails("INSERT INTO t VALUES (2)").code(),
+        "RESQLITE_WORKER"
+    );
+    fixture.run("INSERT INTO t VALUES (3)");
+    assert_eq!(feed.told(), ["+ t 2 (3)"]);
+}
