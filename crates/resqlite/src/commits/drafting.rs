@@ -16,12 +16,10 @@ impl Recorder {
         Ok(has?.unwrap_or(false))
     }
 
-    /// A statement is about to run.
-    pub(crate) fn begins(&self, connection: &Connection, effects: &Effects) -> Result<()> {
-        if effects.schema || effects.statistics {
-            self.export(|export| export.definition_begins(connection))?;
-        }
-        Ok(())
+    /// A statement that may change the schema is about to run.
+    pub(crate) fn definition_begins(&self, connection: &Connection) -> Result<()> {
+        self.export(|export| export.definition_begins(connection))
+            .map(drop)
     }
 
     /// A statement of this text has run.

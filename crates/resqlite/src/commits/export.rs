@@ -29,7 +29,7 @@ use crate::{
         tokens::tokens,
     },
     entries::{Draft, DraftMark, EntryTable, Operation, Reader},
-    guard::effects::{Effects, Savepoint},
+    guard::effects::{Effects, Unreported},
 };
 
 /// The entry of the open transaction.
@@ -269,13 +269,8 @@ impl Export {
             self.statistics_written = true;
             self.shapes = None;
         }
-        if let Some(savepoint) = &effects.savepoint {
-            self.savepoint(savepoint);
-        }
-        if let Some(header) = &effects.header {
-            let pragma = format!("PRAGMA main.{header}");
-            let value = connection.query_text(&pragma)?.unwrap_or_default();
-            self.draft.sql(&format!("{pragma} = {value}"));
+        if let Some(unreported) = &effects.unreported {
+            self.carry(connection, unreported)?;
         }
         match self.defining.take() {
             Some(before) => self.defined(connection, &before, effects, sql),
@@ -343,19 +338,15 @@ impl Export {
         add_content(connection, &shape.table, &mut self.draft)
     }
 
-    fn savepoint(&mut self, done: &Savepoint) {
-        let innermost = |name: &str| {
-            let same = |(open, _): &(String, _)| open.eq_ignore_ascii_case(name);
-            self.savepoints.iter().rposition(same)
-        };
-        match done {
-            Savepoint::Open(name) => self.savepoints.push((name.clone(), self.draft.mark())),
-            Savepoint::Release(name) => {
-                let at = innermost(name).unwrap_or(self.savepoints.len());
+    fn carry(&mut self, connection: &Connection, unreported: &Unreported) -> Result<()> {
+        match unreported {
+            Unreported::Savepoint(name) => self.savepoints.push((name.clone(), self.draft.mark())),
+            Unreported::Release(name) => {
+                let at = self.innermost(name).unwrap_or(self.savepoints.len());
                 self.savepoints.truncate(at);
             }
-            Savepoint::RollBackTo(name) => {
-                if let Some(at) = innermost(name) {
+            Unreported::RollBackTo(name) => {
+                if let Some(at) = self.innermost(name) {
                     let to = self.savepoints[at].1;
                     self.savepoints.truncate(at + 1);
                     self.roll_back_to(to);
@@ -363,7 +354,19 @@ impl Export {
                     self.forget_tables();
                 }
             }
+            Unreported::Header(name) => {
+                let pragma = format!("PRAGMA main.{name}");
+                let value = connection.query_text(&pragma)?.unwrap_or_default();
+                self.draft.sql(&format!("{pragma} = {value}"));
+            }
         }
+        Ok(())
+    }
+
+    /// The position of the innermost savepoint of this name.
+    fn innermost(&self, name: &str) -> Option<usize> {
+        let is_it = |(open, _): &(String, _)| open.eq_ignore_ascii_case(name);
+        self.savepoints.iter().rposition(is_it)
     }
 
     /// Ends the draft with what must be compared. Returns whether the transaction changed anything that an entry carries.

@@ -141,6 +141,7 @@ impl Recorder {
     }
 
     /// Whether entries are drawn up.
+    #[inline]
     pub(crate) fn exports(&self) -> bool {
         self.0.borrow().export.is_some()
     }

@@ -61,8 +61,7 @@ pub enum Operation<'a> {
         new_rowid: i64,
         /// Its values before.
         old: Image<'a>,
-        /// Its values after. A column with a type may convert what it is given: `'5'` for an INTEGER column may stand here
-        /// as text.
+        /// Its values after.
         new: Image<'a>,
     },
     /// A row is gone.

@@ -17,18 +17,21 @@ pub(crate) struct Effects {
     pub(crate) writes: Vec<(String, String)>,
     /// Has triggers that write.
     pub(crate) triggers: bool,
-    /// Opens, releases or rolls back to a savepoint.
-    pub(crate) savepoint: Option<Savepoint>,
-    /// Is a PRAGMA that sets a number in the header of the file: its name.
-    pub(crate) header: Option<String>,
+    /// What else it does that the pre-update hook does not report. Few statements do, and all are moved around.
+    pub(crate) unreported: Option<Box<Unreported>>,
 }
 
-/// What a statement does with a savepoint of this name.
+/// What a statement does that the pre-update hook does not report, besides changes of the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Savepoint {
-    Open(String),
+pub(crate) enum Unreported {
+    /// Opens the savepoint of this name.
+    Savepoint(String),
+    /// Releases it.
     Release(String),
+    /// Rolls back to it.
     RollBackTo(String),
+    /// Sets the number in the header of the file that the PRAGMA of this name is about.
+    Header(String),
 }
 
 impl Effects {
@@ -51,16 +54,16 @@ impl Effects {
                 self.only_reports = pragmas::only_reports(name, action.second.is_some());
                 self.statistics |= name.eq_ignore_ascii_case("optimize");
                 if action.second.is_some() && pragmas::sets_header(name) {
-                    self.header = Some(name.to_ascii_lowercase());
+                    self.unreported = Some(Box::new(Unreported::Header(name.to_ascii_lowercase())));
                 }
             }
             action::SAVEPOINT => {
                 let name = action.second.unwrap_or("").to_owned();
-                self.savepoint = match action.first {
-                    Some("BEGIN") => Some(Savepoint::Open(name)),
-                    Some("RELEASE") => Some(Savepoint::Release(name)),
-                    _ => Some(Savepoint::RollBackTo(name)),
-                };
+                self.unreported = Some(Box::new(match action.first {
+                    Some("BEGIN") => Unreported::Savepoint(name),
+                    Some("RELEASE") => Unreported::Release(name),
+                    _ => Unreported::RollBackTo(name),
+                }));
             }
             code if SCHEMA_ACTIONS.contains(&code) => {
                 self.schema = true;

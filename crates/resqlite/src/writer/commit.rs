@@ -5,7 +5,7 @@ use std::time::Instant;
 use resqlite_live::fault::planted;
 use resqlite_sqlite::{codes, locks_survive_other_copies};
 
-use super::Writer;
+use super::{Writer, entry::refuse_late};
 use crate::{
     connection::{schemas, versions::Versions},
     core::{
@@ -24,7 +24,7 @@ impl Writer {
         self.schema_touched = false;
         self.statistics_touched = false;
         let timer = profile::start();
-        let begun = self.take_write_lock();
+        let begun = self.take_write_lock().and_then(|()| self.refuse_strangers());
         profile::writer_begin(timer);
         begun
     }
@@ -73,13 +73,12 @@ impl Writer {
     pub(super) fn commit(&mut self) -> Result<u64> {
         let entry = self.pass_gate()?;
         let committed = self.commit_now();
-        if let Some(entry) = entry {
-            self.tell_gate(|gate| match &committed {
-                Ok(_) => gate.committed(&entry),
-                Err(_) => gate.failed(&entry),
-            });
-        }
-        committed
+        let Some(entry) = entry else { return committed };
+        self.tell_gate(|gate| match &committed {
+            Ok(_) => gate.committed(&entry),
+            Err(_) => gate.failed(&entry),
+        });
+        committed.map_err(|error| refuse_late(&self.recorder).err().unwrap_or(error))
     }
 
     /// Commits without asking; returns the number of the commit.

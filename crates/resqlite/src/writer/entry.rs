@@ -1,5 +1,6 @@
 //! The entry of a transaction: drawn up while its statements run, and shown to the gate before COMMIT.
 
+use resqlite_live::fault::planted;
 use sqlite3_parser::dialect::TokenType::{TK_INTO, TK_PRAGMA, TK_VACUUM};
 
 use super::{Writer, job::GateJob};
@@ -15,6 +16,9 @@ use crate::{
     guard::{effects::Effects, pragmas},
     requests::request::WriteOp,
 };
+
+/// SQLite's count of commits by others.
+const DATA_VERSION: &str = "PRAGMA main.data_version";
 
 /// How SQL that cannot share a transaction runs beside a gate.
 pub(super) enum BesideGate {
@@ -85,7 +89,10 @@ impl Writer {
             let message = "databases are attached, and no entry carries what changes in them";
             return Err(Error::entry(EntryFault::NotCarried, message));
         }
+        // What others have written by now is where the position begins.
+        self.data_version = None;
         self.begin(Durability::Normal)?;
+        self.data_version = self.connection.internal(DATA_VERSION)?;
         let made = self.make_position_table().and_then(|()| self.read_position());
         match made.and_then(|position| self.commit_now().map(|_| position)) {
             Ok(position) => Ok(position),
@@ -94,6 +101,22 @@ impl Writer {
                 Err(error)
             }
         }
+    }
+
+    /// Beside a gate, nobody else may write to the file. Called when the write lock is held.
+    pub(super) fn refuse_strangers(&mut self) -> Result<()> {
+        if !self.recorder.exports() || self.applies {
+            return Ok(());
+        }
+        let version = self.connection.internal(DATA_VERSION)?;
+        if self.data_version.is_none() || self.data_version == version || planted("entry_strangers") {
+            self.data_version = version;
+            return Ok(());
+        }
+        self.roll_back();
+        let message = "another program, or another copy of SQLite, has written to the database, and no entry carries that; \
+                       nothing more is written until the entry gate is installed again";
+        Err(Error::entry(EntryFault::NotCarried, message))
     }
 
     /// Before a mark, and before the entry is sealed: FTS keeps what it must write in memory, and writes it at a savepoint or
@@ -112,12 +135,15 @@ impl Writer {
 
     /// A statement of this text has run.
     pub(super) fn has_run(&mut self, effects: &Effects, sql: &str) -> Result<()> {
+        if !self.recorder.exports() {
+            return Ok(());
+        }
         self.recorder.ran(&self.connection.sqlite, effects, sql)
     }
 
     /// A statement that runs once per set of parameters is carried once.
     pub(super) fn refuse_repeated(&self, effects: &Effects) -> Result<()> {
-        let is_once = effects.schema || effects.savepoint.is_some() || effects.header.is_some();
+        let is_once = effects.schema || effects.unreported.is_some();
         if is_once && self.recorder.exports() {
             let message = "executeBatch of a statement that changes the schema or a savepoint is refused while there is an \
                            entry gate";
@@ -167,7 +193,8 @@ impl Writer {
 /// Something changes when the position does: a trigger on its table, for example.
 pub(super) fn refuse_late(recorder: &Recorder) -> Result<()> {
     if recorder.is_late()? {
-        let message = "something changed after the entry was made";
+        let message = "something changed after the entry was made: a trigger on the table of the position, or a virtual table \
+                       that writes at COMMIT, as FTS4 does with automerge";
         return Err(Error::entry(EntryFault::NotCarried, message));
     }
     Ok(())

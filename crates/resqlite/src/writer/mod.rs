@@ -142,6 +142,8 @@ pub(super) struct Writer {
     attached_logs: Rc<RefCell<Vec<String>>>,
     /// SQLite has written to a log since `commit` last cleared this.
     wrote: Rc<Cell<bool>>,
+    /// SQLite's count of commits by others, as of the last transaction beside an entry gate.
+    data_version: Option<i64>,
     /// The connection is set up to apply entries.
     applies: bool,
     /// The open transaction has changed what names mean.

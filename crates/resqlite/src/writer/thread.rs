@@ -176,6 +176,7 @@ impl Writer {
             schema_versions: Versions::default(),
             attached_logs,
             wrote,
+            data_version: None,
             applies: false,
             schema_touched: false,
             statistics_touched: false,

@@ -274,7 +274,10 @@ impl Writer {
         if !effects.writes.is_empty() {
             self.recorder.know_tables(&self.connection.sqlite)?;
         }
-        self.recorder.begins(&self.connection.sqlite, effects)
+        if effects.schema || effects.statistics {
+            self.recorder.definition_begins(&self.connection.sqlite)?;
+        }
+        Ok(())
     }
 
     pub(super) fn has_written(&mut self, effects: &Effects) {

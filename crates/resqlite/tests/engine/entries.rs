@@ -199,3 +199,13 @@ fn an_index_of_words_is_carried_though_a_later_write_fails() {
     assert_eq!(copy.integers("SELECT rowid FROM f('hello')"), [1]);
     copy.run("INSERT INTO f(f) VALUES ('integrity-check')");
 }
+
+#[test]
+fn a_column_with_a_type_has_what_it_stores() {
+    let fixture = Fixture::new("CREATE TABLE t(i INTEGER, r REAL, s TEXT, n NUMERIC)");
+    let feed = fixture.entries();
+    fixture.run("INSERT INTO t VALUES ('1', 1, 1, '1.0')");
+    assert_eq!(feed.told(), ["+ t 1 (1, 1.0, '1', 1)"]);
+    fixture.run("UPDATE t SET i = '2', r = 2, s = 2, n = '2.0'");
+    assert_eq!(feed.told(), ["* t 1 (1, 1.0, '1', 1) 1 (2, 2.0, '2', 2)"]);
+}

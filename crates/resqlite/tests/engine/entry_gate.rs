@@ -4,9 +4,12 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
+        mpsc,
     },
     time::Duration,
 };
+
+use resqlite::{Entry, EntryGate};
 
 use crate::support::{Fixture, Held, ask, block_on, next_integers};
 
@@ -191,7 +194,7 @@ fn a_gate_is_refused_where_databases_are_attached() {
     let fixture = fixture();
     fixture.run(&format!("ATTACH '{}' AS other", fixture.file("other.db")));
     struct All;
-    impl resqlite::EntryGate for All {}
+    impl EntryGate for All {}
     let refused = block_on(fixture.db.set_entry_gate(Some(Box::new(All))));
     assert_eq!(refused.unwrap_err().code(), "RESQLITE_ENTRY_NOT_CARRIED");
 }
@@ -211,4 +214,56 @@ fn a_gate_that_panics_fails_the_write_and_stays() {
     );
     fixture.run("INSERT INTO t VALUES (3)");
     assert_eq!(feed.told(), ["+ t 2 (3)"]);
+}
+
+#[test]
+fn when_somebody_else_has_written_nothing_more_is_written_until_the_gate_is_installed_again() {
+    let fixture = fixture();
+    let feed = fixture.entries();
+    fixture.run("INSERT INTO t VALUES (2)");
+    fixture
+        .stranger()
+        .execute_script("INSERT INTO t VALUES (3)")
+        .unwrap();
+    for _ in 0..2 {
+        assert_eq!(
+            fixture.fails("INSERT INTO t VALUES (4)").code(),
+            "RESQLITE_ENTRY_NOT_CARRIED"
+        );
+    }
+    assert_eq!(feed.one().position(), 1);
+    let feed = fixture.entries();
+    fixture.run("INSERT INTO t VALUES (5)");
+    assert_eq!(feed.one().position(), 2);
+}
+
+#[test]
+fn a_table_that_writes_at_commit_is_refused_there() {
+    let fixture =
+        Fixture::new("CREATE VIRTUAL TABLE f USING fts4(a); INSERT INTO f(f) VALUES ('automerge=2')");
+    let (told, failures) = mpsc::channel();
+    struct Failures(mpsc::Sender<u64>);
+    impl EntryGate for Failures {
+        fn failed(&mut self, entry: &Entry) {
+            self.0.send(entry.position()).unwrap();
+        }
+    }
+    block_on(fixture.db.set_entry_gate(Some(Box::new(Failures(told))))).unwrap();
+    let words = |from: usize| {
+        (from..from + 3000)
+            .map(|word| format!("w{word} "))
+            .collect::<String>()
+    };
+    let insert = |turn: usize| {
+        block_on(
+            fixture
+                .db
+                .execute("INSERT INTO f VALUES (?)", [words(turn).into()]),
+        )
+    };
+    let failed = (0..40).find_map(|turn| insert(turn).err().map(|error| (turn, error)));
+    let (turn, error) = failed.expect("FTS4 merges its index at last");
+    assert_eq!(error.code(), "RESQLITE_ENTRY_NOT_CARRIED", "{error}");
+    assert_eq!(failures.try_iter().collect::<Vec<_>>(), [turn as u64 + 1]);
+    assert_eq!(fixture.integers("SELECT count(*) FROM f"), [turn as i64]);
 }

@@ -67,6 +67,15 @@ impl Fixture {
         integers(&self.select(sql))
     }
 
+    /// Waits until no live query has anything to do.
+    pub fn wait_until_quiet(&self) {
+        let (tell, hear) = std::sync::mpsc::channel();
+        self.db.engine().when_quiet(Box::new(move || {
+            let _ = tell.send(());
+        }));
+        hear.recv().unwrap();
+    }
+
     pub fn select(&self, sql: &str) -> Rows {
         block_on(self.db.select(sql, ())).unwrap()
     }
