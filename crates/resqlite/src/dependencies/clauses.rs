@@ -164,11 +164,13 @@ impl<'s> Clauses<'s> {
         format!("{}{condition} ORDER BY {}", self.start(more), order.join(", "))
     }
 
-    /// The statement with further columns of the result and a further condition, in no order.
-    pub(super) fn some_rows(&self, more: &[String], condition: &str) -> String {
+    /// The statement with further columns of the result and a further condition, in no order. `before` stands before the
+    /// condition of the statement.
+    pub(super) fn some_rows(&self, more: &[String], before: &[String], condition: &str) -> String {
+        let before: String = before.iter().map(|term| format!("{term} AND ")).collect();
         let own = self.condition.clone().map(|own| &self.sql[own]);
         let own = own.map_or_else(String::new, |own| format!("({own}) AND "));
-        format!("{} WHERE {own}{condition}", self.start(more))
+        format!("{} WHERE {before}{own}{condition}", self.start(more))
     }
 
     fn start(&self, more: &[String]) -> String {
@@ -386,7 +388,7 @@ mod tests {
     fn some_rows(sql: &str) -> String {
         Clauses::cut(sql)
             .unwrap()
-            .some_rows(&["t.rowid".into()], "t.rowid = ?1")
+            .some_rows(&["t.rowid".into()], &[], "t.rowid = ?1")
     }
 
     #[test]

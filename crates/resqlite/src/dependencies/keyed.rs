@@ -133,6 +133,11 @@ impl Keyed<'_> {
         matches!(self.place.rows, Rows::Table(_))
     }
 
+    /// That a row of the result has a row of the source.
+    pub(super) fn is_there(&self) -> String {
+        format!("{} IS NOT NULL", self.key[0].1)
+    }
+
     /// That the key of the source is the next parameters.
     pub(super) fn has_key(&self, operator: &str, parameter: &mut usize) -> String {
         let mut terms = Vec::new();
@@ -142,6 +147,36 @@ impl Keyed<'_> {
         }
         terms.join(" AND ")
     }
+}
+
+/// The sources behind LEFT JOIN that have a row wherever this one has: its ON, or that of one of them, compares a column of
+/// theirs, and is not true for NULL. Of the source itself SQLite sees that it has a row where its key is asked for, but not
+/// of those before it, and would read all of the first table.
+pub(super) fn present_with<'k, 'a>(
+    source: &Keyed<'a>,
+    sources: &'k [Keyed<'a>],
+) -> impl Iterator<Item = &'k Keyed<'a>> {
+    let position = |place: usize| sources.iter().position(|other| other.place.number == place);
+    let (mut present, mut next) = (vec![false; sources.len()], vec![source.place]);
+    while let Some(place) = next.pop().filter(|place| place.is_optional()) {
+        for compared in place
+            .on
+            .equalities
+            .iter()
+            .flat_map(|pair| [pair.left, pair.right])
+        {
+            let Some(at) = position(compared.place).filter(|_| compared.place != place.number) else {
+                continue;
+            };
+            if sources[at].is_optional() && !std::mem::replace(&mut present[at], true) {
+                next.push(sources[at].place);
+            }
+        }
+    }
+    sources
+        .iter()
+        .zip(present)
+        .filter_map(|(other, is_present)| is_present.then_some(other))
 }
 
 impl Place {

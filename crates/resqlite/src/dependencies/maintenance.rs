@@ -19,7 +19,7 @@ use super::{
     catalog::Catalog,
     clauses::{Clauses, Meaning, Mention, Term},
     expand::Expander,
-    keyed::{Keyed, Planner, named_collation, refuse},
+    keyed::{Keyed, Planner, named_collation, present_with, refuse},
     limit::{self, Limit},
     names::is_rowid,
     parse::{self, Query},
@@ -196,13 +196,14 @@ impl Planner<'_> {
         }
         let sources = sources.iter().zip(keys).map(|(source, columns)| {
             let mut parameter = parameters;
+            let present: Vec<String> = present_with(source, sources).map(Keyed::is_there).collect();
             Source {
                 table: source.table.name.clone(),
                 key: source.key.iter().map(|(column, _)| *column).collect(),
                 columns,
                 is_optional: source.is_optional(),
                 some: clauses
-                    .some_rows(&more, &source.has_key("=", &mut parameter))
+                    .some_rows(&more, &present, &source.has_key("=", &mut parameter))
                     .into(),
             }
         });
@@ -218,7 +219,7 @@ impl Planner<'_> {
                 None => all.into(),
             },
             limit,
-            one: clauses.some_rows(&more, &all_keys.join(" AND ")).into(),
+            one: clauses.some_rows(&more, &[], &all_keys.join(" AND ")).into(),
             order: Order::new(terms.into(), identity_descending),
             columns,
             sort: sort.into(),

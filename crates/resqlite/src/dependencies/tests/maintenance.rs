@@ -82,6 +82,21 @@ fn a_table_without_rowids_is_known_by_its_primary_key() {
 }
 
 #[test]
+fn partners_on_the_way_to_a_row_behind_left_join_are_asked_for_too() {
+    let some = |on: &str| {
+        let sql = format!("SELECT t.a FROM t LEFT JOIN u ON u.id = t.id LEFT JOIN t AS o ON {on} WHERE t.b");
+        db(SHOP).plan(&sql).sources[2].some.to_string()
+    };
+    assert!(
+        some("o.id = u.id").ends_with("WHERE \"u\".\"rowid\" IS NOT NULL AND (t.b) AND \"o\".\"rowid\" = ?1"),
+        "where u has no row, o has none"
+    );
+    for on in ["o.id = t.id", "o.id IS u.id", "o.id = u.id OR o.id = 1"] {
+        assert!(some(on).ends_with("WHERE (t.b) AND \"o\".\"rowid\" = ?1"), "{on}");
+    }
+}
+
+#[test]
 fn the_row_of_a_left_join_is_found_with_and_without_a_partner() {
     let plan = db(SHOP).plan("SELECT t.a, u.d FROM t LEFT JOIN u ON u.t = t.id");
     assert!(plan.sources[1].is_optional && !plan.sources[0].is_optional);
