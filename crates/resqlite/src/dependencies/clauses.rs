@@ -279,6 +279,7 @@ fn term<'s>(sql: &'s str, tokens: &[Token]) -> Result<Term<'s>, Refused> {
     let mut collation = None;
     if let [rest @ .., collate, name] = value
         && collate.kind == TK_COLLATE
+        && is_operand(sql, rest)
     {
         collation = Some(unquoted(&sql[name.span.clone()]).to_ascii_uppercase());
         value = rest;
@@ -296,6 +297,24 @@ fn term<'s>(sql: &'s str, tokens: &[Token]) -> Result<Term<'s>, Refused> {
         nulls_last: nulls_last.unwrap_or(descending),
         mentions: mentions(sql, &value.iter().collect::<Vec<_>>()),
     })
+}
+
+/// Whether COLLATE behind these tokens applies to all of them. It binds more tightly than any operator: in
+/// `a = b COLLATE NOCASE`, it decides how `b` is compared.
+fn is_operand(sql: &str, tokens: &[Token]) -> bool {
+    let is_enclosed = |tokens: &[Token]| match tokens {
+        [open, inner @ .., close] => open.kind == TK_LP && close.kind == TK_RP && closes(inner),
+        _ => false,
+    };
+    match tokens {
+        [_] => true,
+        [_, dot, _] if dot.kind == TK_DOT => true,
+        [_, dot, _, last, _] if dot.kind == TK_DOT && last.kind == TK_DOT => true,
+        [function, arguments @ ..] => {
+            is_enclosed(tokens) || name(sql, function).is_some() && is_enclosed(arguments)
+        }
+        [] => false,
+    }
 }
 
 pub(super) fn meaning(sql: &str, tokens: &[Token]) -> Meaning {
@@ -500,6 +519,38 @@ mod tests {
                 vec![]
             ]
         );
+    }
+
+    #[test]
+    fn a_collation_of_an_operand_is_none_of_the_term() {
+        let collation = |term: &str| {
+            let sql = format!("SELECT 1 FROM t ORDER BY {term} COLLATE nocase DESC");
+            Clauses::cut(&sql).unwrap().order.remove(0).collation
+        };
+        for term in [
+            "a",
+            "t.b",
+            "main.t.b",
+            "2",
+            "'a'",
+            "(a = b)",
+            "lower(a)",
+            "CAST(a AS TEXT)",
+        ] {
+            assert_eq!(collation(term).as_deref(), Some("NOCASE"), "{term}");
+        }
+        for term in [
+            "a = b",
+            "a = t.b",
+            "a || b",
+            "-a",
+            "(a) < (b)",
+            "a IN (b)",
+            "f(a) = (b)",
+            "a COLLATE rtrim",
+        ] {
+            assert_eq!(collation(term), None, "{term}");
+        }
     }
 
     #[test]

@@ -182,6 +182,10 @@ fn what_sqlite_may_show_in_several_ways_is_not_maintained() {
             "SELECT n * n + 1 FROM t GROUP BY n + 1",
             "neither grouped by nor aggregated",
         ),
+        (
+            "SELECT list FROM t GROUP BY list ORDER BY max(note) = 'x' COLLATE NOCASE",
+            "an expression with a collation",
+        ),
         ("SELECT name, count(*) FROM t GROUP BY name", "not BINARY"),
         ("SELECT count(*) FROM t GROUP BY upper(name)", "not BINARY"),
         (

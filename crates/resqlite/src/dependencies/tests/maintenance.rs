@@ -151,6 +151,10 @@ fn rows_that_cannot_be_named_or_compared_are_not_maintained() {
             "SELECT name AS n FROM t ORDER BY n",
             "whose collation is not known",
         ),
+        (
+            "SELECT d FROM u ORDER BY d = 'x' COLLATE NOCASE",
+            "an expression with a collation",
+        ),
         ("SELECT d FROM u ORDER BY ?", "a parameter"),
     ] {
         let told = db.why_not(sql);
