@@ -338,6 +338,10 @@ pub(super) fn meaning(sql: &str, tokens: &[Token]) -> Meaning {
         [table, dot, column] if dot.kind == TK_DOT && name(sql, table).and(name(sql, column)).is_some() => {
             Meaning::Qualified
         }
+        // A column keeps its affinity with the name of its schema, too.
+        [schema, dot, _, last, _] if [dot.kind, last.kind] == [TK_DOT; 2] && name(sql, schema).is_some() => {
+            meaning(sql, &tokens[2..])
+        }
         [function, ..] if HINTS.iter().any(|hint| hint.eq_ignore_ascii_case(text(function))) => {
             Meaning::Hidden
         }
@@ -470,7 +474,7 @@ mod tests {
 
     #[test]
     fn names_and_numbers_are_found_where_sqlite_finds_them() {
-        let sql = "SELECT 1 FROM t ORDER BY (a), ((2)), +3, (+0x4), key, +a, -1, (a) + (b), ('a'), likely(a), x'61'";
+        let sql = "SELECT 1 FROM t ORDER BY (a), ((2)), +3, (+0x4), key, +a, -1, (a) + (b), ('a'), likely(a), x'61', t.a, main.t.a";
         let terms = Clauses::cut(sql).unwrap().order;
         let meanings: Vec<_> = terms.into_iter().map(|term| term.meaning).collect();
         assert_eq!(
@@ -487,6 +491,8 @@ mod tests {
                 Meaning::Expression,
                 Meaning::Hidden,
                 Meaning::Expression,
+                Meaning::Qualified,
+                Meaning::Qualified,
             ]
         );
     }

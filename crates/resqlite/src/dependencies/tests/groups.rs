@@ -112,6 +112,16 @@ fn a_group_by_an_expression_has_a_column_for_it() {
 }
 
 #[test]
+fn a_column_keeps_its_affinity_with_the_name_of_its_schema() {
+    let db = db(SHOP);
+    let plan = db.groups("SELECT (main.t.list) = '5' FROM t GROUP BY main.t.list");
+    assert_eq!(
+        plain(&plan.output, &plan),
+        "SELECT ( main . t . list ) = '5', \"t\".\"list\" FROM groups AS \"t\" ORDER BY \"t\".\"list\""
+    );
+}
+
+#[test]
 fn distinct_rows_are_groups_of_all_their_columns() {
     let plan = db(SHOP).groups("SELECT DISTINCT list, n > 5 AS high FROM t ORDER BY list DESC");
     assert!(plan.is_grouped);
