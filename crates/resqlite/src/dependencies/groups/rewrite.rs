@@ -109,7 +109,8 @@ fn same(left_text: &str, left: &Token, right_text: &str, right: &Token) -> bool 
     let (one, other) = (&left_text[left.span.clone()], &right_text[right.span.clone()]);
     left.kind == right.kind
         && match left.kind {
-            TK_STRING => one == other,
+            // `:a` and `:A` are two parameters.
+            TK_STRING | TK_VARIABLE => one == other,
             _ => one.eq_ignore_ascii_case(other),
         }
 }

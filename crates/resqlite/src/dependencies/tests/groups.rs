@@ -193,6 +193,10 @@ fn what_sqlite_may_show_in_several_ways_is_not_maintained() {
             "neither grouped by nor aggregated",
         ),
         (
+            "SELECT n % :A, count(*) FROM t GROUP BY n % :a",
+            "neither grouped by nor aggregated",
+        ),
+        (
             "SELECT list FROM t GROUP BY list ORDER BY max(note) = 'x' COLLATE NOCASE",
             "an expression with a collation",
         ),
