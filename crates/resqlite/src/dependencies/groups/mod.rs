@@ -542,6 +542,10 @@ impl<'a> Maker<'a> {
             {
                 return refuse("it uses a column that is neither grouped by nor aggregated");
             }
+            // In the table of groups, it could mean one of its further columns.
+            if mention.name.starts_with('#') {
+                return refuse("it uses a name that begins with #");
+            }
             let name = mention.name.to_ascii_lowercase();
             if self.planner.tools.catalog.reads_subtypes(&name)? {
                 return refuse("it calls a function that knows JSON from other text");

@@ -228,6 +228,10 @@ fn what_sqlite_may_show_in_several_ways_is_not_maintained() {
         ("SELECT sum(a) FROM strict", "ANY"),
         ("SELECT count(b) FROM odd", "begins with #"),
         (
+            "SELECT n % 2 AS \"#a0\", sum(n) FROM t GROUP BY n % 2 HAVING \"#a0\" = 1",
+            "begins with #",
+        ),
+        (
             "SELECT list, count(*) FROM t GROUP BY list LIMIT abs(3)",
             "numbers and parameters",
         ),
