@@ -16,11 +16,11 @@ pub struct StreamStats {
     pub skipped_by_column: u64,
     /// Commits that caused no re-run because they changed no row that fulfils the conditions of the queries.
     pub skipped_by_key: u64,
-    /// Re-runs of the queries.
+    /// Re-runs of the queries. The first run is none, nor are audits.
     pub reruns: u64,
-    /// Those of the re-runs that asked only for rows that come from changed base rows.
+    /// Those of the re-runs that looked only at changed base rows. Of several queries, all did.
     pub maintained: u64,
-    /// How many base rows they asked for.
+    /// How many changed base rows the re-runs looked at.
     pub rows_asked: u64,
     /// Re-runs that had the same result as before, so that nothing was emitted.
     pub unchanged: u64,
@@ -40,7 +40,7 @@ pub struct StreamStats {
     pub last_reason: Option<Reason>,
     /// How long the last run took, in microseconds.
     pub last_micros: u64,
-    /// How long all runs took together, in microseconds.
+    /// How long all runs took together, with the first and the audits, in microseconds.
     pub total_micros: u64,
     /// The number of rows of the result, or of all results together.
     pub rows: u64,

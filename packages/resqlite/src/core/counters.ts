@@ -16,9 +16,9 @@ export interface StreamStats {
   skippedByKey: number
   /** Re-runs of the queries. The first run is none, nor are audits. */
   reruns: number
-  /** Those of the re-runs that asked only for rows that come from changed base rows. Of several queries, all did. */
+  /** Those of the re-runs that looked only at changed base rows. Of several queries, all did. */
   maintained: number
-  /** How many base rows the re-runs asked for. */
+  /** How many changed base rows the re-runs looked at. */
   rowsAsked: number
   /** Re-runs that had the same result as before, so that nothing was emitted. */
   unchanged: number
