@@ -74,6 +74,37 @@ pub struct sqlite3_module {
     >,
 }
 
+impl sqlite3_module {
+    /// A module without any functions.
+    pub const EMPTY: Self = Self {
+        iVersion: 0,
+        xCreate: None,
+        xConnect: None,
+        xBestIndex: None,
+        xDisconnect: None,
+        xDestroy: None,
+        xOpen: None,
+        xClose: None,
+        xFilter: None,
+        xNext: None,
+        xEof: None,
+        xColumn: None,
+        xRowid: None,
+        xUpdate: None,
+        xBegin: None,
+        xSync: None,
+        xCommit: None,
+        xRollback: None,
+        xFindFunction: None,
+        xRename: None,
+        xSavepoint: None,
+        xRelease: None,
+        xRollbackTo: None,
+        xShadowName: None,
+        xIntegrity: None,
+    };
+}
+
 #[repr(C)]
 #[derive(Debug)]
 pub struct sqlite3_vtab {

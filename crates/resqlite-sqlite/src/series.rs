@@ -23,13 +23,10 @@ const ASCENDING: c_int = 1 << ARGUMENTS;
 const DESCENDING: c_int = ASCENDING << 1;
 
 static MODULE: ffi::sqlite3_module = ffi::sqlite3_module {
-    iVersion: 0,
-    // Not to be created: it is always there.
-    xCreate: None,
+    // Without xCreate it is not to be created: it is always there.
     xConnect: Some(connect),
     xBestIndex: Some(plan),
     xDisconnect: Some(disconnect),
-    xDestroy: None,
     xOpen: Some(open),
     xClose: Some(close),
     xFilter: Some(start),
@@ -37,18 +34,7 @@ static MODULE: ffi::sqlite3_module = ffi::sqlite3_module {
     xEof: Some(is_over),
     xColumn: Some(column),
     xRowid: Some(rowid),
-    xUpdate: None,
-    xBegin: None,
-    xSync: None,
-    xCommit: None,
-    xRollback: None,
-    xFindFunction: None,
-    xRename: None,
-    xSavepoint: None,
-    xRelease: None,
-    xRollbackTo: None,
-    xShadowName: None,
-    xIntegrity: None,
+    ..ffi::sqlite3_module::EMPTY
 };
 
 /// Makes the function known to a connection.

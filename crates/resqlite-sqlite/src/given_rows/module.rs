@@ -29,13 +29,10 @@ struct Cursor {
 }
 
 pub(super) static MODULE: ffi::sqlite3_module = ffi::sqlite3_module {
-    iVersion: 0,
-    // Not to be created: it is always there.
-    xCreate: None,
+    // Without xCreate it is not to be created: it is always there.
     xConnect: Some(connect),
     xBestIndex: Some(plan),
     xDisconnect: Some(disconnect),
-    xDestroy: None,
     xOpen: Some(open),
     xClose: Some(close),
     xFilter: Some(start),
@@ -43,18 +40,7 @@ pub(super) static MODULE: ffi::sqlite3_module = ffi::sqlite3_module {
     xEof: Some(is_over),
     xColumn: Some(column),
     xRowid: Some(rowid),
-    xUpdate: None,
-    xBegin: None,
-    xSync: None,
-    xCommit: None,
-    xRollback: None,
-    xFindFunction: None,
-    xRename: None,
-    xSavepoint: None,
-    xRelease: None,
-    xRollbackTo: None,
-    xShadowName: None,
-    xIntegrity: None,
+    ..ffi::sqlite3_module::EMPTY
 };
 
 pub(super) unsafe extern "C" fn destroy(data: *mut c_void) {
