@@ -391,6 +391,11 @@ impl<'r> StatementRun<'r> {
                 kept: KeptNow::Groups(groups),
                 ..
             }) => groups.plan.needed_images(),
+            // Nobody looks at them any more.
+            New::Whole(Whole {
+                kept: KeptNow::Unfit, ..
+            }) => Box::default(),
+            _ if part.is_unfit => Box::default(),
             _ => part.dependencies.images.clone(),
         };
         if is_known && images == part.dependencies.images {
