@@ -516,7 +516,7 @@ fn definition(connection: &Connection, table: &str) -> Result<String> {
 }
 
 fn is_empty(connection: &Connection, table: &str) -> Result<bool> {
-    let table = crate::connection::schemas::quoted(table, '"');
+    let table = crate::core::names::quoted(table, '"');
     let found = connection.query_text(&format!("SELECT EXISTS (SELECT 1 FROM main.{table})"))?;
     Ok(found.as_deref() == Some("0"))
 }

@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use resqlite_sqlite::{Connection, ValueRef};
 
 use crate::{
-    connection::schemas::quoted,
-    core::error::Result,
+    core::{
+        error::Result,
+        names::{quoted, rowid_name},
+    },
     entries::{Draft, EntryColumn, EntryKey, EntryTable},
 };
 
@@ -126,8 +128,7 @@ impl Reading {
 
     fn shape(mut self) -> (String, Shape) {
         self.key.sort_unstable();
-        let is_free = |name: &&str| !self.names.iter().any(|column| column.eq_ignore_ascii_case(name));
-        let rowid = ["rowid", "_rowid_", "oid"].into_iter().find(is_free);
+        let rowid = rowid_name(&self.names);
         let nature = match self.name.as_str() {
             _ if self.is_virtual => Nature::Virtual,
             POSITION_TABLE => Nature::Position,

@@ -5,7 +5,7 @@ use std::{collections::HashMap, rc::Rc, sync::Arc};
 use resqlite_live::{ROWID, RowNames, TableName, fault::planted};
 use resqlite_sqlite::{Connection, ValueRef};
 
-use crate::core::error::Result;
+use crate::core::{error::Result, names::rowid_name};
 
 /// What is known about all tables, by schema, then table.
 #[derive(Default)]
@@ -151,12 +151,6 @@ impl Listed {
             columns: columns.into(),
         }))
     }
-}
-
-/// A name by which SQL can read the rowid of a table with these columns.
-fn rowid_name(columns: &[Arc<str>]) -> Option<&'static str> {
-    let is_free = |name: &&str| !columns.iter().any(|column| column.eq_ignore_ascii_case(name));
-    ["rowid", "_rowid_", "oid"].into_iter().find(is_free)
 }
 
 fn list_tables(connection: &Connection) -> Result<Vec<Listed>> {

@@ -2,8 +2,8 @@
 
 use resqlite_sqlite::Connection;
 
-use super::schemas::{attached, quoted};
-use crate::core::error::Result;
+use super::schemas::attached;
+use crate::core::{error::Result, names::quoted};
 
 /// Detaches what is attached, and attaches `wanted` (names and files) instead.
 pub(super) fn replace(connection: &Connection, wanted: &[(String, String)]) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use resqlite_sqlite::Connection;
 
-use crate::core::error::Result;
+use crate::core::{error::Result, names::quoted};
 
 /// All databases that a connection has: name and path.
 pub(crate) fn databases(connection: &Connection) -> Result<Vec<(String, String)>> {
@@ -32,10 +32,4 @@ pub(crate) fn touch_all(connection: &Connection) -> Result<()> {
         connection.query_text(&sql)?;
     }
     Ok(())
-}
-
-/// Text in quotes, as SQL has them.
-pub(crate) fn quoted(text: &str, quote: char) -> String {
-    let doubled = text.replace(quote, &format!("{quote}{quote}"));
-    format!("{quote}{doubled}{quote}")
 }

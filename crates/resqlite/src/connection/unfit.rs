@@ -3,11 +3,8 @@
 use resqlite_sqlite::Connection;
 
 use crate::{
-    connection::{
-        location::identity_of,
-        schemas::{databases, quoted},
-    },
-    core::error::Result,
+    connection::{location::identity_of, schemas::databases},
+    core::{error::Result, names::quoted},
 };
 
 /// Detaches databases that have no file, as readers would not find them, and files that are open already under another

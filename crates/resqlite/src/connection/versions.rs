@@ -1,7 +1,6 @@
 //! SQLite's own counts of changes, per database of a connection. They show what other processes have done.
 
-use super::schemas::quoted;
-use crate::core::error::Result;
+use crate::core::{error::Result, names::quoted};
 
 /// One count of the main database and of each attached one, by name. The default is not known, and equals none that was
 /// read.

@@ -1,10 +1,11 @@
 //! What every room uses: errors, bounds, locks, queues, spinning, cancellation tokens, values, parameters,
-//! functions, extensions, options.
+//! names, functions, extensions, options.
 
 pub(crate) mod error;
 pub(crate) mod extension;
 pub(crate) mod function;
 pub mod limits;
+pub(crate) mod names;
 pub(crate) mod options;
 pub mod params;
 #[cfg(feature = "profile")]

@@ -3,7 +3,7 @@
 use resqlite_live::{ColumnSet, TableName};
 use resqlite_sqlite::{Connection, Statement, ValueRef};
 
-use crate::core::error::Result;
+use crate::core::{error::Result, names::quoted};
 
 /// All schemas, in SQLite's numbering.
 pub(super) struct Catalog<'c> {
@@ -234,8 +234,8 @@ impl Schema {
 }
 
 fn read_objects(connection: &Connection, schema: &str) -> Result<Vec<Object>> {
-    let schema = schema.replace('"', "\"\"");
-    let sql = format!("SELECT type, name, tbl_name, rootpage, sql FROM \"{schema}\".sqlite_schema");
+    let schema = quoted(schema, '"');
+    let sql = format!("SELECT type, name, tbl_name, rootpage, sql FROM {schema}.sqlite_schema");
     let mut list = rows(connection, &sql, &[])?;
     let mut objects = Vec::new();
     while list.step()? {

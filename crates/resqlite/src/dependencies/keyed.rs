@@ -5,11 +5,11 @@ use resqlite_sqlite::Connection;
 
 use super::{
     catalog::{Catalog, Column, Found},
-    names::{is_rowid, quoted},
     plan::{ArmPlan, Place, Rows, Stop},
     syntax::{Join, Refused},
     tables::{Kind, Table},
 };
+use crate::core::names::{quoted, rowid_name};
 
 /// Finds out how results are maintained.
 pub(super) struct Planner<'a> {
@@ -65,23 +65,16 @@ impl Planner<'_> {
         let key = if without_rowid {
             self.primary_key(&table.name)?
         } else {
-            let is_free = |name: &&&str| {
-                columns
-                    .iter()
-                    .all(|column| !column.name.eq_ignore_ascii_case(name))
+            let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
+            let Some(name) = rowid_name(&names) else {
+                return refuse("the rowid of a table has no name");
             };
-            let name = ["rowid", "_rowid_", "oid"].iter().find(is_free);
-            debug_assert!(name.is_none_or(|name| is_rowid(name)));
-            vec![(
-                ROWID,
-                name.ok_or(Stop::Refused("the rowid of a table has no name"))?
-                    .to_string(),
-            )]
+            vec![(ROWID, name.to_owned())]
         };
         let Some(called) = &place.called else {
             return refuse("a table has no name");
         };
-        let qualified = |column: String| format!("{}.{}", quoted(called), quoted(&column));
+        let qualified = |column: String| format!("{}.{}", quoted(called, '"'), quoted(&column, '"'));
         let key = key.into_iter().map(|(column, name)| (column, qualified(name)));
         let key = key.collect();
         Ok(Keyed { place, table, key })

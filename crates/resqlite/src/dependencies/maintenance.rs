@@ -461,20 +461,10 @@ pub(super) fn ordered_by(term: &Term<'_>, select: &Select, columns: usize) -> Re
 
 /// The column of the result that has this name of its own.
 fn alias(name: &str, outputs: &[Output]) -> Result<Option<usize>, Refused> {
-    for (at, output) in outputs.iter().enumerate() {
-        match output {
-            output if output.is_called(name) => {
-                let stars = outputs[..at]
-                    .iter()
-                    .any(|output| matches!(output, Output::Star(_)));
-                return if stars {
-                    Err("it is ordered by a name behind *")
-                } else {
-                    Ok(Some(at))
-                };
-            }
-            _ => {}
-        }
+    let found = outputs.iter().position(|output| output.is_called(name));
+    let mut before = outputs[..found.unwrap_or(0)].iter();
+    if before.any(|output| matches!(output, Output::Star(_))) {
+        return Err("it is ordered by a name behind *");
     }
-    Ok(None)
+    Ok(found)
 }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use sqlite3_parser::ast::{As, Name};
 
+use crate::core::names::ROWID_NAMES;
+
 /// A name without the quotes around it: `"a""b"`, `` `a` ``, `[a]`, `'a'` or `a`.
 pub(super) fn unquoted(name: &str) -> Cow<'_, str> {
     let Some(quote @ ('"' | '`' | '\'' | '[')) = name.chars().next() else {
@@ -18,11 +20,6 @@ pub(super) fn unquoted(name: &str) -> Cow<'_, str> {
     inner
         .replace(&format!("{quote}{quote}"), &quote.to_string())
         .into()
-}
-
-/// A name as SQL spells it in any case.
-pub(super) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// A name in a statement, without the quotes around it.
@@ -45,9 +42,7 @@ pub(super) fn is_internal(table: &str) -> bool {
 
 /// Whether every table with rowids has a column of this name, declared or not.
 pub(super) fn is_rowid(column: &str) -> bool {
-    ["rowid", "oid", "_rowid_"]
-        .iter()
-        .any(|name| name.eq_ignore_ascii_case(column))
+    ROWID_NAMES.iter().any(|name| name.eq_ignore_ascii_case(column))
 }
 
 #[cfg(test)]

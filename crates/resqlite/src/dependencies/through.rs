@@ -19,12 +19,12 @@ use super::{
     catalog::Found,
     clauses::{Token, cut_at, listed, span, split, tokens},
     keyed::{Keyed, Planner, refuse},
-    names::quoted,
     parse,
     plan::{ArmPlan, Place, Plan, Rows, Stop},
     syntax::{Arm, CommonTable, Join, Output, Relation, Select, Source},
     tokens::UNREADABLE,
 };
+use crate::core::names::quoted;
 
 /// A statement whose sources give the keys of their base rows.
 pub(super) struct Seen<'p> {
@@ -175,8 +175,8 @@ impl<'t, 'p> Text<'t, 'p> {
         };
         let (called, alias) = match (&place.called, &source.alias) {
             (None, _) => return refuse(NO_TABLE),
-            (Some(called), Some(_)) => (quoted(called), String::new()),
-            (Some(called), None) => (quoted(called), format!(" AS {}", quoted(called))),
+            (Some(called), Some(_)) => (quoted(called, '"'), String::new()),
+            (Some(called), None) => (quoted(called, '"'), format!(" AS {}", quoted(called, '"'))),
         };
         self.rename(first, source, format!("{given}{alias}"));
         Ok(Keyed {
@@ -231,7 +231,7 @@ impl<'t, 'p> Text<'t, 'p> {
             key: inside
                 .key
                 .into_iter()
-                .map(|(column, name)| (column, format!("{}.{name}", quoted(&called))))
+                .map(|(column, name)| (column, format!("{}.{name}", quoted(&called, '"'))))
                 .collect(),
         });
         Ok(outside.collect())
@@ -240,7 +240,8 @@ impl<'t, 'p> Text<'t, 'p> {
     fn add_alias(&mut self, end: usize) -> String {
         let alias = format!("#s{}", self.keys);
         let end = self.tokens[end].span.end;
-        self.edits.push((end..end, format!(" AS {}", quoted(&alias))));
+        self.edits
+            .push((end..end, format!(" AS {}", quoted(&alias, '"'))));
         alias
     }
 
@@ -293,7 +294,7 @@ impl<'t, 'p> Text<'t, 'p> {
         text.edits.push((end..sql.len(), String::new()));
         let alias = match source.alias {
             Some(_) => String::new(),
-            None => format!(" AS {}", quoted(name)),
+            None => format!(" AS {}", quoted(name, '"')),
         };
         self.rename(first, source, format!("({}){alias}", text.edited()));
         self.is_ordered_inside |= text.is_ordered_inside;
@@ -326,7 +327,7 @@ impl<'t, 'p> Text<'t, 'p> {
         self.edits.extend(edits);
         let mut added = String::new();
         for (_, name) in keyed.iter_mut().flat_map(|source| &mut source.key) {
-            let key = quoted(&format!("#k{}", self.keys));
+            let key = quoted(&format!("#k{}", self.keys), '"');
             self.keys += 1;
             added += &format!(", {name} AS {key}");
             *name = key;
@@ -372,7 +373,7 @@ impl<'t, 'p> Text<'t, 'p> {
                 [.., alias] if output.has_alias() => alias.span.start,
                 _ => end,
             };
-            (start..end, format!(" AS {}", quoted(name)))
+            (start..end, format!(" AS {}", quoted(name, '"')))
         });
         Ok(named.collect())
     }
@@ -416,7 +417,7 @@ fn columns(place: &Place) -> Result<String, Stop> {
     let called = place
         .called
         .as_deref()
-        .map(|called| format!("{}.", quoted(called)));
+        .map(|called| format!("{}.", quoted(called, '"')));
     let called = called.unwrap_or_default();
     let Rows::Query(_, outputs) = &place.rows else {
         return Ok(format!("{called}*"));
@@ -434,7 +435,7 @@ fn columns(place: &Place) -> Result<String, Stop> {
     }
     let names: Vec<String> = names
         .iter()
-        .map(|name| format!("{called}{}", quoted(name)))
+        .map(|name| format!("{called}{}", quoted(name, '"')))
         .collect();
     Ok(names.join(", "))
 }

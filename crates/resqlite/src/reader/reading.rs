@@ -11,9 +11,8 @@ use crate::{
         location::Location,
         open::open,
         schema_epoch::{SchemaEpoch, SeenEpoch},
-        schemas::quoted,
     },
-    core::{error::Result, limits, options::Settings},
+    core::{error::Result, limits, names::quoted, options::Settings},
     guard::authorizer::Role,
     requests::holders::Holders,
 };

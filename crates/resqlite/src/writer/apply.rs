@@ -14,12 +14,10 @@ use resqlite_sqlite::{ValueRef, codes};
 
 use super::{Writer, entry::refuse_late, job::ApplyJob};
 use crate::{
-    connection::{
-        open::{end_script, set_foreign_keys},
-        schemas::quoted,
-    },
+    connection::open::{end_script, set_foreign_keys},
     core::{
         error::{EntryFault, Error, Result},
+        names::quoted,
         options::Durability,
         sync::lock,
     },

@@ -5,11 +5,11 @@ use resqlite_sqlite::{Connection, codes};
 
 use super::Writer;
 use crate::{
-    connection::{
-        open::set_foreign_keys,
-        schemas::{databases, quoted},
+    connection::{open::set_foreign_keys, schemas::databases},
+    core::{
+        error::{Error, Result},
+        names::quoted,
     },
-    core::error::{Error, Result},
 };
 
 /// Violations that an error names.

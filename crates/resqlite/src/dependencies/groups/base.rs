@@ -3,14 +3,12 @@
 use resqlite_live::{ROWID, TableName, fault::planted};
 use resqlite_sqlite::Connection;
 
-use crate::dependencies::{
-    affinity::Affinity,
-    catalog::Column,
-    clauses::Mention,
-    given_tables::GivenTable,
-    keyed::refuse,
-    names::{is_rowid, quoted},
-    plan::Stop,
+use crate::{
+    core::names::quoted,
+    dependencies::{
+        affinity::Affinity, catalog::Column, clauses::Mention, given_tables::GivenTable, keyed::refuse,
+        names::is_rowid, plan::Stop,
+    },
 };
 
 /// The only table of FROM.
@@ -59,7 +57,7 @@ impl<'a> Base<'a> {
         let named = (0..).zip(&columns);
         Ok(Self {
             name,
-            called: quoted(called),
+            called: quoted(called, '"'),
             named: named
                 .map(|(at, column)| (column.name.clone(), Some(at)))
                 .collect(),
@@ -117,14 +115,14 @@ impl<'a> Base<'a> {
         let named = self.named.iter().find(|(_, named)| *named == Some(column));
         let own = &self.columns[usize::from(column)].name;
         let name = named.map_or(own, |(name, _)| name);
-        format!("{}.{}", self.called, quoted(name))
+        format!("{}.{}", self.called, quoted(name, '"'))
     }
 
     /// The table of groups as a SELECT gives it to the statement, which adds these columns.
     pub(super) fn seen_groups(&self, groups: &GivenTable, more: impl Iterator<Item = String>) -> String {
         let columns = self.named.iter().filter_map(|(name, column)| {
             let own = &self.columns[usize::from((*column)?)].name;
-            Some(format!("{} AS {}", quoted(own), quoted(name)))
+            Some(format!("{} AS {}", quoted(own, '"'), quoted(name, '"')))
         });
         let columns: Vec<String> = columns.chain(more).collect();
         format!(
@@ -144,7 +142,7 @@ impl<'a> Base<'a> {
                 Affinity::Text => " TEXT",
                 Affinity::Blob => "",
             };
-            let (name, collation) = (quoted(&column.name), quoted(&column.collation));
+            let (name, collation) = (quoted(&column.name, '"'), quoted(&column.collation, '"'));
             format!("{name}{affinity} COLLATE {collation}")
         });
         GivenTable::new(&own.chain(more).collect::<Vec<_>>().join(", "))

@@ -1,0 +1,19 @@
+//! Names and texts as SQL spells them.
+
+/// The names by which SQL can read the rowid of a table, if no column has them.
+pub(crate) const ROWID_NAMES: [&str; 3] = ["rowid", "_rowid_", "oid"];
+
+/// A name by which SQL can read the rowid of a table with these columns.
+pub(crate) fn rowid_name(columns: &[impl AsRef<str>]) -> Option<&'static str> {
+    let is_free = |name: &&str| {
+        let mut columns = columns.iter();
+        !columns.any(|column| column.as_ref().eq_ignore_ascii_case(name))
+    };
+    ROWID_NAMES.into_iter().find(is_free)
+}
+
+/// Text in quotes.
+pub(crate) fn quoted(text: &str, quote: char) -> String {
+    let doubled = text.replace(quote, &format!("{quote}{quote}"));
+    format!("{quote}{doubled}{quote}")
+}
