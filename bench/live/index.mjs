@@ -14,7 +14,6 @@ import { busyReader } from './busy.mjs'
 import { churn } from './churn.mjs'
 import { columns } from './columns.mjs'
 import { crowded } from './crowded.mjs'
-import { events } from './events.mjs'
 import { foreign } from './foreign.mjs'
 import { growth } from './growth/index.mjs'
 import { idle } from './idle.mjs'
@@ -25,6 +24,7 @@ import { list } from './list.mjs'
 import { listeners } from './listeners.mjs'
 import { manyKeys } from './many-keys.mjs'
 import { ownersFanOut } from './owners.mjs'
+import { sockets } from './sockets.mjs'
 import { stalled } from './stalled.mjs'
 import { subscribing } from './subscribing.mjs'
 import { suite } from './suite.mjs'
@@ -54,5 +54,6 @@ export const liveWorkloads = [
   burst,
   suite,
   listeners,
-  events,
+
+  sockets,
 ]

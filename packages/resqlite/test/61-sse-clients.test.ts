@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Database } from 'resqlite'
 import { sendSSE } from 'resqlite/sse'
-import { CLIENTS_PER_TURN } from '../src/sse/limits'
+import { CLIENTS_PER_TURN, MAX_REST_MILLISECONDS, REST_PER_ROUND } from '../src/sse/limits'
 import { Rounds } from '../src/sse/rounds'
 import { random } from './support/random'
 import { EventReader, FakeResponse, Replica, serve } from './support/sse'
@@ -12,6 +12,7 @@ const SCHEMA = 'CREATE TABLE t(id INTEGER PRIMARY KEY, place REAL, v)'
 const SQL = 'SELECT id, v FROM t ORDER BY place, id'
 const KEY = { key: 'id' } as const
 
+const nothing = () => {}
 const openStreams = async (db: Database) => (await db.diagnostics()).streams.open
 const asRows = (rows: readonly object[]) => JSON.stringify(rows)
 
@@ -166,7 +167,7 @@ async function thousand(t: TestContext, db: Database) {
 test('a round serves a few clients per turn of the event loop, also those that come, but none that left', async () => {
   const members = new Set(Array.from({ length: 300 }, (_, i) => i))
   const visited: number[] = []
-  const rounds = new Rounds(members, (member) => visited.push(member))
+  const rounds = new Rounds(members, (member) => visited.push(member), nothing)
   rounds.start()
   assert.ok(visited.length <= CLIENTS_PER_TURN)
   members.delete(299)
@@ -178,11 +179,30 @@ test('a round serves a few clients per turn of the event loop, also those that c
 test('a round that becomes due during another one follows it, and two are one', async () => {
   const visited: number[] = []
   const members = new Set([0, 1])
-  const rounds = new Rounds(members, (member) => {
+  const again = (member: number) => {
     if (visited.push(member) <= 2) rounds.start()
-  })
+  }
+  const rounds = new Rounds(members, again, nothing)
   rounds.start()
   while (visited.length < 4) await new Promise(setImmediate)
   await new Promise(setImmediate)
   assert.deepEqual(visited, [0, 1, 0, 1])
+})
+
+test('after a round that took long, the next one waits for longer than that', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const visited: number[] = []
+  const slowly = (member: number) => {
+    visited.push(member)
+    for (const end = performance.now() + 2; performance.now() < end; );
+  }
+  const rounds = new Rounds(new Set([0]), slowly, nothing)
+  rounds.start()
+  rounds.start()
+  for (let turn = 0; turn < 4; turn++) await new Promise(setImmediate)
+  assert.deepEqual(visited, [0])
+  t.mock.timers.tick(2 * REST_PER_ROUND - 1)
+  assert.deepEqual(visited, [0])
+  t.mock.timers.tick(MAX_REST_MILLISECONDS)
+  assert.deepEqual(visited, [0, 0])
 })

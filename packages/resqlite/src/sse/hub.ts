@@ -33,7 +33,11 @@ export class Hub {
   readonly #key: Columns
   readonly #query: KeyedQuery
   readonly #clients = new Set<HubClient>()
-  readonly #rounds = new Rounds(this.#clients, (client) => client.serve())
+  readonly #rounds = new Rounds(
+    this.#clients,
+    (client) => client.serve(),
+    () => this.#refresh(),
+  )
   /** The latest version, to which all events lead. */
   readonly #head: Position = { version: 0, missed: undefined, own: undefined }
   #commit = 0
@@ -86,19 +90,13 @@ export class Hub {
     if (patches !== undefined) this.#query.emitted(patches)
     if (this.#seen === this.shared.version) return
     this.#seen = this.shared.version
-    try {
-      this.#advance()
-    } catch (error) {
-      for (const client of [...this.#clients]) client.fail(error)
-      return
-    }
     this.#rounds.start()
   }
 
-  /** Brings a client to the latest version. Returns undefined if it is there. */
+  /** Brings a client to the latest version. Returns undefined if it is there, or as up to date as all. */
   next(position: Position): ServerEvent | undefined {
     const since = position.version
-    if (since === this.#head.version) return undefined
+    if (since === this.#head.version || !this.#refresh()) return undefined
     const known = since === 0 ? this.#full?.deref() : this.#patches.get(since)
     if (known === undefined) return this.#encode(this.#query.advance(position) as Step)
     this.#place(position)
@@ -110,6 +108,7 @@ export class Hub {
    * longer known, or larger than the whole result.
    */
   resume(version: number, position: Position): ServerEvent[] | undefined {
+    if (!this.#refresh()) return []
     const events = this.#history.between(version, this.#head.version)
     if (events === undefined) return undefined
     this.#place(position)
@@ -129,9 +128,19 @@ export class Hub {
     position.missed = undefined
   }
 
-  #advance(): void {
-    const step = this.#query.advance(this.#head)
-    if (step === undefined) return
+  /** Takes over the latest result. Returns whether that is possible; if not, all clients have been told. */
+  #refresh(): boolean {
+    try {
+      const step = this.#query.advance(this.#head)
+      if (step !== undefined) this.#advance(step)
+      return true
+    } catch (error) {
+      for (const client of [...this.#clients]) client.fail(error)
+      return false
+    }
+  }
+
+  #advance(step: Step): void {
     this.#commit = step.commit
     this.#patches.clear()
     this.#full = undefined

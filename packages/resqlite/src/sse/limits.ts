@@ -24,3 +24,12 @@ export const STREAM_BYTES = 64 * 1024
  * that, which takes some microseconds for each.
  */
 export const CLIENTS_PER_TURN = 128
+
+/**
+ * After a round in which all clients were served, a hub rests for so many times as long as the round took: events take at
+ * most a tenth of the time of the event loop.
+ */
+export const REST_PER_ROUND = 9
+
+/** The longest rest, so that clients of a crowded hub see what has changed without much delay. */
+export const MAX_REST_MILLISECONDS = 200

@@ -1,44 +1,59 @@
 import { TURN_MILLISECONDS } from '../core/limits'
-import { CLIENTS_PER_TURN } from './limits'
+import { CLIENTS_PER_TURN, MAX_REST_MILLISECONDS, REST_PER_ROUND } from './limits'
 
-/** Visits all members in rounds, a few in each turn of the event loop. Members may come and go meanwhile. */
+/**
+ * Visits all members in rounds, a few in each turn of the event loop, and rests after a round for longer than it took. So
+ * the time that members cost is bounded, however often rounds are due. Members may come and go meanwhile.
+ */
 export class Rounds<T> {
   readonly #members: Set<T>
   readonly #visit: (member: T) => void
-  /** The round that has begun. */
-  #round: Iterator<T> | undefined
+  readonly #prepare: () => void
+  /** A round is under way, or the rest after it. */
+  #isUnderWay = false
   #isDue = false
 
-  constructor(members: Set<T>, visit: (member: T) => void) {
+  /** `prepare`: called before each round. */
+  constructor(members: Set<T>, visit: (member: T) => void, prepare: () => void) {
     this.#members = members
     this.#visit = visit
+    this.#prepare = prepare
   }
 
-  /** Begins another round: now, or after the one that has begun. */
+  /** Begins another round: now, or after the one that is under way. */
   start(): void {
     this.#isDue = true
-    if (this.#round === undefined) this.#turn()
+    if (!this.#isUnderWay) this.#begin()
   }
 
-  #turn(): void {
+  #begin(): void {
+    this.#isUnderWay = this.#isDue
+    if (!this.#isDue) return
+    this.#isDue = false
+    const began = performance.now()
+    this.#prepare()
+    this.#turn(this.#members.values(), began)
+  }
+
+  #turn(members: Iterator<T>, began: number): void {
     const end = performance.now() + TURN_MILLISECONDS
-    let visits = 0
-    for (let member = this.#next(); member !== undefined; member = this.#next()) {
-      this.#visit(member)
-      if (++visits < CLIENTS_PER_TURN && performance.now() <= end) continue
-      setImmediate(() => this.#turn())
-      return
+    for (let visits = 0; visits < CLIENTS_PER_TURN && (visits === 0 || performance.now() <= end); visits++) {
+      const { value, done } = members.next()
+      if (done) {
+        this.#end(began)
+        return
+      }
+      this.#visit(value)
     }
+    setImmediate(() => this.#turn(members, began))
   }
 
-  #next(): T | undefined {
-    for (;;) {
-      const { value, done } = this.#round?.next() ?? { value: undefined, done: true }
-      if (!done) return value
-      this.#round = undefined
-      if (!this.#isDue) return undefined
-      this.#isDue = false
-      this.#round = this.#members.values()
-    }
+  /** What the visits have left to Node.js, such as bytes to send, is done before the next turn. It counts, too. */
+  #end(began: number): void {
+    setImmediate(() => {
+      const rest = Math.min(REST_PER_ROUND * (performance.now() - began), MAX_REST_MILLISECONDS)
+      if (rest < 1) this.#begin()
+      else setTimeout(() => this.#begin(), rest).unref()
+    })
   }
 }

@@ -1,0 +1,68 @@
+// node sockets-child.mjs: clients of a server of events, for another process.
+//
+// { open: n, port, path }: opens n connections, and answers 'open' when each has got an event.
+// { until: text }:         answers 'arrived' when each has got this text; also if that was before.
+// 'close':                 ends the connections, and answers 'closed'.
+import { connect } from 'node:net'
+
+const longest = 64 // characters of a text to wait for
+
+class Client {
+  arrived = false
+  #tail = ''
+  #socket
+
+  constructor(port, path) {
+    this.#socket = connect(port, '127.0.0.1', () => {
+      this.#socket.write(
+        `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\naccept: text/event-stream\r\n\r\n`,
+      )
+    })
+    this.#socket.setEncoding('latin1')
+    this.#socket.on('data', (text) => {
+      this.#tail += text
+      this.look()
+    })
+  }
+
+  look() {
+    if (!this.arrived && this.#tail.includes(text)) {
+      this.arrived = true
+      if (--missing === 0) process.send(answer)
+    }
+    this.#tail = this.#tail.slice(-longest - sizeOfEvent)
+  }
+
+  close() {
+    return new Promise((resolve) => this.#socket.once('close', resolve).destroy())
+  }
+}
+
+const sizeOfEvent = 4096 // the text may stand that far from the end of an event
+let clients = []
+let text = 'event:'
+let answer = 'open'
+let missing = 0
+
+process.on('message', async (message) => {
+  if (message === 'close') {
+    await Promise.all(clients.map((client) => client.close()))
+    clients = []
+    process.send('closed')
+  } else if (message.open !== undefined) {
+    wait('event:', 'open', message.open)
+    clients = Array.from({ length: message.open }, () => new Client(message.port, message.path))
+  } else {
+    wait(message.until, 'arrived', clients.length)
+    for (const client of clients) client.arrived = false
+    for (const client of clients) client.look()
+  }
+})
+process.once('disconnect', () => process.exit())
+process.send('ready')
+
+function wait(forText, thenAnswer, count) {
+  text = forText
+  answer = thenAnswer
+  missing = count
+}
