@@ -106,16 +106,24 @@ export function orderOf(names, round) {
   return round % 2 ? rotated.reverse() : rotated
 }
 
-/** Throws unless the meter itself is sane here: a sleeping loop must count as idle, a busy one as active. */
-export async function checkMeter() {
+/**
+ * Throws unless the meter itself is sane here: a sleeping loop must count as idle, a busy one as active. On a slow machine
+ * something else may keep the loop from sleeping, so it is looked at several times, and the best counts.
+ */
+export async function checkMeter(tries = 5) {
+  let [asleep, busy] = [Infinity, 0]
   await sleep(5)
-  let loop = loopNow()
-  await sleep(60)
-  const asleep = activeSince(loop)
-  loop = loopNow()
-  const until = performance.now() + 30
-  while (performance.now() < until);
-  const busy = activeSince(loop)
+  for (let i = 0; i < tries && !(asleep <= 10 && busy >= 29); i++) {
+    let loop = loopNow()
+    await sleep(60)
+    asleep = Math.min(asleep, activeSince(loop))
+    loop = loopNow()
+    const until = performance.now() + 30
+    while (performance.now() < until);
+    busy = Math.max(busy, activeSince(loop))
+  }
   if (asleep > 10 || busy < 29)
-    throw new Error(`event-loop meter: ${asleep} ms active asleep, ${busy} of 30 ms busy`)
+    throw new Error(
+      `event-loop meter: ${asleep} ms active asleep, ${busy} of 30 ms busy, the best of ${tries} tries`,
+    )
 }
