@@ -1,6 +1,7 @@
 // What the command line asks for: a run, a comparison of two, the page of all.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
+import os from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runChild } from './child.mjs'
@@ -14,6 +15,7 @@ import { progress } from './progress.mjs'
 import { loadReactivePeer, reactivePeerNames } from './reactive/peers/index.mjs'
 import { report } from './report.mjs'
 import { failure, measureWorkload, titled } from './runner.mjs'
+import { stolenBetween, ticks } from './stolen.mjs'
 import { readRun, schema, storedRuns, storeRun, Unreadable, writeRun } from './store.mjs'
 
 const modes = { run, compare, report: page, list }
@@ -74,6 +76,7 @@ async function run(options) {
 async function measured({ jobs, live, peers: names, label, quick, partial, ...config }, dir) {
   await meterChecked()
   const machine = await describeMachine(dir)
+  const before = ticks()
   const chosen = (all) => names.filter((name) => all.includes(name))
   const peers = await loadAll(
     jobs.some(({ workload }) => !workload.reactive) ? chosen(peerNames) : [],
@@ -92,6 +95,7 @@ async function measured({ jobs, live, peers: names, label, quick, partial, ...co
   }
   run.live = []
   for (const workload of live) run.live.push(await measureLive(workload, { quick, ...config }, dir))
+  Object.assign(machine, { loadAtEnd: os.loadavg()[0], stolen: stolenBetween(before, ticks()) })
   return run
 }
 

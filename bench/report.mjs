@@ -1,5 +1,6 @@
 // A run → Markdown.
 import { ratios } from './ratios.mjs'
+import { muchStolen } from './stolen.mjs'
 import { summary } from './summary.mjs'
 import { verdicts } from './verdicts.mjs'
 import { factor, rate, table, time, wording } from './wording.mjs'
@@ -14,6 +15,7 @@ export function report(run) {
     '',
     `${machineLine(machine)} · commit ${commit}`,
     '',
+    ...caution(machine),
     table(
       ['peer', 'version', 'SQLite', 'cache_size'],
       Object.entries(versions).map(([name, v]) => [name, v.version, v.sqlite ?? '–', v.cacheSize ?? '–']),
@@ -36,8 +38,18 @@ const legend = [
 function machineLine(m) {
   return (
     `${m.date} · ${m.cpu}, ${m.cores} cores, ${m.memoryGiB} GiB · ${m.system} · Node.js ${m.node} (V8 ${m.v8}) · ` +
-    `load ${m.load.toFixed(2)} at the start · fdatasync ${time(m.fdatasyncMs)} · to a sleeping thread and back ${time(m.wakeUpMs)}`
+    `load ${m.load.toFixed(2)} at the start${m.loadAtEnd === undefined ? '' : `, ${m.loadAtEnd.toFixed(2)} at the end`} · fdatasync ${time(m.fdatasyncMs)} · to a sleeping thread and back ${time(m.wakeUpMs)}`
   )
+}
+
+/** What the reader must know before the figures. */
+function caution({ stolen }) {
+  if (stolen === undefined || stolen <= muchStolen) return []
+  const percent = (100 * stolen).toFixed(1)
+  return [
+    `**${percent} % of the processors' time was stolen by the host: times are too long, and ratios less certain.**`,
+    '',
+  ]
 }
 
 // --- workloads with peers ------------------------------------------------------------------------------------
