@@ -134,6 +134,18 @@ describe('the check reports', () => {
     ['docs/figures.md', 'a.md', 'gone.md', 'there is no experiments/results/gone.md'],
     [signalsFile, '"002"', '"003"', 'experiment 003 has no record'],
     [signalsFile, '"active",', '"odd",', '/directions/0/status must be equal to one of the allowed values'],
+    [
+      signalsFile,
+      '"active",',
+      '"measurement-needed",',
+      "/directions/0 must have required property 'blockedOn",
+    ],
+    [
+      signalsFile,
+      '"openCandidates"',
+      '"blockedOnMeasurement":"odd","openCandidates"',
+      'rows waits for odd, which is no audit or workload',
+    ],
     [signalsFile, '["Rows of 2.5 ms can be longer."]', '[]', '/experiments/002/changedBeliefs must NOT have'],
     [indexFile, 'Rejected', 'Accepted', 'the index is out of date'],
     [indexFile, '<!-- end', '<!--', 'the index is out of date'],
