@@ -1,7 +1,12 @@
 // The command line → what to compare and how.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { liveWorkloads } from '../live/index.mjs'
 import { workloads } from '../workloads/index.mjs'
+import { root } from './paths.mjs'
+
+const signals = join(root, 'experiments', 'signals.json')
 
 /** What is measured unless something else is chosen; the rate of false alarms is that of this set. */
 const standard = ['select-1k', 'select-10k', 'point-64', 'insert-64', 'json-1k', 'batch-10k']
@@ -11,6 +16,7 @@ export const usage = `node ab/run.mjs <baseline> <candidate> [options]
   a side is a git ref, . (this working tree as built) or a folder with a built package
   --only id,…            workloads instead of the standard set (${standard.join(', ')});
                          a group, or a beginning of ids such as \`select\`, is chosen by its name, \`all\` is everything that is not slow
+  --direction id         the guardrails of a direction of experiments/signals.json
   --rounds n             rounds in each process (40); processes for each side, for live workloads (8)
   --processes n          processes in each pass (4)
   --quick                12 rounds, 2 processes, short samples: indications only
@@ -26,6 +32,7 @@ export function optionsFrom(argv) {
     allowNegative: true,
     options: {
       only: { type: 'string', multiple: true },
+      direction: { type: 'string' },
       rounds: { type: 'string' },
       processes: { type: 'string' },
       quick: { type: 'boolean', default: false },
@@ -46,8 +53,22 @@ export function optionsFrom(argv) {
     expect,
     failOnReproduced: values['fail-on-reproduced'],
     ...planOf({ quick, rounds: count(values, 'rounds'), processes: count(values, 'processes') }),
-    ...chosen(values.only?.flatMap((list) => list.split(','))),
+    ...chosen(names(values)),
   }
+}
+
+function names({ only, direction }) {
+  if (direction === undefined) return only?.flatMap((list) => list.split(','))
+  if (only !== undefined) throw new Error('--only and --direction: one of them')
+  return guardrailsOf(direction)
+}
+
+/** The workloads that a change in this direction must not make slower. */
+function guardrailsOf(id) {
+  const { directions } = JSON.parse(readFileSync(signals, 'utf8'))
+  const direction = directions.find((direction) => direction.id === id)
+  if (direction !== undefined) return direction.guardrails
+  throw new Error(`--direction ${id}: one of ${directions.map(({ id }) => id).join(', ')}`)
 }
 
 /**

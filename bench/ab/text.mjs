@@ -22,7 +22,16 @@ export function outcomeText({ rows, control, failed, measured }, builds) {
 const moved = (rows) => median(rows.map(({ change }) => Math.abs(change)))
 
 function outcomeTable(rows, measured) {
-  const head = ['benchmark', 'measure', 'baseline', 'Δ', 'pass 1', 'pass 2, flipped', 'verdict']
+  const head = [
+    'benchmark',
+    'measure',
+    'baseline',
+    'Δ',
+    '95 % interval',
+    'pass 1',
+    'pass 2, flipped',
+    'verdict',
+  ]
   return table(
     head,
     rows.map((row, i) => [
@@ -30,6 +39,7 @@ function outcomeTable(rows, measured) {
       row.measureTitle ?? row.measure,
       wording[row.kind](median(measured[i].passes.flat().flatMap(({ baseline }) => baseline))),
       signed(row.change),
+      row.interval.map(signed).join(' … '),
       ...row.passes.map(passText),
       row.direction ? `**${row.verdict} ${row.direction}**` : row.verdict,
     ]),

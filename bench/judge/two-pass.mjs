@@ -20,14 +20,16 @@ export const asymmetricFrom = 0.08
  * - `verdict`: reproduced, contaminated, drift-suspected, inconclusive or neutral (see README.md)
  * - `direction`: improvement or regression when reproduced, otherwise undefined
  * - `change`: the median of candidate ÷ baseline over all pairs, minus 1
+ * - `interval`: its 95 % bootstrap interval
  * - `passes`: what `judgePass` found in each
  */
 export function judgePasses(passes, { kind, better }) {
   const [first, second] = passes.map((blocks) => judgePass(blocks, kind))
-  const change = median(passes.flatMap((blocks) => blocks.flatMap(ratiosOf))) - 1
+  const ratios = passes.flatMap((blocks) => blocks.flatMap(ratiosOf))
+  const change = median(ratios) - 1
   const verdict = overall(first, second)
   const direction = verdict === 'reproduced' ? verdictOf(true, change, better) : undefined
-  return { verdict, direction, change, passes: [first, second] }
+  return { verdict, direction, change, interval: changeInterval(ratios), passes: [first, second] }
 }
 
 function overall(first, second) {
@@ -46,7 +48,7 @@ export function judgePass(blocks, kind) {
   const ratios = blocks.flatMap(ratiosOf)
   const middle = median(ratios)
   const change = middle - 1
-  const interval = medianInterval(ratios).map((ratio) => ratio - 1)
+  const interval = changeInterval(ratios)
   const processes = blocks.map((block) => median(ratiosOf(block)))
   const noise = Math.max(
     uncertainty(ratios),
@@ -69,6 +71,9 @@ export function judgePass(blocks, kind) {
     n: ratios.length,
   }
 }
+
+/** The 95 % bootstrap interval of the change. */
+const changeInterval = (ratios) => medianInterval(ratios).map((ratio) => ratio - 1)
 
 /** Three times what the MAD says about how sure the median is. */
 const uncertainty = (ratios) => (deviations * deviation(ratios)) / Math.sqrt(ratios.length)

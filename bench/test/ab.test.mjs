@@ -10,7 +10,12 @@ import { codeOf } from '../ab/main.mjs'
 import { chosen, optionsFrom } from '../ab/options.mjs'
 import { abFolder } from '../ab/paths.mjs'
 import { outcomeText, verdictLine } from '../ab/text.mjs'
+import { audits } from '../audits/index.mjs'
+import { liveWorkloads } from '../live/index.mjs'
+import { reactiveWorkloads } from '../reactive/index.mjs'
+import { workloads } from '../workloads/index.mjs'
 
+const signals = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../experiments/signals.json')))
 const built = resolve(import.meta.dirname, '../../packages/resqlite')
 const variable = 'RESQLITE_PLANT_SLOW_DECODE'
 
@@ -47,6 +52,22 @@ after(() => {
 
 const select = { jobs: [{ id: 'select-10k', shape: 'items' }], live: [] }
 const plan = { ...select, quick: false, rounds: 48, processes: 5, sampleMs: 6 }
+
+test('what a direction waits for is an audit or a workload', () => {
+  const known = [...audits, ...workloads, ...liveWorkloads, ...reactiveWorkloads].map(({ id }) => id)
+  const awaited = signals.directions.map((direction) => direction.blockedOnMeasurement)
+  assert.deepEqual(
+    awaited.filter((id) => id !== undefined && !known.includes(id)),
+    [],
+  )
+})
+
+test('a direction chooses its guardrails, and each can be compared', () => {
+  for (const { id, guardrails } of signals.directions) {
+    const { jobs, live } = optionsFrom(['.', '.', '--direction', id])
+    assert.deepEqual(new Set([...jobs, ...live].map(({ id }) => id)), new Set(guardrails))
+  }
+})
 
 test('decoding that takes 30 % longer is a reproduced regression of the main thread', async () => {
   process.env[variable] = '0.3'
@@ -136,6 +157,8 @@ test('what cannot be measured is refused', () => {
   assert.throws(() => optionsFrom(['.']), /node ab\/run\.mjs/)
   assert.throws(() => optionsFrom(['.', '.', '--expect', 'wonders']), /wonders/)
   assert.throws(() => optionsFrom(['.', '.', '--rounds', '0']), /--rounds/)
+  assert.throws(() => optionsFrom(['.', '.', '--direction', 'north']), /--direction north: one of/)
+  assert.throws(() => optionsFrom(['.', '.', '--direction', 'x', '--only', 'y']), /one of them/)
   assert.throws(() => chosen(['no-such-workload']), /no such workload/)
   assert.throws(() => chosen(['iterate-5m']), /process for each peer/)
   assert.ok(existsSync(built))

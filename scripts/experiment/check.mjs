@@ -1,6 +1,6 @@
 // What must hold between the records, signals.json, the index and the files that documents name.
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { root } from '../lib/paths.mjs'
@@ -25,7 +25,6 @@ export function errorsIn(folder) {
   return [
     ...inRecords,
     ...orphans(records, signals),
-    ...unknownMeasurements(signals),
     ...(isCurrent(index, records, signals) ? [] : [stale]),
     ...documents.flatMap(({ file, text }) => missingFiles(folder, file, text)),
   ]
@@ -44,26 +43,6 @@ function orphans(records, { experiments }) {
   const numbers = records.map(({ number }) => number)
   const unknown = Object.keys(experiments).filter((number) => !numbers.includes(number))
   return unknown.map((number) => `experiments/signals.json: experiment ${number} has no record`)
-}
-
-function unknownMeasurements({ directions }) {
-  const known = measurements()
-  return directions
-    .filter(({ blockedOnMeasurement: id }) => id !== undefined && !known.has(id))
-    .map(({ id, blockedOnMeasurement }) => {
-      return `experiments/signals.json: ${id} waits for ${blockedOnMeasurement}, which is no audit or workload of bench/`
-    })
-}
-
-/** The ids of audits and workloads. They are read as text, because the benchmark needs packages that may not be installed. */
-function measurements() {
-  const bench = join(root, 'bench')
-  const folders = ['audits', 'live', 'reactive', 'workloads'].map((folder) => join(bench, folder))
-  const files = folders.flatMap((folder) =>
-    readdirSync(folder, { recursive: true }).map((file) => join(folder, file)),
-  )
-  const texts = files.filter((file) => file.endsWith('.mjs')).map((file) => readFileSync(file, 'utf8'))
-  return new Set(texts.flatMap((text) => [...text.matchAll(/\bid: '([\w-]+)'/g)].map(([, id]) => id)))
 }
 
 function wrongTitle({ name, number, title, titleNumber }, position) {
