@@ -14,6 +14,7 @@ import { busyReader } from './busy.mjs'
 import { churn } from './churn.mjs'
 import { columns } from './columns.mjs'
 import { crowded } from './crowded.mjs'
+import { everyone } from './everyone.mjs'
 import { foreign } from './foreign.mjs'
 import { growth } from './growth/index.mjs'
 import { idle } from './idle.mjs'
@@ -34,6 +35,7 @@ import { writer } from './writer.mjs'
 
 export const liveWorkloads = [
   writer,
+  everyone,
   columns,
   keys,
   manyKeys,
