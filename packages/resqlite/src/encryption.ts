@@ -3,7 +3,7 @@ import { checkKey, refused } from './core/checks'
 import { ResqliteError } from './core/errors'
 import { unwrap } from './core/failure'
 import type { EncryptionKey } from './core/types'
-import { nativeBinding } from './wire/native'
+import { nativeBinding, whyNoCiphers } from './wire/native'
 import { Op } from './wire/protocol'
 
 /** A key as the native side takes it. */
@@ -13,10 +13,16 @@ type KeyMessage = { passphrase: string } | { raw: string }
 export function keyMessage(key: EncryptionKey | undefined): KeyMessage | undefined {
   if (key === undefined) return undefined
   if (!nativeBinding().canEncrypt()) {
-    const advice = 'install it beside resqlite, in the same version: npm install @resqlite/ciphers'
-    throw new ResqliteError(`a key needs the package @resqlite/ciphers; ${advice}`, 'RESQLITE_ENCRYPTION_KEY')
+    throw new ResqliteError(`a key needs the package @resqlite/ciphers${advice()}`, 'RESQLITE_ENCRYPTION_KEY')
   }
   return typeof key === 'string' ? { passphrase: key } : { raw: Buffer.from(key).toString('hex') }
+}
+
+function advice(): string {
+  const reason = whyNoCiphers()
+  return reason === undefined
+    ? '; install it beside resqlite, in the same version: npm install @resqlite/ciphers'
+    : `, which is installed and cannot be loaded: ${reason}`
 }
 
 export async function runRekey(handle: DatabaseHandle, key: EncryptionKey): Promise<void> {

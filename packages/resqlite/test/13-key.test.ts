@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { Database, type OpenOptions } from 'resqlite'
+import { runChild } from './support/child'
 import { canEncrypt } from './support/ciphers'
 import { withCode } from './support/errors'
-import { tempDatabase, tempFile } from './support/temp'
+import { tempDatabase, tempFile, tempFolder } from './support/temp'
 
 const encrypts = canEncrypt()
 
@@ -13,6 +15,23 @@ test('a key needs the package that can encrypt', { skip: encrypts && 'it is ther
   await assert.rejects(Database.open(tempFile(t), { key: 'a passphrase' }), advice)
   const db = await tempDatabase(t)
   await assert.rejects(db.rekey('a passphrase'), advice)
+})
+
+test('a package that is installed and cannot be loaded is named with the reason', (t) => {
+  const folder = tempFolder(t)
+  const ciphers = join(folder, '@resqlite', 'ciphers')
+  mkdirSync(ciphers, { recursive: true })
+  copyFileSync(join(__dirname, '..', '..', '..', 'ciphers', 'index.js'), join(ciphers, 'index.js'))
+  const script = `
+    const { Database } = require('resqlite')
+    Database.open(':memory:').then((db) => db.close()).then(() => console.log('without a key it opens'))
+    Database.open(':memory:', { key: 'a' }).catch((error) => console.log(error.code, error.message))`
+  const said = runChild(script, [], 'commonjs', { NODE_PATH: folder, RESQLITE_NATIVE_PATH: '' })
+  assert.match(
+    said,
+    /RESQLITE_ENCRYPTION_KEY .*installed and cannot be loaded: Cannot find module '@resqlite\/ciphers-/,
+  )
+  assert.match(said, /without a key it opens/)
 })
 
 test('without that package no statement takes a URL with a key, which would be ignored', {

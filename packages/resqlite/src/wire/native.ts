@@ -33,11 +33,19 @@ export interface NativeBinding {
 }
 
 let loaded: NativeBinding | undefined
+/** Why the package whose native modules can encrypt is there and was not used. */
+let ciphersFailure: string | undefined
 
 /** Returns the native module that `RESQLITE_NATIVE_PATH` names, or that of this platform. Loads it on first use. */
 export function nativeBinding(): NativeBinding {
   loaded ??= load()
   return loaded
+}
+
+/** Why `@resqlite/ciphers` cannot be loaded; undefined if it was, or is not installed. */
+export function whyNoCiphers(): string | undefined {
+  nativeBinding()
+  return ciphersFailure
 }
 
 function load(): NativeBinding {
@@ -71,7 +79,10 @@ function loadFor(triple: string): NativeBinding {
       const found = require(candidate)
       return (candidate === CIPHERS ? found(triple) : found) as NativeBinding
     } catch (error) {
-      tried.push(`  ${candidate}: ${firstLine(error)}`)
+      const reason = firstLine(error)
+      tried.push(`  ${candidate}: ${reason}`)
+      if (candidate === CIPHERS && !reason.startsWith(`Cannot find module '${CIPHERS}'`))
+        ciphersFailure = reason
     }
   }
   throw new Error(
