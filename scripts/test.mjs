@@ -10,6 +10,7 @@ import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { checkExperiments } from './experiment.mjs'
+import { checkFigures } from './figures.mjs'
 import { checkGuarantees } from './guarantees.mjs'
 import {
   buildNative,
@@ -59,6 +60,7 @@ const node = [
   ),
   step('guarantees', checkGuarantees),
   step('links between the documents', checkLinks),
+  step('figures of the documents', checkFigures),
   step('docs/api.md', checkApiDocs),
   step('experiments', () => checkExperiments()),
   step('TypeScript', buildTypeScript),
