@@ -18,14 +18,14 @@ import { tables as writerWallSplit } from './tables/writer-wall-split.mjs'
 export const audits = [
   {
     id: 'completion-scheduling',
-    version: 'v1',
+    version: 'v2',
     title: 'What replies cost the main thread',
     build: 'profile',
     tables: completionScheduling,
   },
   {
     id: 'dispatcher-parking',
-    version: 'v1',
+    version: 'v2',
     title: 'Who waits for a thread',
     build: 'profile',
     tables: dispatcherParking,
@@ -39,7 +39,7 @@ export const audits = [
   },
   {
     id: 'writer-wall-split',
-    version: 'v1',
+    version: 'v2',
     title: 'What an awaited write is made of',
     build: 'profile',
     tables: writerWallSplit,

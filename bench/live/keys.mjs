@@ -10,7 +10,7 @@ const queries = watched.map((id) => [sql, [id]])
 /** A11: streams of one row each, updates of random rows. */
 export const keys = {
   id: 'live-keys',
-  version: 'v1',
+  version: 'v2',
   title: `${writes} updates of random rows out of ${rows.toLocaleString('en')}, ${streams} streams of one row by key`,
   async measure({ open, rounds }) {
     const db = await open('items')

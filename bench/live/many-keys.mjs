@@ -1,12 +1,13 @@
 import { sample } from '../measure.mjs'
 import { random } from '../random.mjs'
-import { seed, sql } from '../reactive/cases/keys.mjs'
+import { sql } from '../reactive/cases/keys.mjs'
 import { assertNothingLost, countedSince, counters, quiet } from './counters.mjs'
 import { bytes, count, rate, time, times } from './figure.mjs'
 import { makeItems, updateItem } from './keys.mjs'
 import { memory } from './memory.mjs'
 import { each, inTurns, ratio } from './turns.mjs'
 
+const seed = 0xbeef
 const watched = 100_000
 const unwatched = 10_000
 const writes = 3000

@@ -2,7 +2,7 @@ import { burst, burstMeasures } from './burst.mjs'
 import { fittedTask } from './fit.mjs'
 import { modelOf } from './model.mjs'
 
-/** A reactive workload of the first version: what all have in common, and its own fields. */
+/** A reactive workload: what all have in common, and its own fields. */
 export const reactive = (fields) => ({
   version: 'v1',
   group: 'reactive',

@@ -7,6 +7,8 @@ import { burst } from '../burst.mjs'
 import { fill, updateKeyed } from '../scenarios.mjs'
 import { burstsFor, measureScenarios } from '../turns.mjs'
 
+const seed = 0xbeef
+
 const unwatched = 10_000
 const writes = 1000
 
@@ -31,7 +33,7 @@ async function measureKeyed(streams, { quick, dir }) {
   const { warm, kept } = burstsFor(quick)
   const results = []
   for (const [kind, { below, offset, concerned }] of Object.entries(kinds)) {
-    const pick = random(keys.seed)
+    const pick = random(seed)
     const scenario = {
       queries,
       writes,

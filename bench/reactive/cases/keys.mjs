@@ -4,7 +4,8 @@ import { random } from '../../random.mjs'
 export const rows = 10_000
 export const streams = 50
 export const writes = 200
-export const seed = 0xbeef
+/** With it three of the updates change a row that is watched. */
+export const seed = 0xf00d
 
 export const table = { name: 'items', columns: { id: 'INTEGER', body: 'TEXT', updated_at: 'INTEGER' } }
 export const sql = 'SELECT id, body, updated_at FROM items WHERE id = ?'

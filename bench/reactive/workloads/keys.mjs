@@ -5,6 +5,7 @@ import { openStreams } from '../stream.mjs'
 
 export const keys = reactive({
   id: 'reactive-a11-keys',
+  version: 'v2',
   title: `update of a random row out of ${rows.toLocaleString('en')}, ${streams} live queries of one row by key`,
   async prepare(session, _shape, _owner, { quick }) {
     const model = await fill(session, table, rowsOf(values, 1, rows))

@@ -191,7 +191,7 @@ test('a peer that is slow for few writes only is tried with more', async () => {
 })
 
 test('the updates by key hit a watched row, and every key is one of the table', () => {
-  assert.ok(keys.hits() > 0)
+  assert.equal(keys.hits(), 3)
   assert.ok(keys.watched.every((id) => id >= 1 && id <= keys.rows))
   assert.equal(new Set(keys.watched).size, keys.streams)
 })
@@ -250,7 +250,8 @@ test('each reactive workload has an id, a version and a title of its own', () =>
   assert.equal(new Set(ids).size, ids.length)
   for (const { id, version, group, title, reactive, shapes } of reactiveWorkloads) {
     assert.match(id, /^reactive-/)
-    assert.deepEqual([version, group, reactive, shapes.length], ['v1', 'reactive', true, 1], id)
+    assert.match(version, /^v\d+$/, id)
+    assert.deepEqual([group, reactive, shapes.length], ['reactive', true, 1], id)
     assert.ok(title)
   }
   assert.equal(new Set(reactiveWorkloads.map(({ title }) => title)).size, ids.length)
