@@ -15,6 +15,7 @@ import { churn } from './churn.mjs'
 import { columns } from './columns.mjs'
 import { crowded } from './crowded.mjs'
 import { everyone } from './everyone.mjs'
+import { flood } from './flood.mjs'
 import { foreign } from './foreign.mjs'
 import { growth } from './growth/index.mjs'
 import { idle } from './idle.mjs'
@@ -46,6 +47,7 @@ export const liveWorkloads = [
   inPlace,
   ...growth,
   thousand,
+  flood,
   subscribing,
   churn,
   foreign,

@@ -142,6 +142,8 @@ pub const SQLITE_LOCK_EXCLUSIVE: c_int = 4;
 
 pub const SQLITE_SYNC_FULL: c_int = 0x3;
 
+pub const SQLITE_TXN_WRITE: c_int = 2;
+
 pub const SQLITE_FCNTL_FILE_POINTER: c_int = 7;
 pub const SQLITE_FCNTL_JOURNAL_POINTER: c_int = 28;
 

@@ -19,6 +19,7 @@ use crate::{
     header::{self, Header},
     hooks::{self, Action, Hooks, PreUpdate},
     key::Key,
+    log_position::{self, LogPosition},
     log_rewrite, series,
     statement::Statement,
 };
@@ -226,22 +227,23 @@ impl Connection {
         unsafe { ffi::sqlite3_get_autocommit(self.handle.db.as_ptr()) != 0 }
     }
 
-    /// Returns how many commits, by all processes, the write-ahead log of the main database has had at the snapshot of the
-    /// open read transaction, which this takes if need be; modulo 2³², from any start. `None` where there is no log, or
-    /// nothing in it, or a write transaction is open.
-    pub fn log_commits(&self) -> Option<u32> {
-        let mut snapshot = ptr::null_mut();
-        // SAFETY: the handle is open, the name outlives the call, the out pointer is valid.
-        let code =
-            unsafe { ffi::sqlite3_snapshot_get(self.handle.db.as_ptr(), c"main".as_ptr(), &mut snapshot) };
-        let snapshot = NonNull::new(snapshot).filter(|_| code == ffi::SQLITE_OK)?;
-        // SAFETY: SQLite has just allocated and filled it.
-        let header = unsafe { snapshot.as_ref() }.hidden;
-        // SAFETY: it is freed once, and not used afterwards.
-        unsafe { ffi::sqlite3_snapshot_free(snapshot.as_ptr()) };
-        // A snapshot is a copy of the header of the log's index (`WalIndexHdr`); these bytes are its `iChange`.
-        let [_, _, _, _, _, _, _, _, a, b, c, d, ..] = header;
-        Some(u32::from_ne_bytes([a, b, c, d]))
+    /// Returns where the write-ahead log of the main database ends for the open read transaction, whose snapshot this takes
+    /// if need be. `None` where there is no log, or nothing in it, or a write transaction is open.
+    pub fn log_position(&self) -> Option<LogPosition> {
+        log_position::of_snapshot(&self.handle)
+    }
+
+    /// Returns how many commits the write-ahead log of the main database has had before the open write transaction, counted
+    /// as in [`LogPosition`]. So it will have had one more after this one's. `None` if there is no log, or no write
+    /// transaction is open.
+    pub fn log_commits_before(&self) -> Option<u32> {
+        self.is_writing()
+            .then(|| log_position::commits_before(&self.handle))?
+    }
+
+    fn is_writing(&self) -> bool {
+        // SAFETY: the handle is open, the name outlives the call.
+        unsafe { ffi::sqlite3_txn_state(self.handle.db.as_ptr(), c"main".as_ptr()) == ffi::SQLITE_TXN_WRITE }
     }
 
     /// Returns the number of rows that the last statement changed; without triggers and cascades.

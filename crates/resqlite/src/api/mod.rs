@@ -13,3 +13,5 @@ mod query;
 mod rekey;
 mod routing;
 pub(crate) mod sessions;
+#[cfg(test)]
+mod states_tests;

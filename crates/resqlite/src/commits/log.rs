@@ -27,7 +27,10 @@ use std::{
 
 use resqlite_live::{ChangeSet, ChangeSummary, Commit, CommitLog, Interest, Overflow};
 
-use super::gate::{CommitGate, HeldBack};
+use super::{
+    gate::{CommitGate, HeldBack},
+    states::States,
+};
 use crate::core::{
     error::Result,
     sync::{Mutex, lock},
@@ -45,6 +48,8 @@ pub(crate) struct Commits {
     /// The state is unsettled because of a script that manages transactions itself.
     is_script: AtomicBool,
     interest: Mutex<Arc<Interest>>,
+    /// The states that the last commits have made.
+    pub(crate) states: States,
     gate: CommitGate,
 }
 
@@ -57,6 +62,7 @@ impl Default for Commits {
             generation: AtomicU64::new(0),
             is_script: AtomicBool::new(false),
             interest: Mutex::default(),
+            states: States::default(),
             gate: CommitGate::new(),
         }
     }
@@ -125,6 +131,11 @@ impl Commits {
     pub(crate) fn settled(&self) -> Option<u64> {
         let generation = self.generation.load(Ordering::SeqCst);
         (generation & 1 == 0).then_some(generation)
+    }
+
+    /// Whether a commit may be under way that will be recorded in a moment.
+    pub(crate) fn may_be_committing(&self) -> bool {
+        self.settled().is_none() && !self.is_script.load(Ordering::SeqCst)
     }
 
     /// The commits after this number.

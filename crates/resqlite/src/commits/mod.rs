@@ -9,6 +9,7 @@ pub(crate) mod log;
 pub(crate) mod observer;
 pub(crate) mod recorder;
 mod shapes;
+pub(crate) mod states;
 mod tables;
 
 pub(crate) use shapes::POSITION_TABLE;

@@ -104,6 +104,8 @@ pub const BOUND_BYTES_KEPT: usize = 64 * 1024;
 pub const SNAPSHOT_ATTEMPTS: usize = 50;
 /// How many of these attempts do not hold commits back.
 pub const SNAPSHOT_ATTEMPTS_FREE: usize = 5;
+/// How long a read that must know its state exactly waits for the number of the commit that has just made it.
+pub const STATE_PATIENCE: Duration = Duration::from_millis(1);
 /// How long a commit waits at most for reads of several databases, and how long those wait for a commit that has begun.
 pub const COMMIT_GATE: Duration = Duration::from_millis(200);
 /// How long new reads are paused at most, so that the write-ahead log can be reset.

@@ -174,7 +174,9 @@ impl LiveCoordinator {
         }
         state.scheduler.remove(id);
         state.audits.remove(id);
-        self.open.fetch_sub(1, Ordering::SeqCst);
+        if self.open.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.commits.states.want(false);
+        }
         Some(entry)
     }
 

@@ -1,11 +1,12 @@
 //! A reader: its connection, and the read transactions on it.
 
-use std::{sync::Arc, thread};
+use std::{sync::Arc, thread, time::Instant};
 
 use resqlite_live::fault::planted;
+use resqlite_sqlite::LogPosition;
 
 use crate::{
-    commits::log::Commits,
+    commits::{log::Commits, states::Known},
     connection::{
         engine_connection::EngineConnection,
         location::Location,
@@ -140,6 +141,7 @@ impl Reader {
 
     /// Begins a read transaction, and tries to know exactly which state it shows.
     fn begin_exact_read(&mut self) -> Result<()> {
+        self.shared.commits.states.want(true);
         for _ in 0..limits::SNAPSHOT_ATTEMPTS_FREE {
             let settled = self.shared.commits.settled();
             self.begin_read()?;
@@ -150,9 +152,9 @@ impl Reader {
                 return Err(error);
             }
             // Of two ways to notice a commit, either makes up for a mistake that is planted into the other.
-            let log_commits = self.connection.sqlite.log_commits().filter(|_| !is_blind);
+            let log = self.connection.sqlite.log_position().filter(|_| !is_blind);
             let own_commits = self.shared.commits.in_main_log();
-            // Nothing was committed since before the read began, so the number is that of the state.
+            // If nothing was committed since before the read began, the number is that of the state.
             let is_exact = settled.is_some() && self.shared.commits.settled() == settled;
             if is_exact || planted("unsettled_delta") {
                 give_way_if(planted("state_too_late"));
@@ -161,15 +163,39 @@ impl Reader {
                 }
                 self.exact = Some(ExactState {
                     number: self.since,
-                    log_commits,
+                    log_commits: log.map(|log| log.commits),
                     own_commits,
                 });
+            } else {
+                self.exact = self.committed_state(log);
+            }
+            if self.exact.is_some() {
                 return Ok(());
             }
             self.end_read()?;
             thread::yield_now();
         }
         self.begin_read()
+    }
+
+    /// The state of a snapshot whose log ends here, if a commit of the engine has made it: perhaps the one under way, whose
+    /// number is known in a moment.
+    fn committed_state(&self, log: Option<LogPosition>) -> Option<ExactState> {
+        let log = log.filter(|_| !self.spans_databases())?;
+        let (commits, end) = (&self.shared.commits, Instant::now() + limits::STATE_PATIENCE);
+        loop {
+            match commits.states.at(log) {
+                Known::As(state) => {
+                    return Some(ExactState {
+                        number: state.number,
+                        log_commits: Some(log.commits),
+                        own_commits: state.own_commits,
+                    });
+                }
+                Known::NotYet if commits.may_be_committing() && Instant::now() < end => thread::yield_now(),
+                Known::NotYet | Known::Never => return None,
+            }
+        }
     }
 
     /// Exactly which state the open read transaction shows, if that is known.

@@ -3,10 +3,11 @@
 use std::time::Instant;
 
 use resqlite_live::fault::planted;
-use resqlite_sqlite::{codes, locks_survive_other_copies};
+use resqlite_sqlite::{LogPosition, codes, locks_survive_other_copies};
 
 use super::{Writer, entry::refuse_late};
 use crate::{
+    commits::states::CommittedState,
     connection::{schemas, versions::Versions},
     core::{
         error::{Error, Result},
@@ -85,6 +86,8 @@ impl Writer {
     pub(super) fn commit_now(&mut self) -> Result<u64> {
         self.commits.begins();
         self.wrote.set(false);
+        let log_commits = self.log_commits_after();
+        let own_commits = self.commits.in_main_log();
         let timer = profile::start();
         let committed = self.run_untimed("COMMIT");
         self.context.counters.note_sync(&committed);
@@ -104,10 +107,36 @@ impl Writer {
             self.context.epoch.statistics_changed();
         }
         let number = self.recorder.commit(&self.commits, self.wrote.get());
+        if self.commits.in_main_log() != own_commits {
+            self.record_state(log_commits, number);
+        }
         if self.wrote.get() {
             self.look_after_files(self.durability == Durability::Full || !locks_survive_other_copies())?;
         }
         Ok(number)
+    }
+
+    /// How many commits the log of the main database will have had after this one, if somebody wants to know.
+    fn log_commits_after(&self) -> Option<u32> {
+        let before = self
+            .commits
+            .states
+            .are_wanted()
+            .then(|| self.connection.sqlite.log_commits_before());
+        before.flatten().map(|before| before.wrapping_add(1))
+    }
+
+    /// A commit with this number has made a state of the main database.
+    fn record_state(&self, log_commits: Option<u32>, number: u64) {
+        let Some(commits) = log_commits else {
+            return;
+        };
+        let pages = self.wal_pages.get();
+        self.commits.states.record(CommittedState {
+            log: LogPosition { commits, pages },
+            own_commits: self.commits.in_main_log(),
+            number,
+        });
     }
 
     /// Fails if the files were deleted or replaced. Call it before a commit is acknowledged: nobody else could see it.

@@ -1,0 +1,69 @@
+//! Which state of a database a read transaction shows, and which one a commit makes: where its write-ahead log ends.
+//!
+//! Both are read from the header of the log's index (`WalIndexHdr`): a snapshot is a copy of it, and the index itself, in
+//! shared memory, begins with it.
+#![allow(unsafe_code)]
+
+use std::{
+    ffi::{c_int, c_void},
+    ptr::{self, NonNull},
+};
+
+use resqlite_sqlite_sys as ffi;
+
+use crate::handle::Handle;
+
+/// Where a state of a database ends in its write-ahead log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogPosition {
+    /// How many commits, by all processes, the log has had; modulo 2³², from any start.
+    pub commits: u32,
+    /// How many pages it has. There are none after it was reset.
+    pub pages: u32,
+}
+
+/// Where the header has its `iChange`.
+const COMMITS: usize = 8;
+/// Where it has its `mxFrame`.
+const PAGES: usize = 16;
+/// Bytes of the first part of the index.
+const FIRST_PART: c_int = 1 << 15;
+
+/// The position of the snapshot of the open read transaction of the main database.
+pub(crate) fn of_snapshot(handle: &Handle) -> Option<LogPosition> {
+    let mut snapshot = ptr::null_mut();
+    // SAFETY: the handle is open, the name outlives the call, the out pointer is valid.
+    let code = unsafe { ffi::sqlite3_snapshot_get(handle.db.as_ptr(), c"main".as_ptr(), &mut snapshot) };
+    let snapshot = NonNull::new(snapshot).filter(|_| code == ffi::SQLITE_OK)?;
+    // SAFETY: SQLite has just allocated and filled it.
+    let header = unsafe { snapshot.as_ref() }.hidden;
+    // SAFETY: it is freed once, and not used afterwards.
+    unsafe { ffi::sqlite3_snapshot_free(snapshot.as_ptr()) };
+    let number = |at| Some(u32::from_ne_bytes(*header.get(at..)?.first_chunk()?));
+    Some(LogPosition {
+        commits: number(COMMITS)?,
+        pages: number(PAGES)?,
+    })
+}
+
+/// How many commits the log of the main database has had before the open write transaction. `None` if that is unknown.
+pub(crate) fn commits_before(handle: &Handle) -> Option<u32> {
+    let (mut file, mut index) = (ptr::null_mut::<ffi::sqlite3_file>(), ptr::null_mut());
+    // SAFETY: the handle is open; the answer is the file of the main database, which lives as long as the connection, and
+    // has no methods if it is not open. Since the connection has a write transaction, it uses the index already: it is
+    // mapped, and stays so until the transaction ends. Nobody else writes to its header, which is aligned, before that.
+    unsafe {
+        let answer: *mut c_void = (&raw mut file).cast();
+        let code = ffi::sqlite3_file_control(
+            handle.db.as_ptr(),
+            c"main".as_ptr(),
+            ffi::SQLITE_FCNTL_FILE_POINTER,
+            answer,
+        );
+        let methods = file.as_ref()?.pMethods.as_ref()?;
+        let map = methods.xShmMap.filter(|_| methods.iVersion >= 2)?;
+        let is_mapped = code == ffi::SQLITE_OK && map(file, 0, FIRST_PART, 0, &mut index) == ffi::SQLITE_OK;
+        let header = NonNull::new(index).filter(|_| is_mapped)?;
+        Some(header.byte_add(COMMITS).cast::<u32>().read_volatile())
+    }
+}
