@@ -1,6 +1,8 @@
 //! The rows of one result.
 
-use std::{error::Error, fmt, ops::Range};
+use std::{cmp::Ordering, error::Error, fmt, ops::Range};
+
+use hashbrown::HashMap;
 
 use crate::{
     fault::planted,
@@ -164,6 +166,8 @@ impl KeptRows {
         if planted("kept_sort_key") {
             self.keep_sort_keys(&dropped, &mut now);
         }
+        let stood: HashMap<&[SourceKey], u32> =
+            dropped.iter().map(|row| (row.sources, row.position)).collect();
         now.sort_unstable_by(|left, right| self.order.compare(left.place(), right.place()));
         let mut placed: Vec<(KeptRow, u32)> = Vec::with_capacity(now.len());
         for row in now {
@@ -177,7 +181,11 @@ impl KeptRows {
                     .binary_search_by_key(&position, |row| row.position)
                     .is_err()
             };
-            let before = match self.search(row.place()) {
+            let found = match stood.get(&*row.sources) {
+                Some(&position) => self.search_near(position, row.place()),
+                None => self.search(row.place()),
+            };
+            let before = match found {
                 Ok(position) if stays(position) => return Err(OutOfOrder),
                 Ok(position) | Err(position) => position,
             };
@@ -274,8 +282,25 @@ impl KeptRows {
     }
 
     fn position(&self, handle: u32) -> u32 {
-        let found = self.search(self.store.place(handle));
-        found.expect("a kept row is found where it sorts")
+        self.sequence.position(handle) as u32
+    }
+
+    /// What [`search`](Self::search) finds. Rows mostly stay where they stood, or nearly: then few others are looked at,
+    /// each of which would have to be fetched from memory.
+    fn search_near(&self, position: u32, wanted: Place) -> Result<u32, u32> {
+        let compare = |at: Option<usize>| {
+            let handle = at.and_then(|at| self.sequence.get(at));
+            handle.map(|handle| self.order.compare(self.store.place(handle), wanted))
+        };
+        let at = position as usize;
+        match compare(Some(at)) {
+            Some(Ordering::Equal) => Ok(position),
+            Some(Ordering::Less) if compare(Some(at + 1)).is_none_or(Ordering::is_gt) => Err(position + 1),
+            Some(Ordering::Greater) if compare(at.checked_sub(1)).is_none_or(Ordering::is_lt) => {
+                Err(position)
+            }
+            _ => self.search(wanted),
+        }
     }
 
     /// The position of the row that sorts there, or the one that it would have.

@@ -1,30 +1,48 @@
 //! A long list with quick changes in the middle, whose positions are known.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, iter};
 
-use crate::kept::prefix_sums::PrefixSums;
+use crate::kept::{prefix_sums::PrefixSums, store::extend};
 
 /// The most handles of a chunk. A full one is split; two neighbours become one when they have at most half as many.
 const CHUNK: usize = if cfg!(test) { 8 } else { 1_024 };
 
-/// Handles of rows in the order of the result, in chunks. To find one by position takes O(log n); to insert or remove one
-/// moves a part of a chunk, and now and then adds or removes a chunk.
+/// Handles of rows in the order of the result, in chunks. To find one by position takes O(log n), its position O(log n) and a
+/// look through its chunk; to insert or remove one moves a part of a chunk, and now and then adds or removes a chunk.
 #[derive(Debug)]
 pub(super) struct Sequence {
     /// At least one. None is empty but an only one.
-    chunks: Vec<Vec<u32>>,
+    chunks: Vec<Chunk>,
     lengths: PrefixSums,
     /// Handles for which the chunks have memory.
     capacity: usize,
+    /// By handle: the number of its chunk. Without it, a search would have to look at many rows, each somewhere else in
+    /// memory.
+    homes: Vec<u32>,
+    /// By number of a chunk: where it stands among the chunks.
+    places: Vec<u32>,
+    /// Numbers that no chunk has.
+    free: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Chunk {
+    number: u32,
+    handles: Vec<u32>,
 }
 
 impl Sequence {
     pub(super) fn new() -> Self {
-        Self {
-            chunks: vec![Vec::new()],
-            lengths: PrefixSums::new([0]),
+        let mut sequence = Self {
+            chunks: Vec::new(),
+            lengths: PrefixSums::new([]),
             capacity: 0,
-        }
+            homes: Vec::new(),
+            places: Vec::new(),
+            free: Vec::new(),
+        };
+        sequence.add_chunk(0, Vec::new());
+        sequence
     }
 
     pub(super) fn len(&self) -> usize {
@@ -32,22 +50,38 @@ impl Sequence {
     }
 
     pub(super) fn last(&self) -> Option<u32> {
-        self.chunks.last().and_then(|chunk| chunk.last()).copied()
+        self.chunks.last().and_then(|chunk| chunk.handles.last()).copied()
+    }
+
+    /// The handle at a position.
+    pub(super) fn get(&self, position: usize) -> Option<u32> {
+        let (index, offset) = self.lengths.find(position);
+        self.chunks[index].handles.get(offset).copied()
     }
 
     /// The handles from a position on.
     pub(super) fn iter_from(&self, position: usize) -> impl Iterator<Item = u32> {
         let (index, offset) = self.lengths.find(position);
-        let (first, others) = (&self.chunks[index][offset..], &self.chunks[index + 1..]);
-        first.iter().chain(others.iter().flatten()).copied()
+        let (first, others) = (&self.chunks[index].handles[offset..], &self.chunks[index + 1..]);
+        let others = others.iter().flat_map(|chunk| &chunk.handles);
+        first.iter().chain(others).copied()
+    }
+
+    /// The position of a handle that is there.
+    pub(super) fn position(&self, handle: u32) -> usize {
+        let index = self.places[self.homes[handle as usize] as usize] as usize;
+        let offset = offset_in(&self.chunks[index].handles, handle);
+        self.lengths.before(index) + offset.expect("a handle is in its chunk")
     }
 
     /// Like `binary_search_by` of a slice: `compare` tells how a handle compares with what is looked for.
     pub(super) fn search(&self, compare: impl Fn(u32) -> Ordering) -> Result<usize, usize> {
-        let starts_behind = |chunk: &Vec<u32>| compare(chunk[0]).is_gt();
+        let starts_behind = |chunk: &Chunk| compare(chunk.handles[0]).is_gt();
         let index = self.chunks[1..].partition_point(|chunk| !starts_behind(chunk));
         let before = self.lengths.before(index);
-        let found = self.chunks[index].binary_search_by(|&handle| compare(handle));
+        let found = self.chunks[index]
+            .handles
+            .binary_search_by(|&handle| compare(handle));
         found
             .map(|offset| before + offset)
             .map_err(|offset| before + offset)
@@ -56,17 +90,16 @@ impl Sequence {
     /// Adds a handle behind all others. Chunks that were filled so stay full.
     pub(super) fn push(&mut self, handle: u32) {
         let mut last = self.chunks.len() - 1;
-        if self.chunks[last].len() == CHUNK {
-            self.chunks.push(Vec::new());
-            self.count_again();
+        if self.chunks[last].handles.len() == CHUNK {
             last += 1;
+            self.add_chunk(last, Vec::new());
         }
-        self.insert_into(last, self.chunks[last].len(), handle);
+        self.insert_into(last, self.chunks[last].handles.len(), handle);
     }
 
     pub(super) fn insert(&mut self, position: usize, handle: u32) {
         let (mut index, mut offset) = self.lengths.find(position);
-        if self.chunks[index].len() == CHUNK {
+        if self.chunks[index].handles.len() == CHUNK {
             self.split(index);
             (index, offset) = self.lengths.find(position);
         }
@@ -75,7 +108,7 @@ impl Sequence {
 
     pub(super) fn remove(&mut self, position: usize) -> u32 {
         let (index, offset) = self.lengths.find(position);
-        let handle = self.chunks[index].remove(offset);
+        let handle = self.chunks[index].handles.remove(offset);
         self.lengths.decrement(index);
         self.merge(index.saturating_sub(1));
         self.merge(index);
@@ -84,24 +117,25 @@ impl Sequence {
 
     /// Approximate bytes on the heap.
     pub(super) fn weight(&self) -> usize {
-        self.chunks.capacity() * size_of::<Vec<u32>>()
-            + self.capacity * size_of::<u32>()
-            + self.lengths.weight()
+        let numbers = self.capacity + self.homes.capacity() + self.places.capacity() + self.free.capacity();
+        self.chunks.capacity() * size_of::<Chunk>() + numbers * size_of::<u32>() + self.lengths.weight()
     }
 
     fn insert_into(&mut self, index: usize, offset: usize, handle: u32) {
-        let chunk = &mut self.chunks[index];
-        let before = chunk.capacity();
-        chunk.insert(offset, handle);
-        self.capacity += chunk.capacity() - before;
+        let Chunk { number, handles } = &mut self.chunks[index];
+        let before = handles.capacity();
+        handles.insert(offset, handle);
+        self.capacity += handles.capacity() - before;
         self.lengths.increment(index);
+        let lacking = (handle as usize + 1).saturating_sub(self.homes.len());
+        extend(&mut self.homes, iter::repeat_n(0, lacking));
+        self.homes[handle as usize] = *number;
     }
 
     fn split(&mut self, index: usize) {
-        let half = self.chunks[index].split_off(CHUNK / 2);
+        let half = self.chunks[index].handles.split_off(CHUNK / 2);
         self.capacity += half.capacity();
-        self.chunks.insert(index + 1, half);
-        self.count_again();
+        self.add_chunk(index + 1, half);
     }
 
     /// Makes one chunk of this one and the next if they are small.
@@ -109,19 +143,53 @@ impl Sequence {
         let Some([left, right]) = self.chunks.get_mut(index..index + 2) else {
             return;
         };
-        let small = left.len() + right.len() <= CHUNK / 2;
-        if small || left.is_empty() || right.is_empty() {
-            let before = left.capacity() + right.capacity();
-            left.append(right);
-            self.capacity = self.capacity - before + left.capacity();
-            self.chunks.remove(index + 1);
-            self.count_again();
+        let [left_len, right_len] = [left.handles.len(), right.handles.len()];
+        if left_len + right_len > CHUNK / 2 && left_len > 0 && right_len > 0 {
+            return;
         }
+        for &handle in &right.handles {
+            self.homes[handle as usize] = left.number;
+        }
+        let before = left.handles.capacity() + right.handles.capacity();
+        left.handles.append(&mut right.handles);
+        self.capacity = self.capacity - before + left.handles.capacity();
+        let Chunk { number, .. } = self.chunks.remove(index + 1);
+        self.free.push(number);
+        self.count_again();
+    }
+
+    /// Adds a chunk of handles that were in another, or none.
+    fn add_chunk(&mut self, index: usize, handles: Vec<u32>) {
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.places.push(0);
+            self.places.len() as u32 - 1
+        });
+        for &handle in &handles {
+            self.homes[handle as usize] = number;
+        }
+        self.chunks.insert(index, Chunk { number, handles });
+        self.count_again();
     }
 
     fn count_again(&mut self) {
-        self.lengths = PrefixSums::new(self.chunks.iter().map(Vec::len));
+        self.lengths = PrefixSums::new(self.chunks.iter().map(|chunk| chunk.handles.len()));
+        for (place, chunk) in (0..).zip(&self.chunks) {
+            self.places[chunk.number as usize] = place;
+        }
     }
+}
+
+/// Where a handle stands. Looks at many at a time.
+fn offset_in(handles: &[u32], wanted: u32) -> Option<usize> {
+    const AT_ONCE: usize = 32;
+    let is_wanted = |handle: &u32| *handle == wanted;
+    // Without an early end, so that the compiler makes it one comparison of vectors.
+    let has_it = |some: &[u32]| some.iter().fold(false, |found, handle| found | is_wanted(handle));
+    let (number, some) = handles
+        .chunks(AT_ONCE)
+        .enumerate()
+        .find(|(_, some)| has_it(some))?;
+    some.iter().position(is_wanted).map(|at| number * AT_ONCE + at)
 }
 
 #[cfg(test)]
@@ -176,8 +244,14 @@ mod tests {
                 prop_assert_eq!(sequence.iter_from(0).collect::<Vec<_>>(), list.clone());
                 prop_assert_eq!(sequence.len(), list.len());
                 prop_assert_eq!(sequence.last(), list.last().copied());
-                prop_assert_eq!(sequence.capacity, sequence.chunks.iter().map(Vec::capacity).sum::<usize>());
-                prop_assert!(sequence.chunks.len() == 1 || sequence.chunks.iter().all(|chunk| !chunk.is_empty()));
+                prop_assert_eq!(sequence.chunks.len() + sequence.free.len(), sequence.places.len());
+                for (position, handle) in list.iter().enumerate() {
+                    prop_assert_eq!(sequence.position(*handle), position);
+                    prop_assert_eq!(sequence.get(position), Some(*handle));
+                }
+                prop_assert_eq!(sequence.get(list.len()), None);
+                prop_assert_eq!(sequence.capacity, sequence.chunks.iter().map(|chunk| chunk.handles.capacity()).sum::<usize>());
+                prop_assert!(sequence.chunks.len() == 1 || sequence.chunks.iter().all(|chunk| !chunk.handles.is_empty()));
             }
             for position in 0..=list.len() {
                 prop_assert_eq!(sequence.iter_from(position).collect::<Vec<_>>(), &list[position..]);
