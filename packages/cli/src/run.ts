@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander'
+import { SqliteError } from 'resqlite'
 import type { Context } from './core/context.js'
 import { Exit, Unsuccessful, UsageError } from './core/errors.js'
 import { programFor } from './program.js'
@@ -20,6 +21,13 @@ function exitCode(error: Error & { code?: string }, { stderr, signal }: Context)
   // Whoever read the output has seen enough, as `head` has.
   if (error.code === 'EPIPE' || signal.reason?.code === 'EPIPE') return Exit.OK
   if (signal.aborted) return Exit.INTERRUPTED
-  say(stderr, `resqlite: ${error.message}`)
+  say(stderr, `resqlite: ${error.message}${placeOf(error)}`)
   return error instanceof UsageError || error.code === 'RESQLITE_PARAMETER' ? Exit.USAGE : Exit.FAILED
+}
+
+/** Where SQLite found the error in the SQL, if it tells. */
+function placeOf(error: Error): string {
+  if (!(error instanceof SqliteError) || error.sql === undefined || error.offset === undefined) return ''
+  const before = error.sql.slice(0, error.offset).split('\n')
+  return ` (line ${before.length}, column ${(before.at(-1) as string).length + 1} of the SQL)`
 }

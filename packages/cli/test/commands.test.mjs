@@ -114,7 +114,7 @@ describe('resqlite studio', () => {
     cpSync(join(packageFolder, 'dist'), join(place, 'dist'), { recursive: true })
     cpSync(join(packageFolder, 'package.json'), join(place, 'package.json'))
     const require = createRequire(join(packageFolder, 'package.json'))
-    for (const dependency of ['commander', 'log-update', 'resqlite', 'string-width']) {
+    for (const dependency of ['commander', 'resqlite', 'string-width']) {
       const at = require.resolve.paths(dependency).find((path) => existsSync(join(path, dependency)))
       symlinkSync(join(at, dependency), join(modules, dependency), 'junction')
     }

@@ -135,6 +135,8 @@ describe('resqlite query', () => {
     const { code, stderr, stdout } = await resqlite(['query', db, 'SELECT * FROM nobody'])
     assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
     assert.match(stderr, /^resqlite: .*no such table: nobody/)
+    const wrong = await resqlite(['query', db, 'SELECT id\nFROM users WHERE WHERE'])
+    assert.match(wrong.stderr, /syntax error \(line 2, column 18 of the SQL\)/)
   })
 
   test('does not create a file', async () => {

@@ -1,4 +1,3 @@
-import { createLogUpdate } from 'log-update'
 import type { Output } from '../core/context.js'
 import { cut } from './width.js'
 import { counted, durationText, grouped } from './words.js'
@@ -7,6 +6,9 @@ import { counted, durationText, grouped } from './words.js'
 const EVERY = 100
 
 const BAR = 20
+
+/** Begins the line of the terminal anew. */
+const CLEAR_LINE = '\r\x1b[K'
 
 /** How far a command is. */
 export interface Progress {
@@ -21,16 +23,13 @@ export interface Progress {
 /** A line on a terminal that tells how far a command is, its rate and the time left. Elsewhere it shows nothing. */
 export class ProgressLine {
   readonly #began = performance.now()
-  readonly #draw: ReturnType<typeof createLogUpdate> | undefined
   #drawn = 0
 
   constructor(
     readonly verb: string,
     readonly unit: string,
     readonly output: Output,
-  ) {
-    if (output.isTTY) this.#draw = createLogUpdate(output as NodeJS.WriteStream)
-  }
+  ) {}
 
   /** The time since the beginning, in milliseconds. */
   get time(): number {
@@ -39,19 +38,18 @@ export class ProgressLine {
 
   show(progress: Progress): void {
     const now = performance.now()
-    if (this.#draw === undefined || now - this.#drawn < EVERY) return
+    if (now - this.#drawn < EVERY) return
     this.#drawn = now
-    this.#draw(cut(progressText(this.verb, this.unit, progress, this.time), (this.output.columns ?? 80) - 1))
+    this.note(progressText(this.verb, this.unit, progress, this.time))
   }
 
-  /** Shows a last thing that has no measure. */
+  /** Shows what has no measure. */
   note(text: string): void {
-    this.#draw?.(text)
+    if (this.output.isTTY) this.output.write(CLEAR_LINE + cut(text, (this.output.columns ?? 80) - 1))
   }
 
   clear(): void {
-    this.#draw?.clear()
-    this.#draw?.done()
+    if (this.output.isTTY) this.output.write(CLEAR_LINE)
   }
 
   /** What was done, in words: `1,958,000 rows in 2.9 s (675,172 rows/s)` */

@@ -22,11 +22,11 @@ export interface Picture {
   readonly error: string | undefined
 }
 
-/** The lines around the rows: SQL, an empty one, the head of the table, an empty one, three of status, that of the cursor. */
-const AROUND = 9
+/** The lines around the rows: SQL, an empty one, the head of the table, an empty one, three of status. */
+const AROUND = 8
 
-/** Draws a picture in so many columns and lines. */
-export function frame(picture: Picture, columns: number, lines: number, paint: Paint): string {
+/** A picture in so many columns and lines. */
+export function frame(picture: Picture, columns: number, lines: number, paint: Paint): string[] {
   const { names, rows, changes, lit } = picture
   const room = Math.max(1, lines - AROUND)
   const shown = rows.slice(0, rows.length > room ? room - 1 : room)
@@ -37,14 +37,8 @@ export function frame(picture: Picture, columns: number, lines: number, paint: P
   if (shown.length < rows.length)
     body.push(paint(`… ${counted(rows.length - shown.length, 'more row')}`, 'dim'))
   const title = cut(visible(picture.sql.trim().replace(/\s+/g, ' ')), columns)
-  return [
-    paint(title, 'bold'),
-    '',
-    ...table.head(),
-    ...body,
-    '',
-    ...status(picture, table.hidden, columns, paint),
-  ].join('\n')
+  const below = status(picture, table.hidden, columns, paint)
+  return [paint(title, 'bold'), '', ...table.head(), ...body, '', ...below].slice(0, lines)
 }
 
 function status(picture: Picture, hidden: number, columns: number, paint: Paint): string[] {

@@ -1,6 +1,6 @@
-import { createLogUpdate } from 'log-update'
 import type { LiveQuery, RowArray } from 'resqlite'
 import type { Context } from '../core/context.js'
+import { FullScreen } from '../terminal/full-screen.js'
 import { ended } from '../terminal/output.js'
 import { painter } from '../terminal/style.js'
 import { changesBetween } from './changes.js'
@@ -21,7 +21,7 @@ export async function showOnScreen(
   context: Context,
 ): Promise<void> {
   const { stdout } = context
-  const draw = createLogUpdate(stdout as NodeJS.WriteStream)
+  const screen = new FullScreen(stdout)
   const paint = painter(stdout)
   let picture: Picture | undefined
   let dark: NodeJS.Timeout | undefined
@@ -29,7 +29,7 @@ export async function showOnScreen(
   const show = (changed: Partial<Picture>) => {
     if (picture === undefined) return
     picture = { ...picture, stats: live.stats, ...changed }
-    draw(frame(picture, stdout.columns ?? 80, stdout.rows ?? 24, paint))
+    screen.draw(frame(picture, stdout.columns ?? 80, stdout.rows ?? 24, paint))
   }
   let fail: (error: Error) => void = () => {}
   const failed = new Promise<never>((_, reject) => {
@@ -67,6 +67,6 @@ export async function showOnScreen(
     clearInterval(counters)
     stdout.off('resize', redraw)
     show({ lit: false })
-    draw.done()
+    screen.end()
   }
 }
