@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { before, describe, test } from 'node:test'
+import { formatted } from '../dist/formats/rows.js'
 import { database, resqlite, rowsOf, start, temporaryFolder, until } from './support/cli.mjs'
 
 const folder = temporaryFolder()
@@ -152,6 +153,9 @@ describe('resqlite query', () => {
       const { stdout } = await resqlite(['query', db, '-', '-f', format], { input: sql })
       assert.doesNotMatch(stdout, /(?!\n)[\p{Cc}\u202e]/u, format)
     }
+    const pieces = []
+    for await (const piece of formatted('csv', [evil], [[evil]], { isTTY: true })) pieces.push(piece)
+    assert.doesNotMatch(pieces.join(''), /(?!\n)[\p{Cc}\u202e]/u)
     const { stderr } = await resqlite(['query', db, `SELECT "${evil}`])
     assert.doesNotMatch(stderr, /(?!\n)[\p{Cc}\u202e]/u)
     assert.match(stderr, /\\x1b\]0;owned/)
