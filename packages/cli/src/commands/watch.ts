@@ -56,7 +56,7 @@ async function watch(file: string, argument: string, options: Options, context: 
       await writePatches(db.stream(sql, params), columns, context)
     } else {
       const live = db.stream(sql, params, { arrays: true })
-      if (context.stdout.isTTY) await showOnScreen(live, sql, names, key, context)
+      if (context.stdout.isTTY) await showOnScreen(live, { sql, names, key }, context)
       else await writeResults(live, names, context)
     }
   })
