@@ -55,7 +55,10 @@ async function runExport(
   options: Options,
   context: Context,
 ): Promise<void> {
-  const progress = new ProgressLine('export', 'row', context.stderr)
+  const { stdout, stderr } = context
+  // Where the rows themselves are on the terminal, there is no place for it.
+  const shown = stderr.isTTY === true && !(output === '-' && stdout.isTTY)
+  const progress = new ProgressLine('export', 'row', stderr, shown)
   try {
     const count = await withDatabase(file, { readOnly: true }, async (db) => {
       const into = (stream: Output) =>
@@ -65,7 +68,7 @@ async function runExport(
         : await intoFile(output, options.overwrite === true, into)
     })
     progress.clear()
-    say(context.stderr, `exported ${progress.summary(count)}`)
+    say(stderr, `exported ${progress.summary(count)}`)
   } finally {
     progress.clear()
   }
@@ -102,11 +105,11 @@ async function exportTable(
   format: DataFormat,
   options: Options,
   progress: ProgressLine,
-  { signal, stderr }: Context,
+  { signal }: Context,
 ): Promise<number> {
   const sql = `SELECT * FROM ${quoted(table)}`
   const { columns } = await db.describe(sql)
-  const total = stderr.isTTY
+  const total = progress.shown
     ? await db.selectOne<{ n: number }>(`SELECT count(*) AS n FROM ${quoted(table)}`)
     : undefined
   let count = 0

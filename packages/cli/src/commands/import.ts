@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, rmSync, statSync } from 'node:fs'
+import { closeSync, createReadStream, openSync, rmSync, statSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { Database } from 'resqlite'
 import type { Context } from '../core/context.js'
@@ -76,12 +76,12 @@ async function runImport(
   if (options.types !== undefined && !options.create)
     throw new UsageError('--types is for tables that --create creates')
   const source = sourceOf(input, context)
-  const isNew = options.create === true && !existsSync(file)
+  const isNew = options.create === true && createdNow(file)
   const progress = new ProgressLine('import', 'row', context.stderr)
   let done = false
   try {
     const pragmas = { cache_size: -CACHE }
-    const count = await withDatabase(file, { fileMustExist: !isNew, pragmas }, async (db) => {
+    const count = await withDatabase(file, { pragmas }, async (db) => {
       const rows = await insertAll(db, table, source, options, input, progress, context)
       progress.note('writing the log into the file')
       return rows
@@ -93,6 +93,17 @@ async function runImport(
     progress.clear()
     source.stream.destroy()
     if (isNew && !done) for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
+  }
+}
+
+/** Creates a file, unless there is one. Only a file of its own may be removed when the import fails. */
+function createdNow(file: string): boolean {
+  try {
+    closeSync(openSync(file, 'wx'))
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
   }
 }
 

@@ -29,6 +29,7 @@ export class ProgressLine {
     readonly verb: string,
     readonly unit: string,
     readonly output: Output,
+    readonly shown = output.isTTY === true,
   ) {}
 
   /** The time since the beginning, in milliseconds. */
@@ -45,11 +46,11 @@ export class ProgressLine {
 
   /** Shows what has no measure. */
   note(text: string): void {
-    if (this.output.isTTY) this.output.write(CLEAR_LINE + cut(text, (this.output.columns ?? 80) - 1))
+    if (this.shown) this.output.write(CLEAR_LINE + cut(text, (this.output.columns ?? 80) - 1))
   }
 
   clear(): void {
-    if (this.output.isTTY) this.output.write(CLEAR_LINE)
+    if (this.shown) this.output.write(CLEAR_LINE)
   }
 
   /** What was done, in words: `1,958,000 rows in 2.9 s (675,172 rows/s)` */
