@@ -1,10 +1,14 @@
 // Checks that the JavaScript and TypeScript files import each other one way only. A list of the imports:
-// npx depcruise packages/resqlite/src --output-type text (or mermaid)
+// npx depcruise packages/resqlite/src packages/cli/src --output-type text (or mermaid)
 
 export const source = 'packages/resqlite/src'
 
 /** Each folder imports only from itself and those before it. The files beside the folders import from all. */
 export const folders = ['core', 'wire', 'decode', 'channel', 'live']
+
+/** The same for the command line. */
+export const cliSource = 'packages/cli/src'
+export const cliFolders = ['core', 'terminal', 'formats', 'input', 'watch', 'commands']
 
 /** What builds on the API, each for a subpath of the package. Nobody else imports it, so nobody pays who does not use it. */
 const builders = `^${source}/builders/`
@@ -13,7 +17,17 @@ const builders = `^${source}/builders/`
 const events = `^${source}/sse/`
 const client = `^${source}/client/`
 
-const anyOf = (folders) => `^${source}/(${folders.join('|')})/`
+const anyOf = (folders, inside = source) => `^${inside}/(${folders.join('|')})/`
+
+/** Rules by which each folder imports only from itself and those before it. */
+function inOrder(folders, inside) {
+  return folders.map((folder, index) => ({
+    name: `${folder}-uses-later-folder`,
+    severity: 'error',
+    from: { path: anyOf([folder], inside) },
+    to: { path: `^${inside}/`, pathNot: anyOf(folders.slice(0, index + 1), inside) },
+  }))
+}
 
 export default {
   forbidden: [
@@ -53,12 +67,14 @@ export default {
       from: { path: `^${source}/`, pathNot: client },
       to: { path: client },
     },
-    ...folders.map((folder, index) => ({
-      name: `${folder}-uses-later-folder`,
+    ...inOrder(folders, source),
+    {
+      name: 'unknown-folder',
       severity: 'error',
-      from: { path: anyOf([folder]) },
-      to: { path: `^${source}/`, pathNot: anyOf(folders.slice(0, index + 1)) },
-    })),
+      from: { path: `^${cliSource}/[^/]+/`, pathNot: anyOf(cliFolders, cliSource) },
+      to: {},
+    },
+    ...inOrder(cliFolders, cliSource),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -2,16 +2,20 @@
 // system on them.
 
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ciphersFolder, fillCiphers } from './lib/ciphers-packages.mjs'
-import { nativeFolder, packageFolder } from './lib/paths.mjs'
+import { cliFolder, nativeFolder, packageFolder } from './lib/paths.mjs'
 import { nativeFile, platformFolder, thisPlatform } from './lib/platforms.mjs'
 import { CommandFailed, capture, npm } from './lib/process.mjs'
 
 /** What the main package may contain; anything else in the tarball is a mistake. */
 const expectedFiles = /^(dist\/.+\.(js|mjs|d\.ts|d\.mts)|package\.json|README\.md|LICENSE)$/
+
+/** The same for the command line. */
+const expectedCliFiles = /^(dist\/.+\.js|package\.json|README\.md|LICENSE)$/
 
 /** Scripts that npm would run on the machine of somebody who installs the package. */
 const installScripts = ['preinstall', 'install', 'postinstall', 'prepare']
@@ -52,6 +56,37 @@ export function packCiphersTest() {
   })
 }
 
+/** The command line, as it is installed beside the library. */
+export function packCliTest() {
+  inProject((project) => {
+    checkManifest(cliFolder)
+    const packed = pack(cliFolder, project)
+    refuseUnexpected(packed, expectedCliFiles)
+    installIn(
+      project,
+      [packMain(project), packPlatform(project), packed.filename],
+      installedDependencies(cliFolder),
+    )
+    const resqlite = (...args) =>
+      npm(['exec', '--offline', '--', 'resqlite', ...args], { cwd: project, quiet: true })
+    writeFileSync(join(project, 'notes.csv'), 'id,text\n1,packed\n')
+    resqlite('import', 'notes.db', 'notes', 'notes.csv', '--create')
+    const output = resqlite('query', 'notes.db', 'SELECT * FROM notes', '--format', 'ndjson').trim()
+    if (output !== '{"id":1,"text":"packed"}') throw new CommandFailed(`resqlite query printed: ${output}`)
+    console.log('resqlite: imported, queried')
+  })
+}
+
+/** Dependencies from where they are installed here: npm would ask the registry for them. */
+function installedDependencies(folder) {
+  const require = createRequire(join(folder, 'package.json'))
+  const { dependencies } = require('./package.json')
+  const found = Object.keys(dependencies)
+    .filter((name) => name !== 'resqlite')
+    .map((name) => [name, require.resolve.paths(name).find((path) => existsSync(join(path, name)))])
+  return Object.fromEntries(found.map(([name, path]) => [name, `file:${join(path, name)}`]))
+}
+
 function inProject(work) {
   const project = mkdtempSync(join(tmpdir(), 'resqlite-pack-'))
   try {
@@ -63,12 +98,15 @@ function inProject(work) {
 
 function packMain(project) {
   const packed = pack(packageFolder, project)
-  const files = packed.files.map(({ path }) => path)
-  const unexpected = files.filter((path) => !expectedFiles.test(path))
-  if (unexpected.length > 0) throw new CommandFailed(`unexpected in the package: ${unexpected.join(', ')}`)
+  refuseUnexpected(packed, expectedFiles)
   checkManifest(packageFolder)
-  console.log(`${packed.filename}: ${files.length} files, ${(packed.size / 1024).toFixed(0)} kB`)
   return packed.filename
+}
+
+function refuseUnexpected({ filename, files, size }, expected) {
+  const unexpected = files.map(({ path }) => path).filter((path) => !expected.test(path))
+  if (unexpected.length > 0) throw new CommandFailed(`unexpected in ${filename}: ${unexpected.join(', ')}`)
+  console.log(`${filename}: ${files.length} files, ${(size / 1024).toFixed(0)} kB`)
 }
 
 /** The package with the native module, as a release fills it. */
@@ -110,8 +148,11 @@ function checkManifest(folder) {
   if (found.length > 0) throw new CommandFailed(`${name} would run ${found.join(', ')} where it is installed`)
 }
 
-function installIn(project, tarballs) {
-  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'pack-test', private: true }))
+function installIn(project, tarballs, overrides = {}) {
+  writeFileSync(
+    join(project, 'package.json'),
+    JSON.stringify({ name: 'pack-test', private: true, overrides }),
+  )
   const files = tarballs.map((file) => `./${file}`)
   npm(['install', '--offline', '--ignore-scripts', '--no-package-lock', ...files], {
     cwd: project,

@@ -7,7 +7,7 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ciphersFolder, fillCiphers } from './lib/ciphers-packages.mjs'
-import { packageFolder } from './lib/paths.mjs'
+import { cliFolder, packageFolder } from './lib/paths.mjs'
 import { ciphersFile, nativeFile, platformFolder, platforms } from './lib/platforms.mjs'
 
 const [folder] = process.argv.slice(2)
@@ -32,6 +32,10 @@ for (const platform of platforms) {
 // npm then refuses another version of it beside resqlite.
 main.peerDependencies[ciphers.name] = main.version
 main.peerDependenciesMeta[ciphers.name] = { optional: true }
+const cli = { ...readManifest(cliFolder), version: main.version }
+cli.dependencies[main.name] = main.version
+cli.peerDependencies['@resqlite/studio'] = main.version
+writeManifest(cliFolder, cli)
 writeManifest(ciphersFolder, ciphers)
 writeManifest(packageFolder, main)
 console.log(`${main.name} ${main.version} is ready for ${platforms.length} platforms`)

@@ -23,10 +23,10 @@ import {
 } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
 import { runLanes } from './lib/lanes.mjs'
-import { filesBelow, packageFolder, root, testProfile } from './lib/paths.mjs'
+import { cliFolder, filesBelow, packageFolder, root, testProfile } from './lib/paths.mjs'
 import { CommandFailed, cargo, run, runAsProgram, runTool } from './lib/process.mjs'
 import { checkLinks } from './links.mjs'
-import { packTest } from './pack-test.mjs'
+import { packCliTest, packTest } from './pack-test.mjs'
 
 const { values: options } = parseArgs({
   options: { step: { type: 'string' }, list: { type: 'boolean' }, release: { type: 'boolean' } },
@@ -56,7 +56,7 @@ const node = [
   step('install packages', () => install()),
   step('biome', () => runTool('@biomejs/biome', 'biome', ['check', '--error-on-warnings', '.'])),
   step('rooms of the TypeScript', () =>
-    runTool('dependency-cruiser', 'depcruise', ['packages/resqlite/src', 'scripts']),
+    runTool('dependency-cruiser', 'depcruise', ['packages/resqlite/src', 'packages/cli/src', 'scripts']),
   ),
   step('guarantees', checkGuarantees),
   step('links between the documents', checkLinks),
@@ -68,6 +68,7 @@ const node = [
   step('types of the native module', () => tsc('scripts/declarations'), 'native module'),
   step('node tests', nodeTests, 'native module with counters'),
   step('packed package', packTest),
+  step('packed command line', packCliTest),
 ]
 
 const lanes = [rust, lints, node]
@@ -122,6 +123,7 @@ function compileTests() {
 function nodeTests() {
   const files = [
     ...filesBelow(builtTests, /\.test\.[cm]?js$/),
+    ...filesBelow(join(cliFolder, 'test'), /\.test\.mjs$/),
     ...filesBelow(join(root, 'examples'), /\.test\.js$/),
     ...filesBelow(join(root, 'scripts', 'test'), /\.test\.mjs$/),
     ...filesBelow(join(root, 'bench', 'test', 'pure'), /\.test\.mjs$/),

@@ -11,7 +11,7 @@ import {
 import { basename, join } from 'node:path'
 import { ciphersTarget } from './ciphers.mjs'
 import { declarations } from './declarations.mjs'
-import { nativeFolder, packageFolder, profileFolder, testProfile } from './paths.mjs'
+import { cliFolder, nativeFolder, packageFolder, profileFolder, testProfile } from './paths.mjs'
 import { ciphersFile, nativeFile, platformOfTarget } from './platforms.mjs'
 import { capture, npm, requireCargo } from './process.mjs'
 
@@ -113,9 +113,9 @@ function placeNative(library, definitions, target = hostTarget()) {
   writeFileSync(join(nativeFolder, 'generated.d.ts'), declarations(written))
 }
 
-/** Compiles the TypeScript of the package into packages/resqlite/dist. */
+/** Compiles the TypeScript of each package into its folder `dist`. */
 export function buildTypeScript() {
-  npm(['run', 'build', '--silent'], { cwd: packageFolder })
+  for (const folder of [packageFolder, cliFolder]) npm(['run', 'build', '--silent'], { cwd: folder })
 }
 
 /** Compiles the crate and gives back the path of the shared library. */

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { cruise } from 'dependency-cruiser'
-import config, { folders, source } from '../../.dependency-cruiser.mjs'
+import config, { cliFolders, cliSource, folders, source } from '../../.dependency-cruiser.mjs'
 
 const first = folders[0]
 const last = folders.at(-1)
@@ -18,33 +18,34 @@ before(() => {
 after(() => rmSync(temporary, { recursive: true }))
 
 /** Checks a package with these files. Returns the errors in one line, with paths relative to the package. */
-async function check(files) {
+async function check(files, inside) {
   const cwd = mkdtempSync(join(temporary, 'package-'))
   for (const [name, text] of Object.entries(files)) {
-    const path = join(cwd, source, name)
+    const path = join(cwd, inside, name)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)
   }
   const { forbidden, options } = config
   const rules = { ...options, ruleSet: { forbidden }, validate: true }
-  const { output, exitCode } = await cruise([source], { ...rules, baseDir: cwd, outputType: 'err' })
-  const errors = stripVTControlCharacters(output).replaceAll(`${source}/`, '').replace(/\s+/g, ' ')
+  const { output, exitCode } = await cruise([inside], { ...rules, baseDir: cwd, outputType: 'err' })
+  const errors = stripVTControlCharacters(output).replaceAll(`${inside}/`, '').replace(/\s+/g, ' ')
   return { passes: exitCode === 0, errors }
 }
 
-async function assertError(files, error) {
-  const { passes, errors } = await check(files)
+async function assertError(files, error, inside = source) {
+  const { passes, errors } = await check(files, inside)
   assert.match(errors, error)
   assert.equal(passes, false)
 }
 
 describe('the rules of .dependency-cruiser.mjs', () => {
   test('passes if files and folders import each other one way only', async () => {
-    const { passes, errors } = await check({
+    const files = {
       'index.ts': `import { b } from './${last}/b'\nexport const c = b`,
       [`${last}/b.ts`]: `import { a } from '../${first}/a'\nexport const b = a`,
       [`${first}/a.ts`]: `export const a = 1`,
-    })
+    }
+    const { passes, errors } = await check(files, source)
     assert.equal(passes, true, errors)
   })
 
@@ -95,5 +96,15 @@ describe('the rules of .dependency-cruiser.mjs', () => {
       'b.ts': `export const b = 1`,
     }
     await assertError(files, /error unknown-folder: stray\/a\.ts → b\.ts/)
+  })
+
+  test('finds the same in the command line, whose imports end in .js', async () => {
+    const [first, last] = [cliFolders[0], cliFolders.at(-1)]
+    const files = {
+      [`${first}/a.ts`]: `import type { B } from '../${last}/b.js'\nexport type A = B`,
+      [`${last}/b.ts`]: `export type B = number`,
+    }
+    const error = new RegExp(`error ${first}-uses-later-folder: ${first}/a\\.ts → ${last}/b\\.ts`)
+    await assertError(files, error, cliSource)
   })
 })

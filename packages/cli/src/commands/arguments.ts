@@ -1,0 +1,69 @@
+import { InvalidArgumentError, Option } from 'commander'
+import type { SqlParams, SqlValue } from 'resqlite'
+import type { Context } from '../core/context.js'
+import { UsageError } from '../core/errors.js'
+import { exactNumbers } from '../input/exact-numbers.js'
+
+/** `--param name=value`, which can be given several times. */
+export function paramOption(): Option {
+  return new Option(
+    '-p, --param <name=value>',
+    'a parameter of the SQL, by its name or its number; JSON numbers, null, true, false and "quoted text" are what they are in JSON, anything else is text',
+  ).argParser(addParam)
+}
+
+export type GivenParams = ReadonlyMap<string, SqlValue>
+
+function addParam(given: string, before: GivenParams | undefined): GivenParams {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(given) ?? []
+  if (name === undefined) throw new InvalidArgumentError('It must look like name=value.')
+  return new Map(before).set(name, paramValue(value as string))
+}
+
+/** Numbers by number, and names by name. */
+export function paramsOf(given: GivenParams | undefined): SqlParams | undefined {
+  if (given === undefined) return undefined
+  const numbers = [...given.keys()].filter((name) => /^[1-9]\d*$/.test(name)).map(Number)
+  if (numbers.length === 0) return Object.fromEntries(given)
+  const largest = Math.max(...numbers)
+  if (numbers.length < given.size)
+    throw new UsageError('parameters must be given all by name, or all by number')
+  if (largest > numbers.length)
+    throw new UsageError(`of ${largest} parameters, only ${numbers.length} are given`)
+  return Array.from({ length: largest }, (_, index) => given.get(String(index + 1)) as SqlValue)
+}
+
+function paramValue(text: string): SqlValue {
+  try {
+    const value = exactNumbers(text)
+    if (typeof value !== 'object' || value === null) return value as SqlValue
+  } catch {
+    // Not JSON, and so text as it stands.
+  }
+  return text
+}
+
+/** The SQL of an argument: `-` stands for what comes on stdin. */
+export async function sqlOf(argument: string, { stdin, signal }: Context): Promise<string> {
+  if (argument !== '-') return argument
+  const chunks: Uint8Array[] = []
+  signal.addEventListener('abort', () => stdin.destroy(), { once: true })
+  for await (const chunk of stdin) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** A whole number from `least` to `most`. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text)
+    if (/^\d+$/.test(text) && number >= least && number <= most) return number
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`)
+  }
+}
+
+/** A delimiter of CSV; `\t` or `tab` stand for a tab. */
+export function delimiter(text: string): string {
+  if (text === '\\t' || text === 'tab') return '\t'
+  if (/^[^"\r\n\ud800-\udfff]$/.test(text)) return text
+  throw new InvalidArgumentError('It must be one character, and no quote or line end.')
+}

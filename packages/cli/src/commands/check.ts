@@ -1,0 +1,100 @@
+import type { Command } from 'commander'
+import type { Database } from 'resqlite'
+import type { Context } from '../core/context.js'
+import { withDatabase } from '../core/database.js'
+import { Unsuccessful } from '../core/errors.js'
+import { painter } from '../terminal/style.js'
+import { visibleLines } from '../terminal/visible.js'
+import { bytesText, counted } from '../terminal/words.js'
+import { examples } from './command.js'
+
+/** Problems of one kind that are printed. */
+const SHOWN = 100
+
+/** What one part of the check found. */
+interface Finding {
+  readonly name: string
+  readonly summary: string
+  /** Empty where all is well. */
+  readonly problems: readonly string[]
+}
+
+export function addCheck(program: Command, context: Context): void {
+  program
+    .command('check')
+    .summary('check integrity and foreign keys; tell the size of the log and the free pages')
+    .description(
+      'Checks a database without writing to it. The exit code is 0 if all is well, and 1 if the file is damaged or a foreign key does not hold.',
+    )
+    .argument('<file>', 'the database')
+    .option('--quick', 'do not compare indexes with their tables')
+    .addHelpText(
+      'after',
+      examples(
+        ['check app.db', 'everything'],
+        ['check app.db --quick && resqlite backup app.db copy.db', 'the exit code tells'],
+      ),
+    )
+    .action((file: string, { quick }: { quick?: boolean }) => check(file, quick === true, context))
+}
+
+async function check(file: string, quick: boolean, { stdout, signal }: Context): Promise<void> {
+  const findings = await withDatabase(file, { readOnly: true }, async (db) => [
+    await integrity(db, quick ? 'quick_check' : 'integrity_check', signal),
+    await foreignKeys(db, signal),
+    ...(await sizes(db)),
+  ])
+  const paint = painter(stdout)
+  for (const { name, summary, problems } of findings) {
+    const look = problems.length > 0 ? 'bad' : 'plain'
+    stdout.write(`${paint(name.padEnd(14), 'dim')}${paint(summary, look)}\n`)
+    for (const problem of problems.slice(0, SHOWN)) {
+      for (const line of visibleLines(problem).split('\n')) stdout.write(`  ${line}\n`)
+    }
+    if (problems.length > SHOWN) stdout.write(`  … and ${problems.length - SHOWN} more\n`)
+  }
+  if (findings.some(({ problems }) => problems.length > 0)) throw new Unsuccessful()
+}
+
+async function integrity(db: Database, pragma: string, signal: AbortSignal): Promise<Finding> {
+  const rows = await db.select(`PRAGMA ${pragma}`, [], { arrays: true, signal })
+  const problems = rows.map(([text]) => String(text)).filter((text) => text !== 'ok')
+  const summary = problems.length === 0 ? 'ok' : counted(problems.length, 'problem')
+  return { name: 'integrity', summary, problems }
+}
+
+async function foreignKeys(db: Database, signal: AbortSignal): Promise<Finding> {
+  const rows = await db.select<{ table: string; rowid: number | null; parent: string }>(
+    'PRAGMA foreign_key_check',
+    [],
+    { signal },
+  )
+  const problems = rows.map(({ table, rowid, parent }) => {
+    const row = rowid === null ? 'a row' : `row ${rowid}`
+    return `${row} of ${table} refers to a row of ${parent} that does not exist`
+  })
+  const summary =
+    problems.length === 0 ? 'ok' : counted(problems.length, 'row refers to nothing', 'rows refer to nothing')
+  return { name: 'foreign keys', summary, problems }
+}
+
+async function sizes(db: Database): Promise<Finding[]> {
+  const number = async (pragma: string) => {
+    const [row] = await db.select<number[]>(`PRAGMA ${pragma}`, [], { arrays: true })
+    return row?.[0] ?? 0
+  }
+  const [pages, free, size] = [
+    await number('page_count'),
+    await number('freelist_count'),
+    await number('page_size'),
+  ]
+  const { wal, sqliteVersion } = await db.diagnostics()
+  const share = pages === 0 ? 0 : Math.round((100 * free) / pages)
+  const fact = (name: string, summary: string): Finding => ({ name, summary, problems: [] })
+  return [
+    fact('pages', `${counted(pages, 'page')} of ${bytesText(size)}, ${bytesText(pages * size)}`),
+    fact('free', `${counted(free, 'page')} on the freelist (${share} %), ${bytesText(free * size)}`),
+    fact('log', wal.bytes === 0 ? 'no write-ahead log' : `write-ahead log of ${bytesText(wal.bytes)}`),
+    fact('checked with', `SQLite ${sqliteVersion}`),
+  ]
+}

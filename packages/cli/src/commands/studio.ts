@@ -1,0 +1,57 @@
+import type { Command } from 'commander'
+import type { Context } from '../core/context.js'
+import { UsageError } from '../core/errors.js'
+import { ended, say } from '../terminal/output.js'
+import { wholeNumber } from './arguments.js'
+import { examples } from './command.js'
+
+const PACKAGE = '@resqlite/studio'
+
+interface Options {
+  port: number
+  write?: boolean
+}
+
+/** What is used of the package, which is installed only by those who want it. */
+interface Studio {
+  openStudio(options: {
+    file: string
+    port: number
+    write: boolean
+  }): Promise<{ url: string; close(): Promise<void> }>
+}
+
+export function addStudio(program: Command, context: Context): void {
+  program
+    .command('studio')
+    .summary('open a database in the browser')
+    .description(
+      'Serves a page on this machine that shows a database: its tables, live; an SQL editor; live queries. It needs the package @resqlite/studio. Ctrl+C ends it.',
+    )
+    .argument('<file>', 'the database')
+    .option('--port <number>', 'the port; 0 takes a free one', wholeNumber(0, 65_535), 0)
+    .option('--write', 'allow the page to write')
+    .addHelpText(
+      'after',
+      examples(['studio app.db', 'read-only'], ['studio app.db --port 4000 --write', 'with edits']),
+    )
+    .action((file: string, options: Options) => studio(file, options, context))
+}
+
+async function studio(file: string, { port, write }: Options, context: Context): Promise<void> {
+  const { openStudio } = await load()
+  const { url, close } = await openStudio({ file, port, write: write === true })
+  say(context.stdout, url)
+  await ended(context)
+  await close()
+}
+
+async function load(): Promise<Studio> {
+  try {
+    return await import(PACKAGE)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes(`'${PACKAGE}'`)) throw error
+    throw new UsageError(`studio needs the package ${PACKAGE}: npm install ${PACKAGE}`)
+  }
+}

@@ -1,0 +1,17 @@
+import type { Readable, Writable } from 'node:stream'
+
+/** A stream that text is written to. Where it is a terminal, it has a size. */
+export interface Output extends Writable {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  readonly rows?: number
+}
+
+/** What a command has of the process that runs it. */
+export interface Context {
+  readonly stdin: Readable
+  readonly stdout: Output
+  readonly stderr: Output
+  /** Fires when the user wants the command to end. */
+  readonly signal: AbortSignal
+}

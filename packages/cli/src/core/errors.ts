@@ -1,0 +1,19 @@
+/** The exit codes. */
+export const Exit = { OK: 0, FAILED: 1, USAGE: 2, INTERRUPTED: 130 } as const
+
+/** What stands on the command line makes no sense: exit code 2. */
+export class UsageError extends Error {}
+
+/** The command ran, and its result is bad news that has been printed: exit code 1. */
+export class Unsuccessful extends Error {}
+
+/** A line of an input that cannot be imported. Lines and columns count from 1. */
+export class InputError extends Error {
+  constructor(
+    problem: string,
+    readonly line: number,
+    readonly column?: number,
+  ) {
+    super(column === undefined ? `line ${line}: ${problem}` : `line ${line}, column ${column}: ${problem}`)
+  }
+}

@@ -1,0 +1,13 @@
+import { UsageError } from './errors.js'
+
+/** A name as SQL writes it, whatever it contains. */
+export function quoted(name: string): string {
+  if (name === '' || name.includes('\0'))
+    throw new UsageError('a name of a table or column must not be empty')
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** What is equal for names that SQLite takes for the same: the letters A to Z have no case. */
+export function foldedName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+}

@@ -1,0 +1,125 @@
+import type { SqlValue, Transaction } from 'resqlite'
+import { InputError } from '../core/errors.js'
+import type { RecordReader, Records } from './records.js'
+import { createTable, insertion } from './table.js'
+import { type ColumnType, guessedType, keeps } from './types.js'
+import { NotUtf8, TooLong, wholeLines } from './whole-lines.js'
+
+/** Where records go. */
+export interface Target {
+  readonly table: string
+  /** The columns for fields with these names, of which there are `width`. */
+  readonly columns: (names: readonly string[] | null, width: number) => readonly string[]
+  /** Types for a table that is to be created: guessed, or all TEXT. Undefined where the table exists. */
+  readonly types: 'guess' | 'text' | undefined
+}
+
+/** Batches that are under way: while one is inserted, the next is read. */
+const AT_ONCE = 2
+
+/**
+ * Inserts the records of a source in a transaction, and returns how many there were. An error names the line. Nothing waits
+ * that was read, except two batches, so memory does not grow with the source.
+ */
+export async function importRecords(
+  tx: Transaction,
+  source: AsyncIterable<Uint8Array>,
+  reader: RecordReader,
+  target: Target,
+  inserted: (count: number) => void,
+): Promise<number> {
+  const inserter = new Inserter(tx, reader, target, inserted)
+  try {
+    for await (const text of wholeLines(source)) await inserter.insert(reader.read(text))
+  } catch (error) {
+    // A constraint that an earlier line violates is told first.
+    await inserter.settled()
+    if (error instanceof NotUtf8) throw new InputError('text that is not UTF-8', reader.line)
+    if (error instanceof TooLong) throw new InputError('no end within 64 MiB', reader.line)
+    throw error
+  }
+  await inserter.insert(reader.end())
+  await inserter.settled()
+  return inserter.count
+}
+
+class Inserter {
+  count = 0
+  #sql: string | undefined
+  #columns: readonly string[] = []
+  /** The columns whose types were guessed, which later values may contradict. */
+  #guessed: { index: number; type: ColumnType }[] = []
+  readonly #running: Promise<void>[] = []
+
+  constructor(
+    readonly tx: Transaction,
+    readonly reader: RecordReader,
+    readonly target: Target,
+    readonly inserted: (count: number) => void,
+  ) {}
+
+  /** Resolves when the next batch may follow. */
+  async insert(batch: Records): Promise<void> {
+    const { names } = this.reader
+    if (names === undefined) return
+    const width = names?.length ?? batch.records[0]?.length
+    if (width === undefined) return
+    if (this.#sql === undefined) this.#sql = await this.#prepare(names, width, batch.records)
+    if (batch.records.length === 0) return
+    this.#checkGuesses(batch)
+    const run = this.#run(this.#sql, batch)
+    run.catch(() => {})
+    this.#running.push(run)
+    if (this.#running.length < AT_ONCE) return
+    await this.#running[0]
+    this.#running.shift()
+  }
+
+  /** Resolves when all batches are inserted, and rejects with the error of the first that failed. */
+  async settled(): Promise<void> {
+    for (const run of this.#running) await run
+  }
+
+  async #prepare(
+    names: readonly string[] | null,
+    width: number,
+    sample: readonly SqlValue[][],
+  ): Promise<string> {
+    const { table, columns, types } = this.target
+    this.#columns = columns(names, width)
+    if (types !== undefined) {
+      const chosen = this.#columns.map((_, index) =>
+        types === 'text' ? ('TEXT' as const) : guessedType(sample.map((record) => record[index])),
+      )
+      await createTable(this.tx, table, this.#columns, chosen)
+      this.#guessed = chosen.map((type, index) => ({ index, type })).filter(({ type }) => type !== 'TEXT')
+    }
+    return insertion(table, this.#columns)
+  }
+
+  #checkGuesses({ records, lines }: Records): void {
+    for (const { index, type } of this.#guessed) {
+      const wrong = records.findIndex((record) => !keeps(type, record[index]))
+      if (wrong === -1) continue
+      const value = JSON.stringify(records[wrong]?.[index])
+      const column = JSON.stringify(this.#columns[index])
+      const advice = `the lines before it made column ${column} ${type}; try --types text`
+      throw new InputError(
+        `${value} is not ${type === 'REAL' ? 'a number' : 'an integer'}, and ${advice}`,
+        lines[wrong] as number,
+      )
+    }
+  }
+
+  async #run(sql: string, { records, lines }: Records): Promise<void> {
+    try {
+      await this.tx.executeBatch(sql, records)
+    } catch (error) {
+      const { index, message } = error as Error & { index?: number }
+      if (index === undefined) throw error
+      throw new InputError(message, lines[index] as number)
+    }
+    this.count += records.length
+    this.inserted(this.count)
+  }
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { csvRecord } from '../dist/formats/csv-writer.js'
+import { CsvReader } from '../dist/input/csv-reader.js'
+import { randomNumbers } from './support/random.mjs'
+
+/** All records of pieces of CSV. */
+function read(pieces, delimiter) {
+  const reader = new CsvReader(delimiter)
+  const parts = [...pieces.map((piece) => reader.read(piece)), reader.end()]
+  return { records: parts.flatMap(({ records }) => records), lines: parts.flatMap(({ lines }) => lines) }
+}
+
+const recordsOf = (text, delimiter) => read([text], delimiter).records
+
+describe('a CSV reader', () => {
+  test('tells an empty field from an empty text', () => {
+    assert.deepEqual(recordsOf('a,,""\n'), [['a', null, '']])
+  })
+
+  test('takes LF and CRLF as line ends, and needs none at the end', () => {
+    assert.deepEqual(recordsOf('a,b\r\nc,d\n\r\ne,f'), [
+      ['a', 'b'],
+      ['c', 'd'],
+      ['e', 'f'],
+    ])
+    assert.deepEqual(recordsOf('a,b\r\n"c","d"\r\n'), [
+      ['a', 'b'],
+      ['c', 'd'],
+    ])
+  })
+
+  test('keeps quotes, delimiters and line ends in quoted fields', () => {
+    assert.deepEqual(recordsOf('"say ""hi""","x,y","two\r\nlines"\n'), [['say "hi"', 'x,y', 'two\r\nlines']])
+  })
+
+  test('takes a quote inside a plain field as it stands', () => {
+    assert.deepEqual(recordsOf('5" pipe,b"c"\n'), [['5" pipe', 'b"c"']])
+  })
+
+  test('has an empty record for an empty line where records have one field, except before the first', () => {
+    assert.deepEqual(recordsOf('\na\n\nb\n'), [['a'], [null], ['b']])
+  })
+
+  test('takes another delimiter', () => {
+    assert.deepEqual(recordsOf('a,b\tc\n', '\t'), [['a,b', 'c']])
+  })
+
+  test('tells the line at which each record begins', () => {
+    assert.deepEqual(read(['a,"1\n2"\nb,3\n\nc,4']).lines, [1, 3, 5])
+  })
+
+  for (const [text, message] of [
+    ['a,b\n1,2,3\n', 'line 2, column 5: more than 2 fields'],
+    ['a,b,c\n1,2\n', 'line 2, column 4: 2 fields instead of 3'],
+    ['a,b\n1,"2\n3\n', 'line 2, column 3: a field whose closing quote is missing'],
+    ['a,b\n1,"2"x\n', 'line 2, column 6: text behind a closing quote'],
+    ['a,b\n"1\n2","3"x\n', 'line 3, column 7: text behind a closing quote'],
+  ]) {
+    test(`refuses ${JSON.stringify(text)} with its place`, () => {
+      assert.throws(() => recordsOf(text), { message })
+    })
+  }
+
+  test('reads what was written, in whatever pieces it arrives', () => {
+    for (let seed = 1; seed <= 300; seed++) {
+      const random = randomNumbers(seed)
+      const texts = [
+        '',
+        ' ',
+        'a',
+        '"',
+        '""',
+        ',',
+        '\n',
+        '\r\n',
+        '\r',
+        'two words',
+        'é',
+        '漢字',
+        '😀',
+        'x'.repeat(50),
+      ]
+      const field = () => (random(5) === 0 ? null : texts[random(texts.length)] + texts[random(texts.length)])
+      const width = 1 + random(4)
+      const header = Array.from({ length: width }, (_, n) => `name ${n}`)
+      const records = [header, ...Array.from({ length: random(20) }, () => header.map(field))]
+      const text = records.map((record) => csvRecord(record, ',')).join('')
+      const size = 1 + random(9)
+      const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, n) =>
+        text.slice(n * size, (n + 1) * size),
+      )
+      assert.deepEqual(read(pieces).records, records, `seed ${seed}`)
+    }
+  })
+})

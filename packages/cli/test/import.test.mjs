@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { database, resqlite, rowsOf, start, temporaryFolder } from './support/cli.mjs'
+import { randomNumbers } from './support/random.mjs'
+
+const folder = temporaryFolder()
+let made = 0
+
+/** A new database with the table `t`. */
+function withTable(columns = 'a, b') {
+  return database(folder, `${made++}.db`, `CREATE TABLE t(${columns})`)
+}
+
+const imported = (db, input, ...options) => resqlite(['import', db, 't', ...options], { input })
+
+async function assertRefused(db, input, message, ...options) {
+  const { code, stderr } = await imported(db, input, ...options)
+  assert.match(stderr, message)
+  assert.equal(code, 1)
+  assert.deepEqual(await rowsOf(db, 'SELECT count(*) FROM t'), [[0]])
+}
+
+describe('resqlite import of CSV', () => {
+  test('puts the fields into the columns that the header names', async () => {
+    const db = await withTable('a, b, c')
+    const { code, stderr } = await imported(db, 'C,a\r\n1,"x\ny"\r\n2,\r\n3,""\r\n')
+    assert.equal(code, 0)
+    assert.match(stderr, /^imported 3 rows in /)
+    assert.deepEqual(await rowsOf(db, 'SELECT a, b, c FROM t'), [
+      ['x\ny', null, '1'],
+      [null, null, '2'],
+      ['', null, '3'],
+    ])
+  })
+
+  test('leaves out a byte order mark', async () => {
+    const db = await withTable()
+    await imported(db, '\ufeffa,b\n1,2\n')
+    assert.deepEqual(await rowsOf(db, 'SELECT a, b FROM t'), [['1', '2']])
+  })
+
+  test('takes the columns in their order where there is no header', async () => {
+    const db = await withTable()
+    await imported(db, '1\t2\n', '--no-header', '--delimiter', 'tab')
+    assert.deepEqual(await rowsOf(db, 'SELECT a, b FROM t'), [['1', '2']])
+  })
+
+  test('creates a table with the types that the first lines have', async () => {
+    const db = await withTable()
+    const input = 'n,r,zip,text,none,\n1,1.5,00123,a,,x\n-20,2,99999,"",,y\n'
+    const { code } = await resqlite(['import', db, 'new', '--create'], { input })
+    assert.equal(code, 0)
+    assert.deepEqual(await rowsOf(db, "SELECT name, type FROM pragma_table_info('new')"), [
+      ['n', 'INTEGER'],
+      ['r', 'REAL'],
+      ['zip', 'TEXT'],
+      ['text', 'TEXT'],
+      ['none', 'TEXT'],
+      ['column6', 'TEXT'],
+    ])
+    assert.deepEqual(await rowsOf(db, 'SELECT n, r, zip, text FROM new'), [
+      [1, 1.5, '00123', 'a'],
+      [-20, 2, '99999', ''],
+    ])
+  })
+
+  test('refuses a later value that a guessed type would change', async () => {
+    const db = await withTable()
+    const lines = Array.from({ length: 20_000 }, (_, n) => `${n + 1}\n`).join('')
+    const input = `zip\n${lines}00123\n`
+    const { code, stderr } = await resqlite(['import', db, 'new', '--create'], { input })
+    assert.match(
+      stderr,
+      /line 20002: "00123" is not an integer, .* made column "zip" INTEGER; try --types text/,
+    )
+    assert.equal(code, 1)
+    assert.deepEqual(await rowsOf(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'new'"), [[0]])
+    assert.equal((await resqlite(['import', db, 'new', '--create', '--types', 'text'], { input })).code, 0)
+    assert.deepEqual(await rowsOf(db, "SELECT count(*), typeof(zip) FROM new WHERE zip = '00123'"), [
+      [1, 'text'],
+    ])
+  })
+
+  test('creates the database, and leaves none behind when it fails', async () => {
+    const db = join(folder, 'created.db')
+    assert.equal((await imported(db, 'a\n1\n"2\n', '--create')).code, 1)
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith('created.db')),
+      [],
+    )
+    assert.equal((await imported(db, 'a\n1\n2\n', '--create')).code, 0)
+    assert.deepEqual(await rowsOf(db, 'SELECT a FROM t'), [[1], [2]])
+  })
+
+  test('refuses a table that is missing without --create, and one that exists with it', async () => {
+    const db = await withTable()
+    const missing = await resqlite(['import', db, 'other'], { input: 'a\n1\n' })
+    assert.match(missing.stderr, /there is no table other; --create creates it/)
+    assert.equal(missing.code, 2)
+    const present = await imported(db, 'a\n1\n', '--create')
+    assert.match(present.stderr, /the table t exists; leave out --create/)
+    assert.equal(present.code, 2)
+  })
+
+  test('keeps names as they are, whatever they contain', async () => {
+    const db = await withTable()
+    const input = '"say ""x""","a; DROP TABLE t"\n1,2\n'
+    assert.equal((await resqlite(['import', db, 'odd "name"', '--create'], { input })).code, 0)
+    assert.deepEqual(await rowsOf(db, 'SELECT "say ""x""", "a; DROP TABLE t" FROM "odd ""name"""'), [[1, 2]])
+  })
+
+  for (const [what, input, message] of [
+    ['too many fields', 'a,b\n1,2\n1,2,3\n', /line 3, column 5: more than 2 fields/],
+    ['too few fields', 'a,b\n1,2\n1\n', /line 3, column 2: 1 field instead of 2/],
+    [
+      'a quote that is not closed',
+      'a,b\n1,2\n3,"4\n5,6\n',
+      /line 3, column 3: a field whose closing quote is missing/,
+    ],
+    ['text behind a quote', 'a,b\n"1"x,2\n', /line 2, column 4: text behind a closing quote/],
+    ['text that is not UTF-8', Buffer.from('a,b\n1,2\n\xff,4\n', 'latin1'), /line 3: text that is not UTF-8/],
+    ['a column that does not exist', 'a,c\n1,2\n', /t has no column "c"; it has a, b/],
+    ['a name that is there twice', 'a,A\n1,2\n', /line 1: the header has "A" twice/],
+    ['nothing', '', /line 1: there is no header/],
+  ]) {
+    test(`refuses ${what}, and nothing stays`, async () => {
+      await assertRefused(await withTable(), input, message)
+    })
+  }
+
+  test('names the line that a constraint refuses, and nothing stays', async () => {
+    const db = await withTable('a INTEGER PRIMARY KEY, b')
+    const lines = Array.from({ length: 30_000 }, (_, n) => `${n},"two\nlines"\n`).join('')
+    await assertRefused(db, `a,b\n${lines}17,again\n`, /line 60002: .*UNIQUE constraint failed: t\.a/)
+  })
+
+  test('tells the first error, although a later line is wrong, too', async () => {
+    const db = await withTable('a INTEGER PRIMARY KEY, b')
+    const lines = Array.from({ length: 30_000 }, (_, n) => `${n + 10},x\n`).join('')
+    await assertRefused(db, `a,b\n1,x\n1,y\n${lines}"`, /line 3: .*UNIQUE constraint failed/)
+  })
+
+  test('takes a field of many megabytes', async () => {
+    const db = await withTable()
+    const text = 'line\n'.repeat(4_000_000)
+    assert.equal((await imported(db, `a,b\n1,"${text}"\n2,3\n`)).code, 0)
+    assert.deepEqual(await rowsOf(db, 'SELECT a, length(b) FROM t'), [
+      ['1', text.length],
+      ['2', 1],
+    ])
+  })
+
+  test('ends with nothing done when it is interrupted', { skip: process.platform === 'win32' }, async () => {
+    const db = await withTable()
+    const running = start(['import', db, 't'])
+    running.child.stdin.write(`a,b\n${'1,2\n'.repeat(100_000)}`)
+    await hasWal(db)
+    running.child.kill('SIGINT')
+    const { code, signal } = await running.ended
+    assert.deepEqual({ code, signal }, { code: 130, signal: null })
+    assert.deepEqual(await rowsOf(db, 'SELECT count(*) FROM t'), [[0]])
+  })
+})
+
+/** Resolves when the program has opened the database for writing. */
+async function hasWal(db) {
+  while (!existsSync(`${db}-wal`)) await new Promise((resolve) => setImmediate(resolve))
+}
+
+describe('resqlite import of NDJSON', () => {
+  test('puts the keys into the columns of their names', async () => {
+    const db = await withTable('a, b, c')
+    const input =
+      '{"b": 1.5, "a": "x"}\n\n{"c": true, "a": {"x": [1, 9007199254740993]}}\r\n{"a": 9007199254740993}'
+    assert.equal((await imported(db, input, '--format', 'ndjson')).code, 0)
+    assert.deepEqual(await rowsOf(db, 'SELECT a, b, c FROM t'), [
+      ['x', 1.5, null],
+      ['{"x":[1,9007199254740993]}', null, 1],
+      [9007199254740993n, null, null],
+    ])
+  })
+
+  test('creates a table with the keys of the first lines', async () => {
+    const db = await withTable()
+    const file = join(folder, 'created.ndjson')
+    writeFileSync(file, '{"a": 1}\n{"b": "x", "a": null}\n{"c": 1.5}\n')
+    assert.equal((await resqlite(['import', db, 'new', file, '--create'])).code, 0)
+    assert.deepEqual(await rowsOf(db, "SELECT name, type FROM pragma_table_info('new')"), [
+      ['a', 'INTEGER'],
+      ['b', 'TEXT'],
+      ['c', 'REAL'],
+    ])
+  })
+
+  for (const [what, input, message] of [
+    ['what is no JSON', '{"a": 1}\n{"a": x}\n', /line 2.*: no JSON: /],
+    ['what is no object', '{"a": 1}\n[1]\n', /line 2, column 1: no object/],
+    ['an unknown key', '{"a": 1}\n{"z": 1}\n', /line 2: the table has no column "z"/],
+    [
+      'text that is not UTF-8',
+      Buffer.from('{"a": 1}\n{"a": "\xff"}\n', 'latin1'),
+      /line 2: text that is not UTF-8/,
+    ],
+  ]) {
+    test(`refuses ${what}, and nothing stays`, async () => {
+      await assertRefused(await withTable(), input, message, '--format', 'ndjson')
+    })
+  }
+})
+
+describe('what was exported', () => {
+  for (const format of ['csv', 'ndjson']) {
+    test(`is the same after an import of ${format}`, async () => {
+      const random = randomNumbers(17)
+      const texts = [
+        '',
+        'plain',
+        'a,b',
+        '"',
+        'two\nlines',
+        '\r',
+        ' spaces ',
+        '漢字 😀',
+        "it's",
+        '\u0001',
+        '00123',
+        'null',
+      ]
+      const values = [null, 0, -5, 1.25, 9007199254740993n, ...texts]
+      const literal = (value) => {
+        if (value === null) return 'NULL'
+        return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
+      }
+      const rows = Array.from({ length: 300 }, (_, id) => [
+        id,
+        ...[1, 2].map(() => values[random(values.length)]),
+      ])
+      const schema = 'CREATE TABLE t(id INTEGER PRIMARY KEY, a, b TEXT);'
+      const inserts = rows.map((row) => `INSERT INTO t VALUES (${row.map(literal).join()});`).join('')
+      const source = await database(folder, `source-${format}.db`, schema + inserts)
+      const target = await database(folder, `target-${format}.db`, schema)
+      const file = join(folder, `exported.${format}`)
+      assert.equal((await resqlite(['export', source, 't', file])).code, 0)
+      assert.equal((await resqlite(['import', target, 't', file])).code, 0)
+      // CSV has no types: a number in a column without one comes back as text.
+      const sql = format === 'csv' ? "SELECT id, a || x'', b FROM t" : 'SELECT id, a, b FROM t'
+      const plainly = (all) =>
+        all.map((row) => row.map((value) => (Buffer.isBuffer(value) ? String(value) : value)))
+      assert.deepEqual(plainly(await rowsOf(target, sql)), plainly(await rowsOf(source, sql)))
+    })
+  }
+
+  test('gets its name when it is complete, and replaces nothing unless told', async () => {
+    const db = await database(folder, 'once.db', 'CREATE TABLE t(a); INSERT INTO t VALUES (1)')
+    const file = join(folder, 'once.csv')
+    assert.equal((await resqlite(['export', db, 't', file])).code, 0)
+    const again = await resqlite(['export', db, 't', file])
+    assert.match(again.stderr, /once\.csv exists; --overwrite replaces it/)
+    assert.equal(again.code, 2)
+    assert.equal((await resqlite(['export', db, 't', file, '--overwrite', '--format', 'ndjson'])).code, 0)
+    assert.equal(readFileSync(file, 'utf8'), '{"a":1}\n')
+    assert.equal((await resqlite(['export', db, 'missing', join(folder, 'none.csv')])).code, 1)
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => /none|partial/.test(name)),
+      [],
+    )
+  })
+
+  test('goes to stdout by default', async () => {
+    const db = await database(folder, 'stdout.db', "CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 'x')")
+    assert.equal((await resqlite(['export', db, 't'])).stdout, 'a,b\n1,x\n')
+  })
+})
