@@ -1,8 +1,12 @@
 //! How the rows of a result are ordered.
 
-use std::cmp::Ordering;
+use std::{borrow::Cow, cmp::Ordering};
 
-use crate::{fault::planted, kept::row::Place, value::Value};
+use crate::{
+    fault::planted,
+    kept::row::{Place, SourceKey},
+    value::Value,
+};
 
 /// How two rows of a result are ordered: by the terms of ORDER BY, then by the base rows they came from. So the order is
 /// total, and equal sort keys have one order, whatever plan SQLite chose.
@@ -65,10 +69,56 @@ impl Order {
             .map(|(term, (left, right))| term.compare(left, right))
             .find(|ordering| ordering.is_ne());
         by_terms.unwrap_or_else(|| {
-            let identity = left.sources.cmp(right.sources);
+            let identity = compare_sources(left.sources, right.sources);
             reversed_if(self.identity_descending && !planted("kept_tie_order"), identity)
         })
     }
+}
+
+/// Compares the base rows that two rows of a result came from. If it has several SELECTs, the sources of those before the
+/// one that made a row have none: then the keys are compared as SQLite compares columns, and equal ones are in the order of
+/// the SELECTs.
+fn compare_sources(left: &[SourceKey], right: &[SourceKey]) -> Ordering {
+    let before = |sources: &[SourceKey]| {
+        let mut present = sources.iter();
+        present
+            .position(|key| *key != SourceKey::Absent)
+            .unwrap_or(sources.len())
+    };
+    let (of_left, of_right) = (before(left), before(right));
+    if of_left != of_right && planted("kept_arms_apart") {
+        return of_left.cmp(&of_right);
+    }
+    if of_left == of_right {
+        return left.cmp(right);
+    }
+    let (mut left, mut right) = (key_columns(&left[of_left..]), key_columns(&right[of_right..]));
+    loop {
+        let ordering = match (left.next(), right.next()) {
+            (None, None) => return of_left.cmp(&of_right),
+            (left, right) => left
+                .as_deref()
+                .unwrap_or(&Value::Null)
+                .cmp(right.as_deref().unwrap_or(&Value::Null)),
+        };
+        if ordering.is_ne() {
+            return ordering;
+        }
+    }
+}
+
+/// The columns of keys, one after the other.
+fn key_columns(sources: &[SourceKey]) -> impl Iterator<Item = Cow<'_, Value>> {
+    sources.iter().flat_map(|key| {
+        let (one, several) = match key {
+            SourceKey::Absent => (Some(Value::Null), &[][..]),
+            SourceKey::Rowid(rowid) => (Some(Value::Integer(*rowid)), &[][..]),
+            SourceKey::Columns(values) => (None, &values[..]),
+        };
+        one.map(Cow::Owned)
+            .into_iter()
+            .chain(several.iter().map(Cow::Borrowed))
+    })
 }
 
 impl OrderTerm {
@@ -269,15 +319,33 @@ mod tests {
     fn rows_with_equal_sort_keys_are_ordered_by_their_sources() {
         use SourceKey::{Absent, Columns, Rowid};
         let columns = |values: &[Value]| Columns(values.into());
-        let ordered: [SmallVec<[SourceKey; 1]>; 7] = [
-            smallvec![Absent, Rowid(9)],
+        assert_ascending(&[
             smallvec![Rowid(-1), Rowid(9)],
             smallvec![Rowid(2), Absent],
             smallvec![Rowid(2), Rowid(1)],
             smallvec![Rowid(10), Absent],
             smallvec![columns(&[Integer(2), text("a")]), Absent],
             smallvec![columns(&[Integer(2), text("b")]), Absent],
-        ];
+        ]);
+    }
+
+    #[test]
+    fn rows_of_several_selects_are_ordered_by_the_columns_of_their_keys_and_then_as_the_selects() {
+        use SourceKey::{Absent, Columns, Rowid};
+        let columns = |values: &[Value]| Columns(values.into());
+        // The first SELECT has two sources, the second has one.
+        assert_ascending(&[
+            smallvec![Rowid(-1), Rowid(9), Absent],
+            smallvec![Rowid(2), Absent, Absent],
+            smallvec![Absent, Absent, Rowid(2)],
+            smallvec![Rowid(2), Rowid(1), Absent],
+            smallvec![Absent, Absent, columns(&[Integer(2), Integer(2)])],
+            smallvec![Rowid(3), Absent, Absent],
+            smallvec![Absent, Absent, columns(&[text("a"), Null])],
+        ]);
+    }
+
+    fn assert_ascending(ordered: &[SmallVec<[SourceKey; 1]>]) {
         for descending in [false, true] {
             let order = Order::new([].into(), descending);
             for pair in ordered.windows(2) {

@@ -256,7 +256,13 @@ fn key_column(key: &SourceKey, at: usize) -> ValueRef<'_> {
 /// What is kept of the row on which a statement of the plan stands.
 fn kept_row(statement: &Statement, plan: &RowsPlan, fingerprint: u64) -> KeptRow {
     let value = |column: usize| owned(statement.column(column));
+    let number = plan.number_column.map(|column| statement.column(column));
+    let is_of_other_arm =
+        |source: &Source| number.is_some_and(|number| number != ValueRef::Integer(source.arm as i64));
     let key = |source: &Source| {
+        if is_of_other_arm(source) {
+            return SourceKey::Absent;
+        }
         let values: Box<[Value]> = source.columns.clone().map(value).collect();
         match &values[..] {
             [Value::Null, ..] if source.is_optional => SourceKey::Absent,

@@ -155,13 +155,11 @@ impl<'s> Clauses<'s> {
             .filter(|token| span.contains(&token.span.start))
     }
 
-    /// The statement without LIMIT and with further columns of the result, instead of ORDER BY another order.
-    pub(super) fn all_rows(&self, more: &[String], last_terms: &[String]) -> String {
-        let order = self.order.iter().map(|term| term.text.to_owned());
-        let order: Vec<String> = order.chain(last_terms.iter().cloned()).collect();
+    /// The statement without ORDER BY and LIMIT, and with further columns of the result.
+    pub(super) fn all_rows(&self, more: &[String]) -> String {
         let condition = self.condition.clone().map(|condition| &self.sql[condition]);
         let condition = condition.map_or_else(String::new, |condition| format!(" WHERE {condition}"));
-        format!("{}{condition} ORDER BY {}", self.start(more), order.join(", "))
+        format!("{}{condition}", self.start(more))
     }
 
     /// The statement with further columns of the result and a further condition, in no order. `before` stands before the
@@ -182,6 +180,29 @@ impl<'s> Clauses<'s> {
         };
         format!("{with}{select}{more} {from}")
     }
+}
+
+/// The arms of a statement, as texts; ORDER BY and LIMIT stand behind the last one.
+///
+/// # Errors
+/// Something else than UNION ALL stands between them.
+pub(super) fn arms(sql: &str) -> Result<Vec<&str>, Refused> {
+    let tokens = tokens(sql)?;
+    let arms = split(&tokens, |kind| {
+        matches!(kind, TK_UNION | TK_EXCEPT | TK_INTERSECT)
+    });
+    if arms.len() > 1 && tokens[0].kind == TK_WITH {
+        return Err("it is a compound SELECT with tables of its own");
+    }
+    let mut texts = Vec::new();
+    for (at, arm) in arms.into_iter().enumerate() {
+        texts.push(match arm {
+            arm if at == 0 => &sql[span(arm)],
+            [union, all, arm @ ..] if union.kind == TK_UNION && all.kind == TK_ALL => &sql[span(arm)],
+            _ => return Err("it is a compound SELECT, and not by UNION ALL"),
+        });
+    }
+    Ok(texts)
 }
 
 pub(super) fn tokens(sql: &str) -> Result<Vec<Token>, Refused> {
@@ -403,9 +424,7 @@ mod tests {
     use super::{Clauses, Meaning, Mention};
 
     fn all_rows(sql: &str) -> String {
-        Clauses::cut(sql)
-            .unwrap()
-            .all_rows(&["t.rowid".into()], &["t.rowid".into()])
+        Clauses::cut(sql).unwrap().all_rows(&["t.rowid".into()])
     }
 
     fn some_rows(sql: &str) -> String {
@@ -415,15 +434,12 @@ mod tests {
     }
 
     #[test]
-    fn further_columns_and_terms_stand_behind_those_of_the_statement() {
+    fn further_columns_stand_behind_those_of_the_statement() {
         assert_eq!(
             all_rows("SELECT a FROM t WHERE b = 1 ORDER BY c DESC ;"),
-            "SELECT a, t.rowid FROM t WHERE b = 1 ORDER BY c DESC, t.rowid"
+            "SELECT a, t.rowid FROM t WHERE b = 1"
         );
-        assert_eq!(
-            all_rows("select * from t"),
-            "select *, t.rowid from t ORDER BY t.rowid"
-        );
+        assert_eq!(all_rows("select * from t"), "select *, t.rowid from t");
     }
 
     #[test]

@@ -8,6 +8,9 @@
 //! Rows whose values of ORDER BY are equal come in the order of the keys of their base rows, in the direction of the last
 //! term: an index serves that. So the order is total, and a row has one place in it.
 //!
+//! Of a UNION ALL, each arm is such a SELECT. All have the same columns: the number of the arm stands behind the keys, and
+//! where one is asked for rows, the others give none. A row that comes from one arm has no base rows of the others.
+//!
 //! With a LIMIT, the first rows of that order are kept, more than are shown; see [`KeptWindow`](resqlite_live::KeptWindow).
 
 use std::{ops::Range, sync::Arc};
@@ -17,16 +20,16 @@ use resqlite_sqlite::{Connection, Statement};
 
 use super::{
     catalog::Catalog,
-    clauses::{Clauses, Meaning, Mention, Term},
+    clauses::{Clauses, Meaning, Mention, Term, arms},
     expand::Expander,
     keyed::{Keyed, Planner, named_collation, present_with, refuse},
     limit::{self, Limit},
     names::is_rowid,
     parse::{self, Query},
-    plan::{Place, Rows, Stop},
+    plan::{Place, Plan, Rows, Stop},
     syntax::{Output, Refused, Select},
     tables::{Kind, Table},
-    through::see_through,
+    through::{Seen, see_through},
     tokens,
 };
 
@@ -43,6 +46,10 @@ pub(crate) struct RowsPlan {
     pub(crate) order: Order,
     /// The columns of the result.
     pub(crate) columns: usize,
+    /// All columns.
+    pub(crate) width: usize,
+    /// Of several SELECTs joined by UNION ALL, the column that tells which one a row comes from.
+    pub(crate) number_column: Option<usize>,
     /// The columns that hold the values that it is ordered by.
     pub(crate) sort: Box<[usize]>,
     /// The tables of FROM.
@@ -59,6 +66,10 @@ pub(crate) struct Source {
     pub(crate) key: Box<[u16]>,
     /// The columns that hold its key in the result.
     pub(crate) columns: Range<usize>,
+    /// Which of the SELECTs reads it.
+    pub(crate) arm: usize,
+    /// The first source of that one.
+    pub(crate) first: usize,
     /// A row of the result may come from no row of it: it stands behind LEFT JOIN.
     pub(crate) is_optional: bool,
     /// The rows that come from one base row of it, the key of which is given by the parameters behind those of the
@@ -107,124 +118,267 @@ pub(super) fn plan(
     }
 }
 
+/// One SELECT of a statement: its text, and what it reads.
+struct ArmText {
+    query: Query,
+    plan: Plan,
+}
+
+/// The same, cut at its clauses.
+struct Arm<'a> {
+    clauses: Clauses<'a>,
+    select: &'a Select,
+    places: &'a [Place],
+    sources: &'a [Keyed<'a>],
+}
+
 impl Planner<'_> {
     fn plan(&self, sql: &str, statement: &Statement) -> Result<RowsPlan, Stop> {
         if !self.catalog.utf8 {
             return refuse("the database does not store text as UTF-8");
         }
-        let query = parse::parse(sql).map_err(Stop::Refused)?;
-        check_shape(&query.select)?;
-        let mut expander = Expander::new(self.connection, self.catalog, self.tables);
-        let plan = expander.statement(&query.select)?;
-        let arm = &plan.arms[0];
-        self.check_functions(arm)?;
         let numbered = tokens::number(sql).map_err(Stop::Refused)?;
-        let seen = see_through(self, &numbered.sql, &query.select, arm)?;
-        if seen.sources.len() > SOURCES_MAX {
+        let texts = arms(&numbered.sql).map_err(Stop::Refused)?;
+        let read: Vec<ArmText> = texts
+            .iter()
+            .map(|text| self.read(text))
+            .collect::<Result<_, _>>()?;
+        let seen: Vec<Seen<'_>> = texts
+            .iter()
+            .zip(&read)
+            .map(|(text, arm)| see_through(self, text, &arm.query.select, &arm.plan.arms[0]))
+            .collect::<Result<_, _>>()?;
+        let arms: Vec<Arm<'_>> = seen
+            .iter()
+            .zip(&read)
+            .map(|(seen, arm)| self.cut(seen, arm))
+            .collect::<Result<_, _>>()?;
+        if arms.iter().map(|arm| arm.sources.len()).sum::<usize>() > SOURCES_MAX {
             return refuse("it joins too many tables");
         }
-        let clauses = Clauses::cut(&seen.sql).map_err(Stop::Refused)?;
-        if seen.is_ordered_inside && clauses.order.is_empty() {
+        let (last, is_compound) = (&arms[arms.len() - 1], arms.len() > 1);
+        if seen.iter().any(|seen| seen.is_ordered_inside) && last.clauses.order.is_empty() {
             return refuse("the order is that of a SELECT that it reads");
         }
-        let named = Named {
-            places: &arm.places,
-            tables: self.tables,
-            outputs: &query.select.arms[0].outputs,
-        };
-        check_partners(&clauses, &named).map_err(Stop::Refused)?;
-        let bounds = clauses.limit.map(|clause| limit::bounds(clause, &numbered));
+        let bounds = last.clauses.limit.map(|clause| limit::bounds(clause, &numbered));
         let bounds = bounds.transpose().map_err(Stop::Refused)?;
-        if bounds.is_some() {
-            check_order(&clauses, &named).map_err(Stop::Refused)?;
+        if is_compound {
+            check_arms(&arms, bounds.is_some()).map_err(Stop::Refused)?;
         }
-        let made = self.put_together(&query, &clauses, bounds, &seen.sources, statement)?;
+        if bounds.is_some() {
+            check_order(&last.clauses, &self.named(last)).map_err(Stop::Refused)?;
+        }
+        let made = self.put_together(&arms, bounds, numbered.count, statement)?;
         self.check_columns(&made, statement)?;
         self.check_search(&made, sql)?;
-        if seen.sources.len() > arm.places.len() || seen.sources.iter().any(|source| !source.is_plain()) {
+        let reads_through = |arm: &Arm<'_>| {
+            arm.sources.len() > arm.places.len() || arm.sources.iter().any(|source| !source.is_plain())
+        };
+        if arms.iter().any(reads_through) {
             self.check_keys(&made)?;
         }
         Ok(made)
     }
 
+    fn read(&self, sql: &str) -> Result<ArmText, Stop> {
+        let query = parse::parse(sql).map_err(Stop::Refused)?;
+        check_shape(&query.select)?;
+        let plan = Expander::new(self.connection, self.catalog, self.tables).statement(&query.select)?;
+        self.check_functions(&plan.arms[0])?;
+        Ok(ArmText { query, plan })
+    }
+
+    fn cut<'s>(&'s self, seen: &'s Seen<'s>, arm: &'s ArmText) -> Result<Arm<'s>, Stop> {
+        let arm = Arm {
+            clauses: Clauses::cut(&seen.sql).map_err(Stop::Refused)?,
+            select: &arm.query.select,
+            places: &arm.plan.arms[0].places,
+            sources: &seen.sources,
+        };
+        check_partners(&arm.clauses, &self.named(&arm)).map_err(Stop::Refused)?;
+        Ok(arm)
+    }
+
+    fn named<'s>(&'s self, arm: &Arm<'s>) -> Named<'s> {
+        Named {
+            places: arm.places,
+            tables: self.tables,
+            outputs: &arm.select.arms[0].outputs,
+        }
+    }
+
     fn put_together(
         &self,
-        query: &Query,
-        clauses: &Clauses<'_>,
+        arms: &[Arm<'_>],
         bounds: Option<String>,
-        sources: &[Keyed<'_>],
+        parameters: usize,
         statement: &Statement,
     ) -> Result<RowsPlan, Stop> {
-        let (columns, parameters) = (statement.column_count(), query.parameters.1);
-        let (mut more, mut sort, mut terms) = (Vec::new(), Vec::new(), Vec::new());
-        for term in &clauses.order {
-            let column = ordered_by(term, &query.select, columns).map_err(Stop::Refused)?;
-            sort.push(column.unwrap_or(columns + more.len()));
-            if column.is_none() {
-                more.push(term.value.to_owned());
-            }
-            terms.push(OrderTerm {
-                collation: self.term_collation(term, column.is_some(), clauses, sources)?,
-                descending: term.descending,
-                nulls_last: term.nulls_last,
-            });
+        let columns = statement.column_count();
+        let mut ordered = self.order(arms, statement)?;
+        let descending = ordered.terms.last().is_some_and(|term| term.descending);
+        let keys_start = columns + ordered.more.len();
+        let width = arms.iter().map(Arm::key_columns).max().unwrap_or(0);
+        let number_column = (arms.len() > 1).then_some(keys_start + width);
+        let mut last_columns = keys_start..keys_start + width + usize::from(number_column.is_some());
+        if let (Some(column), []) = (number_column, &ordered.terms[..]) {
+            ordered.by_arm(column);
+            last_columns.end = column;
         }
-        let identity_descending = terms.last().is_some_and(|term| term.descending);
-        let mut last_terms = Vec::new();
-        let mut keys = Vec::new();
-        for source in sources {
-            let start = columns + more.len();
-            for (_, column) in &source.key {
-                last_terms.push(format!(
-                    "{column}{}",
-                    if identity_descending && !planted("ties_ascend") {
-                        " DESC"
-                    } else {
-                        ""
-                    }
-                ));
-                more.push(column.clone());
-            }
-            keys.push(start..columns + more.len());
-        }
-        let mut parameter = parameters;
-        let mut all_keys = Vec::new();
-        for source in sources {
-            // With `=`, SQLite would take rows without a partner for impossible.
-            let operator = if source.is_optional() { "IS" } else { "=" };
-            all_keys.push(source.has_key(operator, &mut parameter));
-        }
-        let sources = sources.iter().zip(keys).map(|(source, columns)| {
-            let mut parameter = parameters;
-            let present: Vec<String> = present_with(source, sources).map(Keyed::is_there).collect();
-            Source {
-                table: source.table.name.clone(),
-                key: source.key.iter().map(|(column, _)| *column).collect(),
-                columns,
-                is_optional: source.is_optional(),
-                some: clauses
-                    .some_rows(&more, &present, &source.has_key("=", &mut parameter))
-                    .into(),
-            }
+        // Behind the columns of the result: what it is ordered by, the keys, and of several arms the number.
+        let more: Vec<Vec<String>> = (0..)
+            .zip(arms)
+            .map(|(number, arm)| {
+                let keys = arm.sources.iter().flat_map(|source| &source.key);
+                let mut more = ordered.more.clone();
+                more.extend(keys.map(|(_, column)| column.clone()));
+                if number_column.is_some() {
+                    more.resize(ordered.more.len() + width, "NULL".into());
+                    more.push(format!("{number}"));
+                }
+                more
+            })
+            .collect();
+        let last_terms = last_columns.map(|column| match number_column {
+            Some(_) => (column + 1).to_string(),
+            None => more[0][column - columns].clone(),
         });
-        let all = clauses.all_rows(&more, &last_terms);
+        let direction = if descending && !planted("ties_ascend") {
+            " DESC"
+        } else {
+            ""
+        };
+        let last_terms = last_terms.map(|term| format!("{term}{direction}"));
+        let order: Vec<String> = ordered.texts.into_iter().chain(last_terms).collect();
+        let rows = arms.iter().zip(&more);
+        let rows: Vec<String> = rows.map(|(arm, more)| arm.clauses.all_rows(more)).collect();
+        let all = format!("{} ORDER BY {}", rows.join(UNION), order.join(", "));
+
+        let mut parameter = parameters;
+        let one: Vec<String> = arms
+            .iter()
+            .zip(&more)
+            .map(|(arm, more)| {
+                let keys = arm.sources.iter().map(|source| {
+                    // With `=`, SQLite would take rows without a partner for impossible.
+                    let operator = if source.is_optional() { "IS" } else { "=" };
+                    source.has_key(operator, &mut parameter)
+                });
+                let keys: Vec<String> = keys.collect();
+                arm.clauses.some_rows(more, &[], &keys.join(" AND "))
+            })
+            .collect();
+        let mut sources = Vec::new();
+        for (number, arm) in arms.iter().enumerate() {
+            let (first, mut start) = (sources.len(), keys_start);
+            for source in arm.sources {
+                let mut parameter = parameters;
+                let present: Vec<String> = present_with(source, arm.sources).map(Keyed::is_there).collect();
+                let condition = source.has_key("=", &mut parameter);
+                // Where they stand, parameters have the same numbers and names in every statement.
+                let some = arms.iter().zip(&more).enumerate().map(|(other, (arm, more))| {
+                    if other == number {
+                        arm.clauses.some_rows(more, &present, &condition)
+                    } else {
+                        arm.clauses.some_rows(more, &[], "0")
+                    }
+                });
+                let some: Vec<String> = some.collect();
+                sources.push(Source {
+                    table: source.table.name.clone(),
+                    key: source.key.iter().map(|(column, _)| *column).collect(),
+                    columns: start..start + source.key.len(),
+                    arm: number,
+                    first,
+                    is_optional: source.is_optional(),
+                    some: some.join(UNION).into(),
+                });
+                start += source.key.len();
+            }
+        }
         let limit = bounds.map(|bounds| Limit {
             bounds: bounds.into(),
             first: format!("{all} LIMIT ?{}", parameters + 1).into(),
         });
         Ok(RowsPlan {
-            sources: sources.collect(),
-            all: match clauses.limit {
+            sources: sources.into(),
+            all: match arms[arms.len() - 1].clauses.limit {
                 Some(clause) => format!("{all} {clause}").into(),
                 None => all.into(),
             },
             limit,
-            one: clauses.some_rows(&more, &[], &all_keys.join(" AND ")).into(),
-            order: Order::new(terms.into(), identity_descending),
+            one: one.join(UNION).into(),
+            order: Order::new(ordered.terms.into(), descending),
             columns,
-            sort: sort.into(),
+            width: columns + more[0].len(),
+            number_column,
+            sort: ordered.sort.into(),
             parameters,
         })
+    }
+
+    /// What the statement is ordered by.
+    fn order(&self, arms: &[Arm<'_>], statement: &Statement) -> Result<Ordered, Stop> {
+        let (first, last) = (&arms[0], &arms[arms.len() - 1]);
+        let columns = statement.column_count();
+        let mut ordered = Ordered::default();
+        for term in &last.clauses.order {
+            let column = if arms.len() > 1 {
+                let column = self.ordered_in_all(term, first, statement);
+                Some(column.map_err(Stop::Refused)?)
+            } else {
+                ordered_by(term, first.select, columns).map_err(Stop::Refused)?
+            };
+            ordered.sort.push(column.unwrap_or(columns + ordered.more.len()));
+            if column.is_none() {
+                ordered.more.push(term.value.to_owned());
+            }
+            let mut collation = Collation::Binary;
+            for arm in arms {
+                collation = self.term_collation(term, column.is_some(), &arm.clauses, arm.sources)?;
+            }
+            ordered.texts.push(term.text.to_owned());
+            ordered.terms.push(OrderTerm {
+                collation,
+                descending: term.descending,
+                nulls_last: term.nulls_last,
+            });
+        }
+        Ok(ordered)
+    }
+
+    /// The column of the result that a term of several arms means: its number, or a name that means nothing else in the
+    /// first arm, where SQLite looks first.
+    fn ordered_in_all(
+        &self,
+        term: &Term<'_>,
+        first: &Arm<'_>,
+        statement: &Statement,
+    ) -> Result<usize, Refused> {
+        let columns = statement.column_count();
+        let name = match &term.meaning {
+            Meaning::Ordinal(number) if (1..=columns).contains(number) => return Ok(number - 1),
+            Meaning::Name(name) => name,
+            _ => return Err(UNCERTAIN_ORDER),
+        };
+        let is_it = |column: &usize| statement.column_name(*column).eq_ignore_ascii_case(name);
+        let found: Vec<usize> = (0..columns).filter(is_it).collect();
+        let [column] = found[..] else {
+            return Err(UNCERTAIN_ORDER);
+        };
+        let mention = Mention {
+            table: None,
+            name: name.clone(),
+        };
+        let has_alias = first.select.arms[0]
+            .outputs
+            .iter()
+            .any(|output| output.is_called(name));
+        if has_alias || self.named(first).meant(&mention).count() == 1 {
+            Ok(column)
+        } else {
+            Err(UNCERTAIN_ORDER)
+        }
     }
 
     /// By which collation SQLite compares the values of a term.
@@ -290,11 +444,7 @@ impl Planner<'_> {
                 return refuse("its parts cannot be asked for");
             };
             let is_same = |column| made.column_name(column) == statement.column_name(column);
-            let expected = plan
-                .sources
-                .last()
-                .map_or(plan.columns, |source| source.columns.end);
-            if made.column_count() != expected || !(0..plan.columns).all(is_same) {
+            if made.column_count() != plan.width || !(0..plan.columns).all(is_same) {
                 return refuse("its parts have other columns");
             }
         }
@@ -334,6 +484,55 @@ impl Planner<'_> {
     }
 }
 
+const UNION: &str = " UNION ALL ";
+const UNCERTAIN_ORDER: Refused = "it is not certain by which column of several SELECTs it is ordered";
+
+/// What a statement is ordered by.
+#[derive(Default)]
+struct Ordered {
+    /// What is no column of the result.
+    more: Vec<String>,
+    /// The terms of ORDER BY.
+    texts: Vec<String>,
+    terms: Vec<OrderTerm>,
+    /// The columns that hold their values.
+    sort: Vec<usize>,
+}
+
+impl Ordered {
+    /// By the number of the arm, in this column.
+    fn by_arm(&mut self, column: usize) {
+        self.texts.push(format!("{}", column + 1));
+        self.sort.push(column);
+        self.terms.push(OrderTerm {
+            collation: Collation::Binary,
+            descending: false,
+            nulls_last: false,
+        });
+    }
+}
+
+impl Arm<'_> {
+    /// How many columns the keys of its sources have.
+    fn key_columns(&self) -> usize {
+        self.sources.iter().map(|source| source.key.len()).sum()
+    }
+}
+
+/// Whether the rows of several arms have one order, which needs no more than their sources.
+fn check_arms(arms: &[Arm<'_>], has_limit: bool) -> Result<(), Refused> {
+    for source in arms.iter().flat_map(|arm| arm.sources) {
+        if source.is_optional() && has_limit {
+            return Err("with a LIMIT, it is ordered by what stands behind LEFT JOIN");
+        }
+        // Where it has no row, it would be compared with that of another arm column by column.
+        if source.is_optional() && source.key.len() > 1 {
+            return Err("in several SELECTs, a table behind LEFT JOIN has a key of several columns");
+        }
+    }
+    Ok(())
+}
+
 /// What names in a statement can mean.
 struct Named<'a> {
     places: &'a [Place],
@@ -349,6 +548,7 @@ fn check_shape(select: &Select) -> Result<(), Stop> {
     let in_terms = |terms: &super::syntax::Terms| !terms.subqueries.is_empty();
     match () {
         () if arm.has_window => refuse("it has a window function"),
+        () if arm.grouped_by.is_some() || arm.has_having => refuse("one of several SELECTs makes groups"),
         () if has_subquery
             || in_terms(&arm.terms)
             || arm.sources.iter().any(|source| in_terms(&source.on)) =>

@@ -118,7 +118,25 @@ fn what_makes_one_row_of_many_or_depends_on_other_rows_is_not_maintained() {
     let db = db(SHOP);
     for (sql, why) in [
         ("SELECT row_number() OVER (ORDER BY a) FROM t", "window"),
-        ("SELECT a FROM t UNION ALL SELECT d FROM u", "compound"),
+        ("SELECT a FROM t UNION SELECT d FROM u", "compound"),
+        (
+            "SELECT a FROM t UNION ALL SELECT d FROM u EXCEPT SELECT 1 FROM t",
+            "compound",
+        ),
+        (
+            "SELECT a FROM t UNION ALL SELECT d FROM u GROUP BY d",
+            "makes groups",
+        ),
+        (
+            "SELECT a FROM t UNION ALL SELECT max(d) FROM u",
+            "one value of many rows",
+        ),
+        ("SELECT a FROM t UNION ALL SELECT 1", "reads no table"),
+        ("SELECT a FROM t UNION ALL VALUES (1)", "reads no table"),
+        (
+            "WITH x AS (SELECT a FROM t) SELECT a FROM x UNION ALL SELECT d FROM u",
+            "tables of its own",
+        ),
         ("SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u)", "subquery"),
         ("SELECT text FROM f", "something else than tables"),
         ("SELECT t.a FROM t FULL JOIN u ON u.t = t.id", "RIGHT or FULL"),
@@ -369,4 +387,68 @@ fn what_a_select_in_from_makes_of_several_rows_is_not_seen_through() {
         assert!(told.contains(why), "{sql}: {told}");
     }
     db.plan("SELECT a FROM sorted ORDER BY a");
+}
+
+#[test]
+fn each_arm_of_a_union_is_asked_for_its_own_rows() {
+    let plan = db(PLAIN).plan("SELECT a, b FROM t WHERE c = :c UNION ALL SELECT b, d FROM u WHERE d > :d");
+    assert_eq!(
+        *plan.all,
+        *"SELECT a, b, \"t\".\"rowid\", 0 FROM t WHERE c = :c UNION ALL \
+          SELECT b, d, \"u\".\"rowid\", 1 FROM u WHERE d > :d ORDER BY 4, 3"
+    );
+    assert_eq!(
+        *plan.sources[1].some,
+        *"SELECT a, b, \"t\".\"rowid\", 0 FROM t WHERE (c = :c) AND 0 UNION ALL \
+          SELECT b, d, \"u\".\"rowid\", 1 FROM u WHERE (d > :d) AND \"u\".\"rowid\" = ?3"
+    );
+    assert!(
+        plan.one.ends_with("WHERE (d > :d) AND \"u\".\"rowid\" = ?4"),
+        "{}",
+        plan.one
+    );
+}
+
+#[test]
+fn arms_of_a_union_have_columns_for_the_longest_key() {
+    let db = db(SHOP);
+    let plan = db.plan("SELECT z FROM w UNION ALL SELECT a FROM t ORDER BY 1 COLLATE NOCASE DESC");
+    assert_eq!(
+        *plan.all,
+        *"SELECT z, \"w\".\"y\", \"w\".\"x\", 0 FROM w UNION ALL \
+          SELECT a, \"t\".\"rowid\", NULL, 1 FROM t ORDER BY 1 COLLATE NOCASE DESC, 2 DESC, 3 DESC, 4 DESC"
+    );
+    let why = db.why_not("SELECT t.a FROM t LEFT JOIN w ON w.z = t.a UNION ALL SELECT a FROM t");
+    assert!(why.contains("a key of several columns"), "{why}");
+}
+
+#[test]
+fn a_union_is_ordered_by_columns_that_cannot_be_mistaken() {
+    let db = db(PLAIN);
+    for order in ["1", "b", "n", "n COLLATE NOCASE DESC"] {
+        let plan = db.plan(&format!(
+            "SELECT b, a AS n FROM t UNION ALL SELECT b, d FROM u ORDER BY {order}"
+        ));
+        assert_eq!(*plan.sort, [usize::from(order.starts_with('n'))], "{order}");
+    }
+    for sql in [
+        "SELECT a AS n FROM t UNION ALL SELECT d FROM u ORDER BY d",
+        "SELECT a + 1 FROM t UNION ALL SELECT d FROM u ORDER BY a + 1",
+        "SELECT a, b AS a FROM t UNION ALL SELECT d, d FROM u ORDER BY a",
+        // There is a column of this name in both tables.
+        "SELECT t.b, a FROM t JOIN u ON u.t = t.id UNION ALL SELECT d, b FROM u ORDER BY b",
+    ] {
+        let why = db.why_not(sql);
+        assert!(why.contains("by which column"), "{sql}: {why}");
+    }
+}
+
+#[test]
+fn a_window_of_a_union_is_maintained_where_its_arms_are_found_in_order() {
+    let db = db(PLAIN);
+    db.run("CREATE INDEX t_by_a ON t(a); CREATE INDEX u_by_d ON u(d)");
+    let plan = db.plan("SELECT a FROM t UNION ALL SELECT d FROM u ORDER BY 1 LIMIT 5");
+    assert!(plan.limit.is_some());
+    let why = db.why_not("SELECT a FROM t UNION ALL SELECT d FROM u LIMIT 5");
+    assert!(why.contains("in another way"), "{why}");
 }

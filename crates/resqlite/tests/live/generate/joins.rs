@@ -40,12 +40,75 @@ impl From {
 /// A query over one table to five.
 pub fn join_query(rng: &mut Rng, schema: &Schema) -> Statement {
     let mut draw = Draw::new(rng, schema);
-    let text = if draw.rng.chance(6) {
-        self_join(&mut draw)
-    } else {
-        join(&mut draw)
-    };
+    let make: fn(&mut Draw<'_>) -> String =
+        draw.rng
+            .weighted(&[(6, self_join as _), (10, union as _), (84, join as _)]);
+    let text = make(&mut draw);
     draw.finish(&text)
+}
+
+/// Two or three SELECTs whose rows stand in one result.
+fn union(draw: &mut Draw<'_>) -> String {
+    let columns = draw.rng.between(1, 3);
+    let alias = *draw.rng.pick(&NAMES);
+    let has_alias = draw.rng.chance(40);
+    let mut names: Vec<String> = (1..=columns).map(|at| at.to_string()).collect();
+    if has_alias {
+        names.push(alias.into());
+    }
+    let arms: Vec<String> = (0..draw.rng.weighted(&[(4, 2), (1, 3)]))
+        .map(|at| arm(draw, columns, alias, has_alias && at == 0, &mut names))
+        .collect();
+    let between = if draw.rng.chance(4) {
+        " UNION "
+    } else {
+        " UNION ALL "
+    };
+    let terms: Vec<String> = (0..draw.rng.weighted(&[(2, 0), (6, 1), (2, 2)]))
+        .map(|_| {
+            let name = draw.rng.pick(&names).clone();
+            format!("{name}{}", manner(draw))
+        })
+        .collect();
+    let order = match &terms[..] {
+        [] => String::new(),
+        terms => format!(" ORDER BY {}", terms.join(", ")),
+    };
+    let limit = limit(draw);
+    format!("{}{order}{limit}", arms.join(between))
+}
+
+fn arm(draw: &mut Draw<'_>, columns: usize, alias: &str, has_alias: bool, names: &mut Vec<String>) -> String {
+    let from = loop {
+        let count = draw.rng.weighted(&[(5, 1), (2, 2)]);
+        let from = sources(draw, count);
+        if from.with.is_empty() {
+            break from;
+        }
+    };
+    let offered = from.columns();
+    let mut results: Vec<String> = (0..columns)
+        .map(|_| {
+            let depth = usize::from(draw.rng.chance(15));
+            draw.scalar(&offered, depth)
+        })
+        .collect();
+    let text = &results[0];
+    if draw.rng.chance(10) && !Draw::has_parameter(text) {
+        names.push(text.clone());
+    }
+    if has_alias {
+        results[0] += &format!(" AS {alias}");
+    }
+    let mut conditions = from.conditions.clone();
+    if draw.rng.chance(45) {
+        conditions.push(condition(draw, &from));
+    }
+    let condition = match &conditions[..] {
+        [] => String::new(),
+        some => format!(" WHERE {}", some.join(" AND ")),
+    };
+    format!("SELECT {} FROM {}{condition}", results.join(", "), from.text)
 }
 
 fn join(draw: &mut Draw<'_>) -> String {
@@ -322,13 +385,18 @@ fn order(draw: &mut Draw<'_>, from: &From, names: &[String]) -> String {
                 true => format!(" COLLATE {}", draw.rng.pick(&COLLATIONS)),
                 false => String::new(),
             };
-            let direction = draw.rng.pick(&["", "", " ASC", " DESC", " DESC"]);
-            let nulls = draw.rng.pick(&["", "", "", " NULLS FIRST", " NULLS LAST"]);
-            format!("{value}{collation}{direction}{nulls}")
+            format!("{value}{collation}{}", manner(draw))
         })
         .collect();
     match &terms[..] {
         [] => String::new(),
         terms => format!(" ORDER BY {}", terms.join(", ")),
     }
+}
+
+/// In what direction a term orders, and where NULLs stand.
+fn manner(draw: &mut Draw<'_>) -> String {
+    let direction = draw.rng.pick(&["", "", " ASC", " DESC", " DESC"]);
+    let nulls = draw.rng.pick(&["", "", "", " NULLS FIRST", " NULLS LAST"]);
+    format!("{direction}{nulls}")
 }
