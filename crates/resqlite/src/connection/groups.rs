@@ -2,25 +2,20 @@
 
 use std::sync::Arc;
 
-use resqlite_live::{
-    AggregateValue, Contribution, Difference, Group, Groups, Image, KeptRow, ROWID, SourceKey, Value,
-    fault::planted,
-};
+use resqlite_live::{AggregateValue, Contribution, Difference, Group, Groups, KeptRow, SourceKey, Value};
 use resqlite_sqlite::{Rows, Statement, ValueRef};
 use smallvec::smallvec;
 
 use super::{
     compare::{Before, TakeRows},
-    engine_connection::{EngineConnection, get},
+    engine_connection::EngineConnection,
+    given::{GivenImage, GivenImages},
     keep::{Keep, missing},
-    prepared::Prepared,
-    run::Run,
 };
 use crate::{
     core::{error::Result, limits},
     dependencies::{
         GroupsPlan,
-        given_tables::GivenTable,
         value::{borrowed, owned},
     },
     requests::request::Query,
@@ -36,53 +31,6 @@ pub(crate) struct Grouped<'a> {
     pub(crate) layout: &'a Arc<ColumnLayout>,
     /// The seed of the fingerprints.
     pub(crate) seed: u64,
-}
-
-/// An image of a changed row.
-pub(crate) struct GivenImage<'a> {
-    pub(crate) image: &'a Image,
-    /// The columns that it has.
-    pub(crate) columns: &'a [u16],
-    /// It is the row after the change.
-    pub(crate) is_new: bool,
-}
-
-/// Images, as the rows of the table of images.
-struct GivenImages<'a>(&'a GroupsPlan, &'a [GivenImage<'a>]);
-
-impl Rows for GivenImages<'_> {
-    fn len(&self) -> usize {
-        self.1.len()
-    }
-
-    fn rowid(&self, row: usize) -> Option<i64> {
-        match self.1[row].value(ROWID)? {
-            Value::Integer(rowid) => Some(*rowid),
-            _ => None,
-        }
-    }
-
-    fn value(&self, row: usize, column: usize) -> Option<ValueRef<'_>> {
-        let Self(plan, images) = self;
-        if column == plan.width {
-            return Some(ValueRef::Integer(if images[row].is_new { 1 } else { -1 }));
-        }
-        let column = u16::try_from(column).ok()?;
-        Some(match images[row].value(column)? {
-            // The table reads it as what it stands for.
-            Value::Integer(value) if plan.real.contains(&column) && !planted("groups_real_image") => {
-                ValueRef::Real(*value as f64)
-            }
-            value => borrowed(value),
-        })
-    }
-}
-
-impl GivenImage<'_> {
-    fn value(&self, column: u16) -> Option<&Value> {
-        let at = self.columns.binary_search(&column).ok()?;
-        self.image.get(at)
-    }
 }
 
 /// A group: its values, and what is kept of it.
@@ -103,7 +51,7 @@ impl Rows for GivenGroups<'_> {
     fn value(&self, row: usize, column: usize) -> Option<ValueRef<'_>> {
         let Self(plan, groups) = self;
         let (values, group) = groups[row];
-        let Some(behind) = column.checked_sub(plan.width) else {
+        let Some(behind) = column.checked_sub(plan.images.width) else {
             let is_it = |term: &Option<u16>| term.map(usize::from) == Some(column);
             let term = plan.term_columns.iter().position(is_it)?;
             return Some(borrowed(&values[term]));
@@ -144,7 +92,7 @@ impl EngineConnection {
         let mut groups = Groups::new(plan.terms.clone(), plan.aggregates.clone());
         let mut row = no_contribution(plan);
         let mut is_known = true;
-        self.run_with(grouped, &plan.contributions, |run| {
+        self.run_with(grouped.query, &plan.contributions, |run| {
             let statement = &mut run.prepared.statement;
             while is_known && statement.step()? {
                 read_contribution(statement, plan, &mut row);
@@ -168,10 +116,10 @@ impl EngineConnection {
         let plan = grouped.plan;
         let (mut came, mut left) = (Vec::new(), Vec::new());
         self.run_given(
-            grouped,
-            &plan.images_table,
-            &GivenImages(plan, images),
-            &plan.images,
+            grouped.query,
+            &plan.images.given,
+            &GivenImages(&plan.images, images),
+            &plan.images.sql,
             |run| {
                 let statement = &mut run.prepared.statement;
                 while statement.step()? {
@@ -202,7 +150,7 @@ impl EngineConnection {
             query, plan, layout, ..
         } = grouped;
         let given = GivenGroups(plan, groups);
-        self.run_given(grouped, &plan.groups_table, &given, &plan.output, |run| {
+        self.run_given(query, &plan.groups_table, &given, &plan.output, |run| {
             let row = run.prepared.first_step()?;
             let mut see = |statement: &Statement, print| keep.add(|| kept_row(statement, plan, print));
             let layout = Arc::clone(layout);
@@ -222,7 +170,7 @@ impl EngineConnection {
     ) -> Result<Vec<KeptRow>> {
         let plan = grouped.plan;
         let given = GivenGroups(plan, groups);
-        self.run_given(grouped, &plan.groups_table, &given, &plan.output, |run| {
+        self.run_given(grouped.query, &plan.groups_table, &given, &plan.output, |run| {
             let statement = &mut run.prepared.statement;
             let mut rows = Vec::new();
             while statement.step()? {
@@ -253,7 +201,7 @@ impl EngineConnection {
         } = grouped;
         let mut new = new.peekable();
         let given = GivenGroups(plan, groups);
-        self.run_given(grouped, &plan.groups_table, &given, &plan.output, |run| {
+        self.run_given(query, &plan.groups_table, &given, &plan.output, |run| {
             run.packer.begin(plan.columns, query.integers);
             let mut handed_over = false;
             while new.peek().is_some() && run.prepared.statement.step()? {
@@ -279,51 +227,6 @@ impl EngineConnection {
             }
         })
     }
-
-    /// Runs a statement of the plan while a table has these rows.
-    fn run_given<R>(
-        &mut self,
-        grouped: Grouped<'_>,
-        table: &GivenTable,
-        rows: &dyn Rows,
-        sql: &Arc<str>,
-        work: impl FnOnce(&mut Run<'_>) -> Result<R>,
-    ) -> Result<R> {
-        let given = self.given_tables.get(&self.sqlite, table)?;
-        given.show(rows, || self.run_with(grouped, sql, work))
-    }
-
-    /// Runs a statement of the plan with the parameters of the query.
-    fn run_with<R>(
-        &mut self,
-        Grouped { query, .. }: Grouped<'_>,
-        sql: &Arc<str>,
-        work: impl FnOnce(&mut Run<'_>) -> Result<R>,
-    ) -> Result<R> {
-        // Only the statement itself knows the names of its parameters.
-        let named = get(&mut self.cache, &self.sqlite, &self.guard, &query.sql)?;
-        let values = query.params.reader().values(&named.statement)?;
-        let prepared = get(&mut self.cache, &self.sqlite, &self.guard, sql)?;
-        let mut run = Run {
-            prepared,
-            packer: &mut self.packer,
-            guard: &self.guard,
-        };
-        let bound = bind(run.prepared, &values);
-        let done = bound.and_then(|()| work(&mut run));
-        run.prepared.end_run(query.params.byte_len());
-        run.packer.recycle();
-        done
-    }
-}
-
-/// Binds parameters by their numbers. The last ones may not stand in this statement.
-fn bind(prepared: &mut Prepared, values: &[ValueRef<'_>]) -> Result<()> {
-    let count = prepared.statement.parameter_count();
-    for (parameter, value) in (1..=count).zip(values) {
-        prepared.statement.bind(parameter, *value)?;
-    }
-    Ok(())
 }
 
 /// One of NULLs, to be read into.

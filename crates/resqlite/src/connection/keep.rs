@@ -1,6 +1,6 @@
 //! Runs the query of a live query whose result is maintained: all of it, or the rows of some base rows.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use resqlite_live::{Difference, KeptRow, KeptRows, Order, SourceKey, Value, Window};
 use resqlite_sqlite::{Statement, ValueRef};
@@ -8,6 +8,7 @@ use resqlite_sqlite::{Statement, ValueRef};
 use super::{
     compare::{Before, TakeRows},
     engine_connection::{EngineConnection, get},
+    given::{GivenImage, GivenImages},
     run::Run,
 };
 use crate::{
@@ -17,7 +18,7 @@ use crate::{
         params::Params,
     },
     dependencies::{
-        Limit, RowsPlan, Source,
+        Limit, Partners, RowsPlan, Source,
         value::{borrowed, owned},
     },
     requests::request::Query,
@@ -166,6 +167,46 @@ impl EngineConnection {
         collected
     }
 
+    /// Adds the keys of the rows of the first source that are joined with a row of another one, until there are more than
+    /// `most`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn joined_with(
+        &mut self,
+        Maintained { query, plan, .. }: Maintained<'_>,
+        (first, source): (&Source, &Source),
+        partners: &Partners,
+        key: &SourceKey,
+        most: usize,
+    ) -> Result<Vec<SourceKey>> {
+        self.run_with(query, &partners.now, |run| {
+            let statement = &mut run.prepared.statement;
+            for (at, parameter) in (plan.parameters + 1..).enumerate().take(source.key.len()) {
+                statement.bind(parameter, key_column(key, at))?;
+            }
+            first_keys(statement, first, most)
+        })
+    }
+
+    /// The same for images of rows.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn joined_with_images(
+        &mut self,
+        query: &Query,
+        first: &Source,
+        partners: &Partners,
+        images: &[GivenImage<'_>],
+        most: usize,
+    ) -> Result<Vec<SourceKey>> {
+        let (over, given) = (&partners.before, GivenImages(&partners.before, images));
+        self.run_given(query, &over.given, &given, &over.sql, |run| {
+            first_keys(&mut run.prepared.statement, first, most)
+        })
+    }
+
     /// Hands over rows of the result. Returns `false`, before any is handed over, if one of them is not there.
     ///
     /// # Errors
@@ -226,6 +267,25 @@ pub(super) fn missing(handed_over: bool) -> Result<bool> {
     }
 }
 
+/// The keys that a statement gives, until there are more than `most`.
+fn first_keys(statement: &mut Statement, first: &Source, most: usize) -> Result<Vec<SourceKey>> {
+    let mut keys = Vec::new();
+    while keys.len() <= most && statement.step()? {
+        keys.push(read_key(statement, first, 0..first.key.len()));
+    }
+    Ok(keys)
+}
+
+/// The key of a row of a source, which is in these columns.
+fn read_key(statement: &Statement, source: &Source, columns: Range<usize>) -> SourceKey {
+    let values: Box<[Value]> = columns.map(|column| owned(statement.column(column))).collect();
+    match &values[..] {
+        [Value::Null, ..] if source.is_optional() => SourceKey::Absent,
+        [Value::Integer(rowid)] if source.has_rowid() => SourceKey::Rowid(*rowid),
+        _ => SourceKey::Columns(values),
+    }
+}
+
 /// Binds the parameters of the query, and behind them keys.
 fn bind<'k>(
     statement: &mut Statement,
@@ -263,12 +323,7 @@ fn kept_row(statement: &Statement, plan: &RowsPlan, fingerprint: u64) -> KeptRow
         if is_of_other_arm(source) {
             return SourceKey::Absent;
         }
-        let values: Box<[Value]> = source.columns.clone().map(value).collect();
-        match &values[..] {
-            [Value::Null, ..] if source.is_optional => SourceKey::Absent,
-            [Value::Integer(rowid)] if source.has_rowid() => SourceKey::Rowid(*rowid),
-            _ => SourceKey::Columns(values),
-        }
+        read_key(statement, source, source.columns.clone())
     };
     KeptRow {
         sort: plan.sort.iter().copied().map(value).collect(),

@@ -9,6 +9,7 @@ pub(crate) mod encryption;
 pub(crate) mod engine_connection;
 mod fetch;
 pub(crate) mod file_health;
+pub(crate) mod given;
 pub(crate) mod groups;
 pub(crate) mod halfway;
 pub(crate) mod keep;

@@ -149,6 +149,23 @@ impl<'s> Clauses<'s> {
         sources
     }
 
+    /// A SELECT of these columns from the first sources, so many, on one condition.
+    pub(super) fn of_first_sources(&self, sources: usize, columns: &[String], condition: &str) -> String {
+        let tokens: Vec<Token> = self.within(&self.from).skip(1).cloned().collect();
+        let (parts, _) = cut_at(&tokens, |kind| matches!(kind, TK_JOIN | TK_COMMA));
+        let mut last = parts.get(sources.wrapping_sub(1)).copied().unwrap_or_default();
+        // What stands before JOIN belongs to the next one.
+        while let [rest @ .., word] = last
+            && word.kind == TK_JOIN_KW
+            && sources < parts.len()
+        {
+            last = rest;
+        }
+        let from = &self.sql[self.from.start..span(last).end.max(self.from.start)];
+        let with = &self.sql[self.with.clone()];
+        format!("{with} SELECT {} {from} WHERE {condition}", columns.join(", "))
+    }
+
     fn within<'c>(&'c self, span: &'c Range<usize>) -> impl Iterator<Item = &'c Token> {
         self.tokens
             .iter()

@@ -5,6 +5,7 @@ use resqlite_sqlite::Connection;
 
 use super::{
     catalog::{Catalog, Column, Found},
+    images::Tools,
     plan::{ArmPlan, Place, Rows, Stop},
     syntax::{Join, Refused},
     tables::{Kind, Table},
@@ -13,6 +14,7 @@ use crate::core::names::{quoted, rowid_name};
 
 /// Finds out how results are maintained.
 pub(super) struct Planner<'a> {
+    pub(super) tools: &'a Tools<'a>,
     pub(super) connection: &'a Connection,
     pub(super) catalog: &'a Catalog<'a>,
     pub(super) tables: &'a [Table],
@@ -25,6 +27,17 @@ pub(super) struct Keyed<'a> {
     pub(super) table: &'a Table,
     /// The columns of its key: as images count them, and as the statement names them.
     pub(super) key: Vec<(u16, String)>,
+}
+
+impl<'a> Planner<'a> {
+    pub(super) fn new(tools: &'a Tools<'a>, tables: &'a [Table]) -> Self {
+        Self {
+            tools,
+            connection: tools.connection,
+            catalog: tools.catalog,
+            tables,
+        }
+    }
 }
 
 pub(super) fn refuse<T>(why: Refused) -> Result<T, Stop> {

@@ -16,16 +16,17 @@
 use std::{ops::Range, sync::Arc};
 
 use resqlite_live::{Collation, Order, OrderTerm, ROWID, TableName, fault::planted};
-use resqlite_sqlite::{Connection, Statement};
+use resqlite_sqlite::Statement;
 
 use super::{
-    catalog::Catalog,
     clauses::{Clauses, Meaning, Mention, Term, arms},
     expand::Expander,
+    images::Tools,
     keyed::{Keyed, Planner, named_collation, present_with, refuse},
     limit::{self, Limit},
     names::is_rowid,
     parse::{self, Query},
+    partners::{self, PARTNERS_DECIDE, Partners},
     plan::{Place, Plan, Rows, Stop},
     syntax::{Output, Refused, Select},
     tables::{Kind, Table},
@@ -70,16 +71,33 @@ pub(crate) struct Source {
     pub(crate) arm: usize,
     /// The first source of that one.
     pub(crate) first: usize,
-    /// A row of the result may come from no row of it: it stands behind LEFT JOIN.
-    pub(crate) is_optional: bool,
+    pub(crate) absence: Absence,
     /// The rows that come from one base row of it, the key of which is given by the parameters behind those of the
     /// statement.
     pub(crate) some: Arc<str>,
 }
 
+/// Whether a row of the result may come from no row of a source: it stands behind LEFT JOIN. A change of it then concerns
+/// all rows of the first source that it is joined with, or was.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Absence {
+    Never,
+    /// Rows that were joined with a row of it are kept.
+    Kept,
+    /// They need not be.
+    Asked(Box<Partners>),
+    /// They need not be, and nothing finds them.
+    Unknown,
+}
+
 const UNKNOWN_COLLATION: Refused = "it is ordered by something whose collation is not known";
 
 impl Source {
+    /// Whether it stands behind LEFT JOIN.
+    pub(crate) fn is_optional(&self) -> bool {
+        self.absence != Absence::Never
+    }
+
     /// Whether its key is the rowid.
     pub(crate) fn has_rowid(&self) -> bool {
         *self.key == [ROWID]
@@ -87,11 +105,18 @@ impl Source {
 }
 
 impl RowsPlan {
-    /// The columns that are the key of each table.
-    pub(crate) fn keys(&self) -> Box<[(TableName, Box<[u16]>)]> {
-        let keys = self.sources.iter();
-        keys.map(|source| (source.table.clone(), source.key.clone()))
-            .collect()
+    /// The columns of each table of which images are needed.
+    pub(crate) fn needed_images(&self) -> Box<[(TableName, Box<[u16]>)]> {
+        let images = |source: &Source| {
+            let mut columns = source.key.to_vec();
+            if let Absence::Asked(partners) = &source.absence {
+                columns.extend_from_slice(&partners.before.needed);
+                columns.sort_unstable();
+                columns.dedup();
+            }
+            (source.table.clone(), columns.into())
+        };
+        self.sources.iter().map(images).collect()
     }
 }
 
@@ -100,18 +125,12 @@ const SOURCES_MAX: usize = 8;
 
 /// Finds out how the result of a statement can be maintained, or why it cannot.
 pub(super) fn plan(
-    connection: &Connection,
-    catalog: &Catalog<'_>,
+    tools: &Tools<'_>,
     sql: &str,
     statement: &Statement,
     tables: &[Table],
 ) -> crate::core::error::Result<Result<RowsPlan, Refused>> {
-    let planner = Planner {
-        connection,
-        catalog,
-        tables,
-    };
-    match planner.plan(sql, statement) {
+    match Planner::new(tools, tables).plan(sql, statement) {
         Ok(plan) => Ok(Ok(plan)),
         Err(Stop::Refused(why)) => Ok(Err(why)),
         Err(Stop::Error(error)) => Err(error),
@@ -130,6 +149,7 @@ struct Arm<'a> {
     select: &'a Select,
     places: &'a [Place],
     sources: &'a [Keyed<'a>],
+    absences: Vec<Absence>,
 }
 
 impl Planner<'_> {
@@ -148,7 +168,7 @@ impl Planner<'_> {
             .zip(&read)
             .map(|(text, arm)| see_through(self, text, &arm.query.select, &arm.plan.arms[0]))
             .collect::<Result<_, _>>()?;
-        let arms: Vec<Arm<'_>> = seen
+        let mut arms: Vec<Arm<'_>> = seen
             .iter()
             .zip(&read)
             .map(|(seen, arm)| self.cut(seen, arm))
@@ -156,17 +176,25 @@ impl Planner<'_> {
         if arms.iter().map(|arm| arm.sources.len()).sum::<usize>() > SOURCES_MAX {
             return refuse("it joins too many tables");
         }
-        let (last, is_compound) = (&arms[arms.len() - 1], arms.len() > 1);
+        let is_limited = arms[arms.len() - 1].clauses.limit.is_some();
+        for ((text, read), arm) in texts.iter().zip(&read).zip(&mut arms) {
+            let sql = numbered.by_number(text).map_err(Stop::Refused)?;
+            let text = partners::Text {
+                sql: &sql,
+                select: &read.query.select,
+                arm: &read.plan.arms[0],
+                parameters: numbered.count,
+            };
+            arm.absences = self.absences(arm, &text, is_limited, texts.len() > 1)?;
+        }
+        let last = &arms[arms.len() - 1];
         if seen.iter().any(|seen| seen.is_ordered_inside) && last.clauses.order.is_empty() {
             return refuse("the order is that of a SELECT that it reads");
         }
         let bounds = last.clauses.limit.map(|clause| limit::bounds(clause, &numbered));
         let bounds = bounds.transpose().map_err(Stop::Refused)?;
-        if is_compound {
-            check_arms(&arms, bounds.is_some()).map_err(Stop::Refused)?;
-        }
-        if bounds.is_some() {
-            check_order(&last.clauses, &self.named(last)).map_err(Stop::Refused)?;
+        if arms.len() > 1 {
+            check_arms(&arms).map_err(Stop::Refused)?;
         }
         let made = self.put_together(&arms, bounds, numbered.count, statement)?;
         self.check_columns(&made, statement)?;
@@ -189,14 +217,40 @@ impl Planner<'_> {
     }
 
     fn cut<'s>(&'s self, seen: &'s Seen<'s>, arm: &'s ArmText) -> Result<Arm<'s>, Stop> {
-        let arm = Arm {
+        Ok(Arm {
             clauses: Clauses::cut(&seen.sql).map_err(Stop::Refused)?,
             select: &arm.query.select,
             places: &arm.plan.arms[0].places,
             sources: &seen.sources,
+            absences: Vec::new(),
+        })
+    }
+
+    /// Which sources may have no row, and how rows are found that were joined with them.
+    fn absences(
+        &self,
+        arm: &Arm<'_>,
+        text: &partners::Text<'_>,
+        is_limited: bool,
+        is_compound: bool,
+    ) -> Result<Vec<Absence>, Stop> {
+        let named = self.named(arm);
+        let decide = partners_decide(&arm.clauses, &named).map_err(Stop::Refused)?
+            || is_limited && (is_compound || partners_order(&arm.clauses, &named));
+        if decide && arm.sources.len() != arm.places.len() {
+            return refuse(PARTNERS_DECIDE);
+        }
+        let absence = |(position, source): (usize, &Keyed<'_>)| {
+            Ok(match () {
+                () if !source.is_optional() => Absence::Never,
+                () if !decide => Absence::Kept,
+                () => match self.partners(text, position)? {
+                    Some(partners) => Absence::Asked(Box::new(partners)),
+                    None => Absence::Unknown,
+                },
+            })
         };
-        check_partners(&arm.clauses, &self.named(&arm)).map_err(Stop::Refused)?;
-        Ok(arm)
+        arm.sources.iter().enumerate().map(absence).collect()
     }
 
     fn named<'s>(&'s self, arm: &Arm<'s>) -> Named<'s> {
@@ -271,7 +325,7 @@ impl Planner<'_> {
         let mut sources = Vec::new();
         for (number, arm) in arms.iter().enumerate() {
             let (first, mut start) = (sources.len(), keys_start);
-            for source in arm.sources {
+            for (source, absence) in arm.sources.iter().zip(&arm.absences) {
                 let mut parameter = parameters;
                 let present: Vec<String> = present_with(source, arm.sources).map(Keyed::is_there).collect();
                 let condition = source.has_key("=", &mut parameter);
@@ -290,7 +344,7 @@ impl Planner<'_> {
                     columns: start..start + source.key.len(),
                     arm: number,
                     first,
-                    is_optional: source.is_optional(),
+                    absence: absence.clone(),
                     some: some.join(UNION).into(),
                 });
                 start += source.key.len();
@@ -520,11 +574,8 @@ impl Arm<'_> {
 }
 
 /// Whether the rows of several arms have one order, which needs no more than their sources.
-fn check_arms(arms: &[Arm<'_>], has_limit: bool) -> Result<(), Refused> {
+fn check_arms(arms: &[Arm<'_>]) -> Result<(), Refused> {
     for source in arms.iter().flat_map(|arm| arm.sources) {
-        if source.is_optional() && has_limit {
-            return Err("with a LIMIT, it is ordered by what stands behind LEFT JOIN");
-        }
         // Where it has no row, it would be compared with that of another arm column by column.
         if source.is_optional() && source.key.len() > 1 {
             return Err("in several SELECTs, a table behind LEFT JOIN has a key of several columns");
@@ -560,12 +611,12 @@ fn check_shape(select: &Select) -> Result<(), Stop> {
     }
 }
 
-/// Rows are found to have gained or lost a partner behind LEFT JOIN by the rows of the result that have one. So no
-/// condition may leave out rows for what the partner is.
-fn check_partners(clauses: &Clauses<'_>, named: &Named<'_>) -> Result<(), Refused> {
+/// Whether a condition may leave out rows for what their partner behind LEFT JOIN is. If none does, the rows of the result
+/// tell which partners all rows have.
+fn partners_decide(clauses: &Clauses<'_>, named: &Named<'_>) -> Result<bool, Refused> {
     let places = named.places;
     let Some(first) = places.iter().position(Place::is_optional) else {
-        return Ok(());
+        return Ok(false);
     };
     let joins = clauses.names_in_joins();
     if joins.len() != places.len() {
@@ -578,32 +629,25 @@ fn check_partners(clauses: &Clauses<'_>, named: &Named<'_>) -> Result<(), Refuse
     }
     let inner = (first..places.len()).filter(|&at| !places[at].is_optional());
     let condition = clauses.names_in_condition();
-    for name in inner.flat_map(|at| &joins[at]).chain(&condition) {
-        if named.is_behind_left_join(name) && !planted("partners_decide") {
-            return Err("a condition leaves out rows behind LEFT JOIN");
-        }
-    }
-    Ok(())
+    let mut names = inner.flat_map(|at| &joins[at]).chain(&condition);
+    Ok(names.any(|name| named.is_behind_left_join(name)) && !planted("partners_decide"))
 }
 
-/// Where a row of the result stands in it must not depend on its partners behind LEFT JOIN: only rows that are kept tell
-/// which partners others had.
-fn check_order(clauses: &Clauses<'_>, named: &Named<'_>) -> Result<(), Refused> {
+/// Whether where a row of the result stands in it may depend on its partners behind LEFT JOIN. With a LIMIT, not all rows
+/// are kept that tell which partners others had.
+fn partners_order(clauses: &Clauses<'_>, named: &Named<'_>) -> bool {
     if !named.places.iter().any(Place::is_optional) {
-        return Ok(());
+        return false;
     }
-    for term in &clauses.order {
+    let depends = |term: &Term<'_>| {
         let is_result = match &term.meaning {
             Meaning::Name(name) => named.outputs.iter().any(|output| output.is_called(name)),
             meaning => matches!(meaning, Meaning::Ordinal(_)),
         };
         let mut names = term.mentions.iter();
-        let depends = is_result || names.any(|name| named.is_behind_left_join(name));
-        if depends && !planted("partners_order") {
-            return Err("with a LIMIT, it is ordered by what stands behind LEFT JOIN");
-        }
-    }
-    Ok(())
+        is_result || names.any(|name| named.is_behind_left_join(name))
+    };
+    clauses.order.iter().any(depends) && !planted("partners_order")
 }
 
 impl Named<'_> {

@@ -16,6 +16,7 @@
 //! ```
 
 mod affinity;
+mod base;
 mod catalog;
 mod clauses;
 mod conditions;
@@ -26,6 +27,7 @@ mod explain;
 mod foreign;
 pub(crate) mod given_tables;
 mod groups;
+mod images;
 mod keyed;
 mod limit;
 mod maintenance;
@@ -34,6 +36,7 @@ mod names;
 mod natures;
 mod opened;
 mod parse;
+mod partners;
 mod plan;
 mod propagate;
 mod scope;
@@ -56,14 +59,16 @@ use resqlite_sqlite::{Connection, Statement};
 
 pub use explain::{Explanation, MaintenanceExplanation, Precision, TableExplanation};
 pub(crate) use groups::GroupsPlan;
+pub(crate) use images::OverImages;
 pub(crate) use limit::Limit;
-pub(crate) use maintenance::{RowsPlan, Source};
+pub(crate) use maintenance::{Absence, RowsPlan, Source};
+pub(crate) use partners::Partners;
 
 use self::{
     catalog::Catalog,
     conditions::{Conditions, PlaceConditions},
     given_tables::GivenTables,
-    groups::Tools,
+    images::Tools,
     opened::Opened,
     syntax::Refused,
     tables::{Kind, Table, Tables},
@@ -190,7 +195,7 @@ fn plain_query(
     } else if let Some(groups) = groups::plan(tools, sql, statement, known)? {
         groups.map(Arc::new).map(MaintenancePlan::Groups)
     } else {
-        let rows = maintenance::plan(connection, catalog, sql, statement, known)?;
+        let rows = maintenance::plan(tools, sql, statement, known)?;
         rows.map(Arc::new).map(MaintenancePlan::Rows)
     };
     Ok((tables, conditions, maintenance))

@@ -61,11 +61,25 @@ pub(super) fn with_given<'p>(
     }
 }
 
+/// A statement in which a given table stands in one place of FROM, and the sources give the keys of their base rows. The key
+/// of the given one is this column.
+pub(super) fn with_given_at<'p>(
+    planner: &'p Planner<'p>,
+    (place, given, column): (usize, &'p str, &'p str),
+    sql: &str,
+    select: &Select,
+    arm: &'p ArmPlan,
+) -> Result<Seen<'p>, Stop> {
+    see(planner, Leaves::GivenAt(place, given, column), sql, select, arm)
+}
+
 /// What becomes of the tables.
 #[derive(Clone, Copy)]
 enum Leaves<'p> {
     /// They give their keys.
     Keyed,
+    /// They do, and for the place of this number it is as in the next.
+    GivenAt(usize, &'p str, &'p str),
     /// The table of this name takes their place, and gives this column.
     Given(&'p str, &'p str),
 }
@@ -170,8 +184,10 @@ impl<'t, 'p> Text<'t, 'p> {
 
     fn table(&mut self, first: usize, source: &Source, place: &'p Place) -> Result<Keyed<'p>, Stop> {
         let keyed = self.planner.source(place)?;
-        let Leaves::Given(given, column) = self.leaves else {
-            return Ok(keyed);
+        let (given, column) = match self.leaves {
+            Leaves::Keyed => return Ok(keyed),
+            Leaves::GivenAt(number, ..) if number != place.number => return Ok(keyed),
+            Leaves::GivenAt(_, given, column) | Leaves::Given(given, column) => (given, column),
         };
         let (called, alias) = match (&place.called, &source.alias) {
             (None, _) => return refuse(NO_TABLE),

@@ -67,6 +67,27 @@ impl Numbered {
         Ok(number)
     }
 
+    /// The statement without names of parameters: all have their numbers.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(super) fn by_number(&self, text: &str) -> Result<String, &'static str> {
+        let mut scanner = Scanner::new(Tokenizer::new());
+        let (mut sql, mut copied) = (String::with_capacity(text.len()), 0);
+        loop {
+            let (start, token, end) = scanner.scan(text.as_bytes()).map_err(|_| UNREADABLE)?;
+            let Some((_, kind)) = token else { break };
+            if kind == TK_VARIABLE && !text[start..end].starts_with('?') {
+                let number = self.number_of(&text[start..end]).ok_or(UNREADABLE)?;
+                sql.push_str(&text[copied..start]);
+                sql.push_str(&format!("?{number}"));
+                copied = end;
+            }
+        }
+        sql.push_str(&text[copied..]);
+        Ok(sql)
+    }
+
     /// The number of a named parameter.
     pub(super) fn number_of(&self, name: &str) -> Option<usize> {
         let known = self.names.iter().find(|(known, _)| known == name);

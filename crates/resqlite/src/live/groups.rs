@@ -18,7 +18,8 @@ use crate::{
     connection::{
         compare::TakeRows,
         engine_connection::EngineConnection,
-        groups::{GivenGroup, GivenImage, Grouped},
+        given::GivenImage,
+        groups::{GivenGroup, Grouped},
     },
     core::error::Result,
     dependencies::GroupsPlan,
@@ -114,7 +115,7 @@ pub(super) fn images<'c>(
 ) -> Option<(Vec<GivenImage<'c>>, u64)> {
     let (mut images, mut asked) = (Vec::new(), 0);
     for Commit { summary, .. } in commits {
-        let Some(change) = summary.table(&plan.table) else {
+        let Some(change) = summary.table(&plan.images.table) else {
             continue;
         };
         let Rows::Only(rows) = &change.rows else {
@@ -123,10 +124,15 @@ pub(super) fn images<'c>(
         let columns = &change.watched.images[..];
         let is_told = |column: &u16| columns.binary_search(column).is_ok();
         let is_exact = summary.is_exact() || planted("groups_of_undone_changes");
-        if !is_exact || !plan.needed.iter().all(is_told) {
+        if !is_exact || !plan.images.needed.iter().all(is_told) {
             return None;
         }
-        let readers = || dependencies.tables.iter().filter(|read| read.table == plan.table);
+        let readers = || {
+            dependencies
+                .tables
+                .iter()
+                .filter(|read| read.table == plan.images.table)
+        };
         for row in rows.iter().filter(|row| matters(row, change, readers())) {
             asked += 1;
             if asked > most {

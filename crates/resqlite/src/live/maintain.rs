@@ -17,9 +17,11 @@ use resqlite_sqlite::codes;
 use super::shown_rows::{RowsStep, ShownRows};
 use crate::{
     commits::log::Commits,
-    connection::{compare::TakeRows, engine_connection::EngineConnection, keep::Maintained},
+    connection::{
+        compare::TakeRows, engine_connection::EngineConnection, given::GivenImage, keep::Maintained,
+    },
     core::error::{Error, Result},
-    dependencies::{RowsPlan, Source},
+    dependencies::{Absence, RowsPlan, Source},
     reader::ExactState,
     rows::ColumnLayout,
 };
@@ -41,6 +43,13 @@ pub(super) struct Step {
 /// A base row: the number of its source, and its key.
 type BaseRow = (usize, SourceKey);
 
+/// The base rows that have changed.
+pub(super) struct Changed<'c> {
+    rows: Vec<BaseRow>,
+    /// Old images of those behind LEFT JOIN whose partners need not be kept, with the numbers of their sources.
+    before: Vec<(usize, GivenImage<'c>)>,
+}
+
 impl Kept {
     /// Makes the change that a step to a later state has found.
     pub(super) fn apply(&mut self, step: Step, state: ExactState) {
@@ -48,16 +57,15 @@ impl Kept {
         self.shown.apply(step.rows);
     }
 
-    /// The base rows that have changed up to a later state; `None` if they are not known, or more than `most`.
-    pub(super) fn changed(
+    /// The base rows that these commits have changed; `None` if they are not known, or more than `most`.
+    pub(super) fn changed<'c>(
         &self,
-        commits: &Commits,
-        later: &ExactState,
+        commits: &'c [Commit],
         dependencies: &Dependencies,
         most: usize,
-    ) -> Option<Vec<BaseRow>> {
-        let mut changed = HashSet::new();
-        for Commit { summary, .. } in commits_between(commits, &self.state, later)? {
+    ) -> Option<Changed<'c>> {
+        let (mut changed, mut before) = (HashSet::new(), Vec::new());
+        for Commit { summary, .. } in commits {
             for (number, source) in self.plan.sources.iter().enumerate() {
                 let is_again = |other: &Source| other.table == source.table;
                 if planted("union_arm_forgotten") && source.arm > 0 {
@@ -66,15 +74,22 @@ impl Kept {
                 if planted("self_join_forgotten") && self.plan.sources[..number].iter().any(is_again) {
                     continue;
                 }
-                for key in keys(&summary, source, dependencies)? {
-                    changed.insert((number, key));
+                let keys = keys(summary, source, dependencies)?;
+                if let (Absence::Unknown, [_, ..]) = (&source.absence, &keys[..]) {
+                    return None;
                 }
+                changed.extend(keys.into_iter().map(|key| (number, key)));
+                let images = old_images(summary, source, dependencies)?;
+                before.extend(images.map(|image| (number, image)));
             }
-            if changed.len() > most {
+            if changed.len().max(before.len()) > most {
                 return None;
             }
         }
-        Some(changed.into_iter().collect())
+        Some(Changed {
+            rows: changed.into_iter().collect(),
+            before,
+        })
     }
 
     /// Finds what the changed base rows change in the result. Rows that are new go to `take_rows`. Returns `None`, before
@@ -84,7 +99,7 @@ impl Kept {
         connection: &mut EngineConnection,
         maintained: Maintained<'_>,
         layout: &Arc<ColumnLayout>,
-        changed: Vec<BaseRow>,
+        changed: Changed<'_>,
         most: usize,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<Option<Step>> {
@@ -106,7 +121,7 @@ impl Kept {
         &self,
         connection: &mut EngineConnection,
         maintained: Maintained<'_>,
-        changed: Vec<BaseRow>,
+        changed: Changed<'_>,
         most: usize,
     ) -> Result<Option<(Vec<KeptRow>, Vec<BaseRow>)>> {
         let Some(changed) = self.in_preserved_sources(connection, maintained, changed, most)? else {
@@ -116,26 +131,25 @@ impl Kept {
         Ok(now.map(|now| (now, changed)))
     }
 
-    /// Replaces base rows behind LEFT JOIN by the rows of the first source of their SELECT that they match or have matched: whether
-    /// those have a partner may have changed, too. `None` if they are more than `most`.
+    /// Replaces base rows behind LEFT JOIN by the rows of the first source of their SELECT that they match or have matched:
+    /// whether those have a partner may have changed, too. `None` if they are more than `most`.
     fn in_preserved_sources(
         &self,
         connection: &mut EngineConnection,
         maintained: Maintained<'_>,
-        changed: Vec<BaseRow>,
+        changed: Changed<'_>,
         most: usize,
     ) -> Result<Option<Vec<BaseRow>>> {
-        if changed
-            .iter()
-            .all(|(source, _)| !self.plan.sources[*source].is_optional)
-        {
-            return Ok(Some(changed));
+        let sources = &self.plan.sources;
+        let Changed { rows, mut before } = changed;
+        if rows.iter().all(|(source, _)| !sources[*source].is_optional()) {
+            return Ok(Some(rows));
         }
         let (mut preserved, mut matches) = (HashSet::new(), Vec::new());
-        for (number, key) in changed {
-            let source = &self.plan.sources[number];
+        for (number, key) in rows {
+            let source = &sources[number];
             let first = source.first;
-            if !source.is_optional {
+            if !source.is_optional() {
                 preserved.insert((number, key));
                 continue;
             }
@@ -143,13 +157,38 @@ impl Kept {
                 let before = self.shown.rows.partners(number, &key, first);
                 preserved.extend(before.map(|left| (first, left.clone())));
             }
-            if !planted("match_not_asked") {
+            if planted("partner_now_not_asked") {
+                continue;
+            }
+            if let Absence::Asked(partners) = &source.absence {
+                let both = (&sources[first], source);
+                let found = connection.joined_with(maintained, both, partners, &key, most)?;
+                preserved.extend(found.into_iter().map(|left| (first, left)));
+            } else if !planted("match_not_asked") {
                 connection.rows_from(maintained, source, &key, most, &mut matches)?;
             }
             if matches.len().max(preserved.len()) > most {
                 return Ok(None);
             }
             preserved.extend(matches.drain(..).map(|row| (first, row.sources[first].clone())));
+        }
+        for (number, source) in sources.iter().enumerate() {
+            let images: Vec<GivenImage<'_>> = before
+                .extract_if(.., |(of, _)| *of == number)
+                .map(|(_, image)| image)
+                .collect();
+            let Absence::Asked(partners) = &source.absence else {
+                continue;
+            };
+            if images.is_empty() || planted("partner_before_not_asked") {
+                continue;
+            }
+            let first = &sources[source.first];
+            let found = connection.joined_with_images(maintained.query, first, partners, &images, most)?;
+            preserved.extend(found.into_iter().map(|left| (source.first, left)));
+            if preserved.len() > most {
+                return Ok(None);
+            }
         }
         Ok(Some(preserved.into_iter().collect()))
     }
@@ -248,6 +287,39 @@ fn keys(summary: &ChangeSummary, source: &Source, dependencies: &Dependencies) -
         }
     }
     Some(keys)
+}
+
+/// The old images of the rows of a source that a commit has changed and that matter, if they tell which rows these were joined
+/// with; `None` if they are not known.
+fn old_images<'c>(
+    summary: &'c ChangeSummary,
+    source: &Source,
+    dependencies: &Dependencies,
+) -> Option<impl Iterator<Item = GivenImage<'c>> + use<'c>> {
+    let mut images = Vec::new();
+    if let (Absence::Asked(partners), Some(change)) = (&source.absence, summary.table(&source.table)) {
+        let Rows::Only(rows) = &change.rows else {
+            return None;
+        };
+        let columns = &change.watched.images[..];
+        let is_told = |column: &u16| columns.binary_search(column).is_ok();
+        if !partners.before.needed.iter().all(is_told) {
+            return None;
+        }
+        let readers = || {
+            dependencies
+                .tables
+                .iter()
+                .filter(|read| read.table == source.table)
+        };
+        let rows = rows.iter().filter(|row| matters(row, change, readers()));
+        images.extend(rows.filter_map(|row| row.old.as_ref()).map(|image| GivenImage {
+            image,
+            columns,
+            is_new: false,
+        }));
+    }
+    Some(images.into_iter())
 }
 
 /// Whether a changed row matters at any place that reads its table.

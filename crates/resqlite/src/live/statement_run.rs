@@ -8,7 +8,7 @@ use super::{
     coordinator::LiveCoordinator,
     groups::{GroupsStep, KeptGroups},
     live_query::Part,
-    maintain::{Kept, Step},
+    maintain::{Kept, Step, commits_between},
     request::Maintenance,
     shown_rows::ShownRows,
     window,
@@ -272,9 +272,11 @@ impl<'r> StatementRun<'r> {
         let Some(state) = self.exact else {
             return Ok(None);
         };
-        let (commits, dependencies) = (&self.coordinator.commits, &self.part.dependencies);
-        let most = self.most_asked();
-        let Some(changed) = kept.changed(commits, &state, dependencies, most) else {
+        let (most, dependencies) = (self.most_asked(), &self.part.dependencies);
+        let Some(commits) = commits_between(&self.coordinator.commits, &kept.state, &state) else {
+            return Ok(None);
+        };
+        let Some(changed) = kept.changed(&commits, dependencies, most) else {
             return Ok(None);
         };
         let maintained = self.maintained(plan);
@@ -386,7 +388,7 @@ impl<'r> StatementRun<'r> {
             New::Whole(Whole {
                 kept: KeptNow::Yes(kept),
                 ..
-            }) => kept.plan.keys(),
+            }) => kept.plan.needed_images(),
             New::Whole(Whole {
                 kept: KeptNow::Groups(groups),
                 ..

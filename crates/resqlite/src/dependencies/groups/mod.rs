@@ -14,7 +14,6 @@
 //!   output         SELECT list, a0, list FROM groups AS t WHERE (a1 > 1) ORDER BY list
 //! ```
 
-mod base;
 mod calls;
 mod rewrite;
 mod text;
@@ -24,20 +23,20 @@ use std::{ops::Range, sync::Arc};
 use sqlite3_parser::dialect::TokenType::*;
 
 use resqlite_live::{Aggregate, Collation, GroupTerm, Order, OrderTerm, ROWID, TableName, fault::planted};
-use resqlite_sqlite::{Connection, Statement};
+use resqlite_sqlite::Statement;
 
 use self::{
-    base::Base,
     calls::Call,
     rewrite::{Replaced, Rewriter, Rewritten, call_column, term_column},
     text::Parts,
 };
 use super::{
     affinity::Affinity,
-    catalog::Catalog,
+    base::Base,
     clauses::{Meaning, meaning, tokens},
     expand::Expander,
-    given_tables::{GivenTable, GivenTables},
+    given_tables::GivenTable,
+    images::{OverImages, SIGN, Tools, table_of},
     keyed::{Planner as Reader, named_collation, refuse, table},
     limit,
     maintenance::ordered_by,
@@ -48,8 +47,6 @@ use super::{
     through::with_given,
     tokens as numbering,
 };
-use crate::guard::Guard;
-
 /// The statements that maintain groups.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GroupsPlan {
@@ -60,16 +57,9 @@ pub(crate) struct GroupsPlan {
     /// For each row of the table 1, the values of its group, and the arguments of the aggregates.
     pub(crate) contributions: Arc<str>,
     /// The same of images, with their signs: 1 adds, -1 takes back.
-    pub(crate) images: Arc<str>,
+    pub(crate) images: OverImages,
     /// The result from groups, and behind its columns what it is ordered by, and the values of the groups.
     pub(crate) output: Arc<str>,
-    pub(crate) table: TableName,
-    /// The columns of which the images are needed, ascending.
-    pub(crate) needed: Box<[u16]>,
-    /// The columns that store REAL only.
-    pub(crate) real: Box<[u16]>,
-    /// The images, with the columns of the table and behind them the sign.
-    pub(crate) images_table: GivenTable,
     /// The groups, with the columns of the table and behind them the terms and the aggregates.
     pub(crate) groups_table: GivenTable,
     /// How many columns the table has.
@@ -94,16 +84,8 @@ pub(crate) struct GroupsPlan {
 impl GroupsPlan {
     /// The columns of which images are needed.
     pub(crate) fn needed_images(&self) -> Box<[(TableName, Box<[u16]>)]> {
-        [(self.table.clone(), self.needed.clone())].into()
+        [(self.images.table.clone(), self.images.needed.clone())].into()
     }
-}
-
-/// What a plan is made with.
-pub(super) struct Tools<'a> {
-    pub(super) connection: &'a Connection,
-    pub(super) guard: &'a Guard,
-    pub(super) given: &'a GivenTables,
-    pub(super) catalog: &'a Catalog<'a>,
 }
 
 /// Finds out how the result of a statement can be maintained as groups, or why it cannot; `None` if it makes no groups.
@@ -323,7 +305,7 @@ impl<'a> Maker<'a> {
         let given: Vec<String> = outputs.into_iter().chain(ordered.more).chain(names).collect();
 
         let base = self.base;
-        let images_table = base.given([SIGN.to_owned()]);
+        let images_table = table_of(base);
         let groups_table = base.given(
             (0..terms.len())
                 .map(term_column)
@@ -343,7 +325,12 @@ impl<'a> Maker<'a> {
             all: all.into(),
             bounds: bounds.map(Arc::from),
             contributions: rows("1", &sources.rows).into(),
-            images: rows(&sources.sign, &sources.images).into(),
+            images: OverImages::new(
+                self.planner.tools,
+                base,
+                rows(&sources.sign, &sources.images),
+                1 + terms.len() + arguments.iter().flatten().count(),
+            )?,
             output: format!(
                 "SELECT {} FROM {}{having}{}",
                 given.join(", "),
@@ -351,14 +338,6 @@ impl<'a> Maker<'a> {
                 order_by(ordered.texts)
             )
             .into(),
-            table: base.name.clone(),
-            needed: Box::default(),
-            real: (0..)
-                .zip(&base.columns)
-                .filter(|(_, column)| column.affinity == Affinity::Real)
-                .map(|(position, _)| position)
-                .collect(),
-            images_table,
             groups_table,
             width: base.columns.len(),
             terms: terms.iter().map(|term| self.group_term(term)).collect(),
@@ -388,14 +367,7 @@ impl<'a> Maker<'a> {
                 groups: from(groups, self.base),
             });
         };
-        let Tools {
-            connection, catalog, ..
-        } = self.planner.tools;
-        let planner = Reader {
-            connection,
-            catalog,
-            tables: self.planner.tables,
-        };
+        let planner = Reader::new(self.planner.tools, self.planner.tables);
         let (sql, query) = (&self.planner.numbered.sql, &self.planner.query);
         let (sql, sign) = with_given(&planner, (&images.name, SIGN), sql, &query.select, arm)?;
         let seen = Parts::cut(&sql).map_err(Stop::Refused)?;
@@ -641,16 +613,12 @@ impl<'a> Maker<'a> {
         Ok(row.sql)
     }
 
-    /// Whether all statements give what they should; fills in which columns are needed.
-    fn check(&self, mut plan: GroupsPlan, statement: &Statement) -> Result<GroupsPlan, Stop> {
+    /// Whether all statements give what they should.
+    fn check(&self, plan: GroupsPlan, statement: &Statement) -> Result<GroupsPlan, Stop> {
         let Tools {
-            connection,
-            guard,
-            given,
-            ..
+            connection, given, ..
         } = self.planner.tools;
-        let given = |table: &GivenTable| given.get(connection, table).is_ok();
-        if !given(&plan.images_table) || !given(&plan.groups_table) {
+        if given.get(connection, &plan.groups_table).is_err() {
             return refuse("with what is added for groups, its table has too many columns");
         }
         let has_columns = |sql: &Arc<str>, columns: usize| {
@@ -658,12 +626,10 @@ impl<'a> Maker<'a> {
             (prepared.column_count() == columns).then_some(prepared)
         };
         let rows = 1 + plan.terms.len() + plan.arguments.iter().flatten().count();
-        let (images, read) = guard.authorizer.log(|| has_columns(&plan.images, rows));
         let is_same = |made: Statement| {
             (0..plan.columns).all(|column| made.column_name(column) == statement.column_name(column))
         };
-        let prepared = images.is_some()
-            && has_columns(&plan.contributions, rows).is_some()
+        let prepared = has_columns(&plan.contributions, rows).is_some()
             && has_columns(&plan.output, plan.key.end).is_some()
             && has_columns(&plan.all, plan.columns).is_some_and(is_same);
         if !prepared {
@@ -673,33 +639,7 @@ impl<'a> Maker<'a> {
         {
             return refuse("with a total order, its rows would have to be found in another way");
         }
-        let read = read.tables.into_iter();
-        let read = read.filter(|(named, _)| *named.table == *plan.images_table.name);
-        plan.needed = self.needed(read.flat_map(|(_, columns)| columns))?;
         Ok(plan)
-    }
-
-    /// The positions of the columns that a statement reads, as the authorizer names them.
-    fn needed(&self, read: impl Iterator<Item = String>) -> Result<Box<[u16]>, Stop> {
-        let mut needed = Vec::new();
-        for name in read.filter(|name| !name.is_empty() && name != "#sign") {
-            match self.base.own_position(&name) {
-                Some(column) if self.base.columns[usize::from(column)].is_generated => {
-                    return refuse("it reads a column that is computed from others");
-                }
-                Some(column) => needed.push(column),
-                None if name == "ROWID" => needed.push(ROWID),
-                None => return refuse("it reads a column that is not known"),
-            }
-        }
-        if needed.is_empty() {
-            // Without any, there are no images.
-            let key = self.planner.tools.catalog.primary_key(self.base.name)?;
-            needed.push(key.first().map_or(ROWID, |(column, _)| *column));
-        }
-        needed.sort_unstable();
-        needed.dedup();
-        Ok(needed.into())
     }
 }
 
@@ -711,8 +651,6 @@ fn numbered(arguments: &[Option<String>], first: usize) -> Box<[Option<usize>]> 
         .map(|argument| argument.as_ref().and_then(|_| next.next()))
         .collect()
 }
-
-const SIGN: &str = "\"#sign\"";
 
 fn from(table: &GivenTable, base: &Base<'_>) -> String {
     format!("{} AS {}", table.name, base.called)

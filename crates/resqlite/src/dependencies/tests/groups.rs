@@ -31,7 +31,7 @@ impl Db {
 
 /// A statement without the names of its given tables.
 fn plain(sql: &str, plan: &GroupsPlan) -> String {
-    sql.replace(&*plan.images_table.name, "images")
+    sql.replace(&*plan.images.given.name, "images")
         .replace(&*plan.groups_table.name, "groups")
 }
 
@@ -45,7 +45,7 @@ fn a_row_contributes_the_values_of_its_group_and_the_arguments_of_the_aggregates
         *"SELECT 1, list, n FROM t WHERE (done = ?1 OR n > ?2)"
     );
     assert_eq!(
-        plain(&plan.images, &plan),
+        plain(&plan.images.sql, &plan),
         "SELECT \"#sign\", list, n FROM images AS \"t\" WHERE (done = ?1 OR n > ?2)"
     );
     assert_eq!(
@@ -59,7 +59,7 @@ fn a_row_contributes_the_values_of_its_group_and_the_arguments_of_the_aggregates
         plan.all
     );
     assert_eq!(
-        (&plan.needed[..], plan.columns, plan.key),
+        (&plan.images.needed[..], plan.columns, plan.key),
         (&[1, 2, 3][..], 3, 3..4)
     );
     assert_eq!(
@@ -156,10 +156,10 @@ fn a_name_means_a_column_of_the_table_before_one_of_the_result() {
 #[test]
 fn without_a_column_the_images_hold_the_key() {
     let db = db(SHOP);
-    assert_eq!(*db.groups("SELECT count(*) FROM t").needed, [0]);
-    assert_eq!(*db.groups("SELECT count(*) FROM w").needed, [1]);
+    assert_eq!(*db.groups("SELECT count(*) FROM t").images.needed, [0]);
+    assert_eq!(*db.groups("SELECT count(*) FROM w").images.needed, [1]);
     assert_eq!(
-        *db.groups("SELECT count(*) FROM t WHERE rowid > 5").needed,
+        *db.groups("SELECT count(*) FROM t WHERE rowid > 5").images.needed,
         [resqlite_live::ROWID]
     );
 }
@@ -299,7 +299,7 @@ fn under_a_view_the_table_gives_way_to_the_images_and_the_view_to_the_groups() {
     let plan =
         db.groups("SELECT bin, sum(half) FROM main.open WHERE amount > :least GROUP BY bin HAVING bin > 1");
     assert_eq!(
-        plain(&plan.images, &plan),
+        plain(&plan.images.sql, &plan),
         "SELECT \"open\".\"#k0\", bin, half FROM ( SELECT x . list AS \"bin\" , n AS \"amount\" , n / 2 AS \"half\" , \
          \"x\" . \"#sign\" AS \"#k0\" FROM images AS x WHERE NOT done ) AS \"open\" WHERE (amount > ?1)"
     );
@@ -313,7 +313,7 @@ fn under_a_view_the_table_gives_way_to_the_images_and_the_view_to_the_groups() {
         *"SELECT 1, bin, half FROM main . open WHERE (amount > ?1)"
     );
     assert_eq!(
-        (&plan.needed[..], &plan.term_columns[..]),
+        (&plan.images.needed[..], &plan.term_columns[..]),
         (&[1, 2, 3][..], &[Some(1)][..])
     );
 }

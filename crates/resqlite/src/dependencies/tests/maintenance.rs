@@ -1,7 +1,7 @@
 //! Which statements are maintained, and by which other statements.
 
 use super::{Db, db};
-use crate::dependencies::{MaintenancePlan, RowsPlan};
+use crate::dependencies::{Absence, MaintenancePlan, RowsPlan};
 
 const SHOP: &str = "
     CREATE TABLE t(id INTEGER PRIMARY KEY, a, b, name TEXT COLLATE NOCASE);
@@ -99,7 +99,7 @@ fn partners_on_the_way_to_a_row_behind_left_join_are_asked_for_too() {
 #[test]
 fn the_row_of_a_left_join_is_found_with_and_without_a_partner() {
     let plan = db(SHOP).plan("SELECT t.a, u.d FROM t LEFT JOIN u ON u.t = t.id");
-    assert!(plan.sources[1].is_optional && !plan.sources[0].is_optional);
+    assert!(plan.sources[1].is_optional() && !plan.sources[0].is_optional());
     assert!(
         plan.one
             .ends_with("WHERE \"t\".\"rowid\" = ?1 AND \"u\".\"rowid\" IS ?2"),
@@ -240,17 +240,60 @@ fn a_window_is_not_maintained_where_the_order_of_keys_costs_a_search() {
 }
 
 #[test]
-fn a_window_is_not_maintained_if_partners_behind_left_join_order_it() {
+fn rows_that_are_not_kept_are_asked_for_their_partners_behind_left_join() {
     let db = db(PLAIN);
     for sql in [
+        "SELECT t.a FROM t LEFT JOIN u ON u.t = t.id WHERE u.id IS NULL",
+        "SELECT t.a FROM t LEFT JOIN u ON u.t = t.id JOIN t AS o ON o.id = u.d",
         "SELECT t.a FROM t LEFT JOIN u ON u.t = t.id ORDER BY u.d LIMIT 5",
         "SELECT t.a FROM t LEFT JOIN u ON u.t = t.id ORDER BY t.a || u.d LIMIT 5",
         "SELECT t.a, u.d AS x FROM t LEFT JOIN u ON u.t = t.id ORDER BY x LIMIT 5",
         "SELECT t.a, u.d FROM t LEFT JOIN u ON u.t = t.id ORDER BY 2 LIMIT 5",
     ] {
-        assert!(db.why_not(sql).contains("behind LEFT JOIN"), "{sql}");
+        let absence = db.plan(sql).sources[1].absence.clone();
+        assert!(matches!(absence, Absence::Asked(_)), "{sql}: {absence:?}");
     }
-    db.plan("SELECT t.a, u.d FROM t LEFT JOIN u ON u.t = t.id ORDER BY t.b DESC LIMIT 5");
+    for sql in [
+        "SELECT t.a, u.d FROM t LEFT JOIN u ON u.t = t.id ORDER BY t.b DESC LIMIT 5",
+        "SELECT t.a, u.d FROM t LEFT JOIN u ON u.t = t.id WHERE t.b",
+    ] {
+        assert_eq!(db.plan(sql).sources[1].absence, Absence::Kept, "{sql}");
+    }
+}
+
+#[test]
+fn partners_are_looked_for_without_what_stands_behind_them() {
+    let plan = db(PLAIN).plan(
+        "SELECT t.a FROM t LEFT JOIN u ON u.t = t.id AND u.d = :d LEFT JOIN t AS o ON o.id = u.b
+         WHERE o.a IS NULL AND t.b = :b",
+    );
+    let Absence::Asked(partners) = &plan.sources[1].absence else {
+        panic!("{plan:?}");
+    };
+    assert_eq!(
+        partners.now.trim(),
+        "SELECT \"t\".\"rowid\" FROM t LEFT JOIN u ON u.t = t.id AND u.d = ?1 WHERE \"u\".\"rowid\" = ?3"
+    );
+    let before = partners
+        .before
+        .sql
+        .replace(&*partners.before.given.name, "images");
+    assert_eq!(
+        before.trim(),
+        "SELECT \"t\".\"rowid\" FROM t LEFT JOIN images AS \"u\" ON u.t = t.id AND u.d = ?1 \
+         WHERE \"u\".\"#sign\" IS NOT NULL"
+    );
+    assert_eq!(*partners.before.needed, [1, 3]);
+}
+
+#[test]
+fn partners_that_only_a_look_at_a_whole_table_finds_are_not_looked_for() {
+    let db = db(PLAIN);
+    db.run("CREATE TABLE x(id INTEGER PRIMARY KEY, u INTEGER)");
+    let sql = "SELECT x.id FROM x LEFT JOIN u ON u.id = x.u WHERE u.b IS NULL";
+    assert_eq!(db.plan(sql).sources[1].absence, Absence::Unknown);
+    db.run("CREATE INDEX by_u ON x(u)");
+    assert!(matches!(db.plan(sql).sources[1].absence, Absence::Asked(_)));
 }
 
 #[test]

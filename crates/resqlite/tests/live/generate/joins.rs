@@ -270,7 +270,7 @@ fn join_one(draw: &mut Draw<'_>, from: &mut From, source: &Source, before: &Tabl
         _ => {
             // What stands behind an inner join may be left out for what stands behind LEFT JOIN; seldom it is.
             let chained = left && !from.optional.is_empty() && draw.rng.chance(50);
-            let refused = !left && draw.rng.chance(8);
+            let refused = !left && draw.rng.chance(20);
             let others = if chained || refused {
                 from.columns()
             } else {
@@ -306,7 +306,7 @@ fn equality(draw: &mut Draw<'_>, left: &[Named], right: &[Named]) -> String {
 
 /// Most rows fulfil it, or few; seldom what stands behind LEFT JOIN decides.
 fn condition(draw: &mut Draw<'_>, from: &From) -> String {
-    let decides = !from.optional.is_empty() && draw.rng.chance(18);
+    let decides = !from.optional.is_empty() && draw.rng.chance(35);
     let columns = if decides {
         from.optional.clone()
     } else {

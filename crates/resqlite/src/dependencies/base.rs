@@ -1,17 +1,15 @@
-//! The table whose rows make groups.
+//! A table whose rows are shown to SQLite under its own declarations.
 
 use resqlite_live::{ROWID, TableName, fault::planted};
 use resqlite_sqlite::Connection;
 
-use crate::{
-    core::names::quoted,
-    dependencies::{
-        affinity::Affinity, catalog::Column, clauses::Mention, given_tables::GivenTable, keyed::refuse,
-        names::is_rowid, plan::Stop,
-    },
+use super::{
+    affinity::Affinity, catalog::Column, clauses::Mention, given_tables::GivenTable, keyed::refuse,
+    names::is_rowid, plan::Stop,
 };
+use crate::core::names::quoted;
 
-/// The only table of FROM.
+/// A table in FROM.
 pub(super) struct Base<'a> {
     pub(super) name: &'a TableName,
     /// The name by which the statement knows it, in quotes.
