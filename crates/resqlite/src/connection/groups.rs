@@ -15,7 +15,7 @@ use super::{
 use crate::{
     core::{error::Result, limits},
     dependencies::{
-        GroupsPlan,
+        GroupsPlan, OverImages,
         value::{borrowed, owned},
     },
     requests::request::Query,
@@ -51,7 +51,7 @@ impl Rows for GivenGroups<'_> {
     fn value(&self, row: usize, column: usize) -> Option<ValueRef<'_>> {
         let Self(plan, groups) = self;
         let (values, group) = groups[row];
-        let Some(behind) = column.checked_sub(plan.images.width) else {
+        let Some(behind) = column.checked_sub(plan.width) else {
             let is_it = |term: &Option<u16>| term.map(usize::from) == Some(column);
             let term = plan.term_columns.iter().position(is_it)?;
             return Some(borrowed(&values[term]));
@@ -104,34 +104,31 @@ impl EngineConnection {
         Ok(is_known.then_some(groups))
     }
 
-    /// What new images contribute to the groups, and what old ones did.
+    /// What new images contribute to the groups, and what old ones did; `None` if that is more than `most`.
     ///
     /// # Errors
     /// What SQLite says.
     pub(crate) fn contributions(
         &mut self,
-        grouped: Grouped<'_>,
+        Grouped { query, plan, .. }: Grouped<'_>,
+        over: &OverImages,
         images: &[GivenImage<'_>],
-    ) -> Result<(Vec<Contribution>, Vec<Contribution>)> {
-        let plan = grouped.plan;
+        most: usize,
+    ) -> Result<Option<(Vec<Contribution>, Vec<Contribution>)>> {
         let (mut came, mut left) = (Vec::new(), Vec::new());
-        self.run_given(
-            grouped.query,
-            &plan.images.given,
-            &GivenImages(&plan.images, images),
-            &plan.images.sql,
-            |run| {
-                let statement = &mut run.prepared.statement;
-                while statement.step()? {
-                    let mut row = no_contribution(plan);
-                    read_contribution(statement, plan, &mut row);
-                    let is_new = statement.column(0) == ValueRef::Integer(1);
-                    if is_new { &mut came } else { &mut left }.push(row);
-                }
-                Ok(())
-            },
-        )?;
-        Ok((came, left))
+        let given = GivenImages(over, images);
+        self.run_given(query, &over.given, &given, &over.sql, |run| {
+            let statement = &mut run.prepared.statement;
+            while came.len().max(left.len()) <= most && statement.step()? {
+                let mut row = no_contribution(plan);
+                read_contribution(statement, plan, &mut row);
+                let is_new = statement.column(0) == ValueRef::Integer(1);
+                if is_new { &mut came } else { &mut left }.push(row);
+            }
+            Ok(())
+        })?;
+        let is_all = came.len().max(left.len()) <= most;
+        Ok(is_all.then_some((came, left)))
     }
 
     /// Makes the result of all groups, compares it with the one before, and keeps its rows.

@@ -133,16 +133,21 @@ impl<'a> Base<'a> {
 
     /// A table of given rows with the columns of this one, and others without a type.
     pub(super) fn given(&self, more: impl IntoIterator<Item = String>) -> GivenTable {
-        let own = self.columns.iter().map(|column| {
-            let affinity = match column.affinity {
-                Affinity::Numeric => " NUMERIC",
-                Affinity::Real => " REAL",
-                Affinity::Text => " TEXT",
-                Affinity::Blob => "",
-            };
-            let (name, collation) = (quoted(&column.name, '"'), quoted(&column.collation, '"'));
-            format!("{name}{affinity} COLLATE {collation}")
-        });
+        let own = self.columns.iter();
+        let own = own.map(|column| quoted(&column.name, '"') + &column.declared());
         GivenTable::new(&own.chain(more).collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl BaseColumn {
+    /// What stands behind the name in the declaration of a given table.
+    pub(super) fn declared(&self) -> String {
+        let affinity = match self.affinity {
+            Affinity::Numeric => " NUMERIC",
+            Affinity::Real => " REAL",
+            Affinity::Text => " TEXT",
+            Affinity::Blob => "",
+        };
+        format!("{affinity} COLLATE {}", quoted(&self.collation, '"'))
     }
 }

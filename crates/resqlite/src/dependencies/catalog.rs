@@ -181,6 +181,25 @@ impl<'c> Catalog<'c> {
         Ok(key)
     }
 
+    /// The columns of the primary key, if each row has another one: that of a table WITHOUT ROWID, or the name of the rowid.
+    pub(super) fn row_key(&self, table: &TableName) -> Result<Vec<u16>> {
+        let without_rowid = matches!(
+            self.find(Some(table.schema()), table.table())?,
+            Some(Found::Ordinary {
+                without_rowid: true,
+                ..
+            })
+        );
+        // A key with an index may be NULL in several rows.
+        let sql = "SELECT 1 FROM pragma_index_list(?1, ?2) WHERE origin = 'pk'";
+        let has_index = rows(self.connection, sql, &[table.table(), table.schema()])?.step()?;
+        if has_index && !without_rowid {
+            return Ok(Vec::new());
+        }
+        let key = self.primary_key(table)?;
+        Ok(key.into_iter().map(|(column, _)| column).collect())
+    }
+
     /// Whether some function of this name, in lower case, makes one value of many rows.
     pub(super) fn has_aggregate(&self, name: &str) -> Result<bool> {
         let sql = "SELECT 1 FROM pragma_function_list WHERE name = ?1 AND type <> 's'";

@@ -121,7 +121,7 @@ impl RowsPlan {
 }
 
 /// The tables in FROM, at most.
-const SOURCES_MAX: usize = 8;
+pub(super) const SOURCES_MAX: usize = 8;
 
 /// Finds out how the result of a statement can be maintained, or why it cannot.
 pub(super) fn plan(

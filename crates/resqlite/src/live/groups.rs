@@ -22,7 +22,7 @@ use crate::{
         groups::{GivenGroup, Grouped},
     },
     core::error::Result,
-    dependencies::GroupsPlan,
+    dependencies::{GroupsPlan, GroupsSource, OverImages},
     reader::ExactState,
 };
 
@@ -60,11 +60,19 @@ impl KeptGroups {
         &self,
         connection: &mut EngineConnection,
         grouped: Grouped<'_>,
-        images: &[GivenImage<'_>],
+        changed: &ChangedImages<'_>,
+        most: usize,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<Option<GroupsStep>> {
-        let Some((came, left)) = if_it_has_values(connection.contributions(grouped, images))? else {
-            return Ok(None);
+        let (came, left) = match changed.over {
+            None => (Vec::new(), Vec::new()),
+            Some(over) => {
+                let found = connection.contributions(grouped, over, &changed.images, most);
+                let Some(found) = if_it_has_values(found)?.flatten() else {
+                    return Ok(None);
+                };
+                found
+            }
         };
         let Ok(change) = self.groups.plan(&came, &left) else {
             return Ok(None);
@@ -105,37 +113,66 @@ impl KeptGroups {
     }
 }
 
-/// The images of the changed rows that matter, and how many rows these are; `None` if they are not known, or more than
-/// `most`.
+/// The images of the changed rows that matter.
+#[derive(Default)]
+pub(super) struct ChangedImages<'c> {
+    /// What they contribute; `None` if there are none.
+    over: Option<&'c OverImages>,
+    images: Vec<GivenImage<'c>>,
+    /// How many rows have changed.
+    pub(super) asked: u64,
+}
+
+/// The images of the changed rows that matter; `None` if they are not known, if more rows than `most` have changed, or rows of
+/// several tables.
+///
+/// What a changed row contributes is found by a join with the other tables as they are now. So these must be the same in all
+/// states between the two: then what the images contribute, each with its sign, is the difference of the two sums.
 pub(super) fn images<'c>(
     commits: &'c [Commit],
-    plan: &GroupsPlan,
+    plan: &'c GroupsPlan,
     dependencies: &Dependencies,
     most: usize,
-) -> Option<(Vec<GivenImage<'c>>, u64)> {
-    let (mut images, mut asked) = (Vec::new(), 0);
-    for Commit { summary, .. } in commits {
-        let Some(change) = summary.table(&plan.images.table) else {
+) -> Option<ChangedImages<'c>> {
+    let mut changed = ChangedImages::default();
+    let mut only: Option<&GroupsSource> = None;
+    for (Commit { summary, .. }, source) in commits
+        .iter()
+        .flat_map(|commit| plan.sources.iter().map(move |source| (commit, source)))
+    {
+        let Some(change) = summary.table(&source.table) else {
             continue;
         };
         let Rows::Only(rows) = &change.rows else {
             return None;
         };
-        let columns = &change.watched.images[..];
-        let is_told = |column: &u16| columns.binary_search(column).is_ok();
-        let is_exact = summary.is_exact() || planted("groups_of_undone_changes");
-        if !is_exact || !plan.images.needed.iter().all(is_told) {
-            return None;
-        }
         let readers = || {
             dependencies
                 .tables
                 .iter()
-                .filter(|read| read.table == plan.images.table)
+                .filter(|read| read.table == source.table)
         };
-        for row in rows.iter().filter(|row| matters(row, change, readers())) {
-            asked += 1;
-            if asked > most {
+        let mut rows = rows
+            .iter()
+            .filter(|row| matters(row, change, readers()))
+            .peekable();
+        if rows.peek().is_none() {
+            continue;
+        }
+        if only.is_some_and(|only| only.table != source.table) && !planted("groups_of_two_changed_tables") {
+            return None;
+        }
+        let over = source.images.as_ref()?;
+        (only, changed.over) = (Some(source), Some(over));
+        let columns = &change.watched.images[..];
+        let is_told = |column: &u16| columns.binary_search(column).is_ok();
+        let is_exact = summary.is_exact() || planted("groups_of_undone_changes");
+        if !is_exact || !over.needed.iter().all(is_told) {
+            return None;
+        }
+        for row in rows {
+            changed.asked += 1;
+            if changed.asked > most as u64 {
                 return None;
             }
             let old = row
@@ -144,12 +181,12 @@ pub(super) fn images<'c>(
                 .filter(|_| !planted("groups_old_image_forgotten"));
             let both = old.map(|image| (image, false)).into_iter();
             let both = both.chain(row.new.as_ref().map(|image| (image, true)));
-            images.extend(both.map(|(image, is_new)| GivenImage {
+            changed.images.extend(both.map(|(image, is_new)| GivenImage {
                 image,
                 columns,
                 is_new,
             }));
         }
     }
-    Some((images, asked as u64))
+    Some(changed)
 }

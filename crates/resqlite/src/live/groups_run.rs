@@ -53,12 +53,12 @@ impl<'r> StatementRun<'r> {
         let Some(commits) = commits_between(&self.coordinator.commits, &kept.state, &state) else {
             return Ok(None);
         };
-        let changed = images(&commits, plan, &self.part.dependencies, self.most_asked());
-        let Some((images, asked)) = changed else {
+        let most = self.most_asked();
+        let Some(changed) = images(&commits, plan, &self.part.dependencies, most) else {
             return Ok(None);
         };
-        let grouped = self.grouped(plan, layout);
-        let step = kept.step(self.connection, grouped, &images, take_rows)?;
+        let (grouped, asked) = (self.grouped(plan, layout), changed.asked);
+        let step = kept.step(self.connection, grouped, &changed, most, take_rows)?;
         let new = step.map(|step| New::Groups { step, asked, state });
         Ok(new.map(|new| (Arc::clone(layout), new)))
     }

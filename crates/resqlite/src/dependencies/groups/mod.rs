@@ -14,8 +14,16 @@
 //!   output         SELECT list, a0, list FROM groups AS t WHERE (a1 > 1) ORDER BY list
 //! ```
 
+//!
+//! **Joins.** Let only one table of an inner join have changed between two states. A sum over all rows of the join is a sum
+//! over the rows of that table, of what each is joined with in the others, and these are the same in both states. So the
+//! difference is what its new images contribute, less what its old ones do, each joined with the other tables as they are
+//! now. If several tables have changed, or one that stands in FROM twice, the statement runs as a whole. A column that is no
+//! term, of a table whose key is among the terms, is made one: it makes no other groups.
+
 mod calls;
 mod rewrite;
+mod scope;
 mod text;
 
 use std::{ops::Range, sync::Arc};
@@ -28,23 +36,24 @@ use resqlite_sqlite::Statement;
 use self::{
     calls::Call,
     rewrite::{Replaced, Rewriter, Rewritten, call_column, term_column},
+    scope::Scope,
     text::Parts,
 };
 use super::{
     affinity::Affinity,
     base::Base,
-    clauses::{Meaning, meaning, tokens},
+    clauses::{Meaning, Mention, meaning, tokens},
     expand::Expander,
     given_tables::GivenTable,
     images::{OverImages, SIGN, Tools, table_of},
     keyed::{Planner as Reader, named_collation, refuse, table},
     limit,
-    maintenance::ordered_by,
+    maintenance::{SOURCES_MAX, ordered_by},
     parse::{self, Query},
     plan::{ArmPlan, Outputs, Place, Rows, Stop},
-    syntax::{Output, Refused, Select},
+    syntax::{Join, Output, Refused, Select},
     tables::Table,
-    through::with_given,
+    through::{with_given, with_given_at},
     tokens as numbering,
 };
 /// The statements that maintain groups.
@@ -56,13 +65,13 @@ pub(crate) struct GroupsPlan {
     pub(crate) bounds: Option<Arc<str>>,
     /// For each row of the table 1, the values of its group, and the arguments of the aggregates.
     pub(crate) contributions: Arc<str>,
-    /// The same of images, with their signs: 1 adds, -1 takes back.
-    pub(crate) images: OverImages,
+    /// The tables that it reads.
+    pub(crate) sources: Box<[GroupsSource]>,
     /// The result from groups, and behind its columns what it is ordered by, and the values of the groups.
     pub(crate) output: Arc<str>,
-    /// The groups, with the columns of the table and behind them the terms and the aggregates.
+    /// The groups: of one table its columns, and behind them the terms and the aggregates.
     pub(crate) groups_table: GivenTable,
-    /// How many columns the table has.
+    /// How many columns of the table stand there.
     pub(crate) width: usize,
     pub(crate) terms: Box<[GroupTerm]>,
     /// For each term the column that it is, if it is nothing else.
@@ -84,8 +93,20 @@ pub(crate) struct GroupsPlan {
 impl GroupsPlan {
     /// The columns of which images are needed.
     pub(crate) fn needed_images(&self) -> Box<[(TableName, Box<[u16]>)]> {
-        [(self.images.table.clone(), self.images.needed.clone())].into()
+        let images = self.sources.iter().filter_map(|source| source.images.as_ref());
+        images
+            .map(|over| (over.table.clone(), over.needed.clone()))
+            .collect()
     }
+}
+
+/// A table whose rows make groups, perhaps together with rows of others.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct GroupsSource {
+    pub(crate) table: TableName,
+    /// `contributions` of images of it, with their signs: 1 adds, -1 takes back. `None` if they are joined with rows that are
+    /// not found without a look at a whole table.
+    pub(crate) images: Option<OverImages>,
 }
 
 /// Finds out how the result of a statement can be maintained as groups, or why it cannot; `None` if it makes no groups.
@@ -163,9 +184,10 @@ impl<'a> Planner<'a> {
             connection, catalog, ..
         } = self.tools;
         let expanded = Expander::new(connection, catalog, self.tables).statement(&self.query.select)?;
-        let place = match &expanded.arms[0].places[..] {
+        let arm = &expanded.arms[0];
+        let place = match &arm.places[..] {
             [place] => place,
-            _ => return refuse("it makes groups of rows of several tables"),
+            _ => return self.plan_join(arm, statement),
         };
         let Some(only) = place.only_table() else {
             return refuse("it makes groups of something else than the rows of a table");
@@ -178,14 +200,46 @@ impl<'a> Planner<'a> {
         let mut seen = None;
         if let Rows::Query(_, outputs) = &place.rows {
             base = base.through(named(place, outputs, self.tables)?)?;
-            seen = Some(&expanded.arms[0]);
+            seen = Some(arm);
         }
         let parts = Parts::cut(&self.numbered.sql).map_err(Stop::Refused)?;
         let maker = Maker {
             planner: self,
             parts: &parts,
-            base: &base,
+            scope: &Scope { bases: vec![base] },
+            arm,
             seen,
+        };
+        maker.plan(statement)
+    }
+
+    /// A statement that makes groups of rows of several tables: by inner joins, and of each table once, so that a change of
+    /// one of them is a change of the sum.
+    fn plan_join(&self, arm: &ArmPlan, statement: &Statement) -> Result<GroupsPlan, Stop> {
+        let mut bases: Vec<Base<'_>> = Vec::new();
+        for place in &arm.places {
+            if place.join != Join::Inner || place.is_natural || !place.using.is_empty() {
+                return refuse("it makes groups of rows of several tables, not by inner joins with ON");
+            }
+            let (table, columns) = table(place, self.tables)?;
+            if bases.iter().any(|base| *base.name == table.name) && !planted("groups_of_self_join") {
+                return refuse("it makes groups of a table that is joined with itself");
+            }
+            let Some(called) = &place.called else {
+                return refuse("a table has no name");
+            };
+            bases.push(Base::read(self.tools.connection, &table.name, called, columns)?);
+        }
+        if bases.len() > SOURCES_MAX {
+            return refuse("it joins too many tables");
+        }
+        let parts = Parts::cut(&self.numbered.sql).map_err(Stop::Refused)?;
+        let maker = Maker {
+            planner: self,
+            parts: &parts,
+            scope: &Scope { bases },
+            arm,
+            seen: None,
         };
         maker.plan(statement)
     }
@@ -234,7 +288,8 @@ fn check_shape(select: &Select) -> Result<(), Stop> {
 struct Maker<'a> {
     planner: &'a Planner<'a>,
     parts: &'a Parts<'a>,
-    base: &'a Base<'a>,
+    scope: &'a Scope<'a>,
+    arm: &'a ArmPlan,
     /// If the table is read through SELECTs.
     seen: Option<&'a ArmPlan>,
 }
@@ -242,9 +297,8 @@ struct Maker<'a> {
 /// What stands behind FROM.
 struct Sources {
     rows: String,
-    images: String,
-    /// How the sign of an image is named.
-    sign: String,
+    /// For each table, what stands there with its images, and how the sign of these is named.
+    images: Vec<(String, String)>,
     groups: String,
 }
 
@@ -261,8 +315,12 @@ struct Ordered {
 
 impl<'a> Maker<'a> {
     fn plan(&self, statement: &Statement) -> Result<GroupsPlan, Stop> {
-        let terms = self.terms()?;
+        let own_terms = self.terms()?;
+        let own_count = own_terms.len();
+        let terms = self.with_determined(own_terms)?;
+        let named = |mention: &Mention| self.column_of_groups(mention, &terms);
         let mut rewriter = self.rewriter();
+        rewriter.named = &named;
         let replaced = terms.iter().enumerate().filter_map(|(number, term)| {
             let column = term_column(number);
             term.text.map(|text| Replaced { text, column })
@@ -285,7 +343,7 @@ impl<'a> Maker<'a> {
         let directed = |terms: &mut dyn Iterator<Item = &String>| -> Vec<String> {
             terms.map(|term| format!("{term}{direction}")).collect()
         };
-        let last_of_all = directed(&mut terms.iter().map(|term| &term.ordered));
+        let last_of_all = directed(&mut terms[..own_count].iter().map(|term| &term.ordered));
         let own = self.parts.order.iter().map(|term| term.text.to_owned());
         let limit = self.parts.limit.map(|clause| format!(" {clause}"));
         let all = format!(
@@ -304,33 +362,40 @@ impl<'a> Maker<'a> {
         let key = start..start + names.len();
         let given: Vec<String> = outputs.into_iter().chain(ordered.more).chain(names).collect();
 
-        let base = self.base;
-        let images_table = table_of(base);
-        let groups_table = base.given(
-            (0..terms.len())
-                .map(term_column)
-                .chain((0..aggregates.len()).map(call_column)),
-        );
+        let calls = || (0..aggregates.len()).map(call_column);
+        let (groups_table, width) = match self.scope.only() {
+            Some(base) => (
+                base.given((0..terms.len()).map(term_column).chain(calls())),
+                base.columns.len(),
+            ),
+            None => (self.scope.given(terms.iter().map(|term| term.column), calls()), 0),
+        };
         let condition = self.condition()?;
         let more = (0..terms.len()).map(term_column);
-        let more = more.chain((0..aggregates.len()).map(call_column));
-        let sources = self.sources(&images_table, &groups_table, more)?;
+        let more = more.chain(calls());
+        let sources = self.sources(&groups_table, more)?;
         let rows = |sign: &str, from: &str| {
             let values = [sign.to_owned()].into_iter();
             let values = values.chain(terms.iter().map(|term| term.of_row.clone()));
             let values: Vec<String> = values.chain(arguments.iter().flatten().cloned()).collect();
             format!("SELECT {} FROM {from}{condition}", values.join(", "))
         };
+        let count = 1 + terms.len() + arguments.iter().flatten().count();
+        let mut read = Vec::new();
+        for (base, (from, sign)) in self.scope.bases.iter().zip(&sources.images) {
+            read.push(GroupsSource {
+                table: base.name.clone(),
+                images: self.over_images(base, rows(sign, from), count)?,
+            });
+        }
+        if read.iter().all(|source| source.images.is_none()) {
+            return refuse("no index finds the rows that a changed one is joined with");
+        }
         let plan = GroupsPlan {
             all: all.into(),
             bounds: bounds.map(Arc::from),
             contributions: rows("1", &sources.rows).into(),
-            images: OverImages::new(
-                self.planner.tools,
-                base,
-                rows(&sources.sign, &sources.images),
-                1 + terms.len() + arguments.iter().flatten().count(),
-            )?,
+            sources: read.into(),
             output: format!(
                 "SELECT {} FROM {}{having}{}",
                 given.join(", "),
@@ -339,7 +404,7 @@ impl<'a> Maker<'a> {
             )
             .into(),
             groups_table,
-            width: base.columns.len(),
+            width,
             terms: terms.iter().map(|term| self.group_term(term)).collect(),
             term_columns: terms.iter().map(|term| term.column).collect(),
             aggregates: aggregates.into(),
@@ -353,18 +418,86 @@ impl<'a> Maker<'a> {
         self.check(plan, statement)
     }
 
-    fn sources(
-        &self,
-        images: &GivenTable,
-        groups: &GivenTable,
-        more: impl Iterator<Item = String>,
-    ) -> Result<Sources, Stop> {
+    /// The terms, and behind them the columns that are determined by them and used beside aggregates: those of a table whose
+    /// key is among the terms.
+    fn with_determined(&self, mut terms: Vec<Term<'a>>) -> Result<Vec<Term<'a>>, Stop> {
+        if self.scope.only().is_some() {
+            return Ok(terms);
+        }
+        let mut determined = Vec::new();
+        for (number, base) in self.scope.bases.iter().enumerate() {
+            let first = self.scope.first_column(number);
+            let key = self.planner.tools.catalog.row_key(base.name)?;
+            let has = |column: &u16| {
+                let wanted = u16::try_from(first + usize::from(*column)).ok();
+                terms
+                    .iter()
+                    .any(|term| term.column.is_some() && term.column == wanted)
+            };
+            if planted("groups_of_any_column") || !key.is_empty() && key.iter().all(has) {
+                determined.push(first..first + base.columns.len());
+            }
+        }
+        let texts = self.parts.outputs.iter().map(|output| output.value);
+        let texts = texts.chain(self.parts.having);
+        let mut mentions = Vec::new();
+        for text in texts.chain(self.parts.order.iter().map(|term| term.value)) {
+            mentions.extend(self.rewriter().of_group(text).map_err(Stop::Refused)?.mentions);
+        }
+        for column in mentions.iter().filter_map(|mention| self.scope.meant(mention)) {
+            let is_known = terms.iter().any(|term| term.column == Some(column));
+            let is_determined = determined
+                .iter()
+                .any(|columns| columns.contains(&usize::from(column)));
+            if is_known || !is_determined {
+                continue;
+            }
+            if !self.scope.is_binary(column) {
+                return refuse("it uses a column whose collation is not BINARY");
+            }
+            let name = self.scope.qualified(column);
+            terms.push(Term {
+                text: None,
+                column: Some(column),
+                of_row: name.clone(),
+                ordered: name,
+            });
+        }
+        Ok(terms)
+    }
+
+    /// The column of the groups of several tables that a name means.
+    fn column_of_groups(&self, mention: &Mention, terms: &[Term<'_>]) -> Option<String> {
+        if self.scope.only().is_some() {
+            return None;
+        }
+        let column = self.scope.meant(mention)?;
+        let number = terms.iter().position(|term| term.column == Some(column))?;
+        Some(term_column(number))
+    }
+
+    /// What images of a table contribute. `None` if that cannot be found out: then a change of it makes the statement run as a
+    /// whole, unless it is the only table.
+    fn over_images(&self, base: &Base<'_>, sql: String, columns: usize) -> Result<Option<OverImages>, Stop> {
+        let over = match OverImages::new(self.planner.tools, base, sql, columns) {
+            Err(Stop::Refused(_)) if self.scope.only().is_none() => return Ok(None),
+            over => over?,
+        };
+        let reader = Reader::new(self.planner.tools, self.planner.tables);
+        let is_found = self.scope.only().is_some() || reader.finds(&over.sql)?;
+        Ok(is_found.then_some(over))
+    }
+
+    fn sources(&self, groups: &GivenTable, more: impl Iterator<Item = String>) -> Result<Sources, Stop> {
+        let Some(base) = self.scope.only() else {
+            return self.sources_of_join(groups);
+        };
+        let images = table_of(base);
         let Some(arm) = self.seen else {
             return Ok(Sources {
                 rows: self.parts.from.to_owned(),
-                images: from(images, self.base),
-                sign: SIGN.to_owned(),
-                groups: from(groups, self.base),
+                images: vec![(from(&images, base), SIGN.to_owned())],
+                groups: from(groups, base),
             });
         };
         let planner = Reader::new(self.planner.tools, self.planner.tables);
@@ -386,9 +519,33 @@ impl<'a> Maker<'a> {
                 .of_row(self.parts.from)
                 .map_err(Stop::Refused)?
                 .sql,
-            images: self.rewriter().of_row(seen.from).map_err(Stop::Refused)?.sql,
-            sign,
-            groups: self.base.seen_groups(groups, more),
+            images: vec![(
+                self.rewriter().of_row(seen.from).map_err(Stop::Refused)?.sql,
+                sign,
+            )],
+            groups: base.seen_groups(groups, more),
+        })
+    }
+
+    fn sources_of_join(&self, groups: &GivenTable) -> Result<Sources, Stop> {
+        let reader = Reader::new(self.planner.tools, self.planner.tables);
+        let (sql, query) = (&self.planner.numbered.sql, &self.planner.query);
+        let by_number = |from: &str| {
+            let sql = self.planner.numbered.by_number(from);
+            sql.map_err(Stop::Refused)
+        };
+        let mut images = Vec::new();
+        for (position, base) in self.scope.bases.iter().enumerate() {
+            let (given, number) = (table_of(base), self.arm.places[position].number);
+            let at = (number, &*given.name, SIGN);
+            let seen = with_given_at(&reader, at, sql, &query.select, self.arm)?;
+            let from = by_number(Parts::cut(&seen.sql).map_err(Stop::Refused)?.from)?;
+            images.push((from, format!("{}.{SIGN}", base.called)));
+        }
+        Ok(Sources {
+            rows: by_number(self.parts.from)?,
+            images,
+            groups: groups.name.to_string(),
         })
     }
 
@@ -397,6 +554,7 @@ impl<'a> Maker<'a> {
             numbered: &self.planner.numbered,
             aggregates: &self.planner.aggregates,
             terms: Vec::new(),
+            named: &|_| None,
             calls: Vec::new(),
         }
     }
@@ -420,7 +578,7 @@ impl<'a> Maker<'a> {
             let tokens = tokens(text).map_err(Stop::Refused)?;
             match meaning(text, &tokens) {
                 Meaning::Ordinal(number) => by_number(number),
-                Meaning::Name(name) if !self.base.has(&name) => {
+                Meaning::Name(name) if !self.scope.has(&name) => {
                     match outputs().find(|(_, output)| output.is_called(&name)) {
                         Some((number, _)) => by_number(number),
                         None => refuse("it is grouped by a name that is not known"),
@@ -440,20 +598,20 @@ impl<'a> Maker<'a> {
         let columns: Vec<u16> = row
             .mentions
             .iter()
-            .filter_map(|name| self.base.meant(name))
+            .filter_map(|name| self.scope.meant(name))
             .collect();
         let has = |kind| written.iter().any(|token| token.kind == kind);
         match () {
-            () if columns.is_empty() && !row.mentions.iter().any(|mention| self.base.has(&mention.name)) => {
+            () if columns.is_empty() && !row.mentions.iter().any(|mention| self.scope.has(&mention.name)) => {
                 return refuse("it is grouped by a constant");
             }
-            () if has(TK_COLLATE) || !columns.iter().all(|column| self.base.is_binary(*column)) => {
+            () if has(TK_COLLATE) || !columns.iter().all(|column| self.scope.is_binary(*column)) => {
                 return refuse("it is grouped by something whose collation is not BINARY");
             }
             () => {}
         }
         let column = match meaning(text, &written) {
-            Meaning::Name(name) => self.base.position(&name),
+            Meaning::Name(name) => self.scope.position(&name),
             Meaning::Qualified => columns.first().copied().filter(|column| *column != ROWID),
             _ => None,
         };
@@ -462,7 +620,7 @@ impl<'a> Maker<'a> {
         }
         let ordered = match (output, column) {
             (Some(number), _) => number.to_string(),
-            (None, Some(column)) => self.base.qualified(column),
+            (None, Some(column)) => self.scope.qualified(column),
             (None, None) => row.sql.clone(),
         };
         Ok(Term {
@@ -474,16 +632,16 @@ impl<'a> Maker<'a> {
     }
 
     fn group_term(&self, term: &Term<'_>) -> GroupTerm {
-        let is_real = |column: u16| self.base.columns[usize::from(column)].affinity == Affinity::Real;
+        let column = term.column.and_then(|column| self.scope.column(column));
         GroupTerm {
-            is_real: term.column.is_some_and(is_real),
+            is_real: column.is_some_and(|column| column.affinity == Affinity::Real),
         }
     }
 
     /// The column of the table of groups that holds the values of a term.
     fn key_column(&self, number: usize, term: &Term<'_>) -> String {
-        match term.column {
-            Some(column) => self.base.qualified(column),
+        match term.column.filter(|_| self.scope.only().is_some()) {
+            Some(column) => self.scope.qualified(column),
             None => term_column(number),
         }
     }
@@ -493,7 +651,7 @@ impl<'a> Maker<'a> {
         let row = self.rewriter().of_row(text).map_err(Stop::Refused)?;
         let is_alias = |name: &str| self.parts.outputs.iter().any(|output| output.is_called(name));
         for mention in &row.mentions {
-            if self.base.meant(mention).is_none() && is_alias(&mention.name) {
+            if self.scope.meant(mention).is_none() && is_alias(&mention.name) {
                 return refuse("an expression of it uses a name of its result");
             }
         }
@@ -509,7 +667,7 @@ impl<'a> Maker<'a> {
     ) -> Result<String, Stop> {
         let group = rewriter.of_group(text).map_err(Stop::Refused)?;
         for mention in &group.mentions {
-            if let Some(column) = self.base.meant(mention)
+            if let Some(column) = self.scope.meant(mention)
                 && !terms.iter().any(|term| term.column == Some(column))
             {
                 return refuse("it uses a column that is neither grouped by nor aggregated");
@@ -606,8 +764,8 @@ impl<'a> Maker<'a> {
     fn value(&self, call: &Call<'a>, text: &'a str) -> Result<String, Stop> {
         let row = self.of_row(text)?;
         let compares = matches!(call.aggregate, Aggregate::Min | Aggregate::Max);
-        let mut columns = row.mentions.iter().filter_map(|name| self.base.meant(name));
-        if compares && (has_collation(text)? || !columns.all(|column| self.base.is_binary(column))) {
+        let mut columns = row.mentions.iter().filter_map(|name| self.scope.meant(name));
+        if compares && (has_collation(text)? || !columns.all(|column| self.scope.is_binary(column))) {
             return refuse("it aggregates something whose collation is not BINARY");
         }
         Ok(row.sql)

@@ -28,6 +28,8 @@ pub(super) struct Rewriter<'s> {
     /// The names, in lower case, of functions that make one value of many rows.
     pub(super) aggregates: &'s [String],
     pub(super) terms: Vec<Replaced<'s>>,
+    /// The column of the groups that a name of several tables means.
+    pub(super) named: &'s dyn Fn(&Mention) -> Option<String>,
     /// The different calls of aggregates so far.
     pub(super) calls: Vec<Call<'s>>,
 }
@@ -67,6 +69,10 @@ impl<'s> Rewriter<'s> {
             } else if let Some((column, length)) = self.term(text, &tokens, at)? {
                 words.replace(&column);
                 at += length;
+            } else if let Some((column, length)) = self.name(text, &tokens, at) {
+                // It compares as the column that it stands for.
+                words.push(&column);
+                at += length;
             } else {
                 words.keep(&tokens[at])?;
                 at += 1;
@@ -81,6 +87,22 @@ impl<'s> Rewriter<'s> {
             self.calls.push(call);
             self.calls.len() - 1
         })
+    }
+
+    /// The column of the groups that stands at a position under its name in one of several tables.
+    fn name(&self, text: &str, tokens: &[Token], at: usize) -> Option<(String, usize)> {
+        let kind = |at: usize| tokens.get(at).map(|token| token.kind);
+        let is_behind_dot = at > 0 && kind(at - 1) == Some(TK_DOT);
+        let length = if kind(at + 1) == Some(TK_DOT) { 3 } else { 1 };
+        let goes_on = matches!(kind(at + length), Some(TK_DOT | TK_LP));
+        if is_behind_dot || goes_on || kind(at + length - 1) != Some(TK_ID) {
+            return None;
+        }
+        let name: Vec<&Token> = tokens[at..at + length].iter().collect();
+        let [mention] = &mentions(text, &name)[..] else {
+            return None;
+        };
+        (self.named)(mention).map(|column| (column, length))
     }
 
     /// The term that stands at a position as a whole expression.

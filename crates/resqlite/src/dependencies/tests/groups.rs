@@ -1,7 +1,7 @@
 //! Which statements are maintained as groups, and by which other statements.
 
 use super::{Db, db};
-use crate::dependencies::{GroupsPlan, MaintenancePlan};
+use crate::dependencies::{GroupsPlan, MaintenancePlan, OverImages};
 
 const SHOP: &str = "
     CREATE TABLE t(id INTEGER PRIMARY KEY, list INTEGER, n INTEGER, done INTEGER, price REAL,
@@ -29,9 +29,14 @@ impl Db {
     }
 }
 
+/// The statement over the images of the first table.
+fn images(plan: &GroupsPlan) -> &OverImages {
+    plan.sources[0].images.as_ref().expect("its rows are found")
+}
+
 /// A statement without the names of its given tables.
 fn plain(sql: &str, plan: &GroupsPlan) -> String {
-    sql.replace(&*plan.images.given.name, "images")
+    sql.replace(&*images(plan).given.name, "images")
         .replace(&*plan.groups_table.name, "groups")
 }
 
@@ -45,7 +50,7 @@ fn a_row_contributes_the_values_of_its_group_and_the_arguments_of_the_aggregates
         *"SELECT 1, list, n FROM t WHERE (done = ?1 OR n > ?2)"
     );
     assert_eq!(
-        plain(&plan.images.sql, &plan),
+        plain(&images(&plan).sql, &plan),
         "SELECT \"#sign\", list, n FROM images AS \"t\" WHERE (done = ?1 OR n > ?2)"
     );
     assert_eq!(
@@ -59,7 +64,7 @@ fn a_row_contributes_the_values_of_its_group_and_the_arguments_of_the_aggregates
         plan.all
     );
     assert_eq!(
-        (&plan.images.needed[..], plan.columns, plan.key),
+        (&images(&plan).needed[..], plan.columns, plan.key.clone()),
         (&[1, 2, 3][..], 3, 3..4)
     );
     assert_eq!(
@@ -156,10 +161,10 @@ fn a_name_means_a_column_of_the_table_before_one_of_the_result() {
 #[test]
 fn without_a_column_the_images_hold_the_key() {
     let db = db(SHOP);
-    assert_eq!(*db.groups("SELECT count(*) FROM t").images.needed, [0]);
-    assert_eq!(*db.groups("SELECT count(*) FROM w").images.needed, [1]);
+    assert_eq!(*images(&db.groups("SELECT count(*) FROM t")).needed, [0]);
+    assert_eq!(*images(&db.groups("SELECT count(*) FROM w")).needed, [1]);
     assert_eq!(
-        *db.groups("SELECT count(*) FROM t WHERE rowid > 5").images.needed,
+        *images(&db.groups("SELECT count(*) FROM t WHERE rowid > 5")).needed,
         [resqlite_live::ROWID]
     );
 }
@@ -236,7 +241,15 @@ fn what_sqlite_may_show_in_several_ways_is_not_maintained() {
             "numbers and parameters",
         ),
         ("SELECT sum(n) OVER () FROM t", "window"),
-        ("SELECT count(*) FROM t, w", "several tables"),
+        ("SELECT count(*) FROM t, w", "no index finds"),
+        (
+            "SELECT count(*) FROM t LEFT JOIN w ON w.y = t.id",
+            "not by inner joins",
+        ),
+        (
+            "SELECT count(*) FROM t JOIN t AS o ON o.id = t.list",
+            "joined with itself",
+        ),
         ("SELECT count(*) FROM t WHERE n IN (SELECT y FROM w)", "subquery"),
         (
             "SELECT count(*) FROM t WHERE note < datetime('now')",
@@ -299,7 +312,7 @@ fn under_a_view_the_table_gives_way_to_the_images_and_the_view_to_the_groups() {
     let plan =
         db.groups("SELECT bin, sum(half) FROM main.open WHERE amount > :least GROUP BY bin HAVING bin > 1");
     assert_eq!(
-        plain(&plan.images.sql, &plan),
+        plain(&images(&plan).sql, &plan),
         "SELECT \"open\".\"#k0\", bin, half FROM ( SELECT x . list AS \"bin\" , n AS \"amount\" , n / 2 AS \"half\" , \
          \"x\" . \"#sign\" AS \"#k0\" FROM images AS x WHERE NOT done ) AS \"open\" WHERE (amount > ?1)"
     );
@@ -313,7 +326,7 @@ fn under_a_view_the_table_gives_way_to_the_images_and_the_view_to_the_groups() {
         *"SELECT 1, bin, half FROM main . open WHERE (amount > ?1)"
     );
     assert_eq!(
-        (&plan.images.needed[..], &plan.term_columns[..]),
+        (&images(&plan).needed[..], &plan.term_columns[..]),
         (&[1, 2, 3][..], &[Some(1)][..])
     );
 }
@@ -355,5 +368,96 @@ fn groups_of_what_a_view_makes_of_several_rows_or_tables_are_not_maintained() {
     ] {
         let told = db.why_no_groups(sql);
         assert!(told.contains(why), "{sql}: {told}");
+    }
+}
+
+const ORDERS: &str = "
+    CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, city TEXT COLLATE NOCASE);
+    CREATE TABLE orders(id INTEGER PRIMARY KEY, customer INTEGER, day TEXT);
+    CREATE TABLE items(id INTEGER PRIMARY KEY, \"order\" INTEGER, price INTEGER);
+    CREATE INDEX orders_of ON orders(customer);
+    CREATE INDEX items_of ON items(\"order\");
+    CREATE TABLE text_key(k TEXT PRIMARY KEY, v);
+";
+
+const SALES: &str =
+    "FROM items AS i JOIN orders AS o ON o.id = i.\"order\" JOIN customers AS c ON c.id = o.customer";
+
+#[test]
+fn a_changed_row_contributes_what_it_is_joined_with() {
+    let plan = db(ORDERS).groups(&format!(
+        "SELECT c.id, sum(i.price) AS total, count(*) {SALES} WHERE o.day > :day GROUP BY c.id ORDER BY total"
+    ));
+    assert_eq!(
+        plan.contributions.replace(" . ", "."),
+        format!("SELECT 1, c.id, i.price {SALES} WHERE (o.day > ?1)")
+    );
+    let over: Vec<String> = plan
+        .sources
+        .iter()
+        .map(|source| source.images.as_ref().expect("an index finds its partners"))
+        .map(|over| over.sql.replace(&*over.given.name, "images").replace(" . ", "."))
+        .collect();
+    assert_eq!(
+        over[1],
+        "SELECT \"o\".\"#sign\", c.id, i.price FROM items AS i JOIN images AS o ON o.id = i.\"order\" \
+         JOIN customers AS c ON c.id = o.customer WHERE (o.day > ?1)"
+    );
+    assert_eq!(
+        plain(&plan.output, &plan),
+        "SELECT \"#g0\", (+\"#a0\") AS total, (+\"#a1\"), \"#g0\" FROM groups ORDER BY total, \"#g0\""
+    );
+}
+
+#[test]
+fn what_the_key_of_a_table_determines_belongs_to_the_group() {
+    let db = db(ORDERS);
+    let plan = db.groups(&format!("SELECT c.name, count(*) {SALES} GROUP BY c.id"));
+    assert_eq!((plan.terms.len(), plan.key.clone()), (2, 2..4));
+    assert!(
+        plain(&plan.output, &plan).starts_with("SELECT \"#g1\", (+\"#a0\"), \"#g0\", \"#g1\" FROM groups"),
+        "{}",
+        plan.output
+    );
+    for (sql, why) in [
+        (
+            format!("SELECT o.day, count(*) {SALES} GROUP BY c.id"),
+            "neither grouped by nor",
+        ),
+        (
+            format!("SELECT c.city, count(*) {SALES} GROUP BY c.id"),
+            "not BINARY",
+        ),
+        (
+            "SELECT v, count(*) FROM text_key JOIN items ON items.price = text_key.v GROUP BY k".into(),
+            "neither grouped by nor",
+        ),
+    ] {
+        let told = db.why_no_groups(&sql);
+        assert!(told.contains(why), "{sql}: {told}");
+    }
+}
+
+#[test]
+fn a_table_whose_partners_no_index_finds_makes_the_statement_run_as_a_whole() {
+    let db = db(ORDERS);
+    db.run("DROP INDEX items_of");
+    let plan = db.groups(&format!("SELECT count(*) {SALES}"));
+    let is_found: Vec<bool> = plan
+        .sources
+        .iter()
+        .map(|source| source.images.is_some())
+        .collect();
+    assert_eq!(is_found, [true, false, false]);
+}
+
+#[test]
+fn a_name_that_several_tables_have_is_not_taken_for_one_of_them() {
+    let db = db(ORDERS);
+    for sql in [
+        "SELECT customers.id, count(*) FROM orders JOIN customers USING (id) GROUP BY id",
+        "SELECT count(*) FROM orders NATURAL JOIN customers",
+    ] {
+        assert!(db.why_no_groups(sql).contains("not by inner joins"), "{sql}");
     }
 }

@@ -4,7 +4,7 @@ use super::{
     draw::Draw,
     expressions::Named,
     joins::limit,
-    model::{Kind, Schema},
+    model::{Kind, Schema, Table},
 };
 use crate::{rng::Rng, script::Statement};
 
@@ -39,18 +39,49 @@ fn source(draw: &mut Draw<'_>, with: &mut Vec<String>) -> (String, Vec<Named>) {
         let qualified = draw.rng.chance(25);
         return (source.text.clone(), source.scope(qualified));
     }
-    let source = draw.table_source(&table, alias);
-    if draw.rng.chance(95) {
-        let qualified = draw.rng.chance(25);
-        return (source.text.clone(), source.scope(qualified));
+    if draw.rng.chance(16) {
+        return joined(draw, &table);
     }
-    let other = draw.readable_table().expect("there is a table");
-    let other = draw.table_source(&other, "other");
-    let mut columns = source.scope(true);
-    let on = (draw.rng.pick(&columns).text.clone(), other.scope(true));
-    let (left, right) = (on.0, draw.rng.pick(&on.1).text.clone());
-    columns.extend(on.1);
-    let text = format!("{} JOIN {} ON {left} = {right}", source.text, other.text);
+    let source = draw.table_source(&table, alias);
+    let qualified = draw.rng.chance(25);
+    (source.text.clone(), source.scope(qualified))
+}
+
+/// Two tables or three, seldom one of them twice. Keys meet more often, since they are found.
+fn joined(draw: &mut Draw<'_>, table: &Table) -> (String, Vec<Named>) {
+    let first = draw.table_source(table, "x");
+    let (mut text, mut columns) = (first.text.clone(), first.scope(true));
+    let mut names = vec![table.name.clone()];
+    for alias in ["y", "z"].into_iter().take(draw.rng.weighted(&[(4, 1), (1, 2)])) {
+        let mut other = draw.readable_table().expect("there is a table");
+        for _ in 0..4 {
+            if names.contains(&other.name) {
+                other = draw.readable_table().expect("there is a table");
+            }
+        }
+        names.push(other.name.clone());
+        let other = draw.table_source(&other, alias);
+        let theirs = other.scope(true);
+        let one = draw.rng.pick(&columns).clone();
+        let key = theirs.iter().find(|column| column.text.ends_with(".id"));
+        let fitting: Vec<&Named> = theirs.iter().filter(|column| column.kind == one.kind).collect();
+        let met = match key {
+            Some(key) if draw.rng.chance(40) => key.text.clone(),
+            _ if fitting.is_empty() => draw.rng.pick(&theirs).text.clone(),
+            _ => draw.rng.pick(&fitting).text.clone(),
+        };
+        let join = *draw.rng.pick(&[
+            "JOIN",
+            "JOIN",
+            "JOIN",
+            "JOIN",
+            "INNER JOIN",
+            "CROSS JOIN",
+            "LEFT JOIN",
+        ]);
+        text += &format!(" {join} {} ON {} = {met}", other.text, one.text);
+        columns.extend(theirs);
+    }
     (text, columns)
 }
 
@@ -102,6 +133,10 @@ fn distinct(draw: &mut Draw<'_>, from: &str, columns: &[Named]) -> String {
 /// A term of GROUP BY.
 fn term(draw: &mut Draw<'_>, columns: &[Named]) -> String {
     let mut column = draw.rng.pick(columns).text.clone();
+    let key = columns.iter().find(|column| column.text.ends_with(".id"));
+    if let Some(key) = key.filter(|_| draw.rng.chance(35)) {
+        column = key.text.clone();
+    }
     if column.ends_with("rowid") {
         column = draw.rng.pick(columns).text.clone();
     }
@@ -203,7 +238,13 @@ fn results(draw: &mut Draw<'_>, columns: &[Named], terms: &[String]) -> (Vec<Str
     for _ in 0..draw.rng.between(usize::from(results.is_empty()), 3) {
         results.push(value(draw, columns, terms));
     }
-    if draw.rng.chance(4) {
+    let key = terms.iter().find_map(|term| term.strip_suffix(".id"));
+    if let Some(table) = key.filter(|_| draw.rng.chance(50)) {
+        // What the key of its table determines.
+        let of_table = |column: &&Named| column.text.starts_with(&format!("{table}."));
+        let columns: Vec<&Named> = columns.iter().filter(of_table).collect();
+        results.push(draw.rng.pick(&columns).text.clone());
+    } else if draw.rng.chance(4) {
         // Of some row of the group.
         results.push(draw.rng.pick(columns).text.clone());
     }

@@ -107,6 +107,9 @@ impl Maker {
             let index = ddl::index(&mut self.rng, &mut self.schema);
             self.steps.extend(index.map(Step::Script));
         }
+        if self.queries == Queries::Groups && self.rng.chance(60) {
+            self.index_all();
+        }
         if self.rng.chance(40) {
             let trigger = ddl::trigger(&mut self.rng, &mut self.schema);
             self.steps.extend(trigger.map(Step::Script));
@@ -126,6 +129,19 @@ impl Maker {
             self.subscribe();
         }
         self.steps.push(Step::Check);
+    }
+
+    /// So rows are found by any column.
+    fn index_all(&mut self) {
+        for (number, table) in self.schema.tables.iter().enumerate() {
+            for (at, column) in table.columns.iter().enumerate() {
+                let sql = format!(
+                    "CREATE INDEX all_{number}_{at} ON {}({})",
+                    table.name, column.name
+                );
+                self.steps.push(Step::Script(sql));
+            }
+        }
     }
 
     fn step(&mut self) {
