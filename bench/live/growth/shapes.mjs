@@ -58,6 +58,12 @@ const list = (id, order, title) => ({
   changes: { row: scoreOfActive },
 })
 
+const itemOfOrder = {
+  sql: 'UPDATE items SET quantity = quantity + 1 WHERE id = ?',
+  params: (i, size) => [activeId(i, size)],
+  rows: 1,
+}
+
 const joined = (id, join) => ({
   id,
   title: `items ${join} orders ${join} customers, a fifth of the items`,
@@ -67,11 +73,7 @@ const joined = (id, join) => ({
     WHERE items.active = 1`,
   key: 'id',
   changes: {
-    item: {
-      sql: 'UPDATE items SET quantity = quantity + 1 WHERE id = ?',
-      params: (i, size) => [activeId(i, size)],
-      rows: 1,
-    },
+    item: itemOfOrder,
     order: {
       sql: 'UPDATE orders SET placed = placed + 1 WHERE id = ?',
       params: (i, size) => [scattered(i, size / share)],
@@ -147,4 +149,30 @@ export const shapes = [
   },
   joined('join', 'JOIN'),
   joined('left-join', 'LEFT JOIN'),
+  {
+    id: 'union',
+    title: 'UNION ALL of two halves of a list, by an indexed column',
+    tables: tasks,
+    sql: `SELECT id, name, score FROM tasks WHERE active = 1 AND owner < ${owners / 2}
+      UNION ALL SELECT id, name, score FROM tasks WHERE active = 1 AND owner >= ${owners / 2} ORDER BY score`,
+    key: 'id',
+    changes: { row: scoreOfActive },
+  },
+  {
+    id: 'groups-join',
+    title: 'items JOIN orders JOIN customers, GROUP BY customer',
+    tables: shop,
+    sql: `SELECT customers.id, customers.name, count(*) AS items, sum(items.quantity) AS quantity
+      FROM items JOIN orders ON orders.id = items."order" JOIN customers ON customers.id = orders.customer
+      GROUP BY customers.id`,
+    key: 'id',
+    changes: {
+      item: itemOfOrder,
+      customer: {
+        sql: 'UPDATE customers SET name = ? WHERE id = ?',
+        params: (i, size) => [`renamed ${i}`, scattered(i, customers(size))],
+        rows: 1,
+      },
+    },
+  },
 ]

@@ -269,6 +269,14 @@ impl Scheduler {
             .is_some_and(|entry| entry.phase == Phase::Idle)
     }
 
+    /// Whether it waits to run, or runs again as soon as it can.
+    pub fn is_due(&self, id: LiveQueryId) -> bool {
+        let waits = |entry: &Entry| matches!(entry.phase, Phase::Batching | Phase::Queued);
+        self.entries
+            .get(id)
+            .is_some_and(|entry| entry.rerun_pending || waits(entry))
+    }
+
     /// The number of live queries that wait to run.
     pub fn queued(&self) -> usize {
         self.quick.len() + self.slow.len() + self.batch.len()

@@ -187,3 +187,34 @@ test('explainStream says whether a result is maintained, and why not', async (t)
     'it calls an aggregate that is not maintained',
   ])
 })
+
+for (const [what, sql, fresh] of [
+  [
+    'arms of a UNION ALL',
+    'SELECT id, due FROM tasks WHERE owner = 0 UNION ALL SELECT id + 5000, due FROM tasks WHERE owner = 1 ORDER BY 2 DESC',
+    'SELECT * FROM (SELECT id, due FROM tasks WHERE owner = 0 UNION ALL SELECT id + 5000, due FROM tasks WHERE owner = 1) ORDER BY due DESC, id % 5000 DESC',
+  ],
+  [
+    'rows without a partner',
+    'SELECT tasks.id, tasks.due FROM tasks LEFT JOIN owners ON owners.id = tasks.owner WHERE owners.id IS NULL OR owners.id < 2',
+    'SELECT id, due FROM tasks WHERE owner < 2 OR owner NOT IN (SELECT id FROM owners) ORDER BY id',
+  ],
+] as const) {
+  test(`${what} are asked for only where rows have changed`, async (t) => {
+    const db = await tempDatabase(t, `${SCHEMA} CREATE INDEX by_owner ON tasks(owner);`)
+    const live = db.stream(sql)
+    const watching = new Watch(live)
+    const before = await untilKept(db, live, watching)
+    for (const write of [
+      'UPDATE tasks SET due = 7 WHERE id = 1',
+      'UPDATE tasks SET owner = 1 - owner, due = 70 WHERE id = 2',
+      'DELETE FROM tasks WHERE id = 3',
+      'INSERT INTO tasks VALUES (1001, 1, 5)',
+    ]) {
+      await db.execute(write)
+      assert.deepEqual(await watching.value(), await db.select(fresh), write)
+    }
+    const { reruns, maintained } = live.stats
+    assert.deepEqual([reruns - before.reruns, maintained - before.maintained], [4, 4])
+  })
+}

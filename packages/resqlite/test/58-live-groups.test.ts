@@ -235,3 +235,48 @@ test('explainStream tells groups from aggregates, and why some are not maintaine
     'it aggregates distinct values',
   ])
 })
+
+const SALES = `
+  CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT);
+  CREATE TABLE sales(id INTEGER PRIMARY KEY, customer INTEGER, amount INTEGER);
+  CREATE INDEX sales_of ON sales(customer);
+  WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+  INSERT INTO customers SELECT i, 'customer ' || i FROM n;
+  WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000)
+  INSERT INTO sales SELECT i, i % 100 + 1, i % 50 FROM n;
+`
+const PER_CUSTOMER = `SELECT c.name, count(*) AS sales, sum(s.amount) AS amount FROM sales s JOIN customers c ON c.id = s.customer
+  WHERE s.amount > ? GROUP BY c.id`
+
+test('groups of a join change with the rows of either table', async (t) => {
+  const { reruns, maintained } = await follows(t, PER_CUSTOMER, {
+    fresh: `${PER_CUSTOMER} ORDER BY c.id`,
+    params: [3],
+    schema: SALES,
+    commits: [
+      'UPDATE sales SET amount = 1000 WHERE id = 1',
+      'UPDATE sales SET customer = 7 WHERE id IN (2, 3)',
+      'DELETE FROM sales WHERE id = 9',
+      "UPDATE customers SET name = 'Ada' WHERE id = 5",
+      'DELETE FROM customers WHERE id = 6',
+      "INSERT INTO customers VALUES (6, 'Grace')",
+    ],
+  })
+  assert.ok(maintained > 0 && reruns - maintained <= 1, `${maintained} of ${reruns}`)
+})
+
+test('a commit that changes several tables of a join makes its groups anew, and is counted', async (t) => {
+  const { wholeUndecided, wholeUnknownChanges } = await follows(t, PER_CUSTOMER, {
+    fresh: `${PER_CUSTOMER} ORDER BY c.id`,
+    params: [3],
+    schema: SALES,
+    commits: [
+      'UPDATE sales SET amount = 1000 WHERE id = 1',
+      'UPDATE sales SET amount = 1001 WHERE id = 1',
+      'CREATE TRIGGER both AFTER UPDATE ON sales BEGIN UPDATE customers SET name = name || 1 WHERE id = new.customer; END',
+      'UPDATE sales SET amount = 1002 WHERE id = 1',
+      'UPDATE sales SET amount = 1003 WHERE id = 1',
+    ],
+  })
+  assert.ok(wholeUndecided > 0, `${wholeUndecided} and ${wholeUnknownChanges}`)
+})

@@ -132,5 +132,9 @@ test('the numbers have the types that are declared', async (t) => {
     'skippedByTable',
     'totalMicros',
     'unchanged',
+    'wholeManyChanges',
+    'wholeNotKept',
+    'wholeUndecided',
+    'wholeUnknownChanges',
   ])
 })

@@ -13,6 +13,7 @@ use resqlite_live::{
 use super::{
     maintain::{if_it_has_values, matters},
     shown_rows::{RowsStep, ShownRows},
+    why_whole::{Found, WhyWhole},
 };
 use crate::{
     connection::{
@@ -54,8 +55,8 @@ impl KeptGroups {
         self.shown.apply(step.rows);
     }
 
-    /// What changed rows change. Rows of the result that are new go to `take_rows`. Returns `None`, before any is handed
-    /// over, if the result must be read as a whole.
+    /// What changed rows change. Rows of the result that are new go to `take_rows`. Tells why, before any is handed over, if the
+    /// result must be read as a whole.
     pub(super) fn step(
         &self,
         connection: &mut EngineConnection,
@@ -63,19 +64,20 @@ impl KeptGroups {
         changed: &ChangedImages<'_>,
         most: usize,
         take_rows: &mut TakeRows<'_>,
-    ) -> Result<Option<GroupsStep>> {
+    ) -> Result<Found<GroupsStep>> {
         let (came, left) = match changed.over {
             None => (Vec::new(), Vec::new()),
             Some(over) => {
                 let found = connection.contributions(grouped, over, &changed.images, most);
-                let Some(found) = if_it_has_values(found)?.flatten() else {
-                    return Ok(None);
-                };
-                found
+                match if_it_has_values(found)? {
+                    None => return Ok(Err(WhyWhole::Undecided)),
+                    Some(None) => return Ok(Err(WhyWhole::ManyChanges)),
+                    Some(Some(found)) => found,
+                }
             }
         };
         let Ok(change) = self.groups.plan(&came, &left) else {
-            return Ok(None);
+            return Ok(Err(WhyWhole::Undecided));
         };
         let changed: Vec<(usize, SourceKey)> = change
             .groups()
@@ -90,10 +92,10 @@ impl KeptGroups {
             groups => if_it_has_values(connection.rows_of_groups(grouped, groups))?,
         };
         let Some(now) = now else {
-            return Ok(None);
+            return Ok(Err(WhyWhole::Undecided));
         };
         let Some(rows) = self.shown.plan(&changed, now) else {
-            return Ok(None);
+            return Ok(Err(WhyWhole::Undecided));
         };
         // One that comes into sight may be of a group that has not changed.
         let changed: HashMap<&[Value], &Group> = groups.into_iter().collect();
@@ -109,7 +111,11 @@ impl KeptGroups {
         let new: Vec<GivenGroup<'_>> = rows.new_rows().filter_map(group).collect();
         let is_complete =
             new.is_empty() || connection.hand_over_groups(grouped, &new, rows.new_rows(), take_rows)?;
-        Ok(is_complete.then_some(GroupsStep { groups: change, rows }))
+        Ok(if is_complete {
+            Ok(GroupsStep { groups: change, rows })
+        } else {
+            Err(WhyWhole::Undecided)
+        })
     }
 }
 
@@ -123,8 +129,8 @@ pub(super) struct ChangedImages<'c> {
     pub(super) asked: u64,
 }
 
-/// The images of the changed rows that matter; `None` if they are not known, if more rows than `most` have changed, or rows of
-/// several tables.
+/// The images of the changed rows that matter, unless they are not known, more rows than `most` have changed, or rows of several
+/// tables.
 ///
 /// What a changed row contributes is found by a join with the other tables as they are now. So these must be the same in all
 /// states between the two: then what the images contribute, each with its sign, is the difference of the two sums.
@@ -133,7 +139,7 @@ pub(super) fn images<'c>(
     plan: &'c GroupsPlan,
     dependencies: &Dependencies,
     most: usize,
-) -> Option<ChangedImages<'c>> {
+) -> Found<ChangedImages<'c>> {
     let mut changed = ChangedImages::default();
     let mut only: Option<&GroupsSource> = None;
     for (Commit { summary, .. }, source) in commits
@@ -144,7 +150,7 @@ pub(super) fn images<'c>(
             continue;
         };
         let Rows::Only(rows) = &change.rows else {
-            return None;
+            return Err(WhyWhole::UnknownChanges);
         };
         let readers = || {
             dependencies
@@ -160,20 +166,20 @@ pub(super) fn images<'c>(
             continue;
         }
         if only.is_some_and(|only| only.table != source.table) && !planted("groups_of_two_changed_tables") {
-            return None;
+            return Err(WhyWhole::Undecided);
         }
-        let over = source.images.as_ref()?;
+        let over = source.images.as_ref().ok_or(WhyWhole::Undecided)?;
         (only, changed.over) = (Some(source), Some(over));
         let columns = &change.watched.images[..];
         let is_told = |column: &u16| columns.binary_search(column).is_ok();
         let is_exact = summary.is_exact() || planted("groups_of_undone_changes");
         if !is_exact || !over.needed.iter().all(is_told) {
-            return None;
+            return Err(WhyWhole::UnknownChanges);
         }
         for row in rows {
             changed.asked += 1;
             if changed.asked > most as u64 {
-                return None;
+                return Err(WhyWhole::ManyChanges);
             }
             let old = row
                 .old
@@ -188,5 +194,5 @@ pub(super) fn images<'c>(
             }));
         }
     }
-    Some(changed)
+    Ok(changed)
 }

@@ -9,6 +9,7 @@ use super::{
     maintain::{commits_between, if_it_has_values, is_of_values},
     shown_rows::ShownRows,
     statement_run::{KeptNow, New, StatementRun, Whole},
+    why_whole::{Found, WhyWhole},
 };
 use crate::{
     connection::{
@@ -32,8 +33,8 @@ impl<'r> StatementRun<'r> {
         take_rows: &mut TakeRows<'_>,
     ) -> Result<(Arc<ColumnLayout>, New)> {
         match self.step_of_groups(plan, take_rows)? {
-            Some(step) => Ok(step),
-            None => self.whole_groups(plan, take_rows),
+            Ok(step) => Ok(step),
+            Err(why) => self.whole_groups(plan, why, take_rows),
         }
     }
 
@@ -42,20 +43,22 @@ impl<'r> StatementRun<'r> {
         &mut self,
         plan: &Arc<GroupsPlan>,
         take_rows: &mut TakeRows<'_>,
-    ) -> Result<Option<(Arc<ColumnLayout>, New)>> {
-        let (Some(kept), Some(layout), Some(state)) = (&self.part.groups, &self.part.layout, self.exact)
-        else {
-            return Ok(None);
+    ) -> Result<Found<(Arc<ColumnLayout>, New)>> {
+        let (Some(kept), Some(layout)) = (&self.part.groups, &self.part.layout) else {
+            return Ok(Err(WhyWhole::NotKept));
         };
-        if self.is_audit || (!Arc::ptr_eq(&kept.plan, plan) && kept.plan != *plan) {
-            return Ok(None);
-        }
+        let is_other = !Arc::ptr_eq(&kept.plan, plan) && kept.plan != *plan;
+        let state = self.exact.filter(|_| !self.is_audit && !is_other);
+        let Some(state) = state else {
+            return Ok(Err(WhyWhole::UnknownChanges));
+        };
         let Some(commits) = commits_between(&self.coordinator.commits, &kept.state, &state) else {
-            return Ok(None);
+            return Ok(Err(WhyWhole::UnknownChanges));
         };
         let most = self.most_asked();
-        let Some(changed) = images(&commits, plan, &self.part.dependencies, most) else {
-            return Ok(None);
+        let changed = match images(&commits, plan, &self.part.dependencies, most) {
+            Err(why) => return Ok(Err(why)),
+            Ok(changed) => changed,
         };
         let (grouped, asked) = (self.grouped(plan, layout), changed.asked);
         let step = kept.step(self.connection, grouped, &changed, most, take_rows)?;
@@ -67,6 +70,7 @@ impl<'r> StatementRun<'r> {
     fn whole_groups(
         &mut self,
         plan: &Arc<GroupsPlan>,
+        why: WhyWhole,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<(Arc<ColumnLayout>, New)> {
         let fingerprints = self.part.fingerprints();
@@ -82,6 +86,7 @@ impl<'r> StatementRun<'r> {
                     difference,
                     kept: groups.map_or(KeptNow::Unfit, KeptNow::Groups),
                     micros: began.elapsed().as_micros() as u64,
+                    why: self.told(why),
                 };
                 return Ok((Arc::clone(layout), New::Whole(whole)));
             }
@@ -105,6 +110,7 @@ impl<'r> StatementRun<'r> {
             difference,
             kept,
             micros,
+            why: self.told(why),
         };
         Ok((layout, New::Whole(whole)))
     }

@@ -14,7 +14,10 @@ use resqlite_live::{
 
 use resqlite_sqlite::codes;
 
-use super::shown_rows::{RowsStep, ShownRows};
+use super::{
+    shown_rows::{RowsStep, ShownRows},
+    why_whole::{Found, WhyWhole},
+};
 use crate::{
     commits::log::Commits,
     connection::{
@@ -57,13 +60,13 @@ impl Kept {
         self.shown.apply(step.rows);
     }
 
-    /// The base rows that these commits have changed; `None` if they are not known, or more than `most`.
+    /// The base rows that these commits have changed, unless they are not known, or more than `most`.
     pub(super) fn changed<'c>(
         &self,
         commits: &'c [Commit],
         dependencies: &Dependencies,
         most: usize,
-    ) -> Option<Changed<'c>> {
+    ) -> Found<Changed<'c>> {
         let (mut changed, mut before) = (HashSet::new(), Vec::new());
         for Commit { summary, .. } in commits {
             for (number, source) in self.plan.sources.iter().enumerate() {
@@ -74,26 +77,26 @@ impl Kept {
                 if planted("self_join_forgotten") && self.plan.sources[..number].iter().any(is_again) {
                     continue;
                 }
-                let keys = keys(summary, source, dependencies)?;
+                let keys = keys(summary, source, dependencies).ok_or(WhyWhole::UnknownChanges)?;
                 if let (Absence::Unknown, [_, ..]) = (&source.absence, &keys[..]) {
-                    return None;
+                    return Err(WhyWhole::Undecided);
                 }
                 changed.extend(keys.into_iter().map(|key| (number, key)));
-                let images = old_images(summary, source, dependencies)?;
+                let images = old_images(summary, source, dependencies).ok_or(WhyWhole::UnknownChanges)?;
                 before.extend(images.map(|image| (number, image)));
             }
             if changed.len().max(before.len()) > most {
-                return None;
+                return Err(WhyWhole::ManyChanges);
             }
         }
-        Some(Changed {
+        Ok(Changed {
             rows: changed.into_iter().collect(),
             before,
         })
     }
 
-    /// Finds what the changed base rows change in the result. Rows that are new go to `take_rows`. Returns `None`, before
-    /// any is handed over, if the result must be read as a whole.
+    /// Finds what the changed base rows change in the result. Rows that are new go to `take_rows`. Tells why, before any is
+    /// handed over, if the result must be read as a whole.
     pub(super) fn step(
         &self,
         connection: &mut EngineConnection,
@@ -102,17 +105,23 @@ impl Kept {
         changed: Changed<'_>,
         most: usize,
         take_rows: &mut TakeRows<'_>,
-    ) -> Result<Option<Step>> {
+    ) -> Result<Found<Step>> {
         let found = if_it_has_values(self.now(connection, maintained, changed, most))?;
-        let Some((now, changed)) = found.flatten() else {
-            return Ok(None);
+        let (now, changed) = match found {
+            None => return Ok(Err(WhyWhole::Undecided)),
+            Some(None) => return Ok(Err(WhyWhole::ManyChanges)),
+            Some(Some(found)) => found,
         };
         let Some(rows) = self.shown.plan(&changed, now) else {
-            return Ok(None);
+            return Ok(Err(WhyWhole::Undecided));
         };
         let is_complete = connection.hand_over_kept(maintained, layout, rows.new_rows(), take_rows)?;
         let asked = changed.len() as u64;
-        Ok(is_complete.then_some(Step { rows, asked }))
+        Ok(if is_complete {
+            Ok(Step { rows, asked })
+        } else {
+            Err(WhyWhole::Undecided)
+        })
     }
 
     /// The rows of the result that come from changed base rows now, and for which base rows they were asked; `None` if

@@ -44,6 +44,7 @@ mod statement_run;
 mod stats;
 mod subscription;
 mod verification;
+mod why_whole;
 mod window;
 
 pub(crate) use coordinator::LiveCoordinator;

@@ -16,8 +16,8 @@ pub struct LiveQueryRequest {
     pub queries: Vec<(Arc<str>, Params)>,
     /// How INTEGERs are packed.
     pub integers: Integers,
-    /// The share of commits that do not affect the query after which it is audited: re-run nevertheless, to check
-    /// that nothing has changed. From 0 (never) to 1.
+    /// The share of commits that do not affect the query, and of re-runs that looked only at changed rows, after which it
+    /// is audited: run as a whole, to check that nothing has changed. From 0 (never) to 1.
     pub verify: f64,
     /// Whether results are maintained.
     pub maintenance: Maintenance,

@@ -54,6 +54,8 @@ pub(super) struct RerunResult {
     pub(super) pending: bool,
     /// The dependencies of the query, if they have changed.
     pub(super) dependencies: Option<Arc<Dependencies>>,
+    /// What changed rows change was found without a run of a whole statement.
+    pub(super) is_step: bool,
     /// After a transient error: how long until it re-runs, even without a commit.
     pub(super) retry: Option<Duration>,
 }
@@ -134,6 +136,7 @@ fn make(
     }
     state.transient_errors = 0;
     let news = changed || !state.worked || state.error.is_some();
+    let is_step = results.iter().any(|result| result.new.asked().is_some());
     let dependencies = keep(coordinator, live_query, state, results);
     let pending = news && emit(coordinator, rerun, state, since, micros) == Delivery::Pending;
     if !news && !rerun.is_audit {
@@ -146,6 +149,7 @@ fn make(
         micros,
         pending,
         dependencies,
+        is_step,
         retry: None,
     })
 }
@@ -246,6 +250,11 @@ fn keep(
             steps += 1;
             asked += rows;
         }
+        if let Some(why) = result.new.why_whole() {
+            live_query
+                .counters
+                .add(&coordinator.totals, |counters| why.counter(counters), 1);
+        }
         let new_rows = part.take(result.new);
         live_query
             .counters
@@ -324,6 +333,7 @@ pub(super) fn failed(
         micros: 0,
         pending,
         dependencies: news.then(|| Arc::new(anything)),
+        is_step: false,
         retry: plan_retry(state, error),
     })
 }

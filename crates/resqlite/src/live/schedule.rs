@@ -75,6 +75,12 @@ impl LiveCoordinator {
         state
             .scheduler
             .finished(live_query.id, result.micros, result.pending);
+        if result.is_step {
+            let State {
+                audits, scheduler, ..
+            } = &mut *state;
+            audits.choose_step(live_query.id, scheduler);
+        }
         self.dispatch(state);
         if let Some(pause) = result.retry {
             let retry = Retry {

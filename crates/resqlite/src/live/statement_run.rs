@@ -11,6 +11,7 @@ use super::{
     maintain::{Kept, Step, commits_between},
     request::Maintenance,
     shown_rows::ShownRows,
+    why_whole::{Found, WhyWhole},
     window,
 };
 use crate::{
@@ -58,6 +59,8 @@ pub(super) struct Whole {
     pub(super) kept: KeptNow,
     /// How long that took, in microseconds.
     pub(super) micros: u64,
+    /// Why it was, if the result can be maintained.
+    pub(super) why: Option<WhyWhole>,
 }
 
 /// Whether the rows of a whole result are kept.
@@ -82,6 +85,14 @@ impl New {
                 .map(|difference| &difference.segments[..]),
             Self::Step(step, _) => step.rows.segments(),
             Self::Groups { step, .. } => step.rows.segments(),
+        }
+    }
+
+    /// Why it was read as a whole, although it can be maintained.
+    pub(super) fn why_whole(&self) -> Option<WhyWhole> {
+        match self {
+            Self::Whole(whole) => whole.why,
+            _ => None,
         }
     }
 
@@ -132,6 +143,7 @@ impl Part {
                 difference,
                 kept,
                 micros,
+                ..
             }) => {
                 self.whole_micros = micros;
                 self.spent_micros += micros;
@@ -199,6 +211,7 @@ impl<'r> StatementRun<'r> {
                     difference,
                     kept: KeptNow::No,
                     micros,
+                    why: None,
                 };
                 (layout, statement, New::Whole(whole))
             }
@@ -207,6 +220,7 @@ impl<'r> StatementRun<'r> {
             && first
         {
             whole.difference.get_or_insert_default();
+            whole.why = None;
         }
         let dependencies = self.dependencies(&statement, &new)?;
         Ok(PartResult {
@@ -251,8 +265,8 @@ impl<'r> StatementRun<'r> {
         take_rows: &mut TakeRows<'_>,
     ) -> Result<(Arc<ColumnLayout>, New)> {
         match self.step(plan, take_rows)? {
-            Some(step) => Ok(step),
-            None => self.whole(plan, take_rows),
+            Ok(step) => Ok(step),
+            Err(why) => self.whole(plan, why, take_rows),
         }
     }
 
@@ -261,23 +275,22 @@ impl<'r> StatementRun<'r> {
         &mut self,
         plan: &Arc<RowsPlan>,
         take_rows: &mut TakeRows<'_>,
-    ) -> Result<Option<(Arc<ColumnLayout>, New)>> {
+    ) -> Result<Found<(Arc<ColumnLayout>, New)>> {
         let (Some(kept), Some(layout)) = (&self.part.kept, &self.part.layout) else {
-            return Ok(None);
+            return Ok(Err(WhyWhole::NotKept));
         };
         let is_other = !Arc::ptr_eq(&kept.plan, plan) && kept.plan != *plan;
-        if self.is_audit || is_other {
-            return Ok(None);
-        }
-        let Some(state) = self.exact else {
-            return Ok(None);
+        let state = self.exact.filter(|_| !self.is_audit && !is_other);
+        let Some(state) = state else {
+            return Ok(Err(WhyWhole::UnknownChanges));
         };
         let (most, dependencies) = (self.most_asked(), &self.part.dependencies);
         let Some(commits) = commits_between(&self.coordinator.commits, &kept.state, &state) else {
-            return Ok(None);
+            return Ok(Err(WhyWhole::UnknownChanges));
         };
-        let Some(changed) = kept.changed(&commits, dependencies, most) else {
-            return Ok(None);
+        let changed = match kept.changed(&commits, dependencies, most) {
+            Err(why) => return Ok(Err(why)),
+            Ok(changed) => changed,
         };
         let maintained = self.maintained(plan);
         let found = kept.step(self.connection, maintained, layout, changed, most, take_rows)?;
@@ -288,6 +301,7 @@ impl<'r> StatementRun<'r> {
     fn whole(
         &mut self,
         plan: &Arc<RowsPlan>,
+        why: WhyWhole,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<(Arc<ColumnLayout>, New)> {
         let state = self.exact.filter(|_| self.keeps());
@@ -322,8 +336,14 @@ impl<'r> StatementRun<'r> {
             difference,
             kept,
             micros,
+            why: self.told(why),
         };
         Ok((layout, New::Whole(whole)))
+    }
+
+    /// An audit always runs as a whole.
+    pub(super) fn told(&self, why: WhyWhole) -> Option<WhyWhole> {
+        (!self.is_audit).then_some(why)
     }
 
     /// The last result, which has these fingerprints.

@@ -22,6 +22,18 @@ pub struct StreamStats {
     pub maintained: u64,
     /// How many changed base rows the re-runs looked at.
     pub rows_asked: u64,
+    /// How often a query that can be maintained ran as a whole because nothing was kept: such a run is quick, the result is too
+    /// large, or its values leave it open what a change makes of it.
+    pub whole_not_kept: u64,
+    /// How often one did because it was not known exactly what had changed: after DDL, an external commit, a rollback, or
+    /// very many commits.
+    pub whole_unknown_changes: u64,
+    /// How often one did because so many rows had changed that this is quicker.
+    pub whole_many_changes: u64,
+    /// How often one did because the kept rows did not tell the result: the rows behind a window were used up, a least or
+    /// greatest value left, a sum of REAL values changed, several tables of a join had changed, no index finds the partners
+    /// of a row.
+    pub whole_undecided: u64,
     /// Re-runs that had the same result as before, so that nothing was emitted.
     pub unchanged: u64,
     /// Values emitted, including the first.
@@ -32,7 +44,7 @@ pub struct StreamStats {
     pub rows_patched: u64,
     /// Re-runs that failed.
     pub errors: u64,
-    /// Audits: re-runs that no commit required, made to check that nothing has changed.
+    /// Audits: whole runs that no commit required, made to check that nothing has changed since the last one.
     pub audits: u64,
     /// Audits that found a new result. Anything but 0 is a bug in resqlite.
     pub missed: u64,
@@ -72,6 +84,10 @@ pub(super) struct Counters {
     pub(super) reruns: AtomicU64,
     pub(super) maintained: AtomicU64,
     pub(super) rows_asked: AtomicU64,
+    pub(super) whole_not_kept: AtomicU64,
+    pub(super) whole_unknown_changes: AtomicU64,
+    pub(super) whole_many_changes: AtomicU64,
+    pub(super) whole_undecided: AtomicU64,
     pub(super) unchanged: AtomicU64,
     pub(super) emitted: AtomicU64,
     pub(super) coalesced: AtomicU64,
@@ -121,6 +137,10 @@ impl Counters {
             reruns: get(&self.reruns),
             maintained: get(&self.maintained),
             rows_asked: get(&self.rows_asked),
+            whole_not_kept: get(&self.whole_not_kept),
+            whole_unknown_changes: get(&self.whole_unknown_changes),
+            whole_many_changes: get(&self.whole_many_changes),
+            whole_undecided: get(&self.whole_undecided),
             unchanged: get(&self.unchanged),
             emitted: get(&self.emitted),
             coalesced: get(&self.coalesced),

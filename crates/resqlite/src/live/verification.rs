@@ -10,7 +10,8 @@ use resqlite_live::{LiveQueryId, Reason, Scheduler};
 /// The live queries that want audits, and the audits that are due.
 #[derive(Default)]
 pub(super) struct Audits {
-    /// Of the commits that do not affect a live query, the share after which it is audited.
+    /// Of the commits that do not affect a live query, and of the re-runs that looked only at changed rows, the share after which
+    /// it is audited.
     wanted: Vec<(LiveQueryId, f64)>,
     due: HashSet<LiveQueryId>,
     /// Audits that found a difference which another process may have made; the check is pending.
@@ -50,6 +51,19 @@ impl Audits {
                 self.due.insert(id);
                 scheduler.mark_stale(id, false);
             }
+        }
+    }
+
+    /// Schedules an audit of a live query whose result was made from the one before, perhaps.
+    pub(super) fn choose_step(&mut self, id: LiveQueryId, scheduler: &mut Scheduler) {
+        let wanted = self.wanted.iter().find(|(other, _)| *other == id);
+        let Some(share) = wanted.map(|(_, share)| *share) else {
+            return;
+        };
+        // What is due already is a run for a later commit.
+        if !scheduler.is_due(id) && self.draw() < share {
+            self.due.insert(id);
+            scheduler.mark_stale(id, false);
         }
     }
 

@@ -20,6 +20,24 @@ export interface StreamStats {
   maintained: number
   /** How many changed base rows the re-runs looked at. */
   rowsAsked: number
+  /**
+   * How often a query that can be maintained ran as a whole because nothing was kept: such a run is quick,
+   * the result is too large, or its values leave it open what a change makes of it.
+   */
+  wholeNotKept: number
+  /**
+   * How often one did because it was not known exactly what had changed: after DDL, an external commit, a
+   * rollback, or very many commits.
+   */
+  wholeUnknownChanges: number
+  /** How often one did because so many rows had changed that this is quicker. */
+  wholeManyChanges: number
+  /**
+   * How often one did because the kept rows did not tell the result: the rows behind a window were used up, a
+   * least or greatest value left, a sum of REAL values changed, several tables of a join had changed, no
+   * index finds the partners of a row.
+   */
+  wholeUndecided: number
   /** Re-runs that had the same result as before, so that nothing was emitted. */
   unchanged: number
   /** Values emitted, including the first. */
@@ -58,6 +76,10 @@ export const STREAM_COUNTERS = [
   'reruns',
   'maintained',
   'rowsAsked',
+  'wholeNotKept',
+  'wholeUnknownChanges',
+  'wholeManyChanges',
+  'wholeUndecided',
   'unchanged',
   'emitted',
   'coalesced',

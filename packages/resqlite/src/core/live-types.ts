@@ -16,8 +16,9 @@ export interface StreamOptions extends AbortOptions {
   /** Returns rows as arrays of values instead of objects. Default: `false`. */
   arrays?: boolean | undefined
   /**
-   * The share (0 to 1) of skipped re-runs that are run all the same, as audits: the live query skips a re-run if a commit
-   * cannot affect it, and `stats.missed` counts the audits that found a new result nevertheless. For tests. Default: 0.
+   * The share (0 to 1) of audits: the live query skips a re-run if a commit cannot affect it, and a maintained one looks only
+   * at changed rows. An audit runs the whole query after that, and `stats.missed` counts those that found another result.
+   * For tests. Default: 0.
    */
   verify?: number | undefined
   /**
