@@ -6,25 +6,10 @@
 use std::sync::Arc;
 
 use resqlite_live::{ROWID, TableName};
-use resqlite_sqlite::Connection;
 
 use super::{
-    affinity::Affinity,
-    base::Base,
-    catalog::Catalog,
-    given_tables::{GivenTable, GivenTables},
-    keyed::refuse,
-    plan::Stop,
+    affinity::Affinity, base::Base, given_tables::GivenTable, keyed::refuse, plan::Stop, tools::Tools,
 };
-use crate::guard::Guard;
-
-/// What plans are made with.
-pub(super) struct Tools<'a> {
-    pub(super) connection: &'a Connection,
-    pub(super) guard: &'a Guard,
-    pub(super) given: &'a GivenTables,
-    pub(super) catalog: &'a Catalog<'a>,
-}
 
 /// A statement that reads the images of rows of a table, and not the table.
 #[derive(Debug, Clone, PartialEq)]

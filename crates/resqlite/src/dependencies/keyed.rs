@@ -5,10 +5,10 @@ use resqlite_sqlite::Connection;
 
 use super::{
     catalog::{Catalog, Column, Found},
-    images::Tools,
     plan::{ArmPlan, Place, Rows, Stop},
     syntax::{Join, Refused},
     tables::{Kind, Table},
+    tools::Tools,
 };
 use crate::core::names::{quoted, rowid_name};
 

@@ -21,7 +21,6 @@ use resqlite_sqlite::Statement;
 use super::{
     clauses::{Clauses, Meaning, Mention, Term, arms},
     expand::Expander,
-    images::Tools,
     keyed::{Keyed, Planner, named_collation, present_with, refuse},
     limit::{self, Limit},
     names::is_rowid,
@@ -32,6 +31,7 @@ use super::{
     tables::{Kind, Table},
     through::{Seen, see_through},
     tokens,
+    tools::Tools,
 };
 
 /// The statements that maintain a result. Their columns: those of the result, the values that it is ordered by, the keys

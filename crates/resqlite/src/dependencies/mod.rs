@@ -48,6 +48,7 @@ mod terms;
 mod tests;
 mod through;
 mod tokens;
+mod tools;
 pub(crate) mod value;
 mod volatile;
 mod walk;
@@ -68,11 +69,11 @@ use self::{
     catalog::Catalog,
     conditions::{Conditions, PlaceConditions},
     given_tables::GivenTables,
-    images::Tools,
     opened::Opened,
     syntax::Refused,
     tables::{Kind, Table, Tables},
     templates::Parameters,
+    tools::Tools,
     volatile::is_volatile,
 };
 use crate::{

@@ -45,7 +45,7 @@ use super::{
     clauses::{Meaning, Mention, meaning, tokens},
     expand::Expander,
     given_tables::GivenTable,
-    images::{OverImages, SIGN, Tools, table_of},
+    images::{OverImages, SIGN, table_of},
     keyed::{Planner as Reader, named_collation, refuse, table},
     limit,
     maintenance::{SOURCES_MAX, ordered_by},
@@ -55,6 +55,7 @@ use super::{
     tables::Table,
     through::{with_given, with_given_at},
     tokens as numbering,
+    tools::Tools,
 };
 /// The statements that maintain groups.
 #[derive(Debug, Clone, PartialEq)]
