@@ -15,12 +15,13 @@ use std::{
 use rooms::{Graph, Source, cycles, foreign_crates, graph, out_of_order};
 
 /// The crates, each with those that it may use.
-const CRATES: [(&str, &[&str]); 6] = [
+const CRATES: [(&str, &[&str]); 7] = [
     ("resqlite_sqlite_sys", &[]),
     ("resqlite_sqlite", &["resqlite_sqlite_sys"]),
     ("resqlite_live", &[]),
     ("resqlite", &["resqlite_sqlite", "resqlite_live"]),
     ("resqlite_node", &["resqlite"]),
+    ("resqlite_cluster", &["resqlite"]),
     ("rooms", &[]),
 ];
 
