@@ -117,6 +117,9 @@ pub enum EntryFault {
     /// Entries of others stand where this one should have: they are applied here, or will be, and then the transaction can
     /// run again.
     Overtaken,
+    /// The gate let the entry pass, and then COMMIT failed. If a log has the entry, the transaction will be applied from there:
+    /// to run it again could do it twice.
+    NotCommitted,
     /// The gate did not answer within its deadline. Whether the entry is in its log is not known here.
     Unanswered,
     /// The entry is not the next one.
@@ -161,6 +164,7 @@ impl Error {
                 EntryFault::Refused => "RESQLITE_ENTRY_REFUSED",
                 EntryFault::RefusedAs(code) => code,
                 EntryFault::Overtaken => "RESQLITE_ENTRY_OVERTAKEN",
+                EntryFault::NotCommitted => "RESQLITE_ENTRY_NOT_COMMITTED",
                 EntryFault::Unanswered => "RESQLITE_ENTRY_UNANSWERED",
                 EntryFault::Position => "RESQLITE_ENTRY_POSITION",
                 EntryFault::Chain => "RESQLITE_ENTRY_CHAIN",
