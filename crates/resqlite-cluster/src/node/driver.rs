@@ -56,7 +56,6 @@ pub(crate) struct State {
     pub(super) numbers: u64,
     /// Since when the database has not had what the log has.
     pub(crate) behind: Option<Instant>,
-    pub(super) is_closed: bool,
 }
 
 /// A node.
@@ -106,7 +105,6 @@ impl Node {
                 served: HashMap::new(),
                 numbers: 0,
                 behind: None,
-                is_closed: false,
             }),
             applied: watch::Sender::new(at.position),
             stopped: watch::Sender::new(None),
@@ -293,18 +291,10 @@ impl Node {
         }
     }
 
-    /// Ends everything; the transaction at the gate is refused.
-    pub(crate) fn close(&self) {
+    /// Ends everything. The transaction at the gate is refused, or its outcome is unknown; and so is that of requests.
+    pub(crate) fn close(self: &Arc<Self>) {
         lock(&self.tasks).drain(..).for_each(|task| task.abort());
-        let mut state = lock(&self.state);
-        state.is_closed = true;
-        state.verdict = None;
-        state.requests.clear();
-        drop(state);
-        self.stopped.send_replace(Some(Refusal {
-            code: CLOSED,
-            message: Error::Closed.to_string(),
-        }));
+        self.tell(|state, _| state.protocol.stop(CLOSED, Error::Closed.to_string()));
     }
 }
 

@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use resqlite::{Carried, Entry, EntryGate, Position, Verdict};
 
-use super::{Node, driver::CLOSED};
-use crate::{core::error::Error, protocol::Served, wire::envelope};
+use super::Node;
+use crate::{protocol::Served, wire::envelope};
 
 /// The gate of a node.
 pub(super) struct Gate {
@@ -43,10 +43,6 @@ impl EntryGate for Gate {
         let served = std::mem::take(&mut self.served);
         let logged = Arc::new(envelope(entry, self.node.run.clone(), served));
         self.node.tell(|state, now| {
-            if state.is_closed {
-                verdict.refuse_as(CLOSED, Error::Closed.to_string());
-                return;
-            }
             state.verdict = Some(verdict);
             state.protocol.asked(now, logged);
         });

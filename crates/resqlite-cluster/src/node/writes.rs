@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::{
     Node,
-    driver::{Outcome, Serving},
+    driver::{CLOSED, Outcome, Serving},
 };
 use crate::{
     core::{
@@ -180,7 +180,7 @@ fn answer(position: u64, done: Result<Vec<Packed>>) -> Answer {
         Err(Error::OutcomeUnknown(_) | Error::Closed) => Answer::Unknown,
         Err(Error::Stopped { .. }) => Answer::NotRun,
         Err(Error::Database(resqlite::Error::Entry {
-            fault: EntryFault::Overtaken,
+            fault: EntryFault::Overtaken | EntryFault::RefusedAs(CLOSED),
             ..
         })) => Answer::NotRun,
         Err(error) => Answer::Failed(error.code().to_owned(), error.to_string()),

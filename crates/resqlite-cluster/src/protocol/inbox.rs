@@ -38,32 +38,7 @@ impl Protocol {
             );
             return self.diverged(&what);
         }
-        if let Some(had) = self.comparing.take_if(|had| had.position == position)
-            && had.hash != logged.link.hash
-        {
-            return self.diverged(&format!(
-                "another entry stands at position {position} than was applied here"
-            ));
-        }
-        if position < self.applied.position {
-            return;
-        }
-        if position == self.applied.position {
-            if logged.link.hash != self.applied.hash {
-                self.diverged(&format!(
-                    "another entry stands at position {position} than was applied here"
-                ));
-            }
-            return;
-        }
-        if let Some(passed) = self
-            .passed
-            .as_ref()
-            .filter(|passed| passed.link.position == position)
-        {
-            if passed.bytes != logged.bytes {
-                self.diverged(&format!("the log has taken two entries at position {position}"));
-            }
+        if self.has_already(&logged) {
             return;
         }
         self.note(&logged);
@@ -73,6 +48,28 @@ impl Protocol {
         self.judge();
         self.give();
         self.fill_gap();
+    }
+
+    /// Whether the database has what stands at that position. If it has something else, the node stops.
+    fn has_already(&mut self, logged: &Logged) -> bool {
+        let position = logged.link.position;
+        let had = self.comparing.take_if(|had| had.position == position);
+        let passed = self.passed.as_ref().map(|passed| passed.link);
+        let here = had.map(|had| had.hash);
+        let here = here.or((position == self.applied.position).then_some(self.applied.hash));
+        let here = here.or(passed
+            .filter(|link| link.position == position)
+            .map(|link| link.hash));
+        if here.is_some_and(|hash| hash != logged.link.hash) {
+            self.diverged(&format!(
+                "another entry stands at position {position} than was applied here"
+            ));
+            return true;
+        }
+        if here.is_some() && position >= self.newest {
+            self.note(logged);
+        }
+        here.is_some() || position < self.applied.position
     }
 
     /// A read has found nothing.

@@ -5,4 +5,5 @@ mod joining;
 mod reading;
 mod support;
 mod trouble;
+mod turmoil;
 mod writing;
