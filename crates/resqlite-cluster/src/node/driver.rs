@@ -150,8 +150,12 @@ impl Node {
             state.behind = Some(Instant::now());
         }
         drop(state);
-        self.applied
-            .send_if_modified(|known| std::mem::replace(known, applied) != applied);
+        // Another thread may have told a later one already.
+        self.applied.send_if_modified(|known| {
+            let is_later = applied > *known;
+            *known = applied.max(*known);
+            is_later
+        });
         told
     }
 
@@ -301,6 +305,9 @@ impl Node {
 impl State {
     /// The log has told what stands at a position.
     pub(super) fn has_read(&mut self, now: Time, source: Source, position: u64, bytes: bytes::Bytes) {
+        if source == Source::Tail && self.protocol.has_passed(now, position) {
+            return;
+        }
         match open_envelope(bytes) {
             Ok(logged) => self.protocol.received(now, source, position, logged),
             Err(what) => self.protocol.diverged(&format!("at position {position}: {what}")),

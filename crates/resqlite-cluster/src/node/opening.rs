@@ -32,13 +32,13 @@ pub(crate) async fn open(
     };
     let file = Path::new(path);
     if !file.exists() {
-        begin_from_snapshot(&*log, file, &run, options.write_timeout).await?;
+        begin_from_snapshot(&*log, file, options.write_timeout).await?;
     }
     let mut database = Database::open(path, options.database.clone()).await?;
     let mut at = database.set_entry_gate(None).await?;
     if has_fallen_behind(&*log, at).await {
         database.close().await?;
-        begin_from_snapshot(&*log, file, &run, options.write_timeout).await?;
+        begin_from_snapshot(&*log, file, options.write_timeout).await?;
         database = Database::open(path, options.database.clone()).await?;
         at = database.set_entry_gate(None).await?;
     }
@@ -91,8 +91,8 @@ impl Node {
 }
 
 /// Begins a file from the newest snapshot, if there is one.
-async fn begin_from_snapshot(log: &dyn Log, file: &Path, run: &Run, patience: Duration) -> Result<()> {
-    let copy = Temporary::beside(file, run.number);
+async fn begin_from_snapshot(log: &dyn Log, file: &Path, patience: Duration) -> Result<()> {
+    let copy = Temporary::beside(file);
     let begun = patiently(patience, || {
         // A try before may have left a part of it.
         let _ = fs::remove_file(&copy.0);

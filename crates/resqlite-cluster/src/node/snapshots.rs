@@ -2,7 +2,10 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use resqlite::{BackupOptions, Database, Value};
@@ -30,7 +33,7 @@ impl Node {
 
     /// Puts a snapshot into the log's store; returns its position.
     pub(crate) async fn put_snapshot(&self, database: &Database) -> Result<u64> {
-        let copy = Temporary::beside(&self.file, self.run.number);
+        let copy = Temporary::beside(&self.file);
         let options = BackupOptions {
             overwrite: true,
             ..BackupOptions::default()
@@ -63,9 +66,11 @@ async fn position_in(file: &str) -> Result<u64> {
 pub(super) struct Temporary(pub(super) PathBuf);
 
 impl Temporary {
-    pub(super) fn beside(file: &Path, number: u64) -> Self {
+    pub(super) fn beside(file: &Path) -> Self {
+        static MADE: AtomicU64 = AtomicU64::new(0);
         let mut name = file.as_os_str().to_owned();
-        name.push(format!("-{number:x}-snapshot"));
+        let (process, made) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        name.push(format!("-snapshot-{process}-{made}"));
         Self(name.into())
     }
 

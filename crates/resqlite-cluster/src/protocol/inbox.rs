@@ -50,6 +50,16 @@ impl Protocol {
         self.fill_gap();
     }
 
+    /// The tail has come to a position. Whether it is of no interest any more what stands there: mostly an entry of this
+    /// node's own.
+    pub(crate) fn has_passed(&mut self, now: Time, position: u64) -> bool {
+        let has_passed = position < self.applied.position;
+        if has_passed {
+            self.heard = now;
+        }
+        has_passed
+    }
+
     /// Whether the database has what stands at that position. If it has something else, the node stops.
     fn has_already(&mut self, logged: &Logged) -> bool {
         let position = logged.link.position;

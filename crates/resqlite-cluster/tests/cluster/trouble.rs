@@ -8,7 +8,7 @@ use resqlite_cluster::Role;
 use crate::support::{World, assert_equal};
 
 fn hurry(options: &mut resqlite_cluster::Options) {
-    options.write_timeout = Duration::from_millis(200);
+    options.write_timeout = Duration::from_secs(1);
     options.forward_timeout = Duration::from_millis(50);
     options.tail_timeout = Duration::from_millis(50);
 }
@@ -47,7 +47,7 @@ fn an_append_whose_answer_is_lost_is_settled_and_done_once() {
 #[test]
 fn a_node_stops_where_the_log_has_forgotten_what_it_has() {
     let world = World::new();
-    let one = world.open_with("a", hurry).unwrap();
+    let one = world.open("a");
     one.run("CREATE TABLE t(a)");
     one.run("INSERT INTO t VALUES (1)");
     world.log.forget(1);
