@@ -253,6 +253,7 @@ impl Dispatcher {
             durability: durability(request),
             integers: integers(request),
             token: self.cancellation.token(request.id, &self.realm.scope),
+            tag: None,
         };
         if request.has(RequestFlags::SESSION) {
             self.step(request, |session, reply| session.write(write, reply));

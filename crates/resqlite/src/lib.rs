@@ -62,7 +62,8 @@ pub use crate::{
     },
     dependencies::{Explanation, MaintenanceExplanation, Precision, TableExplanation},
     entries::{
-        Entry, EntryColumn, EntryGate, EntryKey, EntryTable, Hash, Image, Operation, Position, Verdict,
+        Carried, Entry, EntryColumn, EntryGate, EntryKey, EntryTable, Hash, Image, Operation, Position,
+        Verdict,
     },
     events::{Changes, CommitEvent, CommitListener, RowEvent, RowState, TableEvent, Unlisted},
     live::{

@@ -15,20 +15,24 @@ use std::{
 use rooms::{Graph, Source, cycles, foreign_crates, graph, out_of_order};
 
 /// The crates, each with those that it may use.
-const CRATES: [(&str, &[&str]); 6] = [
+const CRATES: [(&str, &[&str]); 7] = [
     ("resqlite_sqlite_sys", &[]),
     ("resqlite_sqlite", &["resqlite_sqlite_sys"]),
     ("resqlite_live", &[]),
     ("resqlite", &["resqlite_sqlite", "resqlite_live"]),
     ("resqlite_node", &["resqlite"]),
+    ("resqlite_cluster", &["resqlite"]),
     ("rooms", &[]),
 ];
 
-/// The folders of `crates/resqlite/src`: each uses only itself and those before it.
+/// The folders of crates, in order: each uses only itself and those before it.
 #[rustfmt::skip]
-const ROOMS: [&str; 15] = [
-    "core", "functions", "rows", "requests", "guard", "dependencies", "connection", "entries", "commits", "reader", "writer", "backup", "live",
-    "events", "api",
+const ROOMS: [(&str, &[&str]); 2] = [
+    ("resqlite", &[
+        "core", "functions", "rows", "requests", "guard", "dependencies", "connection", "entries", "commits", "reader", "writer", "backup",
+        "live", "events", "api",
+    ]),
+    ("resqlite_cluster", &["core", "protocol", "wire", "node", "api"]),
 ];
 
 fn main() -> ExitCode {
@@ -65,11 +69,8 @@ fn check() -> Result<(), String> {
 
 fn problems_in(name: &str, allowed: &[&str], graph: &Graph) -> Vec<String> {
     let cycles = cycles(graph).iter().map(ToString::to_string).collect();
-    let order = if name == "resqlite" {
-        out_of_order(graph, &ROOMS)
-    } else {
-        Vec::new()
-    };
+    let rooms = ROOMS.iter().find(|(of, _)| *of == name);
+    let order = rooms.map_or_else(Vec::new, |(_, rooms)| out_of_order(graph, rooms));
     let crates = foreign_crates(graph, &CRATES.map(|(name, _)| name), allowed);
     [cycles, order, crates].concat()
 }

@@ -71,6 +71,7 @@ pub(super) fn write(op: WriteOp, durability: Durability) -> Write {
         durability,
         integers: Integers::BigInt,
         token: Token::default(),
+        tag: None,
     }
 }
 

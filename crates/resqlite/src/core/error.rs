@@ -112,6 +112,14 @@ pub enum EntryFault {
     NotCarried,
     /// The gate refused the entry.
     Refused,
+    /// The gate refused the entry, and says so by this code of its own.
+    RefusedAs(&'static str),
+    /// Entries of others stand where this one should have: they are applied here, or will be, and then the transaction can
+    /// run again.
+    Overtaken,
+    /// The gate let the entry pass, and then COMMIT failed. If a log has the entry, the transaction will be applied from there:
+    /// to run it again could do it twice.
+    NotCommitted,
     /// The gate did not answer within its deadline. Whether the entry is in its log is not known here.
     Unanswered,
     /// The entry is not the next one.
@@ -154,6 +162,9 @@ impl Error {
                 EntryFault::Malformed => "RESQLITE_ENTRY_MALFORMED",
                 EntryFault::NotCarried => "RESQLITE_ENTRY_NOT_CARRIED",
                 EntryFault::Refused => "RESQLITE_ENTRY_REFUSED",
+                EntryFault::RefusedAs(code) => code,
+                EntryFault::Overtaken => "RESQLITE_ENTRY_OVERTAKEN",
+                EntryFault::NotCommitted => "RESQLITE_ENTRY_NOT_COMMITTED",
                 EntryFault::Unanswered => "RESQLITE_ENTRY_UNANSWERED",
                 EntryFault::Position => "RESQLITE_ENTRY_POSITION",
                 EntryFault::Chain => "RESQLITE_ENTRY_CHAIN",
@@ -197,6 +208,17 @@ impl Error {
         ];
         let of_sqlite = self.sqlite().map(sqlite::Error::primary);
         of_sqlite.is_some_and(|primary| TRANSIENT.contains(&primary)) || matches!(self, Self::QueueFull)
+    }
+
+    /// Whether entries of others were first.
+    pub(crate) fn is_overtaken(&self) -> bool {
+        matches!(
+            self,
+            Self::Entry {
+                fault: EntryFault::Overtaken,
+                ..
+            }
+        )
     }
 
     /// The error of member `index` of several. The end of a request that was given up is not about a member.

@@ -74,8 +74,8 @@ impl Params {
         Self::packed(self.bytes[self.range].into(), 0..length)
     }
 
-    /// The packed sets.
-    pub(crate) fn as_bytes(&self) -> &[u8] {
+    /// The packed sets, from which [`packed`](Self::packed) makes the same parameters.
+    pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[self.range.clone()]
     }
 

@@ -1,13 +1,15 @@
 //! The entry gate: what decides, before each COMMIT, whether it may happen.
 
 use std::{
+    mem,
+    num::NonZeroU64,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use super::entry::Entry;
 use crate::core::{
-    error::{EntryFault, Error, Result},
+    error::{EntryFault, Error},
     limits,
     sync::{Condvar, Mutex, lock, wait_for},
 };
@@ -18,6 +20,12 @@ use crate::core::{
 /// All methods are called on the writer's thread, one after the other: while one runs, or while a verdict is awaited, no
 /// write goes on. Reads and live queries do. They must not call the database, which would wait for itself.
 pub trait EntryGate: Send {
+    /// What the entry that is shown next carries of the writes that have a [`tag`](crate::Write::tag). Not called if there
+    /// are none.
+    fn carries(&mut self, writes: &[Carried]) {
+        let _ = writes;
+    }
+
     /// A transaction is about to commit: all its statements have run. The writer waits until the verdict is given, here or
     /// later from another thread, for at most [`deadline`](Self::deadline). Without this method, all pass.
     fn before_commit(&mut self, entry: &Entry, verdict: Verdict) {
@@ -36,11 +44,29 @@ pub trait EntryGate: Send {
         let _ = entry;
     }
 
+    /// An entry that a [verdict](Verdict::overtaken) gave could not be applied.
+    fn not_applied(&mut self, entry: &Entry, error: &Error) {
+        let _ = (entry, error);
+    }
+
     /// How long a verdict may take. Afterwards the transaction is rolled back with [`EntryFault::Unanswered`], and a verdict
     /// comes too late.
     fn deadline(&self) -> Duration {
         limits::ENTRY_GATE
     }
+}
+
+/// A write with a tag, in a transaction that is about to commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Carried {
+    /// Its tag.
+    pub tag: NonZeroU64,
+    /// Rows that its statement inserted, updated or deleted; 0 if it has several statements.
+    pub changes: i64,
+    /// Row id of the last row inserted; 0 where none was.
+    pub last_insert_rowid: i64,
+    /// Its reply has more than these numbers: rows, or results of several statements.
+    pub has_more: bool,
 }
 
 /// The answer of an [`EntryGate`], which the writer waits for. To drop it is to refuse.
@@ -58,7 +84,8 @@ enum State {
     #[default]
     Open,
     Passed,
-    Refused(String),
+    Refused(EntryFault, String),
+    Overtaken(Vec<Entry>),
     /// The writer waits no more.
     TooLate,
 }
@@ -72,7 +99,19 @@ impl Verdict {
     /// Has the transaction rolled back. Those who wrote get [`EntryFault::Refused`] with this reason. Returns `false` if it
     /// was too late, and that has happened already.
     pub fn refuse(self, reason: impl Into<String>) -> bool {
-        self.decide(State::Refused(reason.into()))
+        self.decide(State::Refused(EntryFault::Refused, reason.into()))
+    }
+
+    /// As [`refuse`](Self::refuse), with a code that those who wrote find as [`Error::code`].
+    pub fn refuse_as(self, code: &'static str, reason: impl Into<String>) -> bool {
+        self.decide(State::Refused(EntryFault::RefusedAs(code), reason.into()))
+    }
+
+    /// These entries of others stand in the log from this position on. The transaction is rolled back, and they are applied.
+    /// Then writes run again, in their order, and are shown to the gate again; those that were cancelled by then do not. A
+    /// transaction of a caller fails with [`EntryFault::Overtaken`]: only its caller can run it again.
+    pub fn overtaken(self, by: Vec<Entry>) -> bool {
+        self.decide(State::Overtaken(by))
     }
 
     fn decide(&self, decision: State) -> bool {
@@ -88,39 +127,50 @@ impl Verdict {
 
 impl Drop for Verdict {
     fn drop(&mut self) {
-        self.decide(State::Refused("the entry gate gave no verdict".into()));
+        self.decide(State::Refused(
+            EntryFault::Refused,
+            "the entry gate gave no verdict".into(),
+        ));
     }
 }
 
+/// What the writer does after a verdict.
+pub(crate) enum Judged {
+    Passed,
+    Refused(Error),
+    /// It applies these first.
+    Overtaken(Vec<Entry>),
+}
+
 /// A verdict, and the function that waits for it.
-pub(crate) fn verdict(deadline: Duration) -> (Verdict, impl FnOnce() -> Result<()>) {
+pub(crate) fn verdict(deadline: Duration) -> (Verdict, impl FnOnce() -> Judged) {
     let waiting = Arc::<Waiting>::default();
     let verdict = Verdict(Arc::clone(&waiting));
     (verdict, move || waiting.wait(deadline))
 }
 
 impl Waiting {
-    fn wait(&self, patience: Duration) -> Result<()> {
+    fn wait(&self, patience: Duration) -> Judged {
         let start = Instant::now();
         let mut state = lock(&self.state);
         while matches!(*state, State::Open) {
             let left = patience.saturating_sub(start.elapsed());
             if left.is_zero() {
-                *state = State::TooLate;
                 break;
             }
             state = wait_for(&self.changed, state, left);
         }
-        match &*state {
-            State::Passed => Ok(()),
-            State::Refused(reason) => Err(Error::entry(EntryFault::Refused, reason.clone())),
+        match mem::replace(&mut *state, State::TooLate) {
+            State::Passed => Judged::Passed,
+            State::Overtaken(by) => Judged::Overtaken(by),
+            State::Refused(fault, reason) => Judged::Refused(Error::entry(fault, reason)),
             State::Open | State::TooLate => {
                 let message = format!(
                     "the entry gate gave no verdict within {} ms, so the transaction was rolled back; its entry may be in \
                      the log nevertheless",
                     patience.as_millis()
                 );
-                Err(Error::entry(EntryFault::Unanswered, message))
+                Judged::Refused(Error::entry(EntryFault::Unanswered, message))
             }
         }
     }

@@ -20,11 +20,11 @@ mod reader;
 mod tests;
 
 pub use entry::{Entry, Hash};
-pub use gate::{EntryGate, Verdict};
+pub use gate::{Carried, EntryGate, Verdict};
 pub use image::Image;
 pub use operation::{EntryColumn, EntryKey, EntryTable, Operation};
 pub use position::Position;
 
 pub(crate) use draft::{Draft, DraftMark};
-pub(crate) use gate::verdict;
+pub(crate) use gate::{Judged, verdict};
 pub(crate) use reader::Reader;

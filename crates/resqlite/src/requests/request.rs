@@ -1,6 +1,6 @@
 //! Requests of callers, and the replies to them.
 
-use std::{sync::Arc, time::Duration};
+use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
 use crate::{
     core::{
@@ -84,6 +84,8 @@ pub struct Write {
     pub integers: Integers,
     /// Ends the run early, as long as it is not committed.
     pub token: Token,
+    /// By which an [entry gate](crate::EntryGate::carries) tells it from others.
+    pub tag: Option<NonZeroU64>,
 }
 
 impl Write {
@@ -102,6 +104,7 @@ impl Write {
             durability,
             integers,
             token,
+            tag: None,
         }
     }
 }
@@ -147,6 +150,11 @@ impl WriteOp {
             Self::Query { limits, .. } => limits.as_deref(),
             _ => None,
         }
+    }
+
+    /// Whether it is a batch whose sets arrive while it runs.
+    pub(crate) fn arrives_in_parts(&self) -> bool {
+        matches!(self, Self::Batch { more: Some(_), .. })
     }
 
     /// The name of the method that asks for it.

@@ -31,7 +31,11 @@ impl ColumnLayout {
 
     /// Of the first columns of a statement.
     pub(crate) fn of_first(statement: &Statement, columns: usize) -> Arc<Self> {
-        let names = (0..columns).map(|column| statement.column_name(column)).collect();
+        Self::named((0..columns).map(|column| statement.column_name(column)).collect())
+    }
+
+    /// Of columns with these names.
+    pub fn named(names: Vec<String>) -> Arc<Self> {
         lock(&REGISTRY).intern(names, |id, names| Self {
             id,
             json_keys: json_keys(&names),

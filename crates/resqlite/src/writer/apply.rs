@@ -31,7 +31,7 @@ impl Writer {
     }
 
     /// Applies an entry in a transaction of its own; returns the number of the commit.
-    fn try_to_apply(&mut self, entry: &Entry) -> Result<u64> {
+    pub(super) fn try_to_apply(&mut self, entry: &Entry) -> Result<u64> {
         self.begin_to_apply()?;
         let applied = self.begin(Durability::Normal).and_then(|()| {
             let applied = self.apply_in_transaction(entry).and_then(|()| self.commit_now());

@@ -10,7 +10,7 @@ use crate::{
     commits::states::CommittedState,
     connection::{schemas, versions::Versions},
     core::{
-        error::{Error, Result},
+        error::{EntryFault, Error, Result},
         options::Durability,
         profile,
     },
@@ -79,7 +79,11 @@ impl Writer {
             Ok(_) => gate.committed(&entry),
             Err(_) => gate.failed(&entry),
         });
-        committed.map_err(|error| refuse_late(&self.recorder).err().unwrap_or(error))
+        committed.map_err(|error| {
+            let error = refuse_late(&self.recorder).err().unwrap_or(error);
+            let message = format!("the entry has passed the gate, and then COMMIT failed: {error}");
+            Error::entry(EntryFault::NotCommitted, message)
+        })
     }
 
     /// Commits without asking; returns the number of the commit.

@@ -1,9 +1,11 @@
 //! The entry of a transaction: drawn up while its statements run, and shown to the gate before COMMIT.
 
+use std::sync::Arc;
+
 use resqlite_live::fault::planted;
 use sqlite3_parser::dialect::TokenType::{TK_INTO, TK_PRAGMA, TK_VACUUM};
 
-use super::{Writer, job::GateJob};
+use super::{Writer, job::GateJob, unit::Done};
 use crate::{
     commits::recorder::Recorder,
     core::{
@@ -12,9 +14,9 @@ use crate::{
         sync::lock,
         tokens::tokens,
     },
-    entries::{Entry, EntryGate, Position, verdict},
+    entries::{Carried, Entry, EntryGate, Judged, Position, verdict},
     guard::{effects::Effects, pragmas},
-    requests::request::WriteOp,
+    requests::request::{Write, WriteOp},
 };
 
 /// SQLite's count of commits by others.
@@ -173,14 +175,69 @@ impl Writer {
         Ok(Some(entry))
     }
 
-    fn ask_gate(&self, entry: &Entry) -> Result<()> {
-        let mut gate = lock(&self.context.gate);
+    fn ask_gate(&mut self, entry: &Entry) -> Result<()> {
+        let carried = std::mem::take(&mut self.carried);
+        let context = Arc::clone(&self.context.gate);
+        let mut gate = lock(&context);
         let Some(gate) = &mut *gate else {
             return Ok(());
         };
+        if !carried.is_empty() {
+            gate.carries(&carried);
+        }
         let (verdict, wait) = verdict(gate.deadline());
         gate.before_commit(entry, verdict);
-        wait()
+        match wait() {
+            Judged::Passed => Ok(()),
+            Judged::Refused(error) => Err(error),
+            Judged::Overtaken(by) => {
+                self.overtaken_by = by;
+                let message = "entries of others stand in the log where that of this transaction should have, so it was \
+                               rolled back: run it again";
+                Err(Error::entry(EntryFault::Overtaken, message))
+            }
+        }
+    }
+
+    /// Notes which writes with tags the open transaction has.
+    pub(super) fn note_carried(&mut self, writes: &[&Write], done: &[Result<Done>]) {
+        if !self.recorder.exports() {
+            return;
+        }
+        let carried = writes.iter().zip(done).filter_map(|(write, done)| {
+            let (tag, done) = (write.tag?, done.as_ref().ok()?);
+            Some(match done {
+                Done::Write(rows, written) => Carried {
+                    tag,
+                    changes: written.changes,
+                    last_insert_rowid: written.last_insert_rowid,
+                    has_more: !rows.is_empty(),
+                },
+                Done::Results(_) => Carried {
+                    tag,
+                    changes: 0,
+                    last_insert_rowid: 0,
+                    has_more: true,
+                },
+            })
+        });
+        self.carried.clear();
+        self.carried.extend(carried);
+    }
+
+    /// Applies the entries by which a transaction was overtaken.
+    ///
+    /// # Errors
+    /// Why one of them could not be. The gate knows.
+    pub(super) fn apply_overtaking(&mut self) -> Result<()> {
+        let entries = std::mem::take(&mut self.overtaken_by);
+        let applied = entries.iter().try_for_each(|entry| {
+            self.try_to_apply(entry).map(drop).inspect_err(|error| {
+                self.tell_gate(|gate| gate.not_applied(entry, error));
+            })
+        });
+        self.end_apply();
+        applied
     }
 
     pub(super) fn tell_gate(&self, tell: impl FnOnce(&mut dyn EntryGate)) {

@@ -111,8 +111,26 @@ impl Writer {
         }
     }
 
-    /// Runs the writes in one transaction. A write that fails leaves nothing behind and the others go on.
+    /// Runs the writes in one transaction, again whenever entries of others were first.
     fn attempt(&mut self, writes: &[&Write]) -> Attempt {
+        loop {
+            match self.attempt_once(writes) {
+                Attempt::RolledBack { error, .. } if error.is_overtaken() => {
+                    if let Err(error) = self.apply_overtaking() {
+                        return Attempt::RolledBack { error, for_all: true };
+                    }
+                    // The sets of a batch that arrived while it ran are gone.
+                    if writes.iter().any(|write| write.op.arrives_in_parts()) {
+                        return Attempt::RolledBack { error, for_all: true };
+                    }
+                }
+                attempt => return attempt,
+            }
+        }
+    }
+
+    /// Runs the writes in one transaction. A write that fails leaves nothing behind and the others go on.
+    fn attempt_once(&mut self, writes: &[&Write]) -> Attempt {
         let tokens = writes.iter().map(|write| write.token.clone()).collect();
         self.connection.guard.interrupt.start_waiting(tokens);
         let durability = writes.iter().map(|write| write.durability).max();
@@ -153,6 +171,7 @@ impl Writer {
                 done => results.push(done),
             }
         }
+        self.note_carried(writes, &results);
         match self.commit() {
             Ok(commit) => {
                 if planted("neighbours_answer") {

@@ -64,7 +64,7 @@ use crate::{
         queue::Queue,
         sync::Mutex,
     },
-    entries::EntryGate,
+    entries::{Carried, Entry, EntryGate},
     reader::Readers,
     requests::holders::Holders,
 };
@@ -146,6 +146,10 @@ pub(super) struct Writer {
     data_version: Option<i64>,
     /// The connection is set up to apply entries.
     applies: bool,
+    /// The writes of the open transaction that have tags.
+    carried: Vec<Carried>,
+    /// What the gate has had applied before anything else.
+    overtaken_by: Vec<Entry>,
     /// The open transaction has changed what names mean.
     schema_touched: bool,
     /// ANALYZE has run in the open transaction.

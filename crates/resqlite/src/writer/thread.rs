@@ -178,6 +178,8 @@ impl Writer {
             wrote,
             data_version: None,
             applies: false,
+            carried: Vec::new(),
+            overtaken_by: Vec::new(),
             schema_touched: false,
             statistics_touched: false,
             files,

@@ -63,6 +63,8 @@ impl Writer {
         if foreign_keys_off {
             self.restore_foreign_keys();
         }
+        // If that fails, the gate knows, and so will the next transaction.
+        let _ = self.apply_overtaking();
         self.connection.guard.interrupt.set_session(None);
     }
 

@@ -232,6 +232,7 @@ fn a_batch_that_is_cancelled_leaves_nothing() {
     let endless = Write {
         op: WriteOp::Statements(statements),
         token: token.clone(),
+        tag: None,
         ..write("", false)
     };
     let (told, is_told) = std::sync::mpsc::channel();

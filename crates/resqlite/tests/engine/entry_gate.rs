@@ -263,7 +263,7 @@ fn a_table_that_writes_at_commit_is_refused_there() {
     };
     let failed = (0..40).find_map(|turn| insert(turn).err().map(|error| (turn, error)));
     let (turn, error) = failed.expect("FTS4 merges its index at last");
-    assert_eq!(error.code(), "RESQLITE_ENTRY_NOT_CARRIED", "{error}");
+    assert_eq!(error.code(), "RESQLITE_ENTRY_NOT_COMMITTED", "{error}");
     assert_eq!(failures.try_iter().collect::<Vec<_>>(), [turn as u64 + 1]);
     assert_eq!(fixture.integers("SELECT count(*) FROM f"), [turn as i64]);
 }

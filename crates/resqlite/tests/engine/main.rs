@@ -32,6 +32,7 @@ mod limits;
 mod live_queries;
 mod lost_files;
 mod opening;
+mod overtaken;
 mod panics;
 mod pragmas;
 mod readers;

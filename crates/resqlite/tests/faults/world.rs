@@ -255,6 +255,7 @@ impl World {
             durability: Durability::Full,
             integers: Integers::BigInt,
             token: Token::default(),
+            tag: None,
         };
         self.db().engine().write(write, Box::new(Teller(told)));
         (number, hear)

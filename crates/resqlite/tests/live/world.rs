@@ -225,6 +225,7 @@ impl World {
             durability: Durability::Normal,
             integers: Integers::BigInt,
             token: Token::default(),
+            tag: None,
         });
     }
 

@@ -338,6 +338,7 @@ fn write(work: WriteOp, full: bool) -> Write {
         durability: durability(full),
         integers: Integers::BigInt,
         token: Token::default(),
+        tag: None,
     }
 }
 

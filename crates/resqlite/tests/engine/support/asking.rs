@@ -79,6 +79,7 @@ pub fn write(sql: &str, full: bool) -> Write {
         },
         integers: Integers::BigInt,
         token: Token::default(),
+        tag: None,
     }
 }
 

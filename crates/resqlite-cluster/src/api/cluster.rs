@@ -1,0 +1,329 @@
+//! A node of a cluster, as programs use it.
+
+use std::{
+    sync::Arc,
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use resqlite::{Database, EntryFault, ParamSets, Params, Transaction, Value, WriteOp};
+use tokio::sync::oneshot;
+
+use crate::{
+    core::{
+        error::{Error, Result},
+        log::{Log, NodeName},
+        options::Options,
+        written::Written,
+    },
+    node::{self, Node},
+};
+
+/// A node of a cluster: a database that others have, too.
+///
+/// Reads and live queries are those of [`database`](Self::database), and see what this node has applied. A write is done when
+/// a majority has it on its disks, and this node shows it. The futures need no particular runtime.
+///
+/// ```
+/// use std::sync::Arc;
+/// use resqlite_cluster::{Cluster, NodeName, Options, fake::FakeLog};
+///
+/// # pollster::block_on(async {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+/// let log = FakeLog::new();
+/// let open = async |name: &str| {
+///     let options = Options::new(NodeName::new(name).unwrap());
+///     Cluster::open(&path(name), options, Arc::new(log.connect())).await
+/// };
+/// let (one, other) = (open("one").await?, open("other").await?);
+/// one.exec("CREATE TABLE users(name TEXT)").await?;
+/// let written = one.execute("INSERT INTO users VALUES (?)", ["Ada".into()]).await?;
+///
+/// other.after(written.position).await?;
+/// assert_eq!(other.database().select("SELECT name FROM users", ()).await?.len(), 1);
+/// # one.close().await?;
+/// # other.close().await?;
+/// # Ok::<(), resqlite_cluster::Error>(())
+/// # }).unwrap();
+/// ```
+pub struct Cluster {
+    node: Arc<Node>,
+    database: Arc<Database>,
+    thread: Option<ClusterThread>,
+}
+
+/// What this node does for the cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It appended the newest entry: others send their writes here.
+    Writer,
+    /// It applies what others append, and sends its writes there.
+    Follower,
+    /// It applies and writes nothing more.
+    Stopped,
+}
+
+/// How a node is doing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    /// What it does.
+    pub role: Role,
+    /// The position of its database.
+    pub applied: u64,
+    /// The newest position that it knows of.
+    pub newest: u64,
+    /// For how long it has known of entries that it has not applied.
+    pub behind: Duration,
+    /// The node that appended the newest entry that it has seen.
+    pub writer: Option<NodeName>,
+    /// Why it has stopped, for people.
+    pub stopped: Option<String>,
+}
+
+impl Cluster {
+    /// Opens a node. A new file begins from the newest snapshot in the log's store, or empty. A file with content, and a log
+    /// without entries, found a cluster: the others begin from that content.
+    ///
+    /// # Errors
+    /// The database's; [`Error::NoQuorum`] if a new file needs the log, and it is not reached; [`Error::File`] if the file
+    /// has content that did not come from the log.
+    pub async fn open(path: &str, options: Options, log: Arc<dyn Log>) -> Result<Self> {
+        let (thread, opened) = ClusterThread::start(path.to_owned(), options, log)?;
+        let (node, database) = opened.await.unwrap_or(Err(Error::Closed))?;
+        Ok(Self {
+            node,
+            database,
+            thread: Some(thread),
+        })
+    }
+
+    /// The database of this node, to read and to stream from. What is written to it directly is committed as by
+    /// [`execute`](Self::execute), but always by this node; its transactions fail with
+    /// [`EntryFault::Overtaken`] where another node was first.
+    pub fn database(&self) -> &Arc<Database> {
+        &self.database
+    }
+
+    /// Runs one statement that writes. It is done completely or not at all.
+    ///
+    /// # Errors
+    /// The database's; [`Error::NoQuorum`], [`Error::OutcomeUnknown`], [`Error::AnswerLost`], [`Error::Stopped`].
+    pub async fn execute(&self, sql: &str, params: impl Into<Params>) -> Result<Written> {
+        let op = WriteOp::Execute {
+            sql: sql.into(),
+            params: params.into(),
+        };
+        self.write_one(op).await
+    }
+
+    /// Runs one statement once per set of parameters, all or nothing.
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute).
+    pub async fn execute_batch(&self, sql: &str, sets: &[Vec<Value>]) -> Result<Written> {
+        let packed: Vec<_> = sets
+            .iter()
+            .flat_map(|set| Params::from(&**set).as_bytes().to_vec())
+            .collect();
+        let range = 0..packed.len();
+        let op = WriteOp::Batch {
+            sql: sql.into(),
+            first: ParamSets {
+                count: sets.len(),
+                params: Params::packed(packed.into(), range),
+            },
+            more: None,
+        };
+        self.write_one(op).await
+    }
+
+    /// Runs a script of many statements, all or nothing.
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute).
+    pub async fn exec(&self, script: &str) -> Result<()> {
+        self.write_one(WriteOp::Script(script.into())).await.map(drop)
+    }
+
+    /// Runs several statements of any kind as one write, all or nothing. Those that read see the writes before them.
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute).
+    pub async fn batch<'a>(
+        &self,
+        statements: impl IntoIterator<Item = (&'a str, Params)>,
+    ) -> Result<Vec<Written>> {
+        let op = WriteOp::Statements(statements.into_iter().collect());
+        let node = Arc::clone(&self.node);
+        self.node.on_thread(async move { node.write(op).await }).await
+    }
+
+    async fn write_one(&self, op: WriteOp) -> Result<Written> {
+        let node = Arc::clone(&self.node);
+        let written = self.node.on_thread(async move { node.write(op).await }).await?;
+        Ok(written.into_iter().next().unwrap_or_default())
+    }
+
+    /// Runs `body` in a transaction on this node. Where another node was first, it runs again from its start, on the new
+    /// state: up to `retries` times.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use resqlite_cluster::{Cluster, NodeName, Options, fake::FakeLog};
+    /// # pollster::block_on(async {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("app.db");
+    /// # let options = Options::new(NodeName::new("one").unwrap());
+    /// # let node = Cluster::open(path.to_str().unwrap(), options, Arc::new(FakeLog::new().connect())).await?;
+    /// # node.exec("CREATE TABLE t(a)").await?;
+    /// node.transaction(10, async |tx| {
+    ///     let count = tx.select("SELECT count(*) AS n FROM t", ()).await?;
+    ///     let count = count.first().unwrap().values()[0].clone();
+    ///     tx.execute("INSERT INTO t VALUES (?)", [count]).await
+    /// }).await?;
+    /// # node.close().await
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// The body's; as [`execute`](Self::execute). After the last retry, the database's with [`EntryFault::Overtaken`].
+    pub async fn transaction<T>(
+        &self,
+        retries: usize,
+        body: impl AsyncFn(&Transaction) -> resqlite::Result<T>,
+    ) -> Result<T> {
+        let mut left = retries;
+        loop {
+            let was_overtaken = |error: &resqlite::Error| {
+                matches!(
+                    error,
+                    resqlite::Error::Entry {
+                        fault: EntryFault::Overtaken,
+                        ..
+                    }
+                )
+            };
+            match self.database.transaction(&body).await {
+                Err(error) if left > 0 && was_overtaken(&error) => left -= 1,
+                done => return Ok(done?),
+            }
+        }
+    }
+
+    /// Waits until this node shows everything that any node has acknowledged before this call; returns the position.
+    ///
+    /// # Errors
+    /// [`Error::NoQuorum`], [`Error::Stopped`].
+    pub async fn fresh(&self) -> Result<u64> {
+        let node = Arc::clone(&self.node);
+        let fresh = async move {
+            let last = node.last().await?;
+            node.reach(last).await.map(|()| last)
+        };
+        self.node.on_thread(fresh).await
+    }
+
+    /// Waits until this node shows a position that another node has named. Give up by dropping the future.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn after(&self, position: u64) -> Result<()> {
+        let node = Arc::clone(&self.node);
+        self.node
+            .on_thread(async move { node.reach(position).await })
+            .await
+    }
+
+    /// Puts a snapshot into the log's store now; returns its position.
+    ///
+    /// # Errors
+    /// The database's at the copy; [`Error::Log`], [`Error::NoQuorum`].
+    pub async fn snapshot(&self) -> Result<u64> {
+        let (node, database) = (Arc::clone(&self.node), Arc::clone(&self.database));
+        self.node
+            .on_thread(async move { node.put_snapshot(&database).await })
+            .await
+    }
+
+    /// How this node is doing.
+    pub fn status(&self) -> Status {
+        self.node.tell(|state, _| {
+            let protocol = &state.protocol;
+            let writer = protocol.writer();
+            let role = match protocol.stopped() {
+                Some(_) => Role::Stopped,
+                None if writer.is_some_and(|run| *run == self.node.run) => Role::Writer,
+                None => Role::Follower,
+            };
+            Status {
+                role,
+                applied: protocol.applied().position,
+                newest: protocol.newest(),
+                behind: state
+                    .behind
+                    .map_or(Duration::ZERO, |since| Instant::now() - since),
+                writer: writer.map(|run| run.node.clone()),
+                stopped: protocol.stopped().map(ToString::to_string),
+            }
+        })
+    }
+
+    /// Closes the node. Writes that wait for the log fail; their outcome is not known.
+    ///
+    /// # Errors
+    /// None at present; the type leaves room.
+    pub async fn close(self) -> Result<()> {
+        drop(self);
+        Ok(())
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.node.close();
+        drop(self.thread.take());
+    }
+}
+
+/// The thread on which the node waits for the log.
+struct ClusterThread {
+    ends: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+type Opened = Result<(Arc<Node>, Arc<Database>)>;
+
+impl ClusterThread {
+    fn start(path: String, options: Options, log: Arc<dyn Log>) -> Result<(Self, oneshot::Receiver<Opened>)> {
+        let (ends, ended) = oneshot::channel();
+        let (opens, opened) = oneshot::channel();
+        let body = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let Ok(runtime) = runtime else { return };
+            runtime.block_on(async {
+                tokio::pin!(ended);
+                tokio::select! {
+                    // Whoever gave up waiting is gone.
+                    opened = node::open(&path, options, log) => drop(opens.send(opened)),
+                    _ = &mut ended => return,
+                }
+                let _ = ended.await;
+            });
+        };
+        let thread = thread::Builder::new().name("resqlite-cluster".into()).spawn(body);
+        let thread = thread.map_err(|_| resqlite::Error::WorkerDied)?;
+        let ends = Some(ends);
+        let thread = Some(thread);
+        Ok((Self { ends, thread }, opened))
+    }
+}
+
+impl Drop for ClusterThread {
+    fn drop(&mut self) {
+        drop(self.ends.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

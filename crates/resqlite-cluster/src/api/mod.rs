@@ -1,0 +1,4 @@
+//! What programs use.
+
+pub(crate) mod cluster;
+pub mod fake;

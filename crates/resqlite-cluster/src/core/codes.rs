@@ -1,0 +1,12 @@
+//! What programs find as the code of an error.
+
+/// A majority of the log was not reached in time. The write has not happened.
+pub(crate) const NO_QUORUM: &str = "RESQLITE_NO_QUORUM";
+/// Whether the write has happened is not known.
+pub(crate) const OUTCOME_UNKNOWN: &str = "RESQLITE_OUTCOME_UNKNOWN";
+/// The log and this node have different histories.
+pub(crate) const LOG_DIVERGED: &str = "RESQLITE_LOG_DIVERGED";
+/// The log has let go of entries that this node needs.
+pub(crate) const FELL_BEHIND: &str = "RESQLITE_FELL_BEHIND";
+/// The entry is larger than the log takes.
+pub(crate) const TOO_LARGE: &str = "RESQLITE_ENTRY_TOO_LARGE";

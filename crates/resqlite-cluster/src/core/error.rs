@@ -1,0 +1,105 @@
+//! What can go wrong with a cluster, in the words that users read.
+
+use std::fmt;
+
+use super::{codes, log::LogError};
+
+/// The result of a call into a cluster.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of a cluster. [`code`](Error::code) names it for programs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The database refused, here: the write has not happened, unless its code says so.
+    Database(resqlite::Error),
+    /// The database refused, on the node that ran the write.
+    Elsewhere {
+        /// The code of its error.
+        code: String,
+        /// Its message.
+        message: String,
+    },
+    /// A majority of the log was not reached in time. Nothing has happened.
+    NoQuorum(String),
+    /// Whether the write has happened is not known: read before you write again.
+    OutcomeUnknown(String),
+    /// The write has happened, at this position; its answer was lost with the node that ran it.
+    AnswerLost {
+        /// Where it stands in the log.
+        position: u64,
+    },
+    /// This node has stopped: the log has another history than it has, or has let go of what it needs.
+    Stopped {
+        /// `RESQLITE_LOG_DIVERGED` or `RESQLITE_FELL_BEHIND`.
+        code: &'static str,
+        /// Why, and what to do.
+        message: String,
+    },
+    /// The log cannot do what it must.
+    Log(LogError),
+    /// A file cannot be used for a cluster.
+    File(String),
+    /// The cluster is closed.
+    Closed,
+}
+
+impl Error {
+    /// The name of the error for programs.
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Database(error) => error.code(),
+            Self::Elsewhere { code, .. } => code,
+            Self::NoQuorum(_) => codes::NO_QUORUM,
+            Self::OutcomeUnknown(_) => codes::OUTCOME_UNKNOWN,
+            Self::AnswerLost { .. } => "RESQLITE_ANSWER_LOST",
+            Self::Stopped { code, .. } => code,
+            Self::Log(_) => "RESQLITE_LOG",
+            Self::File(_) => "RESQLITE_CLUSTER_FILE",
+            Self::Closed => "RESQLITE_CLOSED",
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Database(error) => error.fmt(f),
+            Self::Elsewhere { message, .. }
+            | Self::NoQuorum(message)
+            | Self::OutcomeUnknown(message)
+            | Self::Stopped { message, .. }
+            | Self::File(message) => f.write_str(message),
+            Self::AnswerLost { position } => write!(
+                f,
+                "the write was committed at position {position}, and the node that ran it was lost before it could answer"
+            ),
+            Self::Log(error) => error.fmt(f),
+            Self::Closed => f.write_str("the cluster is closed"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<resqlite::Error> for Error {
+    /// What the gate has refused says so by its code.
+    fn from(error: resqlite::Error) -> Self {
+        let message = error.to_string();
+        match error.code() {
+            codes::NO_QUORUM => Self::NoQuorum(message),
+            codes::OUTCOME_UNKNOWN | "RESQLITE_ENTRY_NOT_COMMITTED" => Self::OutcomeUnknown(message),
+            code @ (codes::LOG_DIVERGED | codes::FELL_BEHIND) => Self::Stopped { code, message },
+            _ => Self::Database(error),
+        }
+    }
+}
+
+impl From<LogError> for Error {
+    fn from(error: LogError) -> Self {
+        match error {
+            LogError::Unreachable(why) | LogError::Unknown(why) => Self::NoQuorum(why),
+            error => Self::Log(error),
+        }
+    }
+}

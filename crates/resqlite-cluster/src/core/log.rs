@@ -1,0 +1,173 @@
+//! The seam: what a cluster needs of the engine beneath it.
+
+use std::{any::Any, fmt, path::Path, sync::Arc};
+
+use bytes::Bytes;
+use futures_util::{future::BoxFuture, stream::BoxStream};
+
+/// An ordered, replicated log with compare-and-append. Positions are dense and begin at 1.
+///
+/// What `read` and `tail` give must be taken by a majority and on its disks: it must never be another one later. A `read` may
+/// be late, and know nothing yet of a position that is taken.
+pub trait Log: Send + Sync + 'static {
+    /// Appends the bytes at exactly this position, which must be the next one.
+    ///
+    /// # Errors
+    /// [`LogError::Unreachable`] and [`LogError::TooLarge`] say that the log has not taken them. After every other error, it
+    /// may have, or may still do so.
+    fn append(&self, position: u64, bytes: Bytes) -> BoxFuture<'_, Result<Append, LogError>>;
+
+    /// The bytes at a position; `None` if nothing stands there yet.
+    ///
+    /// # Errors
+    /// [`LogError::Purged`], or the log cannot be asked.
+    fn read(&self, position: u64) -> BoxFuture<'_, Result<Option<Bytes>, LogError>>;
+
+    /// The entries from a position on, as they come, without gaps. Ends with an error where it must be begun anew.
+    fn tail(&self, from: u64) -> BoxStream<'_, Result<(u64, Bytes), LogError>>;
+
+    /// The position of the last entry, asked of a majority: not older than this call. 0 for a log without entries.
+    ///
+    /// # Errors
+    /// The log cannot be asked.
+    fn last(&self) -> BoxFuture<'_, Result<u64, LogError>>;
+
+    /// Puts a snapshot of the database under the position that it has.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the log cannot keep it.
+    fn put_snapshot(&self, position: u64, file: &Path) -> BoxFuture<'_, Result<(), LogError>>;
+
+    /// Writes the newest snapshot into a file that is new; returns its position, or `None` if there is no snapshot.
+    ///
+    /// # Errors
+    /// The file cannot be written, or the log cannot be asked.
+    fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<u64>, LogError>>;
+
+    /// Lets go of the entries up to this position, and of the snapshots below it.
+    ///
+    /// # Errors
+    /// The log cannot be asked.
+    fn purge(&self, up_to: u64) -> BoxFuture<'_, Result<(), LogError>>;
+
+    /// Sends a request to a node and awaits its answer.
+    ///
+    /// # Errors
+    /// [`LogError::Unreachable`] says that the node has not got the request, as when nobody serves under this name. After
+    /// every other error, it may have, or may still get it.
+    fn request(&self, node: &NodeName, bytes: Bytes) -> BoxFuture<'_, Result<Bytes, LogError>>;
+
+    /// Serves the requests to a node, until the [`Serving`] is dropped.
+    ///
+    /// # Errors
+    /// The log cannot be asked.
+    fn serve(&self, node: &NodeName, handler: Arc<dyn Handler>) -> BoxFuture<'_, Result<Serving, LogError>>;
+}
+
+/// What became of an append.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Append {
+    /// The bytes stand at the position, for ever.
+    Taken,
+    /// The position is not the next one. The same bytes may stand there from an earlier try.
+    Refused,
+}
+
+/// Why the log gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LogError {
+    /// It was not reached: nothing has happened.
+    Unreachable(String),
+    /// It was reached, perhaps, and no answer came: whether anything has happened is not known.
+    Unknown(String),
+    /// What stood there was let go of.
+    Purged {
+        /// The first position that is there.
+        first: u64,
+    },
+    /// The bytes are more than it takes.
+    TooLarge {
+        /// How many it takes.
+        limit: usize,
+    },
+    /// It cannot do what it must: a setting is wrong, a file cannot be written.
+    Unfit(String),
+}
+
+impl fmt::Display for LogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable(why) => write!(f, "the log was not reached: {why}"),
+            Self::Unknown(why) => write!(f, "the log did not answer: {why}"),
+            Self::Purged { first } => write!(f, "the log has let go of what stands before position {first}"),
+            Self::TooLarge { limit } => write!(f, "the log takes no more than {limit} bytes at once"),
+            Self::Unfit(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for LogError {}
+
+/// The name of a node: 1 to 64 letters, digits, `-` and `_`, so that it can be part of a subject or a key. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeName(Arc<str>);
+
+impl NodeName {
+    /// The most bytes that a name has.
+    pub const MAX: usize = 64;
+
+    /// `None` if it is no name for a node.
+    ///
+    /// ```
+    /// use resqlite_cluster::NodeName;
+    ///
+    /// assert_eq!(NodeName::new("berlin-1").unwrap().as_str(), "berlin-1");
+    /// assert_eq!(NodeName::new("berlin.1"), None);
+    /// ```
+    pub fn new(name: &str) -> Option<Self> {
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        let is_name = (1..=Self::MAX).contains(&name.len()) && name.bytes().all(is_allowed);
+        is_name.then(|| Self(name.into()))
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for NodeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for NodeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+/// Answers the requests to a node.
+pub trait Handler: Send + Sync + 'static {
+    /// Answers one request. Requests may come at the same time, and one may come twice.
+    fn handle(&self, request: Bytes) -> BoxFuture<'static, Bytes>;
+}
+
+/// Requests to a node are served until this is dropped.
+#[must_use = "nothing is served any more when it is dropped"]
+pub struct Serving(#[expect(dead_code, reason = "it is kept to be dropped")] Box<dyn Any + Send + Sync>);
+
+impl Serving {
+    /// `guard`: ends the serving when it is dropped.
+    pub fn new(guard: impl Any + Send + Sync) -> Self {
+        Self(Box::new(guard))
+    }
+}
+
+impl fmt::Debug for Serving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Serving")
+    }
+}

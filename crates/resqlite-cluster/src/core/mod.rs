@@ -1,0 +1,7 @@
+//! What everything here speaks of: the seam, options, errors, results.
+
+pub(crate) mod codes;
+pub(crate) mod error;
+pub(crate) mod log;
+pub(crate) mod options;
+pub(crate) mod written;

@@ -1,0 +1,69 @@
+//! How a node is opened.
+
+use std::time::Duration;
+
+use super::log::NodeName;
+
+/// How a node is opened.
+///
+/// ```
+/// use resqlite_cluster::{NodeName, Options};
+///
+/// let options = Options { snapshot_every: None, ..Options::new(NodeName::new("berlin-1").unwrap()) };
+/// # let _ = options;
+/// ```
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The name of this node. No two nodes may have the same at the same time.
+    pub node: NodeName,
+    /// How the database is opened. Its durability may stay as it is: the log is on the disks of a majority before a write is
+    /// acknowledged, and a node that loses its last commits finds them there.
+    pub database: resqlite::Options,
+    /// How long a write waits for the log; then it fails. Default 10 s.
+    pub write_timeout: Duration,
+    /// How long the log may take for one call; then it is asked again. Default 2 s.
+    pub log_timeout: Duration,
+    /// How long another node may take to run a write; then this node takes the writing over. Default 1.5 s.
+    pub forward_timeout: Duration,
+    /// How long the tail of the log may be silent, until it is looked after. Default 1 s.
+    pub tail_timeout: Duration,
+    /// The entries after which this node puts a snapshot into the log's store; `None`: never. Default 100,000.
+    pub snapshot_every: Option<u64>,
+}
+
+impl Options {
+    /// The default options of a node of this name.
+    pub fn new(node: NodeName) -> Self {
+        Self {
+            node,
+            database: resqlite::Options::default(),
+            write_timeout: Duration::from_secs(10),
+            log_timeout: Duration::from_secs(2),
+            forward_timeout: Duration::from_millis(1500),
+            tail_timeout: Duration::from_secs(1),
+            snapshot_every: Some(100_000),
+        }
+    }
+
+    pub(crate) fn patience(&self) -> Patience {
+        Patience {
+            write: self.write_timeout,
+            retry: RETRY,
+            tail: self.tail_timeout,
+        }
+    }
+}
+
+/// Between two tries.
+pub(crate) const RETRY: Duration = Duration::from_millis(50);
+
+/// How long things may take, for the protocol.
+#[derive(Debug, Clone)]
+pub(crate) struct Patience {
+    /// Until a write fails that the log does not take.
+    pub(crate) write: Duration,
+    /// Between two tries.
+    pub(crate) retry: Duration,
+    /// Until a silent tail is looked after.
+    pub(crate) tail: Duration,
+}

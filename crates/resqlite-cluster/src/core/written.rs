@@ -1,0 +1,26 @@
+//! What a write did.
+
+use std::sync::Arc;
+
+use resqlite::{ColumnLayout, Rows};
+
+/// What a statement that writes did.
+#[derive(Debug, Clone, Default)]
+pub struct Written {
+    /// The rows of `RETURNING`; empty otherwise.
+    pub rows: Rows,
+    /// Rows inserted, updated or deleted by the statement itself.
+    pub changes: i64,
+    /// Row id of the last row inserted; 0 where none was.
+    pub last_insert_rowid: i64,
+    /// The node that was asked shows the write at this position of the log, and so does every other from there on.
+    pub position: u64,
+}
+
+/// The same, with its rows as they travel.
+#[derive(Debug, Default)]
+pub(crate) struct Packed {
+    pub(crate) changes: i64,
+    pub(crate) last_insert_rowid: i64,
+    pub(crate) rows: Vec<(Arc<ColumnLayout>, Box<[u8]>)>,
+}

@@ -1,0 +1,335 @@
+//! Does what the protocol wants, and tells it what came of it.
+
+use std::{
+    collections::HashMap,
+    future::Future,
+    num::NonZeroU64,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Instant,
+};
+
+use resqlite::{Engine, EntryFault, Token, Verdict};
+use tokio::{
+    runtime::Handle,
+    sync::{Notify, oneshot, watch},
+    task::AbortHandle,
+};
+
+use crate::{
+    core::{
+        codes,
+        error::{Error, Result},
+        log::{Log, LogError},
+        options::Options,
+    },
+    protocol::{
+        Action, Failure, Logged, Protocol, Refusal, RequestId, Run, Settled, Source, Time, Unapplied,
+    },
+    wire::{Answer, entry_in, open_envelope},
+};
+
+/// The code of a node that is closed.
+pub(super) const CLOSED: &str = "RESQLITE_CLOSED";
+
+/// What is known about a write that another node was asked to run.
+pub(super) enum Outcome {
+    Answer(Answer),
+    Settled(Settled),
+}
+
+/// A write of another node that runs here.
+pub(super) struct Serving {
+    pub(super) id: RequestId,
+    pub(super) base: u64,
+    pub(super) token: Token,
+}
+
+/// What changes while a node runs; behind one lock. Nothing is awaited while it is held.
+pub(crate) struct State {
+    pub(crate) protocol: Protocol,
+    /// What the transaction at the gate waits for.
+    pub(super) verdict: Option<Verdict>,
+    pub(super) requests: HashMap<NonZeroU64, oneshot::Sender<Outcome>>,
+    pub(super) served: HashMap<NonZeroU64, Serving>,
+    /// The last number of a request, or of a write of another node.
+    pub(super) numbers: u64,
+    /// Since when the database has not had what the log has.
+    pub(crate) behind: Option<Instant>,
+}
+
+/// A node.
+pub(crate) struct Node {
+    pub(crate) options: Options,
+    pub(crate) run: Run,
+    /// The file of the database.
+    pub(super) file: PathBuf,
+    pub(super) log: Arc<dyn Log>,
+    pub(super) engine: Weak<Engine>,
+    runtime: Handle,
+    started: Instant,
+    state: Mutex<State>,
+    /// The position of the database.
+    pub(super) applied: watch::Sender<u64>,
+    pub(super) stopped: watch::Sender<Option<Refusal>>,
+    pub(super) restart_tail: Notify,
+    tasks: Mutex<Vec<AbortHandle>>,
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Node {
+    pub(super) fn new(
+        options: Options,
+        run: Run,
+        file: PathBuf,
+        log: Arc<dyn Log>,
+        engine: Weak<Engine>,
+        at: resqlite::Position,
+    ) -> Arc<Self> {
+        let protocol = Protocol::new(run.clone(), at, options.patience());
+        Arc::new(Self {
+            options,
+            run,
+            file,
+            log,
+            engine,
+            runtime: Handle::current(),
+            started: Instant::now(),
+            state: Mutex::new(State {
+                protocol,
+                verdict: None,
+                requests: HashMap::new(),
+                served: HashMap::new(),
+                numbers: 0,
+                behind: None,
+            }),
+            applied: watch::Sender::new(at.position),
+            stopped: watch::Sender::new(None),
+            restart_tail: Notify::new(),
+            tasks: Mutex::default(),
+        })
+    }
+
+    pub(super) fn now(&self) -> Time {
+        self.started.elapsed()
+    }
+
+    /// Runs something until the node is closed.
+    pub(super) fn keep_running(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let task = self.runtime.spawn(task);
+        lock(&self.tasks).push(task.abort_handle());
+    }
+
+    /// Runs something to its end.
+    pub(super) fn keep_asking(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.runtime.spawn(task);
+    }
+
+    /// Runs something on the thread of the node.
+    pub(crate) async fn on_thread<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        self.runtime.spawn(work).await.unwrap_or(Err(Error::Closed))
+    }
+
+    /// Tells the protocol something, and does what it wants then.
+    pub(crate) fn tell<T>(self: &Arc<Self>, tell: impl FnOnce(&mut State, Time) -> T) -> T {
+        let mut state = lock(&self.state);
+        let told = tell(&mut state, self.now());
+        while let Some(action) = state.protocol.next_action() {
+            self.act(&mut state, action);
+        }
+        let (applied, newest) = (state.protocol.applied().position, state.protocol.newest());
+        if applied >= newest {
+            state.behind = None;
+        } else if state.behind.is_none() {
+            state.behind = Some(Instant::now());
+        }
+        drop(state);
+        // Another thread may have told a later one already.
+        self.applied.send_if_modified(|known| {
+            let is_later = applied > *known;
+            *known = applied.max(*known);
+            is_later
+        });
+        told
+    }
+
+    fn act(self: &Arc<Self>, state: &mut State, action: Action) {
+        match action {
+            Action::Append(number, position, logged) => self.append(number, position, &logged),
+            Action::Read(position) => self.read(position),
+            Action::AskEnd(had) => self.ask_end(had),
+            Action::Pass => {
+                state.verdict.take().map(Verdict::pass);
+            }
+            Action::Overtaken(by) => {
+                let by = by.iter().map(|logged| entry_in(logged)).collect();
+                state.verdict.take().map(|verdict| verdict.overtaken(by));
+            }
+            Action::Refuse(refusal) => {
+                if let Some(verdict) = state.verdict.take() {
+                    verdict.refuse_as(refusal.code, refusal.message);
+                }
+            }
+            Action::Apply(logged) => self.apply(&logged),
+            Action::CancelBelow(position) => {
+                let before = state.served.values().filter(|served| served.base < position);
+                before.for_each(|served| served.token.cancel());
+            }
+            Action::Settled(number, settled) => {
+                if let Some(waits) = state.requests.remove(&number) {
+                    let _ = waits.send(Outcome::Settled(settled));
+                }
+            }
+            Action::TakeOver => self.take_over(),
+            Action::RestartTail => self.restart_tail.notify_one(),
+            Action::Stopped(refusal) => {
+                self.stopped.send_replace(Some(refusal));
+            }
+        }
+    }
+
+    /// Asks the log, and tells the protocol what came of it.
+    fn ask<T: Send + 'static>(
+        self: &Arc<Self>,
+        question: impl Future<Output = Result<T, LogError>> + Send + 'static,
+        tell: impl FnOnce(&mut State, Time, Result<T, LogError>) + Send + 'static,
+    ) {
+        let node = Arc::clone(self);
+        self.runtime.spawn(async move {
+            let asked = tokio::time::timeout(node.options.log_timeout, question).await;
+            let answer = asked.unwrap_or_else(|_| Err(LogError::Unknown("it took too long".into())));
+            node.tell(|state, now| tell(state, now, answer));
+        });
+    }
+
+    fn append(self: &Arc<Self>, number: u64, position: u64, logged: &Logged) {
+        let (log, bytes) = (Arc::clone(&self.log), logged.bytes.clone());
+        let size = bytes.len();
+        let append = async move { log.append(position, bytes).await };
+        self.ask(append, move |state, now, answer| {
+            let outcome = answer.map_err(|error| failure(error, size));
+            state.protocol.appended(now, number, outcome);
+        });
+    }
+
+    fn read(self: &Arc<Self>, position: u64) {
+        let log = Arc::clone(&self.log);
+        let read = async move { log.read(position).await };
+        self.ask(read, move |state, now, answer| match answer {
+            Ok(Some(bytes)) => state.has_read(now, Source::Read, position, bytes),
+            Ok(None) => state.protocol.absent(position),
+            Err(LogError::Purged { first }) if first > position => state.protocol.purged(first),
+            Err(_) => state.protocol.unread(now),
+        });
+    }
+
+    fn ask_end(self: &Arc<Self>, had: u64) {
+        let log = Arc::clone(&self.log);
+        let last = async move { log.last().await };
+        self.ask(last, move |state, now, answer| match answer {
+            Ok(end) => state.protocol.ends(now, had, end),
+            Err(_) => state.protocol.unread(now),
+        });
+    }
+
+    fn apply(self: &Arc<Self>, logged: &Logged) {
+        let Some(engine) = self.engine.upgrade() else {
+            return;
+        };
+        let (node, position) = (Arc::clone(self), logged.link.position);
+        // It may be called at once, and this node's lock is held.
+        let done = move |applied: resqlite::Result<u64>| {
+            if let Err(error) = applied {
+                let runtime = node.runtime.clone();
+                runtime.spawn(async move { node.not_applied(position, &error) });
+            }
+        };
+        engine.apply(entry_in(logged), Box::new(done));
+    }
+
+    /// The database could not apply an entry.
+    pub(super) fn not_applied(self: &Arc<Self>, position: u64, error: &resqlite::Error) {
+        let why = match error {
+            resqlite::Error::Entry {
+                fault: EntryFault::Position,
+                ..
+            } => Unapplied::Position,
+            resqlite::Error::Entry {
+                fault: EntryFault::Chain | EntryFault::Row | EntryFault::NotCarried | EntryFault::Malformed,
+                message,
+            } => Unapplied::Misfit(message.clone()),
+            error => Unapplied::Later(error.to_string()),
+        };
+        self.tell(|state, now| state.protocol.not_applied(now, position, why));
+    }
+
+    fn take_over(self: &Arc<Self>) {
+        let node = Arc::clone(self);
+        self.runtime.spawn(async move {
+            // If it fails, it is tried again as long as requests are in doubt.
+            let _ = node.write_turn().await;
+            node.tell(|state, _| state.protocol.took_over());
+        });
+    }
+
+    /// Waits until the database has this position.
+    pub(crate) async fn reach(&self, position: u64) -> Result<()> {
+        let (mut applied, mut stopped) = (self.applied.subscribe(), self.stopped.subscribe());
+        tokio::select! {
+            biased;
+            reached = applied.wait_for(|applied| *applied >= position) => {
+                reached.map(drop).map_err(|_| Error::Closed)
+            }
+            stopped = stopped.wait_for(Option::is_some) => Err(match stopped.as_deref() {
+                Ok(Some(Refusal { code, message })) if *code != CLOSED => {
+                    Error::Stopped { code, message: message.clone() }
+                }
+                _ => Error::Closed,
+            }),
+        }
+    }
+
+    /// Ends everything. The transaction at the gate is refused, or its outcome is unknown; and so is that of requests.
+    pub(crate) fn close(self: &Arc<Self>) {
+        lock(&self.tasks).drain(..).for_each(|task| task.abort());
+        self.tell(|state, _| state.protocol.stop(CLOSED, Error::Closed.to_string()));
+    }
+}
+
+impl State {
+    /// The log has told what stands at a position.
+    pub(super) fn has_read(&mut self, now: Time, source: Source, position: u64, bytes: bytes::Bytes) {
+        if source == Source::Tail && self.protocol.has_passed(now, position) {
+            return;
+        }
+        match open_envelope(bytes) {
+            Ok(logged) => self.protocol.received(now, source, position, logged),
+            Err(what) => self.protocol.diverged(&format!("at position {position}: {what}")),
+        }
+    }
+
+    pub(super) fn next_number(&mut self) -> NonZeroU64 {
+        self.numbers += 1;
+        NonZeroU64::new(self.numbers).expect("it was increased")
+    }
+}
+
+fn failure(error: LogError, size: usize) -> Failure {
+    match error {
+        LogError::Unreachable(why) => Failure::NotSent(why),
+        LogError::TooLarge { limit } => Failure::Never(Refusal {
+            code: codes::TOO_LARGE,
+            message: format!(
+                "the transaction makes an entry of {size} bytes, and the log takes no more than {limit}: write less at \
+                 once, or allow the log more"
+            ),
+        }),
+        error => Failure::Unknown(error.to_string()),
+    }
+}

@@ -1,0 +1,68 @@
+//! The entry gate of the database: the writer's thread asks, and is told.
+
+use std::{sync::Arc, time::Duration};
+
+use resqlite::{Carried, Entry, EntryGate, Position, Verdict};
+
+use super::Node;
+use crate::{protocol::Served, wire::envelope};
+
+/// The gate of a node.
+pub(super) struct Gate {
+    node: Arc<Node>,
+    /// What the next entry carries of the writes of other nodes.
+    served: Vec<Served>,
+}
+
+impl Gate {
+    pub(super) fn new(node: &Arc<Node>) -> Self {
+        Self {
+            node: Arc::clone(node),
+            served: Vec::new(),
+        }
+    }
+}
+
+impl EntryGate for Gate {
+    fn carries(&mut self, writes: &[Carried]) {
+        let served = self.node.tell(|state, _| {
+            let id = |write: &Carried| {
+                Some(Served {
+                    id: state.served.get(&write.tag)?.id.clone(),
+                    changes: write.changes,
+                    last_insert_rowid: write.last_insert_rowid,
+                    has_more: write.has_more,
+                })
+            };
+            writes.iter().filter_map(id).collect()
+        });
+        self.served = served;
+    }
+
+    fn before_commit(&mut self, entry: &Entry, verdict: Verdict) {
+        let served = std::mem::take(&mut self.served);
+        let logged = Arc::new(envelope(entry, self.node.run.clone(), served));
+        self.node.tell(|state, now| {
+            state.verdict = Some(verdict);
+            state.protocol.asked(now, logged);
+        });
+    }
+
+    fn committed(&mut self, entry: &Entry) {
+        self.node
+            .tell(|state, _| state.protocol.committed(Position::of(entry)));
+    }
+
+    fn failed(&mut self, _: &Entry) {
+        self.node.tell(|state, now| state.protocol.not_committed(now));
+    }
+
+    fn not_applied(&mut self, entry: &Entry, error: &resqlite::Error) {
+        self.node.not_applied(entry.position(), error);
+    }
+
+    /// The protocol answers in time.
+    fn deadline(&self) -> Duration {
+        Duration::MAX
+    }
+}

@@ -1,0 +1,19 @@
+//! A node: the protocol, driven by what really happens.
+//!
+//! ```text
+//! gate       the writer's thread of the database asks, and is told
+//! driver     does what the protocol wants, and tells it what came of it
+//! tail       what the log tells, as it comes
+//! writes     a write, here or elsewhere; requests of other nodes
+//! snapshots  copies of the database, to begin from
+//! opening    from nothing to a node that has caught up
+//! ```
+
+mod driver;
+mod gate;
+mod opening;
+mod snapshots;
+mod tail;
+mod writes;
+
+pub(crate) use self::{driver::Node, opening::open};

@@ -1,0 +1,87 @@
+//! Copies of the database in the log's store, to begin from.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use resqlite::{BackupOptions, Database, Value};
+
+use super::Node;
+use crate::core::error::{Error, Result};
+
+impl Node {
+    /// Puts a snapshot into the log's store whenever it is due, and lets go of what is older than the one before.
+    pub(super) async fn keep_snapshots(self: Arc<Self>, database: Arc<Database>, every: u64) {
+        let mut applied = self.applied.subscribe();
+        let (mut next, mut before) = (*applied.borrow() + every, None);
+        while applied.wait_for(|applied| *applied >= next).await.is_ok() {
+            next = *applied.borrow() + every;
+            // What fails now is due again later.
+            let Ok(position) = self.put_snapshot(&database).await else {
+                continue;
+            };
+            next = position + every;
+            if let Some(up_to) = before.replace(position) {
+                let _ = self.log.purge(up_to).await;
+            }
+        }
+    }
+
+    /// Puts a snapshot into the log's store; returns its position.
+    pub(crate) async fn put_snapshot(&self, database: &Database) -> Result<u64> {
+        let copy = Temporary::beside(&self.file);
+        let options = BackupOptions {
+            overwrite: true,
+            ..BackupOptions::default()
+        };
+        database.backup(copy.text()?, options).await?;
+        let position = position_in(copy.text()?).await?;
+        self.log.put_snapshot(position, &copy.0).await?;
+        Ok(position)
+    }
+}
+
+/// The position that a file has.
+async fn position_in(file: &str) -> Result<u64> {
+    let options = resqlite::Options {
+        read_only: true,
+        ..resqlite::Options::default()
+    };
+    let database = Database::open(file, options).await?;
+    let rows = database
+        .select("SELECT position FROM _resqlite_position", ())
+        .await;
+    database.close().await?;
+    match rows?.first().map(|row| row.values()) {
+        Some([Value::Integer(position)]) => Ok(*position as u64),
+        _ => Err(Error::File(format!("{file:?} has no position"))),
+    }
+}
+
+/// A file that is removed in the end.
+pub(super) struct Temporary(pub(super) PathBuf);
+
+impl Temporary {
+    pub(super) fn beside(file: &Path) -> Self {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let mut name = file.as_os_str().to_owned();
+        let (process, made) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        name.push(format!("-snapshot-{process}-{made}"));
+        Self(name.into())
+    }
+
+    pub(super) fn text(&self) -> Result<&str> {
+        let not_text = || Error::File(format!("{:?} is no text", self.0));
+        self.0.to_str().ok_or_else(not_text)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}

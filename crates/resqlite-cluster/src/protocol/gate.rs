@@ -1,0 +1,190 @@
+//! The transaction that waits before COMMIT.
+
+use std::sync::Arc;
+
+use super::{
+    fault::planted,
+    state::Protocol,
+    types::{Action, Failure, Logged, Time},
+    waiting::{Asked, Step},
+};
+use crate::core::log::Append;
+
+/// Entries by which a transaction is overtaken at once.
+const OVERTAKEN_MAX: usize = 256;
+
+impl Protocol {
+    /// A transaction is about to commit with this entry. [`Action::Pass`], [`Action::Overtaken`] or [`Action::Refuse`]
+    /// will answer it.
+    pub(crate) fn asked(&mut self, now: Time, entry: Arc<Logged>) {
+        if let Some(stopped) = &self.stopped {
+            return self.act(Action::Refuse(stopped.clone()));
+        }
+        // The writer was lost between the verdict and COMMIT.
+        self.not_committed(now);
+        let position = entry.link.position;
+        self.asked = Some(Asked {
+            entry,
+            since: now,
+            in_doubt: false,
+            was_refused: false,
+            step: Step::Looking,
+            why: "it did not answer".into(),
+        });
+        if self.inbox.contains_key(&position) {
+            self.judge();
+        } else if self.newest >= position {
+            self.act(Action::Read(position));
+        } else {
+            self.append();
+        }
+    }
+
+    /// What became of an append.
+    pub(crate) fn appended(&mut self, now: Time, number: u64, outcome: Result<Append, Failure>) {
+        let retry = now + self.patience.retry;
+        let Some(asked) = self
+            .asked
+            .as_mut()
+            .filter(|asked| asked.step == Step::Appending(number))
+        else {
+            return;
+        };
+        match outcome {
+            Ok(Append::Taken) => self.taken(),
+            Ok(Append::Refused) => {
+                asked.was_refused = true;
+                asked.step = Step::Looking;
+                asked.why = "something else stands there, and could not be read".into();
+                let position = asked.position();
+                self.act(Action::Read(position));
+            }
+            Err(Failure::NotSent(why)) => {
+                asked.why = why;
+                asked.step = Step::AppendAt(retry);
+            }
+            Err(Failure::Unknown(why)) => {
+                asked.why = why;
+                asked.in_doubt = true;
+                asked.step = Step::AppendAt(retry);
+                if planted("acknowledged_early") {
+                    self.taken();
+                } else if planted("settle_forgets") {
+                    asked.in_doubt = false;
+                    let refusal = asked.given_up();
+                    self.asked = None;
+                    self.act(Action::Refuse(refusal));
+                }
+            }
+            Err(Failure::Never(refusal)) => {
+                self.asked = None;
+                self.act(Action::Refuse(refusal));
+            }
+        }
+    }
+
+    /// Something stands where the entry of the transaction should: it is that entry, or another.
+    pub(super) fn judge(&mut self) {
+        let Some(asked) = &self.asked else { return };
+        let Some(there) = self.inbox.get(&asked.position()) else {
+            return;
+        };
+        if there.bytes == asked.entry.bytes {
+            return self.taken();
+        }
+        self.refuse_overtaken();
+    }
+
+    fn refuse_overtaken(&mut self) {
+        let Some(asked) = self.asked.take() else { return };
+        let mut by = Vec::new();
+        let mut last = asked.entry.link.previous;
+        let first = asked.position();
+        for (position, logged) in (first..).zip(self.inbox.range(first..).map(|(_, logged)| logged)) {
+            if logged.link.position != position || by.len() == OVERTAKEN_MAX {
+                break;
+            }
+            if logged.link.previous != last {
+                break;
+            }
+            last = logged.link.hash;
+            by.push(Arc::clone(logged));
+        }
+        if by.is_empty() {
+            self.asked = Some(asked);
+            let what = format!("the entry at position {first} follows another than the one before it here");
+            return self.diverged(&what);
+        }
+        self.given = self.given.max(first + by.len() as u64 - 1);
+        self.act(Action::Overtaken(by));
+    }
+
+    fn taken(&mut self) {
+        let Some(asked) = self.asked.take() else { return };
+        self.note(&asked.entry);
+        self.passed = Some(asked.entry);
+        self.act(Action::Pass);
+    }
+
+    fn append(&mut self) {
+        let Some(asked) = &mut self.asked else { return };
+        self.appends += 1;
+        asked.step = Step::Appending(self.appends);
+        let entry = Arc::clone(&asked.entry);
+        let off = u64::from(planted("off_by_one") && self.appends.is_multiple_of(8));
+        self.act(Action::Append(self.appends, entry.link.position + off, entry));
+    }
+
+    /// The position of the gate is being looked at.
+    pub(super) fn looks_at(&self, position: u64) -> bool {
+        let looks = |asked: &Asked| asked.position() == position && asked.step == Step::Looking;
+        self.asked.as_ref().is_some_and(looks)
+    }
+
+    /// What stands there could not be read.
+    pub(super) fn look_later(&mut self, now: Time) {
+        if let Some(asked) = &mut self.asked {
+            asked.step = Step::LookAt(now + self.patience.retry);
+        }
+    }
+
+    /// Whatever has refused the append, it is not this entry.
+    pub(super) fn is_not_there(&mut self) {
+        if let Some(asked) = &mut self.asked {
+            asked.was_refused = false;
+        }
+    }
+
+    /// The log has refused the append, and yet has nothing there.
+    pub(super) fn append_later(&mut self, now: Time) {
+        if let Some(asked) = &mut self.asked {
+            asked.step = Step::AppendAt(now + self.patience.retry);
+        }
+    }
+
+    pub(super) fn hurry_gate(&mut self, now: Time) {
+        let Some(asked) = &mut self.asked else { return };
+        if now.saturating_sub(asked.since) >= self.patience.write {
+            let refusal = asked.given_up();
+            self.asked = None;
+            return self.act(Action::Refuse(refusal));
+        }
+        match asked.step {
+            Step::AppendAt(at) if at <= now => self.append(),
+            Step::LookAt(at) if at <= now => {
+                asked.step = Step::Looking;
+                let position = asked.position();
+                self.act(Action::Read(position));
+            }
+            _ => {}
+        }
+    }
+
+    /// Its own transaction passed the gate, and then COMMIT failed. The entry stands in the log, and is applied from there.
+    pub(crate) fn not_committed(&mut self, now: Time) {
+        if let Some(passed) = self.passed.take() {
+            self.inbox.insert(passed.link.position, passed);
+            self.give_again = Some(now + self.patience.retry);
+        }
+    }
+}

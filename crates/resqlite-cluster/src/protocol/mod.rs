@@ -1,0 +1,36 @@
+//! The protocol of a node, without threads, clock or network: it is told what happens, and says what is to be done.
+//!
+//! ```text
+//! types     what is told and wanted          waiting   a transaction, requests
+//! state     what a node knows, and its end   fault     mistakes that tests plant
+//! gate      the transaction that waits before COMMIT: append, settle, overtaken
+//! inbox     what the log has and the database has not yet
+//! requests  writes that travel: those of others here, and ours elsewhere
+//! ```
+//!
+//! **Why nothing is lost or done twice.** A transaction ran on the state at `applied`. Its entry is appended at `applied + 1`,
+//! where the log takes one entry only. Taken: it commits. Refused: it is rolled back, unless the same bytes stand there
+//! from an earlier try. No answer: the same bytes are appended again at the same position, which has the same effect as
+//! once. A transaction that gave up before it knew is rolled back; if its entry does stand in the log, it is applied like
+//! that of another.
+//!
+//! **Why a write that travels is done once.** It is asked of one run of one node, the writer, and names the newest position
+//! that the asking node knew. The writer runs it only while all entries behind that position are its own. So once an entry of
+//! another run stands behind it, the write stands before that entry, or it never will. The asking node can make such an
+//! entry itself ([`Action::TakeOver`]).
+
+pub(crate) mod fault;
+mod gate;
+mod inbox;
+mod requests;
+mod state;
+mod types;
+mod waiting;
+
+pub(crate) use self::{
+    requests::Acceptance,
+    state::Protocol,
+    types::{
+        Action, Failure, Link, Logged, Refusal, RequestId, Run, Served, Settled, Source, Time, Unapplied,
+    },
+};

@@ -1,0 +1,166 @@
+//! Writes that travel: those of others here, and ours elsewhere.
+
+use std::num::NonZeroU64;
+
+use super::{
+    fault::planted,
+    state::Protocol,
+    types::{Action, Logged, RequestId, Run, Settled, Time},
+    waiting::Request,
+};
+
+/// Requests of other nodes that are remembered, so that a copy that is late does not run.
+const SEEN_MAX: usize = 1024;
+
+/// What to do with a request of another node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Acceptance {
+    /// To run it.
+    Run,
+    /// To answer that it has not run, and never will.
+    NotRun,
+    /// To answer that nothing is known of it.
+    Unknown,
+    /// Nothing: its first copy is answered.
+    Doubled,
+}
+
+impl Protocol {
+    /// Who should run a write now; `None`: this node.
+    pub(crate) fn route(&self) -> Option<Run> {
+        let is_mute = |run: &Run| {
+            self.mute
+                .as_ref()
+                .is_some_and(|(mute, at)| mute == run && self.newest <= *at)
+        };
+        let writer = self.writer.as_ref().filter(|run| run.node != self.me.node)?;
+        let goes = self.stopped.is_none() && !self.is_taking_over && !is_mute(writer);
+        goes.then(|| writer.clone())
+    }
+
+    /// A run is asked to run a write. Returns the position that the request names.
+    pub(crate) fn requested(&mut self, now: Time, number: NonZeroU64, to: Run) -> u64 {
+        let request = Request {
+            to,
+            base: self.newest,
+            since: now,
+            in_doubt: false,
+            done: None,
+        };
+        self.requests.insert(number, request);
+        self.newest
+    }
+
+    /// An answer has come, which decides. `false` if it was decided before.
+    pub(crate) fn answered(&mut self, number: NonZeroU64) -> bool {
+        self.requests.remove(&number).is_some()
+    }
+
+    /// The other node has not got the request, or has not run the write and never will.
+    pub(crate) fn not_run(&mut self, number: NonZeroU64, is_mute: bool) {
+        if let Some(request) = self.requests.remove(&number) {
+            if is_mute {
+                self.mute = Some((request.to, self.newest));
+            }
+            self.act(Action::Settled(number, Settled::Not));
+        }
+    }
+
+    /// No answer will come.
+    pub(crate) fn unanswered(&mut self, number: NonZeroU64) {
+        let newest = self.newest;
+        let Some(request) = self.requests.get_mut(&number) else {
+            return;
+        };
+        if let Some(position) = request.done {
+            self.requests.remove(&number);
+            return self.act(Action::Settled(number, Settled::Done(position, None)));
+        }
+        request.in_doubt = true;
+        self.mute = Some((request.to.clone(), newest));
+        self.take_over();
+    }
+
+    fn take_over(&mut self) {
+        if !self.is_taking_over && self.stopped.is_none() {
+            self.is_taking_over = true;
+            self.act(Action::TakeOver);
+        }
+    }
+
+    /// The write of [`Action::TakeOver`] has ended, in whichever way.
+    pub(crate) fn took_over(&mut self) {
+        self.is_taking_over = false;
+    }
+
+    /// What to do with a request of another node, which was made to this run and named this position.
+    pub(crate) fn accept(&mut self, id: &RequestId, to: &Run, base: u64) -> Acceptance {
+        // An earlier run may have got it, and run it.
+        if *to != self.me {
+            return Acceptance::Unknown;
+        }
+        if self.seen.contains(id) {
+            return Acceptance::Doubled;
+        }
+        if self.stopped.is_some() || (base < self.foreign && !planted("stale_writer")) {
+            return Acceptance::NotRun;
+        }
+        if self.seen.len() == SEEN_MAX {
+            self.seen.pop_front();
+        }
+        self.seen.push_back(id.clone());
+        Acceptance::Run
+    }
+
+    /// The database has this entry and all before it: some requests are decided.
+    pub(super) fn settle_requests(&mut self, logged: &Logged) {
+        let position = logged.link.position;
+        for served in &logged.served {
+            if served.id.from != self.me {
+                continue;
+            }
+            let number = served.id.number;
+            let Some(request) = self.requests.get_mut(&number) else {
+                continue;
+            };
+            let numbers = (!served.has_more).then_some((served.changes, served.last_insert_rowid));
+            if numbers.is_none() && !request.in_doubt {
+                request.done = Some(position);
+                continue;
+            }
+            self.requests.remove(&number);
+            self.act(Action::Settled(number, Settled::Done(position, numbers)));
+        }
+        let never = |request: &Request| {
+            request.base < position && request.to != logged.writer && request.done.is_none()
+        };
+        let never: Vec<_> = self
+            .requests
+            .iter()
+            .filter(|(_, request)| never(request))
+            .collect();
+        let never: Vec<_> = never.into_iter().map(|(&number, _)| number).collect();
+        for number in never {
+            self.requests.remove(&number);
+            self.act(Action::Settled(number, Settled::Not));
+        }
+    }
+
+    pub(super) fn hurry_requests(&mut self, now: Time) {
+        let is_late =
+            |request: &Request| request.in_doubt && now.saturating_sub(request.since) >= self.patience.write;
+        let late: Vec<_> = self
+            .requests
+            .iter()
+            .filter(|(_, request)| is_late(request))
+            .collect();
+        let late: Vec<_> = late.into_iter().map(|(&number, _)| number).collect();
+        for number in late {
+            self.requests.remove(&number);
+            self.act(Action::Settled(number, Settled::Unknown));
+        }
+        if self.requests.values().any(|request| request.in_doubt) {
+            self.take_over();
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The state of a node, and its end.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    num::NonZeroU64,
+    sync::Arc,
+};
+
+use resqlite::Position;
+
+use super::{
+    types::{Action, Logged, Refusal, RequestId, Run, Settled, Time},
+    waiting::{Asked, Request},
+};
+use crate::core::{codes, options::Patience};
+
+/// The state of a node.
+#[derive(Debug)]
+pub(crate) struct Protocol {
+    pub(super) me: Run,
+    pub(super) patience: Patience,
+    /// What the database has.
+    pub(super) applied: Position,
+    /// What the log has beyond that, and this node knows. Perhaps with gaps.
+    pub(super) inbox: BTreeMap<u64, Arc<Logged>>,
+    /// Up to where entries were given to the database.
+    pub(super) given: u64,
+    /// When entries are given again that the database could not apply.
+    pub(super) give_again: Option<Time>,
+    /// The transaction at the gate.
+    pub(super) asked: Option<Asked>,
+    /// Its entry was taken, and the database has not said yet that it is committed.
+    pub(super) passed: Option<Arc<Logged>>,
+    /// Tells the appends apart.
+    pub(super) appends: u64,
+    /// The newest position known to be taken.
+    pub(super) newest: u64,
+    /// Who appended there, if that is known.
+    pub(super) writer: Option<Run>,
+    /// The newest position known to be another run's.
+    pub(super) foreign: u64,
+    /// Writes that other nodes were asked to run.
+    pub(super) requests: BTreeMap<NonZeroU64, Request>,
+    /// The requests of other nodes that have come.
+    pub(super) seen: VecDeque<RequestId>,
+    /// A run that did not answer, and the newest position then.
+    pub(super) mute: Option<(Run, u64)>,
+    /// A takeover is under way.
+    pub(super) is_taking_over: bool,
+    /// The gap that was asked for last.
+    pub(super) reading_gap: u64,
+    /// When the tail has told something last, or was looked after.
+    pub(super) heard: Time,
+    /// The position that is read because the tail is silent.
+    pub(super) watching: Option<u64>,
+    /// When it was last looked whether the log still has what the database has.
+    pub(super) compared: Time,
+    /// What the database had then.
+    pub(super) comparing: Option<Position>,
+    pub(super) stopped: Option<Refusal>,
+    pub(super) actions: VecDeque<Action>,
+}
+
+impl Protocol {
+    pub(crate) fn new(me: Run, applied: Position, patience: Patience) -> Self {
+        Self {
+            me,
+            patience,
+            applied,
+            inbox: BTreeMap::new(),
+            given: applied.position,
+            give_again: None,
+            asked: None,
+            passed: None,
+            appends: 0,
+            newest: applied.position,
+            writer: None,
+            foreign: applied.position,
+            requests: BTreeMap::new(),
+            seen: VecDeque::new(),
+            mute: None,
+            is_taking_over: false,
+            reading_gap: 0,
+            heard: Time::ZERO,
+            watching: None,
+            compared: Time::ZERO,
+            comparing: None,
+            stopped: None,
+            actions: VecDeque::new(),
+        }
+    }
+
+    /// What is to be done next.
+    pub(crate) fn next_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    pub(crate) fn applied(&self) -> Position {
+        self.applied
+    }
+
+    /// The newest position known to be taken.
+    pub(crate) fn newest(&self) -> u64 {
+        self.newest
+    }
+
+    /// Who appended the newest entry that this node has seen.
+    pub(crate) fn writer(&self) -> Option<&Run> {
+        self.writer.as_ref()
+    }
+
+    pub(crate) fn stopped(&self) -> Option<&Refusal> {
+        self.stopped.as_ref()
+    }
+
+    /// Time has passed. To be called whenever [`Patience::retry`] has.
+    pub(crate) fn tick(&mut self, now: Time) {
+        self.hurry_gate(now);
+        self.hurry_requests(now);
+        if self.give_again.is_some_and(|at| at <= now) {
+            self.give_again = None;
+        }
+        self.give();
+        self.compare(now);
+        if now.saturating_sub(self.heard) >= self.patience.tail && self.stopped.is_none() {
+            self.heard = now;
+            let wanted = self.next_wanted();
+            self.watching = Some(wanted);
+            self.act(Action::Read(wanted));
+        }
+    }
+
+    /// Nothing more is applied or written: what this node has is not what the log has.
+    pub(crate) fn stop(&mut self, code: &'static str, message: String) {
+        if self.stopped.is_some() {
+            return;
+        }
+        let refusal = Refusal { code, message };
+        self.stopped = Some(refusal.clone());
+        self.inbox.clear();
+        if let Some(asked) = self.asked.take() {
+            self.act(Action::Refuse(asked.refused_for(&refusal)));
+        }
+        for (number, _) in std::mem::take(&mut self.requests) {
+            self.act(Action::Settled(number, Settled::Unknown));
+        }
+        self.act(Action::CancelBelow(u64::MAX));
+        self.act(Action::Stopped(refusal));
+    }
+
+    pub(crate) fn diverged(&mut self, what: &str) {
+        let message = format!(
+            "the log and this node have different histories ({what}): nothing more is applied or written here; compare the \
+             nodes, keep the one that is right, and begin the others anew from its snapshot"
+        );
+        self.stop(codes::LOG_DIVERGED, message);
+    }
+
+    pub(super) fn act(&mut self, action: Action) {
+        self.actions.push_back(action);
+    }
+}

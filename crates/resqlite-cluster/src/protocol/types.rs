@@ -1,0 +1,138 @@
+//! What the protocol speaks of.
+
+use std::{fmt, num::NonZeroU64, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use resqlite::Hash;
+
+use crate::core::log::NodeName;
+
+/// Time since the node was opened.
+pub(crate) type Time = Duration;
+
+/// A run of a node: from its opening to its end. What one run was asked to do, the next one does not know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) node: NodeName,
+    /// Tells the runs of a node apart.
+    pub(crate) number: u64,
+}
+
+/// A write that one node asked another to run. Its number is the asking run's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RequestId {
+    pub(crate) from: Run,
+    pub(crate) number: NonZeroU64,
+}
+
+/// What an entry carries of a write that another node asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Served {
+    pub(crate) id: RequestId,
+    pub(crate) changes: i64,
+    pub(crate) last_insert_rowid: i64,
+    /// Its answer has more than these numbers.
+    pub(crate) has_more: bool,
+}
+
+/// Where an entry belongs in the chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub(crate) position: u64,
+    pub(crate) previous: Hash,
+    pub(crate) hash: Hash,
+}
+
+/// What stands at a position of the log: an entry, and who appended it.
+#[derive(Debug)]
+pub(crate) struct Logged {
+    pub(crate) link: Link,
+    pub(crate) writer: Run,
+    pub(crate) served: Vec<Served>,
+    /// All of it, as the log has it.
+    pub(crate) bytes: Bytes,
+}
+
+/// How it came to be known what stands at a position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    Tail,
+    Read,
+}
+
+/// What the node is to do.
+#[derive(Debug)]
+pub(crate) enum Action {
+    /// Append at this position; tell [`appended`](super::Protocol::appended) with the number, which is the first.
+    Append(u64, u64, Arc<Logged>),
+    /// Read from the log; tell [`received`](super::Protocol::received), [`absent`](super::Protocol::absent) or
+    /// [`unread`](super::Protocol::unread).
+    Read(u64),
+    /// Ask for the end of the log; tell [`ends`](super::Protocol::ends) with this position, or
+    /// [`unread`](super::Protocol::unread).
+    AskEnd(u64),
+    /// Let the transaction commit that waits at the gate.
+    Pass,
+    /// Have the transaction at the gate rolled back, and these applied.
+    Overtaken(Vec<Arc<Logged>>),
+    /// Refuse the transaction at the gate.
+    Refuse(Refusal),
+    /// Apply this, after everything that was given before.
+    Apply(Arc<Logged>),
+    /// The requests of others that were made before this position must not run any more.
+    CancelBelow(u64),
+    /// A request to another node is decided.
+    Settled(NonZeroU64, Settled),
+    /// Write something, so that this node is the writer, and the requests in doubt are decided.
+    TakeOver,
+    /// The tail has missed something: begin it anew.
+    RestartTail,
+    /// Nothing more is applied or written.
+    Stopped(Refusal),
+}
+
+/// What has become of a request to another node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Settled {
+    /// It stands in the log at this position, and its answer was lost. `None` for numbers that were lost with it.
+    Done(u64, Option<(i64, i64)>),
+    /// It has not happened, and never will.
+    Not,
+    /// It could not be found out in time.
+    Unknown,
+}
+
+/// Why a write was not done, as far as is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// Why an append has no outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The log has not taken it.
+    NotSent(String),
+    /// It may have been taken, or may be yet.
+    Unknown(String),
+    /// The log never takes it.
+    Never(Refusal),
+}
+
+/// Why an entry was not applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unapplied {
+    /// It is not the next one.
+    Position,
+    /// It does not fit the database.
+    Misfit(String),
+    /// It may work later.
+    Later(String),
+}

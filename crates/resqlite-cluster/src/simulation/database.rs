@@ -1,0 +1,219 @@
+//! The model of a database with its writer: one job after another, and a gate before each commit.
+
+use std::{collections::VecDeque, num::NonZeroU64};
+
+use resqlite::Position;
+
+use super::log::Model;
+use crate::protocol::{RequestId, Run, Served, Unapplied, fault::planted};
+
+/// Who wants to know the outcome of a write.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Asker {
+    Client,
+    TakeOver,
+    /// Another node, which named this position.
+    Node(RequestId, u64),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Write {
+    pub(super) adds: u64,
+    pub(super) asker: Asker,
+    pub(super) is_cancelled: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum Job {
+    Write(Write),
+    Apply(Model),
+}
+
+/// What became of a write.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Outcome {
+    Done(u64),
+    Failed(&'static str),
+    Cancelled,
+    /// The entry passed, and COMMIT failed.
+    NotCommitted,
+}
+
+/// What the database tells its node.
+#[derive(Debug)]
+pub(super) enum Told {
+    Asks(Model),
+    Committed(Position),
+    NotCommitted,
+    NotApplied(u64, Unapplied),
+    Outcome(Write, Outcome),
+}
+
+pub(super) struct ModelDatabase {
+    pub(super) applied: Position,
+    pub(super) list: Vec<u64>,
+    /// The last commits, which a crash may undo: nothing is synced here.
+    history: Vec<(Position, usize)>,
+    jobs: VecDeque<Job>,
+    /// The group at the gate.
+    group: Option<(Vec<Write>, Model)>,
+}
+
+impl ModelDatabase {
+    pub(super) fn new() -> Self {
+        Self {
+            applied: Position::default(),
+            list: Vec::new(),
+            history: vec![(Position::default(), 0)],
+            jobs: VecDeque::new(),
+            group: None,
+        }
+    }
+
+    pub(super) fn push(&mut self, job: Job) {
+        self.jobs.push_back(job);
+    }
+
+    /// The requests of nodes that named an earlier position than this are not wanted any more.
+    pub(super) fn cancel_below(&mut self, position: u64) {
+        let queued = self.jobs.iter_mut().filter_map(|job| match job {
+            Job::Write(write) => Some(write),
+            Job::Apply(_) => None,
+        });
+        let at_gate = self.group.iter_mut().flat_map(|(writes, _)| writes);
+        for write in queued.chain(at_gate) {
+            write.is_cancelled |= matches!(write.asker, Asker::Node(_, base) if base < position);
+        }
+    }
+
+    /// Works on the next job, unless a group is at the gate.
+    pub(super) fn work(&mut self, me: &Run) -> Vec<Told> {
+        if self.group.is_some() {
+            return Vec::new();
+        }
+        match self.jobs.pop_front() {
+            None => Vec::new(),
+            Some(Job::Apply(entry)) => vec![self.apply(&entry)],
+            Some(Job::Write(first)) => {
+                let mut writes = vec![first];
+                while writes.len() < 4
+                    && let Some(Job::Write(_)) = self.jobs.front()
+                {
+                    let Some(Job::Write(write)) = self.jobs.pop_front() else {
+                        unreachable!()
+                    };
+                    writes.push(write);
+                }
+                self.run(writes, me)
+            }
+        }
+    }
+
+    fn run(&mut self, writes: Vec<Write>, me: &Run) -> Vec<Told> {
+        let (cancelled, writes): (Vec<_>, Vec<_>) = writes.into_iter().partition(|write| write.is_cancelled);
+        let mut told: Vec<_> = cancelled
+            .into_iter()
+            .map(|write| Told::Outcome(write, Outcome::Cancelled))
+            .collect();
+        if writes.is_empty() {
+            return told;
+        }
+        let served = writes.iter().filter_map(|write| match &write.asker {
+            Asker::Node(id, _) => Some(Served {
+                id: id.clone(),
+                changes: 1,
+                last_insert_rowid: 0,
+                has_more: write.adds % 3 == 0,
+            }),
+            _ => None,
+        });
+        let adds = writes.iter().map(|write| write.adds).collect();
+        let entry = Model::new(self.applied, me.clone(), served.collect(), adds);
+        self.group = Some((writes, entry.clone()));
+        told.push(Told::Asks(entry));
+        told
+    }
+
+    /// `commits`: COMMIT works.
+    pub(super) fn pass(&mut self, commits: bool) -> Vec<Told> {
+        let Some((writes, entry)) = self.group.take() else {
+            return Vec::new();
+        };
+        let position = entry.link.position;
+        let (first, outcome) = if commits {
+            (self.commit(&entry), Outcome::Done(position))
+        } else {
+            (Told::NotCommitted, Outcome::NotCommitted)
+        };
+        let outcomes = writes
+            .into_iter()
+            .map(|write| Told::Outcome(write, outcome.clone()));
+        std::iter::once(first).chain(outcomes).collect()
+    }
+
+    pub(super) fn refuse(&mut self, code: &'static str) -> Vec<Told> {
+        let (writes, _) = self.group.take().expect("a group is at the gate");
+        let outcome = |write| Told::Outcome(write, Outcome::Failed(code));
+        writes.into_iter().map(outcome).collect()
+    }
+
+    pub(super) fn overtaken(&mut self, by: &[Model], me: &Run) -> Vec<Told> {
+        let (writes, _) = self.group.take().expect("a group is at the gate");
+        let mut told = Vec::new();
+        for entry in by {
+            told.push(self.apply(entry));
+            if !matches!(told.last(), Some(Told::Committed(_))) {
+                let outcome = |write| Told::Outcome(write, Outcome::Failed("misfit"));
+                told.extend(writes.into_iter().map(outcome));
+                return told;
+            }
+        }
+        told.extend(self.run(writes, me));
+        told
+    }
+
+    fn apply(&mut self, entry: &Model) -> Told {
+        let position = entry.link.position;
+        if position != self.applied.position + 1 {
+            if planted("applied_twice") && position <= self.applied.position {
+                self.list.extend(&entry.adds);
+            }
+            return Told::NotApplied(position, Unapplied::Position);
+        }
+        if entry.link.previous != self.applied.hash {
+            return Told::NotApplied(position, Unapplied::Misfit("another history".into()));
+        }
+        self.commit(entry)
+    }
+
+    fn commit(&mut self, entry: &Model) -> Told {
+        self.list.extend(&entry.adds);
+        self.applied = Position {
+            position: entry.link.position,
+            hash: entry.link.hash,
+        };
+        self.history.push((self.applied, self.list.len()));
+        Told::Committed(self.applied)
+    }
+
+    /// The process ends; the last commits may be lost, since nothing syncs them. Returns the writes that it was doing.
+    pub(super) fn crash(&mut self, loses: usize) -> Vec<Write> {
+        let keeps = self.history.len().saturating_sub(loses).max(1);
+        self.history.truncate(keeps);
+        let &(applied, length) = self.history.last().expect("at least the beginning");
+        self.applied = applied;
+        self.list.truncate(length);
+        let queued = std::mem::take(&mut self.jobs)
+            .into_iter()
+            .filter_map(|job| match job {
+                Job::Write(write) => Some(write),
+                Job::Apply(_) => None,
+            });
+        let at_gate = self.group.take().map(|(writes, _)| writes).unwrap_or_default();
+        at_gate.into_iter().chain(queued).collect()
+    }
+}
+
+pub(super) fn number(number: u64) -> NonZeroU64 {
+    NonZeroU64::new(number).expect("numbers begin at 1")
+}

@@ -1,0 +1,57 @@
+//! What clients were told, and whether it is true.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::log::ModelLog;
+
+/// What a client knows of its write.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Fate {
+    /// It waits.
+    Pending,
+    Acknowledged,
+    /// It was told that the write has not happened.
+    Failed(&'static str),
+    Unknown,
+}
+
+#[derive(Default)]
+pub(super) struct History(pub(super) BTreeMap<u64, Fate>);
+
+impl History {
+    pub(super) fn set(&mut self, write: u64, fate: Fate) {
+        let before = self.0.insert(write, fate);
+        assert!(
+            matches!(before, None | Some(Fate::Pending)),
+            "write {write} has two fates"
+        );
+    }
+
+    pub(super) fn count(&self, fate: &Fate) -> usize {
+        self.0.values().filter(|other| *other == fate).count()
+    }
+
+    /// What was acknowledged stands in the log, what failed does not, and nothing stands there twice.
+    pub(super) fn check(&self, log: &ModelLog) {
+        let mut there = HashSet::new();
+        for write in log.0.iter().flat_map(|entry| &entry.adds) {
+            assert!(there.insert(*write), "write {write} stands in the log twice");
+        }
+        for (write, fate) in &self.0 {
+            match fate {
+                Fate::Acknowledged => assert!(
+                    there.contains(write),
+                    "write {write} was acknowledged, and is lost"
+                ),
+                Fate::Failed(code) => {
+                    assert!(
+                        !there.contains(write),
+                        "write {write} failed with {code}, and has happened"
+                    );
+                }
+                Fate::Pending => panic!("write {write} never ended"),
+                Fate::Unknown => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What stands in the log: an entry in an envelope, which says who appended it, and which requests of others it carries.
+
+use bytes::Bytes;
+use resqlite::Entry;
+
+use super::bytes::{In, Out};
+use crate::protocol::{Link, Logged, RequestId, Run, Served};
+
+const MAGIC: &[u8; 4] = b"rqc\x01";
+
+/// Puts an entry into its envelope.
+pub(crate) fn envelope(entry: &Entry, writer: Run, served: Vec<Served>) -> Logged {
+    let mut out = Out(Vec::with_capacity(entry.as_bytes().len() + 64));
+    out.0.extend_from_slice(MAGIC);
+    out.run(&writer);
+    out.number(served.len() as u64);
+    for served in &served {
+        out.run(&served.id.from);
+        out.number(served.id.number.get());
+        out.signed(served.changes);
+        out.signed(served.last_insert_rowid);
+        out.byte(u8::from(served.has_more));
+    }
+    out.0.extend_from_slice(entry.as_bytes());
+    Logged {
+        link: link(entry),
+        writer,
+        served,
+        bytes: out.0.into(),
+    }
+}
+
+/// Opens an envelope.
+///
+/// # Errors
+/// What is wrong with the bytes.
+pub(crate) fn open_envelope(bytes: Bytes) -> Result<Logged, String> {
+    let no_envelope = || "these bytes are no entry of a cluster, or that of a later version".to_owned();
+    let (writer, served, entry) = parts(&bytes).ok_or_else(no_envelope)?;
+    let entry = Entry::from_bytes(entry).map_err(|error| error.to_string())?;
+    Ok(Logged {
+        link: link(&entry),
+        writer,
+        served,
+        bytes,
+    })
+}
+
+/// The entry in an envelope that was opened before.
+pub(crate) fn entry_in(logged: &Logged) -> Entry {
+    let entry = parts(&logged.bytes).and_then(|(_, _, entry)| Entry::from_bytes(entry).ok());
+    entry.expect("it was opened before")
+}
+
+fn parts(bytes: &[u8]) -> Option<(Run, Vec<Served>, &[u8])> {
+    let mut rest = In(bytes.strip_prefix(MAGIC)?);
+    let writer = rest.run()?;
+    let count = rest.count()?;
+    let served = (0..count).map(|_| served(&mut rest)).collect::<Option<_>>()?;
+    Some((writer, served, rest.0))
+}
+
+fn served(rest: &mut In<'_>) -> Option<Served> {
+    Some(Served {
+        id: RequestId {
+            from: rest.run()?,
+            number: rest.number()?.try_into().ok()?,
+        },
+        changes: rest.signed()?,
+        last_insert_rowid: rest.signed()?,
+        has_more: rest.byte()? == 1,
+    })
+}
+
+fn link(entry: &Entry) -> Link {
+    Link {
+        position: entry.position(),
+        previous: entry.previous(),
+        hash: entry.hash(),
+    }
+}

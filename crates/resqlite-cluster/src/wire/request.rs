@@ -1,0 +1,217 @@
+//! A write that travels to another node, and the answer to it.
+
+use bytes::Bytes;
+use resqlite::{ColumnLayout, ParamSets, Rows, Statements, WriteOp};
+
+use super::bytes::{In, Out};
+use crate::{
+    core::written::{Packed, Written},
+    protocol::{RequestId, Run},
+};
+
+const VERSION: u8 = 1;
+
+/// A write that a node is asked to run.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) id: RequestId,
+    /// The run that is meant.
+    pub(crate) to: Run,
+    /// The newest position that the asking node knows.
+    pub(crate) base: u64,
+    pub(crate) op: WriteOp,
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// It is done. This node had this position then.
+    Done(u64, Vec<Packed>),
+    /// It failed, and has done nothing.
+    Failed(String, String),
+    /// It has not run, and never will.
+    NotRun,
+    /// Nothing is known of it.
+    Unknown,
+}
+
+mod kind {
+    pub(super) const EXECUTE: u8 = 0;
+    pub(super) const BATCH: u8 = 1;
+    pub(super) const SCRIPT: u8 = 2;
+    pub(super) const STATEMENTS: u8 = 3;
+
+    pub(super) const DONE: u8 = 0;
+    pub(super) const FAILED: u8 = 1;
+    pub(super) const NOT_RUN: u8 = 2;
+    pub(super) const UNKNOWN: u8 = 3;
+}
+
+impl Request {
+    pub(crate) fn to_bytes(&self) -> Bytes {
+        let mut out = Out::default();
+        out.byte(VERSION);
+        out.run(&self.id.from);
+        out.number(self.id.number.get());
+        out.run(&self.to);
+        out.number(self.base);
+        match &self.op {
+            WriteOp::Execute { sql, params } => {
+                out.byte(kind::EXECUTE);
+                out.sized(sql.as_bytes());
+                out.sized(params.as_bytes());
+            }
+            WriteOp::Batch { sql, first, .. } => {
+                out.byte(kind::BATCH);
+                out.sized(sql.as_bytes());
+                out.number(first.count as u64);
+                out.sized(first.params.as_bytes());
+            }
+            WriteOp::Script(script) => {
+                out.byte(kind::SCRIPT);
+                out.sized(script.as_bytes());
+            }
+            WriteOp::Statements(statements) => {
+                out.byte(kind::STATEMENTS);
+                out.number(statements.texts.len() as u64);
+                statements.texts.iter().for_each(|sql| out.sized(sql.as_bytes()));
+                out.number(statements.count as u64);
+                out.sized(statements.packed.as_bytes());
+            }
+            WriteOp::Query { .. } => unreachable!("it does not travel"),
+        }
+        out.0.into()
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut rest = In(bytes);
+        if rest.byte()? != VERSION {
+            return None;
+        }
+        Some(Self {
+            id: RequestId {
+                from: rest.run()?,
+                number: rest.number()?.try_into().ok()?,
+            },
+            to: rest.run()?,
+            base: rest.number()?,
+            op: op(&mut rest)?,
+        })
+    }
+}
+
+fn op(rest: &mut In<'_>) -> Option<WriteOp> {
+    Some(match rest.byte()? {
+        kind::EXECUTE => WriteOp::Execute {
+            sql: rest.text()?.into(),
+            params: rest.params()?,
+        },
+        kind::BATCH => WriteOp::Batch {
+            sql: rest.text()?.into(),
+            first: ParamSets {
+                count: usize::try_from(rest.number()?).ok()?,
+                params: rest.params()?,
+            },
+            more: None,
+        },
+        kind::SCRIPT => WriteOp::Script(rest.text()?.into()),
+        kind::STATEMENTS => {
+            let texts = rest.count()?;
+            WriteOp::Statements(Statements {
+                texts: (0..texts)
+                    .map(|_| rest.text().map(Into::into))
+                    .collect::<Option<_>>()?,
+                count: usize::try_from(rest.number()?).ok()?,
+                packed: rest.params()?,
+            })
+        }
+        _ => return None,
+    })
+}
+
+impl Answer {
+    pub(crate) fn to_bytes(&self) -> Bytes {
+        let mut out = Out::default();
+        match self {
+            Self::Done(position, results) => {
+                out.byte(kind::DONE);
+                out.number(*position);
+                out.number(results.len() as u64);
+                results.iter().for_each(|result| write_result(&mut out, result));
+            }
+            Self::Failed(code, message) => {
+                out.byte(kind::FAILED);
+                out.sized(code.as_bytes());
+                out.sized(message.as_bytes());
+            }
+            Self::NotRun => out.byte(kind::NOT_RUN),
+            Self::Unknown => out.byte(kind::UNKNOWN),
+        }
+        out.0.into()
+    }
+
+    /// `None`: the bytes are no answer.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut rest = In(bytes);
+        Some(match rest.byte()? {
+            kind::DONE => {
+                let position = rest.number()?;
+                let count = rest.count()?;
+                Self::Done(
+                    position,
+                    (0..count)
+                        .map(|_| read_result(&mut rest))
+                        .collect::<Option<_>>()?,
+                )
+            }
+            kind::FAILED => Self::Failed(rest.text()?.to_owned(), rest.text()?.to_owned()),
+            kind::NOT_RUN => Self::NotRun,
+            kind::UNKNOWN => Self::Unknown,
+            _ => return None,
+        })
+    }
+}
+
+fn write_result(out: &mut Out, result: &Packed) {
+    out.signed(result.changes);
+    out.signed(result.last_insert_rowid);
+    out.number(result.rows.len() as u64);
+    for (layout, batch) in &result.rows {
+        out.number(layout.names().len() as u64);
+        layout.names().iter().for_each(|name| out.sized(name.as_bytes()));
+        out.sized(batch);
+    }
+}
+
+fn read_result(rest: &mut In<'_>) -> Option<Packed> {
+    let (changes, last_insert_rowid) = (rest.signed()?, rest.signed()?);
+    let batches = rest.count()?;
+    let batch = |rest: &mut In<'_>| {
+        let columns = rest.count()?;
+        let names = (0..columns)
+            .map(|_| rest.text().map(str::to_owned))
+            .collect::<Option<_>>()?;
+        Some((ColumnLayout::named(names), rest.sized()?.into()))
+    };
+    Some(Packed {
+        changes,
+        last_insert_rowid,
+        rows: (0..batches).map(|_| batch(rest)).collect::<Option<_>>()?,
+    })
+}
+
+impl Packed {
+    /// With its rows as values.
+    pub(crate) fn unpack(self, position: u64) -> Written {
+        let mut rows = Rows::default();
+        self.rows
+            .iter()
+            .for_each(|(layout, batch)| rows.extend(layout, batch));
+        Written {
+            rows,
+            changes: self.changes,
+            last_insert_rowid: self.last_insert_rowid,
+            position,
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Nodes that come, go, and come back.
+
+use pollster::block_on;
+
+use crate::support::{World, assert_equal, insert};
+
+#[test]
+fn a_node_that_was_away_applies_what_it_has_missed() {
+    let (world, [one, other, third]) = World::of_three("CREATE TABLE t(a)");
+    third.close();
+    let nodes = [one, other];
+    insert(&nodes, 0..20);
+    let [one, other] = nodes;
+    let third = world.open("c");
+    assert_eq!(assert_equal(&[one, other, third], "SELECT count(*) FROM t"), [20]);
+}
+
+#[test]
+fn a_new_node_begins_from_the_newest_snapshot() {
+    let (world, [one, ..]) = World::of_three("CREATE TABLE t(a)");
+    one.run("INSERT INTO t VALUES (1)");
+    let position = block_on(one.cluster.snapshot()).unwrap();
+    block_on(resqlite_cluster::Log::purge(&one.connection, position)).unwrap();
+    one.run("INSERT INTO t VALUES (2)");
+    let new = world.open("new");
+    assert_eq!(new.integers("SELECT a FROM t"), [1, 2]);
+}
+
+#[test]
+fn a_node_that_is_too_far_behind_begins_anew_from_a_snapshot() {
+    let (world, [one, _other, third]) = World::of_three("CREATE TABLE t(a)");
+    third.close();
+    one.run("INSERT INTO t VALUES (1)");
+    one.run("INSERT INTO t VALUES (2)");
+    let position = block_on(one.cluster.snapshot()).unwrap();
+    block_on(resqlite_cluster::Log::purge(&one.connection, position)).unwrap();
+    one.run("INSERT INTO t VALUES (3)");
+    let third = world.open("c");
+    assert_eq!(third.integers("SELECT a FROM t"), [1, 2, 3]);
+    third.run("INSERT INTO t VALUES (4)");
+    assert_eq!(assert_equal(&[one, third], "SELECT a FROM t"), [1, 2, 3, 4]);
+}
+
+#[test]
+fn snapshots_are_made_on_the_way_and_the_log_is_let_go_of() {
+    let world = World::new();
+    let one = world
+        .open_with("a", |options| options.snapshot_every = Some(10))
+        .unwrap();
+    one.run("CREATE TABLE t(a)");
+    // The log shrinks when the second snapshot is there.
+    for value in 0.. {
+        one.run(&format!("INSERT INTO t VALUES ({value})"));
+        if (world.log.entries().len() as u64) < one.cluster.status().applied {
+            break;
+        }
+        assert!(value < 100_000, "nothing was purged");
+    }
+    let new = world.open("new");
+    assert_equal(&[one, new], "SELECT count(*) FROM t");
+}
+
+#[test]
+fn a_file_with_content_founds_a_cluster_and_is_refused_by_one_that_has_begun() {
+    let world = World::new();
+    let prepare = |name: &str| {
+        let path = world.path(name);
+        let open = resqlite::Database::open(path.to_str().unwrap(), resqlite::Options::default());
+        let database = block_on(open).unwrap();
+        block_on(database.exec("CREATE TABLE t(a); INSERT INTO t VALUES (1)")).unwrap();
+        block_on(database.close()).unwrap();
+    };
+    prepare("a");
+    prepare("b");
+    let one = world.open("a");
+    one.run("INSERT INTO t VALUES (2)");
+    let refused = world.open_with("b", |_| ()).map(drop).unwrap_err();
+    assert_eq!(refused.code(), "RESQLITE_CLUSTER_FILE");
+    let new = world.open("new");
+    assert_eq!(new.integers("SELECT a FROM t"), [1, 2]);
+}

@@ -1,0 +1,79 @@
+//! A log that is not reached, does not answer, or forgets.
+
+use std::time::Duration;
+
+use pollster::block_on;
+use resqlite_cluster::Role;
+
+use crate::support::{World, assert_equal};
+
+fn hurry(options: &mut resqlite_cluster::Options) {
+    options.write_timeout = Duration::from_secs(1);
+    options.forward_timeout = Duration::from_millis(50);
+    options.tail_timeout = Duration::from_millis(50);
+}
+
+#[test]
+fn a_node_that_is_cut_off_reads_and_cannot_write_while_the_others_go_on() {
+    let world = World::new();
+    let one = world.open_with("a", hurry).unwrap();
+    let other = world.open_with("b", hurry).unwrap();
+    one.run("CREATE TABLE t(a)");
+    other.catch_up();
+    one.connection.cut(true);
+    assert_eq!(one.fails("INSERT INTO t VALUES (1)").code(), "RESQLITE_NO_QUORUM");
+    assert_eq!(
+        block_on(one.cluster.fresh()).unwrap_err().code(),
+        "RESQLITE_NO_QUORUM"
+    );
+    assert_eq!(one.integers("SELECT count(*) FROM t"), [0]);
+    other.run("INSERT INTO t VALUES (2)");
+    one.connection.cut(false);
+    one.run("INSERT INTO t VALUES (3)");
+    assert_eq!(assert_equal(&[one, other], "SELECT a FROM t"), [2, 3]);
+}
+
+#[test]
+fn an_append_whose_answer_is_lost_is_settled_and_done_once() {
+    let (world, nodes) = World::of_three("CREATE TABLE t(a)");
+    for value in 0..5 {
+        nodes[0].connection.lose_answers(3);
+        nodes[0].run(&format!("INSERT INTO t VALUES ({value})"));
+    }
+    assert_eq!(assert_equal(&nodes, "SELECT a FROM t"), [0, 1, 2, 3, 4]);
+    assert_eq!(world.log.entries().len(), 6);
+}
+
+#[test]
+fn a_node_stops_where_the_log_has_forgotten_what_it_has() {
+    let world = World::new();
+    let one = world.open("a");
+    one.run("CREATE TABLE t(a)");
+    one.run("INSERT INTO t VALUES (1)");
+    world.log.forget(1);
+    assert_eq!(
+        one.fails("INSERT INTO t VALUES (2)").code(),
+        "RESQLITE_LOG_DIVERGED"
+    );
+    assert_eq!(one.cluster.status().role, Role::Stopped);
+    assert_eq!(one.integers("SELECT a FROM t"), [1], "it can still be read");
+    let error = block_on(one.cluster.after(100)).unwrap_err();
+    assert_eq!(error.code(), "RESQLITE_LOG_DIVERGED");
+}
+
+#[test]
+fn what_the_log_has_and_the_file_has_not_is_applied_at_the_next_start() {
+    let world = World::new();
+    let one = world.open_with("a", hurry).unwrap();
+    one.run("CREATE TABLE t(a)");
+    let old = world.folder.path().join("old");
+    let backup = resqlite::BackupOptions::default();
+    block_on(one.cluster.database().backup(old.to_str().unwrap(), backup)).unwrap();
+    one.run("INSERT INTO t VALUES (1)");
+    one.close();
+    std::fs::rename(old, world.path("a")).unwrap();
+    let one = world.open_with("a", hurry).unwrap();
+    assert_eq!(one.integers("SELECT a FROM t"), [1]);
+    one.run("INSERT INTO t VALUES (2)");
+    assert_eq!(one.integers("SELECT a FROM t"), [1, 2]);
+}

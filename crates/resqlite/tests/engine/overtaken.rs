@@ -1,0 +1,211 @@
+//! Entries of others that stand where one of this database should have.
+
+use std::{
+    num::NonZeroU64,
+    sync::{Arc, mpsc},
+};
+
+use resqlite::{Carried, Database, Engine, Entry, EntryFault, EntryGate, Error, Token, Verdict, WriteOp};
+
+use crate::support::{Fixture, ask, block_on, tell, write};
+
+/// The entries of a database that begins with the same content.
+fn entries_of_another(sql: &[&str]) -> Vec<Entry> {
+    let fixture = fixture();
+    let feed = fixture.entries();
+    sql.iter().for_each(|sql| drop(fixture.run(sql)));
+    feed.all()
+}
+
+fn fixture() -> Fixture {
+    Fixture::new("CREATE TABLE t(a UNIQUE, b)")
+}
+
+/// Overtakes the first transactions, and lets the later ones pass; tells what it was shown and said.
+struct Overtaking {
+    by: Vec<Vec<Entry>>,
+    said: mpsc::Sender<Said>,
+    /// Cancelled before a verdict.
+    cancels: Option<Token>,
+}
+
+#[derive(Debug, PartialEq)]
+enum Said {
+    Shown(u64),
+    Committed(u64),
+    NotApplied(u64, &'static str),
+    Carries(Vec<Carried>),
+}
+
+impl EntryGate for Overtaking {
+    fn carries(&mut self, writes: &[Carried]) {
+        self.said.send(Said::Carries(writes.to_vec())).unwrap();
+    }
+
+    fn before_commit(&mut self, entry: &Entry, verdict: Verdict) {
+        self.said.send(Said::Shown(entry.position())).unwrap();
+        if self.by.is_empty() {
+            verdict.pass();
+        } else {
+            self.cancels.take().inspect(Token::cancel);
+            verdict.overtaken(self.by.remove(0));
+        }
+    }
+
+    fn committed(&mut self, entry: &Entry) {
+        self.said.send(Said::Committed(entry.position())).unwrap();
+    }
+
+    fn not_applied(&mut self, entry: &Entry, error: &Error) {
+        self.said
+            .send(Said::NotApplied(entry.position(), error.code()))
+            .unwrap();
+    }
+}
+
+fn gate(db: &Database, by: Vec<Vec<Entry>>, cancels: Option<Token>) -> mpsc::Receiver<Said> {
+    let (said, receiver) = mpsc::channel();
+    let gate = Overtaking { by, said, cancels };
+    block_on(db.set_entry_gate(Some(Box::new(gate)))).unwrap();
+    receiver
+}
+
+#[test]
+fn a_write_that_was_overtaken_runs_again_on_what_overtook_it() {
+    let fixture = fixture();
+    let mut by = entries_of_another(&["INSERT INTO t VALUES (1, 'x')", "INSERT INTO t VALUES (2, 'y')"]);
+    let second = by.split_off(1);
+    let said = gate(&fixture.db, vec![by, second], None);
+    fixture.run("INSERT INTO t SELECT max(a) + 1, 'own' FROM t");
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1, 2, 3]);
+    let expected = [
+        Said::Shown(1),
+        Said::Committed(1),
+        Said::Shown(2),
+        Said::Committed(2),
+        Said::Shown(3),
+        Said::Committed(3),
+    ];
+    assert_eq!(said.try_iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_group_that_was_overtaken_runs_again_in_its_order() {
+    let fixture = fixture();
+    let by = entries_of_another(&["INSERT INTO t VALUES (1, 'x')"]);
+    let _said = gate(&fixture.db, vec![by], None);
+    let holds_the_writer = block_on(fixture.db.begin(None)).unwrap();
+    let asked =
+        [1, 2, 3].map(|n: i64| ask(fixture.db.execute("INSERT INTO t VALUES (?, 'own')", [n.into()])));
+    drop(holds_the_writer);
+    let [first, second, third] = asked.map(|asked| asked.wait());
+    assert_eq!(first.unwrap_err().code(), "SQLITE_CONSTRAINT_UNIQUE");
+    assert!(second.unwrap().last_insert_rowid < third.unwrap().last_insert_rowid);
+}
+
+#[test]
+fn a_transaction_that_was_overtaken_fails_and_finds_the_entries_when_it_runs_again() {
+    let fixture = fixture();
+    let by = entries_of_another(&["INSERT INTO t VALUES (1, 'x')"]);
+    let _said = gate(&fixture.db, vec![by], None);
+    let insert = |transaction: &resqlite::Transaction| {
+        block_on(transaction.execute("INSERT INTO t SELECT count(*) + 1, 'own' FROM t", ())).unwrap();
+    };
+    let transaction = block_on(fixture.db.begin(None)).unwrap();
+    insert(&transaction);
+    let error = block_on(transaction.commit()).unwrap_err();
+    assert_eq!(error.code(), "RESQLITE_ENTRY_OVERTAKEN");
+    let again = block_on(fixture.db.begin(None)).unwrap();
+    insert(&again);
+    block_on(again.commit()).unwrap();
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1, 2]);
+}
+
+#[test]
+fn entries_that_do_not_fit_fail_the_write_and_the_gate_knows() {
+    let fixture = fixture();
+    let mut by = entries_of_another(&["INSERT INTO t VALUES (1, 'x')", "INSERT INTO t VALUES (2, 'y')"]);
+    let said = gate(&fixture.db, vec![by.split_off(1)], None);
+    assert_eq!(
+        fixture.fails("INSERT INTO t VALUES (7, 'own')").code(),
+        "RESQLITE_ENTRY_POSITION"
+    );
+    let expected = [Said::Shown(1), Said::NotApplied(2, "RESQLITE_ENTRY_POSITION")];
+    assert_eq!(said.try_iter().collect::<Vec<_>>(), expected);
+    assert!(fixture.integers("SELECT a FROM t").is_empty());
+}
+
+#[test]
+fn a_write_that_was_cancelled_by_then_does_not_run_again() {
+    let fixture = fixture();
+    let by = entries_of_another(&["INSERT INTO t VALUES (1, 'x')"]);
+    let given_up = write("INSERT INTO t VALUES (7, 'own')", false);
+    let _said = gate(&fixture.db, vec![by], Some(given_up.token.clone()));
+    let error = outcome(fixture.db.engine(), given_up).unwrap_err();
+    assert_eq!(error, Error::Aborted);
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+}
+
+#[test]
+fn a_refusal_may_have_a_code_of_its_own() {
+    let fixture = fixture();
+    fixture.gate(|_, verdict| {
+        verdict.refuse_as("MY_CODE", "because");
+    });
+    let error = fixture.fails("INSERT INTO t VALUES (7, 'own')");
+    assert_eq!((error.code(), error.to_string().as_str()), ("MY_CODE", "because"));
+    let is_refused = |fault: &EntryFault| matches!(fault, EntryFault::RefusedAs("MY_CODE"));
+    assert!(matches!(&error, Error::Entry { fault, .. } if is_refused(fault)));
+}
+
+#[test]
+fn the_gate_is_told_which_writes_with_tags_an_entry_carries() {
+    let fixture = fixture();
+    let said = gate(&fixture.db, Vec::new(), None);
+    let tagged = |tag: u64, sql: &str| {
+        let mut tagged = write(sql, false);
+        tagged.tag = NonZeroU64::new(tag);
+        tagged
+    };
+    let mut batch = tagged(4, "");
+    let statement = ("INSERT INTO t VALUES (30, 0)", ().into());
+    batch.op = WriteOp::Statements([statement].into_iter().collect());
+    let holds_the_writer = block_on(fixture.db.begin(None)).unwrap();
+    let asked = [
+        tagged(1, "INSERT INTO t VALUES (10, 0), (11, 0)"),
+        tagged(2, "INSERT INTO t VALUES (10, 0)"),
+        write("INSERT INTO t VALUES (20, 0)", false),
+        tagged(3, "UPDATE t SET b = 1 WHERE a = 10 RETURNING a"),
+        batch,
+    ]
+    .map(|write| asked(fixture.db.engine(), write));
+    drop(holds_the_writer);
+    let done = asked.map(|asked| asked.recv().unwrap().is_ok());
+    assert_eq!(done, [true, false, true, true, true]);
+    let carried = |tag, changes, last_insert_rowid, has_more| Carried {
+        tag: NonZeroU64::new(tag).unwrap(),
+        changes,
+        last_insert_rowid,
+        has_more,
+    };
+    let expected = [
+        Said::Carries(vec![
+            carried(1, 2, 2, false),
+            carried(3, 1, 0, true),
+            carried(4, 0, 0, true),
+        ]),
+        Said::Shown(1),
+        Said::Committed(1),
+    ];
+    assert_eq!(said.try_iter().collect::<Vec<_>>(), expected);
+}
+
+fn outcome(engine: &Arc<Engine>, write: resqlite::Write) -> Result<(), Error> {
+    asked(engine, write).recv().unwrap()
+}
+
+fn asked(engine: &Arc<Engine>, write: resqlite::Write) -> mpsc::Receiver<Result<(), Error>> {
+    let (sender, receiver) = mpsc::channel();
+    engine.write(write, tell(move |outcome| sender.send(outcome).unwrap()));
+    receiver
+}
