@@ -13,6 +13,10 @@ pub struct EntryTable {
     pub columns: Vec<EntryColumn>,
     /// How SQL names a row.
     pub key: EntryKey,
+    /// The positions of the columns of its declared primary key, in the order of the key; empty if it has none.
+    pub primary_key: Vec<usize>,
+    /// It is one of SQLite's own, or a virtual table keeps its data in it.
+    pub is_internal: bool,
 }
 
 impl EntryTable {

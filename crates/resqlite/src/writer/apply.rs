@@ -19,7 +19,6 @@ use crate::{
         error::{EntryFault, Error, Result},
         names::quoted,
         options::Durability,
-        sync::lock,
     },
     entries::{Entry, EntryKey, EntryTable, Operation, Position},
 };
@@ -41,6 +40,7 @@ impl Writer {
             applied
         });
         if applied.is_ok() {
+            self.logged();
             self.tell_gate(|gate| gate.committed(entry));
         }
         applied.map_err(|error| self.connection.explain_error(error))
@@ -60,6 +60,7 @@ impl Writer {
         self.flush_virtual_tables()?;
         self.recorder.close()?;
         self.write_position(Position::of(entry))?;
+        self.log_entry(entry, true)?;
         refuse_late(&self.recorder)
     }
 
@@ -176,9 +177,7 @@ impl Writer {
         }
         self.connection.clear();
         self.applies = true;
-        if !self.recorder.exports() {
-            self.recorder.set_export(true, &self.connection.sqlite);
-        }
+        self.update_export();
         self.recorder.set_verbatim(true)?;
         self.connection.as_internal(|connection| {
             set_foreign_keys(connection, false)?;
@@ -194,9 +193,7 @@ impl Writer {
         if !std::mem::take(&mut self.applies) {
             return;
         }
-        if lock(&self.context.gate).is_none() {
-            self.recorder.set_export(false, &self.connection.sqlite);
-        }
+        self.update_export();
         self.connection.clear();
         let settings = &self.context.settings;
         let restored = self.recorder.set_verbatim(false);

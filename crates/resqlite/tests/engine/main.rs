@@ -21,6 +21,7 @@ mod describe;
 mod entries;
 mod entry_gate;
 mod extensions;
+mod feeds;
 mod foreign_connections;
 mod foreign_keys;
 mod functions;
