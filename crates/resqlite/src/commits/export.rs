@@ -389,12 +389,12 @@ impl Export {
                 }
             }
             Kind::VirtualTable => {
-                self.draft.sql(sql.trim());
+                self.draft.sql(alone(sql));
                 for shape in made.filter(|shape| shape.nature != Nature::Virtual) {
                     self.content(connection, shape)?;
                 }
             }
-            Kind::Other => self.draft.sql(sql.trim()),
+            Kind::Other => self.draft.sql(alone(sql)),
         }
         Ok(())
     }
@@ -575,6 +575,11 @@ impl Kind {
             _ => Self::Other,
         }
     }
+}
+
+/// The statement without what separates it from others.
+fn alone(sql: &str) -> &str {
+    sql.trim().trim_end_matches(';').trim_end()
 }
 
 /// `sqlite_sequence` as it is now.
