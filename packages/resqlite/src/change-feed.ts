@@ -37,6 +37,7 @@ class FeedSource implements IterationSource<FeedCommit> {
   readonly #options: ChangeFeedOptions
   readonly #events: CommitListener
   #opened: Promise<void> | undefined
+  #listens = false
   /** Calls of `next` run one after the other. */
   #turn: Promise<unknown> = Promise.resolve()
   /** The position of the last commit that was read. */
@@ -72,7 +73,6 @@ class FeedSource implements IterationSource<FeedCommit> {
 
   async #open(): Promise<void> {
     const { name, after, keep } = this.#options
-    this.#events.open() // first, so that no commit goes unnoticed
     this.#read = await request(this.#handle, { do: 'open', name, after, keep })
     this.#told = this.#read
     this.#acknowledged = this.#read
@@ -93,6 +93,7 @@ class FeedSource implements IterationSource<FeedCommit> {
     if (this.#hasEnded) return undefined
     try {
       await this.open()
+      this.#listen() // before it reads, so that no commit goes unnoticed
       if (this.#options.acknowledge !== 'manual' && this.#told > this.#acknowledged) {
         await this.acknowledge(this.#told)
       }
@@ -104,6 +105,12 @@ class FeedSource implements IterationSource<FeedCommit> {
       await this.end()
       throw error
     }
+  }
+
+  #listen(): void {
+    if (this.#listens) return
+    this.#events.open()
+    this.#listens = true
   }
 
   async #find(): Promise<Outcome<FeedCommit>> {
@@ -167,8 +174,8 @@ export class ChangeFeed extends Iteration<FeedCommit> {
   }
 
   /**
-   * Makes the feed if there is none, without waiting for a commit. Returns the position after which it begins to tell. The
-   * first `next` does so, too.
+   * Makes the feed if there is none, without reading. Returns the position after which it begins to tell. The first `next`
+   * does so, too.
    *
    * ```ts
    * const feed = db.changes({ name: 'search-index' })

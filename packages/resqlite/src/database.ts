@@ -367,7 +367,7 @@ export class Database extends Executor implements AsyncDisposable {
    * A new feed begins with the next commit. What other programs write, and SQL that manages transactions itself, shows as a
    * {@link FeedCommit.gap}. If the consumer stays away until commits that it has not read are not kept any more
    * ({@link ChangeFeedOptions.keep}), the iteration rejects with the code `RESQLITE_CHANGES_LOST`. Not available inside a
-   * transaction. [The page](changes.md) tells the rest.
+   * transaction.
    */
   changes(options: ChangeFeedOptions): ChangeFeed {
     checkChangeFeed(options)

@@ -15,8 +15,8 @@ export interface ChangeFeedOptions extends AbortOptions {
   /** What is kept for the consumer at most while it does not read. Default: 1 GiB; for a feed that is there, as it was. */
   keep?: KeepChanges | undefined
   /**
-   * When commits are acknowledged: `'next'` acknowledges each when the next one is asked for; `'manual'` leaves it to
-   * {@link ChangeFeed.acknowledge}. Default: `'next'`.
+   * When commits are acknowledged: `'next'` acknowledges each when the next one is asked for; `'manual'` leaves it to the
+   * method `acknowledge` of the feed. Default: `'next'`.
    */
   acknowledge?: 'next' | 'manual' | undefined
   /** Ends the reading: the iterator rejects with an {@link AbortError}. The feed stays. */
@@ -54,6 +54,7 @@ export interface FeedRow extends ChangedRow {
 
 /** A change of the schema. */
 export interface FeedSchemaChange {
+  /** Tells it from the change of a row. */
   operation: 'schema'
   /** The statement, as it was run. */
   sql: string
