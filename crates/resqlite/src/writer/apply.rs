@@ -95,9 +95,11 @@ impl Writer {
                 old,
                 new,
             } => {
-                let sql = Arc::clone(&statements.of(table).update);
+                let texts = statements.of(table);
+                let moves = old_rowid != new_rowid;
+                let sql = Arc::clone(if moves { &texts.move_row } else { &texts.update });
                 let mut values = settable(table, new.values());
-                values.extend(table.has_rowids().then_some(ValueRef::Integer(*new_rowid)));
+                values.extend(moves.then_some(ValueRef::Integer(*new_rowid)));
                 values.extend(key(table, *old_rowid, &old.values()));
                 self.apply_row(operation, &sql, &values, table, *old_rowid)
             }
@@ -255,7 +257,9 @@ struct Statements(Vec<(Arc<EntryTable>, Texts)>);
 /// What writes to a table.
 struct Texts {
     insert: Arc<str>,
+    /// Of a row that keeps its rowid. A table may have as many columns as a statement can set.
     update: Arc<str>,
+    move_row: Arc<str>,
     delete: Arc<str>,
     clear: Arc<str>,
 }
@@ -293,11 +297,20 @@ impl Texts {
             .zip(&places)
             .map(|(name, place)| format!("{name} = {place}"))
             .collect();
+        let without_rowid = set.len() - usize::from(table.has_rowids());
         let is_row = |first: usize| {
             let terms = (first..)
                 .zip(&key)
                 .map(|(place, name)| format!("{name} = ?{place}"));
             terms.collect::<Vec<_>>().join(" AND ")
+        };
+        let update = |set: &[String]| {
+            format!(
+                "UPDATE OR ABORT {name} SET {} WHERE {}",
+                set.join(", "),
+                is_row(set.len() + 1)
+            )
+            .into()
         };
         Self {
             insert: format!(
@@ -306,12 +319,8 @@ impl Texts {
                 places.join(", ")
             )
             .into(),
-            update: format!(
-                "UPDATE OR ABORT {name} SET {} WHERE {}",
-                set_all.join(", "),
-                is_row(set.len() + 1)
-            )
-            .into(),
+            update: update(&set_all[..without_rowid]),
+            move_row: update(&set_all),
             delete: format!("DELETE FROM {name} WHERE {}", is_row(1)).into(),
             clear: format!("DELETE FROM {name}").into(),
         }

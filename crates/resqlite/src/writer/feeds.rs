@@ -74,9 +74,10 @@ impl Writer {
 
     /// Finds out whether there are feeds. The schema may have changed.
     pub(super) fn notice_feeds(&mut self) -> Result<()> {
-        let found =
-            "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = '_resqlite_changes'";
-        let are_there = self.connection.internal(found)? == Some(1);
+        // All three: a single one may be somebody else's.
+        let found = "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table'
+            AND name IN ('_resqlite_changes', '_resqlite_feeds', '_resqlite_feed_state')";
+        let are_there = self.connection.internal(found)? == Some(3);
         if are_there == self.feeds.is_some() {
             return Ok(());
         }

@@ -19,6 +19,7 @@ mod commit_rows;
 mod cursors;
 mod describe;
 mod entries;
+mod entries_odd;
 mod entry_gate;
 mod extensions;
 mod feeds;
