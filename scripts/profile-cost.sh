@@ -44,7 +44,7 @@ instructions() {
 }
 
 echo "(a) $commit, (b) feature off, (c) feature on; instructions per operation, $runs runs"
-for kind in select insert emit; do
+for kind in select insert batch emit; do
   for name in a b c; do
     for _ in $(seq "$runs"); do
       one=$(instructions "$name" "$kind" "$operations")

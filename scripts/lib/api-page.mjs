@@ -9,6 +9,7 @@ const objects = {
   TransactionHandle: 'handle',
   Snapshot: 'snap',
   LiveQuery: 'live',
+  ChangeFeed: 'feed',
   SqlQuery: 'query',
 }
 

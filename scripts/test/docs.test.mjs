@@ -53,6 +53,7 @@ const canEncrypt = native.nativeBinding().canEncrypt()
 const pages = [
   ...['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md'],
   'docs/sse.md',
+  'docs/changes.md',
   ...['docs/builders/drizzle.md', 'docs/builders/knex.md', 'docs/builders/kysely.md'],
   'docs/builders/prisma.md',
   ...(canEncrypt ? ['docs/encryption.md'] : []),

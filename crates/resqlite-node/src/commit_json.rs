@@ -1,4 +1,4 @@
-//! Commit events as JSON.
+//! Commit events as JSON, and the values in them.
 //!
 //! Values that JSON cannot express are objects with one property: `{"integer": "9007199254740993"}`,
 //! `{"real": "-Infinity"}`, `{"blob": "AAEC"}`. No other value is an object.
@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
 /// Something to write, and how integers in it are written.
-struct Json<'a, T: ?Sized>(&'a T, Integers);
+pub(crate) struct Json<'a, T: ?Sized>(pub(crate) &'a T, pub(crate) Integers);
 
 pub(crate) fn to_json(event: &CommitEvent, integers: Integers) -> Vec<u8> {
     serde_json::to_vec(&Json(event, integers)).expect("all keys are strings, and memory can be written to")

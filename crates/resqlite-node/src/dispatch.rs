@@ -7,7 +7,7 @@ use std::{
 };
 
 use resqlite::{
-    BatchPart, BatchParts, Checkpointed, Durability, Engine, Error, Format, Handle, Integers,
+    BatchPart, BatchParts, Checkpointed, Durability, Engine, Error, FeedCommit, Format, Handle, Integers,
     LiveQueryRequest, Maintenance, ParamSets, Params, Query, QueryLimits, RowDetail, Session, Statements,
     TransactionOptions, Write, WriteOp,
 };
@@ -16,6 +16,7 @@ use crate::{
     blocking,
     cancellation::Cancellation,
     commit_frames, copies, diagnostics, explanation,
+    feed_json::{self, Asked},
     frames::Request,
     key,
     listener::FrameListener,
@@ -106,6 +107,8 @@ impl Dispatcher {
             Op::Serialize => self.serialize(request),
             Op::Checkpoint => self.checkpoint(request)?,
             Op::Rekey => self.rekey(request),
+            Op::Feed => self.feed(request),
+            Op::ReadFeed => self.read_feed(request),
             Op::Upload => self.realm.uploads.append(request.target, request.bytes(0)?),
         }
         Some(has_reply)
@@ -211,6 +214,40 @@ impl Dispatcher {
                 Err(error) => reply.fail(&error),
             };
             engine.rekey(key, Box::new(done));
+        });
+    }
+
+    fn feed(&self, request: &Request<'_>) {
+        let asked = match feed_json::asked(request.text(0).unwrap_or_default()) {
+            Ok(asked) => asked,
+            Err(error) => return self.reply(request).fail(&error),
+        };
+        self.with_engine(request, |engine, reply| {
+            let done = move |position: Result<u64, Error>| match position {
+                Ok(position) => reply.json(position.to_string().into_bytes()),
+                Err(error) => reply.fail(&error),
+            };
+            match asked {
+                Asked::Open(options) => engine.open_feed(options, Box::new(done)),
+                Asked::Acknowledge { name, position } => engine.acknowledge(name, position, Box::new(done)),
+                Asked::Drop { name } => engine.drop_feed(name, Box::new(done)),
+            }
+        });
+    }
+
+    fn read_feed(&self, request: &Request<'_>) {
+        let reading = match feed_json::reading(request.text(0).unwrap_or_default()) {
+            Ok(reading) => reading,
+            Err(error) => return self.reply(request).fail(&error),
+        };
+        let integers = integers(request);
+        self.with_engine(request, |engine, reply| {
+            let (name, after) = (reading.name.clone(), reading.after);
+            let done = move |commits: Result<Vec<FeedCommit>, Error>| match commits {
+                Ok(commits) => reply.json(feed_json::to_json(&commits, &reading, integers)),
+                Err(error) => reply.fail(&error),
+            };
+            engine.read_feed(name, after, Box::new(done));
         });
     }
 

@@ -32,6 +32,7 @@ mod dispatch;
 mod errors;
 mod explanation;
 mod external_memory;
+mod feed_json;
 mod frames;
 mod key;
 mod limits;

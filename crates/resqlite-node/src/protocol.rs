@@ -114,6 +114,12 @@ byte_enum! {
         TimeNext = 37,
         /// `text`: the new key as JSON.
         Rekey = 38,
+        /// `text`: as JSON, `do` (`open`, `acknowledge`, `drop`), the name of the change feed, and what else that needs.
+        /// Replies with JSON: a position.
+        Feed = 39,
+        /// `text`: as JSON, the name of the change feed, the position after which to read, and the tables. Replies with
+        /// JSON: the next commits, as far as there are any now.
+        ReadFeed = 40,
     }
 }
 

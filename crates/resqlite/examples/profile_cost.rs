@@ -1,7 +1,7 @@
 //! A fixed number of operations of one kind, with a live query open, for `scripts/profile-cost.sh` to count their
 //! instructions.
 //!
-//! `cargo run --release -p resqlite --example profile_cost <select | insert | emit> <operations>`
+//! `cargo run --release -p resqlite --example profile_cost <select | insert | batch | emit> <operations>`
 
 use std::env;
 
@@ -32,8 +32,9 @@ async fn run(kind: &str, operations: i64) -> Result<()> {
         match kind {
             "select" => point_select(&db, n).await?,
             "insert" => insert(&db, n).await?,
+            "batch" => batch(&db, n).await?,
             "emit" => emit(&db, &mut live, n).await?,
-            _ => panic!("which kind: select, insert or emit?"),
+            _ => panic!("which kind: select, insert, batch or emit?"),
         }
     }
     drop(live);
@@ -54,6 +55,16 @@ async fn insert(db: &Database, n: i64) -> Result<()> {
         .execute("INSERT INTO t(a, b) VALUES (?, 'some text')", [n.into()])
         .await?;
     assert_eq!(done.changes, 1);
+    Ok(())
+}
+
+/// A hundred rows in one commit that does not concern the live query.
+async fn batch(db: &Database, n: i64) -> Result<()> {
+    let sets: Vec<_> = (0..100).map(|row| vec![(100 * n + row).into()]).collect();
+    let done = db
+        .execute_batch("INSERT INTO t(a, b) VALUES (?, 'some text')", &sets)
+        .await?;
+    assert_eq!(done.changes, 100);
     Ok(())
 }
 

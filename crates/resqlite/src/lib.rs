@@ -45,6 +45,7 @@ pub use crate::{
         database::Database,
         diagnostics::Diagnostics,
         engine::Engine,
+        feeds::{ChangeFeed, FeedCommit},
         handle::Handle,
         live_query::{Emitted, LiveQuery, LiveRows},
         sessions::{Snapshot, Transaction},
@@ -71,6 +72,7 @@ pub use crate::{
     },
     requests::{
         description::Description,
+        feed::{FeedOptions, Gap, Keep},
         holders::{Holder, HolderKind},
         request::{
             BatchPart, BatchParts, Format, Outcome, ParamSets, Query, QueryLimits, Reply, TransactionOptions,

@@ -22,7 +22,8 @@ export function readEvent(json: string): CommitEvent {
   return event
 }
 
-function untagChange(change: TaggedChange): void {
+/** Gives the values of a change the form in which `select` returns them. */
+export function untagChange(change: TaggedChange): void {
   untag(change.key)
   if (change.old) untag(change.old)
   if (change.new) untag(change.new)

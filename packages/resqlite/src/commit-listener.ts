@@ -19,7 +19,7 @@ const Detail = { NONE: 0, KEYS: 1, ROWS: 2 } as const
  * Listens to the commits of a database. It asks for the next event when its consumer does, so a slow consumer gets the
  * commits of the meantime as one event, and nothing piles up.
  */
-class CommitListener extends StreamRequest implements IterationSource<CommitEvent>, Closeable {
+export class CommitListener extends StreamRequest implements IterationSource<CommitEvent>, Closeable {
   readonly sql = undefined
   readonly #handle: DatabaseHandle
   readonly #signal: AbortSignal | undefined

@@ -1,13 +1,15 @@
 import { type ParamSets, runBatch, sendBatch } from './batch'
+import { ChangeFeed, dropFeed } from './change-feed'
 import { Channel } from './channel/channel'
 import { DatabaseHandle, type WriteTarget } from './channel/database-handle'
 import type { Pending } from './channel/pending'
 import { commitEvents, onCommit } from './commit-listener'
 import { runBackup, runCheckpoint, runSerialize, upload } from './copies'
-import { checkBody, checkOptions } from './core/checks'
+import { checkBody, checkChangeFeed, checkFeedName, checkOptions } from './core/checks'
 import { asyncDispose } from './core/dispose'
 import { ResqliteError, TransactionError } from './core/errors'
 import { unwrap } from './core/failure'
+import type { ChangeFeedOptions } from './core/feed-types'
 import type {
   ChangedKey,
   ChangeEvent,
@@ -351,6 +353,41 @@ export class Database extends Executor implements AsyncDisposable {
     return commitEvents(this.#handle.usable(), options) as LiveIterator<never>
   }
 
+  /**
+   * Opens a change feed: each commit to the main database, in order, with all its rows, for a consumer that has a name. Commits
+   * are kept in the database, in the same transaction, until the consumer has acknowledged them by asking for the next one. So
+   * none is missed, also if the process is killed: a consumer that comes back begins with the commit that it was at.
+   *
+   * ```ts
+   * for await (const { changes } of db.changes({ name: 'search-index', tables: ['articles'] })) {
+   *   for (const change of changes) if (change.operation !== 'schema') await index(change.key, change.new)
+   * }
+   * ```
+   *
+   * A new feed begins with the next commit. What other programs write, and SQL that manages transactions itself, shows as a
+   * {@link FeedCommit.gap}. If the consumer stays away until commits that it has not read are not kept any more
+   * ({@link ChangeFeedOptions.keep}), the iteration rejects with the code `RESQLITE_CHANGES_LOST`. Not available inside a
+   * transaction.
+   */
+  changes(options: ChangeFeedOptions): ChangeFeed {
+    checkChangeFeed(options)
+    this.#refuseFeedInTransaction('changes')
+    return new ChangeFeed(this.#handle.writable('changes'), options)
+  }
+
+  /**
+   * Removes the change feed of this name: nothing is kept for it any more. If there is none, nothing happens.
+   *
+   * ```ts
+   * await db.dropChanges('search-index')
+   * ```
+   */
+  async dropChanges(name: string): Promise<void> {
+    checkFeedName(name)
+    this.#refuseFeedInTransaction('dropChanges')
+    await dropFeed(this.#handle.writable('dropChanges'), name)
+  }
+
   /** Returns the counters of the engine behind this database. */
   async diagnostics(): Promise<Diagnostics> {
     const handle = this.#handle.usable()
@@ -502,6 +539,12 @@ export class Database extends Executor implements AsyncDisposable {
     const scope = innermost(this.#handle.engine) as TransactionScope | undefined
     if (scope !== undefined && scope.owner !== this.#handle) this.#handle.usable()
     return scope
+  }
+
+  #refuseFeedInTransaction(operation: string): void {
+    if (this.#joined() === undefined) return
+    const message = `${operation} is not available inside a transaction, which holds the writer`
+    throw new ResqliteError(message, 'RESQLITE_TRANSACTION')
   }
 
   #refuseCopyInTransaction(operation: string): void {

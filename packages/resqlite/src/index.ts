@@ -1,8 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { nativeBinding } from './wire/native'
 
+export type { ChangeFeed } from './change-feed'
 export { AbortError, LimitError, ResqliteError, SqliteError, TransactionError } from './core/errors'
 // Every type in these files is public.
+export type * from './core/feed-types'
 export type * from './core/live-types'
 export type * from './core/query-types'
 export { type SqlPart, SqlQuery, sql } from './core/sql'

@@ -311,6 +311,10 @@ impl Database {
         receiver.await.unwrap_or(Err(Error::WorkerDied))
     }
 
+    pub(super) fn handle(&self) -> &Arc<Handle> {
+        &self.handle
+    }
+
     /// Numbers about what the engine is doing.
     pub fn diagnostics(&self) -> Diagnostics {
         self.handle.engine().diagnostics()

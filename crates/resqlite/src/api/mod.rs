@@ -7,6 +7,7 @@ pub(crate) mod database;
 pub(crate) mod diagnostics;
 pub(crate) mod engine;
 pub(crate) mod entries;
+pub(crate) mod feeds;
 pub(crate) mod handle;
 pub(crate) mod live_query;
 mod query;

@@ -2,7 +2,7 @@
 
 use resqlite_sqlite::Connection;
 
-use super::recorder::Recorder;
+use super::{export::Sealed, recorder::Recorder};
 use crate::{
     core::error::Result,
     entries::{Entry, Hash, Operation},
@@ -28,10 +28,19 @@ impl Recorder {
             .map(drop)
     }
 
-    /// Ends the entry of the open transaction. Returns whether it has any content.
-    pub(crate) fn seal(&self, connection: &Connection) -> Result<bool> {
-        let has_content = self.export(|export| export.seal(connection));
-        Ok(has_content?.unwrap_or(false))
+    /// The open transaction does something that no entry can carry.
+    pub(crate) fn refuse(&self, reason: &str) -> Result<()> {
+        self.export(|export| {
+            export.refuse(reason.into());
+            Ok(())
+        })
+        .map(drop)
+    }
+
+    /// Ends the entry of the open transaction.
+    pub(crate) fn seal(&self, connection: &Connection) -> Result<Sealed> {
+        let sealed = self.export(|export| export.seal(connection));
+        Ok(sealed?.unwrap_or(Sealed::Unchanged))
     }
 
     /// The entry, after [`seal`](Self::seal).
@@ -53,6 +62,15 @@ impl Recorder {
     pub(crate) fn set_verbatim(&self, verbatim: bool) -> Result<()> {
         self.export(|export| {
             export.set_verbatim(verbatim);
+            Ok(())
+        })
+        .map(drop)
+    }
+
+    /// The writer writes to tables of resqlite's own, or has done so.
+    pub(crate) fn set_writes_own(&self, is_so: bool) -> Result<()> {
+        self.export(|export| {
+            export.set_writes_own(is_so);
             Ok(())
         })
         .map(drop)

@@ -9,7 +9,8 @@
 //! - **Statistics** are carried with all rows if ANALYZE has run.
 //! - **Virtual tables hold rows back** until a savepoint or COMMIT makes them write: see `Writer::flush_virtual_tables`.
 //!
-//! What cannot be carried sets a refusal, and the transaction cannot commit. Undone work is cut off at marks.
+//! What cannot be carried sets a refusal. Beside an entry gate the transaction cannot commit then; for change feeds alone its
+//! entry is empty, and marked as a gap. Undone work is cut off at marks.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -21,7 +22,7 @@ use resqlite_live::{Mark, fault::planted};
 use resqlite_sqlite::{Connection, PreUpdate, RowOperation, ValueRef};
 use sqlite3_parser::dialect::TokenType::{TK_CREATE, TK_SEMI, TK_TABLE, TK_VIRTUAL};
 
-use super::shapes::{Nature, POSITION_TABLE, Shape, Shapes, add_content};
+use super::shapes::{Nature, OWN_TABLES, Shape, Shapes, add_content};
 use crate::{
     core::{
         error::{EntryFault, Error, Result},
@@ -32,21 +33,53 @@ use crate::{
     guard::effects::{Effects, Unreported},
 };
 
+/// What becomes of a transaction that no entry can carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Uncarried {
+    /// It cannot commit.
+    #[default]
+    Refused,
+    /// It commits with an entry that says only that there was something.
+    Gap,
+}
+
+/// How an entry was ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Sealed {
+    /// Nothing changed that an entry carries.
+    Unchanged,
+    /// It has all changes.
+    Complete,
+    /// It has no operations, because something changed that no entry can carry.
+    Gap,
+}
+
+/// Why a transaction cannot be carried.
+struct Refusal {
+    /// How long the draft was then.
+    at: usize,
+    reason: String,
+    /// Whether it cannot commit in any case: tables of resqlite's own would change.
+    is_final: bool,
+}
+
 /// The entry of the open transaction.
 #[derive(Default)]
 pub(super) struct Export {
     pub(super) draft: Draft,
     /// Unknown if they must be read before the next write.
     shapes: Option<Rc<Shapes>>,
+    uncarried: Uncarried,
     /// Rows of SQLite's own tables are recorded, too: an entry is being applied.
     verbatim: bool,
+    /// The writer itself writes to [`OWN_TABLES`].
+    writes_own: bool,
     /// The tables that the draft has defined, as they are now, with their numbers.
     defined: HashMap<String, usize>,
     marks: Vec<(Mark, Point)>,
     /// Savepoints that SQL of callers has opened.
     savepoints: Vec<(String, DraftMark)>,
-    /// Why the transaction cannot be carried, and how long the draft was then.
-    refusal: Option<(usize, String)>,
+    refusal: Option<Refusal>,
     /// `sqlite_sequence` at the first write of the transaction.
     sequence: Option<Draft>,
     /// SQL has written to `sqlite_sequence` itself.
@@ -54,7 +87,7 @@ pub(super) struct Export {
     statistics_written: bool,
     /// A statement that changes the schema is running.
     defining: Option<Definition>,
-    /// The entry is made; only [`POSITION_TABLE`] may change from now on.
+    /// The entry is made; only [`OWN_TABLES`] may change from now on.
     sealed: bool,
     /// Something else has changed nevertheless.
     is_late: bool,
@@ -81,10 +114,22 @@ struct Definition {
 const SCHEMA_VERSION: &str = "PRAGMA main.schema_version";
 
 impl Export {
+    pub(super) fn new(uncarried: Uncarried) -> Self {
+        Self {
+            uncarried,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn uncarried(&self) -> Uncarried {
+        self.uncarried
+    }
+
     /// Another transaction begins.
     pub(super) fn clear(&mut self) {
         *self = Self {
             shapes: self.shapes.take(),
+            uncarried: self.uncarried,
             verbatim: self.verbatim,
             ..Self::default()
         };
@@ -147,39 +192,66 @@ impl Export {
         let tables = to.tables();
         self.defined.retain(|_, number| *number < tables);
         let length = self.draft.byte_len();
-        self.refusal.take_if(|(at, _)| *at > length);
+        self.refusal.take_if(|refusal| refusal.at > length);
     }
 
     /// Refuses to carry the transaction, unless what came since is undone.
-    fn refuse(&mut self, reason: String) {
-        if self.refusal.is_none() {
+    pub(super) fn refuse(&mut self, reason: String) {
+        self.refuse_as(reason, false);
+    }
+
+    fn refuse_own(&mut self, table: &str) {
+        self.refuse_as(format!("{table} is resqlite's own"), true);
+    }
+
+    fn refuse_as(&mut self, reason: String, is_final: bool) {
+        if self
+            .refusal
+            .as_ref()
+            .is_none_or(|known| is_final && !known.is_final)
+        {
             // So that an undo to before is told from one to after.
             self.draft.sql("");
-            self.refusal = Some((self.draft.byte_len(), reason));
+            self.refusal = Some(Refusal {
+                at: self.draft.byte_len(),
+                reason,
+                is_final,
+            });
         }
     }
 
     pub(super) fn record(&mut self, event: &PreUpdate<'_>) {
-        if event.schema == "temp" || self.refusal.is_some() {
+        if event.schema == "temp" {
+            return;
+        }
+        if event.schema != "main" {
+            // Feeds are of the main database; a log of entries must have everything.
+            if self.uncarried == Uncarried::Refused {
+                self.refuse("an entry carries nothing of attached databases".into());
+            }
             return;
         }
         let shapes = self.shapes.clone();
         let shape = shapes.as_ref().and_then(|shapes| shapes.get(event.table));
         match shape {
-            _ if event.schema != "main" => {
-                self.refuse("an entry carries nothing of attached databases".into());
-            }
-            Some(shape) if shape.nature == Nature::Position => {
-                if !self.sealed {
-                    self.refuse(format!("{POSITION_TABLE} is resqlite's own"));
+            _ if OWN_TABLES.contains(&event.table) => {
+                if !self.writes_own {
+                    self.refuse_own(event.table);
                 }
             }
-            _ if self.sealed => self.is_late = true,
+            _ if self.sealed => self.changed_late(shape),
+            _ if self.refusal.is_some() => {}
             Some(shape) => self.record_in(shape, event),
             // A table that the statement makes is carried with its rows.
             None if self.defining.is_some() => {}
             None => self.refuse(format!("an entry cannot carry rows of {:?}", event.table)),
         }
+    }
+
+    /// What a virtual table keeps is no news to a feed.
+    fn changed_late(&mut self, shape: Option<&Shape>) {
+        let is_internal = shape.is_some_and(|shape| shape.table.is_internal);
+        self.is_late |= self.uncarried == Uncarried::Refused || !is_internal;
     }
 
     fn record_in(&mut self, shape: &Shape, event: &PreUpdate<'_>) {
@@ -292,8 +364,9 @@ impl Export {
         }
         self.shapes = None;
         let shapes = self.shapes(connection)?;
-        if shapes.get(POSITION_TABLE).is_none() {
-            self.refuse(format!("{POSITION_TABLE} is resqlite's own"));
+        let is_lost = |table: &&&str| before.tables.contains(**table) && shapes.get(table).is_none();
+        if let Some(lost) = OWN_TABLES.iter().find(is_lost) {
+            self.refuse_own(lost);
             return Ok(());
         }
         if effects.statistics {
@@ -316,12 +389,12 @@ impl Export {
                 }
             }
             Kind::VirtualTable => {
-                self.draft.sql(sql.trim());
+                self.draft.sql(alone(sql));
                 for shape in made.filter(|shape| shape.nature != Nature::Virtual) {
                     self.content(connection, shape)?;
                 }
             }
-            Kind::Other => self.draft.sql(sql.trim()),
+            Kind::Other => self.draft.sql(alone(sql)),
         }
         Ok(())
     }
@@ -369,11 +442,11 @@ impl Export {
         self.savepoints.iter().rposition(is_it)
     }
 
-    /// Ends the draft with what must be compared. Returns whether the transaction changed anything that an entry carries.
+    /// Ends the draft with what must be compared.
     ///
     /// # Errors
     /// [`EntryFault::NotCarried`] says what cannot be carried.
-    pub(super) fn seal(&mut self, connection: &Connection) -> Result<bool> {
+    pub(super) fn seal(&mut self, connection: &Connection) -> Result<Sealed> {
         if self.refusal.is_none() {
             let shapes = self.shapes(connection)?;
             self.seal_statistics(connection, &shapes)?;
@@ -381,8 +454,15 @@ impl Export {
         }
         self.sealed = true;
         match &self.refusal {
-            Some((_, reason)) => Err(Error::entry(EntryFault::NotCarried, reason.clone())),
-            None => Ok(!self.draft.is_empty()),
+            Some(refusal) if refusal.is_final || self.uncarried == Uncarried::Refused => {
+                Err(Error::entry(EntryFault::NotCarried, refusal.reason.clone()))
+            }
+            Some(_) => {
+                self.draft.forget_operations();
+                Ok(Sealed::Gap)
+            }
+            None if self.draft.is_empty() => Ok(Sealed::Unchanged),
+            None => Ok(Sealed::Complete),
         }
     }
 
@@ -427,8 +507,8 @@ impl Export {
     /// # Errors
     /// [`EntryFault::NotCarried`] says what cannot be carried.
     pub(super) fn recorded(&mut self, expected: &Operation<'_>) -> Result<Option<bool>> {
-        if let Some((_, reason)) = &self.refusal {
-            return Err(Error::entry(EntryFault::NotCarried, reason.clone()));
+        if let Some(refusal) = &self.refusal {
+            return Err(Error::entry(EntryFault::NotCarried, refusal.reason.clone()));
         }
         let mut reader = Reader::knowing(
             std::mem::take(&mut self.known),
@@ -464,6 +544,10 @@ impl Export {
         self.verbatim = verbatim;
     }
 
+    pub(super) fn set_writes_own(&mut self, is_so: bool) {
+        self.writes_own = is_so;
+    }
+
     /// Whether rows of tables that are being made are no error.
     pub(super) fn define_freely(&mut self, is_so: bool) {
         self.defining = is_so.then(|| Definition {
@@ -491,6 +575,11 @@ impl Kind {
             _ => Self::Other,
         }
     }
+}
+
+/// The statement without what separates it from others.
+fn alone(sql: &str) -> &str {
+    sql.trim().trim_end_matches(';').trim_end()
 }
 
 /// `sqlite_sequence` as it is now.

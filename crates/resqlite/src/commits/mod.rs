@@ -1,5 +1,5 @@
 //! What commits change: recorded while it happens, decoded as far as the interest needs, kept in the commit log; and
-//! exactly, as an entry, where there is an entry gate.
+//! exactly, as an entry, where there is an entry gate or a change feed.
 
 mod decode;
 mod drafting;
@@ -12,4 +12,5 @@ mod shapes;
 pub(crate) mod states;
 mod tables;
 
-pub(crate) use shapes::POSITION_TABLE;
+pub(crate) use export::{Sealed, Uncarried};
+pub(crate) use shapes::{OWN_TABLES, POSITION_TABLE};

@@ -7,7 +7,7 @@ use resqlite_sqlite::{Connection, PreUpdate};
 
 use super::{
     decode::{compares_all, decode},
-    export::Export,
+    export::{Export, Uncarried},
     log::Commits,
     tables::{Facts, Tables, read_tables},
 };
@@ -128,16 +128,21 @@ impl Recorder {
         state.forget_tables();
     }
 
-    /// Begins or ends to draw up an entry of each transaction. Call it between two of them.
-    pub(crate) fn set_export(&self, is_on: bool, connection: &Connection) {
-        self.0.borrow_mut().export = is_on.then(Box::default);
-        if is_on {
+    /// Begins to draw up an entry of each transaction, or ends that. Call it while none has written anything.
+    pub(crate) fn set_export(&self, uncarried: Option<Uncarried>, connection: &Connection) {
+        self.0.borrow_mut().export = uncarried.map(|uncarried| Box::new(Export::new(uncarried)));
+        if uncarried.is_some() {
             let state = Rc::clone(&self.0);
             connection.set_commit_hook(move || {
                 let state = state.borrow();
                 state.export.as_ref().is_none_or(|export| export.may_commit())
             });
         }
+    }
+
+    /// What becomes of a transaction that no entry can carry; `None` if entries are not drawn up.
+    pub(crate) fn uncarried(&self) -> Option<Uncarried> {
+        self.0.borrow().export.as_ref().map(|export| export.uncarried())
     }
 
     /// Whether entries are drawn up.

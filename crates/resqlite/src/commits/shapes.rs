@@ -12,8 +12,16 @@ use crate::{
     entries::{Draft, EntryColumn, EntryKey, EntryTable},
 };
 
-/// The table in which a database keeps the position and hash of its last entry. Entries do not carry it.
+/// The table in which a database keeps the position and hash of its last entry.
 pub(crate) const POSITION_TABLE: &str = "_resqlite_position";
+
+/// The tables in which a database keeps what resqlite itself must know of it. Entries do not carry them.
+pub(crate) const OWN_TABLES: [&str; 4] = [
+    POSITION_TABLE,
+    "_resqlite_changes",
+    "_resqlite_feeds",
+    "_resqlite_feed_state",
+];
 
 /// All tables of the main database, by name.
 #[derive(Default)]
@@ -40,8 +48,8 @@ pub(super) enum Nature {
     Sequence,
     /// What ANALYZE found; not all of its changes are reported, so all rows are carried.
     Statistics,
-    /// [`POSITION_TABLE`].
-    Position,
+    /// One of [`OWN_TABLES`].
+    Own,
 }
 
 /// What `PRAGMA table_xinfo` says of generated columns.
@@ -65,6 +73,7 @@ impl Shapes {
                 let next = Reading {
                     name,
                     is_virtual: columns.column_text(1).as_deref() == Some("virtual"),
+                    is_shadow: columns.column_text(1).as_deref() == Some("shadow"),
                     has_rowids: columns.column(2) != ValueRef::Integer(1),
                     ..Reading::default()
                 };
@@ -102,6 +111,7 @@ impl Shapes {
 struct Reading {
     name: String,
     is_virtual: bool,
+    is_shadow: bool,
     has_rowids: bool,
     names: Vec<String>,
     stored: Vec<EntryColumn>,
@@ -131,21 +141,24 @@ impl Reading {
         let rowid = rowid_name(&self.names);
         let nature = match self.name.as_str() {
             _ if self.is_virtual => Nature::Virtual,
-            POSITION_TABLE => Nature::Position,
+            name if OWN_TABLES.contains(&name) => Nature::Own,
             "sqlite_sequence" => Nature::Sequence,
             "sqlite_stat1" | "sqlite_stat4" => Nature::Statistics,
             _ if self.has_rowids && rowid.is_none() => Nature::Unnamed,
             _ => Nature::Rows,
         };
+        let primary_key: Vec<_> = self.key.iter().map(|(_, column)| *column).collect();
         let key = if self.has_rowids {
             EntryKey::Rowid(rowid.unwrap_or_default().to_owned())
         } else {
-            EntryKey::Columns(self.key.iter().map(|(_, column)| *column).collect())
+            EntryKey::Columns(primary_key.clone())
         };
         let table = EntryTable {
             name: self.name.clone(),
             columns: self.stored,
             key,
+            primary_key,
+            is_internal: self.is_shadow || self.name.starts_with("sqlite_"),
         };
         let shape = Shape {
             nature,

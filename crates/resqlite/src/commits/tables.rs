@@ -5,6 +5,7 @@ use std::{collections::HashMap, rc::Rc, sync::Arc};
 use resqlite_live::{ROWID, RowNames, TableName, fault::planted};
 use resqlite_sqlite::{Connection, ValueRef};
 
+use super::shapes::OWN_TABLES;
 use crate::core::{error::Result, names::rowid_name};
 
 /// What is known about all tables, by schema, then table.
@@ -22,7 +23,8 @@ pub(super) struct Facts {
     /// schema, SQLite does not distinguish shadow tables from others.
     pub(super) perhaps_of: Option<TableName>,
     pub(super) keys: Keys,
-    /// For commit events that tell rows. Only ordinary tables have them: no views, virtual tables or shadow tables.
+    /// For commit events that tell rows. Only ordinary tables have them: no views, virtual tables, shadow tables,
+    /// or tables of resqlite's own.
     pub(super) names: Option<Arc<RowNames>>,
 }
 
@@ -94,7 +96,7 @@ pub(super) fn read_tables(connection: &Connection, with_names: bool) -> Result<T
                 name: entry.name(),
                 perhaps_of: owner,
                 keys: entry.keys(connection)?,
-                names: (with_names && entry.kind == "table")
+                names: (with_names && entry.has_news())
                     .then(|| entry.names(connection))
                     .transpose()?,
             },
@@ -108,6 +110,11 @@ pub(super) fn read_tables(connection: &Connection, with_names: bool) -> Result<T
 impl Listed {
     fn name(&self) -> TableName {
         TableName::new(self.schema.as_str(), self.table.as_str())
+    }
+
+    /// Whether commit events can tell its rows. What resqlite itself keeps is nobody's news.
+    fn has_news(&self) -> bool {
+        self.kind == "table" && !OWN_TABLES.contains(&self.table.as_str())
     }
 
     fn keys(&self, connection: &Connection) -> Result<Keys> {

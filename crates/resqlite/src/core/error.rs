@@ -97,6 +97,8 @@ pub enum Error {
         /// Why, for people.
         message: String,
     },
+    /// A change feed cannot go on: commits that its consumer has not read are not kept any more, or the feed was removed.
+    ChangesLost(String),
     /// The most possible snapshots and cursors are open, and all of them are idle.
     TooManyLeases,
     /// The native thread for the request failed or could not be started. The request may not have run.
@@ -170,6 +172,7 @@ impl Error {
                 EntryFault::Chain => "RESQLITE_ENTRY_CHAIN",
                 EntryFault::Row => "RESQLITE_ENTRY_ROW",
             },
+            Self::ChangesLost(_) => "RESQLITE_CHANGES_LOST",
             Self::TooManyLeases => "RESQLITE_LEASES",
             Self::WorkerDied => "RESQLITE_WORKER",
         }
@@ -239,6 +242,19 @@ impl Error {
         }
     }
 
+    /// Commits that a feed should read next are not kept any more.
+    pub(crate) fn changes_lost(name: &str, after: u64, oldest: u64) -> Self {
+        Self::ChangesLost(format!(
+            "the change feed {name:?} cannot go on after the position {after}: the oldest commit that is still kept has \
+             {oldest}"
+        ))
+    }
+
+    /// A feed that a consumer reads is gone.
+    pub(crate) fn feed_removed(name: &str) -> Self {
+        Self::ChangesLost(format!("the change feed {name:?} was removed"))
+    }
+
     pub(crate) fn transaction(operation: &'static str, message: impl Into<String>) -> Self {
         Self::Transaction {
             operation,
@@ -267,6 +283,7 @@ impl fmt::Display for Error {
             | Self::ReadOnly(message)
             | Self::Transaction { message, .. }
             | Self::Entry { message, .. }
+            | Self::ChangesLost(message)
             | Self::Limit { message, .. } => f.write_str(message),
             Self::Member { error, .. } => error.fmt(f),
             Self::Closed => f.write_str("the database is closed"),

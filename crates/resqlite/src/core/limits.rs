@@ -22,6 +22,13 @@ pub const THREAD_IDLE: Duration = Duration::from_secs(5);
 pub const HOLDER_SQL_BYTES: usize = 4096;
 /// Bytes of the SQL text by which an error names the holder of the writer.
 pub const NAMED_SQL_BYTES: usize = 200;
+/// Bytes of commits that are kept for the consumer of a change feed that does not come to read them, unless it says how
+/// much.
+pub const FEED_BYTES: u64 = 1 << 30;
+/// The most commits, and about the most bytes, that a change feed reads at a time.
+pub const FEED_READ_COMMITS: u64 = 64;
+/// See [`FEED_READ_COMMITS`].
+pub const FEED_READ_BYTES: u64 = 1 << 20;
 /// The most rows that a commit event lists. A table whose rows do not fit has none listed, and the event says why.
 pub const EVENT_ROWS: usize = 16_384;
 /// The most bytes that the values of these rows take, approximately.

@@ -45,11 +45,10 @@ impl Draft {
                 self.unsigned(0);
                 self.text(name);
             }
-            EntryKey::Columns(columns) => {
-                self.unsigned(columns.len() as u64);
-                columns.iter().for_each(|&column| self.unsigned(column as u64));
-            }
+            EntryKey::Columns(columns) => self.places(columns),
         }
+        self.places(&table.primary_key);
+        self.bytes.push(u8::from(table.is_internal));
         self.tables += 1;
         self.tables - 1
     }
@@ -173,6 +172,11 @@ impl Draft {
                 self.sized(blob);
             }
         }
+    }
+
+    fn places(&mut self, columns: &[usize]) {
+        self.unsigned(columns.len() as u64);
+        columns.iter().for_each(|&column| self.unsigned(column as u64));
     }
 
     fn text(&mut self, text: &str) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::image::Image;
 
 /// A table, as the operations of an entry mean it. A change of the schema inside an entry gives a table a new one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Eq)]
 pub struct EntryTable {
     /// Its name. All tables are in the main database.
     pub name: String,
@@ -13,6 +13,25 @@ pub struct EntryTable {
     pub columns: Vec<EntryColumn>,
     /// How SQL names a row.
     pub key: EntryKey,
+    /// The positions of the columns of its declared primary key, in the order of the key; empty if it has none.
+    pub primary_key: Vec<usize>,
+    /// It is one of SQLite's own, or a virtual table keeps its data in it, as far as SQLite knows: while there is a temporary
+    /// table that is called like the virtual one, it does not.
+    pub is_internal: bool,
+}
+
+/// Whether rows of both are the same rows. What SQLite does not always know is left out.
+impl PartialEq for EntryTable {
+    fn eq(&self, other: &Self) -> bool {
+        let Self {
+            name,
+            columns,
+            key,
+            primary_key,
+            is_internal: _,
+        } = self;
+        (name, columns, key, primary_key) == (&other.name, &other.columns, &other.key, &other.primary_key)
+    }
 }
 
 impl EntryTable {

@@ -101,26 +101,43 @@ fn table(bytes: &mut Bytes<'_>) -> Option<EntryTable> {
     let name = bytes.text()?.to_owned();
     let columns = (0..bytes.count()?).map(|_| column(bytes));
     let columns = columns.collect::<Option<Vec<_>>>()?;
-    let key = match bytes.count()? {
-        0 => EntryKey::Rowid(bytes.text()?.to_owned()),
-        count => {
-            let place = |_| {
-                usize::try_from(bytes.unsigned()?)
-                    .ok()
-                    .filter(|place| *place < columns.len())
-            };
-            EntryKey::Columns((0..count).map(place).collect::<Option<_>>()?)
-        }
+    let key = places(bytes, columns.len())?;
+    let key = if key.is_empty() {
+        EntryKey::Rowid(bytes.text()?.to_owned())
+    } else {
+        EntryKey::Columns(key)
     };
-    Some(EntryTable { name, columns, key })
+    let primary_key = places(bytes, columns.len())?;
+    Some(EntryTable {
+        name,
+        columns,
+        key,
+        primary_key,
+        is_internal: flag(bytes)?,
+    })
+}
+
+/// Positions of some of so many columns.
+fn places(bytes: &mut Bytes<'_>, columns: usize) -> Option<Vec<usize>> {
+    let count = bytes.count()?;
+    let place = |_| {
+        usize::try_from(bytes.unsigned()?)
+            .ok()
+            .filter(|place| *place < columns)
+    };
+    (0..count).map(place).collect()
+}
+
+fn flag(bytes: &mut Bytes<'_>) -> Option<bool> {
+    match bytes.byte()? {
+        0 => Some(false),
+        1 => Some(true),
+        _ => None,
+    }
 }
 
 fn column(bytes: &mut Bytes<'_>) -> Option<EntryColumn> {
     let name = bytes.text()?.to_owned();
-    let generated = match bytes.byte()? {
-        0 => false,
-        1 => true,
-        _ => return None,
-    };
+    let generated = flag(bytes)?;
     Some(EntryColumn { name, generated })
 }

@@ -32,12 +32,24 @@ fn value() -> impl Strategy<Value = Value> {
 
 fn table() -> impl Strategy<Value = EntryTable> {
     let column = (".{0,5}", any::<bool>()).prop_map(|(name, generated)| EntryColumn { name, generated });
-    (".{0,9}", vec(column, 1..5), any::<Option<(usize, usize)>>()).prop_map(|(name, columns, key)| {
-        let key = key.map_or(EntryKey::Rowid("rowid".into()), |(a, b)| {
-            EntryKey::Columns(vec![a % columns.len(), b % columns.len()])
-        });
-        EntryTable { name, columns, key }
-    })
+    let place = any::<prop::sample::Index>();
+    let more = (any::<bool>(), vec(place, 0..3));
+    (".{0,9}", vec(column, 1..5), any::<Option<(usize, usize)>>(), more).prop_map(
+        |(name, columns, key, more)| {
+            let key = key.map_or(EntryKey::Rowid("rowid".into()), |(a, b)| {
+                EntryKey::Columns(vec![a % columns.len(), b % columns.len()])
+            });
+            let (is_internal, places) = more;
+            let primary_key = places.iter().map(|place| place.index(columns.len())).collect();
+            EntryTable {
+                name,
+                columns,
+                key,
+                primary_key,
+                is_internal,
+            }
+        },
+    )
 }
 
 fn operation(tables: &[EntryTable]) -> impl Strategy<Value = Made> + use<> {

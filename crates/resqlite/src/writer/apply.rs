@@ -19,7 +19,6 @@ use crate::{
         error::{EntryFault, Error, Result},
         names::quoted,
         options::Durability,
-        sync::lock,
     },
     entries::{Entry, EntryKey, EntryTable, Operation, Position},
 };
@@ -41,6 +40,7 @@ impl Writer {
             applied
         });
         if applied.is_ok() {
+            self.logged();
             self.tell_gate(|gate| gate.committed(entry));
         }
         applied.map_err(|error| self.connection.explain_error(error))
@@ -60,6 +60,7 @@ impl Writer {
         self.flush_virtual_tables()?;
         self.recorder.close()?;
         self.write_position(Position::of(entry))?;
+        self.log_entry(entry, true)?;
         refuse_late(&self.recorder)
     }
 
@@ -94,9 +95,11 @@ impl Writer {
                 old,
                 new,
             } => {
-                let sql = Arc::clone(&statements.of(table).update);
+                let texts = statements.of(table);
+                let moves = old_rowid != new_rowid;
+                let sql = Arc::clone(if moves { &texts.move_row } else { &texts.update });
                 let mut values = settable(table, new.values());
-                values.extend(table.has_rowids().then_some(ValueRef::Integer(*new_rowid)));
+                values.extend(moves.then_some(ValueRef::Integer(*new_rowid)));
                 values.extend(key(table, *old_rowid, &old.values()));
                 self.apply_row(operation, &sql, &values, table, *old_rowid)
             }
@@ -176,9 +179,7 @@ impl Writer {
         }
         self.connection.clear();
         self.applies = true;
-        if !self.recorder.exports() {
-            self.recorder.set_export(true, &self.connection.sqlite);
-        }
+        self.update_export();
         self.recorder.set_verbatim(true)?;
         self.connection.as_internal(|connection| {
             set_foreign_keys(connection, false)?;
@@ -194,9 +195,7 @@ impl Writer {
         if !std::mem::take(&mut self.applies) {
             return;
         }
-        if lock(&self.context.gate).is_none() {
-            self.recorder.set_export(false, &self.connection.sqlite);
-        }
+        self.update_export();
         self.connection.clear();
         let settings = &self.context.settings;
         let restored = self.recorder.set_verbatim(false);
@@ -258,7 +257,9 @@ struct Statements(Vec<(Arc<EntryTable>, Texts)>);
 /// What writes to a table.
 struct Texts {
     insert: Arc<str>,
+    /// Of a row that keeps its rowid. A table may have as many columns as a statement can set.
     update: Arc<str>,
+    move_row: Arc<str>,
     delete: Arc<str>,
     clear: Arc<str>,
 }
@@ -296,11 +297,20 @@ impl Texts {
             .zip(&places)
             .map(|(name, place)| format!("{name} = {place}"))
             .collect();
+        let without_rowid = set.len() - usize::from(table.has_rowids());
         let is_row = |first: usize| {
             let terms = (first..)
                 .zip(&key)
                 .map(|(place, name)| format!("{name} = ?{place}"));
             terms.collect::<Vec<_>>().join(" AND ")
+        };
+        let update = |set: &[String]| {
+            format!(
+                "UPDATE OR ABORT {name} SET {} WHERE {}",
+                set.join(", "),
+                is_row(set.len() + 1)
+            )
+            .into()
         };
         Self {
             insert: format!(
@@ -309,12 +319,8 @@ impl Texts {
                 places.join(", ")
             )
             .into(),
-            update: format!(
-                "UPDATE OR ABORT {name} SET {} WHERE {}",
-                set_all.join(", "),
-                is_row(set.len() + 1)
-            )
-            .into(),
+            update: update(&set_all[..without_rowid]),
+            move_row: update(&set_all),
             delete: format!("DELETE FROM {name} WHERE {}", is_row(1)).into(),
             clear: format!("DELETE FROM {name}").into(),
         }

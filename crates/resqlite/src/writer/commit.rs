@@ -21,6 +21,7 @@ impl Writer {
     pub(super) fn begin(&mut self, durability: Durability) -> Result<()> {
         self.context.location.health.check()?;
         self.set_synchronous(durability)?;
+        self.notice_strangers()?;
         self.recorder.begin(&self.commits);
         self.schema_touched = false;
         self.statistics_touched = false;
@@ -66,6 +67,7 @@ impl Writer {
             // copy is out of date.
             self.connection.as_internal(schemas::touch_all)?;
             self.schema_versions = versions;
+            self.notice_feeds()?;
         }
         Ok(())
     }
@@ -75,6 +77,9 @@ impl Writer {
         let entry = self.pass_gate()?;
         let committed = self.commit_now();
         let Some(entry) = entry else { return committed };
+        if committed.is_ok() {
+            self.logged();
+        }
         self.tell_gate(|gate| match &committed {
             Ok(_) => gate.committed(&entry),
             Err(_) => gate.failed(&entry),

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use resqlite_live::fault::planted;
-use sqlite3_parser::dialect::TokenType::{TK_INTO, TK_PRAGMA, TK_VACUUM};
+use sqlite3_parser::dialect::TokenType::{TK_ATTACH, TK_DETACH, TK_INTO, TK_PRAGMA, TK_SEMI, TK_VACUUM};
 
 use super::{Writer, job::GateJob, unit::Done};
 use crate::{
-    commits::recorder::Recorder,
+    commits::{Sealed, Uncarried, recorder::Recorder},
     core::{
         error::{EntryFault, Error, Result},
         options::Durability,
@@ -20,53 +20,62 @@ use crate::{
 };
 
 /// SQLite's count of commits by others.
-const DATA_VERSION: &str = "PRAGMA main.data_version";
+pub(super) const DATA_VERSION: &str = "PRAGMA main.data_version";
 
-/// How SQL that cannot share a transaction runs beside a gate.
-pub(super) enum BesideGate {
+/// How SQL that cannot share a transaction runs where entries are drawn up.
+pub(super) enum Alone {
     /// As always: it changes nothing that an entry carries.
     AsIs,
     /// In a transaction of its own.
     Wrapped,
+    /// No entry can carry what it may commit.
+    NotCarried(&'static str),
+    /// It changes which databases there are, and nothing in this one.
+    Attaches,
 }
 
-/// How SQL that cannot share a transaction runs beside a gate.
-///
-/// # Errors
-/// [`EntryFault::NotCarried`] if it would commit what no entry carries.
-pub(super) fn beside_gate(op: &WriteOp) -> Result<BesideGate> {
-    let refused = |what: &str| {
-        let message = format!("{what} while there is an entry gate: no entry could carry what it does");
-        Err(Error::entry(EntryFault::NotCarried, message))
-    };
-    let sql = match op {
-        WriteOp::Script(_) => {
-            return refused("a script with PRAGMA, VACUUM, ATTACH or transactions of its own is refused");
-        }
-        op => op.sql().map_or("", |sql| sql),
-    };
-    let mut words = tokens(sql);
-    match words.next().map(|(token, _)| token) {
-        Some(TK_PRAGMA) => {
-            // PRAGMA name, or PRAGMA schema.name
-            let mut names = words.filter_map(|(_, text)| std::str::from_utf8(text).ok());
-            let first = names.next().unwrap_or_default();
-            let name = match names.next() {
-                Some(".") => names.next().unwrap_or_default(),
-                _ => first,
-            };
-            Ok(
-                if pragmas::may_write(name.trim_matches(['"', '`', '[', ']', '\''])) {
-                    BesideGate::Wrapped
-                } else {
-                    BesideGate::AsIs
-                },
-            )
-        }
-        Some(TK_VACUUM) if words.any(|(token, _)| token == TK_INTO) => Ok(BesideGate::AsIs),
-        Some(TK_VACUUM) => refused("VACUUM is refused"),
-        _ => refused("ATTACH, DETACH and SQL that manages transactions are refused"),
+impl Alone {
+    /// How this SQL runs.
+    pub(super) fn of(op: &WriteOp) -> Self {
+        let sql = match op {
+            WriteOp::Script(_) => {
+                return Self::NotCarried("a script with PRAGMA, VACUUM, ATTACH or transactions of its own");
+            }
+            op => op.sql().map_or("", |sql| sql),
+        };
+        Self::of_statement(sql)
     }
+
+    fn of_statement(sql: &str) -> Self {
+        let mut words = tokens(sql).filter(|(token, _)| *token != TK_SEMI);
+        match words.next().map(|(token, _)| token) {
+            Some(TK_PRAGMA) => {
+                // PRAGMA name, or PRAGMA schema.name
+                let mut names = words.filter_map(|(_, text)| std::str::from_utf8(text).ok());
+                let first = names.next().unwrap_or_default();
+                let name = match names.next() {
+                    Some(".") => names.next().unwrap_or_default(),
+                    _ => first,
+                };
+                if pragmas::may_write(name.trim_matches(['"', '`', '[', ']', '\''])) {
+                    Self::Wrapped
+                } else {
+                    Self::AsIs
+                }
+            }
+            Some(TK_VACUUM) if words.any(|(token, _)| token == TK_INTO) => Self::AsIs,
+            Some(TK_VACUUM) => Self::NotCarried("VACUUM"),
+            Some(TK_ATTACH | TK_DETACH) => Self::Attaches,
+            _ => Self::NotCarried("SQL that manages transactions"),
+        }
+    }
+}
+
+/// The error of what cannot be done beside an entry gate.
+pub(super) fn refused_beside_gate(what: &str) -> Error {
+    let message =
+        format!("{what} is refused while there is an entry gate: no entry could carry what it does");
+    Error::entry(EntryFault::NotCarried, message)
 }
 
 impl Writer {
@@ -79,8 +88,8 @@ impl Writer {
             self.position_now()
         };
         if position.is_ok() {
-            self.recorder.set_export(is_on, &self.connection.sqlite);
             *lock(&self.context.gate) = job.gate;
+            self.update_export();
         }
         (job.done)(position);
     }
@@ -107,7 +116,7 @@ impl Writer {
 
     /// Beside a gate, nobody else may write to the file. Called when the write lock is held.
     pub(super) fn refuse_strangers(&mut self) -> Result<()> {
-        if !self.recorder.exports() || self.applies {
+        if self.recorder.uncarried() != Some(Uncarried::Refused) || self.applies {
             return Ok(());
         }
         let version = self.connection.internal(DATA_VERSION)?;
@@ -146,23 +155,31 @@ impl Writer {
     /// A statement that runs once per set of parameters is carried once.
     pub(super) fn refuse_repeated(&self, effects: &Effects) -> Result<()> {
         let is_once = effects.schema || effects.unreported.is_some();
-        if is_once && self.recorder.exports() {
-            let message = "executeBatch of a statement that changes the schema or a savepoint is refused while there is an \
-                           entry gate";
-            return Err(Error::entry(EntryFault::NotCarried, message));
+        let what = "a batch of a statement that changes the schema or a savepoint";
+        match self.recorder.uncarried() {
+            Some(Uncarried::Refused) if is_once => Err(refused_beside_gate(what)),
+            Some(Uncarried::Gap) if is_once => self.recorder.refuse(what),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
-    /// Makes the entry of the open transaction, moves the position on, and waits for the verdict. `None` if the transaction
-    /// needs no entry.
+    /// Makes the entry of the open transaction, and waits for the verdict. `None` if the transaction needs no entry.
     pub(super) fn pass_gate(&mut self) -> Result<Option<Entry>> {
         // COMMIT will fail, and the entry must not be in a log then.
         if !self.recorder.exports() || self.connection.sqlite.has_deferred_violations() {
             return Ok(None);
         }
+        let entry = self.make_entry(false)?;
+        entry.iter().try_for_each(|entry| self.ask_gate(entry))?;
+        Ok(entry)
+    }
+
+    /// Makes the entry of the open transaction, moves the position on, and logs it for the feeds. `None` if the transaction
+    /// needs no entry. `always`: it needs one even if it changed nothing.
+    pub(super) fn make_entry(&mut self, always: bool) -> Result<Option<Entry>> {
         self.flush_virtual_tables()?;
-        if !self.recorder.seal(&self.connection.sqlite)? {
+        let sealed = self.recorder.seal(&self.connection.sqlite)?;
+        if sealed == Sealed::Unchanged && !always {
             return Ok(None);
         }
         let position = self.read_position()?;
@@ -170,8 +187,8 @@ impl Writer {
             return Ok(None);
         };
         self.write_position(Position::of(&entry))?;
+        self.log_entry(&entry, sealed != Sealed::Gap)?;
         refuse_late(&self.recorder)?;
-        self.ask_gate(&entry)?;
         Ok(Some(entry))
     }
 

@@ -6,11 +6,12 @@ use resqlite_live::fault::planted;
 
 use super::{
     Writer, classify,
-    entry::{BesideGate, beside_gate},
+    entry::{Alone, refused_beside_gate},
     reply::{answer, send_reply},
     unit::{Done, Sharing},
 };
 use crate::{
+    commits::Uncarried,
     core::error::{EntryFault, Error, Result},
     requests::request::{ReplyGuard, Write, WriteOp},
 };
@@ -46,16 +47,12 @@ impl Writer {
                 WriteOp::Script(script) => classify::script_runs_alone(script),
                 WriteOp::Statements(_) => false,
             };
-        let wrapped = alone && self.recorder.exports();
-        let wrapped = wrapped.then(|| beside_gate(&write.op)).transpose();
-        let alone = match wrapped {
-            Err(error) => return send_reply(reply, Err(error)),
-            Ok(Some(BesideGate::Wrapped)) => false,
-            Ok(Some(BesideGate::AsIs) | None) => alone,
-        };
         if alone {
-            let done = self.run_unwrapped(&write);
-            return answer(reply, done);
+            match self.run_alone(&write) {
+                Some(Ok(done)) => return answer(reply, Ok(done)),
+                Some(Err(error)) => return send_reply(reply, Err(error)),
+                None => {}
+            }
         }
         match self.attempt(&[&write]) {
             Attempt::Committed(mut done, commit) => {
@@ -67,6 +64,21 @@ impl Writer {
                 );
             }
             Attempt::RolledBack { error, .. } => send_reply(reply, Err(error)),
+        }
+    }
+
+    /// Runs what cannot share a transaction. `None` if it must run in one of its own all the same.
+    fn run_alone(&mut self, write: &Write) -> Option<Result<(Done, u64)>> {
+        // A file that cannot be read now has no feeds that could miss anything.
+        let _ = self.notice_feeds();
+        let uncarried = self.recorder.uncarried();
+        let is_gated = uncarried == Some(Uncarried::Refused);
+        match uncarried.map(|_| Alone::of(&write.op)) {
+            Some(Alone::Wrapped) => None,
+            Some(Alone::NotCarried(what)) if is_gated => Some(Err(refused_beside_gate(what))),
+            Some(Alone::Attaches) if is_gated => Some(Err(refused_beside_gate("ATTACH or DETACH"))),
+            Some(Alone::NotCarried(_)) => Some(self.run_unlisted(|writer| writer.run_unwrapped(write))),
+            None | Some(Alone::AsIs | Alone::Attaches) => Some(self.run_unwrapped(write)),
         }
     }
 

@@ -12,6 +12,7 @@ use crate::{
     },
     entries::{Entry, EntryGate, Position},
     requests::{
+        feed::FeedWork,
         request::{ReplyGuard, TransactionOptions, Write},
         session::Inbox,
     },
@@ -27,6 +28,7 @@ pub(crate) enum WriteJob {
     Rekey(RekeyJob),
     Gate(GateJob),
     Apply(ApplyJob),
+    Feed(FeedJob),
 }
 
 /// A checkpoint that a caller asked for.
@@ -53,10 +55,19 @@ pub(crate) struct ApplyJob {
     pub(crate) done: Box<dyn FnOnce(Result<u64>) + Send>,
 }
 
+/// Work on change feeds. Answered with a position.
+pub(crate) struct FeedJob {
+    pub(crate) work: FeedWork,
+    pub(crate) done: Box<dyn FnOnce(Result<u64>) + Send>,
+}
+
 impl WriteJob {
     /// Whether it must find the connection as it is set up outside of [`ApplyJob`]s.
     pub(crate) fn writes_as_always(&self) -> bool {
-        !matches!(self, Self::Apply(_) | Self::Inspect(_) | Self::Checkpoint(_))
+        !matches!(
+            self,
+            Self::Apply(_) | Self::Inspect(_) | Self::Checkpoint(_) | Self::Feed(_)
+        )
     }
 
     pub(crate) fn fail(self, error: Error) {
@@ -71,6 +82,7 @@ impl WriteJob {
             Self::Rekey(job) => (job.done)(Err(error)),
             Self::Gate(job) => (job.done)(Err(error)),
             Self::Apply(job) => (job.done)(Err(error)),
+            Self::Feed(job) => (job.done)(Err(error)),
         }
     }
 
@@ -78,7 +90,12 @@ impl WriteJob {
         match self {
             Self::Write(write, _) => write.token.is_cancelled(),
             Self::Begin(begin) => begin.inbox.scope.is_cancelled(),
-            Self::Inspect(_) | Self::Checkpoint(_) | Self::Rekey(_) | Self::Gate(_) | Self::Apply(_) => false,
+            Self::Inspect(_)
+            | Self::Checkpoint(_)
+            | Self::Rekey(_)
+            | Self::Gate(_)
+            | Self::Apply(_)
+            | Self::Feed(_) => false,
         }
     }
 }

@@ -9,6 +9,7 @@
 //! checkpoint  checkpoints of the write-ahead log, after the replies
 //! entry       the entry of a transaction, and the gate before COMMIT; position: where the database is in the log of entries
 //! apply       entries of another copy of the database
+//! feeds       the log of entries that change feeds read; strangers: who else has written
 //! rekey       a change of the key
 //! ```
 
@@ -17,6 +18,8 @@ mod checkpoint;
 mod classify;
 mod commit;
 mod entry;
+mod feed_state;
+mod feeds;
 mod files;
 mod foreign_keys;
 mod group;
@@ -26,6 +29,7 @@ mod rekey;
 mod reply;
 mod script;
 mod statements;
+mod strangers;
 mod thread;
 mod transaction;
 mod unit;
@@ -42,12 +46,12 @@ use std::{
 
 use resqlite_sqlite::codes;
 
-use self::files::Files;
 pub(crate) use self::{
     classify::is_alone,
-    job::{ApplyJob, Begin, CheckpointJob, GateJob, RekeyJob, WriteJob},
+    job::{ApplyJob, Begin, CheckpointJob, FeedJob, GateJob, RekeyJob, WriteJob},
     thread::start,
 };
+use self::{feed_state::Feeds, files::Files};
 use crate::{
     commits::{
         log::Commits,
@@ -155,4 +159,6 @@ pub(super) struct Writer {
     /// ANALYZE has run in the open transaction.
     statistics_touched: bool,
     files: Files,
+    /// What is known of the change feeds, while there are any.
+    feeds: Option<Feeds>,
 }

@@ -22,12 +22,7 @@ impl Writer {
              hash BLOB NOT NULL);
              INSERT INTO main.{POSITION_TABLE} VALUES (1, 0, zeroblob(32))"
         );
-        self.connection
-            .as_internal(|connection| connection.execute_script(&make))?;
-        self.schema_touched = true;
-        self.recorder.schema_changed();
-        self.connection.clear();
-        Ok(())
+        self.make_own_tables(&make)
     }
 
     /// The position; that before the first entry, if there is no table.
@@ -61,15 +56,9 @@ impl Writer {
     }
 
     pub(super) fn write_position(&mut self, position: Position) -> Result<()> {
-        let sql = "UPDATE main._resqlite_position SET position = ?1, hash = ?2 WHERE id = 1".into();
-        let guard = self.connection.guard.clone();
-        let mut prepared = guard.as_internal(|| self.connection.take(&sql))?;
-        let statement = &mut prepared.statement;
-        let bound = statement
-            .bind(1, ValueRef::Integer(position.position as i64))
-            .and_then(|()| statement.bind(2, ValueRef::Blob(&position.hash.0)));
-        let wrote = bound.and_then(|()| guard.as_internal(|| statement.step()));
-        self.connection.put(&sql, prepared);
-        Ok(wrote.map(drop)?)
+        let sql = "UPDATE main._resqlite_position SET position = ?1, hash = ?2 WHERE id = 1";
+        let number = ValueRef::Integer(position.position as i64);
+        self.own::<0>(sql, &[number, ValueRef::Blob(&position.hash.0)])
+            .map(drop)
     }
 }

@@ -18,7 +18,6 @@ use crate::{
         options::{Checkpoints, Durability},
         profile,
         queue::Popped,
-        sync::lock,
     },
     guard::authorizer::Role,
     requests::{request::WriteOp, statements::Statements},
@@ -146,7 +145,6 @@ impl Writer {
                 }
             });
         })?;
-        recorder.set_export(lock(&context.gate).is_some(), &connection.sqlite);
         let commits = Arc::clone(&context.commits);
         // A replacement attaches the databases that the readers have attached.
         context.epoch.follow(&mut connection, &mut SeenEpoch::default())?;
@@ -163,7 +161,7 @@ impl Writer {
             .main_log()
             .into_iter()
             .for_each(|log| context.location.health.keep_log(log));
-        Ok(Self {
+        let mut writer = Self {
             followers,
             connection,
             recorder,
@@ -183,7 +181,10 @@ impl Writer {
             schema_touched: false,
             statistics_touched: false,
             files,
-        })
+            feeds: None,
+        };
+        writer.update_export();
+        Ok(writer)
     }
 
     /// `shares`: the jobs are writes that may share a transaction.
@@ -202,6 +203,7 @@ impl Writer {
                 WriteJob::Rekey(job) => self.rekey(job),
                 WriteJob::Gate(job) => self.set_gate(job),
                 WriteJob::Apply(job) => self.apply(job),
+                WriteJob::Feed(job) => self.feed(job),
                 WriteJob::Write(write, mut reply) => {
                     reply.taken_up();
                     writes.push((write, reply));

@@ -176,6 +176,16 @@ fn temporary_triggers_of_a_copy_would_run_and_are_refused() {
     assert_eq!(refuses(&copy, feed.one()).code(), "RESQLITE_ENTRY_NOT_CARRIED");
 }
 
+/// SQLite looks for the virtual table by its name, and finds the temporary one.
+#[test]
+fn a_temporary_table_that_is_called_like_a_virtual_one_changes_nothing() {
+    let (original, feed, copy) = pair("CREATE TEMP TABLE f(a)");
+    copy.exec("DROP TABLE temp.f");
+    original.exec("CREATE VIRTUAL TABLE main.f USING fts5(a); INSERT INTO main.f VALUES ('word')");
+    copy.follow(&feed);
+    assert_eq!(copy.integers("SELECT rowid FROM f('word')"), [1]);
+}
+
 #[test]
 fn the_gate_is_told_of_an_applied_entry_and_not_asked() {
     let (original, feed, copy) = pair(SCHEMA);

@@ -11,7 +11,7 @@ use std::{
 
 use resqlite::{Entry, EntryGate};
 
-use crate::support::{Fixture, Held, ask, block_on, next_integers};
+use crate::support::{Fixture, Held, ask, block_on, next_integers, open, tell, write};
 
 fn fixture() -> Fixture {
     Fixture::new("CREATE TABLE t(a UNIQUE); INSERT INTO t VALUES (1)")
@@ -63,6 +63,76 @@ fn while_a_verdict_is_awaited_reads_and_live_queries_go_on() {
     write.wait().unwrap();
     assert_eq!(next_integers(&mut live), [1, 2]);
     assert_eq!(feed.all().len(), 1);
+}
+
+#[test]
+fn a_database_that_is_closed_while_a_verdict_is_awaited_waits_for_it() {
+    for passes in [true, false] {
+        let fixture = fixture();
+        let path = fixture.path();
+        let held = Held::default();
+        let kept = held.clone();
+        let feed = fixture.gate(move |_, verdict| kept.keep(verdict));
+        let (told, outcome) = mpsc::channel();
+        let reply = tell(move |done| told.send(done).unwrap());
+        let Fixture { db, folder } = fixture;
+        db.engine().write(write("INSERT INTO t VALUES (2)", false), reply);
+        let verdict = held.wait();
+        let closing = std::thread::spawn(move || block_on(db.close()));
+        assert!(!closing.is_finished());
+        assert!(if passes {
+            verdict.pass()
+        } else {
+            verdict.refuse("no")
+        });
+        closing.join().unwrap().unwrap();
+        assert_eq!(outcome.recv().unwrap().is_ok(), passes);
+        assert_eq!(feed.all().len(), usize::from(passes));
+        let db = open(path.to_str().unwrap()).unwrap();
+        let rows = block_on(db.select("SELECT a FROM t", ())).unwrap();
+        assert_eq!(rows.len(), if passes { 2 } else { 1 });
+        drop(folder);
+    }
+}
+
+#[test]
+fn a_database_is_closed_although_no_verdict_comes() {
+    let fixture = fixture();
+    let held = Held::default();
+    let kept = held.clone();
+    fixture.gate_with(Duration::from_millis(1), move |_, verdict| kept.keep(verdict));
+    let (told, outcome) = mpsc::channel();
+    let reply = tell(move |done| told.send(done).unwrap());
+    fixture
+        .db
+        .engine()
+        .write(write("INSERT INTO t VALUES (2)", false), reply);
+    block_on(fixture.db.close()).unwrap();
+    assert_eq!(
+        outcome.recv().unwrap().unwrap_err().code(),
+        "RESQLITE_ENTRY_UNANSWERED"
+    );
+    assert!(!held.wait().pass(), "too late");
+}
+
+#[test]
+fn an_entry_that_would_be_too_large_is_refused() {
+    let fixture = fixture();
+    let feed = fixture.entries();
+    let transaction = block_on(fixture.db.begin(None)).unwrap();
+    let half = "INSERT INTO t VALUES (zeroblob(?))";
+    let largest = resqlite::limits::ENTRY_BYTES_MAX as i64;
+    block_on(transaction.execute(half, [(largest / 2).into()])).unwrap();
+    block_on(transaction.execute(half, [(largest / 2 + 1).into()])).unwrap();
+    let error = block_on(transaction.commit()).unwrap_err();
+    assert_eq!(error.code(), "RESQLITE_ENTRY_NOT_CARRIED");
+    assert!(
+        error.to_string().contains("larger than 268435456 bytes"),
+        "{error}"
+    );
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+    fixture.run("INSERT INTO t VALUES (2)");
+    assert_eq!(feed.one().position(), 1);
 }
 
 #[test]

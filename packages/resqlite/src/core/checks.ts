@@ -1,4 +1,5 @@
 import { typeError } from './errors'
+import type { ChangeFeedOptions, KeepChanges } from './feed-types'
 import { MAX_BATCH_ROWS, MAX_MILLISECONDS, STREAM_QUERIES } from './limits'
 import type {
   ChangesBytesOptions,
@@ -113,10 +114,14 @@ const LIMITS: Checks = {
 } satisfies Record<keyof QueryLimits, Check>
 
 function limits(value: unknown): string | undefined {
+  return bounds(value, LIMITS)
+}
+
+function bounds(value: unknown, checks: Checks): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'an object'
   for (const [name, most] of Object.entries(value)) {
-    const check = Object.hasOwn(LIMITS, name) ? LIMITS[name] : undefined
-    if (check === undefined) return `an object of ${Object.keys(LIMITS).join(', ')}, without ${show(name)}`
+    const check = Object.hasOwn(checks, name) ? checks[name] : undefined
+    if (check === undefined) return `an object of ${Object.keys(checks).join(', ')}, without ${show(name)}`
     const expected = most === undefined ? undefined : check(most)
     if (expected !== undefined) return `an object whose ${name} is ${expected} (not ${show(most)})`
   }
@@ -164,6 +169,48 @@ const COMMITS: Checks = {
       ? undefined
       : "a boolean, 'keys' or 'rows'",
 } satisfies Record<keyof CommitOptions, Check>
+
+const position = integer(0, Number.MAX_SAFE_INTEGER)
+const KEEP: Checks = {
+  commits: integer(1, Number.MAX_SAFE_INTEGER),
+  bytes: integer(1, Number.MAX_SAFE_INTEGER),
+  age: milliseconds,
+} satisfies Record<keyof KeepChanges, Check>
+const CHANGE_FEED: Checks = {
+  signal,
+  name: (value) =>
+    isName(value) && (value as string).length <= 255
+      ? undefined
+      : 'a string of 1 to 255 characters, without NUL',
+  after: position,
+  tables: (value) => (Array.isArray(value) && value.every(isName) ? undefined : 'an array of names'),
+  keep: (value) => bounds(value, KEEP),
+  acknowledge: oneOf('next', 'manual'),
+} satisfies Record<keyof ChangeFeedOptions, Check>
+
+/** Throws if these are not the options of a change feed. */
+export function checkChangeFeed(options: unknown): asserts options is ChangeFeedOptions {
+  checkNamed('changes', CHANGE_FEED, options ?? {})
+  if ((options as ChangeFeedOptions | undefined)?.name === undefined) {
+    throw refused(
+      "changes: option name is missing; it must name the consumer, as in { name: 'search-index' }",
+    )
+  }
+}
+
+/** Throws if this is not the name of a change feed. */
+export function checkFeedName(name: unknown): asserts name is string {
+  const expected = CHANGE_FEED.name?.(name)
+  if (expected !== undefined) throw refused(`dropChanges: the name must be ${expected}, not ${show(name)}`)
+}
+
+/** Returns the position; throws if it is none. */
+export function checkPosition(value: unknown): number {
+  const expected = position(value)
+  if (expected !== undefined)
+    throw refused(`acknowledge: the position must be ${expected}, not ${show(value)}`)
+  return value as number
+}
 
 const BACKUP: Checks = {
   signal,

@@ -118,6 +118,16 @@ export const Op = {
   TIME_NEXT: 37,
   /** `text`: the new key as JSON. */
   REKEY: 38,
+  /**
+   * `text`: as JSON, `do` (`open`, `acknowledge`, `drop`), the name of the change feed, and what else that
+   * needs. Replies with JSON: a position.
+   */
+  FEED: 39,
+  /**
+   * `text`: as JSON, the name of the change feed, the position after which to read, and the tables. Replies
+   * with JSON: the next commits, as far as there are any now.
+   */
+  READ_FEED: 40,
 } as const
 
 /** Flags of request frames. The lowest bits hold the integer mode. */

@@ -86,11 +86,13 @@ impl Feed {
 
     /// What the only entry since the last call says, in short.
     pub fn told(&self) -> Vec<String> {
-        self.one()
-            .operations()
-            .map(|operation| shown(&operation))
-            .collect()
+        told(&self.one())
     }
+}
+
+/// What an entry says, in short.
+pub fn told(entry: &Entry) -> Vec<String> {
+    entry.operations().map(|operation| shown(&operation)).collect()
 }
 
 fn shown(operation: &Operation<'_>) -> String {

@@ -13,7 +13,7 @@ use resqlite_sqlite::Connection;
 use tempfile::TempDir;
 
 pub use asking::{Asked, Told, ask, hold_reader, hold_reader_with, query, tell, write};
-pub use feed::{Feed, Held};
+pub use feed::{Feed, Held, told};
 pub use key::{connect, keyed};
 pub use log::{Recorded, columns, images, only, record, table};
 pub use pollster::block_on;

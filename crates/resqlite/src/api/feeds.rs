@@ -1,0 +1,263 @@
+//! Change feeds: every commit, in order, for consumers that come back.
+
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use resqlite_sqlite::codes;
+
+use crate::{
+    api::{
+        answers::{Done, answer, query},
+        database::Database,
+        engine::Engine,
+        handle::Handle,
+    },
+    core::{
+        error::{Error, Result},
+        limits,
+        value::Value,
+    },
+    entries::Entry,
+    events::{CommitEvent, CommitListener},
+    requests::{
+        feed::{FeedOptions, FeedWork, Gap},
+        request::{Format, Outcome, Reply},
+    },
+    rows::{ColumnLayout, Row, RowBatch, Rows},
+    writer::{FeedJob, WriteJob},
+};
+
+/// The next commits after `?1`, and what the log has, in one snapshot: at least one row.
+const READ: &str = "SELECT s.newest, s.oldest, c.position, c.at, c.gap, c.entry
+    FROM (SELECT (SELECT position FROM main._resqlite_position) AS newest,
+            (SELECT min(position) FROM main._resqlite_changes) AS oldest) AS s
+        LEFT JOIN main._resqlite_changes AS c
+            ON c.position > ?1 AND c.position <= ?1 + ?2
+            AND c.bytes <= (SELECT bytes FROM main._resqlite_changes WHERE position = ?1 + 1) + ?3
+    ORDER BY c.position";
+
+/// A commit, as a change feed tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedCommit {
+    /// When it was made, by the clock of the machine.
+    pub at: SystemTime,
+    /// Whether something has changed by then that neither this entry nor one before it tells: read what you keep again.
+    pub gap: Option<Gap>,
+    /// What it changed. Its position is one more than that of the commit before.
+    pub entry: Entry,
+}
+
+impl Engine {
+    /// Opens a change feed, which is made if need be; answers with the position after which to read.
+    pub fn open_feed(&self, options: FeedOptions, done: Done<u64>) {
+        self.feed(FeedWork::Open(options), done);
+    }
+
+    /// The consumer of a feed needs nothing up to this position any more.
+    pub fn acknowledge(&self, name: String, position: u64, done: Done<u64>) {
+        self.feed(FeedWork::Acknowledge { name, position }, done);
+    }
+
+    /// Removes a feed.
+    pub fn drop_feed(&self, name: String, done: Done<u64>) {
+        self.feed(FeedWork::Drop { name }, done);
+    }
+
+    fn feed(&self, work: FeedWork, done: Done<u64>) {
+        self.push(WriteJob::Feed(FeedJob { work, done }));
+    }
+
+    /// Reads the next commits after this position, as far as there are any now, and not too many at a time.
+    pub fn read_feed(&self, name: String, after: u64, done: Done<Vec<FeedCommit>>) {
+        let numbers = [after, limits::FEED_READ_COMMITS, limits::FEED_READ_BYTES];
+        let params = numbers.map(|number| Value::Integer(number as i64)).into();
+        let reply = Reading {
+            name,
+            after,
+            rows: Rows::default(),
+            done,
+        };
+        self.select(query(READ, params, Format::Rows), Box::new(reply));
+    }
+}
+
+/// Collects commits that are being read.
+struct Reading {
+    name: String,
+    after: u64,
+    rows: Rows,
+    done: Done<Vec<FeedCommit>>,
+}
+
+impl Reply for Reading {
+    fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool {
+        self.rows.extend(layout, &batch.to_bytes());
+        true
+    }
+
+    fn finish(self: Box<Self>, outcome: Result<Outcome<'_>>) {
+        let Self {
+            name,
+            after,
+            mut rows,
+            done,
+        } = *self;
+        done(match outcome {
+            Ok(Outcome::Rows { layout, last, .. }) => {
+                rows.extend(layout, &last.to_bytes());
+                commits(&name, after, &rows)
+            }
+            Ok(_) => Err(Error::WorkerDied),
+            // There are no tables any more.
+            Err(Error::Sqlite(error)) if error.code() == codes::ERROR => Err(Error::feed_removed(&name)),
+            Err(error) => Err(error),
+        });
+    }
+}
+
+fn commits(name: &str, after: u64, rows: &Rows) -> Result<Vec<FeedCommit>> {
+    let commits: Vec<_> = rows.iter().filter_map(commit).collect::<Result<_>>()?;
+    let number = |value: &Value| match value {
+        Value::Integer(number) => Some(*number as u64),
+        _ => None,
+    };
+    let log = rows
+        .first()
+        .map(|row| (number(&row.values()[0]), number(&row.values()[1])));
+    match log {
+        Some((Some(newest), oldest)) if commits.is_empty() && newest > after => {
+            Err(Error::changes_lost(name, after, oldest.unwrap_or(newest + 1)))
+        }
+        _ => Ok(commits),
+    }
+}
+
+/// The commit of a row of [`READ`], if it has one.
+fn commit(row: Row<'_>) -> Option<Result<FeedCommit>> {
+    let [_, _, _, Value::Integer(at), gap, Value::Blob(entry)] = row.values() else {
+        return None;
+    };
+    let gap = match gap {
+        Value::Text(name) => Some(Gap::named(name).unwrap_or(Gap::Unlisted)),
+        _ => None,
+    };
+    Some(Entry::from_bytes(entry).map(|entry| FeedCommit {
+        at: UNIX_EPOCH + Duration::from_millis(u64::try_from(*at).unwrap_or(0)),
+        gap,
+        entry,
+    }))
+}
+
+/// Every commit to the main database, in order, for a consumer that has a name: what [`Database::changes`] returns.
+pub struct ChangeFeed {
+    handle: Arc<Handle>,
+    listener: CommitListener,
+    name: String,
+    /// The position of the last commit that was read.
+    read: u64,
+    /// Commits that were read, and not asked for yet.
+    ready: VecDeque<FeedCommit>,
+    acknowledged: u64,
+}
+
+impl ChangeFeed {
+    /// The position of the commit that [`next`](Self::next) returned last; at first the one after which the feed begins.
+    pub fn position(&self) -> u64 {
+        self.read - self.ready.len() as u64
+    }
+
+    /// Waits for the next commit. One that was not [acknowledged](Self::acknowledge) comes again when the feed is opened
+    /// again.
+    ///
+    /// # Errors
+    /// [`Error::ChangesLost`], [`Error::Closed`], SQLite's.
+    pub async fn next(&mut self) -> Result<FeedCommit> {
+        loop {
+            if let Some(commit) = self.ready.pop_front() {
+                return Ok(commit);
+            }
+            let (name, after, engine) = (self.name.clone(), self.read, self.handle.engine());
+            self.ready = answer(|done| engine.read_feed(name, after, done)).await?.into();
+            self.read += self.ready.len() as u64;
+            if self.ready.is_empty() {
+                self.wait().await?;
+            }
+        }
+    }
+
+    /// Waits until something was committed.
+    async fn wait(&mut self) -> Result<()> {
+        let event: CommitEvent = answer(|done| self.listener.next(done)).await?;
+        if event.is_external {
+            // It may be a stranger's, which has no entry. The writer finds out, and logs a gap.
+            let (name, position, engine) = (self.name.clone(), self.acknowledged, self.handle.engine());
+            answer(|done| engine.acknowledge(name, position, done)).await?;
+        }
+        Ok(())
+    }
+
+    /// The consumer needs nothing up to this position any more. Later positions are acknowledged only once they were, earlier
+    /// ones change nothing.
+    ///
+    /// # Errors
+    /// [`Error::ChangesLost`] if the feed was removed; SQLite's.
+    pub async fn acknowledge(&mut self, position: u64) -> Result<()> {
+        let name = self.name.clone();
+        answer(|done| self.handle.engine().acknowledge(name, position, done)).await?;
+        self.acknowledged = self.acknowledged.max(position);
+        Ok(())
+    }
+}
+
+impl Database {
+    /// Opens a change feed: every commit that this library makes to the main database from now on, in order, exactly. Each is
+    /// kept, in the same transaction, until the consumer of this name has acknowledged it, also if the process ends in
+    /// between. All processes that write must have a version of this library that knows of feeds. What other programs write
+    /// shows as a [`Gap`].
+    ///
+    /// ```
+    /// # use resqlite::{Database, FeedOptions, Operation, Options};
+    /// # pollster::block_on(async {
+    /// # let db = Database::open(":memory:", Options::default()).await?;
+    /// # db.exec("CREATE TABLE t(a)").await?;
+    /// let mut feed = db.changes(FeedOptions::named("index")).await?;
+    /// db.execute("INSERT INTO t VALUES (7)", ()).await?;
+    ///
+    /// let commit = feed.next().await?;
+    /// assert!(matches!(commit.entry.operations().next(), Some(Operation::Insert { .. })));
+    /// feed.acknowledge(commit.entry.position()).await?;
+    /// # drop(feed);
+    /// # db.close().await
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ChangesLost`] if commits that it should begin with are not kept any more; [`Error::ReadOnly`]; SQLite's.
+    pub async fn changes(&self, options: FeedOptions) -> Result<ChangeFeed> {
+        let (handle, name) = (Arc::clone(self.handle()), options.name.clone());
+        // Before the first look, so that no commit goes unnoticed.
+        let listener = handle.engine().listen_to_commits(None);
+        let after = answer(|done| handle.engine().open_feed(options, done)).await?;
+        Ok(ChangeFeed {
+            handle,
+            listener,
+            name,
+            read: after,
+            ready: VecDeque::new(),
+            acknowledged: after,
+        })
+    }
+
+    /// Removes the change feed of this name: nothing is kept for it any more. Without it, nothing happens.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`]; SQLite's.
+    pub async fn drop_changes(&self, name: &str) -> Result<()> {
+        answer(|done| self.engine().drop_feed(name.into(), done))
+            .await
+            .map(drop)
+    }
+}

@@ -1,0 +1,100 @@
+//! Change feeds: what callers ask for.
+
+use std::{fmt, time::Duration};
+
+use crate::core::limits;
+
+/// How a change feed is opened.
+///
+/// ```
+/// use resqlite::{FeedOptions, Keep};
+///
+/// let options = FeedOptions { keep: Some(Keep { commits: Some(1_000_000), ..Keep::default() }), ..FeedOptions::named("index") };
+/// # let _ = options;
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FeedOptions {
+    /// The name of the consumer. Its feed is made if there is none of this name.
+    pub name: String,
+    /// The position after which it begins to read; default: what the consumer has acknowledged last, and for a new feed the
+    /// newest commit.
+    pub after: Option<u64>,
+    /// What is kept for the consumer at most; default: as before, and for a new feed [`Keep::default`].
+    pub keep: Option<Keep>,
+}
+
+impl FeedOptions {
+    /// The options of the feed of this name.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// How much is kept at most for a consumer that does not come to read it. Where there are several bounds, the first that is
+/// reached counts; where there is none, everything is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keep {
+    /// So many commits.
+    pub commits: Option<u64>,
+    /// So many bytes in the database; default [`limits::FEED_BYTES`].
+    pub bytes: Option<u64>,
+    /// Commits of so long ago.
+    pub age: Option<Duration>,
+}
+
+impl Default for Keep {
+    fn default() -> Self {
+        Self {
+            commits: None,
+            bytes: Some(limits::FEED_BYTES),
+            age: None,
+        }
+    }
+}
+
+/// Why a commit of a change feed does not tell everything: something changed by then that it does not list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gap {
+    /// Another program, or another copy of SQLite, has written to the database.
+    External,
+    /// SQL has run that manages transactions or the file itself, VACUUM for example.
+    Script,
+    /// The commit cannot be listed: it is too large, or rows of it cannot be told apart.
+    Unlisted,
+}
+
+impl Gap {
+    /// Its name, as it is kept.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::External => "external",
+            Self::Script => "script",
+            Self::Unlisted => "unlisted",
+        }
+    }
+
+    /// The gap of this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let all = [Self::External, Self::Script, Self::Unlisted];
+        all.into_iter().find(|gap| gap.name() == name)
+    }
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What the writer does for change feeds.
+pub(crate) enum FeedWork {
+    /// Makes the feed, if need be. Answered with the position after which to read.
+    Open(FeedOptions),
+    /// The consumer needs nothing up to this position any more. Answered with it.
+    Acknowledge { name: String, position: u64 },
+    /// Removes the feed. Answered with the position of the newest commit.
+    Drop { name: String },
+}

@@ -1,0 +1,71 @@
+//! What the writer knows of the change feeds, and of the commits of others.
+
+use crate::requests::feed::Gap;
+
+/// What the writer knows of the feeds, while there are any.
+#[derive(Default)]
+pub(super) struct Feeds {
+    /// Something has changed that no entry carries. The next entry that is logged says so.
+    pub(super) gap: Option<Gap>,
+    pub(super) strangers: Strangers,
+    /// Commits that were logged since what nobody needs was last removed.
+    pub(super) uncut: u32,
+}
+
+impl Feeds {
+    /// Strangers have written to the database.
+    pub(super) fn strangers_wrote(&mut self) {
+        self.gap.get_or_insert(Gap::External);
+    }
+}
+
+/// What the writer knows of the commits of others.
+#[derive(Default)]
+pub(super) struct Strangers {
+    /// SQLite's count of changes by others, at the last look.
+    pub(super) data_version: Option<i64>,
+    pub(super) counted: Option<Counted>,
+    /// Commits of this writer that the tables count.
+    pub(super) own_listed: i64,
+}
+
+/// Commits, as they were counted at one moment, each from any start.
+#[derive(Clone, Copy)]
+pub(super) struct Counted {
+    /// By the write-ahead log: those of all.
+    pub(super) in_log: u32,
+    /// By this engine: its own.
+    pub(super) own: u32,
+    /// By the tables: those of all processes of this library.
+    pub(super) listed: i64,
+    /// Those of this writer among them.
+    pub(super) own_listed: i64,
+}
+
+impl Strangers {
+    /// This writer has made a commit that the tables count.
+    pub(super) fn listed(&mut self) {
+        self.own_listed += 1;
+    }
+
+    /// Compares with the last look. Returns whether strangers have written meanwhile, or may have.
+    pub(super) fn look(&mut self, data_version: Option<i64>, now: Option<Counted>) -> bool {
+        let before = std::mem::replace(&mut self.counted, now);
+        let version = std::mem::replace(&mut self.data_version, data_version);
+        match (before, now) {
+            (Some(before), Some(now)) => now.others_since(&before) != now.listed_of_others_since(&before),
+            _ => version.is_some() && version != data_version,
+        }
+    }
+}
+
+impl Counted {
+    fn others_since(&self, before: &Self) -> i64 {
+        let all = self.in_log.wrapping_sub(before.in_log);
+        all.wrapping_sub(self.own.wrapping_sub(before.own)).into()
+    }
+
+    fn listed_of_others_since(&self, before: &Self) -> i64 {
+        (self.listed - before.listed) - (self.own_listed - before.own_listed)
+    }
+}

@@ -1,0 +1,363 @@
+//! Change feeds: a log of entries in tables of the same database, so that it changes with what the entries are about.
+//!
+//! ```text
+//! _resqlite_changes     the entries, each with the time of its commit, and how large the log was with it
+//! _resqlite_feeds       the consumers: what each has acknowledged, and how much is kept for it
+//! _resqlite_feed_state  commits of this library that have no entry, and whether a script is running
+//! ```
+//!
+//! The tables are there while there is a feed. So a process that does not know of the first one finds out like it finds out
+//! about every change of the schema: when it begins to write.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use resqlite_live::fault::planted;
+use resqlite_sqlite::ValueRef;
+
+use super::{Writer, feed_state::Feeds, job::FeedJob};
+use crate::{
+    commits::{OWN_TABLES, Uncarried},
+    core::{
+        error::{Error, Result},
+        options::Durability,
+        sync::lock,
+    },
+    entries::Entry,
+    requests::feed::{FeedOptions, FeedWork, Gap, Keep},
+};
+
+/// Whether a transaction of the writer's own has changed something.
+enum Wrote {
+    Nothing,
+    Something,
+    /// It has removed the tables.
+    Tables,
+}
+
+const TABLES: &str = "
+    CREATE TABLE main._resqlite_changes(position INTEGER PRIMARY KEY, at INTEGER NOT NULL, bytes INTEGER NOT NULL, gap TEXT,
+        entry BLOB NOT NULL);
+    CREATE TABLE main._resqlite_feeds(name TEXT PRIMARY KEY, position INTEGER NOT NULL, keep_commits INTEGER,
+        keep_bytes INTEGER, keep_age INTEGER) WITHOUT ROWID;
+    CREATE TABLE main._resqlite_feed_state(id INTEGER PRIMARY KEY CHECK (id = 1), other_commits INTEGER NOT NULL,
+        unlisted INTEGER NOT NULL);
+    INSERT INTO main._resqlite_feed_state VALUES (1, 0, 0)";
+
+/// `bytes` is the size of the log with this entry, from any start.
+const LOG: &str = "INSERT INTO main._resqlite_changes(position, at, bytes, gap, entry)
+    SELECT ?1, ?2, length(?4) + 64 + coalesce((SELECT bytes FROM main._resqlite_changes ORDER BY position DESC LIMIT 1), 0),
+    ?3, ?4";
+
+/// Removes entries that no feed needs: those that its consumer has acknowledged, or that are beyond what is kept for it.
+const CUT: &str = "DELETE FROM main._resqlite_changes
+    WHERE position < (SELECT min(position) FROM main._resqlite_changes) + 4096 AND position <= (SELECT min(max(
+        f.position,
+        coalesce(?1 - f.keep_commits, 0),
+        coalesce((SELECT position FROM main._resqlite_changes
+            WHERE bytes > ?2 - f.keep_bytes ORDER BY position LIMIT 1) - 1, 0),
+        coalesce((SELECT position FROM main._resqlite_changes
+            WHERE at >= ?3 - f.keep_age ORDER BY position LIMIT 1) - 1, iif(f.keep_age IS NULL, 0, ?1))))
+    FROM main._resqlite_feeds AS f)";
+
+/// Commits between two looks at what can be removed.
+const CUT_EVERY: u32 = 256;
+
+impl Writer {
+    pub(super) fn feed(&mut self, job: FeedJob) {
+        let done = match job.work {
+            FeedWork::Open(options) => self.open_feed(&options),
+            FeedWork::Acknowledge { name, position } => self.acknowledge(&name, position),
+            FeedWork::Drop { name } => self.drop_feed(&name),
+        };
+        (job.done)(done.map_err(|error| self.connection.explain_error(error)));
+    }
+
+    /// Finds out whether there are feeds. The schema may have changed.
+    pub(super) fn notice_feeds(&mut self) -> Result<()> {
+        // All three: a single one may be somebody else's.
+        let found = "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table'
+            AND name IN ('_resqlite_changes', '_resqlite_feeds', '_resqlite_feed_state')";
+        let are_there = self.connection.internal(found)? == Some(3);
+        if are_there == self.feeds.is_some() {
+            return Ok(());
+        }
+        let mut feeds = are_there.then(Feeds::default);
+        if let Some(feeds) = &mut feeds {
+            let unlisted = self
+                .connection
+                .internal("SELECT unlisted FROM main._resqlite_feed_state")?;
+            feeds.gap = (unlisted != Some(0)).then_some(Gap::Script);
+        }
+        self.feeds = feeds;
+        self.update_export();
+        Ok(())
+    }
+
+    /// Begins to draw up entries, or ends that, as the gate and the feeds need it.
+    pub(super) fn update_export(&mut self) {
+        let uncarried = if self.applies || lock(&self.context.gate).is_some() {
+            Some(Uncarried::Refused)
+        } else {
+            self.feeds.is_some().then_some(Uncarried::Gap)
+        };
+        if uncarried != self.recorder.uncarried() {
+            self.recorder.set_export(uncarried, &self.connection.sqlite);
+        }
+    }
+
+    /// Whether a transaction that changes nothing must be logged, because something else has changed before.
+    pub(super) fn has_gap_to_tell(&self) -> bool {
+        let has_gap = self.feeds.as_ref().is_some_and(|feeds| feeds.gap.is_some());
+        has_gap && self.recorder.uncarried() == Some(Uncarried::Gap)
+    }
+
+    /// Logs the entry of the open transaction, if there are feeds.
+    pub(super) fn log_entry(&mut self, entry: &Entry, is_listed: bool) -> Result<()> {
+        let Some(feeds) = &mut self.feeds else {
+            return Ok(());
+        };
+        let gap = if is_listed { feeds.gap } else { Some(Gap::Unlisted) };
+        feeds.uncut += 1;
+        let cut = feeds.uncut >= CUT_EVERY;
+        if planted("feed_skips") {
+            return Ok(());
+        }
+        let values = [
+            ValueRef::Integer(entry.position() as i64),
+            ValueRef::Integer(milliseconds_since_1970()),
+            gap.map_or(ValueRef::Null, |gap| ValueRef::Text(gap.name().as_bytes())),
+            ValueRef::Blob(entry.as_bytes()),
+        ];
+        self.own::<0>(LOG, &values)?;
+        if cut { self.cut_log() } else { Ok(()) }
+    }
+
+    /// The entry that was logged last is committed.
+    pub(super) fn logged(&mut self) {
+        if let Some(feeds) = &mut self.feeds {
+            feeds.gap = None;
+            feeds.strangers.listed();
+        }
+    }
+
+    fn cut_log(&mut self) -> Result<()> {
+        let newest = "SELECT position, bytes FROM main._resqlite_changes ORDER BY position DESC LIMIT 1";
+        if let Some([Some(position), Some(bytes)]) = self.own(newest, &[])? {
+            let values = [position, bytes, milliseconds_since_1970()].map(ValueRef::Integer);
+            self.own::<0>(CUT, &values)?;
+        }
+        if let Some(feeds) = &mut self.feeds {
+            feeds.uncut = 0;
+        }
+        Ok(())
+    }
+
+    fn open_feed(&mut self, options: &FeedOptions) -> Result<u64> {
+        self.in_own_transaction(|writer| {
+            writer.make_position_table()?;
+            if writer.feeds.is_none() {
+                writer.make_own_tables(TABLES)?;
+            }
+            let newest = writer.read_position()?.position;
+            let name = ValueRef::Text(options.name.as_bytes());
+            let known = "SELECT position FROM main._resqlite_feeds WHERE name = ?1";
+            let known = writer.own(known, &[name])?;
+            let mut wrote = Wrote::Nothing;
+            let acknowledged = match known {
+                Some([position]) => position.unwrap_or(0) as u64,
+                None => {
+                    let position = options.after.unwrap_or(newest).min(newest);
+                    let add = "INSERT INTO main._resqlite_feeds(name, position) VALUES (?1, ?2)";
+                    writer.own::<0>(add, &[name, ValueRef::Integer(position as i64)])?;
+                    position
+                }
+            };
+            let keep = match known {
+                Some(_) => options.keep.clone(),
+                None => Some(options.keep.clone().unwrap_or_default()),
+            };
+            if let Some(keep) = keep {
+                writer.set_keep(name, &keep)?;
+                wrote = Wrote::Something;
+            }
+            let after = options.after.unwrap_or(acknowledged);
+            writer.check_reaches(&options.name, after, newest)?;
+            Ok((after, wrote))
+        })
+    }
+
+    fn set_keep(&mut self, name: ValueRef<'_>, keep: &Keep) -> Result<()> {
+        let number = |bound: Option<u64>| {
+            bound.map_or(ValueRef::Null, |bound| {
+                ValueRef::Integer(i64::try_from(bound).unwrap_or(i64::MAX))
+            })
+        };
+        let age = keep
+            .age
+            .map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
+        let set = "UPDATE main._resqlite_feeds SET keep_commits = ?2, keep_bytes = ?3, keep_age = ?4 WHERE name = ?1";
+        let values = [name, number(keep.commits), number(keep.bytes), number(age)];
+        self.own::<0>(set, &values).map(drop)
+    }
+
+    /// Whether the log has all commits after this position.
+    fn check_reaches(&mut self, name: &str, after: u64, newest: u64) -> Result<()> {
+        let oldest = "SELECT min(position) FROM main._resqlite_changes";
+        let oldest = match self.own(oldest, &[])? {
+            Some([Some(oldest)]) => oldest as u64,
+            _ => newest + 1,
+        };
+        if after + 1 < oldest {
+            return Err(Error::changes_lost(name, after, oldest));
+        }
+        if after > newest {
+            let message = format!(
+                "the change feed {name:?} cannot go on after the position {after}: the newest commit of this database has \
+                 {newest}, so it is an older copy"
+            );
+            return Err(Error::ChangesLost(message));
+        }
+        Ok(())
+    }
+
+    fn acknowledge(&mut self, name: &str, position: u64) -> Result<u64> {
+        self.in_own_transaction(|writer| {
+            let position = ValueRef::Integer(i64::try_from(position).unwrap_or(i64::MAX));
+            let values = [ValueRef::Text(name.as_bytes()), position];
+            let known = "SELECT position < ?2 FROM main._resqlite_feeds WHERE name = ?1";
+            let is_news = match writer.feeds.is_some() {
+                true => writer.own(known, &values)?,
+                false => None,
+            };
+            let Some([is_news]) = is_news else {
+                return Err(Error::feed_removed(name));
+            };
+            if is_news != Some(1) {
+                return Ok((0, Wrote::Nothing));
+            }
+            let set = "UPDATE main._resqlite_feeds SET position = ?2 WHERE name = ?1";
+            writer.own::<0>(set, &values)?;
+            writer.cut_log()?;
+            Ok((0, Wrote::Something))
+        })
+        .map(|_| position)
+    }
+
+    fn drop_feed(&mut self, name: &str) -> Result<u64> {
+        self.in_own_transaction(|writer| {
+            let newest = writer.position_now()?.position;
+            if writer.feeds.is_none() {
+                return Ok((newest, Wrote::Nothing));
+            }
+            let name = ValueRef::Text(name.as_bytes());
+            writer.own::<0>("DELETE FROM main._resqlite_feeds WHERE name = ?1", &[name])?;
+            let left = writer.own("SELECT count(*) FROM main._resqlite_feeds", &[])?;
+            if left != Some([Some(0)]) {
+                writer.cut_log()?;
+                return Ok((newest, Wrote::Something));
+            }
+            let tables = OWN_TABLES[1..].iter();
+            let drop: String = tables.map(|table| format!("DROP TABLE main.{table};")).collect();
+            writer.make_own_tables(&drop)?;
+            Ok((newest, Wrote::Tables))
+        })
+    }
+
+    /// Runs SQL that manages transactions or the file itself. Nothing that it commits is logged, so a gap is.
+    pub(super) fn run_unlisted<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        // What happens before the gap is logged may be the end of the process.
+        self.set_unlisted(true)?;
+        self.recorder.set_export(None, &self.connection.sqlite);
+        let before = self.commits.in_main_log();
+        let done = run(self);
+        self.update_export();
+        if self.commits.in_main_log() != before
+            && let Some(feeds) = &mut self.feeds
+        {
+            feeds.gap = Some(Gap::Script);
+        }
+        // If this fails, the gap is logged with the next entry.
+        let _ = self.set_unlisted(false);
+        done
+    }
+
+    fn set_unlisted(&mut self, is_so: bool) -> Result<()> {
+        self.in_own_transaction(|writer| {
+            let set = "UPDATE main._resqlite_feed_state SET unlisted = ?1";
+            writer.own::<0>(set, &[ValueRef::Integer(is_so.into())])?;
+            Ok(((), Wrote::Something))
+        })
+    }
+
+    /// Runs `work` in a transaction that has no entry, except to tell a gap.
+    fn in_own_transaction<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<(R, Wrote)>) -> Result<R> {
+        self.begin(Durability::Normal)?;
+        let done = work(self).and_then(|(result, wrote)| {
+            let entry = match wrote {
+                Wrote::Tables => None,
+                _ if self.has_gap_to_tell() => self.make_entry(true)?,
+                Wrote::Nothing => None,
+                Wrote::Something => {
+                    let count = "UPDATE main._resqlite_feed_state SET other_commits = other_commits + 1";
+                    self.own::<0>(count, &[])?;
+                    None
+                }
+            };
+            self.commit_now()?;
+            match (&mut self.feeds, wrote) {
+                _ if entry.is_some() => self.logged(),
+                (Some(feeds), Wrote::Something) => feeds.strangers.listed(),
+                _ => {}
+            }
+            Ok(result)
+        });
+        if done.is_err() {
+            self.roll_back();
+        }
+        done
+    }
+
+    /// Runs a statement on tables of resqlite's own; returns the first `N` columns of its first row.
+    pub(super) fn own<const N: usize>(
+        &mut self,
+        sql: &str,
+        values: &[ValueRef<'_>],
+    ) -> Result<Option<[Option<i64>; N]>> {
+        let sql = sql.into();
+        let guard = self.connection.guard.clone();
+        let mut prepared = guard.as_internal(|| self.connection.take(&sql))?;
+        let statement = &mut prepared.statement;
+        let bound = (1..)
+            .zip(values)
+            .try_for_each(|(at, value)| statement.bind(at, *value));
+        self.recorder.set_writes_own(true)?;
+        let stepped = bound.and_then(|()| guard.as_internal(|| statement.step()));
+        self.recorder.set_writes_own(false)?;
+        let row = std::array::from_fn(|column| match statement.column(column) {
+            ValueRef::Integer(number) => Some(number),
+            _ => None,
+        });
+        let stepped = stepped.map(|has_row| has_row.then_some(row));
+        self.connection.put(&sql, prepared);
+        Ok(stepped?)
+    }
+
+    /// Makes or removes tables of resqlite's own in the open transaction.
+    pub(super) fn make_own_tables(&mut self, script: &str) -> Result<()> {
+        self.recorder.set_writes_own(true)?;
+        let made = self
+            .connection
+            .as_internal(|connection| connection.execute_script(script));
+        self.recorder.set_writes_own(false)?;
+        made?;
+        self.schema_touched = true;
+        self.recorder.schema_changed();
+        self.connection.clear();
+        Ok(())
+    }
+}
+
+fn milliseconds_since_1970() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or(Duration::ZERO).as_millis() as i64
+}

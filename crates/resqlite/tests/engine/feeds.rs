@@ -1,0 +1,535 @@
+//! Change feeds: every commit, in order, until its consumer has acknowledged it.
+
+use std::time::Duration;
+
+use resqlite::{BackupOptions, ChangeFeed, FeedCommit, FeedOptions, Gap, Keep, Options};
+
+use crate::support::{Fixture, ask, block_on, integers, open, open_with, told};
+
+fn fixture() -> Fixture {
+    Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY, a)")
+}
+
+fn feed(fixture: &Fixture) -> ChangeFeed {
+    feed_of(fixture, "one")
+}
+
+fn feed_of(fixture: &Fixture, name: &str) -> ChangeFeed {
+    block_on(fixture.db.changes(FeedOptions::named(name))).unwrap()
+}
+
+fn keeping(name: &str, keep: Keep) -> FeedOptions {
+    FeedOptions {
+        keep: Some(keep),
+        ..FeedOptions::named(name)
+    }
+}
+
+fn next(feed: &mut ChangeFeed) -> FeedCommit {
+    block_on(feed.next()).unwrap()
+}
+
+fn next_told(feed: &mut ChangeFeed) -> Vec<String> {
+    told(&next(feed).entry)
+}
+
+fn insert(fixture: &Fixture, id: i64) {
+    fixture.run(&format!("INSERT INTO t VALUES ({id}, 'x')"));
+}
+
+fn acknowledge(feed: &mut ChangeFeed, commit: &FeedCommit) {
+    block_on(feed.acknowledge(commit.entry.position())).unwrap();
+}
+
+/// The positions that are kept.
+fn kept(fixture: &Fixture) -> Vec<i64> {
+    fixture.integers("SELECT position FROM _resqlite_changes ORDER BY 1")
+}
+
+fn own_tables(fixture: &Fixture) -> i64 {
+    let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name GLOB '_resqlite_*'";
+    fixture.integers(sql)[0]
+}
+
+#[test]
+fn a_feed_has_each_commit_since_it_was_made_in_order_and_exactly() {
+    let fixture = fixture();
+    insert(&fixture, 1);
+    let mut feed = feed(&fixture);
+    assert_eq!(feed.position(), 0);
+    fixture.run("INSERT INTO t VALUES (9223372036854775807, 0.5)");
+    fixture.exec("UPDATE t SET a = x'00' WHERE id = 1; DELETE FROM t WHERE id > 1");
+    fixture.exec("ALTER TABLE t RENAME a TO b");
+    assert_eq!(
+        next_told(&mut feed),
+        ["+ t 9223372036854775807 (9223372036854775807, 0.5)"]
+    );
+    assert_eq!(
+        next_told(&mut feed),
+        [
+            "* t 1 (1, 'x') 1 (1, [0])",
+            "- t 9223372036854775807 (9223372036854775807, 0.5)"
+        ]
+    );
+    assert_eq!(next_told(&mut feed), ["ALTER TABLE t RENAME a TO b"]);
+    assert_eq!(feed.position(), 3);
+}
+
+#[test]
+fn a_table_tells_its_declared_key_and_whether_it_is_internal() {
+    let fixture = Fixture::new(
+        "CREATE TABLE k(a, b, c, PRIMARY KEY (c, a)); CREATE TABLE w(a, b PRIMARY KEY) WITHOUT ROWID;
+         CREATE TABLE n(a); CREATE VIRTUAL TABLE f USING fts5(a)",
+    );
+    let mut feed = feed(&fixture);
+    fixture.exec("INSERT INTO k VALUES (1, 2, 3); INSERT INTO w VALUES (1, 2); INSERT INTO n VALUES (1)");
+    fixture.exec("INSERT INTO f VALUES ('word')");
+    let tables = |commit: &FeedCommit| -> Vec<_> {
+        let tables = commit.entry.operations().filter_map(|operation| match operation {
+            resqlite::Operation::Insert { table, .. } | resqlite::Operation::Update { table, .. } => {
+                Some((table.name.clone(), table.primary_key.clone(), table.is_internal))
+            }
+            _ => None,
+        });
+        tables.collect()
+    };
+    let ordinary = [("k", vec![2, 0]), ("w", vec![1]), ("n", vec![])];
+    assert_eq!(
+        tables(&next(&mut feed)),
+        ordinary.map(|(name, key)| (name.to_owned(), key, false))
+    );
+    let shadow = tables(&next(&mut feed));
+    assert!(
+        shadow
+            .iter()
+            .all(|(name, _, is_internal)| name.starts_with("f_") && *is_internal)
+    );
+    assert!(!shadow.is_empty());
+}
+
+#[test]
+fn what_was_not_acknowledged_comes_again_after_the_file_was_closed() {
+    let fixture = fixture();
+    let mut first = feed(&fixture);
+    (1..=3).for_each(|id| insert(&fixture, id));
+    let commit = next(&mut first);
+    acknowledge(&mut first, &commit);
+    next(&mut first);
+    drop(first);
+    let path = fixture.path();
+    block_on(fixture.db.close()).unwrap();
+    let db = open(path.to_str().unwrap()).unwrap();
+    block_on(db.execute("INSERT INTO t VALUES (4, 4)", ())).unwrap();
+    let mut feed = block_on(db.changes(FeedOptions::named("one"))).unwrap();
+    let positions: Vec<_> = (0..3).map(|_| next(&mut feed).entry.position()).collect();
+    assert_eq!((feed.position(), positions), (4, vec![2, 3, 4]));
+}
+
+#[test]
+fn a_consumer_may_begin_at_a_position_of_its_own() {
+    let fixture = fixture();
+    let _keeps = feed_of(&fixture, "other");
+    (1..=3).for_each(|id| insert(&fixture, id));
+    let after = |after| {
+        block_on(fixture.db.changes(FeedOptions {
+            after: Some(after),
+            ..FeedOptions::named("one")
+        }))
+    };
+    assert_eq!(next_told(&mut after(1).unwrap()), ["+ t 2 (2, 'x')"]);
+    assert_eq!(next_told(&mut after(0).unwrap()), ["+ t 1 (1, 'x')"]);
+    let error = after(4).err().unwrap();
+    assert_eq!(error.code(), "RESQLITE_CHANGES_LOST");
+    assert!(error.to_string().contains("older copy"), "{error}");
+}
+
+#[test]
+fn next_waits_for_a_commit() {
+    let fixture = fixture();
+    let mut feed = feed(&fixture);
+    let waiting = ask(feed.next());
+    insert(&fixture, 1);
+    assert_eq!(told(&waiting.wait().unwrap().entry), ["+ t 1 (1, 'x')"]);
+}
+
+#[test]
+fn what_is_rolled_back_or_changes_nothing_is_not_told() {
+    let fixture = fixture();
+    let mut feed = feed(&fixture);
+    let transaction = block_on(fixture.db.begin(None)).unwrap();
+    block_on(transaction.execute("INSERT INTO t VALUES (1, 1)", ())).unwrap();
+    block_on(transaction.rollback()).unwrap();
+    fixture.run("DELETE FROM t");
+    fixture.exec("CREATE TEMP TABLE s(a); INSERT INTO s VALUES (1)");
+    insert(&fixture, 2);
+    assert_eq!(next_told(&mut feed), ["+ t 2 (2, 'x')"]);
+}
+
+#[test]
+fn the_log_is_cut_behind_the_slowest_consumer() {
+    let fixture = fixture();
+    let (mut slow, mut fast) = (feed_of(&fixture, "slow"), feed_of(&fixture, "fast"));
+    (1..=4).for_each(|id| insert(&fixture, id));
+    let fast_has: Vec<_> = (0..4).map(|_| next(&mut fast)).collect();
+    acknowledge(&mut fast, &fast_has[3]);
+    assert_eq!(kept(&fixture), [1, 2, 3, 4]);
+    next(&mut slow);
+    let second = next(&mut slow);
+    acknowledge(&mut slow, &second);
+    assert_eq!(kept(&fixture), [3, 4]);
+    // An earlier position changes nothing.
+    acknowledge(&mut fast, &fast_has[0]);
+    assert_eq!(next(&mut slow).entry.position(), 3);
+}
+
+#[test]
+fn a_consumer_that_does_not_come_back_keeps_no_more_than_it_may() {
+    let bounds = [
+        Keep {
+            commits: Some(2),
+            bytes: None,
+            age: None,
+        },
+        Keep {
+            commits: None,
+            bytes: Some(300),
+            age: None,
+        },
+    ];
+    for keep in bounds {
+        let fixture = fixture();
+        block_on(fixture.db.changes(keeping("gone", keep.clone()))).unwrap();
+        let mut reads = feed(&fixture);
+        (1..=6).for_each(|id| insert(&fixture, id));
+        let read: Vec<_> = (0..6).map(|_| next(&mut reads)).collect();
+        acknowledge(&mut reads, &read[5]);
+        assert!(kept(&fixture).len() <= 2, "{keep:?}: {:?}", kept(&fixture));
+        let error = block_on(fixture.db.changes(FeedOptions::named("gone")))
+            .err()
+            .unwrap();
+        assert_eq!(error.code(), "RESQLITE_CHANGES_LOST", "{keep:?}: {error}");
+        // Where what is kept begins, it may go on.
+        let newest = FeedOptions {
+            after: Some(6),
+            ..FeedOptions::named("gone")
+        };
+        let mut goes_on = block_on(fixture.db.changes(newest)).unwrap();
+        insert(&fixture, 7);
+        assert_eq!(next(&mut goes_on).entry.position(), 7);
+    }
+}
+
+#[test]
+fn commits_are_kept_for_a_time() {
+    let fixture = fixture();
+    let keep = Keep {
+        commits: None,
+        bytes: None,
+        age: Some(Duration::from_secs(100)),
+    };
+    block_on(fixture.db.changes(keeping("gone", keep))).unwrap();
+    let mut reads = feed(&fixture);
+    (1..=3).for_each(|id| insert(&fixture, id));
+    let read: Vec<_> = (0..3).map(|_| next(&mut reads)).collect();
+    let older = "UPDATE _resqlite_changes SET at = at - 100001 WHERE position < 3";
+    fixture.stranger().execute_script(older).unwrap();
+    acknowledge(&mut reads, &read[2]);
+    assert_eq!(kept(&fixture)[0], 3);
+}
+
+#[test]
+fn the_log_is_bounded_though_nobody_reads_it() {
+    let fixture = fixture();
+    let keep = Keep {
+        commits: Some(10),
+        ..Keep::default()
+    };
+    let mut feed = block_on(fixture.db.changes(keeping("one", keep))).unwrap();
+    (1..=600).for_each(|id| insert(&fixture, id));
+    assert!(kept(&fixture).len() < 300, "{}", kept(&fixture).len());
+    let error = block_on(feed.next()).unwrap_err();
+    assert_eq!(error.code(), "RESQLITE_CHANGES_LOST");
+}
+
+#[test]
+fn a_long_log_is_read_completely() {
+    let fixture = fixture();
+    let mut feed = feed(&fixture);
+    (1..=150).for_each(|id| insert(&fixture, id));
+    fixture.run("INSERT INTO t VALUES (151, zeroblob(3000000))");
+    fixture.run("INSERT INTO t VALUES (152, zeroblob(3000000))");
+    insert(&fixture, 153);
+    let positions: Vec<_> = (0..153).map(|_| next(&mut feed).entry.position()).collect();
+    assert!(positions.into_iter().eq(1..=153));
+}
+
+#[test]
+fn without_a_feed_nothing_is_kept() {
+    let fixture = fixture();
+    insert(&fixture, 1);
+    assert_eq!(own_tables(&fixture), 0);
+    let mut one = feed(&fixture);
+    let other = feed_of(&fixture, "other");
+    insert(&fixture, 2);
+    block_on(fixture.db.drop_changes("other")).unwrap();
+    drop(other);
+    assert_eq!(kept(&fixture), [1]);
+    block_on(fixture.db.drop_changes("one")).unwrap();
+    block_on(fixture.db.drop_changes("never there")).unwrap();
+    assert_eq!(own_tables(&fixture), 1, "the position stays");
+    insert(&fixture, 3);
+    let position = block_on(fixture.db.set_entry_gate(None)).unwrap();
+    assert_eq!(position.position, 1);
+    for error in [
+        block_on(one.next()).unwrap_err(),
+        block_on(one.acknowledge(1)).unwrap_err(),
+    ] {
+        assert_eq!(error.code(), "RESQLITE_CHANGES_LOST");
+        assert_eq!(error.to_string(), "the change feed \"one\" was removed");
+    }
+}
+
+#[test]
+fn what_a_stranger_writes_shows_as_a_gap() {
+    let fixture = fixture();
+    let mut feed = feed(&fixture);
+    insert(&fixture, 1);
+    insert(&fixture, 2);
+    let stranger = fixture.stranger();
+    stranger.execute_script("INSERT INTO t VALUES (3, 3)").unwrap();
+    insert(&fixture, 4);
+    insert(&fixture, 5);
+    let gaps: Vec<_> = (0..4).map(|_| next(&mut feed).gap).collect();
+    assert_eq!(gaps, [None, None, Some(Gap::External), None]);
+}
+
+#[test]
+fn a_consumer_that_waits_is_told_of_what_a_stranger_writes() {
+    let fixture = fixture();
+    let mut feed = feed(&fixture);
+    insert(&fixture, 1);
+    assert_eq!(next(&mut feed).gap, None);
+    insert(&fixture, 2);
+    assert_eq!(next(&mut feed).gap, None);
+    let waiting = ask(feed.next());
+    fixture
+        .stranger()
+        .execute_script("INSERT INTO t VALUES (3, 3)")
+        .unwrap();
+    let commit = waiting.wait().unwrap();
+    assert_eq!((commit.gap, told(&commit.entry)), (Some(Gap::External), vec![]));
+}
+
+#[test]
+fn what_runs_outside_of_transactions_shows_as_a_gap_if_it_has_written() {
+    let fixture = fixture();
+    let mut feed = feed(&fixture);
+    fixture.exec("BEGIN; INSERT INTO t VALUES (1, 1); COMMIT");
+    fixture.exec("BEGIN; INSERT INTO t VALUES (2, 2); ROLLBACK");
+    block_on(
+        fixture
+            .db
+            .exec("BEGIN; INSERT INTO t VALUES (3, 3); COMMIT; nonsense"),
+    )
+    .unwrap_err();
+    fixture.run("VACUUM");
+    fixture.run(&format!("ATTACH '{}' AS other", fixture.file("other.db")));
+    fixture.exec("CREATE TABLE other.o(a); INSERT INTO other.o VALUES (1); INSERT INTO t VALUES (4, 4)");
+    fixture.run("DETACH other");
+    fixture.run("PRAGMA user_version = 5");
+    let all: Vec<_> = (0..5)
+        .map(|_| next(&mut feed))
+        .map(|commit| (commit.gap, told(&commit.entry)))
+        .collect();
+    let gap = || (Some(Gap::Script), vec![]);
+    let last = [
+        (None, vec!["+ t 4 (4, 4)".to_owned()]),
+        (None, vec!["PRAGMA main.user_version = 5".to_owned()]),
+    ];
+    assert_eq!(all[..3], [gap(), gap(), gap()]);
+    assert_eq!(all[3..], last);
+}
+
+#[test]
+fn a_process_that_ended_in_a_script_leaves_a_gap() {
+    let fixture = fixture();
+    drop(feed(&fixture));
+    let path = fixture.path();
+    block_on(fixture.db.close()).unwrap();
+    let stranger = crate::support::connect(path.to_str().unwrap()).unwrap();
+    stranger
+        .execute_script("UPDATE _resqlite_feed_state SET unlisted = 1")
+        .unwrap();
+    drop(stranger);
+    let db = open(path.to_str().unwrap()).unwrap();
+    let mut feed = block_on(db.changes(FeedOptions::named("one"))).unwrap();
+    assert_eq!(next(&mut feed).gap, Some(Gap::Script));
+    block_on(db.execute("INSERT INTO t VALUES (1, 1)", ())).unwrap();
+    assert_eq!(next(&mut feed).gap, None);
+}
+
+#[test]
+fn the_first_thing_that_a_process_runs_may_be_a_script() {
+    let fixture = fixture();
+    drop(feed(&fixture));
+    let path = fixture.path();
+    block_on(fixture.db.close()).unwrap();
+    let db = open(path.to_str().unwrap()).unwrap();
+    block_on(db.exec("BEGIN; INSERT INTO t VALUES (1, 1); COMMIT")).unwrap();
+    let mut feed = block_on(db.changes(FeedOptions::named("one"))).unwrap();
+    assert_eq!(next(&mut feed).gap, Some(Gap::Script));
+}
+
+#[test]
+fn a_commit_that_cannot_be_listed_is_done_and_shows_as_a_gap() {
+    let fixture = fixture();
+    fixture.exec("CREATE TABLE hidden(rowid, _rowid_, oid)");
+    let mut feed = feed(&fixture);
+    fixture.exec("INSERT INTO t VALUES (1, 1); INSERT INTO hidden VALUES (1, 2, 3)");
+    let sets = [vec![], vec![]];
+    block_on(
+        fixture
+            .db
+            .execute_batch("CREATE TABLE IF NOT EXISTS made(a)", &sets),
+    )
+    .unwrap();
+    insert(&fixture, 2);
+    let all: Vec<_> = (0..3)
+        .map(|_| next(&mut feed))
+        .map(|commit| (commit.gap, told(&commit.entry)))
+        .collect();
+    let gap = || (Some(Gap::Unlisted), vec![]);
+    assert_eq!(all, [gap(), gap(), (None, vec!["+ t 2 (2, 'x')".to_owned()])]);
+    assert_eq!(fixture.integers("SELECT count(*) FROM hidden"), [1]);
+}
+
+#[test]
+fn tables_of_its_own_are_not_written_by_others() {
+    let fixture = fixture();
+    let mut feed = feed(&fixture);
+    insert(&fixture, 1);
+    for sql in [
+        "UPDATE _resqlite_position SET position = 7",
+        "DELETE FROM _resqlite_changes",
+        "UPDATE _resqlite_feeds SET position = 7",
+        "DROP TABLE _resqlite_changes",
+        "DROP TABLE _resqlite_feed_state",
+    ] {
+        assert_eq!(fixture.fails(sql).code(), "RESQLITE_ENTRY_NOT_CARRIED", "{sql}");
+    }
+    insert(&fixture, 2);
+    assert_eq!(
+        [next(&mut feed), next(&mut feed)].map(|commit| commit.entry.position()),
+        [1, 2]
+    );
+}
+
+#[test]
+fn beside_an_entry_gate_a_feed_has_what_passed() {
+    let fixture = fixture();
+    let mut feed = feed(&fixture);
+    insert(&fixture, 1);
+    let gate = fixture.gate(|entry, verdict| {
+        let _ = if entry.operations().count() > 1 {
+            verdict.refuse("no")
+        } else {
+            verdict.pass()
+        };
+    });
+    assert_eq!(
+        fixture.fails("INSERT INTO t VALUES (2, 2), (3, 3)").code(),
+        "RESQLITE_ENTRY_REFUSED"
+    );
+    insert(&fixture, 4);
+    assert_eq!(fixture.fails("VACUUM").code(), "RESQLITE_ENTRY_NOT_CARRIED");
+    let passed = gate.one();
+    let commit = (0..2).map(|_| next(&mut feed)).last().unwrap();
+    assert_eq!(commit.entry, passed);
+    acknowledge(&mut feed, &commit);
+    block_on(fixture.db.set_entry_gate(None)).unwrap();
+    fixture.run("VACUUM");
+    assert_eq!(next(&mut feed).gap, Some(Gap::Script));
+}
+
+#[test]
+fn applied_entries_are_in_the_feed_of_the_copy() {
+    let (original, copy) = (fixture(), fixture());
+    let entries = original.entries();
+    let mut feed = feed(&copy);
+    (1..=2).for_each(|id| insert(&original, id));
+    copy.follow(&entries);
+    let first = next(&mut feed);
+    assert_eq!(told(&first.entry), ["+ t 1 (1, 'x')"]);
+    acknowledge(&mut feed, &first);
+    insert(&original, 3);
+    copy.follow(&entries);
+    let rest: Vec<_> = (0..2)
+        .map(|_| next(&mut feed))
+        .map(|commit| (commit.gap, commit.entry.position()))
+        .collect();
+    assert_eq!(rest, [(None, 2), (None, 3)]);
+}
+
+#[test]
+fn a_backup_has_the_feeds_as_they_were() {
+    let fixture = fixture();
+    let mut original = feed(&fixture);
+    insert(&fixture, 1);
+    let path = fixture.file("copy.db");
+    block_on(fixture.db.backup(&path, BackupOptions::default())).unwrap();
+    let first = next(&mut original);
+    acknowledge(&mut original, &first);
+    insert(&fixture, 2);
+    let copy = open(&path).unwrap();
+    block_on(copy.execute("INSERT INTO t VALUES (7, 7)", ())).unwrap();
+    let mut feed = block_on(copy.changes(FeedOptions::named("one"))).unwrap();
+    assert_eq!(next_told(&mut feed), ["+ t 1 (1, 'x')"]);
+    assert_eq!(next_told(&mut feed), ["+ t 7 (7, 7)"]);
+    assert_eq!(next_told(&mut original), ["+ t 2 (2, 'x')"]);
+}
+
+#[test]
+fn a_database_that_is_open_for_reading_only_has_no_feeds() {
+    let fixture = fixture();
+    let options = Options {
+        read_only: true,
+        ..Options::default()
+    };
+    let db = open_with(fixture.path().to_str().unwrap(), options).unwrap();
+    let error = block_on(db.changes(FeedOptions::named("one"))).err().unwrap();
+    assert_eq!(error.code(), "RESQLITE_READ_ONLY");
+}
+
+#[test]
+fn a_reader_can_read_everything_first_and_then_what_came_after() {
+    let fixture = fixture();
+    insert(&fixture, 1);
+    let mut feed = feed(&fixture);
+    insert(&fixture, 2);
+    let snapshot = block_on(fixture.db.snapshot()).unwrap();
+    let read = |sql: &str| integers(&block_on(snapshot.select(sql, ())).unwrap());
+    let (position, rows) = (
+        read("SELECT position FROM _resqlite_position")[0],
+        read("SELECT id FROM t"),
+    );
+    insert(&fixture, 3);
+    assert_eq!(rows, [1, 2]);
+    let mut later = (0..2)
+        .map(|_| next(&mut feed))
+        .filter(|commit| commit.entry.position() > position as u64);
+    assert_eq!(told(&later.next().unwrap().entry), ["+ t 3 (3, 'x')"]);
+}
+
+#[test]
+fn a_write_that_fails_for_a_foreign_key_leaves_the_feed_as_it_was() {
+    let fixture = Fixture::new(
+        "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE t(p REFERENCES p DEFERRABLE INITIALLY DEFERRED)",
+    );
+    let mut feed = feed(&fixture);
+    assert_eq!(
+        fixture.fails("INSERT INTO t VALUES (1)").code(),
+        "SQLITE_CONSTRAINT_FOREIGNKEY"
+    );
+    fixture.exec("INSERT INTO p VALUES (1); INSERT INTO t VALUES (1)");
+    assert_eq!(next_told(&mut feed), ["+ p 1 (1)", "+ t 1 (1)"]);
+}

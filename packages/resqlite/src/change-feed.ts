@@ -1,0 +1,198 @@
+import type { DatabaseHandle } from './channel/database-handle'
+import { untagChange } from './commit-event'
+import { CommitListener } from './commit-listener'
+import { throwIfAborted } from './core/abort'
+import { checkPosition } from './core/checks'
+import { Failure, unwrap } from './core/failure'
+import type { ChangeFeedOptions, FeedCommit } from './core/feed-types'
+import { Iteration, type IterationSource, type Outcome } from './core/iteration'
+import { Op } from './wire/protocol'
+
+/** Commits, as the native side writes them. */
+interface Page {
+  /** The position of the last commit that was read. */
+  to: number
+  /** Those that tell something. */
+  commits: (Omit<FeedCommit, 'at'> & { at: number })[]
+}
+
+/** Works on the feed of a name. Returns a position. */
+async function request(handle: DatabaseHandle, message: object): Promise<number> {
+  const { channel, flags, id } = handle.usable()
+  const text = JSON.stringify(message)
+  return unwrap(await channel.request(Op.FEED, flags, id, (writer) => writer.text(text)).promise)
+}
+
+export async function dropFeed(handle: DatabaseHandle, name: string): Promise<void> {
+  await request(handle, { do: 'drop', name })
+}
+
+/**
+ * Reads a feed a few commits at a time, when its consumer asks. While there is nothing to read it waits for a commit event,
+ * which also comes for the commits of other processes.
+ */
+class FeedSource implements IterationSource<FeedCommit> {
+  readonly sql = undefined
+  readonly #handle: DatabaseHandle
+  readonly #options: ChangeFeedOptions
+  readonly #events: CommitListener
+  #opened: Promise<void> | undefined
+  #listens = false
+  /** Calls of `next` run one after the other. */
+  #turn: Promise<unknown> = Promise.resolve()
+  /** The position of the last commit that was read. */
+  #read = 0
+  #ready: FeedCommit[] = []
+  /** The position of the last commit that the consumer got. */
+  #told = 0
+  #acknowledged = 0
+  #hasEnded = false
+
+  constructor(handle: DatabaseHandle, options: ChangeFeedOptions) {
+    this.#handle = handle
+    this.#options = options
+    this.#events = new CommitListener(handle, { signal: options.signal })
+  }
+
+  get holdsResources(): boolean {
+    return this.#events.holdsResources
+  }
+
+  ready(): undefined {
+    return undefined
+  }
+
+  open(): Promise<void> {
+    this.#opened ??= this.#open()
+    return this.#opened
+  }
+
+  get acknowledged(): number {
+    return this.#acknowledged
+  }
+
+  async #open(): Promise<void> {
+    const { name, after, keep } = this.#options
+    this.#read = await request(this.#handle, { do: 'open', name, after, keep })
+    this.#told = this.#read
+    this.#acknowledged = this.#read
+  }
+
+  async acknowledge(position: number): Promise<void> {
+    await request(this.#handle, { do: 'acknowledge', name: this.#options.name, position })
+    this.#acknowledged = Math.max(this.#acknowledged, position)
+  }
+
+  next(): Promise<Outcome<FeedCommit>> {
+    const next = this.#turn.then(() => this.#next())
+    this.#turn = next.catch(() => {})
+    return next
+  }
+
+  async #next(): Promise<Outcome<FeedCommit>> {
+    if (this.#hasEnded) return undefined
+    try {
+      await this.open()
+      this.#listen() // before it reads, so that no commit goes unnoticed
+      if (this.#options.acknowledge !== 'manual' && this.#told > this.#acknowledged) {
+        await this.acknowledge(this.#told)
+      }
+      const outcome = await this.#find()
+      if (outcome === undefined || outcome instanceof Failure) await this.end()
+      else this.#told = outcome.value.position
+      return outcome
+    } catch (error) {
+      await this.end()
+      throw error
+    }
+  }
+
+  #listen(): void {
+    if (this.#listens) return
+    this.#events.open()
+    this.#listens = true
+  }
+
+  async #find(): Promise<Outcome<FeedCommit>> {
+    for (;;) {
+      throwIfAborted(this.#options.signal)
+      if (this.#hasEnded) return undefined
+      const commit = this.#ready.shift()
+      if (commit !== undefined) return { value: commit }
+      if (await this.#readMore()) continue
+      const event = await this.#events.next()
+      if (event === undefined || event instanceof Failure) return event
+      // It may be a stranger's, which is not in the feed. The writer finds out, and adds a gap.
+      if (event.value.external) await this.acknowledge(this.#acknowledged)
+    }
+  }
+
+  /** Returns whether there was anything. */
+  async #readMore(): Promise<boolean> {
+    const { name, tables } = this.#options
+    const { channel, flags, id } = this.#handle.usable()
+    const text = JSON.stringify({ name, after: this.#read, tables })
+    const pending = channel.request(Op.READ_FEED, flags, id, (writer) => writer.text(text))
+    const { to, commits } = unwrap<Page>(await pending.promise)
+    if (to === this.#read) return false
+    this.#read = to
+    this.#ready = commits.map(commitOf)
+    const hasAll = this.#told <= this.#acknowledged
+    // Nothing in these concerns the consumer, so they need not be kept for it.
+    if (commits.length === 0 && hasAll) {
+      await this.acknowledge(to)
+      this.#told = to
+    }
+    return true
+  }
+
+  async end(): Promise<void> {
+    this.#hasEnded = true
+    await this.#events.end()
+  }
+}
+
+function commitOf(commit: Page['commits'][number]): FeedCommit {
+  for (const change of commit.changes) {
+    if (change.operation !== 'schema') untagChange(change)
+  }
+  return { ...commit, at: new Date(commit.at) }
+}
+
+/**
+ * The commits of a change feed, for one consumer: what {@link Database.changes} returns. Iterate over it with `for await`. To
+ * leave the loop, by an error too, is not to acknowledge the commit that it was at: it comes again the next time.
+ */
+export class ChangeFeed extends Iteration<FeedCommit> {
+  readonly #source: FeedSource
+
+  /** @internal Use {@link Database.changes}. */
+  constructor(handle: DatabaseHandle, options: ChangeFeedOptions) {
+    const source = new FeedSource(handle, options)
+    super(source)
+    this.#source = source
+  }
+
+  /**
+   * Makes the feed if there is none, without reading. Returns the position after which it begins to tell. The first `next`
+   * does so, too.
+   *
+   * ```ts
+   * const feed = db.changes({ name: 'search-index' })
+   * await feed.ready() // commits from now on are kept
+   * ```
+   */
+  async ready(): Promise<number> {
+    await this.#source.open()
+    return this.#source.acknowledged
+  }
+
+  /**
+   * Says that the consumer needs no commit up to this position any more: it will not come again, and is not kept. Earlier
+   * positions than before change nothing. For the option `acknowledge: 'manual'`.
+   */
+  async acknowledge(position: number): Promise<void> {
+    await this.#source.open()
+    await this.#source.acknowledge(checkPosition(position))
+  }
+}

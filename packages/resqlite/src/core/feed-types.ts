@@ -1,0 +1,73 @@
+import type { ChangedRow } from './live-types'
+import type { AbortOptions } from './types'
+
+/** Options of {@link Database.changes}. */
+export interface ChangeFeedOptions extends AbortOptions {
+  /** The name of the consumer: up to 255 characters. Its feed is made if there is none of this name. */
+  name: string
+  /**
+   * The position after which to begin, for a consumer that keeps its position itself. Default: what it has acknowledged last;
+   * for a new feed, the newest commit.
+   */
+  after?: number | undefined
+  /** The tables whose rows are told. Changes of the schema and gaps always are. Default: all. */
+  tables?: readonly string[] | undefined
+  /** What is kept for the consumer at most while it does not read. Default: 1 GiB; for a feed that is there, as it was. */
+  keep?: KeepChanges | undefined
+  /**
+   * When commits are acknowledged: `'next'` acknowledges each when the next one is asked for; `'manual'` leaves it to the
+   * method `acknowledge` of the feed. Default: `'next'`.
+   */
+  acknowledge?: 'next' | 'manual' | undefined
+  /** Ends the reading: the iterator rejects with an {@link AbortError}. The feed stays. */
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * How much is kept at most for a consumer that does not come back. Of several bounds, the first that is reached counts. `{}`
+ * keeps everything.
+ */
+export interface KeepChanges {
+  /** So many commits. */
+  commits?: number | undefined
+  /** About so many bytes in the database. */
+  bytes?: number | undefined
+  /** Commits of so many milliseconds ago. */
+  age?: number | undefined
+}
+
+/**
+ * Why a commit of a change feed does not tell everything. Something has changed by then that neither it nor a commit before
+ * it tells: read what you keep again.
+ *
+ * - `'external'`: another program, or another copy of SQLite, has written to the database.
+ * - `'script'`: SQL has run that manages transactions or the file itself, VACUUM for example.
+ * - `'unlisted'`: the commit cannot be listed, because it has more than 256 MiB, or changed rows that cannot be told apart.
+ */
+export type ChangeGap = 'external' | 'script' | 'unlisted'
+
+/** A row that a commit changed. A row that it changed several times comes several times. */
+export interface FeedRow extends ChangedRow {
+  /** The table, in the main database. */
+  table: string
+}
+
+/** A change of the schema. */
+export interface FeedSchemaChange {
+  /** Tells it from the change of a row. */
+  operation: 'schema'
+  /** The statement, as it was run. */
+  sql: string
+}
+
+/** A commit, as a change feed tells it. */
+export interface FeedCommit {
+  /** Its place among all commits to this database. It stays the same for ever, and grows. */
+  position: number
+  /** When it was made, by the clock of the machine. */
+  at: Date
+  /** Whether something is missing: null if not. */
+  gap: ChangeGap | null
+  /** What it changed, in the order in which it did. */
+  changes: (FeedRow | FeedSchemaChange)[]
+}

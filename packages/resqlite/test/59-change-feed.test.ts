@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  type ChangeEvent,
+  type ChangeFeed,
+  type ChangeFeedOptions,
+  Database,
+  type FeedCommit,
+} from 'resqlite'
+import { withCode } from './support/errors'
+import { openDatabase, tempDatabase, tempFile } from './support/temp'
+
+const SCHEMA =
+  'CREATE TABLE t(id INTEGER PRIMARY KEY, v); CREATE TABLE u(a, b, PRIMARY KEY (b, a)) WITHOUT ROWID'
+
+async function feedOf(db: Database, options?: Partial<ChangeFeedOptions>): Promise<ChangeFeed> {
+  const feed = db.changes({ name: 'one', ...options })
+  await feed.ready()
+  return feed
+}
+
+async function next(feed: ChangeFeed): Promise<FeedCommit> {
+  const { value, done } = await feed.next()
+  assert.equal(done, false)
+  return value as FeedCommit
+}
+
+/** The changes of the next commits, as short as possible. */
+async function told(feed: ChangeFeed, commits = 1): Promise<unknown[]> {
+  const all: unknown[] = []
+  for (let i = 0; i < commits; i++) {
+    for (const change of (await next(feed)).changes) {
+      all.push(change.operation === 'schema' ? change.sql : [change.operation, change.table, change.key])
+    }
+  }
+  return all
+}
+
+const insert = (db: Database, id: number) => db.execute('INSERT INTO t VALUES (?, ?)', [id, 'x'])
+
+test('a commit is told with its position, its time and its rows before and after', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const feed = await feedOf(db)
+  const before = Date.now()
+  await db.batch([
+    { sql: "INSERT INTO t VALUES (1, x'00ff')" },
+    { sql: 'UPDATE t SET v = 9007199254740993, id = 2' },
+    { sql: "INSERT INTO u VALUES (1e999, 'ä')" },
+    { sql: 'DELETE FROM t' },
+  ])
+  const { at, ...commit } = await next(feed)
+  assert.ok(at.getTime() >= before && at.getTime() <= Date.now(), String(at))
+  const big = 9007199254740993n
+  assert.deepEqual(commit, {
+    position: 1,
+    gap: null,
+    changes: [
+      {
+        operation: 'insert',
+        table: 't',
+        key: { id: 1 },
+        old: null,
+        new: { id: 1, v: Buffer.from([0, 255]) },
+      },
+      {
+        operation: 'update',
+        table: 't',
+        key: { id: 1 },
+        old: { id: 1, v: Buffer.from([0, 255]) },
+        new: { id: 2, v: big },
+      },
+      {
+        operation: 'insert',
+        table: 'u',
+        key: { b: 'ä', a: Infinity },
+        old: null,
+        new: { a: Infinity, b: 'ä' },
+      },
+      { operation: 'delete', table: 't', key: { id: 2 }, old: { id: 2, v: big }, new: null },
+    ],
+  })
+})
+
+test('a table without a declared key is told by its rowid, and columns in their order', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE n(z, y, x, a AS (z + 1), b AS (z + 2) STORED)')
+  const feed = await feedOf(db)
+  await db.execute('INSERT INTO n VALUES (1, 2, 3)')
+  const [change] = (await next(feed)).changes
+  assert.ok(change !== undefined && change.operation !== 'schema')
+  assert.deepEqual(change.key, { rowid: 1 })
+  assert.deepEqual(Object.keys(change.new ?? {}), ['z', 'y', 'x', 'b'])
+})
+
+test('integers come as the database returns them', async (t) => {
+  const db = await tempDatabase(t, SCHEMA, { integers: 'bigint' })
+  const feed = await feedOf(db)
+  await db.execute('INSERT INTO t VALUES (1, 2)')
+  const [change] = (await next(feed)).changes
+  assert.ok(change !== undefined && change.operation !== 'schema')
+  assert.deepEqual(change.new, { id: 1n, v: 2n })
+})
+
+test('changes of the schema are told in their place, and what virtual tables keep is not', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const feed = await feedOf(db)
+  await db.exec('CREATE VIRTUAL TABLE f USING fts5(a); ALTER TABLE t RENAME v TO w')
+  await db.execute("INSERT INTO f VALUES ('word')")
+  await db.execute('CREATE TABLE made AS SELECT 7 AS seven')
+  await db.execute('INSERT INTO t(w) VALUES (1)')
+  assert.deepEqual(await told(feed, 3), [
+    'CREATE VIRTUAL TABLE f USING fts5(a)',
+    'ALTER TABLE t RENAME v TO w',
+    'CREATE TABLE made(seven)',
+    ['insert', 'made', { rowid: 1 }],
+    ['insert', 't', { id: 1 }],
+  ])
+})
+
+test('only the tables that it names concern a consumer', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const feed = await feedOf(db, { tables: ['U'] })
+  await feed.ready()
+  for (let id = 1; id <= 70; id++) await insert(db, id)
+  await db.batch([{ sql: 'INSERT INTO t VALUES (100, 1)' }, { sql: 'INSERT INTO u VALUES (1, 2)' }])
+  assert.deepEqual(await told(feed), [['insert', 'u', { b: 2, a: 1 }]])
+  const kept = await db.selectOne('SELECT count(*) AS n FROM _resqlite_changes')
+  assert.equal(kept?.n, 7, 'what does not concern it is not kept')
+})
+
+test('asking for the next commit acknowledges the one before', async (t) => {
+  const file = tempFile(t)
+  const db = await Database.open(file)
+  await db.exec(SCHEMA)
+  const feed = await feedOf(db)
+  for (let id = 1; id <= 4; id++) await insert(db, id)
+  for await (const { position } of feed) if (position === 2) break
+  await db.close()
+  const again = await openDatabase(t, file)
+  const positions: number[] = []
+  for await (const { position } of again.changes({ name: 'one' })) {
+    positions.push(position)
+    if (position === 4) break
+  }
+  assert.deepEqual(positions, [2, 3, 4])
+})
+
+test('a consumer that fails gets the commit again', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  await (await feedOf(db)).return()
+  await insert(db, 1)
+  const consume = async () => {
+    for await (const _ of db.changes({ name: 'one' })) throw new Error('the index is not there')
+  }
+  await assert.rejects(consume(), /the index is not there/)
+  assert.equal((await next(await feedOf(db))).position, 1)
+})
+
+test('a consumer may acknowledge several commits at once', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const feed = await feedOf(db, { acknowledge: 'manual' })
+  for (let id = 1; id <= 4; id++) await insert(db, id)
+  for (let i = 0; i < 4; i++) await next(feed)
+  await feed.acknowledge(3)
+  await feed.acknowledge(1)
+  await feed.return()
+  assert.equal((await next(await feedOf(db))).position, 4)
+})
+
+test('calls of next that do not wait for each other get the commits in order', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const feed = await feedOf(db)
+  const asked = [next(feed), next(feed), next(feed)]
+  for (let id = 1; id <= 3; id++) await insert(db, id)
+  assert.deepEqual(
+    (await Promise.all(asked)).map(({ position }) => position),
+    [1, 2, 3],
+  )
+})
+
+test('a consumer that stayed away too long is told so', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  await (await feedOf(db, { keep: { commits: 3 } })).return()
+  for (let id = 1; id <= 300; id++) await insert(db, id)
+  const lost = withCode('RESQLITE_CHANGES_LOST')
+  await assert.rejects(db.changes({ name: 'one' }).next(), lost)
+  await db.dropChanges('one')
+  const feed = await feedOf(db)
+  await insert(db, 301)
+  assert.deepEqual(await told(feed), [['insert', 't', { id: 301 }]])
+})
+
+test('a feed that is removed ends its iterators, and leaves no tables', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const feed = await feedOf(db)
+  const waiting = feed.next()
+  await db.dropChanges('one')
+  await assert.rejects(waiting, withCode('RESQLITE_CHANGES_LOST'))
+  const left = await db.select("SELECT name FROM sqlite_schema WHERE name GLOB '_resqlite_*'")
+  assert.deepEqual(left, [{ name: '_resqlite_position' }])
+})
+
+test('closing the database ends a feed, and so does a signal', async (t) => {
+  const file = tempFile(t)
+  const db = await Database.open(file)
+  const stop = new AbortController()
+  const feeds = [await feedOf(db), await feedOf(db, { name: 'other', signal: stop.signal })] as const
+  const [first, second] = feeds.map((feed) => feed.next())
+  stop.abort()
+  await assert.rejects(second as Promise<unknown>, withCode('RESQLITE_ABORTED'))
+  const closed = assert.rejects(first as Promise<unknown>, withCode('RESQLITE_CLOSED'))
+  await db.close()
+  await closed
+  assert.throws(() => db.changes({ name: 'one' }), withCode('RESQLITE_CLOSED'))
+})
+
+test('leaving a loop while it waits ends the wait', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const feed = await feedOf(db)
+  const waiting = feed.next()
+  await feed.return()
+  assert.deepEqual(await waiting, { value: undefined, done: true })
+})
+
+test('VACUUM and scripts with transactions of their own show as gaps', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const feed = await feedOf(db)
+  await db.execute('VACUUM')
+  await db.exec('BEGIN; INSERT INTO t VALUES (1, 1); COMMIT')
+  await insert(db, 2)
+  const gaps = [await next(feed), await next(feed), await next(feed)].map(({ gap }) => gap)
+  assert.deepEqual(gaps, ['script', 'script', null])
+})
+
+test('commit events do not tell the rows of the log', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  await feedOf(db)
+  const events = db.commits({ changes: true })
+  const event = events.next()
+  await insert(db, 1)
+  const value: ChangeEvent = (await event).value
+  const changes = Object.fromEntries((value.tables ?? []).map(({ table, changes }) => [table, changes]))
+  assert.equal(changes._resqlite_changes, 'unknown')
+  assert.equal(changes.t?.length, 1)
+  await events.return()
+})
+
+test('what cannot be is refused by name', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const refused = (options: unknown, message: RegExp) =>
+    assert.throws(
+      () => db.changes(options as ChangeFeedOptions),
+      (error: Error & { code?: string }) => error.code === 'RESQLITE_OPTION' && message.test(error.message),
+    )
+  refused(undefined, /option name is missing/)
+  refused({}, /option name is missing/)
+  refused({ name: '' }, /option name must be a string of 1 to 255/)
+  refused({ name: 'a', from: 1 }, /unknown option "from"/)
+  refused({ name: 'a', after: -1 }, /option after must be an integer/)
+  refused({ name: 'a', tables: 't' }, /option tables must be an array of names/)
+  refused({ name: 'a', keep: { rows: 1 } }, /without "rows"/)
+  refused({ name: 'a', keep: { age: 0 } }, /whose age is a positive number/)
+  refused({ name: 'a', acknowledge: true }, /option acknowledge must be one of 'next', 'manual'/)
+  await assert.rejects(db.dropChanges(7 as never), /dropChanges: the name must be/)
+  await assert.rejects((await feedOf(db)).acknowledge(0.5), /acknowledge: the position must be/)
+  const inside = db.transaction(async () => db.changes({ name: 'a' }))
+  await assert.rejects(inside, withCode('RESQLITE_TRANSACTION'))
+})
+
+test('a database that is open for reading only has no feeds', async (t) => {
+  const file = tempFile(t)
+  await openDatabase(t, file)
+  const db = await openDatabase(t, file, { readOnly: true })
+  assert.throws(() => db.changes({ name: 'one' }), withCode('RESQLITE_READ_ONLY'))
+  await assert.rejects(db.dropChanges('one'), withCode('RESQLITE_READ_ONLY'))
+})
