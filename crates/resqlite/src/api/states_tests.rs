@@ -48,6 +48,7 @@ fn while_answering(engine: &Arc<Engine>, sql: &str, work: impl FnOnce()) {
         durability: Durability::Normal,
         integers: Integers::BigInt,
         token: Token::default(),
+        tag: None,
     };
     engine.write(write, Box::new(Hold { holds, let_go }));
     is_held.recv().expect("the writer answers");
