@@ -48,7 +48,9 @@ export interface StreamStats {
   rowsPatched: number
   /** Re-runs that failed. */
   errors: number
-  /** Audits: re-runs that no commit required, made to check that nothing has changed. */
+  /**
+   * Audits: whole runs that no commit required, made to check that nothing has changed since the last one.
+   */
   audits: number
   /** Audits that found a new result. Anything but 0 is a bug in resqlite. */
   missed: number
