@@ -5,12 +5,18 @@
 
 mod api;
 mod core;
+#[cfg(any(feature = "nats", feature = "etcd"))]
+mod logs;
 mod node;
 mod protocol;
 #[cfg(test)]
 mod simulation;
 mod wire;
 
+#[cfg(feature = "etcd")]
+pub use self::logs::etcd;
+#[cfg(feature = "nats")]
+pub use self::logs::nats;
 pub use self::{
     api::{
         cluster::{Cluster, Role, Status},

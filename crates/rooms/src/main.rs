@@ -32,7 +32,7 @@ const ROOMS: [(&str, &[&str]); 2] = [
         "core", "functions", "rows", "requests", "guard", "dependencies", "connection", "entries", "commits", "reader", "writer", "backup",
         "live", "events", "api",
     ]),
-    ("resqlite_cluster", &["core", "protocol", "wire", "node", "api"]),
+    ("resqlite_cluster", &["core", "logs", "protocol", "wire", "node", "api"]),
 ];
 
 fn main() -> ExitCode {

@@ -2,7 +2,8 @@
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
-    fs,
+    fs::{self, File},
+    io::Write,
     path::Path,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -227,7 +228,8 @@ impl Log for FakeConnection {
             let Some((position, content)) = newest else {
                 return Ok(None);
             };
-            fs::write(into, content).map_err(|error| LogError::Unfit(error.to_string()))?;
+            let written = File::create_new(into).and_then(|mut file| file.write_all(&content));
+            written.map_err(|error| LogError::Unfit(error.to_string()))?;
             Ok(Some(position))
         }
         .boxed()

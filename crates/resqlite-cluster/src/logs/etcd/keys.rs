@@ -1,0 +1,91 @@
+//! The keys of a cluster. Positions have 20 digits, so that they sort as numbers do.
+
+use bytes::Bytes;
+
+use super::proto::{DeleteRange, KeyValue, Operation, Put, Range, RequestOp};
+use crate::core::log::NodeName;
+
+#[derive(Debug, Clone)]
+pub(super) struct Keys(NodeName);
+
+impl Keys {
+    pub(super) fn new(cluster: NodeName) -> Self {
+        Self(cluster)
+    }
+
+    pub(super) fn entry(&self, position: u64) -> Bytes {
+        self.key(&format!("entries/{position:020}"))
+    }
+
+    /// Behind the last entry that there can be.
+    pub(super) fn end_of_entries(&self) -> Bytes {
+        self.key("entries0")
+    }
+
+    pub(super) fn last(&self) -> Bytes {
+        self.key("last")
+    }
+
+    pub(super) fn purged(&self) -> Bytes {
+        self.key("purged")
+    }
+
+    pub(super) fn snapshots(&self, name: &str) -> Bytes {
+        self.key(&format!("snapshots/{name}"))
+    }
+
+    /// Is there while the node serves.
+    pub(super) fn node(&self, node: &NodeName) -> Bytes {
+        self.key(&format!("nodes/{node}"))
+    }
+
+    pub(super) fn requests(&self, node: &NodeName, id: &str) -> Bytes {
+        self.key(&format!("requests/{node}/{id}"))
+    }
+
+    pub(super) fn answer(&self, id: &str) -> Bytes {
+        self.key(&format!("answers/{id}"))
+    }
+
+    fn key(&self, rest: &str) -> Bytes {
+        format!("{}/{rest}", self.0).into()
+    }
+}
+
+/// Behind everything that begins with the prefix, which ends with `/`.
+pub(super) fn end_of(prefix: &Bytes) -> Bytes {
+    let mut end = prefix.to_vec();
+    if let Some(last) = end.last_mut() {
+        *last += 1;
+    }
+    end.into()
+}
+
+pub(super) fn last_part(kv: &KeyValue) -> Option<&str> {
+    std::str::from_utf8(&kv.key).ok()?.rsplit('/').next()
+}
+
+pub(super) fn number(digits: &[u8]) -> Option<u64> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+pub(super) fn digits(position: u64) -> String {
+    format!("{position:020}")
+}
+
+pub(super) fn get(key: Bytes) -> RequestOp {
+    Operation::Range(Range {
+        key,
+        ..Range::default()
+    })
+    .into()
+}
+
+pub(super) fn put(key: Bytes, value: impl Into<Bytes>, lease: i64) -> RequestOp {
+    let value = value.into();
+    Operation::Put(Put { key, value, lease }).into()
+}
+
+pub(super) fn delete(key: Bytes, range_end: Bytes) -> RequestOp {
+    Operation::Delete(DeleteRange { key, range_end }).into()
+}

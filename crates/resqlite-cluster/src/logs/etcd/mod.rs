@@ -1,0 +1,88 @@
+//! The log on etcd: a key for each position, and one that says which is the last.
+//!
+//! An append is a transaction on condition that the last position is the one before. Reads are linearizable.
+
+mod client;
+mod keys;
+mod mailbox;
+mod options;
+mod proto;
+mod shelf;
+mod store;
+mod tail;
+
+use std::{path::Path, sync::Arc};
+
+use bytes::Bytes;
+use futures_util::{FutureExt, future::BoxFuture, stream::BoxStream};
+
+pub use self::options::EtcdOptions;
+use self::{store::Store, tail::Tail};
+use crate::{
+    core::log::{Append, Handler, Log, LogError, NodeName, Serving},
+    logs::snapshots,
+};
+
+/// A log on etcd.
+///
+/// The servers should be there for the cluster alone: a purge compacts the history of all keys. Snapshots are kept in etcd
+/// too, whose space is 2 GB as it is installed (`--quota-backend-bytes`): two snapshots and the entries since must fit.
+#[derive(Debug, Clone)]
+pub struct EtcdLog(Store);
+
+impl EtcdLog {
+    /// Connects to the servers. Call it within a runtime of tokio.
+    ///
+    /// Waits while the servers elect a leader: for ten times the `timeout`.
+    ///
+    /// # Errors
+    /// No server can be reached, or a file that the options name cannot be read.
+    pub async fn open(options: EtcdOptions) -> Result<Self, LogError> {
+        Store::open(options).await.map(Self)
+    }
+
+    /// How many bytes an entry can have.
+    pub fn limit(&self) -> usize {
+        self.0.options.limit
+    }
+}
+
+impl Log for EtcdLog {
+    fn append(&self, position: u64, bytes: Bytes) -> BoxFuture<'_, Result<Append, LogError>> {
+        self.0.append(position, bytes).boxed()
+    }
+
+    fn read(&self, position: u64) -> BoxFuture<'_, Result<Option<Bytes>, LogError>> {
+        self.0.read(position).boxed()
+    }
+
+    fn tail(&self, from: u64) -> BoxStream<'_, Result<(u64, Bytes), LogError>> {
+        Tail::stream(&self.0, from)
+    }
+
+    fn last(&self) -> BoxFuture<'_, Result<u64, LogError>> {
+        self.0.last().boxed()
+    }
+
+    fn put_snapshot(&self, position: u64, file: &Path) -> BoxFuture<'_, Result<(), LogError>> {
+        let file = file.to_owned();
+        async move { snapshots::put(&self.0, position, &file).await }.boxed()
+    }
+
+    fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<u64>, LogError>> {
+        let into = into.to_owned();
+        async move { snapshots::get(&self.0, &into).await }.boxed()
+    }
+
+    fn purge(&self, up_to: u64) -> BoxFuture<'_, Result<(), LogError>> {
+        self.0.purge(up_to).boxed()
+    }
+
+    fn request(&self, node: &NodeName, bytes: Bytes) -> BoxFuture<'_, Result<Bytes, LogError>> {
+        self.0.ask(node.clone(), bytes).boxed()
+    }
+
+    fn serve(&self, node: &NodeName, handler: Arc<dyn Handler>) -> BoxFuture<'_, Result<Serving, LogError>> {
+        self.0.answer(node.clone(), handler).boxed()
+    }
+}

@@ -1,0 +1,50 @@
+use std::{path::PathBuf, time::Duration};
+
+use crate::core::log::{LogError, NodeName};
+
+/// Where a log on etcd is, and how long its calls may take.
+///
+/// ```
+/// use resqlite_cluster::{NodeName, etcd::EtcdOptions};
+///
+/// let name = NodeName::new("shop").unwrap();
+/// let options = EtcdOptions::new(name, ["http://10.0.0.1:2379", "http://10.0.0.2:2379", "http://10.0.0.3:2379"]);
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct EtcdOptions {
+    /// The name of the cluster: keys begin with it.
+    pub name: NodeName,
+    /// The addresses of the servers: `http://host:2379`, or `https://host:2379`.
+    pub servers: Vec<String>,
+    /// A file with the certificate of the authority that the servers are certified by, if the system does not know it.
+    pub authority: Option<PathBuf>,
+    /// Files with our certificate and its key, where the servers ask for one.
+    pub identity: Option<(PathBuf, PathBuf)>,
+    /// How long a call may take before it fails: 5 seconds, unless said otherwise.
+    pub timeout: Duration,
+    /// How many bytes an entry can have: 1,500,000, unless said otherwise. The servers take 1,572,864 bytes for a request
+    /// (`--max-request-bytes`), of which keys need some.
+    pub limit: usize,
+}
+
+impl EtcdOptions {
+    /// Options for a cluster of this name on these servers.
+    pub fn new<S: Into<String>>(name: NodeName, servers: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            name,
+            servers: servers.into_iter().map(Into::into).collect(),
+            authority: None,
+            identity: None,
+            timeout: Duration::from_secs(5),
+            limit: 1_500_000,
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<(), LogError> {
+        if self.servers.is_empty() {
+            return Err(LogError::Unfit("the options name no server of etcd".to_owned()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,70 @@
+//! Requests to nodes, as requests of NATS.
+
+use std::sync::Arc;
+
+use async_nats::{Client, Message, Request, RequestErrorKind, Subject};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use tokio::task::{AbortHandle, JoinSet};
+
+use super::{error::unknown, store::Store};
+use crate::core::log::{Handler, LogError, NodeName, Serving};
+
+impl Store {
+    pub(super) async fn ask(&self, node: NodeName, bytes: Bytes) -> Result<Bytes, LogError> {
+        self.check_size(&bytes)?;
+        self.check_connection()?;
+        let request = Request::new().payload(bytes).timeout(Some(self.options.timeout));
+        match self.client.send_request(self.subject_of(&node), request).await {
+            Ok(answer) => Ok(answer.payload),
+            Err(error) if error.kind() == RequestErrorKind::NoResponders => {
+                Err(LogError::Unreachable(format!("nobody serves the node {node}")))
+            }
+            Err(error) => Err(unknown(&error)),
+        }
+    }
+
+    pub(super) async fn answer(
+        &self,
+        node: NodeName,
+        handler: Arc<dyn Handler>,
+    ) -> Result<Serving, LogError> {
+        let subject = self.subject_of(&node);
+        let mut requests = self
+            .client
+            .subscribe(subject)
+            .await
+            .map_err(|error| unknown(&error))?;
+        // Only then does the server know of us.
+        self.client.flush().await.map_err(|error| unknown(&error))?;
+        let client = self.client.clone();
+        let task = tokio::spawn(async move {
+            let mut answers = JoinSet::new();
+            while let Some(request) = requests.next().await {
+                answers.spawn(answer_one(client.clone(), request, Arc::clone(&handler)));
+                while answers.try_join_next().is_some() {}
+            }
+        });
+        Ok(Serving::new(AbortOnDrop(task.abort_handle())))
+    }
+
+    fn subject_of(&self, node: &NodeName) -> Subject {
+        format!("{}.nodes.{node}", self.options.name).into()
+    }
+}
+
+/// Who asked hears nothing if the answer cannot be sent, and takes it for lost.
+async fn answer_one(client: Client, request: Message, handler: Arc<dyn Handler>) {
+    let answer = handler.handle(request.payload).await;
+    if let Some(reply) = request.reply {
+        let _ = client.publish(reply, answer).await;
+    }
+}
+
+struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

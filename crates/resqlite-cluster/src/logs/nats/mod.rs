@@ -1,0 +1,90 @@
+//! The log on NATS JetStream: one stream, whose sequence numbers are the positions.
+//!
+//! An append names the sequence number that the stream must have reached. Nothing else adds to the stream, and a purge leaves
+//! its sequence where it is, so that the numbers stay dense. Message ids are not used: the server would take a second try for
+//! a duplicate, and answer without saying at which position it stands.
+
+mod barrier;
+mod connection;
+mod error;
+mod mailbox;
+mod options;
+mod shelf;
+mod store;
+mod streams;
+mod sync;
+mod tail;
+
+use std::{path::Path, sync::Arc};
+
+use bytes::Bytes;
+use futures_util::{FutureExt, future::BoxFuture, stream::BoxStream};
+
+pub use self::options::NatsOptions;
+use self::{store::Store, tail::Tail};
+use crate::{
+    core::log::{Append, Handler, Log, LogError, NodeName, Serving},
+    logs::snapshots,
+};
+
+/// A log on NATS JetStream.
+#[derive(Debug, Clone)]
+pub struct NatsLog(Store);
+
+impl NatsLog {
+    /// Connects to the servers, and makes the streams if they are not there yet. Call it within a runtime of tokio.
+    ///
+    /// Waits while the servers elect a leader: for ten times the `timeout`.
+    ///
+    /// # Errors
+    /// No server can be reached, a stream of this name is there that is not fit, or a server does not sync each entry (found
+    /// only with [`NatsOptions::system`]).
+    pub async fn open(options: NatsOptions) -> Result<Self, LogError> {
+        Store::open(options).await.map(Self)
+    }
+
+    /// How many bytes an entry can have.
+    pub fn limit(&self) -> usize {
+        self.0.limit()
+    }
+}
+
+impl Log for NatsLog {
+    fn append(&self, position: u64, bytes: Bytes) -> BoxFuture<'_, Result<Append, LogError>> {
+        self.0.append(position, bytes).boxed()
+    }
+
+    fn read(&self, position: u64) -> BoxFuture<'_, Result<Option<Bytes>, LogError>> {
+        self.0.read(position).boxed()
+    }
+
+    fn tail(&self, from: u64) -> BoxStream<'_, Result<(u64, Bytes), LogError>> {
+        Tail::stream(&self.0, from)
+    }
+
+    fn last(&self) -> BoxFuture<'_, Result<u64, LogError>> {
+        self.0.last().boxed()
+    }
+
+    fn put_snapshot(&self, position: u64, file: &Path) -> BoxFuture<'_, Result<(), LogError>> {
+        let file = file.to_owned();
+        async move { snapshots::put(&self.0, position, &file).await }.boxed()
+    }
+
+    fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<u64>, LogError>> {
+        let into = into.to_owned();
+        async move { snapshots::get(&self.0, &into).await }.boxed()
+    }
+
+    fn purge(&self, up_to: u64) -> BoxFuture<'_, Result<(), LogError>> {
+        self.0.purge(up_to).boxed()
+    }
+
+    fn request(&self, node: &NodeName, bytes: Bytes) -> BoxFuture<'_, Result<Bytes, LogError>> {
+        self.0.ask(node.clone(), bytes).boxed()
+    }
+
+    fn serve(&self, node: &NodeName, handler: Arc<dyn Handler>) -> BoxFuture<'_, Result<Serving, LogError>> {
+        self.0.answer(node.clone(), handler).boxed()
+    }
+}

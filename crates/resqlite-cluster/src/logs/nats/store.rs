@@ -1,0 +1,176 @@
+//! The streams of a cluster, and what can be done with the entries.
+
+use async_nats::{
+    Client,
+    connection::State,
+    jetstream::{
+        self, Context,
+        context::{PublishError, PublishErrorKind},
+        message::PublishMessage,
+        stream::{LastRawMessageErrorKind, Stream},
+    },
+};
+use bytes::Bytes;
+use futures_util::FutureExt;
+
+use super::{barrier, connection, error::unknown, options::NatsOptions, streams, sync};
+use crate::{
+    core::log::{Append, LogError},
+    logs::{deadline::Deadline, snapshots::Shelf},
+};
+
+/// What the headers of an entry take of the largest message.
+const HEADERS: usize = 512;
+
+#[derive(Debug, Clone)]
+pub(super) struct Store {
+    pub(super) options: NatsOptions,
+    pub(super) client: Client,
+    pub(super) context: Context,
+    pub(super) entries: Stream<()>,
+    pub(super) snapshots: Stream<()>,
+}
+
+impl Store {
+    pub(super) async fn open(options: NatsOptions) -> Result<Self, LogError> {
+        options.check()?;
+        let deadline = Deadline::after(options.timeout * 10);
+        let client = connection::open(&options, &deadline).await?;
+        if !options.system.is_empty() {
+            sync::check(&options).await?;
+        }
+        let mut context = jetstream::new(client.clone());
+        context.set_timeout(options.patience());
+        let entries = streams::entries(&context, &options, &deadline).await?;
+        let snapshots = streams::snapshots(&context, &options, &deadline).await?;
+        Ok(Self {
+            options,
+            client,
+            context,
+            entries,
+            snapshots,
+        })
+    }
+
+    pub(super) fn limit(&self) -> usize {
+        self.client.server_info().max_payload.saturating_sub(HEADERS)
+    }
+
+    pub(super) fn deadline(&self) -> Deadline {
+        Deadline::after(self.options.timeout)
+    }
+
+    pub(super) fn check_size(&self, bytes: &Bytes) -> Result<(), LogError> {
+        let limit = self.limit();
+        if bytes.len() > limit {
+            return Err(LogError::TooLarge { limit });
+        }
+        Ok(())
+    }
+
+    /// What is sent without a connection would be kept for a later one.
+    pub(super) fn check_connection(&self) -> Result<(), LogError> {
+        match self.client.connection_state() {
+            State::Connected => Ok(()),
+            _ => Err(LogError::Unreachable("no server of NATS is connected".to_owned())),
+        }
+    }
+
+    pub(super) async fn append(&self, position: u64, bytes: Bytes) -> Result<Append, LogError> {
+        self.check_size(&bytes)?;
+        self.check_connection()?;
+        let message = PublishMessage::build()
+            .payload(bytes)
+            .expected_last_sequence(position.saturating_sub(1));
+        let sent = self
+            .context
+            .send_publish(streams::entries_subject(&self.options), message)
+            .await;
+        let answer = match sent {
+            Ok(answer) => answer.await,
+            Err(error) => Err(error),
+        };
+        match answer {
+            Ok(ack) if ack.sequence == position => Ok(Append::Taken),
+            Ok(ack) => Err(LogError::Unfit(format!(
+                "an entry for position {position} was put at {}: somebody else writes to the stream",
+                ack.sequence
+            ))),
+            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
+                self.confirm_refusal(position).await
+            }
+            Err(error) => Err(not_appended(&error)),
+        }
+    }
+
+    /// A leader refuses also for the sake of an entry that it has sent to the others, and that may still come to nothing.
+    async fn confirm_refusal(&self, position: u64) -> Result<Append, LogError> {
+        match self.read(position).await {
+            Ok(Some(_)) | Err(LogError::Purged { .. }) => return Ok(Append::Refused),
+            Ok(None) | Err(_) => {}
+        }
+        if self.last().await? + 1 == position {
+            return Err(LogError::Unknown("an earlier try came to nothing".to_owned()));
+        }
+        Ok(Append::Refused)
+    }
+
+    pub(super) async fn read(&self, position: u64) -> Result<Option<Bytes>, LogError> {
+        self.deadline()
+            .retry(|| {
+                async {
+                    match self.entries.get_raw_message(position).await {
+                        Ok(message) => Ok(Some(message.payload)),
+                        Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => {
+                            self.absent(position).await?;
+                            Ok(None)
+                        }
+                        Err(error) => Err(unknown(&error)),
+                    }
+                }
+                .boxed()
+            })
+            .await
+    }
+
+    /// Fails if the position was purged.
+    pub(super) async fn absent(&self, position: u64) -> Result<(), LogError> {
+        let info = self.entries.get_info().await.map_err(|error| unknown(&error))?;
+        let first = info.state.first_sequence;
+        if position < first {
+            return Err(LogError::Purged { first });
+        }
+        Ok(())
+    }
+
+    pub(super) async fn last(&self) -> Result<u64, LogError> {
+        self.deadline()
+            .retry(|| barrier::last(&self.entries, &self.options.name).boxed())
+            .await
+    }
+
+    pub(super) async fn purge(&self, up_to: u64) -> Result<(), LogError> {
+        if up_to == 0 {
+            return Ok(());
+        }
+        self.deadline()
+            .retry(|| {
+                async {
+                    let purge = self.entries.purge().sequence(up_to + 1);
+                    purge.await.map_err(|error| unknown(&error))
+                }
+                .boxed()
+            })
+            .await?;
+        self.delete_below(up_to).await
+    }
+}
+
+fn not_appended(error: &PublishError) -> LogError {
+    match error.kind() {
+        // Nobody listens: the stream has no leader.
+        PublishErrorKind::StreamNotFound => LogError::Unreachable("the stream has no leader".to_owned()),
+        PublishErrorKind::MaxAckPending => LogError::Unreachable(error.to_string()),
+        _ => unknown(error),
+    }
+}
