@@ -17,7 +17,7 @@ const builders = `^${source}/builders/`
 const events = `^${source}/sse/`
 
 /** What browsers load, for further subpaths: each contains nothing of the rest. */
-const browser = ['client', 'message-port']
+const browser = ['client', 'frameworks', 'message-port']
 
 const anyOf = (folders, inside = source) => `^${inside}/(${folders.join('|')})/`
 

@@ -31,6 +31,9 @@ export function remoteQuery<T = Record<string, unknown>>(
   return new Remote<T>(String(url), options)
 }
 
+/** The name under which `resqlite/react` and its like ask what makes a query equal to others. */
+const equality = Symbol.for('resqlite.equality')
+
 /** The JSON of the events `full` and `patch`. */
 interface EventPatch<T> extends RemotePatch<T> {
   readonly commit: number
@@ -68,6 +71,11 @@ class Remote<T> implements RemoteQuery<T> {
     if (initial === undefined) return
     this.#got([{ id: '', ...initial, name: initial.event }])
     if (this.state === 'live') this.state = 'stale'
+  }
+
+  /** What the server wrote into a page is for that page only. */
+  get [equality](): readonly unknown[] | undefined {
+    return this.#options.initial === undefined ? [this.#url, this.#options] : undefined
   }
 
   /** A property, so that it can be passed on without its object, and is always the same. */
