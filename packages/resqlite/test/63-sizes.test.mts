@@ -10,6 +10,7 @@ const MOST_BYTES = {
   vue: 1280,
   svelte: 1280,
   solid: 1280,
+  'tanstack-db': 1536,
   'message-port': 1280,
 }
 
