@@ -12,7 +12,7 @@ const turn = () => new Promise(setImmediate)
 /** Subscribes to the store of a source, and keeps what it is told. */
 function listen<V>(store: ReturnType<typeof liveQuery<V>>) {
   const told: { data: V | undefined; state: string; error: Error | undefined }[] = []
-  const stop = store.subscribe((snapshot) => told.push(snapshot))
+  const stop = store.subscribe((result) => told.push(result))
   return { told, stop }
 }
 

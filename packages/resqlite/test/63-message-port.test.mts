@@ -108,6 +108,7 @@ test('a port that closes frees the live queries, and remote queries are stale', 
   port2.close()
   await noStreams(db)
   while (remote.state !== 'stale') await turn()
+  await assert.rejects(fetch('/lists/7'), /port has closed/)
 })
 
 test('who does not read gets one patch for all that it missed', async (t) => {

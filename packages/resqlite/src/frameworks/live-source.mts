@@ -32,7 +32,7 @@ export interface LiveSourceObserver<V> {
 export type LiveState = 'connecting' | 'live' | 'stale' | 'error'
 
 /** What is known of a source. It is a new object whenever something has changed, and the same one until then. */
-export interface LiveSnapshot<V> {
+export interface LiveResult<V> {
   /** The latest value; undefined before the first. A row that did not change is the same object as before. */
   readonly data: V | undefined
   readonly state: LiveState
@@ -40,7 +40,7 @@ export interface LiveSnapshot<V> {
   readonly error: Error | undefined
 }
 
-/** A snapshot with a value. */
-export interface LiveValue<V> extends LiveSnapshot<V> {
+/** A result with data. */
+export interface LoadedResult<V> extends LiveResult<V> {
   readonly data: V
 }

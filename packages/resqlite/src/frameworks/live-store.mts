@@ -1,4 +1,4 @@
-import type { LiveSnapshot, LiveSource } from './live-source.mjs'
+import type { LiveResult, LiveSource } from './live-source.mjs'
 import { keyOf } from './source-key.mjs'
 
 /** How long the source of a component that has not been mounted yet stays subscribed, in milliseconds. */
@@ -21,11 +21,11 @@ export function storeOf<V>(source: LiveSource<V>): LiveStore<V> {
  */
 export class LiveStore<V> {
   /** What was there at first: the value that the server has written into the page, if it did. */
-  readonly initial: LiveSnapshot<V>
+  readonly initial: LiveResult<V>
   readonly #source: LiveSource<V>
   readonly #key: string | undefined
   readonly #listeners = new Set<{ readonly listener: () => void }>()
-  #snapshot: LiveSnapshot<V>
+  #result: LiveResult<V>
   #subscription: { unsubscribe(): void } | undefined
   #ready: Promise<void> | undefined
   /** While it runs, the store is kept without listeners. */
@@ -34,7 +34,7 @@ export class LiveStore<V> {
   constructor(source: LiveSource<V>, key: string | undefined) {
     this.#source = source
     this.#key = key
-    this.initial = this.#snapshot = snapshotOf(source)
+    this.initial = this.#result = resultOf(source)
     this.#keep()
   }
 
@@ -50,9 +50,9 @@ export class LiveStore<V> {
   }
 
   /** Is the same function always, too. Returns the same object until something has changed. */
-  readonly snapshot = (): LiveSnapshot<V> => {
-    if (this.#subscription === undefined) this.#set(snapshotOf(this.#source))
-    return this.#snapshot
+  readonly result = (): LiveResult<V> => {
+    if (this.#subscription === undefined) this.#set(resultOf(this.#source))
+    return this.#result
   }
 
   /** Resolves when there is a value or an error, which is then kept for a moment. */
@@ -65,7 +65,7 @@ export class LiveStore<V> {
     let stop = () => {}
     await new Promise<void>((resolve) => {
       const look = () => {
-        const { data, error } = this.snapshot()
+        const { data, error } = this.result()
         if (data !== undefined || error !== undefined) resolve()
       }
       stop = this.subscribe(look)
@@ -95,14 +95,14 @@ export class LiveStore<V> {
     this.#timer = undefined
     if (this.#subscription !== undefined) return
     this.#register()
-    this.#set(snapshotOf(this.#source))
+    this.#set(resultOf(this.#source))
     this.#subscription = { unsubscribe() {} }
-    const fail = (error: Error) => this.#set({ ...this.#snapshot, state: 'error', error })
+    const fail = (error: Error) => this.#set({ ...this.#result, state: 'error', error })
     try {
       this.#subscription = this.#source.subscribe({
-        next: (data) => this.#set({ ...snapshotOf(this.#source), data }),
+        next: (data) => this.#set({ ...resultOf(this.#source), data }),
         error: fail,
-        state: () => this.#set(snapshotOf(this.#source)),
+        state: () => this.#set(resultOf(this.#source)),
         complete: () => fail(new Error('The live query has ended')),
       })
     } catch (error) {
@@ -121,14 +121,14 @@ export class LiveStore<V> {
     else if (!byKey.has(this.#key)) byKey.set(this.#key, this)
   }
 
-  #set(next: LiveSnapshot<V>): void {
-    const { data, state, error } = this.#snapshot
+  #set(next: LiveResult<V>): void {
+    const { data, state, error } = this.#result
     if (next.data === data && next.state === state && next.error === error) return
-    this.#snapshot = next
+    this.#result = next
     for (const { listener } of [...this.#listeners]) listener()
   }
 }
 
-function snapshotOf<V>({ current, state, error }: LiveSource<V>): LiveSnapshot<V> {
+function resultOf<V>({ current, state, error }: LiveSource<V>): LiveResult<V> {
   return { data: current, state: state ?? (current === undefined ? 'connecting' : 'live'), error }
 }

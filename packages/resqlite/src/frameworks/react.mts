@@ -1,6 +1,6 @@
 // The subpath `resqlite/react`.
 import { useSyncExternalStore } from 'react'
-import type { LiveSnapshot, LiveSource, LiveValue } from './live-source.mjs'
+import type { LiveResult, LiveSource, LoadedResult } from './live-source.mjs'
 import { storeOf } from './live-store.mjs'
 
 export type * from './live-source.mjs'
@@ -17,9 +17,9 @@ export type * from './live-source.mjs'
  * }
  * ```
  */
-export function useLiveQuery<V>(source: LiveSource<V>): LiveSnapshot<V> {
+export function useLiveQuery<V>(source: LiveSource<V>): LiveResult<V> {
   const store = storeOf(source)
-  return useSyncExternalStore(store.subscribe, store.snapshot, () => store.initial)
+  return useSyncExternalStore(store.subscribe, store.result, () => store.initial)
 }
 
 /**
@@ -30,11 +30,11 @@ export function useLiveQuery<V>(source: LiveSource<V>): LiveSnapshot<V> {
  * const { data } = useLiveQuerySuspense(remoteQuery<Task>('/lists/7'))
  * ```
  */
-export function useLiveQuerySuspense<V>(source: LiveSource<V>): LiveValue<V> {
+export function useLiveQuerySuspense<V>(source: LiveSource<V>): LoadedResult<V> {
   const store = storeOf(source)
   // A page that waits on the server as well has no value of the server's.
-  const written = () => (store.initial.data === undefined ? store.snapshot() : store.initial)
-  const snapshot = useSyncExternalStore(store.subscribe, store.snapshot, written)
-  if (snapshot.data === undefined) throw snapshot.error ?? store.ready()
-  return snapshot as LiveValue<V>
+  const written = () => (store.initial.data === undefined ? store.result() : store.initial)
+  const result = useSyncExternalStore(store.subscribe, store.result, written)
+  if (result.data === undefined) throw result.error ?? store.ready()
+  return result as LoadedResult<V>
 }

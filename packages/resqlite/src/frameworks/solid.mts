@@ -1,6 +1,6 @@
 // The subpath `resqlite/solid`.
 import { type Accessor, createEffect, createMemo, createSignal, onCleanup } from 'solid-js'
-import type { LiveSnapshot, LiveSource } from './live-source.mjs'
+import type { LiveResult, LiveSource } from './live-source.mjs'
 import { storeOf } from './live-store.mjs'
 
 export type * from './live-source.mjs'
@@ -15,13 +15,13 @@ export type * from './live-source.mjs'
  * return <For each={tasks().data}>{(task) => <li>{task.title}</li>}</For>
  * ```
  */
-export function createLiveQuery<V>(source: Accessor<LiveSource<V>>): Accessor<LiveSnapshot<V>> {
+export function createLiveQuery<V>(source: Accessor<LiveSource<V>>): Accessor<LiveResult<V>> {
   const store = createMemo(() => storeOf(source()))
   const [changed, change] = createSignal(undefined, { equals: false })
   // Not on a server, which shows what there is.
   createEffect(() => onCleanup(store().subscribe(change)))
   return () => {
     changed()
-    return store().snapshot()
+    return store().result()
   }
 }

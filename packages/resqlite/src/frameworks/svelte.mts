@@ -1,12 +1,12 @@
 // The subpath `resqlite/svelte`. A store of Svelte is whatever can be subscribed to in this way.
-import type { LiveSnapshot, LiveSource } from './live-source.mjs'
+import type { LiveResult, LiveSource } from './live-source.mjs'
 import { storeOf } from './live-store.mjs'
 
 export type * from './live-source.mjs'
 
 /** A readable store of Svelte. */
 export interface LiveReadable<V> {
-  subscribe(run: (snapshot: LiveSnapshot<V>) => void): () => void
+  subscribe(run: (result: LiveResult<V>) => void): () => void
 }
 
 /**
@@ -21,7 +21,7 @@ export function liveQuery<V>(source: LiveSource<V>): LiveReadable<V> {
   return {
     subscribe(run) {
       const store = storeOf(source)
-      const show = () => run(store.snapshot())
+      const show = () => run(store.result())
       const stop = store.subscribe(show)
       show()
       return stop

@@ -1,12 +1,12 @@
 // The subpath `resqlite/vue`.
 import { type ComputedRef, computed, type MaybeRefOrGetter, shallowRef, toValue, watchPostEffect } from 'vue'
-import type { LiveSnapshot, LiveSource } from './live-source.mjs'
+import type { LiveResult, LiveSource } from './live-source.mjs'
 import { storeOf } from './live-store.mjs'
 
 export type * from './live-source.mjs'
 
-/** A {@link LiveSnapshot} as refs. */
-export type LiveRefs<V> = { readonly [K in keyof LiveSnapshot<V>]: ComputedRef<LiveSnapshot<V>[K]> }
+/** A {@link LiveResult} as refs. */
+export type LiveRefs<V> = { readonly [K in keyof LiveResult<V>]: ComputedRef<LiveResult<V>[K]> }
 
 /**
  * Returns refs of what a live query or a remote query has. Give it a getter, or a ref, if the query may become another one.
@@ -20,15 +20,15 @@ export function useLiveQuery<V>(source: MaybeRefOrGetter<LiveSource<V>>): LiveRe
   const store = computed(() => storeOf(toValue(source)))
   const changes = shallowRef(0)
   // Rows stay the objects that they are: nothing here makes them reactive.
-  const snapshot = computed(() => {
+  const result = computed(() => {
     changes.value
-    return store.value.snapshot()
+    return store.value.result()
   })
   // Not on a server, which shows what there is.
   watchPostEffect((onCleanup) => onCleanup(store.value.subscribe(() => changes.value++)))
   return {
-    data: computed(() => snapshot.value.data),
-    state: computed(() => snapshot.value.state),
-    error: computed(() => snapshot.value.error),
+    data: computed(() => result.value.data),
+    state: computed(() => result.value.state),
+    error: computed(() => result.value.error),
   }
 }

@@ -11,12 +11,15 @@ import { type Answer, listen, type Port, type Question } from './port.mjs'
 export function portFetch(port: Port): typeof fetch {
   const calls = new Map<number, Call>()
   let last = 0
+  let isClosed = false
   const heard = (answer: Answer) => calls.get(answer.id)?.take(answer)
   const closed = () => {
-    for (const call of calls.values()) call.fail(new Error('The message port has closed'))
+    isClosed = true
+    for (const call of calls.values()) call.fail(closedError())
   }
   listen(port, heard, closed)
-  return (input, init) => {
+  return async (input, init) => {
+    if (isClosed) throw closedError()
     const id = ++last
     const { url, headers } = new Request(new URL(String(input), ORIGIN), init)
     return new Promise((resolve, reject) => {
@@ -32,6 +35,8 @@ export function portFetch(port: Port): typeof fetch {
     })
   }
 }
+
+const closedError = () => new Error('The message port has closed')
 
 /** Addresses need an origin. Nothing is sent there. */
 const ORIGIN = 'http://port'
