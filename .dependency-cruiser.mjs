@@ -13,9 +13,11 @@ export const cliFolders = ['core', 'terminal', 'formats', 'input', 'watch', 'com
 /** What builds on the API, each for a subpath of the package. Nobody else imports it, so nobody pays who does not use it. */
 const builders = `^${source}/builders/`
 
-/** Server-sent events, on the live queries; what the browser loads, on nothing. Each has a subpath, too. */
+/** Server-sent events, on the live queries, for another subpath. */
 const events = `^${source}/sse/`
-const client = `^${source}/client/`
+
+/** What browsers load, for further subpaths: each contains nothing of the rest. */
+const browser = ['client', 'frameworks', 'message-port']
 
 const anyOf = (folders, inside = source) => `^${inside}/(${folders.join('|')})/`
 
@@ -40,7 +42,7 @@ export default {
     {
       name: 'unknown-folder',
       severity: 'error',
-      from: { path: `^${source}/[^/]+/`, pathNot: [anyOf(folders), builders, events, client] },
+      from: { path: `^${source}/[^/]+/`, pathNot: [anyOf([...folders, ...browser]), builders, events] },
       to: {},
     },
     {
@@ -55,18 +57,24 @@ export default {
       from: { path: `^${source}/`, pathNot: events },
       to: { path: events },
     },
-    {
-      name: 'client-uses-the-rest',
-      severity: 'error',
-      from: { path: client },
-      to: { pathNot: client },
-    },
-    {
-      name: 'uses-client',
-      severity: 'error',
-      from: { path: `^${source}/`, pathNot: client },
-      to: { path: client },
-    },
+    ...browser.flatMap((folder) => [
+      {
+        name: `${folder}-uses-the-rest`,
+        severity: 'error',
+        from: { path: anyOf([folder]) },
+        // Types are gone when it is compiled.
+        to: {
+          pathNot: [anyOf([folder]), ...(folder === 'frameworks' ? ['node_modules/'] : [])],
+          dependencyTypesNot: ['type-only'],
+        },
+      },
+      {
+        name: `uses-${folder}`,
+        severity: 'error',
+        from: { path: `^${source}/`, pathNot: anyOf([folder]) },
+        to: { path: anyOf([folder]), dependencyTypesNot: ['type-only'] },
+      },
+    ]),
     ...inOrder(folders, source),
     {
       name: 'unknown-folder',

@@ -2,12 +2,21 @@
 // system on them.
 
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ciphersFolder, fillCiphers } from './lib/ciphers-packages.mjs'
-import { cliFolder, nativeFolder, packageFolder } from './lib/paths.mjs'
+import { cliFolder, nativeFolder, packageFolder, root } from './lib/paths.mjs'
 import { nativeFile, platformFolder, thisPlatform } from './lib/platforms.mjs'
 import { CommandFailed, capture, npm } from './lib/process.mjs'
 
@@ -33,6 +42,20 @@ const programs = {
   'program.cjs': `const { Database } = require('resqlite')\nconst { available } = require('resqlite/profile')\nasync function main() {${body}}\nmain()`,
 }
 
+/** The subpaths for pages, and what each offers. They need their frameworks, but no native module. */
+const subpaths = {
+  'resqlite/client': 'remoteQuery',
+  'resqlite/message-port': 'portFetch',
+  'resqlite/svelte': 'liveQuery',
+  'resqlite/react': 'useLiveQuery',
+  'resqlite/vue': 'useLiveQuery',
+  'resqlite/solid': 'createLiveQuery',
+  'resqlite/tanstack-db': 'liveCollectionOptions',
+}
+
+/** What they need is not among the packages that npm finds offline. */
+const frameworks = ['react', 'vue', 'solid-js', '@tanstack']
+
 const withKey = (source) => source.replace("open('notes.db')", "open('notes.db', { key: 'a passphrase' })")
 
 /** Packs, checks, installs and runs. Throws a CommandFailed that says what is wrong. */
@@ -43,6 +66,7 @@ export function packTest() {
     const refused = tryProgram(project, 'key.mjs', withKey(programs['program.mjs']))
     if (!refused.includes('npm install @resqlite/ciphers')) throw new CommandFailed(`a key gave: ${refused}`)
     console.log('key.mjs: refused, with advice')
+    runSubpaths(project)
   })
 }
 
@@ -158,6 +182,20 @@ function installIn(project, tarballs, overrides = {}) {
     cwd: project,
     quiet: true,
   })
+}
+
+function runSubpaths(project) {
+  for (const name of frameworks)
+    symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name), 'junction')
+  const names = Object.entries(subpaths)
+  const source = names
+    .map(([path, name]) => `console.log(typeof (await import('${path}')).${name})`)
+    .join('\n')
+  writeFileSync(join(project, 'subpaths.mjs'), source)
+  const output = capture(process.execPath, ['subpaths.mjs'], { cwd: project }).trim().split('\n')
+  const missing = names.filter((_, index) => output[index] !== 'function')
+  if (missing.length > 0) throw new CommandFailed(`missing in the package: ${missing.join(', ')}`)
+  console.log(`subpaths.mjs: ${names.length} subpaths for pages`)
 }
 
 /** What a program that fails prints. */

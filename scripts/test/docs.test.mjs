@@ -1,7 +1,8 @@
 // The programs in README and in the guides run, and those of README have no type errors. Blocks of a page that are plain `js` or
 // `ts` are one program. A block `js server` is a program of its own behind the plain ones before it. It ends when it listens; if
 // it handles SIGTERM, it gets that signal. The blocks `js extension` are a program of their own, which runs where the extension
-// is installed. Blocks whose packages are not installed here (`js orm`, `jsx react`) are only parsed.
+// is installed. Plain `jsx` is React's, and runs, too. Blocks whose packages are not installed here (`js orm`), or that need a
+// page (`jsx react`), are only parsed.
 
 import { equal } from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -29,12 +30,18 @@ let folder
 /** The binary of sqlite-vec. */
 const vectors = `sqlite-vec-${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 
+/** What the programs import. */
+const packages = [
+  ...['drizzle-orm', 'knex', 'kysely', 'sqlite-vec', vectors],
+  ...['react', 'react-dom', 'vue', '@tanstack'],
+]
+
 before(() => {
   folder = mkdtempSync(join(tmpdir(), 'resqlite-docs-'))
   mkdirSync(join(folder, 'node_modules'))
   symlinkSync(packageFolder, join(folder, 'node_modules', 'resqlite'), 'junction')
   const require = createRequire(join(packageFolder, 'package.json'))
-  for (const name of ['drizzle-orm', 'knex', 'kysely', 'sqlite-vec', vectors]) {
+  for (const name of packages) {
     const modules = require.resolve.paths(name).find((path) => existsSync(join(path, name)))
     if (modules !== undefined)
       symlinkSync(join(modules, name), join(folder, 'node_modules', name), 'junction')
@@ -52,7 +59,7 @@ const canEncrypt = native.nativeBinding().canEncrypt()
 
 const pages = [
   ...['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md'],
-  'docs/sse.md',
+  ...['docs/sse.md', 'docs/screens.md'],
   'docs/changes.md',
   ...['docs/builders/drizzle.md', 'docs/builders/knex.md', 'docs/builders/kysely.md'],
   'docs/builders/prisma.md',
@@ -125,24 +132,29 @@ async function generatePrisma(text) {
 /** The blocks of JavaScript and TypeScript; `kind` is the word behind the language. */
 function blocksOf(page) {
   const text = readFileSync(join(root, page), 'utf8')
-  return [...text.matchAll(/^```(js|ts|jsx) ?(\S*)\n(.*?)^```$/gms)].map(([, language, kind, code]) => ({
+  return [...text.matchAll(/^```(jsx|js|ts) ?(\S*)\n(.*?)^```$/gms)].map(([, language, kind, code]) => ({
     kind,
     typed: code,
-    code: language === 'ts' ? withoutTypes(code) : code,
+    isJsx: language === 'jsx',
+    code: language === 'ts' ? compiled(code) : code,
   }))
 }
 
-function withoutTypes(code) {
+/** Without types and JSX. */
+function compiled(code) {
   const compilerOptions = {
+    jsx: ts.JsxEmit.ReactJSX,
     target: ts.ScriptTarget.ESNext,
     module: ts.ModuleKind.ESNext,
     verbatimModuleSyntax: true,
   }
-  return ts.transpileModule(code, { compilerOptions }).outputText
+  return ts.transpileModule(code, { compilerOptions, fileName: 'block.tsx' }).outputText
 }
 
 function plain(blocks) {
-  return blocks.flatMap(({ kind, code }) => (kind === '' ? code : [])).join('\n')
+  const program = blocks.filter(({ kind }) => kind === '')
+  const code = program.map(({ code }) => code).join('\n')
+  return program.some(({ isJsx }) => isJsx) ? compiled(code) : code
 }
 
 function run(code) {

@@ -127,9 +127,9 @@ test('the client is small, and uses nothing but what browsers have', async () =>
     clearTimeout,
     queueMicrotask,
     setTimeout,
-    fetch: (url: string) => {
+    fetch: (url: string, { signal }: RequestInit) => {
       requests.push(url)
-      return new Promise(() => {})
+      return new Promise((_, reject) => signal?.addEventListener('abort', reject))
     },
   }
   runInNewContext(`${code}; client.remoteQuery('/tasks').subscribe(() => {})()`, globals)

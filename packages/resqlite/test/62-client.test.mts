@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type RemoteOptions, type RemoteState, remoteQuery } from 'resqlite/client'
+import { type RemoteOptions, type RemotePatch, type RemoteState, remoteQuery } from 'resqlite/client'
 import { gate } from './support/errors.js'
 import { ScriptedServer } from './support/scripted-server.mjs'
 
@@ -120,6 +120,59 @@ test('a whole result keeps the rows that are known, and the array if nothing cha
   const now = await value()
   assert.deepEqual(now, [C, B, { ...A, v: 'new' }])
   assert.equal(now[1], before[1])
+})
+
+test('a subscriber gets the patches that lead from the value before, and none with a whole result', async (t) => {
+  const { server, remote, until } = fixture(t)
+  const told: unknown[] = []
+  const listen = () => remote.subscribe((rows, { patches }) => told.push([rows.length, patches?.map(lists)]))
+  const lists = ({ added, removed }: RemotePatch<Pair>) => [added, removed]
+  const first = listen()
+  const answer = await server.accept()
+  answer.full(5, [A])
+  await until('live')
+  answer.patch(5, 6, 1, [B])
+  while (told.length < 2) await turns(1)
+  const late = listen()
+  while (told.length < 3) await turns(1)
+  answer.end()
+  const second = await server.accept()
+  second.full(7, [C])
+  while (told.length < 5) await turns(1)
+  assert.deepEqual(told, [
+    [1, undefined],
+    [2, [[[{ index: 1, row: B }], []]]],
+    [2, undefined],
+    [1, undefined],
+    [1, undefined],
+  ])
+  first()
+  late()
+})
+
+const written = (event: string, data: object) => ({ event, id: 'server.5', data: JSON.stringify(data) })
+const lists = { added: [{ index: 0, row: A }], removed: [], updated: [], moved: [] }
+
+test('with the event that a server wrote into the page, the rows are there at once, and it goes on from there', async (t) => {
+  const initial = written('full', { ...lists, commit: 5, since: 0, version: 5 })
+  const { server, remote, value, until } = fixture(t, { initial })
+  assert.deepEqual([remote.current, remote.state], [[A], 'stale'])
+  const before = await value()
+  const answer = await server.accept()
+  assert.equal(server.requests[0]?.headers['last-event-id'], 'server.5')
+  answer.patch(5, 6, 1, [B])
+  await until('live')
+  assert.deepEqual(remote.current, [A, B])
+  assert.equal(remote.current?.[0], before[0])
+})
+
+test('with an error that a server wrote into the page, there is an error until the query works', async (t) => {
+  const { server, remote, until } = fixture(t, { initial: written('failed', { code: 'SQLITE_ERROR' }) })
+  assert.deepEqual([remote.current, remote.state, remote.error?.code], [undefined, 'error', 'SQLITE_ERROR'])
+  const answer = await server.accept()
+  answer.full(5, [A])
+  await until('live')
+  assert.equal(remote.error, undefined)
 })
 
 const misfits: Record<

@@ -1,12 +1,13 @@
 import { Connection } from './connection.mjs'
 import type { ParsedEvent } from './event-parser.mjs'
-import { type FoldablePatch, fold } from './fold.mjs'
+import { fold } from './fold.mjs'
 import { RemoteError } from './remote-error.mjs'
 import { withKnownRows } from './same-rows.mjs'
 import type {
   RemoteInfo,
   RemoteObserver,
   RemoteOptions,
+  RemotePatch,
   RemoteQuery,
   RemoteState,
   RemoteSubscription,
@@ -30,8 +31,11 @@ export function remoteQuery<T = Record<string, unknown>>(
   return new Remote<T>(String(url), options)
 }
 
+/** The name under which `resqlite/react` and its like ask what makes a query equal to others. */
+const equality = Symbol.for('resqlite.equality')
+
 /** The JSON of the events `full` and `patch`. */
-interface EventPatch<T> extends FoldablePatch<T> {
+interface EventPatch<T> extends RemotePatch<T> {
   readonly commit: number
   readonly since: number
   readonly version: number
@@ -56,15 +60,27 @@ class Remote<T> implements RemoteQuery<T> {
   #version = 0
   /** The id of the event that brought it. Without an id, the server sends the whole result. */
   #id = ''
+  /** While observers are told: the value before, and the patches that led from there, unless the value came as a whole. */
+  #before: readonly T[] | undefined
+  #patches: RemotePatch<T>[] | undefined
 
   constructor(url: string, options: RemoteOptions) {
     this.#url = url
     this.#options = options
+    const { initial } = options
+    if (initial === undefined) return
+    this.#got([{ id: '', ...initial, name: initial.event }])
+    if (this.state === 'live') this.state = 'stale'
+  }
+
+  /** What the server wrote into a page is for that page only. */
+  get [equality](): readonly unknown[] | undefined {
+    return this.#options.initial === undefined ? [this.#url, this.#options] : undefined
   }
 
   /** A property, so that it can be passed on without its object, and is always the same. */
   readonly subscribe = (
-    first: RemoteObserver<T> | ((rows: readonly T[], info: RemoteInfo) => void),
+    first: RemoteObserver<T> | ((rows: readonly T[], info: RemoteInfo<T>) => void),
     error?: (error: RemoteError) => void,
   ): RemoteSubscription => {
     const observer = typeof first === 'function' ? ({ next: first, error } as RemoteObserver<T>) : first
@@ -114,6 +130,8 @@ class Remote<T> implements RemoteQuery<T> {
   #got(events: readonly ParsedEvent[]): void {
     const { parse = JSON.parse } = this.#options
     let { state, error } = this
+    this.#before = this.current
+    this.#patches = []
     try {
       for (const { name, id, data } of events) {
         if (name === 'failed') {
@@ -132,14 +150,19 @@ class Remote<T> implements RemoteQuery<T> {
       throw misfit
     } finally {
       this.#update(state, error)
+      this.#before = undefined
+      this.#patches = undefined
     }
   }
 
   #apply(patch: EventPatch<T>, isFull: boolean): void {
-    if (isFull) this.current = withKnownRows(fold([], patch), this.current)
-    else if (this.current !== undefined && patch.since === this.#version)
+    if (isFull) {
+      this.current = withKnownRows(fold([], patch), this.current)
+      this.#patches = undefined
+    } else if (this.current !== undefined && patch.since === this.#version) {
       this.current = fold(this.current, patch)
-    else throw new RangeError('The patch does not lead on from the present value')
+      this.#patches?.push(patch)
+    } else throw new RangeError('The patch does not lead on from the present value')
     this.#version = patch.version
     this.#commit = patch.commit
   }
@@ -161,8 +184,12 @@ class Remote<T> implements RemoteQuery<T> {
   #tellValue(observing: Observing<T>): void {
     const { current } = this
     if (current === undefined || current === observing.told) return
+    const info = {
+      commit: this.#commit,
+      patches: observing.told === this.#before ? this.#patches : undefined,
+    }
     observing.told = current
-    this.#call(observing, () => observing.observer.next?.(current, { commit: this.#commit }))
+    this.#call(observing, () => observing.observer.next?.(current, info))
   }
 
   /** Calls the user's callback, unless it has been unsubscribed. If it throws, the others are not affected. */

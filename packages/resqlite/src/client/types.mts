@@ -1,3 +1,4 @@
+import type { FoldablePatch } from './fold.mjs'
 import type { RemoteError } from './remote-error.mjs'
 
 /**
@@ -11,15 +12,29 @@ import type { RemoteError } from './remote-error.mjs'
 export type RemoteState = 'connecting' | 'live' | 'stale' | 'error'
 
 /** Information about a value of a remote query. */
-export interface RemoteInfo {
+export interface RemoteInfo<T = unknown> {
   /** The value contains this commit, and all before it. Commits of different runs of the server do not compare. */
   readonly commit: number
+  /** The patches that lead here from the value before; undefined if there was none, or if the server sent a whole result. */
+  readonly patches: readonly RemotePatch<T>[] | undefined
+}
+
+/** A patch as the server sent it. */
+export interface RemotePatch<T> extends FoldablePatch<T> {
+  readonly removed: readonly { readonly index: number; readonly row: T }[]
+}
+
+/** An event of `sseEvents` of `resqlite/sse`. */
+export interface RemoteEvent {
+  readonly event: string
+  readonly id?: string | undefined
+  readonly data: string
 }
 
 /** What {@link RemoteQuery.subscribe} calls. */
 export interface RemoteObserver<T> {
   /** There is a value. */
-  next?(rows: readonly T[], info: RemoteInfo): void
+  next?(rows: readonly T[], info: RemoteInfo<T>): void
   /** The live query fails, or the server refuses. */
   error?(error: RemoteError): void
   /** The state has changed. */
@@ -41,6 +56,11 @@ export interface RemoteOptions {
   credentials?: 'omit' | 'same-origin' | 'include' | undefined
   /** Reads the JSON of an event, for example so that integers beyond 2⁵³ keep their digits. Default: `JSON.parse`. */
   parse?: ((json: string) => unknown) | undefined
+  /**
+   * The first event of `sseEvents` on the server, which wrote it into the page: its rows are there at once, and the server
+   * is asked only for what has changed since. Default: none.
+   */
+  initial?: RemoteEvent | undefined
   /** Is called instead of `fetch`. */
   fetch?: typeof fetch | undefined
   /**
@@ -68,7 +88,7 @@ export interface RemoteQuery<T> {
    * object, as to `useSyncExternalStore` of React.
    */
   subscribe(
-    next: (rows: readonly T[], info: RemoteInfo) => void,
+    next: (rows: readonly T[], info: RemoteInfo<T>) => void,
     error?: (error: RemoteError) => void,
   ): RemoteSubscription
   /** The same with an observer. */

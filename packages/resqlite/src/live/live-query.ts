@@ -2,6 +2,7 @@ import type { DatabaseHandle } from '../channel/database-handle'
 import { onAbort } from '../core/abort'
 import { checkChanges, checkObserver } from '../core/checks'
 import { dispose } from '../core/dispose'
+import { equality } from '../core/equality'
 import { abortFailure, type Failure } from '../core/failure'
 import { Iteration } from '../core/iteration'
 import type {
@@ -116,6 +117,10 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
 
   get shared(): SharedQuery | undefined {
     return this.#shared
+  }
+
+  get [equality](): readonly unknown[] {
+    return [this.#handle, this.#plan.key, this.signal]
   }
 
   join(subscriber: Subscriber): void {

@@ -1,0 +1,86 @@
+import type { RemoteQuery } from '../client/types.mjs'
+import type { LeanPatch, LiveIterator, LiveQuery } from '../core/live-types.js'
+
+/** What a collection can be of: a live query of this process, or a remote query. */
+export type CollectionSource<T> = Pick<LiveQuery<T[]>, 'changes'> | RemoteQuery<T>
+
+/** Who gets the rows of a source, and then what changes in them. */
+export interface FeedListener<T> {
+  /** These are all rows. */
+  whole(rows: readonly T[], commit: number): void
+  /** These changes were made to the rows. */
+  changed(patches: readonly FeedPatch<T>[], commit: number): void
+  /** The rows are the present ones. */
+  live(): void
+  failed(error: Error): void
+}
+
+/** What both kinds of patches have. */
+export interface FeedPatch<T> {
+  readonly added: readonly { readonly row: T }[]
+  readonly updated: readonly { readonly row: T }[]
+  readonly removed: readonly { readonly row: T }[]
+}
+
+/** How long a live query that has failed is left alone, in milliseconds. */
+const RETRY_MILLISECONDS = 1000
+
+/** Feeds a listener until the function that it returns is called. */
+export function feed<T>(
+  source: CollectionSource<T>,
+  key: readonly string[],
+  listener: FeedListener<T>,
+): () => void {
+  return 'changes' in source ? feedLive(source, key, listener) : feedRemote(source, listener)
+}
+
+function feedRemote<T>(source: RemoteQuery<T>, listener: FeedListener<T>): () => void {
+  const live = () => {
+    if (source.state === 'live') listener.live()
+  }
+  return source.subscribe({
+    next(rows, { commit, patches }) {
+      if (patches === undefined) listener.whole(rows, commit)
+      else listener.changed(patches, commit)
+      live()
+    },
+    state: live,
+    error: (error) => listener.failed(error),
+  })
+}
+
+function feedLive<T>(
+  source: Pick<LiveQuery<T[]>, 'changes'>,
+  key: readonly string[],
+  listener: FeedListener<T>,
+): () => void {
+  let patches: LiveIterator<LeanPatch<T>> | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const listen = async () => {
+    try {
+      patches = source.changes({ key: key as never, rows: false }) as LiveIterator<LeanPatch<T>>
+      for await (const patch of patches) {
+        const { initial, added, commit } = patch
+        if (initial) listener.whole(rowsOf(added), commit)
+        else listener.changed([patch], commit)
+        listener.live()
+      }
+    } catch (error) {
+      listener.failed(error as Error)
+      if (!hasEnded(error)) timer = setTimeout(listen, RETRY_MILLISECONDS)
+    }
+  }
+  void listen()
+  return () => {
+    clearTimeout(timer)
+    void patches?.return()
+  }
+}
+
+const rowsOf = <T,>(placed: readonly { readonly row: T }[]): T[] => placed.map(({ row }) => row)
+
+/** Whether the database was closed, or the signal has fired. */
+function hasEnded(error: unknown): boolean {
+  const { code, name } = error as { code?: unknown; name?: unknown }
+  return code === 'RESQLITE_CLOSED' || name === 'AbortError'
+}

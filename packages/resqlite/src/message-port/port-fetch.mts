@@ -1,0 +1,94 @@
+import { type Answer, listen, type Port, type Question } from './port.mjs'
+
+/**
+ * Returns a `fetch` whose answers come through a message port from {@link servePort}, for the option `fetch` of
+ * `remoteQuery`. It only gets: methods and bodies of requests are not sent.
+ *
+ * ```ts
+ * const tasks = remoteQuery<Task>('/lists/7', { fetch: portFetch(port) })
+ * ```
+ */
+export function portFetch(port: Port): typeof fetch {
+  const calls = new Map<number, Call>()
+  let last = 0
+  let isClosed = false
+  const heard = (answer: Answer) => calls.get(answer.id)?.take(answer)
+  const closed = () => {
+    isClosed = true
+    for (const call of calls.values()) call.fail(closedError())
+  }
+  listen(port, heard, closed)
+  return async (input, init) => {
+    if (isClosed) throw closedError()
+    const id = ++last
+    const { url, headers } = new Request(new URL(String(input), ORIGIN), init)
+    return new Promise((resolve, reject) => {
+      const ask = (question: 'more' | 'end') => {
+        port.postMessage({ id, ask: question } satisfies Question)
+        if (question === 'end') calls.delete(id)
+      }
+      const call = new Call(ask, resolve, reject)
+      calls.set(id, call)
+      const signal = init?.signal
+      signal?.addEventListener('abort', () => call.fail(signal.reason))
+      port.postMessage({ id, ask: 'open', url, headers: [...headers] } satisfies Question)
+    })
+  }
+}
+
+const closedError = () => new Error('The message port has closed')
+
+/** Addresses need an origin. Nothing is sent there. */
+const ORIGIN = 'http://port'
+
+/** Statuses with which a response must not have a body. */
+const WITHOUT_BODY = [204, 205, 304]
+
+class Call {
+  readonly #ask: (question: 'more' | 'end') => void
+  readonly #resolve: (response: Response) => void
+  readonly #reject: (error: unknown) => void
+  #body: ReadableStreamDefaultController<Uint8Array> | undefined
+  #isOver = false
+
+  constructor(
+    ask: (question: 'more' | 'end') => void,
+    resolve: (response: Response) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#ask = ask
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  take(answer: Answer): void {
+    if ('status' in answer) this.#respond(answer.status, answer.headers)
+    else if ('bytes' in answer) this.#body?.enqueue(answer.bytes)
+    else if (this.#over()) this.#body?.close()
+  }
+
+  fail(error: unknown): void {
+    if (!this.#over()) return
+    this.#reject(error)
+    this.#body?.error(error)
+  }
+
+  #respond(status: number, headers: [string, string][]): void {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#body = controller
+      },
+      pull: () => this.#ask('more'),
+      cancel: () => void this.#over(),
+    })
+    this.#resolve(new Response(WITHOUT_BODY.includes(status) ? null : body, { status, headers }))
+  }
+
+  /** Returns whether it was not over before. */
+  #over(): boolean {
+    if (this.#isOver) return false
+    this.#isOver = true
+    this.#ask('end')
+    return true
+  }
+}

@@ -1,0 +1,76 @@
+import { type Answer, listen, type Port, type Question } from './port.mjs'
+
+/**
+ * Answers what {@link portFetch} asks at the other end of a message port: `answer` gets each request and returns a response,
+ * as in a server with the interface of `fetch`. A part of a body is sent when the other end has taken the one before. What
+ * the other end leaves is cancelled, and everything when the port closes. If `answer` throws, the status is 500, and the
+ * error becomes an uncaught exception.
+ *
+ * ```ts
+ * servePort(port, (request) => sseResponse(db.stream('SELECT * FROM tasks'), request, { key: 'id' }))
+ * ```
+ */
+export function servePort(port: Port, answer: (request: Request) => Response | Promise<Response>): void {
+  const requests = new Map<number, Served>()
+  const heard = (question: Question) => {
+    const { id, ask } = question
+    if (ask === 'open') {
+      const { url, headers } = question
+      const served = new Served((part) => port.postMessage({ ...part, id }))
+      requests.set(id, served)
+      void served.open(new Request(url, { headers, signal: served.signal }), answer)
+    } else if (ask === 'more') void requests.get(id)?.more()
+    else {
+      requests.get(id)?.end()
+      requests.delete(id)
+    }
+  }
+  listen(port, heard, () => {
+    for (const served of requests.values()) served.end()
+    requests.clear()
+  })
+}
+
+type Part<A = Answer> = A extends Answer ? Omit<A, 'id'> : never
+
+/** A request that is answered part by part. */
+class Served {
+  readonly #post: (part: Part) => void
+  readonly #left = new AbortController()
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+
+  constructor(post: (part: Part) => void) {
+    this.#post = post
+  }
+
+  /** Fires when the other end has left. */
+  get signal(): AbortSignal {
+    return this.#left.signal
+  }
+
+  async open(request: Request, answer: (request: Request) => Response | Promise<Response>): Promise<void> {
+    const response = await (async () => answer(request))().catch(failed)
+    if (this.signal.aborted) return void response.body?.cancel()
+    this.#reader = response.body?.getReader()
+    this.#post({ status: response.status, headers: [...response.headers] })
+  }
+
+  async more(): Promise<void> {
+    const { done, value } = (await this.#reader?.read().catch(() => undefined)) ?? { done: true }
+    if (this.signal.aborted) return
+    // A copy: what is sent of a view is all of its buffer.
+    this.#post(done ? { end: true } : { bytes: new Uint8Array(value as Uint8Array) })
+  }
+
+  end(): void {
+    this.#left.abort()
+    this.#reader?.cancel().catch(() => {})
+  }
+}
+
+function failed(error: unknown): Response {
+  queueMicrotask(() => {
+    throw error
+  })
+  return new Response(null, { status: 500 })
+}

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
+import { type TestContext, test } from 'node:test'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import type { Database } from 'resqlite'
+import { type RemoteQuery, remoteQuery } from 'resqlite/client'
+import { type Port, portFetch, servePort } from 'resqlite/message-port'
+import { sseResponse } from 'resqlite/sse'
+import { gate } from './support/errors.js'
+import { EventReader } from './support/sse.js'
+import { tempDatabase } from './support/temp.js'
+
+interface Task {
+  id: number
+  title: string
+}
+
+const SCHEMA = `
+  CREATE TABLE tasks(id INTEGER PRIMARY KEY, list INTEGER, title TEXT);
+  INSERT INTO tasks VALUES (1, 7, 'Rake'), (2, 7, 'Mow'), (3, 8, 'Paint')
+`
+const SQL = 'SELECT id, title FROM tasks WHERE list = ? ORDER BY id'
+
+const turn = () => new Promise(setImmediate)
+
+/** A database whose lists are served at one end of a channel, and a `fetch` at the other end. */
+async function fixture(t: TestContext) {
+  const db = await tempDatabase(t, SCHEMA)
+  const { port1, port2 } = new MessageChannel()
+  t.after(() => port1.close())
+  servePort(port1, answer(db))
+  return { db, port1, port2, fetch: portFetch(port2) }
+}
+
+const answer = (db: Database) => (request: Request) => {
+  const list = /^\/lists\/(\d+)$/.exec(new URL(request.url).pathname)?.[1]
+  if (list === undefined) return new Response('no such list', { status: 404 })
+  return sseResponse(db.stream<Task>(SQL, [Number(list)]), request, { key: 'id' })
+}
+
+/** Subscribes until the test ends, and waits for titles. */
+function watch(t: TestContext, remote: RemoteQuery<Task>) {
+  const stop = remote.subscribe(() => {})
+  t.after(stop)
+  const until = async (titles: string) => {
+    while (remote.current?.map(({ title }) => title).join() !== titles) await turn()
+  }
+  return { stop, until }
+}
+
+const noStreams = async (db: Database) => {
+  while ((await db.diagnostics()).streams.open > 0) await turn()
+}
+
+test('a remote query has the result through a message port, and then each new one', async (t) => {
+  const { db, fetch } = await fixture(t)
+  const remote = remoteQuery<Task>('/lists/7', { fetch })
+  const { until } = watch(t, remote)
+  await until('Rake,Mow')
+  const [rake] = remote.current as Task[]
+  await db.execute("INSERT INTO tasks VALUES (4, 7, 'Dig')")
+  await until('Rake,Mow,Dig')
+  assert.equal(remote.current?.[0], rake)
+})
+
+test('many remote queries share a port, and each frees its live query when it leaves', async (t) => {
+  const { db, fetch } = await fixture(t)
+  const [one, other] = [7, 8].map((list) => watch(t, remoteQuery<Task>(`/lists/${list}`, { fetch })))
+  await one?.until('Rake,Mow')
+  await other?.until('Paint')
+  assert.equal((await db.diagnostics()).streams.open, 2)
+  one?.stop()
+  while ((await db.diagnostics()).streams.open > 1) await turn()
+  await db.execute("UPDATE tasks SET title = 'Sand' WHERE id = 3")
+  await other?.until('Sand')
+  other?.stop()
+  await noStreams(db)
+})
+
+test('a remote query that connects anew goes on from the last event', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const keep = new EventReader(sseResponse(db.stream(SQL, [7]), new Request('http://a'), { key: 'id' }))
+  await keep.next()
+  const ids: (string | null)[] = []
+  const { port1: near, port2: far } = new MessageChannel()
+  t.after(() => near.close())
+  servePort(near, (request) => {
+    ids.push(request.headers.get('last-event-id'))
+    return answer(db)(request)
+  })
+  const remote = remoteQuery<Task>('/lists/7', { fetch: portFetch(far) })
+  const patches: unknown[] = []
+  t.after(remote.subscribe((_, info) => patches.push(info.patches?.length)))
+  while (patches.length < 1) await turn()
+  remote.reconnect()
+  await db.execute('DELETE FROM tasks WHERE id = 1')
+  while (patches.length < 2) await turn()
+  assert.deepEqual(patches, [undefined, 1])
+  assert.match(String(ids[1]), /^[\w-]{8}\.\d+$/)
+  keep.leave()
+})
+
+test('a port that closes frees the live queries, and remote queries are stale', async (t) => {
+  const { db, port2, fetch } = await fixture(t)
+  const remote = remoteQuery<Task>('/lists/7', { fetch })
+  const { until } = watch(t, remote)
+  await until('Rake,Mow')
+  port2.close()
+  await noStreams(db)
+  while (remote.state !== 'stale') await turn()
+  await assert.rejects(fetch('/lists/7'), /port has closed/)
+})
+
+test('who does not read gets one patch for all that it missed', async (t) => {
+  const { db, fetch } = await fixture(t)
+  const events = new EventReader(await fetch('/lists/7'))
+  await events.next()
+  const title = (i: number) => `${i} `.padEnd(100_000, 'x')
+  for (let i = 1; i <= 30; i++) await db.execute('UPDATE tasks SET title = ? WHERE id = 1', [title(i)])
+  let count = 0
+  for (;;) {
+    const { data } = (await events.next()) as { data: string }
+    count++
+    if (data.includes('"30 ')) break
+  }
+  assert.ok(count < 10, `${count} patches`)
+  events.leave()
+  await noStreams(db)
+})
+
+test('an answer that is a refusal is told as over HTTP', async (t) => {
+  const { fetch } = await fixture(t)
+  const remote = remoteQuery('/nothing', { fetch })
+  t.after(remote.subscribe(() => {}))
+  while (remote.state !== 'error') await turn()
+  assert.equal(remote.error?.code, 'HTTP_404')
+  assert.equal(await (await fetch('/nothing')).text(), 'no such list')
+})
+
+test('if the answer throws, the status is 500, and the error becomes an uncaught exception', async (t) => {
+  const { port1, port2 } = new MessageChannel()
+  t.after(() => port1.close())
+  const { promise, open } = gate<unknown>()
+  const others = process.rawListeners('uncaughtException')
+  process.removeAllListeners('uncaughtException')
+  process.once('uncaughtException', open)
+  t.after(() => {
+    for (const other of others) process.on('uncaughtException', other as () => void)
+  })
+  const error = new Error('broken')
+  servePort(port1, () => {
+    throw error
+  })
+  assert.equal((await portFetch(port2)('/')).status, 500)
+  assert.equal(await promise, error)
+})
+
+test('a worker shows what the main thread serves', async (t) => {
+  const { db, port2 } = await fixture(t)
+  const program = `
+    import { workerData, parentPort } from 'node:worker_threads'
+    import { remoteQuery } from 'resqlite/client'
+    import { portFetch } from 'resqlite/message-port'
+    remoteQuery('/lists/7', { fetch: portFetch(workerData) }).subscribe((rows) => parentPort.postMessage(rows))
+  `
+  const url = new URL(`data:text/javascript,${encodeURIComponent(resolved(program))}`)
+  const worker = new Worker(url, { workerData: port2, transferList: [port2] })
+  t.after(() => worker.terminate())
+  const values: Task[][] = []
+  worker.on('message', (rows) => values.push(rows))
+  while (values.length < 1) await turn()
+  await db.execute('DELETE FROM tasks WHERE id = 1')
+  while (values.length < 2) await turn()
+  assert.deepEqual(values[1], [{ id: 2, title: 'Mow' }])
+  await worker.terminate()
+  await noStreams(db)
+})
+
+/** A module from a data URL cannot import by names. */
+const resolved = (program: string) =>
+  program.replaceAll(/'(resqlite\/[\w-]+)'/g, (_, name) => `'${import.meta.resolve(name)}'`)
+
+test('a port of Electron, which emits events instead of messages, is served as well', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const { port1, port2 } = new MessageChannel()
+  t.after(() => port1.close())
+  servePort(new MainPort(port1), answer(db))
+  const { until } = watch(t, remoteQuery<Task>('/lists/8', { fetch: portFetch(port2) }))
+  await until('Paint')
+  port2.close()
+  await noStreams(db)
+})
+
+/** Has the interface of `MessagePortMain`. */
+class MainPort extends EventEmitter implements Port {
+  readonly #port: MessagePort
+
+  constructor(port: MessagePort) {
+    super()
+    this.#port = port
+    port.on('close', () => this.emit('close'))
+  }
+
+  postMessage(message: unknown): void {
+    this.#port.postMessage(message)
+  }
+
+  start(): void {
+    this.#port.on('message', (data) => this.emit('message', { data, ports: [] }))
+  }
+}
