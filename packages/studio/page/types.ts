@@ -34,6 +34,8 @@ export interface Status
 /** What happened between two samples. */
 export interface Tick {
   readonly at: number
+  /** The milliseconds since the sample before. */
+  readonly span: number
   readonly commits: number
   readonly external: number
   readonly tables: readonly [table: string, changed: readonly [number, number, number]][]

@@ -21,6 +21,7 @@ export class Sampler {
   #stopped = false
   #tick = 0
   #before: Diagnostics | undefined
+  #sampled = Date.now()
   #changed = new Map<string, Changed>()
   #external = 0
 
@@ -101,16 +102,20 @@ export class Sampler {
     return { ...engine, write: this.#write, schema, pid: process.pid, otherThreads: streams.open - listable }
   }
 
-  /** What has happened since the last sample. */
+  /** What has happened since the last sample, which `span` tells in milliseconds: of a busy program more than a tick. */
   #sums(now: Diagnostics, writes: number): object {
     const before = this.#before ?? now
     const since = (of: (at: Diagnostics) => number) => of(now) - of(before)
     const tables = [...this.#changed].sort(([, a], [, b]) => total(b) - total(a)).slice(0, 8)
     const external = this.#external
+    const at = Date.now()
+    const span = at - this.#sampled
+    this.#sampled = at
     this.#changed = new Map()
     this.#external = 0
     return {
-      at: Date.now(),
+      at,
+      span,
       commits: since((at) => at.lastCommit),
       external,
       tables,

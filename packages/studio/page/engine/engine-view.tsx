@@ -3,6 +3,7 @@ import { bytes, count, duration, plural, short } from '../format.ts'
 import { Empty } from '../parts/notice.tsx'
 import type { Histograms, Status, Tick } from '../types.ts'
 import { factsOf, useFacts } from '../use-live.ts'
+import { ChangedTables } from './changed-tables.tsx'
 import { Histogram, quantile } from './histogram.tsx'
 import { Plot } from './plot.tsx'
 
@@ -12,7 +13,8 @@ export function EngineView({ status }: { status: Status | undefined }) {
   const ticks = useMemo(() => factsOf<Tick>(rows, 'tick').map(([, tick]) => tick), [rows])
   const [histogram] = factsOf<Histograms>(rows, 'histogram')
   const times = useMemo(() => ticks.map(({ at }) => at), [ticks])
-  const perSecond = (of: (tick: Tick) => number) => ticks.map((tick) => of(tick) * 2)
+  const perSecond = (of: (tick: Tick) => number) =>
+    ticks.map((tick) => (of(tick) * 1000) / Math.max(1, tick.span))
   const plain = (of: (tick: Tick) => number) => ticks.map(of)
   if (status === undefined || ticks.length === 0) {
     return (
@@ -142,7 +144,10 @@ export function EngineView({ status }: { status: Status | undefined }) {
             ]}
           />
         </div>
-        {histogram && <Latency {...histogram[1]} />}
+        <div class="plots">
+          {histogram && <Latency {...histogram[1]} />}
+          <ChangedTables ticks={ticks} />
+        </div>
       </div>
     </section>
   )
@@ -178,7 +183,7 @@ function Latency({ reads, writes }: Histograms) {
     return time === undefined ? '–' : duration(time)
   }
   return (
-    <figure class="plot wide">
+    <figure class="plot">
       <figcaption>
         <strong>Times of calls</strong>
         <span>

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
+import { bytes } from '../format.ts'
 
 export interface Series {
   readonly name: string
@@ -59,6 +60,9 @@ export function Plot({ title, times, series, format }: Props) {
 
 const HEIGHT = 128
 
+/** Steps of an axis with bytes. */
+const POWERS = Array.from({ length: 45 }, (_, i) => 2 ** i)
+
 function dataOf(times: readonly number[], series: readonly Series[]): uPlot.AlignedData {
   return [times.map((time) => time / 1000), ...series.map(({ values }) => [...values])]
 }
@@ -86,7 +90,13 @@ function optionsOf(
     scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
     axes: [
       { ...axis, size: 22, grid: { show: false }, space: 90, values: (_, times) => times.map(clock) },
-      { ...axis, size: 52, space: 34, values: (_, values) => values.map(format) },
+      {
+        ...axis,
+        size: 52,
+        space: 34,
+        values: (_, values) => values.map(format),
+        ...(format === bytes && { incrs: POWERS }),
+      },
     ],
     series: [
       {},

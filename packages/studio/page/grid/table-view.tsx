@@ -73,7 +73,7 @@ export function TableView({ table, status, edits }: Props) {
           <Grid
             label={`rows of ${table.name}`}
             columns={columns}
-            count={window.rows === undefined ? 0 : window.slots}
+            count={window.slots}
             cellAt={cellAt}
             litAt={(slot, column) => {
               const row = window.rowAt(slot)

@@ -6,12 +6,14 @@ export interface Step {
   readonly unchanged: number
   readonly emitted: number
   readonly commits: number
+  /** The milliseconds between them. */
+  readonly span: number
 }
 
-/** Looks that are remembered: one minute. */
+/** Looks that are remembered: those of about a minute. */
 export const STEPS = 120
 
-/** How many re-runs in ten seconds, of which how many found nothing new, are a storm. */
+/** How many re-runs in about ten seconds, of which how many found nothing new, are a storm. */
 const STORM_RERUNS = 30
 const STORM_SHARE = 0.8
 const STORM_STEPS = 20
@@ -22,7 +24,7 @@ export class History {
   readonly #last = new Map<number, LiveFact>()
 
   /** Takes the counters of all live queries, once for each tick. */
-  add(facts: readonly (readonly [number, LiveFact])[]): void {
+  add(facts: readonly (readonly [number, LiveFact])[], span: number): void {
     const ids = new Set(facts.map(([id]) => id))
     for (const id of this.#last.keys()) {
       if (ids.has(id)) continue
@@ -38,6 +40,7 @@ export class History {
         unchanged: stats.unchanged - before.unchanged,
         emitted: stats.emitted - before.emitted,
         commits: stats.commits - before.commits,
+        span,
       })
       if (steps.length > STEPS) steps.shift()
       this.#steps.set(id, steps)
@@ -53,7 +56,7 @@ export class History {
   /** Re-runs per second, of the last ten seconds. */
   rate(id: number): number {
     const recent = this.of(id).slice(-STORM_STEPS)
-    return recent.length === 0 ? 0 : sum(recent, 'reruns') / (recent.length / 2)
+    return (1000 * sum(recent, 'reruns')) / Math.max(1, sum(recent, 'span'))
   }
 
   /** Whether a live query runs again and again in vain. */

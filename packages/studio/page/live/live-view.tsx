@@ -19,14 +19,15 @@ export function LiveView({ status }: { status: Status | undefined }) {
   const [chosen, setChosen] = useState<number>()
   const ticks = useMemo(() => factsOf<Tick>(rows, 'tick').map(([, tick]) => tick), [rows])
   const all = useMemo(() => factsOf<LiveFact>(rows, 'live'), [rows])
-  const history = useHistory(all, ticks.at(-1)?.at)
+  const history = useHistory(all, ticks.at(-1))
 
   const owned = all.filter(([, fact]) => fact.own).length
   const shown = all
     .filter(([, fact]) => showsOwn || !fact.own)
     .filter(([, fact]) => fact.sql.join().toLowerCase().includes(text.toLowerCase()))
     .sort(
-      ([a, one], [b, other]) => history.rate(b) - history.rate(a) || other.stats.reruns - one.stats.reruns,
+      ([a, one], [b, other]) =>
+        Number(history.isStorm(b)) - Number(history.isStorm(a)) || other.stats.reruns - one.stats.reruns,
     )
   const storms = shown.filter(([id]) => history.isStorm(id)).length
   const fact = all.find(([id]) => id === chosen)
@@ -93,12 +94,12 @@ export function LiveView({ status }: { status: Status | undefined }) {
 }
 
 /** A step for each sample, whether or not a query has changed in it. */
-function useHistory(all: readonly (readonly [number, LiveFact])[], at: number | undefined): History {
+function useHistory(all: readonly (readonly [number, LiveFact])[], tick: Tick | undefined): History {
   const [history] = useState(() => new History())
   const last = useRef<number | undefined>(undefined)
-  if (at !== undefined && at !== last.current) {
-    last.current = at
-    history.add(all)
+  if (tick !== undefined && tick.at !== last.current) {
+    last.current = tick.at
+    history.add(all, tick.span)
   }
   return history
 }
@@ -125,7 +126,7 @@ function QueryTable({ shown, history, chosen, onChoose }: TableProps) {
           <th class="n">per s</th>
           <th class="n">Unchanged</th>
           <th class="n">Mean</th>
-          <th>Last reason</th>
+          <th>Reason</th>
         </tr>
       </thead>
       <tbody>
@@ -175,11 +176,12 @@ function conditionsOf({ explanation }: LiveFact): string {
   return [...new Set(tables.flatMap(({ conditions }) => conditions))].join(', ')
 }
 
-/** A name for a lane: the tables and the conditions, since most texts begin alike. */
+/** A name for a lane: the tables and the conditions, since most texts begin alike. Those of the text, if none is known. */
 function labelOf(fact: LiveFact): string {
   const tables = (fact.explanation ?? []).flatMap((one) => one.tables.map(({ table }) => table))
   if (tables.length === 0) return oneLine(fact.sql.join('; '))
-  return [[...new Set(tables)].join(', '), conditionsOf(fact)].filter(Boolean).join(': ')
+  const [, where = ''] = /\bWHERE (.*)/i.exec(oneLine(fact.sql.join('; '))) ?? []
+  return [[...new Set(tables)].join(', '), conditionsOf(fact) || where].filter(Boolean).join(': ')
 }
 
 /** The mean time of a run in microseconds. The first run and audits are in the total. */

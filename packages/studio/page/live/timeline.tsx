@@ -1,11 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks'
+import { duration } from '../format.ts'
 import type { Tick } from '../types.ts'
 import { type History, STEPS } from './history.ts'
 
 const LANE = 18
 
 /**
- * Commits against emissions: time runs to the right, one column for each half second. The lane above has the commits; below,
+ * Commits against emissions: time runs to the right, one column for each sample, which is half a second or, of a busy program, more. The lane above has the commits; below,
  * each live query has its own, with what they caused: an emission, a re-run that found nothing new, or nothing.
  */
 export function Timeline({
@@ -18,10 +19,11 @@ export function Timeline({
   history: History
 }) {
   const canvas = useRef<HTMLCanvasElement>(null)
+  const recent = ticks.slice(-STEPS)
   const height = LANE * 2 + LANE * lanes.length
   useEffect(() => {
     const element = canvas.current
-    if (element !== null) draw(element, height, ticks, lanes, history)
+    if (element !== null) draw(element, height, recent, lanes, history)
   })
   return (
     <figure class="timeline">
@@ -37,14 +39,14 @@ export function Timeline({
         ref={canvas}
         style={{ height: `${height}px` }}
         role="img"
-        aria-label="the last minute: commits, and what each live query did"
+        aria-label="commits over time, and what each live query did"
       />
       <figcaption>
         <span class="swatch commit" /> commits
         <span class="swatch emitted" /> emitted
         <span class="swatch unchanged" /> ran, found nothing new
         <span class="grow" />
-        the last minute
+        the last {duration(recent.reduce((sum, { span }) => sum + span, 0))}
       </figcaption>
     </figure>
   )
@@ -53,7 +55,7 @@ export function Timeline({
 function draw(
   canvas: HTMLCanvasElement,
   height: number,
-  ticks: readonly Tick[],
+  recent: readonly Tick[],
   lanes: readonly { readonly id: number }[],
   history: History,
 ): void {
@@ -69,7 +71,6 @@ function draw(
   const step = width / STEPS
   const bar = Math.max(1, step - 1.5)
   const at = (index: number, length: number) => width - (length - index) * step
-  const recent = ticks.slice(-STEPS)
   const most = Math.max(1, ...recent.map(({ commits }) => commits))
   context.fillStyle = colour('--line')
   for (let lane = 0; lane <= lanes.length; lane++) context.fillRect(0, LANE * 2 + lane * LANE - 0.5, width, 1)
