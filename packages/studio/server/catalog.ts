@@ -28,9 +28,13 @@ interface ListedTable {
   readonly name: string
   readonly type: string
   readonly wr: number
+  /** Whether the primary key has an index of its own, so that it is not the rowid. */
+  readonly indexed: number
 }
 
-const TABLES = `${MARK}SELECT schema, name, type, wr FROM pragma_table_list
+const TABLES = `${MARK}SELECT schema, name, type, wr,
+    EXISTS (SELECT 1 FROM pragma_index_list(list.name, list.schema) WHERE origin = 'pk') AS indexed
+  FROM pragma_table_list AS list
   WHERE schema <> 'temp' AND type <> 'shadow' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY schema <> 'main', schema, name`
 
 const COLUMNS = `${MARK}SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1`
@@ -50,7 +54,8 @@ export async function findTable(db: Queryable, schema: unknown, name: unknown): 
 }
 
 /** A view may be broken: it has no columns then. */
-async function describe(db: Queryable, { schema, name, type, wr }: ListedTable): Promise<Table> {
+async function describe(db: Queryable, listed: ListedTable): Promise<Table> {
+  const { schema, name, type } = listed
   const rows = await db
     .select<{ name: string; type: string; notnull: number; pk: number; hidden: number }>(COLUMNS, [
       name,
@@ -65,16 +70,20 @@ async function describe(db: Queryable, { schema, name, type, wr }: ListedTable):
     generated: row.hidden !== 0,
   }))
   const kind = type === 'table' ? 'table' : type === 'view' ? 'view' : 'virtual'
-  return { schema, name, kind, columns, ...keyOf(kind, wr === 1, columns) }
+  return { schema, name, kind, columns, ...keyOf(kind, listed, columns) }
 }
 
-function keyOf(kind: string, withoutRowid: boolean, columns: TableColumn[]): Pick<Table, 'key' | 'numeric'> {
+function keyOf(
+  kind: string,
+  { wr, indexed }: ListedTable,
+  columns: TableColumn[],
+): Pick<Table, 'key' | 'numeric'> {
   if (kind !== 'table') return { key: [], numeric: false }
   const primary = columns.filter((column) => column.primary > 0).sort((a, b) => a.primary - b.primary)
-  if (withoutRowid) return { key: primary.map(({ name }) => name), numeric: false }
+  if (wr === 1) return { key: primary.map(({ name }) => name), numeric: false }
   const [first] = primary
-  // An INTEGER PRIMARY KEY is the rowid; by its own name live queries know it best.
-  if (primary.length === 1 && first?.type.toUpperCase() === 'INTEGER') {
+  // An INTEGER PRIMARY KEY is the rowid; by its own name live queries know it best. With DESC it is not.
+  if (primary.length === 1 && first !== undefined && indexed === 0) {
     return { key: [first.name], numeric: true }
   }
   const taken = new Set(columns.map(({ name }) => name.toLowerCase()))

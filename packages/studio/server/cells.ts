@@ -11,10 +11,10 @@ import { CELL_BLOB, CELL_TEXT } from './limits.js'
  */
 export type Cell = string | null
 
-/** The SQL that makes a cell of a column. */
+/** The SQL that makes a cell of a column. `length` stops at the character 0, so it alone is no bound. */
 export function cellOf(column: string, text = CELL_TEXT, blob = CELL_BLOB): string {
   return `CASE typeof(${column}) WHEN 'null' THEN NULL
-    WHEN 'text' THEN CASE WHEN length(${column}) > ${text} THEN 'T' || length(${column}) || ':' || substr(${column}, 1, ${text}) ELSE 't' || ${column} END
+    WHEN 'text' THEN CASE WHEN length(${column}) > ${text} OR octet_length(${column}) > ${4 * text} THEN 'T' || length(${column}) || ':' || substr(${column}, 1, ${text}) ELSE 't' || ${column} END
     WHEN 'blob' THEN CASE WHEN length(${column}) > ${blob} THEN 'B' || length(${column}) || ':' || hex(substr(${column}, 1, ${blob})) ELSE 'b' || hex(${column}) END
     WHEN 'integer' THEN 'i' || ${column}
     ELSE 'r' || ${column} END`.replace(/\s+/g, ' ')

@@ -54,6 +54,11 @@ export class Recorder {
     await this.#db.execute('DELETE FROM facts WHERE kind = ? AND id < ?', [kind, id])
   }
 
+  /** Forgets everything. */
+  async clear(): Promise<void> {
+    await this.#db.execute('DELETE FROM facts')
+  }
+
   async close(): Promise<void> {
     await this.#db.close()
   }

@@ -32,7 +32,7 @@ export class Sampler {
     this.#latencies = new Latencies(db.path)
     this.#live = new LiveFacts(db)
     this.#stopCommits = db.onCommit((event) => this.#committed(event))
-    void asOwnCall(() => this.#run())
+    void asOwnCall(() => this.#begin())
   }
 
   stop(): void {
@@ -48,6 +48,12 @@ export class Sampler {
       const changed = this.#changed.get(table) ?? [0, 0, 0]
       this.#changed.set(table, [changed[0] + inserted, changed[1] + updated, changed[2] + deleted])
     }
+  }
+
+  /** What an earlier sampler has told is as old as its last sample. */
+  async #begin(): Promise<void> {
+    await this.#recorder.clear().catch(() => {}) // it has been closed: then the first sample is the last
+    await this.#run()
   }
 
   /** A sample that fails (the database is being closed) is the last. */

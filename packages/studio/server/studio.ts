@@ -54,8 +54,9 @@ export function createStudio(db: Database, options: StudioOptions = {}): Studio 
     hosts = LOOPBACK,
   } = options
   check(path, token)
-  const watch = new Watch(db, write)
-  const place = { db, write, watch }
+  const mayWrite = write && !db.readOnly
+  const watch = new Watch(db, mayWrite)
+  const place = { db, write: mayWrite, watch }
   const own = { token, hosts: hosts.map((host) => host.toLowerCase()) }
   const studio = (request: IncomingMessage, response: ServerResponse) => {
     const below = pathBelow(path, request.url ?? '/')

@@ -7,6 +7,7 @@ const SCHEMA = `
   CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b BLOB, c REAL, d);
   CREATE TABLE pairs(x TEXT, y INTEGER, z, PRIMARY KEY (x, y)) WITHOUT ROWID;
   CREATE TABLE plain(rowid TEXT, v);
+  CREATE TABLE falling(id INTEGER PRIMARY KEY DESC);
   CREATE TABLE "${HOSTILE.replaceAll('"', '""')}"("<i>" TEXT, "__proto__" INTEGER);
   CREATE VIEW seen AS SELECT a FROM t;
   CREATE VIEW broken AS SELECT x FROM gone;
@@ -24,6 +25,7 @@ test('the catalog has tables, views and virtual tables, with their keys', async 
     body.map(({ name, kind, key, numeric }) => [name, kind, key, numeric]),
     [
       ['broken', 'view', [], false],
+      ['falling', 'table', ['rowid'], true],
       ['pairs', 'table', ['x', 'y'], false],
       ['plain', 'table', ['_rowid_'], true],
       ['seen', 'view', [], false],
@@ -50,6 +52,14 @@ test('long values are cut off in a grid, and sent as a whole on demand', async (
   assert.deepEqual([row.c1, row.c2], [`T100000:${'y'.repeat(200)}`, `B100000:${'07'.repeat(24)}`])
   const { body } = await client.ask('value', { schema: 'main', table: 't', key: ['i3'], column: 'a' })
   assert.equal(body.cell, `t${'y'.repeat(100_000)}`)
+})
+
+test('a text that begins with the character 0 is cut off, too', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const client = await serve(t, db)
+  await db.execute('INSERT INTO t(id, a) VALUES (3, ?)', [`\0${'y'.repeat(1_000_000)}`])
+  const [row] = await client.window('t', ['i3'])
+  assert.ok(row.c1.length < 300)
 })
 
 test('names are quoted, whatever they are', async (t) => {

@@ -137,3 +137,17 @@ test('the status tells the schema, so that a page reads the tables again', async
   const [after] = await factsUntil(client, 'status', ([status]) => status.schema > before.schema)
   assert.deepEqual([after.write, after.readOnly, after.pid], [true, false, process.pid])
 })
+
+test('samples that begin anew forget the old ones', async (t) => {
+  const { Recorder } = await import('../dist/server/recorder.js')
+  const { Sampler } = await import('../dist/server/sampler.js')
+  const db = await tempDatabase(t, SCHEMA)
+  const recorder = await Recorder.open()
+  t.after(() => recorder.close())
+  await recorder.put([{ kind: 'tick', id: 99, data: 'old' }])
+  const sampler = new Sampler(db, recorder, false)
+  for await (const ticks of recorder.watch(['tick'])) {
+    if (ticks.length === 1 && ticks[0].data !== '"old"') break
+  }
+  sampler.stop()
+})

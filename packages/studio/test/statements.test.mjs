@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
+import { Database } from 'resqlite'
 import { serve, tempDatabase } from './support/studio.mjs'
 
 const SCHEMA =
@@ -62,6 +63,14 @@ test('with write, a statement may write', async (t) => {
   const client = await serve(t, db, { write: true })
   const { body } = await client.ask('query', { sql: "UPDATE t SET a = 'new' WHERE id = 2 RETURNING a" })
   assert.deepEqual([body.changes, body.rows], [1, [['tnew']]])
+})
+
+test('of a database that is read-only, write makes no difference', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const reader = await Database.open(db.path, { readOnly: true })
+  t.after(() => reader.close())
+  const client = await serve(t, reader, { write: true })
+  assert.equal((await client.ask('query', { sql: 'DELETE FROM t' })).status, 403)
 })
 
 test('an error says where it is', async (t) => {
