@@ -23,10 +23,8 @@ before(async () => {
 })
 after(() => browser?.close())
 
-/** A test with a page. */
-function pageTest(name, body) {
-  test(name, { skip, timeout: 60_000 }, body)
-}
+/** Options of a test with a page. */
+const inBrowser = { skip, timeout: 60_000 }
 
 /** Replaces what is in the editor, as a keyboard would. */
 async function write(page, text) {
@@ -37,8 +35,9 @@ async function write(page, text) {
 
 const cell = (page, text) => page.getByRole('gridcell', { name: text, exact: true })
 
-pageTest(
+test(
   'a cell lights up when another process commits a change of it, and no other cell does',
+  inBrowser,
   async (t) => {
     const db = await tempDatabase(t, SCHEMA)
     const page = await openPage(t, browser, await serve(t, db))
@@ -64,7 +63,7 @@ pageTest(
   },
 )
 
-pageTest('a row that is inserted lights up as a whole, and one that is deleted is gone', async (t) => {
+test('a row that is inserted lights up as a whole, and one that is deleted is gone', inBrowser, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const page = await openPage(t, browser, await serve(t, db))
   await cell(page, 'Edsger').waitFor()
@@ -74,8 +73,9 @@ pageTest('a row that is inserted lights up as a whole, and one that is deleted i
   assert.equal(await cell(page, 'Ada').count(), 0)
 })
 
-pageTest(
+test(
   'a table of 1,000,000 rows scrolls: few elements, and each step of the server is bounded',
+  inBrowser,
   async (t) => {
     const db = await tempDatabase(t, MILLION)
     const client = await serve(t, db)
@@ -119,7 +119,7 @@ pageTest(
   },
 )
 
-pageTest('keys move through a grid, and open a row', async (t) => {
+test('keys move through a grid, and open a row', inBrowser, async (t) => {
   const page = await openPage(t, browser, await serve(t, await tempDatabase(t, MILLION)))
   await cell(page, 'event 1').click()
   await page.keyboard.press('ArrowDown')
@@ -137,7 +137,7 @@ pageTest('keys move through a grid, and open a row', async (t) => {
   await panel.waitFor({ state: 'detached' })
 })
 
-pageTest('a filter narrows the rows, and an error in it is told', async (t) => {
+test('a filter narrows the rows, and an error in it is told', inBrowser, async (t) => {
   const page = await openPage(t, browser, await serve(t, await tempDatabase(t, SCHEMA)))
   const filter = page.getByLabel('filter: a condition in SQL')
   await filter.fill('age > 80')
@@ -151,7 +151,7 @@ pageTest('a filter narrows the rows, and an error in it is told', async (t) => {
   await cell(page, 'Ada').waitFor()
 })
 
-pageTest('names and values are text, whatever they contain', async (t) => {
+test('names and values are text, whatever they contain', inBrowser, async (t) => {
   const attacks = [
     '<img src=x onerror=alert(1)>',
     '<script>alert(1)</script>',
@@ -198,7 +198,7 @@ pageTest('names and values are text, whatever they contain', async (t) => {
   assert.equal(await page.locator('img, svg, iframe, script:not([src])').count(), 0)
 })
 
-pageTest('an address with a hostile route shows no table, and runs nothing', async (t) => {
+test('an address with a hostile route shows no table, and runs nothing', inBrowser, async (t) => {
   const client = await serve(t, await tempDatabase(t, SCHEMA))
   const page = await openPage(t, browser, client)
   for (const hash of [
@@ -215,7 +215,7 @@ pageTest('an address with a hostile route shows no table, and runs nothing', asy
   }
 })
 
-pageTest('the token leaves the address, and without it the page asks for it', async (t) => {
+test('the token leaves the address, and without it the page asks for it', inBrowser, async (t) => {
   const client = await serve(t, await tempDatabase(t, SCHEMA))
   const page = await openPage(t, browser, client)
   assert.ok(!page.url().includes(client.token))
@@ -226,7 +226,7 @@ pageTest('the token leaves the address, and without it the page asks for it', as
   await cell(page, 'Ada').waitFor()
 })
 
-pageTest('the inspector shows a storm of re-runs that find nothing new, and why', async (t) => {
+test('the inspector shows a storm of re-runs that find nothing new, and why', inBrowser, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   // No condition on a plain column: each commit makes it run again, and none changes what it finds.
   t.after(db.stream('SELECT id FROM people WHERE lower(name) = ?', ['nobody']).subscribe(() => {}))
@@ -253,8 +253,9 @@ pageTest('the inspector shows a storm of re-runs that find nothing new, and why'
   await panel.getByText(/Not finer: no AND-ed condition/).waitFor()
 })
 
-pageTest(
+test(
   'an editor completes names, marks errors where they are, runs, and shows a plan as a tree',
+  inBrowser,
   async (t) => {
     const db = await tempDatabase(t, SCHEMA)
     const page = await openPage(t, browser, await serve(t, db), '#/sql')
@@ -274,34 +275,38 @@ pageTest(
   },
 )
 
-pageTest('edits are staged, reviewed and committed as one commit; a failed batch stays staged', async (t) => {
-  const db = await tempDatabase(t, SCHEMA)
-  const page = await openPage(t, browser, await serve(t, db, { write: true }))
-  const edit = async (name, field, value) => {
-    await cell(page, name).dblclick()
-    await page.getByLabel(field, { exact: true }).fill(value)
-    await page.keyboard.press('Escape')
-  }
-  const before = (await db.diagnostics()).lastCommit
-  await edit('Ada', 'age', '37')
-  await edit('Grace', 'age', '86')
-  await page.getByText('2 staged changes').waitFor()
-  assert.deepEqual(await page.locator('.cell.edited').allTextContents(), ['37', '86'])
-  assert.equal((await db.diagnostics()).lastCommit, before)
+test(
+  'edits are staged, reviewed and committed as one commit; a failed batch stays staged',
+  inBrowser,
+  async (t) => {
+    const db = await tempDatabase(t, SCHEMA)
+    const page = await openPage(t, browser, await serve(t, db, { write: true }))
+    const edit = async (name, field, value) => {
+      await cell(page, name).dblclick()
+      await page.getByLabel(field, { exact: true }).fill(value)
+      await page.keyboard.press('Escape')
+    }
+    const before = (await db.diagnostics()).lastCommit
+    await edit('Ada', 'age', '37')
+    await edit('Grace', 'age', '86')
+    await page.getByText('2 staged changes').waitFor()
+    assert.deepEqual(await page.locator('.cell.edited').allTextContents(), ['37', '86'])
+    assert.equal((await db.diagnostics()).lastCommit, before)
 
-  await db.execute('DELETE FROM people WHERE id = 2') // somebody else
-  await page.getByRole('button', { name: 'Commit as one batch' }).click()
-  await page.getByRole('alert').getByText('the row is not there any more').waitFor()
-  assert.deepEqual(await db.select('SELECT age FROM people WHERE id = 1'), [{ age: 36 }])
-  assert.match(await page.locator('.staged .failed').textContent(), /age = 86/)
-  await page.locator('.staged .failed').getByRole('button').click()
-  await page.getByRole('button', { name: 'Commit as one batch' }).click()
-  await page.locator('.edit-bar').waitFor({ state: 'detached' })
-  assert.deepEqual(await db.select('SELECT age FROM people WHERE id = 1'), [{ age: 37 }])
-  assert.equal((await db.diagnostics()).lastCommit, before + 2)
-})
+    await db.execute('DELETE FROM people WHERE id = 2') // somebody else
+    await page.getByRole('button', { name: 'Commit as one batch' }).click()
+    await page.getByRole('alert').getByText('the row is not there any more').waitFor()
+    assert.deepEqual(await db.select('SELECT age FROM people WHERE id = 1'), [{ age: 36 }])
+    assert.match(await page.locator('.staged .failed').textContent(), /age = 86/)
+    await page.locator('.staged .failed').getByRole('button').click()
+    await page.getByRole('button', { name: 'Commit as one batch' }).click()
+    await page.locator('.edit-bar').waitFor({ state: 'detached' })
+    assert.deepEqual(await db.select('SELECT age FROM people WHERE id = 1'), [{ age: 37 }])
+    assert.equal((await db.diagnostics()).lastCommit, before + 2)
+  },
+)
 
-pageTest('without write, a row can be read and not edited', async (t) => {
+test('without write, a row can be read and not edited', inBrowser, async (t) => {
   const page = await openPage(t, browser, await serve(t, await tempDatabase(t, SCHEMA)))
   await cell(page, 'Ada').dblclick()
   await page.getByLabel('name', { exact: true }).waitFor()
@@ -309,7 +314,7 @@ pageTest('without write, a row can be read and not edited', async (t) => {
   assert.equal(await page.getByRole('button', { name: /New row|Stage/ }).count(), 0)
 })
 
-pageTest('tables that come and go are seen at once', async (t) => {
+test('tables that come and go are seen at once', inBrowser, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const page = await openPage(t, browser, await serve(t, db))
   await db.exec('CREATE TABLE fresh(x); INSERT INTO fresh VALUES (1)')
@@ -319,7 +324,7 @@ pageTest('tables that come and go are seen at once', async (t) => {
   await page.getByText('No such table').waitFor()
 })
 
-pageTest('a page says that the connection is lost when the database was closed', async (t) => {
+test('a page says that the connection is lost when the database was closed', inBrowser, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const page = await openPage(t, browser, await serve(t, db))
   await cell(page, 'Ada').waitFor()
