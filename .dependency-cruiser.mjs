@@ -67,6 +67,18 @@ export default {
       from: { path: `^${source}/`, pathNot: client },
       to: { path: client },
     },
+    {
+      name: 'page-uses-server',
+      severity: 'error',
+      from: { path: '^packages/studio/page/' },
+      to: { path: '^packages/studio/server/' },
+    },
+    {
+      name: 'server-uses-page',
+      severity: 'error',
+      from: { path: '^packages/studio/server/' },
+      to: { path: '^packages/studio/page/' },
+    },
     ...inOrder(folders, source),
     {
       name: 'unknown-folder',

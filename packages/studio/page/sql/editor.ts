@@ -1,5 +1,7 @@
 import {
   autocompletion,
+  type CompletionContext,
+  type CompletionResult,
   closeBrackets,
   closeBracketsKeymap,
   completionKeymap,
@@ -85,7 +87,10 @@ export class SqlEditor {
         })),
       ]),
     )
-    this.#view.dispatch({ effects: this.#schema.reconfigure(sql({ dialect: SQLite, schema })) })
+    const columns = SQLite.language.data.of({
+      autocomplete: (at: CompletionContext) => columnsFor(at, tables),
+    })
+    this.#view.dispatch({ effects: this.#schema.reconfigure([sql({ dialect: SQLite, schema }), columns]) })
   }
 
   /** The statement at the cursor, and where it begins. */
@@ -120,6 +125,24 @@ export class SqlEditor {
       return problem.code?.startsWith('SQLITE') ? [diagnosticOf(view.state, problem, from)] : []
     }
   }
+}
+
+/** The columns of the tables that the statement names: the language itself completes them only behind a table and a dot. */
+function columnsFor(context: CompletionContext, tables: readonly Table[]): CompletionResult | null {
+  const word = context.matchBefore(/\w+/)
+  if (word === null || context.matchBefore(/\.\w*/) !== null) return null
+  const { text } = statementAt(context.state)
+  const words = new Set(text.toLowerCase().match(/\w+/g))
+  const named = tables.filter(({ name }) => words.has(name.toLowerCase()))
+  const options = named.flatMap((table) =>
+    table.columns.map(({ name, type }) => ({
+      label: name,
+      detail: `${table.name} ${type.toLowerCase()}`,
+      type: 'property',
+      boost: 1,
+    })),
+  )
+  return { from: word.from, options, validFor: /^\w*$/ }
 }
 
 function told(event: () => void): true {
