@@ -43,6 +43,8 @@ export const LINGER = 60_000
 
 /** Live queries that are listed: those with most re-runs. */
 export const LISTED_QUERIES = 500
+/** Live queries whose counters are read for each sample, besides those that are listed. */
+export const EXAMINED_QUERIES = 1_500
 /** Texts of statements whose times are kept. */
 export const KNOWN_STATEMENTS = 300
 /** Characters of a text of SQL that is listed. */

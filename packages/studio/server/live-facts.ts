@@ -1,5 +1,5 @@
 import type { Database, LiveQueryInUse, StreamExplanation, StreamStats } from 'resqlite'
-import { LISTED_QUERIES, LISTED_SQL } from './limits.js'
+import { EXAMINED_QUERIES, LISTED_QUERIES, LISTED_SQL } from './limits.js'
 import { MARK } from './names.js'
 import type { Fact } from './recorder.js'
 
@@ -21,14 +21,26 @@ export class LiveFacts {
   readonly #db: Database
   readonly #explained = new Map<number, { schema: number; explanation?: StreamExplanation[] }>()
 
+  /** The first of those to be looked at next. */
+  #next = 0
+
   constructor(db: Database) {
     this.#db = db
   }
 
-  /** Those with the most re-runs, and how many there are in all. */
+  /**
+   * Those with the most re-runs, and how many there are in all. Of very many, only some are looked at each time: those that
+   * were listed, and the next of the others. So a sample does not hold the program up, and after some of them all were seen.
+   */
   take(schema: number): { facts: Fact[]; total: number } {
-    const all = this.#db.liveQueries().map((live) => ({ live, stats: live.stats }))
-    const listed = all.sort((a, b) => b.stats.reruns - a.stats.reruns).slice(0, LISTED_QUERIES)
+    const all = this.#db.liveQueries()
+    const first = this.#next % Math.max(1, all.length)
+    const isNext = (index: number) => (index - first + all.length) % all.length < EXAMINED_QUERIES
+    const examined = all
+      .filter((live, index) => isNext(index) || this.#explained.has(live.id))
+      .map((live) => ({ live, stats: live.stats }))
+    this.#next = first + EXAMINED_QUERIES
+    const listed = examined.sort((a, b) => b.stats.reruns - a.stats.reruns).slice(0, LISTED_QUERIES)
     const facts = listed.map(({ live, stats }) => ({
       kind: 'live',
       id: live.id,

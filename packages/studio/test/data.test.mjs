@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { openStudio } from '../dist/server/index.js'
 import { serve, tempDatabase } from './support/studio.mjs'
 
 const HOSTILE = `we"ird'; DROP TABLE t; -- <b>`
@@ -157,4 +161,28 @@ test('what moves a grid searches by keys and reads a bounded number of rows', as
       if (!sql.includes('LIMIT 1)')) assert.match(step, /^SEARCH t USING INTEGER PRIMARY KEY/)
     assert.ok(!plan.some(({ detail }) => detail.includes('TEMP B-TREE')))
   }
+})
+
+test('openStudio shows what another process commits, also while nobody else has the file open', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const file = `${db.path}.other`
+  const script = fileURLToPath(new URL('./support/write.mjs', import.meta.url))
+  const write = async (sql) => {
+    const [code] = await once(spawn(process.execPath, [script, file, sql]), 'exit')
+    assert.equal(code, 0)
+  }
+  await write('CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)')
+  const { url, close } = await openStudio({ file })
+  t.after(close)
+  const { origin, hash } = new URL(url)
+  const window = encodeURIComponent(JSON.stringify({ schema: 'main', table: 't', from: null }))
+  const headers = { authorization: `Bearer ${hash.slice(1)}` }
+  const events = (await fetch(`${origin}/live/rows?window=${window}`, { headers })).body
+  let text = ''
+  const written = write("INSERT INTO t VALUES (1, 'from elsewhere')")
+  for await (const chunk of events) {
+    text += Buffer.from(chunk).toString()
+    if (text.includes('"c1":"tfrom elsewhere"')) break
+  }
+  await written
 })

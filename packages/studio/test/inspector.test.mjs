@@ -53,6 +53,18 @@ test('every live query of the process is listed, with what commits did to it and
   assert.match(lower.explanation[0].tables[0].why, /plain column/)
 })
 
+test('of very many live queries, the busiest are listed', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const client = await serve(t, db)
+  for (let id = 0; id < 4000; id++) use(t, db.stream('SELECT a FROM t WHERE id = ?', [id]))
+  use(t, db.stream('SELECT count(*) FROM other'))
+  await factsUntil(client, 'live', (facts) => facts.length > 0)
+  for (let i = 0; i < 3; i++) await db.execute('INSERT INTO other VALUES (1)')
+  const isBusiest = ({ sql, stats }) => sql[0].includes('other') && stats.reruns > 0
+  const facts = await factsUntil(client, 'live', (all) => all.some(isBusiest))
+  assert.equal(facts.length, 500)
+})
+
 test('the studio’s own live queries are told apart', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const client = await serve(t, db)
