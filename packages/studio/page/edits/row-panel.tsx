@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ask, type Problem, problemOf } from '../api.ts'
 import { type Cell, isCut, type Kind, kindOf, textOf } from '../cells.ts'
 import type { Row } from '../grid/row-window.ts'
@@ -106,7 +106,7 @@ function Field({ table, column, rowKey, cell, edited, isNew, hasFocus, onEdit }:
   const [kind, setKind] = useState<Kind>(isNew && !edited ? kindFor(column) : kindOf(shown))
   const [text, setText] = useState<string | undefined>(undefined)
   const input = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (hasFocus) input.current?.focus()
   }, [])
   const now = text ?? textOf(shown)

@@ -33,6 +33,8 @@ export interface GridProps {
   readonly onSeen?: (first: number, last: number) => void
   /** The row at a place is to be opened: Enter, or a double click. */
   readonly onOpen?: (place: Place) => void
+  /** What was opened is to be closed: Escape. */
+  readonly onClose?: () => void
   /** Rows by which the scroll position is to move, since what is seen has got other places. */
   readonly takeShift?: () => number
 }
@@ -62,7 +64,7 @@ export function Grid(props: GridProps) {
 
   const shift = props.takeShift?.() ?? 0
   useLayoutEffect(() => {
-    if (shift !== 0 && scroller.current !== null) scroller.current.scrollTop += shift * ROW_HEIGHT
+    if (shift !== 0 && scroller.current !== null) follow(scroller.current, shift)
   })
 
   const items = rows.getVirtualItems()
@@ -93,6 +95,7 @@ export function Grid(props: GridProps) {
       Home: () => (jump ? move(0, 0) : move(row, 0)),
       End: () => (jump ? move(count - 1, columns.length - 1) : move(row, columns.length - 1)),
       Enter: () => onOpen?.(active),
+      Escape: () => props.onClose?.(),
     }
     if (jump && event.key === 'c') void copy(cellAt(row, column))
     else if (moves[event.key] !== undefined && !event.altKey) moves[event.key]?.()
@@ -212,6 +215,14 @@ function useWidths({ columns, count, cellAt }: GridProps): number[] {
     return widths
   }
   return kept.current.widths
+}
+
+/** Keeps in sight what has got other places. But whoever is at an end stays there, and sees what is there now. */
+function follow(element: HTMLElement, shift: number): void {
+  const { scrollTop, scrollHeight, clientHeight } = element
+  const isAtEnd = scrollTop + clientHeight >= scrollHeight - 1
+  if ((shift < 0 && isAtEnd) || (shift > 0 && scrollTop <= 0)) return
+  element.scrollTop += shift * ROW_HEIGHT
 }
 
 function within(index: number, count: number): number {

@@ -86,6 +86,7 @@ export function TableView({ table, status, edits }: Props) {
             }}
             onSeen={window.seen}
             onOpen={openAt}
+            onClose={() => setOpen(undefined)}
             takeShift={() => {
               const by = shift.current
               shift.current = 0

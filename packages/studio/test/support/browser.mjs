@@ -44,7 +44,7 @@ export async function openPage(t, browser, client, hash = '') {
   page.on('pageerror', (error) => complaints.push(error.stack))
   page.on('console', (message) => {
     // An error of SQL is answered with a status of its own; after a test, its server is gone.
-    const expected = /status of 4\d\d|ERR_CONNECTION_REFUSED|Content Security Policy/.test(message.text())
+    const expected = /status of 4\d\d|net::ERR_|Content Security Policy/.test(message.text())
     if (['error', 'warning'].includes(message.type()) && !expected) complaints.push(message.text())
   })
   // Chromium itself styles what is typed over a selection. That is blocked, too, and nobody's fault.
