@@ -80,13 +80,13 @@ export class Sampler {
       { kind: 'tick', id, data: this.#sums(now, writes) },
     ] satisfies Fact[]
     if (this.#stopped) return
-    await this.#recorder.put(facts)
     await this.#recorder.dropBefore('tick', id - TICKS)
     await this.#recorder.keep(
       'live',
       live.facts.map((fact) => fact.id),
     )
     await this.#recorder.keep('statement', this.#latencies.ids)
+    await this.#recorder.put(facts)
     this.#before = now
   }
 
