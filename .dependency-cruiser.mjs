@@ -75,6 +75,18 @@ export default {
         to: { path: anyOf([folder]), dependencyTypesNot: ['type-only'] },
       },
     ]),
+    {
+      name: 'page-uses-server',
+      severity: 'error',
+      from: { path: '^packages/studio/page/' },
+      to: { path: '^packages/studio/server/' },
+    },
+    {
+      name: 'server-uses-page',
+      severity: 'error',
+      from: { path: '^packages/studio/server/' },
+      to: { path: '^packages/studio/page/' },
+    },
     ...inOrder(folders, source),
     {
       name: 'unknown-folder',

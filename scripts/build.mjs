@@ -3,7 +3,7 @@
 // time goes (docs/profiling.md).
 
 import { parseArgs } from 'node:util'
-import { buildNative, buildProfile, buildTypeScript } from './lib/build.mjs'
+import { buildNative, buildProfile, buildStudio, buildTypeScript } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
 import { runSteps } from './lib/steps.mjs'
 
@@ -16,6 +16,7 @@ await runSteps([
   ['build the native module', () => buildNative(values)],
   ...(values.profile ? [['build the native module with counters', showProfile]] : []),
   ['build the TypeScript', buildTypeScript],
+  ['build the studio', buildStudio],
 ])
 
 function showProfile() {

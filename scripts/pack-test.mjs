@@ -16,7 +16,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ciphersFolder, fillCiphers } from './lib/ciphers-packages.mjs'
-import { cliFolder, nativeFolder, packageFolder, root } from './lib/paths.mjs'
+import { cliFolder, nativeFolder, packageFolder, root, studioFolder } from './lib/paths.mjs'
 import { nativeFile, platformFolder, thisPlatform } from './lib/platforms.mjs'
 import { CommandFailed, capture, npm } from './lib/process.mjs'
 
@@ -25,6 +25,10 @@ const expectedFiles = /^(dist\/.+\.(js|mjs|d\.ts|d\.mts)|package\.json|README\.m
 
 /** The same for the command line. */
 const expectedCliFiles = /^(dist\/.+\.js|package\.json|README\.md|LICENSE)$/
+
+/** The same for the studio: its server, and the page as one script and one sheet. */
+const expectedStudioFiles =
+  /^(dist\/server\/.+\.(js|d\.ts)|dist\/page\/(index\.html|app\.(js|css)|icon\.svg|licenses\.txt)|package\.json|README\.md|LICENSE)$/
 
 /** Scripts that npm would run on the machine of somebody who installs the package. */
 const installScripts = ['preinstall', 'install', 'postinstall', 'prepare']
@@ -56,13 +60,29 @@ const subpaths = {
 /** What they need is not among the packages that npm finds offline. */
 const frameworks = ['react', 'vue', 'solid-js', '@tanstack']
 
+/** Opens a studio, and asks it for the page and, with the token, for the tables. */
+const studio = `
+  import { openStudio } from '@resqlite/studio'
+  const { url, close } = await openStudio({ file: 'notes.db' })
+  const { origin, hash } = new URL(url)
+  const page = await fetch(origin)
+  if (!(await page.text()).includes('app.js')) throw new Error('no page')
+  const headers = { authorization: 'Bearer ' + hash.slice(1), 'content-type': 'application/json' }
+  const asked = { sql: 'SELECT * FROM notes' }
+  const answer = await fetch(origin + '/api/query', { method: 'POST', headers, body: JSON.stringify(asked) })
+  const [[id, text]] = (await answer.json()).rows
+  console.log(JSON.stringify([{ id: Number(id.slice(1)), text: text.slice(1) }]))
+  await close()
+`
+
 const withKey = (source) => source.replace("open('notes.db')", "open('notes.db', { key: 'a passphrase' })")
 
 /** Packs, checks, installs and runs. Throws a CommandFailed that says what is wrong. */
 export function packTest() {
   inProject((project) => {
-    installIn(project, [packMain(project), packPlatform(project)])
+    installIn(project, [packMain(project), packPlatform(project), packStudio(project)])
     for (const [file, source] of Object.entries(programs)) runProgram(project, file, source)
+    runProgram(project, 'studio.mjs', studio)
     const refused = tryProgram(project, 'key.mjs', withKey(programs['program.mjs']))
     if (!refused.includes('npm install @resqlite/ciphers')) throw new CommandFailed(`a key gave: ${refused}`)
     console.log('key.mjs: refused, with advice')
@@ -124,6 +144,13 @@ function packMain(project) {
   const packed = pack(packageFolder, project)
   refuseUnexpected(packed, expectedFiles)
   checkManifest(packageFolder)
+  return packed.filename
+}
+
+function packStudio(project) {
+  const packed = pack(studioFolder, project)
+  refuseUnexpected(packed, expectedStudioFiles)
+  checkManifest(studioFolder)
   return packed.filename
 }
 

@@ -7,7 +7,7 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ciphersFolder, fillCiphers } from './lib/ciphers-packages.mjs'
-import { cliFolder, packageFolder } from './lib/paths.mjs'
+import { cliFolder, packageFolder, studioFolder } from './lib/paths.mjs'
 import { ciphersFile, nativeFile, platformFolder, platforms } from './lib/platforms.mjs'
 
 const [folder] = process.argv.slice(2)
@@ -38,6 +38,13 @@ cli.peerDependencies['@resqlite/studio'] = main.version
 writeManifest(cliFolder, cli)
 writeManifest(ciphersFolder, ciphers)
 writeManifest(packageFolder, main)
+
+const studio = readManifest(studioFolder)
+writeManifest(studioFolder, {
+  ...studio,
+  version: main.version,
+  peerDependencies: { [main.name]: main.version },
+})
 console.log(`${main.name} ${main.version} is ready for ${platforms.length} platforms`)
 
 function readManifest(at) {

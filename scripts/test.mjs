@@ -14,6 +14,7 @@ import { checkFigures } from './figures.mjs'
 import { checkGuarantees } from './guarantees.mjs'
 import {
   buildNative,
+  buildStudio,
   buildTestModule,
   buildTestProfile,
   buildTypeScript,
@@ -23,7 +24,7 @@ import {
 } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
 import { runLanes } from './lib/lanes.mjs'
-import { cliFolder, filesBelow, packageFolder, root, testProfile } from './lib/paths.mjs'
+import { cliFolder, filesBelow, packageFolder, root, studioFolder, testProfile } from './lib/paths.mjs'
 import { CommandFailed, cargo, run, runAsProgram, runTool } from './lib/process.mjs'
 import { checkLinks } from './links.mjs'
 import { packCliTest, packTest } from './pack-test.mjs'
@@ -56,7 +57,13 @@ const node = [
   step('install packages', () => install()),
   step('biome', () => runTool('@biomejs/biome', 'biome', ['check', '--error-on-warnings', '.'])),
   step('rooms of the TypeScript', () =>
-    runTool('dependency-cruiser', 'depcruise', ['packages/resqlite/src', 'packages/cli/src', 'scripts']),
+    runTool('dependency-cruiser', 'depcruise', [
+      'packages/resqlite/src',
+      'packages/cli/src',
+      'packages/studio/server',
+      'packages/studio/page',
+      'scripts',
+    ]),
   ),
   step('guarantees', checkGuarantees),
   step('links between the documents', checkLinks),
@@ -64,7 +71,9 @@ const node = [
   step('docs/api.md', checkApiDocs),
   step('experiments', () => checkExperiments()),
   step('TypeScript', buildTypeScript),
+  step('studio', buildStudio),
   step('types of the tests', compileTests),
+  step('types of the page', () => tsc('packages/studio/page')),
   step('types of the native module', () => tsc('scripts/declarations'), 'native module'),
   step('node tests', nodeTests, 'native module with counters'),
   step('packed package', packTest),
@@ -124,6 +133,7 @@ function nodeTests() {
   const files = [
     ...filesBelow(builtTests, /\.test\.[cm]?js$/),
     ...filesBelow(join(cliFolder, 'test'), /\.test\.mjs$/),
+    ...filesBelow(join(studioFolder, 'test'), /\.test\.mjs$/),
     ...filesBelow(join(root, 'examples'), /\.test\.js$/),
     ...filesBelow(join(root, 'scripts', 'test'), /\.test\.mjs$/),
     ...filesBelow(join(root, 'bench', 'test', 'pure'), /\.test\.mjs$/),

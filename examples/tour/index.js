@@ -1,7 +1,9 @@
 // The tour: what resqlite does, on a real file with real data, while a timer watches the event loop.
 //
 //   npm start
+//   npm start -- --studio    and then stays, with a studio in which to look at it
 
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -59,8 +61,19 @@ async function visit(path, rows) {
     const lines = []
     for (const step of tour) lines.push(await measured(step, { db, rows, watched }, meter))
     report(lines, await watched.counted())
+    if (process.argv.includes('--studio')) await stay(db, rows)
+    else console.log(`\nTo look into the same data, live: ${bold('npm start -- --studio')}`)
     await watched.stop()
   } finally {
     await db.close()
   }
+}
+
+/** Leaves the thousand live queries open, and lets people look at them until they have seen enough. */
+async function stay(db, rows) {
+  const { openTourStudio } = await import('./studio.js')
+  const { url, close } = await openTourStudio(db, rows)
+  console.log(`\nThe studio, while three writers go on: ${bold(url)}\n${faint('Ctrl+C ends it.')}`)
+  await once(process, 'SIGINT')
+  await close()
 }

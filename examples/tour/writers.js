@@ -1,10 +1,14 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
 /** Changes many rows that hardly anybody watches, one commit after the other, until it is told to stop. */
 export class Writers {
   #stopped = false
+  #pause
   #work
 
-  /** `rows` are the cities that may change. */
-  constructor(db, rows) {
+  /** `rows` are the cities that may change; `pause` is how long each writer rests between two writes, in ms. */
+  constructor(db, rows, pause = 0) {
+    this.#pause = pause
     const some = picker(rows)
     const grow = 'UPDATE cities SET population = population + 1 WHERE id = ?'
     const move = 'UPDATE cities SET latitude = latitude + 0.0001 WHERE id = ?'
@@ -21,7 +25,10 @@ export class Writers {
 
   async #write(db, sql, some) {
     let count = 0
-    for (; !this.#stopped; count++) await db.execute(sql, [some()])
+    for (; !this.#stopped; count++) {
+      await db.execute(sql, [some()])
+      if (this.#pause > 0) await wait(this.#pause)
+    }
     return count
   }
 }

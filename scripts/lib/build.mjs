@@ -11,7 +11,7 @@ import {
 import { basename, join } from 'node:path'
 import { ciphersTarget } from './ciphers.mjs'
 import { declarations } from './declarations.mjs'
-import { cliFolder, nativeFolder, packageFolder, profileFolder, testProfile } from './paths.mjs'
+import { cliFolder, nativeFolder, packageFolder, profileFolder, studioFolder, testProfile } from './paths.mjs'
 import { ciphersFile, nativeFile, platformOfTarget } from './platforms.mjs'
 import { capture, npm, requireCargo } from './process.mjs'
 
@@ -116,6 +116,11 @@ function placeNative(library, definitions, target = hostTarget()) {
 /** Compiles the TypeScript of each package into its folder `dist`. */
 export function buildTypeScript() {
   for (const folder of [packageFolder, cliFolder]) npm(['run', 'build', '--silent'], { cwd: folder })
+}
+
+/** Builds the studio into packages/studio/dist: its server, and the page with the libraries that it uses. */
+export function buildStudio() {
+  npm(['run', 'build', '--silent'], { cwd: studioFolder })
 }
 
 /** Compiles the crate and gives back the path of the shared library. */

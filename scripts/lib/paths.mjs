@@ -12,6 +12,9 @@ export const packageFolder = join(root, 'packages', 'resqlite')
 /** The npm package of the command line. */
 export const cliFolder = join(root, 'packages', 'cli')
 
+/** The npm package of the studio. */
+export const studioFolder = join(root, 'packages', 'studio')
+
 /** Where the native module and its generated declarations are put. */
 export const nativeFolder = join(packageFolder, 'native')
 

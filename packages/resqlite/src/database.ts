@@ -17,6 +17,7 @@ import type {
   CommitOptions,
   LiveIterator,
   LiveQuery,
+  LiveQueryInUse,
   StreamExplanation,
   StreamOptions,
   StreamRows,
@@ -52,6 +53,7 @@ import { keyMessage, runRekey } from './encryption'
 import { Executor } from './executor'
 import { LiveQueryObject } from './live/live-query'
 import { planStream } from './live/stream-plan'
+import { liveQueriesOf } from './live-list'
 import { type Call, run, startExplainStream } from './requests'
 import { runSnapshot, type Snapshot } from './snapshot'
 import { traced } from './tracing'
@@ -305,6 +307,19 @@ export class Database extends Executor implements AsyncDisposable {
     const { sql, params, options } = statementOf(first, second, third)
     const pending = startExplainStream(this.#handle.usable(), sql, params, options as AbortOptions)
     return unwrap(await pending.promise, sql)
+  }
+
+  /**
+   * Lists the live queries in use: of all `Database` objects of this thread that share the engine. Those of other threads are
+   * only counted, in {@link Diagnostics}. Use it to find the ones that re-run more often than they should.
+   *
+   * ```ts
+   * const busiest = db.liveQueries().sort((a, b) => b.stats.totalMicros - a.stats.totalMicros)[0]
+   * if (busiest) console.log(busiest.sql, busiest.stats, await busiest.explain())
+   * ```
+   */
+  liveQueries(): LiveQueryInUse[] {
+    return liveQueriesOf(this.#handle.usable())
   }
 
   /**

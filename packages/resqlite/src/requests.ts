@@ -93,11 +93,28 @@ export function startExplainStream(
   if (options !== undefined) checkOptions('explainStream', options)
   const signal = options?.signal
   throwIfAborted(signal)
-  const { channel, flags, id } = target
-  const { EXPLAIN_STREAM } = Op
-  const pending = channel.statement(EXPLAIN_STREAM, flags, id, sql, writeParams, params, Answer.REPLY, false)
+  const pending = explainStream(target, sql, writeParams, params)
+  const { channel } = target
   if (signal !== undefined) abandonOnAbort(channel, signal, pending)
   return pending
+}
+
+/** Asks the same with parameters that are encoded already, as a string of one character per byte. */
+export function startExplainEncoded(target: Target, sql: string, params: string): Pending {
+  return explainStream(target, sql, writeEncoded, params)
+}
+
+function writeEncoded(writer: FrameWriter, params: unknown): void {
+  writer.raw(Buffer.from(params as string, 'latin1'))
+}
+
+function explainStream(
+  { channel, flags, id }: Target,
+  sql: string,
+  write: (writer: FrameWriter, params: unknown) => void,
+  params: unknown,
+): Pending {
+  return channel.statement(Op.EXPLAIN_STREAM, flags, id, sql, write, params, Answer.REPLY, false)
 }
 
 /** Cancels a write when the signal fires. Its reply says whether the write was undone. */

@@ -350,6 +350,24 @@ export interface StreamExplanation {
   whyRerun: string | null
 }
 
+/** A live query that is in use, as {@link Database.liveQueries} lists it. What it tells is as of the moment when it is read. */
+export interface LiveQueryInUse {
+  /** A number that no other live query of this thread has. */
+  readonly id: number
+  /** The SQL texts of its queries. */
+  readonly sql: readonly string[]
+  /** The names of the results, in the same order; undefined if there is one without a name. */
+  readonly names: readonly string[] | undefined
+  /** As in {@link LiveQuery.stats}. */
+  readonly stats: StreamStats
+  /** The latest emission; undefined before the first. */
+  readonly emission: Emission | undefined
+  /** Why the queries fail at present; undefined if they do not. */
+  readonly error: CodedError | undefined
+  /** Explains each of its queries, with its parameters: see {@link Database.explainStream}. */
+  explain(): Promise<StreamExplanation[]>
+}
+
 /**
  * A query whose result is kept up to date. It runs only while it has subscribers: through {@link LiveQuery.subscribe},
  * iteration, or {@link LiveQuery.changes}. Live queries with the same SQL and parameters on one `Database` share one native

@@ -37,8 +37,14 @@ const NO_RESULTS: readonly MutableResult[] = []
 /** The version that was given last. All live queries draw from it, so no two values have the same. */
 let lastVersion = 0
 
-/** The live queries in use of each database, by the keys of their plans. */
-const inUse = new WeakMap<DatabaseHandle, Map<string, SharedQuery>>()
+/** The live queries in use of each database that has any, by the keys of their plans. */
+const inUse = new Map<DatabaseHandle, Map<string, SharedQuery>>()
+
+/** Returns the live queries in use of all databases of this realm that share an engine, the oldest of each first. */
+export function sharedQueriesOf(engine: number): SharedQuery[] {
+  const handles = [...inUse].filter(([handle]) => handle.engine === engine)
+  return handles.flatMap(([, queries]) => [...queries.values()])
+}
 
 /**
  * A native live query, shared by all objects that `stream` returned for the same plan on one database. It ends when it has
@@ -68,17 +74,24 @@ export class SharedQuery extends LiveRequest implements Closeable {
     this.#others = plan.queries.length === 1 ? NO_RESULTS : plan.queries.slice(1).map(emptyResult)
   }
 
-  /** Returns the live query of a plan, a new one if it is not in use. The caller must join it. */
-  static of(handle: DatabaseHandle, plan: StreamPlan): SharedQuery {
-    const queries = queriesOf(handle.usable())
-    return queries.get(plan.key) ?? SharedQuery.#open(handle, plan, queries)
+  get handle(): DatabaseHandle {
+    return this.#handle
   }
 
-  static #open(handle: DatabaseHandle, plan: StreamPlan, queries: Map<string, SharedQuery>): SharedQuery {
+  get plan(): StreamPlan {
+    return this.#plan
+  }
+
+  /** Returns the live query of a plan, a new one if it is not in use. The caller must join it. */
+  static of(handle: DatabaseHandle, plan: StreamPlan): SharedQuery {
+    return inUse.get(handle.usable())?.get(plan.key) ?? SharedQuery.#open(handle, plan)
+  }
+
+  static #open(handle: DatabaseHandle, plan: StreamPlan): SharedQuery {
     const query = new SharedQuery(handle, plan)
     const { channel, flags, id } = handle
     channel.stream(flags & INTEGERS_MASK, id, openingFill(channel, plan), query)
-    queries.set(plan.key, query)
+    queriesOf(handle).set(plan.key, query)
     handle.add(query)
     return query
   }
@@ -181,7 +194,9 @@ export class SharedQuery extends LiveRequest implements Closeable {
     void this.stats // reads the counters a last time
     this.#isOver = true
     this.#handle.channel.unsubscribe(this)
-    queriesOf(this.#handle).delete(this.#plan.key)
+    const queries = queriesOf(this.#handle)
+    queries.delete(this.#plan.key)
+    if (queries.size === 0) inUse.delete(this.#handle)
     this.#handle.remove(this)
   }
 }

@@ -1,0 +1,58 @@
+import { count } from '../format.ts'
+import type { Tick } from '../types.ts'
+
+/** Samples that are added up: those of about ten seconds. */
+const RECENT = 20
+
+/** Which tables the commits of the last seconds changed, and how. Those of other processes are only counted. */
+export function ChangedTables({ ticks }: { ticks: readonly Tick[] }) {
+  const recent = ticks.slice(-RECENT)
+  const tables = totals(recent)
+  const external = recent.reduce((sum, tick) => sum + tick.external, 0)
+  return (
+    <figure class="plot">
+      <figcaption>
+        <strong>Rows changed, of late</strong>
+      </figcaption>
+      {tables.length === 0 && <p class="faint pad">No row has changed in the last ten seconds.</p>}
+      {tables.length > 0 && (
+        <table class="list">
+          <thead>
+            <tr>
+              <th>Table</th>
+              <th class="n">Inserted</th>
+              <th class="n">Updated</th>
+              <th class="n">Deleted</th>
+            </tr>
+          </thead>
+          <tbody>
+            {tables.map(([table, changed]) => (
+              <tr key={table}>
+                <td>{table}</td>
+                {changed.map((number, i) => (
+                  <td key={['inserted', 'updated', 'deleted'][i]} class={`n ${number === 0 ? 'faint' : ''}`}>
+                    {count(number)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {external > 0 && <p class="faint pad">{count(external)} commits were made by other processes.</p>}
+    </figure>
+  )
+}
+
+function totals(ticks: readonly Tick[]): [table: string, changed: readonly number[]][] {
+  const sums = new Map<string, number[]>()
+  for (const [table, changed] of ticks.flatMap((tick) => tick.tables)) {
+    const before = sums.get(table) ?? [0, 0, 0]
+    sums.set(
+      table,
+      before.map((number, i) => number + (changed[i] ?? 0)),
+    )
+  }
+  const total = (changed: readonly number[]) => changed.reduce((sum, number) => sum + number, 0)
+  return [...sums].sort(([, a], [, b]) => total(b) - total(a)).slice(0, 6)
+}

@@ -1,0 +1,237 @@
+import { ask, live, type Problem, problemOf } from '../api.ts'
+import type { Cell } from '../cells.ts'
+import type { Table } from '../types.ts'
+import { follow } from '../use-live.ts'
+
+/** A row as it is sent: `k0`… are the key, `c0`… the columns. */
+export type Row = Readonly<Record<string, Cell>>
+
+/** Rows of a window: as many as the server sends. */
+const WINDOW = 300
+/** How many rows before those that are seen a new window begins. */
+const BEFORE = 110
+/** A new window is asked for when fewer rows than this are left beside those that are seen. */
+const MARGIN = 40
+/** A scroll bar has no more places than this. Of more rows, it leads to about the right one. */
+const MOST_SLOTS = 100_000
+
+/**
+ * The rows of a table of any size, by slots: the places of a scroll bar.
+ *
+ * It has a window of rows that follow each other, live. Nearby it moves by keys: a new window begins at a row of the old one. Far
+ * away it asks for the key at that place. So slots of rows are exact within a window, and estimates between windows; at both
+ * ends the slots are shifted so that the first row is in the first, and the last in the last.
+ */
+export class RowWindow {
+  /** The number of slots. */
+  slots = 0
+  /** The number of rows; undefined if it is not known. */
+  total: number | undefined
+  isExact = false
+  /** The slot of the first row. */
+  start = 0
+  rows: readonly Row[] | undefined
+  problem: Problem | undefined
+  isStale = false
+  /** When cells changed last, by row and column. */
+  readonly lit = new Map<string, number>()
+  readonly #table: Table
+  readonly #filter: string
+  readonly #changed: () => void
+  readonly #shifted: (slots: number) => void
+  #stop = () => {}
+  #closed = false
+  #isMoving = false
+  #seen: readonly [first: number, last: number] = [0, 0]
+  #isAtEnd = false
+
+  /** `shifted` is called when what is seen has got other slots. */
+  constructor(table: Table, filter: string, changed: () => void, shifted: (slots: number) => void) {
+    this.#table = table
+    this.#filter = filter
+    this.#changed = changed
+    this.#shifted = shifted
+    void this.#begin()
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#stop()
+  }
+
+  rowAt(slot: number): Row | undefined {
+    return this.rows?.[slot - this.start]
+  }
+
+  /** The name of a row among all rows: its key. */
+  keyOf(row: Row): Cell[] {
+    return this.#table.key.map((_, i) => row[`k${i}`] ?? null)
+  }
+
+  /** Tells which slots are seen. */
+  show(first: number, last: number): void {
+    this.#seen = [first, last]
+    void this.#move()
+  }
+
+  /** Counts again, after commits. */
+  async recount(): Promise<void> {
+    try {
+      const { rows, exact } = await ask<{ rows: number | null; exact: boolean }>('count', this.#part)
+      this.total = rows ?? undefined
+      this.isExact = exact
+      this.#fit()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  get #part() {
+    return { schema: this.#table.schema, table: this.#table.name, filter: this.#filter }
+  }
+
+  async #begin(): Promise<void> {
+    await this.recount()
+    if (this.problem === undefined) await this.#open(null, 0)
+  }
+
+  /** Asks for another window if too little of this one is left. One at a time; what is seen then counts. */
+  async #move(): Promise<void> {
+    if (this.#isMoving || this.rows === undefined || this.#table.key.length === 0 || this.#closed) return
+    this.#isMoving = true
+    try {
+      while (!this.#closed && (await this.#step())) {}
+    } catch (error) {
+      this.#fail(error)
+    } finally {
+      this.#isMoving = false
+    }
+  }
+
+  async #step(): Promise<boolean> {
+    const rows = this.rows as readonly Row[]
+    const [first, last] = this.#seen
+    const end = this.start + rows.length
+    const lacksBefore = this.start > 0 && first < this.start + MARGIN
+    const lacksBehind = !this.#isAtEnd && last > end - MARGIN
+    if (!lacksBefore && !lacksBehind) return false
+    if (last < this.start || first >= end) await this.#jump(first, last)
+    else if (lacksBehind) {
+      const at = Math.max(0, Math.min(first, end - 1) - this.start - BEFORE)
+      if (at === 0) return false
+      await this.#open(this.keyOf(rows[at] as Row), this.start + at)
+    } else {
+      const slot = Math.max(first, this.start)
+      const key = this.keyOf(rows[slot - this.start] as Row)
+      const { from, before } = await this.#seek({ key }, BEFORE + MARGIN)
+      await this.#open(from, before < BEFORE + MARGIN ? 0 : slot - before, slot - before)
+    }
+    return true
+  }
+
+  /** To a place that no row of the window is near. */
+  async #jump(first: number, last: number): Promise<void> {
+    if (first < BEFORE) return await this.#open(null, 0)
+    const isEnd = last >= this.slots - 1
+    const place = isEnd ? 1 : first / Math.max(1, this.slots - (last - first))
+    const { from, before } = await this.#seek({ place }, isEnd ? WINDOW - 20 : BEFORE)
+    await this.#open(from, Math.max(0, (isEnd ? this.slots - 1 : first) - before))
+  }
+
+  #seek(target: object, back: number): Promise<{ from: Cell[] | null; before: number }> {
+    return ask('seek', { ...this.#part, ...target, back })
+  }
+
+  /** Follows the window that begins at a key, and takes its slot once it is there. `estimate`: the slot that it had so far. */
+  async #open(from: Cell[] | null, start: number, estimate = start): Promise<void> {
+    const query = live<Row>('rows', [['window', JSON.stringify({ ...this.#part, from })]])
+    const stopOld = this.#stop
+    await new Promise<void>((resolve) => {
+      let isFirst = true
+      const stop = follow(query, () => {
+        const { current, state, error } = query
+        this.isStale = state === 'stale'
+        if (error !== undefined) this.problem = { message: messageOf(error.code), code: error.code }
+        else if (current !== undefined) this.problem = undefined
+        if (current !== undefined && isFirst) {
+          isFirst = false
+          stopOld()
+          this.start = start
+          this.#take(current, false)
+          if (start !== estimate) this.#shifted(start - estimate)
+          resolve()
+        } else if (current !== undefined && current !== this.rows) this.#take(current, true)
+        else if (error !== undefined) resolve()
+        this.#changed()
+      })
+      this.#stop = stop
+      if (this.#closed) {
+        stop()
+        resolve()
+      }
+    })
+  }
+
+  #take(rows: readonly Row[], isChange: boolean): void {
+    if (isChange) this.#light(this.rows ?? [], rows)
+    this.rows = rows
+    this.#isAtEnd = rows.length < WINDOW
+    this.#fit()
+  }
+
+  /** Finds out which cells differ. A row that was not changed is the same object as before. */
+  #light(before: readonly Row[], after: readonly Row[]): void {
+    const now = performance.now()
+    for (const [name, at] of this.lit) if (now - at > 2000) this.lit.delete(name)
+    const known = new Map(before.map((row) => [this.nameOf(row), row]))
+    const last = before.at(-1)
+    for (const [index, row] of after.entries()) {
+      const old = known.get(this.nameOf(row))
+      if (old === row) continue
+      // A row that has come into the window from behind, because another one has left it, is not new.
+      if (old === undefined && before.length >= WINDOW && index >= after.indexOf(last as Row)) continue
+      for (const column of Object.keys(row)) {
+        if (old?.[column] !== row[column] || old === undefined)
+          this.lit.set(`${this.nameOf(row)} ${column}`, now)
+      }
+    }
+  }
+
+  nameOf(row: Row): string {
+    return this.#table.key.length === 0 ? String(row.k0) : JSON.stringify(this.keyOf(row))
+  }
+
+  /** Makes slots and window agree. */
+  #fit(): void {
+    const rows = this.rows?.length ?? 0
+    const end = this.start + rows
+    const wanted = Math.min(MOST_SLOTS, Math.max(this.total ?? MOST_SLOTS, 0))
+    if (this.#table.key.length === 0) this.slots = rows
+    else if (this.rows === undefined) this.slots = wanted
+    else if (this.#isAtEnd && this.start === 0) this.slots = end
+    else if (this.#isAtEnd) {
+      this.slots = Math.max(wanted, rows)
+      this.#shiftTo(this.slots - rows)
+    } else {
+      this.slots = Math.max(wanted, this.slots, rows + 1)
+      if (end >= this.slots) this.#shiftTo(Math.max(0, this.slots - rows - WINDOW))
+    }
+    this.#changed()
+  }
+
+  #shiftTo(start: number): void {
+    const by = start - this.start
+    if (by === 0) return
+    this.start = start
+    this.#shifted(by)
+  }
+
+  #fail(error: unknown): void {
+    this.problem = problemOf(error)
+    this.#changed()
+  }
+}
+
+function messageOf(code: string): string {
+  return code === 'RESQLITE_CLOSED' ? 'The database was closed.' : `The rows cannot be read (${code}).`
+}

@@ -1,0 +1,51 @@
+/** Bounds of the studio. Sizes are in bytes, times in milliseconds, unless the name says otherwise. */
+
+/** Largest body of a request. */
+export const BODY_BYTES = 4 * 1024 * 1024
+
+/** Rows of a table that a page watches at a time. */
+export const WINDOW_ROWS = 300
+
+/** Rows that are shown of what has no key: views, virtual tables. */
+export const KEYLESS_ROWS = 1_000
+
+/** Characters of a text, and bytes of a BLOB, that a cell of a grid shows. */
+export const CELL_TEXT = 200
+export const CELL_BLOB = 24
+
+/** Most characters of one whole value that is sent to be read or edited. */
+export const VALUE_TEXT = 1_000_000
+
+/** Rows, bytes and time of a statement of the editor. */
+export const RESULT_ROWS = 5_000
+export const RESULT_BYTES = 16 * 1024 * 1024
+export const STATEMENT_TIME = 10_000
+
+/** How long rows are counted before the number is estimated. */
+export const COUNT_TIME = 400
+
+/** How long the keys of a table without rowids are read to find out where they are. */
+export const DIRECTORY_TIME = 400
+/** Every so many keys one is remembered. */
+export const DIRECTORY_STRIDE = 1_000
+/** How long a directory is used. */
+export const DIRECTORY_AGE = 30_000
+
+/** Statements of one batch of edits. */
+export const BATCH_EDITS = 2_000
+
+/** Time between two samples. */
+export const TICK = 500
+/** Samples that are kept: five minutes. */
+export const TICKS = 600
+/** How long samples are taken after the last page has left. */
+export const LINGER = 60_000
+
+/** Live queries that are listed: those with most re-runs. */
+export const LISTED_QUERIES = 500
+/** Live queries whose counters are read for each sample, besides those that are listed. */
+export const EXAMINED_QUERIES = 1_500
+/** Texts of statements whose times are kept. */
+export const KNOWN_STATEMENTS = 300
+/** Characters of a text of SQL that is listed. */
+export const LISTED_SQL = 4_000

@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Database } from 'resqlite'
+import { createStudio } from './studio.js'
+
+/** Options of {@link openStudio}. */
+export interface OpenStudioOptions {
+  /** The database file. It must exist. */
+  file: string
+  /** The port, on 127.0.0.1. Default: a free one. */
+  port?: number | undefined
+  /** Whether pages may change data. Default: `false`; the file is then opened read-only. */
+  write?: boolean | undefined
+}
+
+/** A studio that runs. */
+export interface OpenedStudio {
+  /** The address to open, with the token. Whoever knows it can read the database. */
+  readonly url: string
+  /** Ends the studio and closes the database. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens a database file and serves a studio for it, to this machine only.
+ *
+ * ```ts
+ * const { url, close } = await openStudio({ file: 'app.db' })
+ * ```
+ */
+export async function openStudio(options: OpenStudioOptions): Promise<OpenedStudio> {
+  const { file, port = 0, write = false } = options
+  const db = await Database.open(file, write ? { fileMustExist: true } : { readOnly: true })
+  const studio = createStudio(db, { write })
+  const server = createServer(studio)
+  try {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+  const address = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${address.port}/#${studio.token}`,
+    async close() {
+      // The database first: that ends what pages watch, so that the server has nothing to wait for.
+      await Promise.all([studio.close(), db.close()])
+      server.closeIdleConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

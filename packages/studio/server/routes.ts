@@ -1,0 +1,94 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Database } from 'resqlite'
+import { sendSSE } from 'resqlite/sse'
+import { findTable, readCatalog } from './catalog.js'
+import { commitEdits } from './edits.js'
+import { countRows, keyFrom, type Part, readValue, seek, windowKey, windowQuery } from './grid.js'
+import { HttpError } from './http-error.js'
+import { WINDOW_ROWS } from './limits.js'
+import { explainStatement, runStatement } from './statements.js'
+import type { Watch } from './watch.js'
+import { parsed, readObject, sendJson } from './wire.js'
+
+/** What the routes work on. */
+export interface Place {
+  readonly db: Database
+  readonly write: boolean
+  readonly watch: Watch
+}
+
+type Answer = (place: Place, request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void>
+
+/** A route that answers the JSON of a body with JSON. The signal fires when the page does not wait any more. */
+type Asked = (place: Place, body: Record<string, unknown>, signal: AbortSignal) => Promise<unknown>
+
+const posts: Record<string, Asked> = {
+  '/api/catalog': ({ db }) => readCatalog(db),
+  '/api/count': async ({ db }, body) => await countRows(db, await partOf(db, body)),
+  '/api/seek': async ({ db }, body) => {
+    const part = await partOf(db, body)
+    const target =
+      body.key === undefined ? { place: share(body.place) } : { key: keyFrom(part.table, body.key) }
+    return await seek(db, part, target, integer(body.back, 0, WINDOW_ROWS))
+  },
+  '/api/value': async ({ db }, body) => {
+    const table = await findTable(db, body.schema, body.table)
+    return { cell: await readValue(db, table, keyFrom(table, body.key), body.column) }
+  },
+  '/api/query': ({ db, write }, body, signal) => runStatement(db, text(body.sql), write, signal),
+  '/api/describe': ({ db }, body) => db.describe(text(body.sql)),
+  '/api/explain': ({ db }, body) => explainStatement(db, text(body.sql)),
+  '/api/edits': async ({ db, write }, body) => {
+    if (!write) throw new HttpError(403, 'the studio is read-only')
+    return await commitEdits(db, body.edits)
+  },
+}
+
+const gets: Record<string, Answer> = {
+  '/live/rows': async ({ db }, _, response, { searchParams }) => {
+    const asked = parsed(searchParams.get('window') ?? '')
+    const part = await partOf(db, asked)
+    const from = asked.from === null ? undefined : keyFrom(part.table, asked.from)
+    const key = windowKey(part.table)
+    await sendSSE(db.stream(windowQuery(part, from)), response, { key })
+  },
+  '/live/facts': async ({ watch }, _, response, { searchParams }) => {
+    const { facts, leave } = await watch.enter(searchParams.getAll('kind'))
+    await sendSSE(facts, response, { key: ['kind', 'id'] }).finally(leave)
+  },
+}
+
+/** Returns what answers a request; undefined if there is nothing at its path. */
+export function routeOf(method: string | undefined, path: string): Answer | undefined {
+  if (method === 'GET' && Object.hasOwn(gets, path)) return gets[path]
+  const asked = method === 'POST' && Object.hasOwn(posts, path) ? posts[path] : undefined
+  return (
+    asked &&
+    (async (place, request, response) => {
+      const left = new AbortController()
+      response.once('close', () => left.abort())
+      const answer = await asked(place, await readObject(request), left.signal)
+      if (!response.destroyed) sendJson(response, 200, answer)
+    })
+  )
+}
+
+async function partOf(db: Database, { schema, table, filter }: Record<string, unknown>): Promise<Part> {
+  return { table: await findTable(db, schema, table), filter: filter === undefined ? '' : text(filter) }
+}
+
+function text(value: unknown): string {
+  if (typeof value === 'string') return value
+  throw new HttpError(400, 'a text is missing')
+}
+
+function integer(value: unknown, least: number, most: number): number {
+  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most)
+    return value as number
+  throw new HttpError(400, `a number from ${least} to ${most} is missing`)
+}
+
+function share(value: unknown): number {
+  if (typeof value === 'number' && value >= 0 && value <= 1) return value
+  throw new HttpError(400, 'a number from 0 to 1 is missing')
+}
