@@ -95,9 +95,9 @@ function whatIsWrong(text) {
   return names.has(quoted ?? word) ? undefined : `${file} has no test named "${quoted ?? word}"`
 }
 
-/** The functions of a file that carry `#[test]` and not `#[ignore]`. */
+/** The functions of a file that carry `#[test]` and not `#[ignore]`, and those that a macro of the file makes tests of. */
 function rustTests(file) {
-  const names = new Set()
+  const names = new Set(testsOfMacros(source(file)))
   let attributes = ''
   for (const line of source(file).split(/\n\s*/)) {
     const [, name] = /^(?:async )?fn (\w+)/.exec(line) ?? []
@@ -106,6 +106,14 @@ function rustTests(file) {
     else if (!line.startsWith('//')) attributes = ''
   }
   return names
+}
+
+/** The names, each in a line of its own, that a macro with a test in it lists. */
+function testsOfMacros(text) {
+  const macros = [...text.matchAll(/^macro_rules! .*?^}/gms)].map(([macro]) => macro)
+  return macros
+    .filter((macro) => macro.includes('::test'))
+    .flatMap((macro) => [...macro.matchAll(/^\s+([a-z]\w+),$/gm)].map(([, name]) => name))
 }
 
 /** What `test` and `it` are called with, as it is written in the source: a template keeps its `${…}`. */

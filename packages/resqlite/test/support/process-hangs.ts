@@ -388,31 +388,31 @@ function threads(): string[] {
   return all.filter((name) => name.startsWith('resqlite-'))
 }
 
-/** The classes of the objects that calls create while they are under way, with their modules. */
-const inside: Record<string, string> = {
-  Pending: 'channel/pending',
-  DatabaseHandle: 'channel/database-handle',
-  Cursor: 'cursor',
-  TransactionScope: 'transaction-scope',
-  SharedQuery: 'live/shared-query',
-  LiveQueryObject: 'live/live-query',
-  IteratorSubscriber: 'live/iterator-subscriber',
-  Iteration: 'core/iteration',
+/** The classes of the objects that calls create while they are under way, with their modules and those of subclasses. */
+const inside: Record<string, readonly [string, ...string[]]> = {
+  Pending: ['channel/pending'],
+  DatabaseHandle: ['channel/database-handle'],
+  Cursor: ['cursor'],
+  TransactionScope: ['transaction-scope'],
+  SharedQuery: ['live/shared-query'],
+  LiveQueryObject: ['live/live-query'],
+  IteratorSubscriber: ['live/iterator-subscriber'],
+  Iteration: ['core/iteration', 'change-feed'],
 }
 
 /** Reports how many objects of these classes are left, if the runtime can count them. */
 function leftObjects(): string[] {
   const { queryObjects } = v8 as { queryObjects?: (type: unknown) => number }
   if (queryObjects === undefined) return []
-  return Object.entries(inside).flatMap(([name, file]) => {
-    const exported = require(join(insidePackage, file))
-    const count = queryObjects(exported[name]) - subclasses(exported, name)
+  return Object.entries(inside).flatMap(([name, files]) => {
+    const modules = files.map((file) => require(join(insidePackage, file)))
+    const type = modules[0][name]
+    const count = modules.reduce((left, exported) => left - subclasses(exported, type), queryObjects(type))
     return count > 0 ? [`${count} ${name}`] : []
   })
 }
 
 /** The subclasses that a module exports of a class. Their prototypes count as objects of the class. */
-function subclasses(exported: Record<string, { prototype?: unknown }>, name: string): number {
-  const parent = exported[name] as new () => unknown
+function subclasses(exported: Record<string, { prototype?: unknown }>, parent: new () => unknown): number {
   return Object.values(exported).filter(({ prototype }) => prototype instanceof parent).length
 }
