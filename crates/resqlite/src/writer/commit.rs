@@ -25,6 +25,8 @@ impl Writer {
         self.recorder.begin(&self.commits);
         self.schema_touched = false;
         self.statistics_touched = false;
+        // What a transaction before had may not have reached the gate.
+        self.carried.clear();
         let timer = profile::start();
         let begun = self.take_write_lock().and_then(|()| self.refuse_strangers());
         profile::writer_begin(timer);

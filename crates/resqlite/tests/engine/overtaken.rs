@@ -200,6 +200,31 @@ fn the_gate_is_told_which_writes_with_tags_an_entry_carries() {
     assert_eq!(said.try_iter().collect::<Vec<_>>(), expected);
 }
 
+#[test]
+fn the_gate_is_not_told_of_a_write_that_an_earlier_transaction_had() {
+    let fixture = Fixture::new(
+        "CREATE TABLE t(a UNIQUE, b);
+         CREATE TABLE child(a REFERENCES t(a) DEFERRABLE INITIALLY DEFERRED)",
+    );
+    let said = gate(&fixture.db, Vec::new(), None);
+    let statements = [
+        ("INSERT INTO child VALUES (7)", false),
+        ("UPDATE t SET b = 1", true),
+    ];
+    for (sql, works) in statements {
+        let mut tagged = write(sql, false);
+        tagged.tag = NonZeroU64::new(1);
+        assert_eq!(outcome(fixture.db.engine(), tagged).is_ok(), works, "{sql}");
+        let body = async |tx: &resqlite::Transaction| tx.execute("DELETE FROM t", ()).await;
+        block_on(fixture.db.transaction(body)).unwrap();
+        let body = async |tx: &resqlite::Transaction| tx.execute("INSERT INTO t VALUES (1, 0)", ()).await;
+        block_on(fixture.db.transaction(body)).unwrap();
+        block_on(fixture.db.execute("DELETE FROM t", ())).unwrap();
+    }
+    let carries = said.try_iter().filter(|said| matches!(said, Said::Carries(_)));
+    assert_eq!(carries.collect::<Vec<_>>(), []);
+}
+
 fn outcome(engine: &Arc<Engine>, write: resqlite::Write) -> Result<(), Error> {
     asked(engine, write).recv().unwrap()
 }
