@@ -24,7 +24,8 @@ pub enum Error {
     NoQuorum(String),
     /// Whether the write has happened is not known: read before you write again.
     OutcomeUnknown(String),
-    /// The write has happened, at this position; its answer was lost with the node that ran it.
+    /// The write has happened, at this position. Its answer was lost with the node that ran it, or this node has stopped before
+    /// it had the write.
     AnswerLost {
         /// Where it stands in the log.
         position: u64,
@@ -72,7 +73,8 @@ impl fmt::Display for Error {
             | Self::File(message) => f.write_str(message),
             Self::AnswerLost { position } => write!(
                 f,
-                "the write was committed at position {position}, and the node that ran it was lost before it could answer"
+                "the write was committed at position {position}; its answer was lost, or this node has stopped before it had the \
+                 write"
             ),
             Self::Log(error) => error.fmt(f),
             Self::Closed => f.write_str("the cluster is closed"),

@@ -32,7 +32,9 @@ impl Node {
             let Some((position, results)) = self.write_once(&op).await? else {
                 continue;
             };
-            self.reach(position).await?;
+            // It has happened, though this node has stopped before it had it.
+            let reached = self.reach(position).await;
+            reached.map_err(|_| Error::AnswerLost { position })?;
             return Ok(results
                 .into_iter()
                 .map(|result| result.unpack(position))

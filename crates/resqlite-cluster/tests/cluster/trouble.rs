@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pollster::block_on;
-use resqlite_cluster::Role;
+use resqlite_cluster::{Error, Log, Role};
 
 use crate::support::{World, assert_equal};
 
@@ -75,5 +75,28 @@ fn what_the_log_has_and_the_file_has_not_is_applied_at_the_next_start() {
     let one = world.open_with("a", hurry).unwrap();
     assert_eq!(one.integers("SELECT a FROM t"), [1]);
     one.run("INSERT INTO t VALUES (2)");
+    assert_eq!(one.integers("SELECT a FROM t"), [1, 2]);
+}
+
+#[test]
+fn a_write_that_another_node_has_done_is_known_to_have_happened_where_the_asking_node_stops() {
+    let world = World::new();
+    let one = world.open_with("a", hurry).unwrap();
+    let other = world.open_with("b", hurry).unwrap();
+    one.run("CREATE TABLE t(a)");
+    other.catch_up();
+    let holds_the_writer = block_on(other.cluster.database().begin(None)).unwrap();
+    std::thread::scope(|scope| {
+        let asks = scope.spawn(|| block_on(other.cluster.execute("INSERT INTO t VALUES (1)", ())));
+        while one.integers("SELECT count(*) FROM t") != [1] {
+            std::thread::yield_now();
+        }
+        one.run("INSERT INTO t VALUES (2)");
+        block_on(one.connection.purge(3)).unwrap();
+        let error = asks.join().unwrap().unwrap_err();
+        assert!(matches!(error, Error::AnswerLost { .. }), "{error}");
+    });
+    assert_eq!(other.cluster.status().role, Role::Stopped);
+    drop(holds_the_writer);
     assert_eq!(one.integers("SELECT a FROM t"), [1, 2]);
 }
