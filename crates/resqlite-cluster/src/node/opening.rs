@@ -131,18 +131,32 @@ async fn found(node: &Node, database: &Database) -> Result<()> {
     if !exists(database, "name NOT GLOB '_resqlite_*'").await? {
         return Ok(());
     }
-    if node.last().await? == 0 {
+    let (is_new, from_founder) = (
+        node.last().await? == 0,
+        exists(database, "name = '_resqlite_position'").await?,
+    );
+    if is_new && (from_founder || !is_founded(node).await?) {
         // Makes the table of the position, by which others see that the content comes from a founder.
         database.set_entry_gate(Some(Box::new(Closed))).await?;
         return node.put_snapshot(database).await.map(drop);
     }
-    if exists(database, "name = '_resqlite_position'").await? {
+    if from_founder {
         return Ok(());
     }
     Err(Error::File(format!(
-        "{:?} has content of its own, and the log has entries already: a node begins from the log, with a new file",
+        "{:?} has content of its own, and the cluster has begun already: a node begins from the log, with a new file",
         node.file
     )))
+}
+
+/// Whether there is a snapshot: the content of a founder.
+async fn is_founded(node: &Node) -> Result<bool> {
+    let copy = Temporary::beside(&node.file);
+    let snapshot = patiently(node.options.write_timeout, || {
+        let _ = fs::remove_file(&copy.0);
+        node.log.get_snapshot(&copy.0)
+    });
+    Ok(snapshot.await?.is_some())
 }
 
 /// Nothing commits while the cluster is founded.

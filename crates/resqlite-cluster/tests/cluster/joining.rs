@@ -79,3 +79,29 @@ fn a_file_with_content_founds_a_cluster_and_is_refused_by_one_that_has_begun() {
     let new = world.open("new");
     assert_eq!(new.integers("SELECT a FROM t"), [1, 2]);
 }
+
+#[test]
+fn a_file_with_content_of_its_own_founds_no_cluster_that_another_has_founded() {
+    let world = World::new();
+    for (name, value) in [("a", 1), ("b", 2)] {
+        let path = world.path(name);
+        let options = resqlite::Options::default();
+        let database = block_on(resqlite::Database::open(path.to_str().unwrap(), options)).unwrap();
+        let script = format!("CREATE TABLE t(a); INSERT INTO t VALUES ({value})");
+        block_on(database.exec(&script)).unwrap();
+        block_on(database.close()).unwrap();
+    }
+    let founder = world.open("a");
+    let error = world
+        .open_with("b", |_| ())
+        .err()
+        .expect("the cluster has another content");
+    assert_eq!(error.code(), "RESQLITE_CLUSTER_FILE");
+    founder.close();
+    assert_eq!(
+        world.open("a").integers("SELECT a FROM t"),
+        [1],
+        "the founder opens again"
+    );
+    assert_eq!(world.open("c").integers("SELECT a FROM t"), [1]);
+}
