@@ -126,7 +126,7 @@ describe('resqlite studio', () => {
     const { code, stderr } = await resqlite(['studio', 'app.db'], { program })
     assert.equal(
       stderr,
-      'resqlite: studio needs the package @resqlite/studio: npm install @resqlite/studio\n',
+      'resqlite: studio needs the package @resqlite/studio: install it where @resqlite/cli is, npm install [--global] @resqlite/studio\n',
     )
     assert.equal(code, 2)
   })

@@ -94,8 +94,11 @@ describe('resqlite import of CSV', () => {
     assert.deepEqual(await rowsOf(db, 'SELECT a FROM t'), [[1], [2]])
   })
 
-  test('refuses a table that is missing without --create, and one that exists with it', async () => {
+  test('refuses a database or table that is missing without --create, and a table that exists with it', async () => {
     const db = await withTable()
+    const nowhere = await resqlite(['import', `${db}.missing`, 't'], { input: 'a\n1\n' })
+    assert.match(nowhere.stderr, /there is no database .*\.missing; --create creates it/)
+    assert.equal(nowhere.code, 2)
     const missing = await resqlite(['import', db, 'other'], { input: 'a\n1\n' })
     assert.match(missing.stderr, /there is no table other; --create creates it/)
     assert.equal(missing.code, 2)

@@ -42,7 +42,8 @@ class FeedSource implements IterationSource<FeedCommit> {
   #turn: Promise<unknown> = Promise.resolve()
   /** The position of the last commit that was read. */
   #read = 0
-  #ready: FeedCommit[] = []
+  /** Commits that were read, and not asked for yet. */
+  #queue: FeedCommit[] = []
   /** The position of the last commit that the consumer got. */
   #told = 0
   #acknowledged = 0
@@ -117,7 +118,7 @@ class FeedSource implements IterationSource<FeedCommit> {
     for (;;) {
       throwIfAborted(this.#options.signal)
       if (this.#hasEnded) return undefined
-      const commit = this.#ready.shift()
+      const commit = this.#queue.shift()
       if (commit !== undefined) return { value: commit }
       if (await this.#readMore()) continue
       const event = await this.#events.next()
@@ -136,7 +137,7 @@ class FeedSource implements IterationSource<FeedCommit> {
     const { to, commits } = unwrap<Page>(await pending.promise)
     if (to === this.#read) return false
     this.#read = to
-    this.#ready = commits.map(commitOf)
+    this.#queue = commits.map(commitOf)
     const hasAll = this.#told <= this.#acknowledged
     // Nothing in these concerns the consumer, so they need not be kept for it.
     if (commits.length === 0 && hasAll) {
@@ -189,7 +190,8 @@ export class ChangeFeed extends Iteration<FeedCommit> {
 
   /**
    * Says that the consumer needs no commit up to this position any more: it will not come again, and is not kept. Earlier
-   * positions than before change nothing. For the option `acknowledge: 'manual'`.
+   * positions than before change nothing. Name only positions that the feed has told: commits up to a later one would never
+   * come. For the option `acknowledge: 'manual'`.
    */
   async acknowledge(position: number): Promise<void> {
     await this.#source.open()

@@ -22,7 +22,8 @@ interface Statement {
   rows: number
   changes: number
   last: number
-  isNew: boolean
+  /** Whether it was called since the last look. */
+  wasCalled: boolean
 }
 
 const BUCKETS = 28
@@ -50,9 +51,9 @@ export class Latencies {
   take(): { facts: Fact[]; writes: number } {
     const facts: Fact[] = [{ kind: 'histogram', id: 0, data: this.#histograms }]
     for (const statement of this.#statements.values()) {
-      if (!statement.isNew) continue
-      statement.isNew = false
-      const { isNew, id, ...data } = statement
+      if (!statement.wasCalled) continue
+      statement.wasCalled = false
+      const { wasCalled, id, ...data } = statement
       facts.push({ kind: 'statement', id, data })
     }
     const writes = this.#writes
@@ -81,7 +82,7 @@ export class Latencies {
     statement.rows += trace.rows ?? 0
     statement.changes += trace.changes ?? 0
     statement.last = Date.now()
-    statement.isNew = true
+    statement.wasCalled = true
     if (error !== undefined) statement.errors++
   }
 
@@ -102,7 +103,7 @@ export class Latencies {
 function started(id: number, sql: string, method: string): Statement {
   const listed = sql.length > LISTED_SQL ? `${sql.slice(0, LISTED_SQL)}…` : sql
   const zero = { calls: 0, errors: 0, total: 0, slowest: 0, longestWait: 0, rows: 0, changes: 0, last: 0 }
-  return { id, sql: listed, method, ...zero, isNew: true }
+  return { id, sql: listed, method, ...zero, wasCalled: true }
 }
 
 function empty(): Histogram {

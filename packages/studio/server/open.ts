@@ -30,7 +30,8 @@ export interface OpenedStudio {
  * ```
  */
 export async function openStudio(options: OpenStudioOptions): Promise<OpenedStudio> {
-  const { file, port = 0, write = false } = options
+  const { file, port = 0, write = false } = options ?? {}
+  if (typeof file !== 'string') throw new TypeError("openStudio: 'file' must be the path of a database")
   const db = await Database.open(file, write ? { fileMustExist: true } : { readOnly: true })
   const studio = createStudio(db, { write })
   const server = createServer(studio)

@@ -31,7 +31,7 @@ export async function runStatement(
     const read = await db.snapshot((snapshot) => firstRows(snapshot, sql), { signal })
     return { columns, ...read, changes: 0, milliseconds: finished() }
   }
-  if (!write) throw new HttpError(403, 'The studio is read-only. Start it with --write to run this.')
+  if (!write) throw new HttpError(403, 'the studio is read-only: this statement needs the option write')
   const result = await db.query<unknown[]>(sql, [], { arrays: true, limits: LIMITS, signal })
   const rows = result.rows.slice(0, RESULT_ROWS).map((row) => row.map(encodeCell))
   const more = result.rows.length > RESULT_ROWS

@@ -42,8 +42,8 @@ export interface Studio {
  * const studio = createStudio(db, { path: '/studio' })
  * createServer((request, response) => {
  *   if (!studio(request, response)) answer(request, response)
- * }).listen(3000)
- * console.log(`http://localhost:3000/studio/#${studio.token}`)
+ * }).listen(3000, '127.0.0.1')
+ * console.log(`http://127.0.0.1:3000/studio/#${studio.token}`)
  * ```
  */
 export function createStudio(db: Database, options: StudioOptions = {}): Studio {
@@ -53,7 +53,7 @@ export function createStudio(db: Database, options: StudioOptions = {}): Studio 
     path = '',
     hosts = LOOPBACK,
   } = options
-  check(path, token)
+  check(db, path, token, hosts)
   const mayWrite = write && !db.readOnly
   const watch = new Watch(db, mayWrite)
   const place = { db, write: mayWrite, watch }
@@ -110,11 +110,17 @@ function pathBelow(path: string, url: string): string | undefined {
   return rest.startsWith('/') ? rest : undefined
 }
 
-function check(path: unknown, token: unknown): void {
+function check(db: unknown, path: unknown, token: unknown, hosts: unknown): void {
+  if (typeof db !== 'object' || db === null) {
+    throw new TypeError('createStudio: the first argument must be a Database; openStudio takes a file')
+  }
   if (typeof path !== 'string' || (path !== '' && !/^\/.*[^/]$/.test(path))) {
     throw new TypeError("createStudio: 'path' must begin with a slash and end without one")
   }
   if (token !== false && (typeof token !== 'string' || token === '')) {
     throw new TypeError("createStudio: 'token' must be a text or false")
+  }
+  if (!Array.isArray(hosts) || !hosts.every((host) => typeof host === 'string')) {
+    throw new TypeError("createStudio: 'hosts' must be an array of host names")
   }
 }

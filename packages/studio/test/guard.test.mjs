@@ -135,6 +135,15 @@ test('a mounted studio answers below its path only, and leads to its folder', as
   assert.throws(() => createStudio({}, { path: '/studio/' }), /end without one/)
 })
 
+test('wrong arguments are refused by name', async () => {
+  assert.throws(
+    () => createStudio('app.db'),
+    /the first argument must be a Database; openStudio takes a file/,
+  )
+  assert.throws(() => createStudio({}, { hosts: 'example.org' }), /'hosts' must be an array of host names/)
+  await assert.rejects(openStudio('app.db'), /'file' must be the path of a database/)
+})
+
 test('requests that are not understood get an error, and the studio goes on', async (t) => {
   const client = await serve(t, await tempDatabase(t, SCHEMA))
   const type = { 'content-type': 'application/json' }

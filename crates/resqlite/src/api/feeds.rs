@@ -199,8 +199,8 @@ impl ChangeFeed {
         Ok(())
     }
 
-    /// The consumer needs nothing up to this position any more. Later positions are acknowledged only once they were, earlier
-    /// ones change nothing.
+    /// The consumer needs nothing up to this position any more. Positions before the one that was acknowledged last change
+    /// nothing. Name only positions that [`next`](Self::next) has returned: commits up to a later one would never come.
     ///
     /// # Errors
     /// [`Error::ChangesLost`] if the feed was removed; SQLite's.
@@ -251,7 +251,7 @@ impl Database {
         })
     }
 
-    /// Removes the change feed of this name: nothing is kept for it any more. Without it, nothing happens.
+    /// Removes the change feed of this name: nothing is kept for it any more. If there is none, nothing happens.
     ///
     /// # Errors
     /// [`Error::ReadOnly`]; SQLite's.

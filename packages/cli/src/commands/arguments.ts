@@ -16,7 +16,10 @@ export type GivenParams = ReadonlyMap<string, SqlValue>
 
 function addParam(given: string, before: GivenParams | undefined): GivenParams {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(given) ?? []
-  if (name === undefined) throw new InvalidArgumentError('It must look like name=value.')
+  if (name === undefined)
+    throw new InvalidArgumentError(
+      'It must look like name=value, or 1=value for the first parameter without a name.',
+    )
   return new Map(before).set(name, paramValue(value as string))
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, createReadStream, openSync, rmSync, statSync } from 'node:fs'
+import { closeSync, createReadStream, existsSync, openSync, rmSync, statSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { Database } from 'resqlite'
 import type { Context } from '../core/context.js'
@@ -75,6 +75,8 @@ async function runImport(
 ): Promise<void> {
   if (options.types !== undefined && !options.create)
     throw new UsageError('--types is for tables that --create creates')
+  if (!options.create && !existsSync(file))
+    throw new UsageError(`there is no database ${file}; --create creates it`)
   const source = sourceOf(input, context)
   const isNew = options.create === true && createdNow(file)
   const progress = new ProgressLine('import', 'row', context.stderr)

@@ -24,9 +24,9 @@ interface Studio {
 export function addStudio(program: Command, context: Context): void {
   program
     .command('studio')
-    .summary('open a database in the browser')
+    .summary('serve a page that shows a database, and print its address')
     .description(
-      'Serves a page on this machine that shows a database: its tables, live; an SQL editor; live queries. It needs the package @resqlite/studio. Ctrl+C ends it.',
+      'Serves a page on this machine that shows a database: its tables, live; an SQL editor; live queries. It prints the address to open in a browser. It needs the package @resqlite/studio. Ctrl+C ends it.',
     )
     .argument('<file>', 'the database')
     .option('--port <number>', 'the port; 0 takes a free one', wholeNumber(0, 65_535), 0)
@@ -52,6 +52,8 @@ async function load(): Promise<Studio> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes(`'${PACKAGE}'`)) throw error
-    throw new UsageError(`studio needs the package ${PACKAGE}: npm install ${PACKAGE}`)
+    throw new UsageError(
+      `studio needs the package ${PACKAGE}: install it where @resqlite/cli is, npm install [--global] ${PACKAGE}`,
+    )
   }
 }

@@ -10,7 +10,10 @@ export interface ChangeFeedOptions extends AbortOptions {
    * for a new feed, the newest commit.
    */
   after?: number | undefined
-  /** The tables whose rows are told. Changes of the schema and gaps always are. Default: all. */
+  /**
+   * The tables whose rows are told. Changes of the schema and gaps always are. A name that no table has is no error: the table
+   * may be created later. Default: all.
+   */
   tables?: readonly string[] | undefined
   /** What is kept for the consumer at most while it does not read. Default: 1 GiB; for a feed that is there, as it was. */
   keep?: KeepChanges | undefined

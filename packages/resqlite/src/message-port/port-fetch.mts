@@ -2,7 +2,7 @@ import { type Answer, listen, type Port, type Question } from './port.mjs'
 
 /**
  * Returns a `fetch` whose answers come through a message port from {@link servePort}, for the option `fetch` of
- * `remoteQuery`. It only gets: methods and bodies of requests are not sent.
+ * `remoteQuery`. Every request is a GET: methods and bodies are not sent.
  *
  * ```ts
  * const tasks = remoteQuery<Task>('/lists/7', { fetch: portFetch(port) })
