@@ -128,6 +128,16 @@ test('who does not read gets one patch for all that it missed', async (t) => {
   await noStreams(db)
 })
 
+test('the fetch of a port takes requests, refuses what it cannot send, and is aborted before it asks', async (t) => {
+  const { fetch, db } = await fixture(t)
+  const response = await fetch(new Request('http://port/lists/7'))
+  assert.equal(response.status, 200)
+  await response.body?.cancel()
+  await assert.rejects(fetch('/lists/7', { method: 'POST', body: 'x' }), /method GET, not POST/)
+  await assert.rejects(fetch('/lists/7', { signal: AbortSignal.abort() }), { name: 'AbortError' })
+  await noStreams(db)
+})
+
 test('an answer that is a refusal is told as over HTTP', async (t) => {
   const { fetch } = await fixture(t)
   const remote = remoteQuery('/nothing', { fetch })

@@ -2,7 +2,7 @@ import { type Answer, listen, type Port, type Question } from './port.mjs'
 
 /**
  * Returns a `fetch` whose answers come through a message port from {@link servePort}, for the option `fetch` of
- * `remoteQuery`. Every request is a GET: methods and bodies are not sent.
+ * `remoteQuery`. A request with another method than GET is refused.
  *
  * ```ts
  * const tasks = remoteQuery<Task>('/lists/7', { fetch: portFetch(port) })
@@ -20,8 +20,12 @@ export function portFetch(port: Port): typeof fetch {
   listen(port, heard, closed)
   return async (input, init) => {
     if (isClosed) throw closedError()
+    const asked = input instanceof Request ? input : new URL(input, ORIGIN)
+    const { url, headers, method, signal } = new Request(asked, init)
+    if (method !== 'GET')
+      throw new TypeError(`a message port takes requests with the method GET, not ${method}`)
+    signal.throwIfAborted()
     const id = ++last
-    const { url, headers } = new Request(new URL(String(input), ORIGIN), init)
     return new Promise((resolve, reject) => {
       const ask = (question: 'more' | 'end') => {
         port.postMessage({ id, ask: question } satisfies Question)
@@ -29,8 +33,7 @@ export function portFetch(port: Port): typeof fetch {
       }
       const call = new Call(ask, resolve, reject)
       calls.set(id, call)
-      const signal = init?.signal
-      signal?.addEventListener('abort', () => call.fail(signal.reason))
+      signal.addEventListener('abort', () => call.fail(signal.reason))
       port.postMessage({ id, ask: 'open', url, headers: [...headers] } satisfies Question)
     })
   }
