@@ -190,8 +190,7 @@ export class ChangeFeed extends Iteration<FeedCommit> {
 
   /**
    * Says that the consumer needs no commit up to this position any more: it will not come again, and is not kept. Earlier
-   * positions than before change nothing. Name only positions that the feed has told: commits up to a later one would never
-   * come. For the option `acknowledge: 'manual'`.
+   * positions than before change nothing, and one that no commit has yet is refused. For the option `acknowledge: 'manual'`.
    */
   async acknowledge(position: number): Promise<void> {
     await this.#source.open()

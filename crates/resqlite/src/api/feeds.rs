@@ -200,10 +200,10 @@ impl ChangeFeed {
     }
 
     /// The consumer needs nothing up to this position any more. Positions before the one that was acknowledged last change
-    /// nothing. Name only positions that [`next`](Self::next) has returned: commits up to a later one would never come.
+    /// nothing.
     ///
     /// # Errors
-    /// [`Error::ChangesLost`] if the feed was removed; SQLite's.
+    /// [`Error::Option`] if no commit has the position yet; [`Error::ChangesLost`] if the feed was removed; SQLite's.
     pub async fn acknowledge(&mut self, position: u64) -> Result<()> {
         let name = self.name.clone();
         answer(|done| self.handle.engine().acknowledge(name, position, done)).await?;

@@ -222,6 +222,12 @@ impl Writer {
 
     fn acknowledge(&mut self, name: &str, position: u64) -> Result<u64> {
         self.in_own_transaction(|writer| {
+            let newest = writer.position_now()?.position;
+            if position > newest {
+                let message =
+                    format!("position {position} cannot be acknowledged: the newest commit has {newest}");
+                return Err(Error::Option(message));
+            }
             let position = ValueRef::Integer(i64::try_from(position).unwrap_or(i64::MAX));
             let values = [ValueRef::Text(name.as_bytes()), position];
             let known = "SELECT position < ?2 FROM main._resqlite_feeds WHERE name = ?1";

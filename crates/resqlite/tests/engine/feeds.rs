@@ -144,6 +144,19 @@ fn a_consumer_may_begin_at_a_position_of_its_own() {
 }
 
 #[test]
+fn a_position_that_no_commit_has_yet_cannot_be_acknowledged() {
+    let fixture = fixture();
+    let mut feed = feed(&fixture);
+    insert(&fixture, 1);
+    let error = block_on(feed.acknowledge(2)).unwrap_err();
+    assert_eq!(error.code(), "RESQLITE_OPTION");
+    assert!(error.to_string().contains("the newest commit has 1"), "{error}");
+    insert(&fixture, 2);
+    assert_eq!(next_told(&mut feed), ["+ t 1 (1, 'x')"]);
+    assert_eq!(next_told(&mut feed), ["+ t 2 (2, 'x')"]);
+}
+
+#[test]
 fn next_waits_for_a_commit() {
     let fixture = fixture();
     let mut feed = feed(&fixture);
