@@ -185,6 +185,15 @@ describe('resqlite import of NDJSON', () => {
     ])
   })
 
+  test('stores NULL where a line lacks a column, whatever its name is', async () => {
+    const db = await withTable('a, "__proto__", constructor')
+    assert.equal((await imported(db, '{"a": 1}\n{"__proto__": 2}', '--format', 'ndjson')).code, 0)
+    assert.deepEqual(await rowsOf(db, 'SELECT a, "__proto__", constructor FROM t'), [
+      [1, null, null],
+      [null, 2, null],
+    ])
+  })
+
   test('creates a table with the keys of the first lines', async () => {
     const db = await withTable()
     const file = join(folder, 'created.ndjson')

@@ -66,7 +66,7 @@ export class NdjsonRecords implements RecordReader {
       const unknown = keys.find((key) => !this.#known?.has(key))
       if (unknown !== undefined)
         throw new InputError(`the table has no column ${JSON.stringify(unknown)}`, line)
-      records.push(names.map((name) => sqlValue(object[name])))
+      records.push(names.map((name) => sqlValue(Object.hasOwn(object, name) ? object[name] : null)))
       lines.push(line)
     }
     return { records, lines }
