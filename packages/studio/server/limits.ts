@@ -49,3 +49,6 @@ export const EXAMINED_QUERIES = 1_500
 export const KNOWN_STATEMENTS = 300
 /** Characters of a text of SQL that is listed. */
 export const LISTED_SQL = 4_000
+
+/** How long answers may take that are under way when the studio is closed. */
+export const CLOSE_MILLISECONDS = 500

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Database } from 'resqlite'
+import { CLOSE_MILLISECONDS } from './limits.js'
 import { createStudio } from './studio.js'
 
 /** Options of {@link openStudio}. */
@@ -34,7 +35,9 @@ export async function openStudio(options: OpenStudioOptions): Promise<OpenedStud
   if (typeof file !== 'string') throw new TypeError("openStudio: 'file' must be the path of a database")
   const db = await Database.open(file, write ? { fileMustExist: true } : { readOnly: true })
   const studio = createStudio(db, { write })
-  const server = createServer(studio)
+  const server = createServer((request, response) => {
+    if (!studio(request, response)) response.writeHead(404).end()
+  })
   try {
     server.listen(port, '127.0.0.1')
     await once(server, 'listening')
@@ -48,8 +51,12 @@ export async function openStudio(options: OpenStudioOptions): Promise<OpenedStud
     async close() {
       // The database first: that ends what pages watch, so that the server has nothing to wait for.
       await Promise.all([studio.close(), db.close()])
+      const closed = new Promise((resolve) => server.close(resolve))
       server.closeIdleConnections()
-      await new Promise((resolve) => server.close(resolve))
+      // A connection that has not asked yet, or not all, is not idle.
+      const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MILLISECONDS)
+      await closed
+      clearTimeout(timer)
     },
   }
 }

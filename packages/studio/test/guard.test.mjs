@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { createStudio, openStudio } from '../dist/server/index.js'
 import { serve, tempDatabase } from './support/studio.mjs'
@@ -175,4 +177,16 @@ test('openStudio listens on this machine only, read-only, and ends with its live
   assert.match(await facts.text(), /event: closed/)
   await assert.rejects(fetch(origin))
   await assert.rejects(openStudio({ file: `${db.path}.missing` }), { code: 'RESQLITE_OPEN' })
+})
+
+test('openStudio ends although a connection asks nothing, and answers what is no path', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const { url, close } = await openStudio({ file: db.path })
+  const silent = connect(Number(new URL(url).port), '127.0.0.1')
+  await once(silent, 'connect')
+  const asking = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('latin1')
+  asking.write('OPTIONS * HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
+  assert.match((await once(asking, 'data'))[0], /^HTTP\/1\.1 404 /)
+  await close()
+  await Promise.all([silent, asking].map(async (socket) => socket.closed || (await once(socket, 'close'))))
 })
