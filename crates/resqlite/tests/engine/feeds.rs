@@ -157,6 +157,29 @@ fn a_position_that_no_commit_has_yet_cannot_be_acknowledged() {
 }
 
 #[test]
+fn a_consumer_does_not_go_on_where_there_was_no_feed_for_a_while() {
+    let fixture = fixture();
+    let mut reader = feed(&fixture);
+    insert(&fixture, 1);
+    assert_eq!(next_told(&mut reader), ["+ t 1 (1, 'x')"]);
+    block_on(fixture.db.drop_changes("one")).unwrap();
+    insert(&fixture, 2);
+    let after = FeedOptions {
+        after: Some(1),
+        ..FeedOptions::named("one")
+    };
+    let error = block_on(fixture.db.changes(after)).err().unwrap();
+    assert_eq!(error.code(), "RESQLITE_CHANGES_LOST");
+    let mut anew = feed(&fixture);
+    insert(&fixture, 3);
+    assert_eq!(
+        block_on(reader.next()).unwrap_err().code(),
+        "RESQLITE_CHANGES_LOST"
+    );
+    assert_eq!(next_told(&mut anew), ["+ t 3 (3, 'x')"]);
+}
+
+#[test]
 fn next_waits_for_a_commit() {
     let fixture = fixture();
     let mut feed = feed(&fixture);
@@ -292,7 +315,7 @@ fn without_a_feed_nothing_is_kept() {
     assert_eq!(own_tables(&fixture), 1, "the position stays");
     insert(&fixture, 3);
     let position = block_on(fixture.db.set_entry_gate(None)).unwrap();
-    assert_eq!(position.position, 1);
+    assert_eq!(position.position, 2, "one for what nobody counts any more");
     for error in [
         block_on(one.next()).unwrap_err(),
         block_on(one.acknowledge(1)).unwrap_err(),
