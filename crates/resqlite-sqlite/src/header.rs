@@ -1,11 +1,9 @@
 //! What the first bytes of a database file tell.
 #![allow(unsafe_code)]
 
-use std::{ffi::c_void, ptr};
-
 use resqlite_sqlite_sys as ffi;
 
-use crate::handle::Handle;
+use crate::{handle::Handle, main_file};
 
 /// What every database file begins with that is not encrypted.
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -40,21 +38,10 @@ impl Header {
 
 /// Reads the header of the main database file.
 pub(crate) fn read(handle: &Handle) -> Option<Header> {
-    let mut file: *mut ffi::sqlite3_file = ptr::null_mut();
-    // SAFETY: the handle is open; the answer is the file of the main database, which lives as long as the connection, and
-    // has no methods if it is not open. The buffer has the length that is read.
-    unsafe {
-        let answer: *mut c_void = (&raw mut file).cast();
-        let code = ffi::sqlite3_file_control(
-            handle.db.as_ptr(),
-            c"main".as_ptr(),
-            ffi::SQLITE_FCNTL_FILE_POINTER,
-            answer,
-        );
-        let read = file.as_ref()?.pMethods.as_ref()?.xRead?;
-        let mut header = [0; LENGTH];
-        let succeeded = code == ffi::SQLITE_OK
-            && read(file, header.as_mut_ptr().cast(), LENGTH as i32, 0) == ffi::SQLITE_OK;
-        succeeded.then_some(Header(header))
-    }
+    let (file, methods) = main_file::of(handle)?;
+    let read = methods.xRead?;
+    let mut header = [0; LENGTH];
+    // SAFETY: the file is open, and the buffer has the length that is read.
+    let code = unsafe { read(file, header.as_mut_ptr().cast(), LENGTH as i32, 0) };
+    (code == ffi::SQLITE_OK).then_some(Header(header))
 }

@@ -39,6 +39,7 @@ mod hooks;
 mod key;
 mod log_position;
 mod log_rewrite;
+mod main_file;
 pub mod memory_vfs;
 mod random;
 mod series;

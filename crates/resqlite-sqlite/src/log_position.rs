@@ -5,13 +5,13 @@
 #![allow(unsafe_code)]
 
 use std::{
-    ffi::{c_int, c_void},
+    ffi::c_int,
     ptr::{self, NonNull},
 };
 
 use resqlite_sqlite_sys as ffi;
 
-use crate::handle::Handle;
+use crate::{handle::Handle, main_file};
 
 /// Where a state of a database ends in its write-ahead log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,21 +48,13 @@ pub(crate) fn of_snapshot(handle: &Handle) -> Option<LogPosition> {
 
 /// How many commits the log of the main database has had before the open write transaction. `None` if that is unknown.
 pub(crate) fn commits_before(handle: &Handle) -> Option<u32> {
-    let (mut file, mut index) = (ptr::null_mut::<ffi::sqlite3_file>(), ptr::null_mut());
-    // SAFETY: the handle is open; the answer is the file of the main database, which lives as long as the connection, and
-    // has no methods if it is not open. Since the connection has a write transaction, it uses the index already: it is
-    // mapped, and stays so until the transaction ends. Nobody else writes to its header, which is aligned, before that.
+    let (file, methods) = main_file::of(handle)?;
+    let map = methods.xShmMap.filter(|_| methods.iVersion >= 2)?;
+    let mut index = ptr::null_mut();
+    // SAFETY: the file is open. Since the connection has a write transaction, it uses the index already: it is mapped, and
+    // stays so until the transaction ends. Nobody else writes to its header, which is aligned, before that.
     unsafe {
-        let answer: *mut c_void = (&raw mut file).cast();
-        let code = ffi::sqlite3_file_control(
-            handle.db.as_ptr(),
-            c"main".as_ptr(),
-            ffi::SQLITE_FCNTL_FILE_POINTER,
-            answer,
-        );
-        let methods = file.as_ref()?.pMethods.as_ref()?;
-        let map = methods.xShmMap.filter(|_| methods.iVersion >= 2)?;
-        let is_mapped = code == ffi::SQLITE_OK && map(file, 0, FIRST_PART, 0, &mut index) == ffi::SQLITE_OK;
+        let is_mapped = map(file, 0, FIRST_PART, 0, &mut index) == ffi::SQLITE_OK;
         let header = NonNull::new(index).filter(|_| is_mapped)?;
         Some(header.byte_add(COMMITS).cast::<u32>().read_volatile())
     }
