@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests the tests: plants each typical mistake (`planted("…")` in the sources) into the engine, one at a time, and runs
-# the suites (live queries, the engine, a file system that fails, power cuts, the pure logic) until one fails. With every
-# mistake one must fail; without any, all must pass.
+# the suites (live queries, the engine from outside and inside, a file system that fails, power cuts, the pure logic)
+# until one fails. With every mistake one must fail; without any, all must pass.
 # Names of faults as arguments leave the others out: scripts/faults.sh moved_key lose_pending_rerun
 set -eu
 cd "$(dirname "$0")/.."
@@ -9,10 +9,11 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target/faults}" CARGO_TERM_COLOR=ne
 export RUSTFLAGS="--cfg resqlite_fault" RUST_BACKTRACE=0 RESQLITE_LIVE_NO_SHRINK=1 PROPTEST_DISABLE_FAILURE_PERSISTENCE=1
 # A run of a suite takes less than a minute; a fault may make it hang.
 patience=600
-suites='live engine faults power_loss logic'
+suites='live engine crate faults power_loss logic'
 
 build() {
     case $1 in
+        crate) target='-p resqlite --lib' ;;
         logic) target='-p resqlite-live --lib' ;;
         *) target="-p resqlite --test $1" ;;
     esac

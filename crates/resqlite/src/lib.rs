@@ -63,8 +63,8 @@ pub use crate::{
     },
     dependencies::{Explanation, MaintenanceExplanation, Precision, TableExplanation},
     entries::{
-        Carried, Entry, EntryColumn, EntryGate, EntryKey, EntryTable, Hash, Image, Operation, Position,
-        Verdict,
+        Carried, Entry, EntryBase, EntryColumn, EntryGate, EntryKey, EntryTable, Hash, Image, Operation,
+        Position, Verdict,
     },
     events::{Changes, CommitEvent, CommitListener, RowEvent, RowState, TableEvent, Unlisted},
     live::{
@@ -84,7 +84,9 @@ pub use crate::{
     rows::{Column, ColumnLayout, Columns, Integers, Packed, Row, RowBatch, Rows},
 };
 pub use resqlite_live::{RowDetail, RowNames};
-pub use resqlite_sqlite::{Checkpointed, Key, ValueRef, can_encrypt, version as sqlite_version};
+pub use resqlite_sqlite::{
+    Checkpointed, Error as SqliteError, Key, ValueRef, can_encrypt, version as sqlite_version,
+};
 
 #[cfg(feature = "profile")]
 pub use crate::core::profile;

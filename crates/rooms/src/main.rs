@@ -20,7 +20,7 @@ const CRATES: [(&str, &[&str]); 7] = [
     ("resqlite_sqlite", &["resqlite_sqlite_sys"]),
     ("resqlite_live", &[]),
     ("resqlite", &["resqlite_sqlite", "resqlite_live"]),
-    ("resqlite_node", &["resqlite"]),
+    ("resqlite_node", &["resqlite", "resqlite_cluster"]),
     ("resqlite_cluster", &["resqlite"]),
     ("rooms", &[]),
 ];

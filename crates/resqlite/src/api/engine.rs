@@ -324,7 +324,7 @@ impl Engine {
 
     /// The number of the newest commit in the log, external ones included; 0 before the first.
     pub fn last_commit(&self) -> u64 {
-        self.parts.commits.last()
+        self.parts.commits.last_told()
     }
 
     /// The commits after this number.
@@ -332,7 +332,7 @@ impl Engine {
     /// # Errors
     /// [`Overflow`] when the log no longer reaches back that far.
     pub fn commits_since(&self, number: u64) -> Result<Vec<Commit>, Overflow> {
-        self.parts.commits.since(number)
+        self.parts.commits.since_told(number)
     }
 
     /// Asks, from the next commit on and until [`unwatch`](Self::unwatch), that changes of a table say which of
@@ -405,7 +405,7 @@ impl Engine {
             lease_holders: self.parts.leases.holders().list(),
             transaction: self.holder_of_writer(),
             writes_queued: self.parts.queue.len(),
-            last_commit: self.parts.commits.last(),
+            last_commit: self.parts.commits.last_told(),
             groups: counters.groups.load(Ordering::Relaxed),
             largest_group: counters.largest_group.load(Ordering::Relaxed),
             groups_retried_singly: counters.groups_retried_singly.load(Ordering::Relaxed),

@@ -7,14 +7,32 @@ use crate::{
         engine::Engine,
     },
     core::error::Result,
-    entries::{Entry, EntryGate, Position},
-    writer::{ApplyJob, GateJob, WriteJob},
+    entries::{Entry, EntryBase, EntryGate, Position},
+    requests::feed::FeedWork,
+    writer::{ApplyJob, FeedJob, GateJob, PositionJob, WriteJob},
 };
 
 impl Engine {
     /// Installs an entry gate, in place of the one before; or none.
     pub fn set_entry_gate(&self, gate: Option<Box<dyn EntryGate>>, done: Done<Position>) {
         self.push(WriteJob::Gate(GateJob { gate, done }));
+    }
+
+    /// Sets what the first entry follows; answers with the position.
+    pub fn set_entry_base(&self, base: EntryBase, done: Done<Position>) {
+        let base = Some(base);
+        self.push(WriteJob::Position(PositionJob { base, done }));
+    }
+
+    /// Answers with the position, behind everything that was to be written before.
+    pub fn entry_position(&self, done: Done<Position>) {
+        self.push(WriteJob::Position(PositionJob { base: None, done }));
+    }
+
+    /// Forgets the position; answers with it.
+    pub fn forget_position(&self, done: Done<u64>) {
+        let work = FeedWork::ForgetPosition;
+        self.push(WriteJob::Feed(FeedJob { work, done }));
     }
 
     /// Applies an entry; answers with the number of the commit.
@@ -41,11 +59,77 @@ impl Database {
         answer(|done| self.engine().set_entry_gate(gate, done)).await
     }
 
-    /// Applies the entry of another copy of the database, in one transaction with the position: all of it, or nothing. The
-    /// gate is told of it, and not asked. Live queries and commit listeners see the rows that it changes. Returns the number
-    /// of the commit.
+    /// Forgets the position: the content stays, and the next entry is the first one of another log. Returns the position that
+    /// is forgotten; 0 if there was none.
     ///
-    /// The copy must have begun as the other database was at its first entry: empty, or as a backup of it. Functions and
+    /// ```
+    /// # use resqlite::{Database, EntryGate, Options, Position};
+    /// # struct Numbers;
+    /// # impl EntryGate for Numbers {}
+    /// # pollster::block_on(async {
+    /// # let db = Database::open(":memory:", Options::default()).await?;
+    /// db.set_entry_gate(Some(Box::new(Numbers))).await?;
+    /// db.exec("CREATE TABLE t(a)").await?;
+    /// assert_eq!(db.set_entry_gate(None).await?.position, 1);
+    ///
+    /// assert_eq!(db.forget_position().await?, 1);
+    /// assert_eq!(db.set_entry_gate(None).await?, Position::default());
+    /// # db.close().await
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Option`](crate::Error::Option) while there is an entry gate, or a change feed; SQLite's;
+    /// [`Error::ReadOnly`](crate::Error::ReadOnly).
+    pub async fn forget_position(&self) -> Result<u64> {
+        answer(|done| self.engine().forget_position(done)).await
+    }
+
+    /// The position of the database in its log of entries: of the last entry that was committed or applied.
+    ///
+    /// ```
+    /// # use resqlite::{Database, Options, Position};
+    /// # pollster::block_on(async {
+    /// # let db = Database::open(":memory:", Options::default()).await?;
+    /// assert_eq!(db.entry_position().await?, Position::default());
+    /// # db.close().await
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// SQLite's; [`EntryFault::NotCarried`](crate::EntryFault::NotCarried) if the table of the position has something else.
+    pub async fn entry_position(&self) -> Result<Position> {
+        answer(|done| self.engine().entry_position(done)).await
+    }
+
+    /// Sets what the first entry of this database follows, and syncs it to disk. A base of its own says that its entries go on
+    /// from the content that it has now: a database that began otherwise refuses them, as
+    /// [`EntryFault::Chain`](crate::EntryFault::Chain). Backups have the same base. Returns the position, whose hash is the base.
+    ///
+    /// ```
+    /// # use resqlite::{Database, EntryBase, Hash, Options};
+    /// # pollster::block_on(async {
+    /// # let db = Database::open(":memory:", Options::default()).await?;
+    /// let position = db.set_entry_base(EntryBase::Own).await?;
+    /// assert_ne!(position.hash, Hash::default());
+    /// assert_eq!(db.set_entry_base(EntryBase::Own).await?, position);
+    /// # db.close().await
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// [`EntryFault::Position`](crate::EntryFault::Position) if the database has entries already; SQLite's.
+    pub async fn set_entry_base(&self, base: EntryBase) -> Result<Position> {
+        answer(|done| self.engine().set_entry_base(base, done)).await
+    }
+
+    /// Applies the entry of another copy of the database, in one transaction with the position: all of it, or nothing. The
+    /// gate is told of it, and not asked. Live queries and commit listeners see the rows that it changes. Entries that wait
+    /// together are applied in one commit; what one of them lacks concerns only those behind it. Returns the number of the
+    /// commit.
+    ///
+    /// The copy must have begun as the other database was at its first entry: empty, or as a backup of it. Where it began with
+    /// content, [`set_entry_base`](Self::set_entry_base) lets entries tell. Functions and
     /// collations that its schema uses must be the same. It must not be written to otherwise: rows of entries would not fit any
     /// more.
     ///

@@ -2,7 +2,30 @@
 
 use sqlite3_parser::dialect::TokenType::{self, *};
 
-use crate::{core::tokens::tokens, guard::pragmas, writer::is_alone};
+use crate::{
+    core::tokens::tokens,
+    guard::pragmas,
+    requests::request::WriteOp,
+    writer::{is_alone, script_runs_alone, statement_runs_alone},
+};
+
+impl WriteOp {
+    /// Whether another copy of the database could run it as well. What only reads, what has limits, and what manages this
+    /// connection or this file (PRAGMA, VACUUM, ATTACH, transactions) stays here.
+    pub fn can_travel(&self) -> bool {
+        let is_plain_write = |sql| looks_like_a_write(sql) && !statement_runs_alone(sql);
+        match self {
+            Self::Execute { sql, .. }
+            | Self::Batch { sql, .. }
+            | Self::Query {
+                sql, limits: None, ..
+            } => is_plain_write(sql),
+            Self::Query { .. } => false,
+            Self::Script(script) => !script_runs_alone(script),
+            Self::Statements(statements) => statements.texts.iter().any(|sql| looks_like_a_write(sql)),
+        }
+    }
+}
 
 /// Whether a statement looks like one that writes. Where the first keyword says so, it is right.
 pub(super) fn looks_like_a_write(sql: &str) -> bool {
@@ -63,7 +86,45 @@ fn pragma<'a>(tokens: impl Iterator<Item = (TokenType, &'a [u8])>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::looks_like_a_write;
+    use super::{WriteOp, looks_like_a_write};
+    use crate::requests::request::QueryLimits;
+
+    #[test]
+    fn what_manages_this_file_or_only_reads_does_not_travel() {
+        let execute = |sql: &str| WriteOp::Execute {
+            sql: sql.into(),
+            params: ().into(),
+        };
+        for sql in [
+            "INSERT INTO t VALUES (1)",
+            "WITH x(a) AS (SELECT 1) INSERT INTO t SELECT * FROM x",
+            "DROP TABLE t",
+        ] {
+            assert!(execute(sql).can_travel(), "{sql}");
+        }
+        for sql in [
+            "SELECT 1",
+            "PRAGMA user_version = 3",
+            "VACUUM INTO 'copy'",
+            "ATTACH 'x' AS y",
+            "BEGIN",
+        ] {
+            assert!(!execute(sql).can_travel(), "{sql}");
+        }
+        assert!(WriteOp::Script("CREATE TABLE t(a); INSERT INTO t VALUES (1)".into()).can_travel());
+        assert!(!WriteOp::Script("CREATE TABLE t(a); VACUUM".into()).can_travel());
+    }
+
+    #[test]
+    fn a_write_with_limits_does_not_travel() {
+        let insert = |limits| WriteOp::Query {
+            sql: "INSERT INTO t VALUES (1)".into(),
+            params: ().into(),
+            limits,
+        };
+        assert!(insert(None).can_travel());
+        assert!(!insert(Some(Box::new(QueryLimits::default()))).can_travel());
+    }
 
     #[test]
     fn reads_go_to_a_reader() {

@@ -27,7 +27,7 @@ impl<'a> Source<'a> {
         parts.location.health.check()?;
         let log = HeldLog::hold(parts);
         let mut connection = open(&parts.location, &parts.settings, Role::Reader, |_| ())?;
-        let commit = parts.commits.last();
+        let commit = parts.commits.last_told();
         connection.internal("BEGIN")?;
         // BEGIN takes no snapshot yet; the first read does.
         connection.sqlite.query_text("SELECT 1 FROM sqlite_schema")?;

@@ -29,6 +29,7 @@ use resqlite_live::{ChangeSet, ChangeSummary, Commit, CommitLog, Interest, Overf
 
 use super::{
     gate::{CommitGate, HeldBack},
+    numbers::Numbers,
     states::States,
 };
 use crate::core::{
@@ -41,6 +42,9 @@ pub(crate) struct Commits {
     log: Mutex<CommitLog>,
     /// The number of the newest commit.
     last: AtomicU64,
+    /// Callers are told positions. Otherwise `numbers` is not looked at.
+    tells_positions: AtomicBool,
+    numbers: Mutex<Numbers>,
     /// Commits that the engine has made to the log of the main database, modulo 2³².
     in_main_log: AtomicU32,
     /// Odd while the state is unsettled.
@@ -58,6 +62,8 @@ impl Default for Commits {
         Self {
             log: Mutex::new(CommitLog::new()),
             last: AtomicU64::new(0),
+            tells_positions: AtomicBool::new(false),
+            numbers: Mutex::default(),
             in_main_log: AtomicU32::new(0),
             generation: AtomicU64::new(0),
             is_script: AtomicBool::new(false),
@@ -72,6 +78,26 @@ impl Commits {
     /// The number of the newest commit; 0 before the first.
     pub(crate) fn last(&self) -> u64 {
         self.last.load(Ordering::Acquire)
+    }
+
+    /// What callers are told as the number of a commit: the position of its entry, where copies of the database share a log.
+    pub(crate) fn told(&self, number: u64) -> u64 {
+        if self.tells_positions.load(Ordering::Acquire) {
+            lock(&self.numbers).of(number)
+        } else {
+            number
+        }
+    }
+
+    /// What callers are told as the number of the newest commit; 0 before the first.
+    pub(crate) fn last_told(&self) -> u64 {
+        self.told(self.last())
+    }
+
+    /// From now on callers are told positions; the newest commit has this one. Only the writer's thread calls it.
+    pub(crate) fn tell_positions(&self, newest: u64) {
+        lock(&self.numbers).begin(self.last(), newest);
+        self.tells_positions.store(true, Ordering::Release);
     }
 
     /// How many commits the engine has made to the log of the main database, modulo 2³². Not every commit of the commit
@@ -145,6 +171,25 @@ impl Commits {
             .map(|commits| commits.cloned().collect())
     }
 
+    /// The commits after what callers know as this number, with the numbers by which they know them.
+    pub(crate) fn since_told(&self, number: u64) -> Result<Vec<Commit>, Overflow> {
+        if !self.tells_positions.load(Ordering::Acquire) {
+            return self.since(number);
+        }
+        let after = lock(&self.numbers).count_at(number);
+        let told = |commit: Commit| Commit {
+            number: self.told(commit.number),
+            ..commit
+        };
+        match self.since(after) {
+            Ok(commits) => Ok(commits.into_iter().map(told).collect()),
+            Err(Overflow { reaches_back_to, .. }) => Err(Overflow {
+                number,
+                reaches_back_to: self.told(reaches_back_to),
+            }),
+        }
+    }
+
     /// Changes the interest; transactions that begin later are decoded accordingly.
     pub(crate) fn change_interest(&self, change: impl FnOnce(&mut Interest)) {
         change(Arc::make_mut(&mut lock(&self.interest)));
@@ -158,25 +203,30 @@ impl Commits {
     pub(crate) fn record_unknown(&self) {
         let mut changes = ChangeSet::new();
         changes.record_everything_changed();
-        self.append(&mut changes, true);
+        self.append(&mut changes, true, None);
     }
 
     /// Records an external commit.
     pub(crate) fn record_external(&self) {
-        self.add(ChangeSummary::of_external_commit());
+        self.add(ChangeSummary::of_external_commit(), None);
     }
 
-    /// `wrote`: SQLite has written something, even if the hook reported no row.
-    pub(super) fn append(&self, changes: &mut ChangeSet, wrote: bool) -> u64 {
+    /// `wrote`: SQLite has written something, even if the hook reported no row. `position`: of the entry, or the last one.
+    pub(super) fn append(&self, changes: &mut ChangeSet, wrote: bool, position: Option<u64>) -> u64 {
         if changes.is_empty() && !wrote {
             changes.clear();
             return self.last();
         }
-        self.add(changes.finish())
+        self.add(changes.finish(), position)
     }
 
-    fn add(&self, summary: ChangeSummary) -> u64 {
-        let number = lock(&self.log).append(summary);
+    fn add(&self, summary: ChangeSummary, position: Option<u64>) -> u64 {
+        let mut log = lock(&self.log);
+        let number = log.append(summary);
+        if self.tells_positions.load(Ordering::Acquire) {
+            lock(&self.numbers).add(number, position);
+        }
+        drop(log);
         self.last.store(number, Ordering::Release);
         number
     }

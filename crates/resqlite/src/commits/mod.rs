@@ -6,6 +6,7 @@ mod drafting;
 mod export;
 mod gate;
 pub(crate) mod log;
+mod numbers;
 pub(crate) mod observer;
 pub(crate) mod recorder;
 mod shapes;

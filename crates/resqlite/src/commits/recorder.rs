@@ -102,10 +102,10 @@ impl Recorder {
     }
 
     /// SQLite has committed: returns the commit number. `wrote`: it has written to the file, even if only to
-    /// tables of its own.
-    pub(crate) fn commit(&self, commits: &Commits, wrote: bool) -> u64 {
+    /// tables of its own. `position`: of its entry.
+    pub(crate) fn commit(&self, commits: &Commits, wrote: bool, position: Option<u64>) -> u64 {
         let timer = profile::start();
-        let number = commits.append(&mut self.0.borrow_mut().changes, wrote);
+        let number = commits.append(&mut self.0.borrow_mut().changes, wrote, position);
         profile::writer_dirty(timer);
         number
     }

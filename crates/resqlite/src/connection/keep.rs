@@ -3,7 +3,7 @@
 use std::{ops::Range, sync::Arc};
 
 use resqlite_live::{Difference, KeptRow, KeptRows, Order, SourceKey, Value, Window};
-use resqlite_sqlite::{Statement, ValueRef};
+use resqlite_sqlite::{Statement, ValueRef, codes};
 
 use super::{
     compare::{Before, TakeRows},
@@ -12,11 +12,7 @@ use super::{
     run::Run,
 };
 use crate::{
-    core::{
-        error::{Error, Result},
-        limits,
-        params::Params,
-    },
+    core::{error::Result, limits, params::Params},
     dependencies::{
         Limit, Partners, RowsPlan, Source,
         value::{borrowed, owned},
@@ -210,7 +206,7 @@ impl EngineConnection {
     /// Hands over rows of the result. Returns `false`, before any is handed over, if one of them is not there.
     ///
     /// # Errors
-    /// What SQLite says; [`Error::Aborted`] when `take_rows` wants no more.
+    /// What SQLite says; [`Error::Aborted`](crate::Error::Aborted) when `take_rows` wants no more.
     pub(crate) fn hand_over_kept<'r>(
         &mut self,
         Maintained { query, plan, seed }: Maintained<'_>,
@@ -261,10 +257,10 @@ impl EngineConnection {
 /// here, or the file is damaged. Only while nothing is handed over can the whole statement run instead.
 pub(super) fn missing(handed_over: bool) -> Result<bool> {
     if handed_over {
-        Err(Error::WorkerDied)
-    } else {
-        Ok(false)
+        let message = "a row of the result is not found by its key";
+        return Err(resqlite_sqlite::Error::new(codes::CORRUPT, message).into());
     }
+    Ok(false)
 }
 
 /// The keys that a statement gives, until there are more than `most`.

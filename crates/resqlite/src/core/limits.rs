@@ -70,6 +70,10 @@ pub const PREEMPTED_AFTER: Duration = Duration::from_millis(1);
 pub const SPIN_BACKOFF: Duration = Duration::from_millis(20);
 /// Bytes of the operations of one entry. A transaction that changes more cannot commit while there is an entry gate.
 pub const ENTRY_BYTES_MAX: usize = 256 << 20;
+/// Entries of others that are applied in one commit: live queries see no more at once.
+pub const APPLIED_TOGETHER: usize = 256;
+/// Bytes of entries that are applied in one commit, unless one alone has more.
+pub const APPLIED_BYTES: usize = 1 << 20;
 /// How long an entry gate may take, unless it has a deadline of its own.
 pub const ENTRY_GATE: Duration = Duration::from_secs(10);
 /// Writes that are committed together.

@@ -79,6 +79,37 @@ impl Params {
         &self.bytes[self.range.clone()]
     }
 
+    /// The texts that were [split off](Self::with_texts_at), end to end.
+    pub fn texts(&self) -> &[u8] {
+        &self.bytes[self.texts.clone()]
+    }
+
+    /// The sets of several parts, of which each has so many, as one.
+    pub(crate) fn joined<'a>(parts: impl Iterator<Item = (usize, &'a Self)> + Clone) -> Self {
+        let mut packed: Vec<u8> = Vec::new();
+        for (_, part) in parts.clone() {
+            packed.extend_from_slice(part.as_bytes());
+        }
+        let texts_at = packed.len();
+        for (sets, part) in parts {
+            packed.extend_from_slice(part.texts_of(sets));
+        }
+        let range = 0..packed.len();
+        Self::packed(packed.into(), range).with_texts_at(texts_at)
+    }
+
+    /// The texts of so many sets, without what may stand behind them.
+    fn texts_of(&self, sets: usize) -> &[u8] {
+        let mut reader = self.reader();
+        for _ in 0..sets {
+            if reader.texts().is_err() {
+                break; // which binding will say
+            }
+        }
+        let rest = reader.texts.len();
+        &self.texts()[..self.texts().len() - rest]
+    }
+
     /// How many bytes they take, packed.
     pub(crate) fn byte_len(&self) -> usize {
         self.range.len()
@@ -94,7 +125,7 @@ impl Params {
 
     /// A reader over the sets.
     pub(crate) fn reader(&self) -> Reader<'_> {
-        let texts = &self.bytes[self.texts.clone()];
+        let texts = self.texts();
         Reader {
             bytes: &self.bytes[self.range.clone()],
             texts,
@@ -415,6 +446,8 @@ fn counted(parameters: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use resqlite_sqlite::{Access, Connection, ValueRef};
 
     use super::{Params, tag};
@@ -432,7 +465,47 @@ mod tests {
         Params::packed(out.into(), range).with_texts_at(offset)
     }
 
+    /// Behind the texts of a part there may be bytes that fill its frame.
+    fn filled(params: &Params) -> Params {
+        let bytes: Arc<[u8]> = [params.as_bytes(), params.texts(), &[0; 5]].concat().into();
+        let range = 0..bytes.len();
+        Params::packed(bytes, range).with_texts_at(params.as_bytes().len())
+    }
+
+    #[test]
+    fn parts_that_are_joined_keep_their_texts() {
+        let parts = [
+            packed(["plain", "text"]),
+            packed(["é日😀", ""]),
+            packed(["", "end"]),
+        ];
+        let filled = parts.map(|part| (2, filled(&part)));
+        let joined = Params::joined(filled.iter().map(|(sets, part)| (*sets, part)));
+        let texts: Vec<_> = read_sets(&joined, 6);
+        assert_eq!(
+            texts,
+            [
+                "x",
+                "plain",
+                "x",
+                "text",
+                "x",
+                "é日😀",
+                "x",
+                "",
+                "x",
+                "",
+                "x",
+                "end"
+            ]
+        );
+    }
+
     fn read(params: &Params) -> Vec<String> {
+        read_sets(params, 2)
+    }
+
+    fn read_sets(params: &Params, count: usize) -> Vec<String> {
         let connection = Connection::open(":memory:", Access::ReadWriteCreate, None).unwrap();
         let statement = connection
             .prepare("SELECT ?, ?", false)
@@ -444,8 +517,8 @@ mod tests {
             ValueRef::Text(bytes) => String::from_utf8(bytes.to_vec()).unwrap(),
             other => panic!("{other:?} is no text"),
         };
-        let sets = [(); 2].map(|()| reader.values(&statement).unwrap());
-        sets.iter().flatten().map(text).collect()
+        let sets = (0..count).flat_map(|_| reader.values(&statement).unwrap());
+        sets.map(|value| text(&value)).collect()
     }
 
     #[test]

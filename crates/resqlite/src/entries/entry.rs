@@ -106,7 +106,7 @@ impl Entry {
         u64::from_le_bytes(bytes.try_into().expect("as many bytes as the number has"))
     }
 
-    /// The hash of the entry before; all zero for the first.
+    /// The hash of the entry before; for the first, the [base](crate::EntryBase).
     pub fn previous(&self) -> Hash {
         Self::hash_at(&self.0[HEADER - size_of::<Hash>()..])
     }

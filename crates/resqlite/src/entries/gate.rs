@@ -49,6 +49,19 @@ pub trait EntryGate: Send {
         let _ = (entry, error);
     }
 
+    /// The writer has failed in the midst of something, and begins anew: whether an entry that has passed is committed, or one
+    /// that was to be applied is there, only the [position](crate::Database::entry_position) says.
+    fn writer_lost(&mut self) {}
+
+    /// Whether a commit has the position of its entry as its number from now on, wherever the engine says one: in results, in
+    /// what live queries emit, in commit events, in diagnostics. Copies of a database that share a log agree on numbers then.
+    /// A commit of several entries has the position of the last; one that no entry carries, as of a temporary table, has the
+    /// position before it. Asked when the gate is installed, which should be before anybody uses the database: numbers that
+    /// were told before count commits.
+    fn numbers_commits(&self) -> bool {
+        false
+    }
+
     /// How long a verdict may take. Afterwards the transaction is rolled back with [`EntryFault::Unanswered`], and a verdict
     /// comes too late.
     fn deadline(&self) -> Duration {
@@ -108,8 +121,9 @@ impl Verdict {
     }
 
     /// These entries of others stand in the log from this position on. The transaction is rolled back, and they are applied.
-    /// Then writes run again, in their order, and are shown to the gate again; those that were cancelled by then do not. A
-    /// transaction of a caller fails with [`EntryFault::Overtaken`]: only its caller can run it again.
+    /// Then writes run again, in their order, and are shown to the gate again; those that were cancelled by then do not. After 4
+    /// times in a row, they fail with [`EntryFault::Overtaken`]. So does a transaction of a caller at once: only its caller can
+    /// run it again.
     pub fn overtaken(self, by: Vec<Entry>) -> bool {
         self.decide(State::Overtaken(by))
     }

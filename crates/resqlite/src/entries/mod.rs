@@ -23,7 +23,7 @@ pub use entry::{Entry, Hash};
 pub use gate::{Carried, EntryGate, Verdict};
 pub use image::Image;
 pub use operation::{EntryColumn, EntryKey, EntryTable, Operation};
-pub use position::Position;
+pub use position::{EntryBase, Position};
 
 pub(crate) use draft::{Draft, DraftMark};
 pub(crate) use gate::{Judged, verdict};

@@ -35,24 +35,51 @@ pub struct TableEvent {
     pub changes: Option<Changes>,
 }
 
+/// Up to where a listener knows of commits.
+#[derive(Clone, Copy)]
+pub(super) struct Seen {
+    /// The number of the last one that it knows of.
+    pub(super) number: u64,
+    /// The number that it was told.
+    told: u64,
+}
+
+impl Seen {
+    /// All that there are.
+    pub(super) fn all(commits: &Commits) -> Self {
+        let number = commits.last();
+        Self {
+            number,
+            told: commits.told(number),
+        }
+    }
+}
+
 impl CommitEvent {
-    /// All commits after this number; there must be one.
-    pub(super) fn since(commits: &Commits, number: u64, detail: Option<RowDetail>) -> Self {
+    /// All commits that were not seen; there must be one. They are seen then.
+    pub(super) fn since(commits: &Commits, seen: &mut Seen, detail: Option<RowDetail>) -> Self {
         let mut event = Self {
-            first: number + 1,
-            last: number,
+            first: seen.told + 1,
+            last: seen.told,
             is_external: false,
             schema_changed: false,
             is_truncated: false,
             tables: None,
         };
-        match commits.since(number) {
-            Ok(later) => event.tables = event.merge(&later, detail),
+        match commits.since(seen.number) {
+            Ok(later) => {
+                event.tables = event.merge(&later, detail);
+                seen.number = later.last().map_or(seen.number, |last| last.number);
+            }
             Err(_) => {
-                event.last = commits.last();
+                seen.number = commits.last();
                 event.is_truncated = true;
             }
         }
+        seen.told = commits.told(seen.number);
+        event.last = seen.told;
+        // Commits that no entry carries have the number of the one before.
+        event.first = event.first.min(event.last);
         event
     }
 
@@ -60,8 +87,7 @@ impl CommitEvent {
     fn merge(&mut self, commits: &[Commit], detail: Option<RowDetail>) -> Option<Vec<TableEvent>> {
         let mut tables = BTreeMap::<&TableName, Operations>::new();
         let mut is_known = true;
-        for Commit { number, summary } in commits {
-            self.last = *number;
+        for Commit { summary, .. } in commits {
             self.is_external |= summary.is_external();
             self.schema_changed |= summary.schema_changed();
             is_known &= !summary.everything_changed();
@@ -88,27 +114,32 @@ impl CommitEvent {
 mod tests {
     use resqlite_live::limits::LOG_COMMITS;
 
-    use super::CommitEvent;
+    use super::{CommitEvent, Seen};
     use crate::commits::log::Commits;
 
     #[test]
     fn several_commits_are_one_event() {
         let commits = Commits::default();
+        let mut seen = Seen::all(&commits);
         commits.record_unknown();
+        let mut seen_first = Seen::all(&commits);
         commits.record_external();
-        let event = CommitEvent::since(&commits, 0, None);
+        let event = CommitEvent::since(&commits, &mut seen, None);
         assert_eq!((event.first, event.last), (1, 2));
         assert!(event.is_external && !event.is_truncated && event.tables.is_none());
-        assert!(CommitEvent::since(&commits, 1, None).is_external);
+        assert!(CommitEvent::since(&commits, &mut seen_first, None).is_external);
     }
 
     #[test]
     fn an_event_says_that_commits_are_missing_when_the_log_does_not_reach_back() {
         let commits = Commits::default();
-        (0..=LOG_COMMITS).for_each(|_| commits.record_unknown());
-        let missing = CommitEvent::since(&commits, 0, None);
+        let mut seen = Seen::all(&commits);
+        commits.record_unknown();
+        let mut seen_first = Seen::all(&commits);
+        (0..LOG_COMMITS).for_each(|_| commits.record_unknown());
+        let missing = CommitEvent::since(&commits, &mut seen, None);
         assert!(missing.is_truncated && missing.tables.is_none());
         assert_eq!((missing.first, missing.last), (1, LOG_COMMITS as u64 + 1));
-        assert!(!CommitEvent::since(&commits, 1, None).is_truncated);
+        assert!(!CommitEvent::since(&commits, &mut seen_first, None).is_truncated);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{
 
 use resqlite_live::RowDetail;
 
-use super::event::CommitEvent;
+use super::event::{CommitEvent, Seen};
 use crate::{
     commits::{
         log::Commits,
@@ -51,7 +51,7 @@ struct Listening {
 
 struct State {
     /// The last commit that it was told of.
-    seen: u64,
+    seen: Seen,
     next: Option<Next>,
     closed: bool,
 }
@@ -78,7 +78,7 @@ impl CommitListener {
             commits: Arc::clone(&events.commits),
             detail,
             state: Mutex::new(State {
-                seen: events.commits.last(),
+                seen: Seen::all(&events.commits),
                 next: None,
                 closed: listeners.closed,
             }),
@@ -166,20 +166,19 @@ impl CommitEvents {
 impl Listening {
     fn is_due(&self) -> bool {
         let state = lock(&self.state);
-        state.next.is_some() && self.commits.last() > state.seen
+        state.next.is_some() && self.commits.last() > state.seen.number
     }
 
     /// Makes the next event, unless another thread has done so.
     fn tell(&self) {
         let mut state = lock(&self.state);
-        if self.commits.last() <= state.seen {
+        if self.commits.last() <= state.seen.number {
             return;
         }
         let Some(next) = state.next.take() else {
             return;
         };
-        let event = CommitEvent::since(&self.commits, state.seen, self.detail);
-        state.seen = event.last;
+        let event = CommitEvent::since(&self.commits, &mut state.seen, self.detail);
         drop(state);
         next(Ok(event));
     }

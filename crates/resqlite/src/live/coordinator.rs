@@ -73,6 +73,8 @@ pub(super) struct Entry {
     pub(super) dependencies: Option<Arc<Dependencies>>,
     /// Why it is stale, if it is.
     pub(super) reason: Option<Reason>,
+    /// The first commit since a run was taken last that affects it; 0 if that is not known.
+    pub(super) first: Option<u64>,
 }
 
 impl LiveCoordinator {
@@ -146,6 +148,7 @@ impl LiveCoordinator {
             live_query: Arc::clone(&live_query),
             dependencies: None,
             reason: None,
+            first: None,
         };
         state.entries.insert(id, entry);
         state.scheduler.start(id);

@@ -6,7 +6,7 @@ use resqlite_live::{Difference, Groups, KeptRows, KeptWindow};
 
 use super::{
     groups::{KeptGroups, images},
-    maintain::{commits_between, if_it_has_values, is_of_values},
+    maintain::{if_it_has_values, is_of_values},
     shown_rows::ShownRows,
     statement_run::{KeptNow, New, StatementRun, Whole},
     why_whole::{Found, WhyWhole},
@@ -52,7 +52,7 @@ impl<'r> StatementRun<'r> {
         let Some(state) = state else {
             return Ok(Err(WhyWhole::UnknownChanges));
         };
-        let Some(commits) = commits_between(&self.coordinator.commits, &kept.state, &state) else {
+        let Some(commits) = self.commits_since(&kept.state, &state) else {
             return Ok(Err(WhyWhole::UnknownChanges));
         };
         let most = self.most_asked();

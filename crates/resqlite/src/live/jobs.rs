@@ -49,6 +49,7 @@ impl ReaderJob for FirstRun {
             live_query: Arc::clone(&self.live_query),
             reason: None,
             is_audit: false,
+            first: 0,
             seen: 0,
             taken_at: (None, 0),
         };
@@ -198,14 +199,18 @@ fn fail_taken(coordinator: &Arc<LiveCoordinator>, error: &Error) {
     }
 }
 
-fn fail_rerun(coordinator: &Arc<LiveCoordinator>, Rerun { live_query, .. }: &Rerun, error: &Error) {
+fn fail_rerun(coordinator: &Arc<LiveCoordinator>, rerun: &Rerun, error: &Error) {
+    let live_query = &rerun.live_query;
+    let mut state = lock(&live_query.state);
+    state.owe(rerun.first);
     let result = failed(
         coordinator,
         live_query,
-        &mut lock(&live_query.state),
+        &mut state,
         error,
         coordinator.commits.last(),
     );
+    drop(state);
     if let Some(result) = result {
         coordinator.finished(live_query, result);
     }

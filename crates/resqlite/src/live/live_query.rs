@@ -10,7 +10,7 @@ use std::{
 
 use smallvec::SmallVec;
 
-use resqlite_live::{Dependencies, LiveQueryId, TableDependency};
+use resqlite_live::{Dependencies, LiveQueryId, TableDependency, fault::planted};
 
 use super::{
     groups::KeptGroups,
@@ -52,6 +52,9 @@ pub(super) struct LiveQuery {
 pub(super) struct State {
     pub(super) listener: Box<dyn Listener>,
     pub(super) parts: PerQuery<Part>,
+    /// No commit before this one affects it but those that its last result shows; 0 if that is not known, `None` if none
+    /// after them does.
+    pub(super) owed: Option<u64>,
     /// It has had a result.
     pub(super) worked: bool,
     /// The error that was last reported, if no run has succeeded since.
@@ -62,6 +65,14 @@ pub(super) struct State {
     pub(super) transient_errors: u32,
     /// A retry after a pause is planned.
     pub(super) retry_planned: bool,
+}
+
+impl State {
+    /// A run is due for this commit and later ones; 0 for all.
+    pub(super) fn owe(&mut self, first: u64) {
+        let owed = self.owed.filter(|_| !planted("failed_run_owes_nothing"));
+        self.owed = Some(owed.map_or(first, |owed| owed.min(first)));
+    }
 }
 
 /// The last result of one statement.
@@ -145,6 +156,7 @@ impl LiveQuery {
             state: Mutex::new(State {
                 listener,
                 parts,
+                owed: None,
                 worked: false,
                 error: None,
                 handed_over: false,

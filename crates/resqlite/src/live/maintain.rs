@@ -203,16 +203,17 @@ impl Kept {
     }
 }
 
-/// The commits that lead from one state to a later one; `None` if they are not known.
+/// The commits that lead from one state to a later one, without those before number `first`; `None` if they are not known.
 pub(super) fn commits_between(
     commits: &Commits,
     state: &ExactState,
     later: &ExactState,
+    first: u64,
 ) -> Option<Vec<Commit>> {
     if !state.is_followed_by(later) {
         return None;
     }
-    let mut between = match commits.since(state.number) {
+    let mut between = match commits.since(state.number.max(first.saturating_sub(1))) {
         Err(_) if planted("overflow_ignored") => Vec::new(),
         between => between.ok()?,
     };

@@ -37,6 +37,8 @@ pub(super) struct Rerun {
     pub(super) reason: Option<Reason>,
     /// No commit affects the query; its result should be the same.
     pub(super) is_audit: bool,
+    /// The first commit since the run before was taken that affects it; 0 if that is not known.
+    pub(super) first: u64,
     /// The newest commit that may have made it stale.
     pub(super) seen: u64,
     /// What was known when it was taken: the number of the settled state (`None` if it was unsettled), and the count of
@@ -63,6 +65,7 @@ pub(super) struct RerunResult {
 /// Makes a run. If it panics, the listener gets an error, the query stays open, and the reader is replaced.
 pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader, rerun: &Rerun) {
     let mut state = lock(&rerun.live_query.state);
+    state.owe(rerun.first);
     if rerun.live_query.scope.is_cancelled() {
         return;
     }
@@ -138,6 +141,10 @@ fn make(
     let news = changed || !state.worked || state.error.is_some();
     let is_step = results.iter().any(|result| result.new.asked().is_some());
     let dependencies = keep(coordinator, live_query, state, results);
+    // An audit leaves kept rows in the state that they show.
+    if !rerun.is_audit {
+        state.owed = None;
+    }
     let pending = news && emit(coordinator, rerun, state, since, micros) == Delivery::Pending;
     if !news && !rerun.is_audit {
         live_query
@@ -168,7 +175,7 @@ fn emit(
     coordinator: &LiveCoordinator,
     rerun: &Rerun,
     state: &mut State,
-    commit: u64,
+    since: u64,
     micros: u64,
 ) -> Delivery {
     rerun
@@ -179,7 +186,7 @@ fn emit(
     let reason = rerun.reason.or(state.worked.then_some(Reason::Unknown));
     (state.worked, state.error) = (true, None);
     state.listener.emit(Emission {
-        commit,
+        commit: coordinator.commits.told(since),
         reason,
         micros,
     })
@@ -196,6 +203,7 @@ fn run_queries(
     let live_query = &rerun.live_query;
     let mut results = PerQuery::new();
     state.handed_over = false;
+    let owed = state.owed.unwrap_or(0);
     for (number, query) in live_query.queries.iter().enumerate() {
         let first = !state.worked;
         let State {
@@ -217,6 +225,7 @@ fn run_queries(
             is_audit: rerun.is_audit,
             query,
             part: &parts[number],
+            owed,
             exact,
         };
         let result = run.run(first, &mut take_rows);

@@ -97,12 +97,15 @@ impl LiveCoordinator {
         let reruns: Vec<_> = reruns.collect();
         let mut state = lock(&self.state);
         for Rerun {
-            live_query, reason, ..
+            live_query,
+            reason,
+            first,
+            ..
         } in &reruns
         {
             state.scheduler.finished(live_query.id, 0, false);
             let reason = reason.unwrap_or(Reason::Unknown);
-            self.mark_stale(&mut state, live_query.id, reason, true);
+            self.mark_stale(&mut state, live_query.id, reason, *first, true);
         }
         self.dispatch(state);
     }
@@ -112,14 +115,14 @@ impl LiveCoordinator {
         let mut state = lock(&self.state);
         state.scheduler.finished(rerun.live_query.id, micros, false);
         let reason = rerun.reason.unwrap_or(Reason::Unknown);
-        self.mark_stale(&mut state, rerun.live_query.id, reason, false);
+        self.mark_stale(&mut state, rerun.live_query.id, reason, rerun.first, false);
         self.dispatch(state);
     }
 
     /// The pause after a transient error is over.
     pub(super) fn retry(self: &Arc<Self>, live_query: &LiveQuery) {
         let mut state = lock(&self.state);
-        self.mark_stale(&mut state, live_query.id, Reason::Unknown, false);
+        self.mark_stale(&mut state, live_query.id, Reason::Unknown, 0, false);
         self.dispatch(state);
     }
 
@@ -197,6 +200,7 @@ impl State {
             reason: entry.reason.take(),
             is_audit: self.audits.take_due(id),
             live_query: Arc::clone(&entry.live_query),
+            first: entry.first.take().unwrap_or(0),
             seen: self.seen,
             taken_at,
         })

@@ -42,7 +42,7 @@ impl LiveCoordinator {
             Ok(commits) => {
                 for commit in commits {
                     state.seen = commit.number;
-                    self.process_commit(&mut state, &commit.summary, batch);
+                    self.process_commit(&mut state, commit.number, &commit.summary, batch);
                 }
             }
             Err(_) => {
@@ -58,7 +58,7 @@ impl LiveCoordinator {
         runs_on
     }
 
-    fn process_commit(&self, state: &mut State, summary: &ChangeSummary, batch: bool) {
+    fn process_commit(&self, state: &mut State, number: u64, summary: &ChangeSummary, batch: bool) {
         let mut affected = std::mem::take(&mut state.affected);
         let (timer, visited) = (profile::start(), state.registry.visited());
         state.registry.affected(summary, &mut affected);
@@ -67,7 +67,7 @@ impl LiveCoordinator {
             state.audits.choose(&affected, &mut state.scheduler);
         }
         for (id, reason) in affected.drain(..) {
-            self.mark_stale(state, id, reason, batch);
+            self.mark_stale(state, id, reason, number, batch);
         }
         state.affected = affected;
     }
@@ -75,12 +75,24 @@ impl LiveCoordinator {
     fn mark_all_stale(&self, state: &mut State, batch: bool) {
         let all: Vec<_> = state.entries.ids().collect();
         for id in all {
-            self.mark_stale(state, id, Reason::Unknown, batch);
+            self.mark_stale(state, id, Reason::Unknown, 0, batch);
         }
     }
 
-    pub(super) fn mark_stale(&self, state: &mut State, id: LiveQueryId, reason: Reason, batch: bool) {
+    /// `first`: the first commit that may affect it; 0 if that is not known.
+    pub(super) fn mark_stale(
+        &self,
+        state: &mut State,
+        id: LiveQueryId,
+        reason: Reason,
+        first: u64,
+        batch: bool,
+    ) {
         let was_audit = state.audits.take_due(id);
+        if let Some(entry) = state.entries.get_mut(id) {
+            let known = entry.first.filter(|_| !planted("first_is_last"));
+            entry.first = Some(known.map_or(first, |known| known.min(first)));
+        }
         match state.scheduler.mark_stale(id, batch) {
             MarkOutcome::Coalesced if !was_audit => {
                 if let Some(entry) = state.entries.get(id) {
@@ -123,7 +135,7 @@ impl LiveCoordinator {
             Err(_) => Some(Reason::Unknown),
         };
         if let Some(reason) = affected {
-            self.mark_stale(state, id, reason, false);
+            self.mark_stale(state, id, reason, 0, false);
         }
     }
 

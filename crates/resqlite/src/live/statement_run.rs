@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc, time::Instant};
 
-use resqlite_live::{Dependencies, Difference, Segment, fault::planted};
+use resqlite_live::{Commit, Dependencies, Difference, Segment, fault::planted};
 
 use super::{
     coordinator::LiveCoordinator,
@@ -185,6 +185,8 @@ pub(super) struct StatementRun<'a> {
     pub(super) is_audit: bool,
     pub(super) query: &'a Query,
     pub(super) part: &'a Part,
+    /// See [`State::owed`](super::live_query::State::owed); 0 if none.
+    pub(super) owed: u64,
     /// The state that it reads, if that is known exactly.
     pub(super) exact: Option<ExactState>,
 }
@@ -285,7 +287,7 @@ impl<'r> StatementRun<'r> {
             return Ok(Err(WhyWhole::UnknownChanges));
         };
         let (most, dependencies) = (self.most_asked(), &self.part.dependencies);
-        let Some(commits) = commits_between(&self.coordinator.commits, &kept.state, &state) else {
+        let Some(commits) = self.commits_since(&kept.state, &state) else {
             return Ok(Err(WhyWhole::UnknownChanges));
         };
         let changed = match kept.changed(&commits, dependencies, most) {
@@ -390,6 +392,11 @@ impl<'r> StatementRun<'r> {
         } else {
             self.part.most_asked()
         }
+    }
+
+    /// The commits that may affect the result and lead from one state to a later one; `None` if they are not known.
+    pub(super) fn commits_since(&self, state: &ExactState, later: &ExactState) -> Option<Vec<Commit>> {
+        commits_between(&self.coordinator.commits, state, later, self.owed)
     }
 
     fn is_always(&self) -> bool {

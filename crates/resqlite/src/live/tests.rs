@@ -11,8 +11,8 @@ use std::{
 use resqlite_live::Segment;
 
 use crate::{
-    ColumnLayout, Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Maintenance,
-    Options, RowBatch, Rows, Subscription, Value,
+    ColumnLayout, Database, Delivery, Emission, Error, Integers, Listener, LiveQuery, LiveQueryRequest,
+    Maintenance, Options, RowBatch, Rows, Subscription, Value,
 };
 
 /// Tells the first value of each result, and which thread came with it.
@@ -116,6 +116,37 @@ fn a_query_that_keeps_the_writer_too_long_is_run_by_another_thread() {
             told.recv().unwrap(),
             ("resqlite-live".to_owned(), Value::Integer(MANY))
         );
+        db.close().await.unwrap();
+    });
+}
+
+/// A change of a row that the live query shows, and its value.
+async fn change(db: &Database, live: &mut LiveQuery) -> u64 {
+    db.execute("UPDATE t SET a = a + 1 WHERE id = 1", ())
+        .await
+        .unwrap();
+    live.next().await.unwrap().unwrap();
+    db.diagnostics().streams.sums.maintained
+}
+
+#[test]
+fn a_kept_result_does_not_look_at_commits_that_do_not_affect_it() {
+    pollster::block_on(async {
+        let db = Database::open(":memory:", Options::default()).await.unwrap();
+        db.exec(
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER, b INTEGER);
+             INSERT INTO t SELECT value, 0, 0 FROM generate_series(1, 70000)",
+        )
+        .await
+        .unwrap();
+        let mut live = db.stream("SELECT id, a FROM t WHERE id <= 100 ORDER BY id", ());
+        live.next().await.unwrap().unwrap();
+        while change(&db, &mut live).await == 0 {}
+        let before = change(&db, &mut live).await;
+        // More rows than a commit tells one by one, in a column that the query does not read.
+        db.execute("UPDATE t SET b = 1", ()).await.unwrap();
+        assert_eq!(change(&db, &mut live).await, before + 1);
+        drop(live);
         db.close().await.unwrap();
     });
 }

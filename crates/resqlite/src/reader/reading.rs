@@ -227,9 +227,9 @@ impl Reader {
         self.ready_for_select()
     }
 
-    /// The number of the newest commit that the last read is sure to include.
+    /// What callers know as the number of the newest commit that the last read is sure to include.
     pub(super) fn includes(&self) -> u64 {
-        self.since
+        self.shared.commits.told(self.since)
     }
 
     fn spans_databases(&self) -> bool {

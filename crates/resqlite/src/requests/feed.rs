@@ -97,4 +97,6 @@ pub(crate) enum FeedWork {
     Acknowledge { name: String, position: u64 },
     /// Removes the feed. Answered with the position of the newest commit.
     Drop { name: String },
+    /// Removes the position, by which feeds count. Answered with it.
+    ForgetPosition,
 }

@@ -213,6 +213,16 @@ pub struct ParamSets {
     pub params: Params,
 }
 
+impl ParamSets {
+    /// The sets of several parts as one.
+    pub fn joined(parts: &[Self]) -> Self {
+        Self {
+            count: parts.iter().map(|part| part.count).sum(),
+            params: Params::joined(parts.iter().map(|part| (part.count, &part.params))),
+        }
+    }
+}
+
 /// A further part of a batch.
 #[derive(Debug)]
 pub enum BatchPart {

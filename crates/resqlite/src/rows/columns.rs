@@ -33,8 +33,16 @@ static REGISTRY: LazyLock<Mutex<Registry<Vec<Column>, Columns>>> = LazyLock::new
 
 impl Columns {
     pub(crate) fn of(statement: &Statement) -> Arc<Self> {
-        let columns = (0..statement.column_count()).map(|at| column(statement, at));
-        lock(&REGISTRY).intern(columns.collect(), |id, columns| Self { id, columns })
+        Self::of_list(
+            (0..statement.column_count())
+                .map(|at| column(statement, at))
+                .collect(),
+        )
+    }
+
+    /// These columns.
+    pub fn of_list(columns: Vec<Column>) -> Arc<Self> {
+        lock(&REGISTRY).intern(columns, |id, columns| Self { id, columns })
     }
 
     /// A number that no other columns of this process have.

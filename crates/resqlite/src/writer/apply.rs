@@ -5,9 +5,10 @@
 //!
 //! Triggers and foreign keys are off meanwhile, since the entry has what they did; checks are, since the rows passed them; and
 //! shadow tables can be written to. SQLite prepares all statements again when these settings change. So they stay until
-//! something else is to be written, and entries that follow each other pay once.
+//! something else is to be written, and entries that follow each other pay once. Those that wait together are applied in one
+//! commit, as a group of writes is: readers see all of them, or none.
 
-use std::sync::Arc;
+use std::{slice, sync::Arc};
 
 use resqlite_live::fault::planted;
 use resqlite_sqlite::{ValueRef, codes};
@@ -24,16 +25,30 @@ use crate::{
 };
 
 impl Writer {
-    pub(super) fn apply(&mut self, job: ApplyJob) {
-        let ApplyJob { entry, done } = job;
-        done(self.try_to_apply(&entry));
+    /// Applies entries that follow each other.
+    pub(super) fn apply(&mut self, jobs: Vec<ApplyJob>) {
+        if jobs.is_empty() {
+            return;
+        }
+        let (entries, done): (Vec<_>, Vec<_>) = jobs.into_iter().map(|job| (job.entry, job.done)).unzip();
+        match self.try_to_apply(&entries) {
+            Err(_) if entries.len() > 1 => {
+                // One of them is to blame. Those before it can be applied.
+                for (entry, done) in entries.iter().zip(done) {
+                    done(self.try_to_apply(slice::from_ref(entry)));
+                }
+            }
+            applied => done.into_iter().for_each(|done| done(applied.clone())),
+        }
     }
 
-    /// Applies an entry in a transaction of its own; returns the number of the commit.
-    pub(super) fn try_to_apply(&mut self, entry: &Entry) -> Result<u64> {
+    /// Applies entries in a transaction of their own; returns the number of the commit.
+    pub(super) fn try_to_apply(&mut self, entries: &[Entry]) -> Result<u64> {
         self.begin_to_apply()?;
         let applied = self.begin(Durability::Normal).and_then(|()| {
-            let applied = self.apply_in_transaction(entry).and_then(|()| self.commit_now());
+            let applied = self
+                .apply_in_transaction(entries)
+                .and_then(|last| self.commit_now(Some(last.position)));
             if applied.is_err() {
                 self.roll_back();
             }
@@ -41,27 +56,33 @@ impl Writer {
         });
         if applied.is_ok() {
             self.logged();
-            self.tell_gate(|gate| gate.committed(entry));
+            self.tell_gate(|gate| entries.iter().for_each(|entry| gate.committed(entry)));
         }
         applied.map_err(|error| self.connection.explain_error(error))
     }
 
-    fn apply_in_transaction(&mut self, entry: &Entry) -> Result<()> {
+    /// Returns the position of the last one.
+    fn apply_in_transaction(&mut self, entries: &[Entry]) -> Result<Position> {
         self.recorder.define_freely(true)?;
         self.make_position_table()?;
         self.recorder.define_freely(false)?;
-        check_position(self.read_position()?, entry)?;
+        let mut position = self.read_position()?;
         self.refuse_temporary("trigger", "temporary triggers would run")?;
         self.recorder.know_tables(&self.connection.sqlite)?;
         let mut statements = Statements::default();
-        for operation in entry.operations() {
-            self.apply_operation(&operation, &mut statements)?;
+        for entry in entries {
+            check_position(position, entry)?;
+            for operation in entry.operations() {
+                self.apply_operation(&operation, &mut statements)?;
+            }
+            position = Position::of(entry);
         }
         self.flush_virtual_tables()?;
         self.recorder.close()?;
-        self.write_position(Position::of(entry))?;
-        self.log_entry(entry, true)?;
-        refuse_late(&self.recorder)
+        self.write_position(position)?;
+        self.log_entries(entries)?;
+        refuse_late(&self.recorder)?;
+        Ok(position)
     }
 
     fn refuse_temporary(&mut self, kind: &str, what: &str) -> Result<()> {
@@ -250,7 +271,7 @@ fn key<'a>(table: &EntryTable, rowid: i64, values: &[ValueRef<'a>]) -> impl Iter
     .into_iter()
 }
 
-/// The statements for the tables of one entry. An entry mostly has few, and its rows are mostly of the latest.
+/// The statements for the tables of entries. They mostly have few, and their rows are mostly of the latest.
 #[derive(Default)]
 struct Statements(Vec<(Arc<EntryTable>, Texts)>);
 
@@ -266,12 +287,19 @@ struct Texts {
 
 impl Statements {
     fn of(&mut self, table: &Arc<EntryTable>) -> &Texts {
-        let known = self.0.iter().rposition(|(known, _)| Arc::ptr_eq(known, table));
-        let known = known.unwrap_or_else(|| {
-            self.0.push((Arc::clone(table), Texts::of(table)));
-            self.0.len() - 1
-        });
-        &self.0[known].1
+        let at = self.0.iter().rposition(|(known, _)| Arc::ptr_eq(known, table));
+        let at = at.unwrap_or_else(|| self.know(table));
+        &self.0[at].1
+    }
+
+    /// Each entry says anew what its tables are, which are mostly those of the entry before.
+    fn know(&mut self, table: &Arc<EntryTable>) -> usize {
+        if let Some(at) = self.0.iter().rposition(|(known, _)| known == table) {
+            self.0[at].0 = Arc::clone(table);
+            return at;
+        }
+        self.0.push((Arc::clone(table), Texts::of(table)));
+        self.0.len() - 1
     }
 }
 

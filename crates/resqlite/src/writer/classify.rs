@@ -23,14 +23,14 @@ pub(crate) fn is_alone(first: TokenType) -> bool {
 }
 
 /// Whether a single statement must run outside the transactions that resqlite opens.
-pub(super) fn statement_runs_alone(sql: &str) -> bool {
+pub(crate) fn statement_runs_alone(sql: &str) -> bool {
     let first = tokens(sql).find(|(token, _)| *token != TK_SEMI);
     first.is_some_and(|(token, _)| is_alone(token))
 }
 
 /// Whether a script must run outside the transactions that resqlite opens. If the start of a statement is misjudged,
 /// the script only loses its all-or-nothing.
-pub(super) fn script_runs_alone(sql: &str) -> bool {
+pub(crate) fn script_runs_alone(sql: &str) -> bool {
     let mut start = true;
     let mut trigger = Trigger::No;
     for (token, _) in tokens(sql) {

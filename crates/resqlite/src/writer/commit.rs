@@ -14,6 +14,7 @@ use crate::{
         options::Durability,
         profile,
     },
+    entries::Entry,
 };
 
 impl Writer {
@@ -74,10 +75,10 @@ impl Writer {
         Ok(())
     }
 
-    /// Commits, if the entry gate lets it; returns the number of the commit.
+    /// Commits, if the entry gate lets it; returns the number that callers are told.
     pub(super) fn commit(&mut self) -> Result<u64> {
         let entry = self.pass_gate()?;
-        let committed = self.commit_now();
+        let committed = self.commit_now(entry.as_ref().map(Entry::position));
         let Some(entry) = entry else { return committed };
         if committed.is_ok() {
             self.logged();
@@ -93,8 +94,8 @@ impl Writer {
         })
     }
 
-    /// Commits without asking; returns the number of the commit.
-    pub(super) fn commit_now(&mut self) -> Result<u64> {
+    /// Commits without asking; returns the number that callers are told. `position`: of the entry of the transaction.
+    pub(super) fn commit_now(&mut self, position: Option<u64>) -> Result<u64> {
         self.commits.begins();
         self.wrote.set(false);
         let log_commits = self.log_commits_after();
@@ -117,14 +118,14 @@ impl Writer {
         if std::mem::take(&mut self.statistics_touched) {
             self.context.epoch.statistics_changed();
         }
-        let number = self.recorder.commit(&self.commits, self.wrote.get());
+        let number = self.recorder.commit(&self.commits, self.wrote.get(), position);
         if self.commits.in_main_log() != own_commits {
             self.record_state(log_commits, number);
         }
         if self.wrote.get() {
             self.look_after_files(self.durability == Durability::Full || !locks_survive_other_copies())?;
         }
-        Ok(number)
+        Ok(self.commits.told(number))
     }
 
     /// How many commits the log of the main database will have had after this one, if somebody wants to know.
@@ -174,7 +175,7 @@ impl Writer {
         // Readers must know what names mean before they know of the commit.
         self.context.epoch.names_changed();
         self.recorder.everything_changed();
-        self.recorder.commit(&self.commits, true);
+        self.recorder.commit(&self.commits, true, None);
         self.roll_back();
         let message = format!("{error}; COMMIT may have reached some of the attached files, and others not");
         Error::transaction("commit", message)

@@ -1,6 +1,6 @@
 //! The entry of a transaction: drawn up while its statements run, and shown to the gate before COMMIT.
 
-use std::sync::Arc;
+use std::{slice, sync::Arc};
 
 use resqlite_live::fault::planted;
 use sqlite3_parser::dialect::TokenType::{TK_ATTACH, TK_DETACH, TK_INTO, TK_PRAGMA, TK_SEMI, TK_VACUUM};
@@ -87,7 +87,10 @@ impl Writer {
         } else {
             self.position_now()
         };
-        if position.is_ok() {
+        if let Ok(position) = &position {
+            if job.gate.as_ref().is_some_and(|gate| gate.numbers_commits()) {
+                self.commits.tell_positions(position.position);
+            }
             *lock(&self.context.gate) = job.gate;
             self.update_export();
         }
@@ -105,7 +108,7 @@ impl Writer {
         self.begin(Durability::Normal)?;
         self.data_version = self.connection.internal(DATA_VERSION)?;
         let made = self.make_position_table().and_then(|()| self.read_position());
-        match made.and_then(|position| self.commit_now().map(|_| position)) {
+        match made.and_then(|position| self.commit_now(None).map(|_| position)) {
             Ok(position) => Ok(position),
             Err(error) => {
                 self.roll_back();
@@ -249,9 +252,11 @@ impl Writer {
     pub(super) fn apply_overtaking(&mut self) -> Result<()> {
         let entries = std::mem::take(&mut self.overtaken_by);
         let applied = entries.iter().try_for_each(|entry| {
-            self.try_to_apply(entry).map(drop).inspect_err(|error| {
-                self.tell_gate(|gate| gate.not_applied(entry, error));
-            })
+            self.try_to_apply(slice::from_ref(entry))
+                .map(drop)
+                .inspect_err(|error| {
+                    self.tell_gate(|gate| gate.not_applied(entry, error));
+                })
         });
         self.end_apply();
         applied

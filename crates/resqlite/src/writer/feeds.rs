@@ -16,7 +16,7 @@ use resqlite_sqlite::ValueRef;
 
 use super::{Writer, feed_state::Feeds, job::FeedJob};
 use crate::{
-    commits::{OWN_TABLES, Uncarried},
+    commits::{OWN_TABLES, POSITION_TABLE, Uncarried},
     core::{
         error::{Error, Result},
         options::Durability,
@@ -68,6 +68,7 @@ impl Writer {
             FeedWork::Open(options) => self.open_feed(&options),
             FeedWork::Acknowledge { name, position } => self.acknowledge(&name, position),
             FeedWork::Drop { name } => self.drop_feed(&name),
+            FeedWork::ForgetPosition => self.forget_position(),
         };
         (job.done)(done.map_err(|error| self.connection.explain_error(error)));
     }
@@ -132,7 +133,18 @@ impl Writer {
         if cut { self.cut_log() } else { Ok(()) }
     }
 
-    /// The entry that was logged last is committed.
+    /// Logs entries of others that are applied in one commit.
+    pub(super) fn log_entries(&mut self, entries: &[Entry]) -> Result<()> {
+        entries.iter().try_for_each(|entry| self.log_entry(entry, true))?;
+        if self.feeds.is_some() && entries.len() > 1 {
+            // The position says that there were so many commits.
+            let count = "UPDATE main._resqlite_feed_state SET other_commits = other_commits - ?1";
+            self.own::<0>(count, &[ValueRef::Integer(entries.len() as i64 - 1)])?;
+        }
+        Ok(())
+    }
+
+    /// The entries that were logged last are committed.
     pub(super) fn logged(&mut self) {
         if let Some(feeds) = &mut self.feeds {
             feeds.gap = None;
@@ -270,6 +282,18 @@ impl Writer {
         })
     }
 
+    fn forget_position(&mut self) -> Result<u64> {
+        self.in_own_transaction(|writer| {
+            if writer.feeds.is_some() || writer.recorder.exports() {
+                let message = "the position cannot be forgotten while there are change feeds or an entry gate, which count by it";
+                return Err(Error::Option(message.into()));
+            }
+            let forgotten = writer.position_now()?.position;
+            writer.make_own_tables(&format!("DROP TABLE IF EXISTS main.{POSITION_TABLE};"))?;
+            Ok((forgotten, Wrote::Tables))
+        })
+    }
+
     /// Nothing counts the commits from now on, so a consumer that goes on after this position has missed some.
     fn skip_position(&mut self) -> Result<()> {
         if self.recorder.uncarried() != Some(Uncarried::Gap) {
@@ -322,7 +346,7 @@ impl Writer {
                     None
                 }
             };
-            self.commit_now()?;
+            self.commit_now(entry.as_ref().map(Entry::position))?;
             match (&mut self.feeds, wrote) {
                 _ if entry.is_some() => self.logged(),
                 (Some(feeds), Wrote::Something) => feeds.strangers.listed(),

@@ -10,7 +10,7 @@ use crate::{
         error::{Error, Result},
         options::Durability,
     },
-    entries::{Entry, EntryGate, Position},
+    entries::{Entry, EntryBase, EntryGate, Position},
     requests::{
         feed::FeedWork,
         request::{ReplyGuard, TransactionOptions, Write},
@@ -27,6 +27,7 @@ pub(crate) enum WriteJob {
     Checkpoint(CheckpointJob),
     Rekey(RekeyJob),
     Gate(GateJob),
+    Position(PositionJob),
     Apply(ApplyJob),
     Feed(FeedJob),
 }
@@ -49,7 +50,13 @@ pub(crate) struct GateJob {
     pub(crate) done: Box<dyn FnOnce(Result<Position>) + Send>,
 }
 
-/// An entry of another copy of the database. Answered with the number of the commit.
+/// A question for the position; or before the first entry, what that will follow. Answered with the position.
+pub(crate) struct PositionJob {
+    pub(crate) base: Option<EntryBase>,
+    pub(crate) done: Box<dyn FnOnce(Result<Position>) + Send>,
+}
+
+/// An entry of another copy of the database. Answered with the number of the commit, which may have further entries.
 pub(crate) struct ApplyJob {
     pub(crate) entry: Entry,
     pub(crate) done: Box<dyn FnOnce(Result<u64>) + Send>,
@@ -81,6 +88,7 @@ impl WriteJob {
             Self::Checkpoint(job) => (job.done)(Err(error)),
             Self::Rekey(job) => (job.done)(Err(error)),
             Self::Gate(job) => (job.done)(Err(error)),
+            Self::Position(job) => (job.done)(Err(error)),
             Self::Apply(job) => (job.done)(Err(error)),
             Self::Feed(job) => (job.done)(Err(error)),
         }
@@ -94,6 +102,7 @@ impl WriteJob {
             | Self::Checkpoint(_)
             | Self::Rekey(_)
             | Self::Gate(_)
+            | Self::Position(_)
             | Self::Apply(_)
             | Self::Feed(_) => false,
         }

@@ -47,8 +47,8 @@ use std::{
 use resqlite_sqlite::codes;
 
 pub(crate) use self::{
-    classify::is_alone,
-    job::{ApplyJob, Begin, CheckpointJob, FeedJob, GateJob, RekeyJob, WriteJob},
+    classify::{is_alone, script_runs_alone, statement_runs_alone},
+    job::{ApplyJob, Begin, CheckpointJob, FeedJob, GateJob, PositionJob, RekeyJob, WriteJob},
     thread::start,
 };
 use self::{feed_state::Feeds, files::Files};

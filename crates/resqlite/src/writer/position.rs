@@ -2,11 +2,14 @@
 
 use resqlite_sqlite::ValueRef;
 
-use super::Writer;
+use super::{Writer, job::PositionJob};
 use crate::{
     commits::POSITION_TABLE,
-    core::error::{EntryFault, Error, Result},
-    entries::{Hash, Position},
+    core::{
+        error::{EntryFault, Error, Result},
+        options::Durability,
+    },
+    entries::{EntryBase, Hash, Position},
 };
 
 impl Writer {
@@ -53,6 +56,42 @@ impl Writer {
             let message = format!("{POSITION_TABLE} does not hold what resqlite has written there");
             Error::entry(EntryFault::NotCarried, message)
         })
+    }
+
+    /// Says where the database is, and sets what the first entry follows, if that is asked for.
+    pub(super) fn position(&mut self, job: PositionJob) {
+        let position = match job.base {
+            Some(base) => self.set_base(base),
+            None => self.position_now(),
+        };
+        (job.done)(position);
+    }
+
+    /// A base of its own that is there already stays.
+    fn set_base(&mut self, base: EntryBase) -> Result<Position> {
+        self.begin(Durability::Full)?;
+        let set = self.base_in_transaction(base);
+        let committed = set.and_then(|position| self.commit_now(None).map(|_| position));
+        committed.inspect_err(|_| self.roll_back())
+    }
+
+    fn base_in_transaction(&mut self, base: EntryBase) -> Result<Position> {
+        self.make_position_table()?;
+        let now = self.read_position()?;
+        if now.position > 0 {
+            let message = format!(
+                "the database has entries up to the position {} already: what the first one follows stays",
+                now.position
+            );
+            return Err(Error::entry(EntryFault::Position, message));
+        }
+        let hash = match base {
+            EntryBase::Empty => Hash::default(),
+            EntryBase::Own if now.hash != Hash::default() => now.hash,
+            EntryBase::Own => Hash(resqlite_sqlite::random()),
+        };
+        let set = Position { position: 0, hash };
+        self.write_position(set).map(|()| set)
     }
 
     pub(super) fn write_position(&mut self, position: Position) -> Result<()> {

@@ -8,7 +8,11 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use super::{Writer, WriterContext, classify, files::Files, job::WriteJob};
+use super::{
+    Writer, WriterContext, classify,
+    files::Files,
+    job::{ApplyJob, WriteJob},
+};
 use crate::{
     commits::recorder::Recorder,
     connection::{open::open, schema_epoch::SeenEpoch, versions::Versions},
@@ -18,6 +22,7 @@ use crate::{
         options::{Checkpoints, Durability},
         profile,
         queue::Popped,
+        sync::lock,
     },
     guard::authorizer::Role,
     requests::{request::WriteOp, statements::Statements},
@@ -72,6 +77,11 @@ fn serve(writer: Writer, context: WriterContext) {
             context
                 .queue
                 .drain_while(&mut jobs, limits::GROUP_UNITS_MAX, shareable);
+        } else if let WriteJob::Apply(first) = &jobs[0] {
+            let fits = applied_behind(first.entry.as_bytes().len());
+            context
+                .queue
+                .drain_while(&mut jobs, limits::APPLIED_TOGETHER, fits);
         }
         if writer.is_none() {
             match Writer::open(context.clone(), true) {
@@ -91,6 +101,9 @@ fn serve(writer: Writer, context: WriterContext) {
             context.commits.record_unknown();
             for observer in &*context.observers {
                 Arc::clone(observer).writer_lost();
+            }
+            if let Some(gate) = &mut *lock(&context.gate) {
+                gate.writer_lost();
             }
             context.commits.settle();
         }
@@ -119,6 +132,18 @@ fn shareable(job: &WriteJob) -> bool {
             texts.len() <= SHARED_TEXTS && !texts.iter().any(|sql| classify::statement_runs_alone(sql))
         }
         _ => false,
+    }
+}
+
+/// Which jobs are done in one commit with entries of so many bytes: those of further entries, while they are not too large.
+fn applied_behind(bytes: usize) -> impl Fn(&WriteJob) -> bool {
+    let bytes = Cell::new(bytes);
+    move |job| {
+        let WriteJob::Apply(ApplyJob { entry, .. }) = job else {
+            return false;
+        };
+        bytes.set(bytes.get() + entry.as_bytes().len());
+        bytes.get() <= limits::APPLIED_BYTES
     }
 }
 
@@ -191,6 +216,7 @@ impl Writer {
     fn handle(&mut self, jobs: Vec<WriteJob>, shares: bool) {
         self.connection.guard.interrupt.reset_busy_timer();
         let mut writes = Vec::with_capacity(jobs.len());
+        let mut entries = Vec::new();
         for job in jobs {
             if job.writes_as_always() {
                 self.end_apply();
@@ -202,7 +228,8 @@ impl Writer {
                 WriteJob::Checkpoint(job) => self.checkpoint_for(job),
                 WriteJob::Rekey(job) => self.rekey(job),
                 WriteJob::Gate(job) => self.set_gate(job),
-                WriteJob::Apply(job) => self.apply(job),
+                WriteJob::Position(job) => self.position(job),
+                WriteJob::Apply(job) => entries.push(job),
                 WriteJob::Feed(job) => self.feed(job),
                 WriteJob::Write(write, mut reply) => {
                     reply.taken_up();
@@ -210,6 +237,7 @@ impl Writer {
                 }
             }
         }
+        self.apply(entries);
         let (timer, requests) = (profile::start(), writes.len());
         self.commit_waiting(writes, shares);
         profile::writer_requests(timer, requests);

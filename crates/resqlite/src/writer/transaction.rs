@@ -244,12 +244,15 @@ impl Writer {
 
     fn write_inside(&mut self, write: &Write, reply: ReplyGuard) -> Flow {
         let done = self.run(write, Sharing::WithOthers);
-        answer(reply, done.map(|done| (done, self.commits.last())));
+        answer(reply, done.map(|done| (done, self.commits.last_told())));
         self.still_open()
     }
 
     fn query_inside(&mut self, query: Query, reply: ReplyGuard) -> Flow {
-        match self.connection.query(&query, self.commits.last(), reply, false) {
+        match self
+            .connection
+            .query(&query, self.commits.last_told(), reply, false)
+        {
             Ok(()) => self.still_open(),
             Err((reply, _)) => self.write_inside(&Write::of_query(query, Durability::Normal), reply),
         }

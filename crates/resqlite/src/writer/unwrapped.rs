@@ -63,7 +63,7 @@ impl Writer {
                 "the SQL left a transaction open, which was rolled back; use the methods for transactions";
             return Err(Error::transaction("execute", message));
         }
-        Ok((done, self.commits.last()))
+        Ok((done, self.commits.last_told()))
     }
 
     /// Resets the PRAGMAs that a script has set.
@@ -89,7 +89,7 @@ impl Writer {
             .connection
             .as_internal(|connection| self.context.epoch.publish_attachments(connection));
         self.recorder.everything_changed();
-        self.recorder.commit(&self.commits, true);
+        self.recorder.commit(&self.commits, true, None);
         self.files.attach(&self.context.epoch.attached_files());
         published
     }

@@ -209,3 +209,82 @@ fn statistics_of_a_copy_are_those_of_the_original() {
     assert!(!statistics(&copy).is_empty());
     assert_eq!(statistics(&copy), statistics(&original));
 }
+
+/// Three entries that insert rows 11, 12 and 13.
+fn three(original: &Fixture, feed: &Feed) -> [Entry; 3] {
+    for id in 11..=13 {
+        original.run(&format!("INSERT INTO t VALUES ({id}, {id}, {id})"));
+    }
+    feed.all().try_into().unwrap()
+}
+
+#[test]
+fn entries_that_wait_together_are_applied_in_one_commit() {
+    let (original, feed, copy) = pair(SCHEMA);
+    let before = copy.db.engine().last_commit();
+    let entries = three(&original, &feed);
+    let applied = copy.apply_together(entries.into());
+    assert_eq!(copy.db.engine().last_commit(), before + 1);
+    assert_eq!(applied, [Ok(before + 1), Ok(before + 1), Ok(before + 1)]);
+    let ids = "SELECT id FROM t WHERE id > 10";
+    assert_eq!(copy.integers(ids), original.integers(ids));
+    // The position is that of the last.
+    original.run("DELETE FROM t");
+    copy.follow(&feed);
+}
+
+#[test]
+fn entries_that_wait_together_are_applied_in_turn_where_they_change_the_schema_or_have_full_text() {
+    let (original, feed, copy) = pair(SCHEMA);
+    original.exec("CREATE VIRTUAL TABLE f USING fts5(x)");
+    original.run("INSERT INTO f VALUES ('one two')");
+    original.exec("ALTER TABLE t ADD COLUMN c");
+    original.run("UPDATE t SET c = 7");
+    original.run("INSERT INTO f VALUES ('two three')");
+    let applied = copy.apply_together(feed.all());
+    assert!(applied.iter().all(Result::is_ok), "{applied:?}");
+    assert_eq!(copy.integers("SELECT c FROM t"), [7, 7]);
+    assert_eq!(copy.integers("SELECT rowid FROM f('two')"), [1, 2]);
+}
+
+#[test]
+fn an_entry_that_does_not_fit_keeps_those_before_it_from_nothing() {
+    let (original, feed, copy) = pair(SCHEMA);
+    copy.run("INSERT INTO t VALUES (12, 0, 0)");
+    let applied = copy.apply_together(three(&original, &feed).into());
+    let code = |applied: &Result<u64, Error>| applied.as_ref().err().map(|error| error.code().to_owned());
+    let codes: Vec<_> = applied.iter().map(code).collect();
+    let expected = [None, Some("RESQLITE_ENTRY_ROW"), Some("RESQLITE_ENTRY_POSITION")];
+    assert_eq!(codes, expected.map(|code| code.map(str::to_owned)));
+    assert_eq!(copy.integers("SELECT id FROM t WHERE id > 10"), [11, 12]);
+}
+
+#[test]
+fn live_queries_see_all_rows_of_entries_that_are_applied_together() {
+    let (original, feed, copy) = pair(SCHEMA);
+    let mut live: Vec<_> = (11..=13)
+        .map(|id| copy.db.stream("SELECT a FROM t WHERE id = ?", [id.into()]))
+        .collect();
+    for live in &mut live {
+        assert!(next_integers(live).is_empty());
+    }
+    copy.apply_together(three(&original, &feed).into());
+    let shown: Vec<_> = live.iter_mut().flat_map(next_integers).collect();
+    assert_eq!(shown, [11, 12, 13]);
+    assert_eq!(copy.db.diagnostics().streams.sums.unchanged, 0);
+}
+
+#[test]
+fn a_feed_of_a_copy_has_each_of_the_entries_that_are_applied_together() {
+    let (original, feed, copy) = pair(SCHEMA);
+    let options = resqlite::FeedOptions::named("one");
+    let mut changes = block_on(copy.db.changes(options)).unwrap();
+    copy.apply_together(three(&original, &feed).into());
+    original.run("DELETE FROM t");
+    // Strangers are looked for with the next commit.
+    copy.follow(&feed);
+    for position in 1..=4 {
+        let commit = block_on(changes.next()).unwrap();
+        assert_eq!((commit.entry.position(), commit.gap), (position, None));
+    }
+}

@@ -104,6 +104,28 @@ fn a_group_that_was_overtaken_runs_again_in_its_order() {
 }
 
 #[test]
+fn writes_behind_others_who_are_always_first_fail_in_the_end_and_nothing_of_them_has_happened() {
+    let fixture = fixture();
+    let others: Vec<_> = (0..6)
+        .map(|n| format!("INSERT INTO t VALUES ({n}, 'x')"))
+        .collect();
+    let others: Vec<_> = others.iter().map(String::as_str).collect();
+    let by = entries_of_another(&others)
+        .into_iter()
+        .map(|entry| vec![entry])
+        .collect();
+    let said = gate(&fixture.db, by, None);
+    let error = fixture.fails("INSERT INTO t VALUES (-1, 'own')");
+    assert_eq!(error.code(), "RESQLITE_ENTRY_OVERTAKEN");
+    let shown = |said: &Said| matches!(said, Said::Shown(_));
+    assert_eq!(said.try_iter().filter(shown).count(), 4);
+    assert_eq!(fixture.integers("SELECT a FROM t"), (0..4).collect::<Vec<_>>());
+    // The rest of the others is first twice, then nobody is.
+    fixture.run("INSERT INTO t VALUES (-1, 'own')");
+    assert_eq!(fixture.integers("SELECT count(*) FROM t"), [7]);
+}
+
+#[test]
 fn a_transaction_that_was_overtaken_fails_and_finds_the_entries_when_it_runs_again() {
     let fixture = fixture();
     let by = entries_of_another(&["INSERT INTO t VALUES (1, 'x')"]);

@@ -468,6 +468,8 @@ fn arms_of_a_union_have_columns_for_the_longest_key() {
 #[test]
 fn a_union_is_ordered_by_columns_that_cannot_be_mistaken() {
     let db = db(PLAIN);
+    let plan = db.plan("SELECT b AS n, a FROM t UNION ALL SELECT b, d FROM u ORDER BY a");
+    assert_eq!(*plan.sort, [1]);
     for order in ["1", "b", "n", "n COLLATE NOCASE DESC"] {
         let plan = db.plan(&format!(
             "SELECT b, a AS n FROM t UNION ALL SELECT b, d FROM u ORDER BY {order}"
@@ -478,6 +480,10 @@ fn a_union_is_ordered_by_columns_that_cannot_be_mistaken() {
         "SELECT a AS n FROM t UNION ALL SELECT d FROM u ORDER BY d",
         "SELECT a + 1 FROM t UNION ALL SELECT d FROM u ORDER BY a + 1",
         "SELECT a, b AS a FROM t UNION ALL SELECT d, d FROM u ORDER BY a",
+        // SQLite takes the first column that is `a`, whatever it is called.
+        "SELECT a AS n, a FROM t UNION ALL SELECT b, d FROM u ORDER BY a",
+        "SELECT a COLLATE NOCASE AS n, a FROM t UNION ALL SELECT b, d FROM u ORDER BY a",
+        "SELECT t.rowid AS n, id FROM t UNION ALL SELECT d, id FROM u ORDER BY id",
         // There is a column of this name in both tables.
         "SELECT t.b, a FROM t JOIN u ON u.t = t.id UNION ALL SELECT d, b FROM u ORDER BY b",
     ] {

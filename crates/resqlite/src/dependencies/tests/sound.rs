@@ -496,7 +496,7 @@ fn meet(seed: u64, plan: &Plan, seen: &mut Seen) {
         world.recorder.begin(&world.commits);
         let last = world.commits.last();
         script.iter().for_each(|sql| world.try_run(sql));
-        world.recorder.commit(&world.commits, true);
+        world.recorder.commit(&world.commits, true, None);
         let after = world.rows(&sql, &params);
         let commits = world.commits.since(last).unwrap();
         let heard = commits

@@ -1,11 +1,12 @@
 //! Entries of a database, and what a gate says to them.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex, mpsc},
     time::Duration,
 };
 
-use resqlite::{Entry, EntryGate, Operation, ValueRef, Verdict};
+use resqlite::{Entry, EntryGate, Operation, Result, ValueRef, Verdict};
 
 use super::{Fixture, block_on};
 
@@ -30,6 +31,19 @@ impl EntryGate for Gate {
 
     fn deadline(&self) -> Duration {
         self.deadline
+    }
+}
+
+/// A gate that numbers commits.
+struct Numbering(mpsc::Sender<Entry>);
+
+impl EntryGate for Numbering {
+    fn committed(&mut self, entry: &Entry) {
+        let _ = self.0.send(entry.clone());
+    }
+
+    fn numbers_commits(&self) -> bool {
+        true
     }
 }
 
@@ -65,6 +79,29 @@ impl Fixture {
         for entry in feed.all() {
             block_on(self.db.apply(entry)).unwrap();
         }
+    }
+
+    /// Applies entries that wait for the writer together; returns what became of each.
+    pub fn apply_together(&self, entries: Vec<Entry>) -> Vec<Result<u64>> {
+        let holds_the_writer = block_on(self.db.begin(None)).unwrap();
+        let (tell, told) = mpsc::channel();
+        for (number, entry) in entries.into_iter().enumerate() {
+            let tell = tell.clone();
+            let done = move |applied| drop(tell.send((number, applied)));
+            self.db.engine().apply(entry, Box::new(done));
+        }
+        drop(tell);
+        block_on(holds_the_writer.rollback()).unwrap();
+        let told: BTreeMap<_, _> = told.iter().collect();
+        told.into_values().collect()
+    }
+
+    /// As [`entries`](Self::entries), with a gate that numbers commits.
+    pub fn numbered(&self) -> Feed {
+        let (committed, entries) = mpsc::channel();
+        let gate = Box::new(Numbering(committed));
+        block_on(self.db.set_entry_gate(Some(gate))).unwrap();
+        Feed(entries)
     }
 }
 
