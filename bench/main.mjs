@@ -9,6 +9,7 @@ import { compareFiles } from './judge/cli.mjs'
 import { describeMachine } from './machine.mjs'
 import { checkMeter } from './measure.mjs'
 import { optionsFrom } from './options.mjs'
+import { Pace } from './pace.mjs'
 import { makePage } from './page/index.mjs'
 import { loadPeer, openPeer, peerNames } from './peers/index.mjs'
 import { progress } from './progress.mjs'
@@ -73,7 +74,7 @@ async function run(options) {
   }
 }
 
-async function measured({ jobs, live, peers: names, label, quick, partial, ...config }, dir) {
+async function measured({ jobs, live, peers: names, label, quick, partial, time, ...config }, dir) {
   await meterChecked()
   const machine = await describeMachine(dir)
   const before = ticks()
@@ -88,13 +89,19 @@ async function measured({ jobs, live, peers: names, label, quick, partial, ...co
   )
   const run = { schema, label, quick, partial, commit: commit(), machine }
   run.versions = { ...versionsOfReactive(reactive), ...(await versionsOf(peers, dir)) }
+  const pace = new Pace(jobs.length + live.length, time)
   run.results = []
   for (const { workload, shape } of jobs) {
     const these = workload.reactive ? reactive : peers
-    run.results.push(await measureWorkload(workload, shape, these, { quick, ...config }, dir))
+    pace.begin()
+    run.results.push(await measureWorkload(workload, shape, these, { quick, pace, ...config }, dir))
   }
   run.live = []
-  for (const workload of live) run.live.push(await measureLive(workload, { quick, ...config }, dir))
+  for (const workload of live) {
+    pace.begin()
+    const rounds = pace.roundsOf(config.rounds)
+    run.live.push(await measureLive(workload, { quick, rounds }, dir))
+  }
   Object.assign(machine, { loadAtEnd: os.loadavg()[0], stolen: stolenBetween(before, ticks()) })
   return run
 }

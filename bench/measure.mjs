@@ -81,11 +81,16 @@ const fit = (ops, step, most) => Math.min(Math.max(Math.ceil(ops / step), 1) * s
  * Measures `tasks` (peer name → task) for a number of rounds. Every round runs every peer once; the order
  * rotates by one every second round and is reversed in the one between, so that nobody always follows the same peer.
  * Returns peer name → list of samples, one per round; a peer that fails gets an `Error` instead. `mostRounds(name)`: after
- * how many a peer that takes very long is excused.
+ * how many a peer that takes very long is excused. `goesOn(round)`: whether there is time for it.
  */
-export async function alternate(names, rounds, measureOne, progress = () => {}, mostRounds = () => rounds) {
+export async function alternate(
+  names,
+  rounds,
+  measureOne,
+  { progress = () => {}, mostRounds = () => rounds, goesOn = () => true } = {},
+) {
   const results = new Map(names.map((name) => [name, []]))
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < rounds && goesOn(round); round++) {
     for (const name of orderOf(names, round)) {
       const samples = results.get(name)
       if (samples instanceof Error || samples.length >= mostRounds(name)) continue

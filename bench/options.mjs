@@ -8,6 +8,9 @@ import { workloads as sqlWorkloads } from './workloads/index.mjs'
 
 const timedWorkloads = [...sqlWorkloads, ...reactiveWorkloads]
 const every = [...timedWorkloads, ...liveWorkloads]
+/** How long a quick run may take (ms), about: on a slow machine it has fewer rounds. */
+const quickTime = 540_000
+
 const everyPeer = [...new Set([...peerNames, ...reactivePeerNames])]
 
 /** Throws an error that says what is wrong with the arguments. */
@@ -66,6 +69,7 @@ function running(values) {
     live,
     rounds: count(values.rounds) ?? (quick ? 5 : 15),
     sampleMs: quick ? 30 : 120,
+    time: quick ? quickTime : Number.POSITIVE_INFINITY,
   }
 }
 

@@ -6,7 +6,7 @@ import { openPeer } from './peers/index.mjs'
 import { progress } from './progress.mjs'
 import { seed } from './shapes.mjs'
 
-/** `peers`: name → module. Resolves with one entry of `results` of a run. */
+/** `peers`: name → module; `config.pace` has begun this job. Resolves with one entry of `results` of a run. */
 export async function measureWorkload(workload, shape, peers, config, dir) {
   const { id, version, group, rate, reactive } = workload
   const rows = config.quick ? (workload.quickRows ?? workload.rows) : workload.rows
@@ -51,13 +51,11 @@ async function measureTogether({ workload, shape, peers, config, source }) {
   }
   const rounds = workload.fewer ? Math.ceil(config.rounds / 5) : config.rounds
   const inRounds = (count, one, what) =>
-    alternate(
-      [...tasks.keys()],
-      count,
-      (name) => one(tasks.get(name)),
-      (round, name) => progress(`${named}: ${what} ${round + 1} of ${count}, ${name}`),
-      (name) => tasks.get(name).rounds ?? count,
-    )
+    alternate([...tasks.keys()], count, (name) => one(tasks.get(name)), {
+      progress: (round, name) => progress(`${named}: ${what} ${round + 1} of ${count}, ${name}`),
+      mostRounds: (name) => tasks.get(name).rounds ?? count,
+      goesOn: (round) => config.pace.goesOn(round),
+    })
   const measured = await inRounds(
     rounds,
     (task) => (task.measure ? task.measure() : sample(task, task.ops)),

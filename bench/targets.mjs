@@ -50,6 +50,8 @@ export const liveTargets = {
   'live-foreign': { p99: { atMost: 20, aim: 5 }, missed: { atMost: 0 } },
   'live-idle': { single: { atLeast: 0.95 }, batch: { atLeast: 0.95 } },
   'live-busy': { select: { atMost: 10 }, stream: { atMost: 10 } },
+  'live-sockets': { ratio: { atMost: 0.2 } },
+  'live-sockets-memory': { freed: { atLeast: 0.9 }, queuedEvents: { atMost: 1.1 } },
   'live-stalled': { values: { atMost: 16 * 2 ** 20 }, changes: { atMost: 16 * 2 ** 20 } },
 }
 

@@ -1,10 +1,14 @@
 // Checks that the figures of documents stand in the runs that they are from. Runs in npm test, or alone:
 // node scripts/figures.mjs
 //
-// From `<!-- figures: <file of the run>[, except <figure>, …] -->` to the next such comment, every number with a unit, and every
-// decimal, must be a median, a quartile or a ratio of that run, as rounded; or a number in it, if it is a text. `figures: none`
-// ends this. The document must name the commit of each run, so that its age can be seen.
+// From `<!-- figures: <file of the run>[, at most <n> days before the engine][, except <figure>, …] -->` to the next such comment,
+// every number with a unit, and every decimal, must be a median, a quartile or a ratio of that run, as rounded; or a number in it,
+// if it is a text. `figures: none` ends this.
+//
+// The document must name the commit of each run. A run that is older than the newest commit of the engine by more days than the
+// comment says (0 without a word) is an error: measure again, or say how old the figures are.
 
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,6 +19,8 @@ import { root } from './lib/paths.mjs'
 import { CommandFailed } from './lib/process.mjs'
 
 const documents = ['README.md', 'docs/performance.md']
+/** What figures are about: when one of these changes, they age. */
+const engine = ['crates', ':!crates/resqlite-cluster', ':!crates/rooms', 'packages/resqlite/src']
 
 /** What one of a unit is: milliseconds, bytes, or a plain number. */
 const units = {
@@ -32,18 +38,34 @@ const figure = /(?<![\w.,/-])(\d[\d,]*(?:\.\d+)?)(?: (ns|µs|ms|s|bytes|KiB|MiB|
 
 /** Throws a CommandFailed that lists each figure that is not in its run. */
 export function checkFigures() {
-  const checked = documents.map((file) => errorsIn(readFileSync(join(root, file), 'utf8'), file))
+  const changed = dateOfEngine()
+  const read = (path) => readFileSync(join(root, path), 'utf8')
+  const checked = documents.map((file) => errorsIn(read(file), file, { read, changed }))
   const errors = checked.flatMap(({ errors }) => errors)
   if (errors.length > 0) throw new CommandFailed(errors.join('\n'))
   console.log(`${checked.reduce((sum, { count }) => sum + count, 0)} figures stand in their runs`)
 }
 
-/** `{ errors, count }` of a document. */
-export function errorsIn(text, file, read = (path) => readFileSync(join(root, path), 'utf8')) {
+/** The day of the newest commit of the engine; undefined where there is no history. */
+function dateOfEngine() {
+  const { stdout } = spawnSync('git', ['log', '-1', '--format=%cI', '--', ...engine], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  return dayIn(stdout ?? '')
+}
+
+const dayIn = (text) => /\d{4}-\d\d-\d\d/.exec(text)?.[0]
+
+/** `{ errors, count }` of a document. `changed`: the day on which the engine changed last. */
+export function errorsIn(text, file, { read, changed }) {
   const errors = []
   let count = 0
-  for (const { source, except, lines } of partsOf(text)) {
+  for (const { source, days, except, lines } of partsOf(text)) {
     const run = runOf(read(source), source)
+    const age = daysBetween(dayIn(source), changed)
+    if (age > days)
+      errors.push(`${file}: ${source} is ${age} days older than the engine, more than the ${days} it says`)
     if (run.commit !== undefined && !text.includes(run.commit))
       errors.push(`${file}: does not name ${run.commit}, the commit of ${source}`)
     for (const { line, number } of lines) {
@@ -65,13 +87,20 @@ function partsOf(text) {
     const [, given] = /^<!-- figures: (.+) -->$/.exec(line) ?? []
     if (given === undefined) part?.lines.push({ line, number: i + 1 })
     else {
-      const [source, ...except] = given.split(/, (?:except )?/)
-      part = source === 'none' ? undefined : { source, except, lines: [] }
+      const [source, ...rest] = given.split(/, (?:except )?/)
+      const days = Number(rest.map((word) => agePattern.exec(word)?.[1]).find(Boolean) ?? 0)
+      const except = rest.filter((word) => !agePattern.test(word))
+      part = source === 'none' ? undefined : { source, days, except, lines: [] }
       if (part !== undefined) parts.push(part)
     }
   }
   return parts
 }
+
+const agePattern = /^at most (\d+) days before the engine$/
+
+/** NaN where one of them is not known: no such run is too old. */
+const daysBetween = (early, late) => Math.round((Date.parse(late) - Date.parse(early)) / 86_400_000)
 
 function figuresOf(line) {
   const prose = line.replace(/`[^`]*`|\]\([^)]*\)/g, '')

@@ -53,7 +53,7 @@ export const audits = [
   },
   {
     id: 'reader-sweep',
-    version: 'v1',
+    version: 'v2',
     title: 'How many readers',
     build: 'release',
     tables: readerSweep,

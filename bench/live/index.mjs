@@ -27,6 +27,7 @@ import { listeners } from './listeners.mjs'
 import { manyKeys } from './many-keys.mjs'
 import { ownersFanOut } from './owners.mjs'
 import { sockets } from './sockets.mjs'
+import { socketsMemory } from './sockets-memory.mjs'
 import { stalled } from './stalled.mjs'
 import { subscribing } from './subscribing.mjs'
 import { suite } from './suite.mjs'
@@ -58,6 +59,6 @@ export const liveWorkloads = [
   burst,
   suite,
   listeners,
-
   sockets,
+  socketsMemory,
 ]

@@ -1,8 +1,10 @@
-// node sockets-child.mjs: clients of a server of events, for another process.
+// node sockets-child.mjs: clients of a server of events, for another process. socket-peer.mjs starts it.
 //
-// { open: n, port, path }: opens n connections, and answers 'open' when each has got an event.
-// { until: text }:         answers 'arrived' when each has got this text; also if that was before.
-// 'close':                 ends the connections, and answers 'closed'.
+// { open: n, port, path }: opens n connections, and answers when each has got an event.
+// { until: text }:         answers when each has got this text; also if that was before.
+// { pause: n }:            the first n connections read no more. Answers at once.
+// 'resume':                they go on. Answers at once.
+// 'close':                 ends the connections, and answers.
 import { connect } from 'node:net'
 
 const longest = 64 // characters of a text to wait for
@@ -28,9 +30,17 @@ class Client {
   look() {
     if (!this.arrived && this.#tail.includes(text)) {
       this.arrived = true
-      if (--missing === 0) process.send(answer)
+      if (--missing === 0) answer()
     }
     this.#tail = this.#tail.slice(-longest - sizeOfEvent)
+  }
+
+  pause() {
+    this.#socket.pause()
+  }
+
+  resume() {
+    this.#socket.resume()
   }
 
   close() {
@@ -41,28 +51,34 @@ class Client {
 const sizeOfEvent = 4096 // the text may stand that far from the end of an event
 let clients = []
 let text = 'event:'
-let answer = 'open'
 let missing = 0
+
+const answer = () => process.send('done')
 
 process.on('message', async (message) => {
   if (message === 'close') {
     await Promise.all(clients.map((client) => client.close()))
     clients = []
-    process.send('closed')
+    answer()
+  } else if (message === 'resume') {
+    for (const client of clients) client.resume()
+    answer()
+  } else if (message.pause !== undefined) {
+    for (const client of clients.slice(0, message.pause)) client.pause()
+    answer()
   } else if (message.open !== undefined) {
-    wait('event:', 'open', message.open)
+    wait('event:', message.open)
     clients = Array.from({ length: message.open }, () => new Client(message.port, message.path))
   } else {
-    wait(message.until, 'arrived', clients.length)
+    wait(message.until, clients.length)
     for (const client of clients) client.arrived = false
     for (const client of clients) client.look()
   }
 })
 process.once('disconnect', () => process.exit())
-process.send('ready')
+answer()
 
-function wait(forText, thenAnswer, count) {
+function wait(forText, count) {
   text = forText
-  answer = thenAnswer
   missing = count
 }

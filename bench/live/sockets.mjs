@@ -1,19 +1,17 @@
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sendSSE } from '../peers/resqlite.mjs'
 import { quiet } from './counters.mjs'
 import { bytes, count, time, times } from './figure.mjs'
 import { makeRows } from './latency.mjs'
 import { memory } from './memory.mjs'
+import { offer, offered } from './offer.mjs'
+import { SocketPeer } from './socket-peer.mjs'
 import { each, inTurns, ratio } from './turns.mjs'
 
 const clients = 1000
 const rows = 100
-const offered = 200 // commits per second
 const sql = 'SELECT * FROM items ORDER BY id'
-const child = new URL('sockets-child.mjs', import.meta.url)
 
 /** Server-sent events over connections to another process, while commits are offered at a fixed rate. */
 export const sockets = {
@@ -24,12 +22,11 @@ export const sockets = {
     const db = await open('items')
     await makeRows(db, rows)
     await db.exec("ALTER TABLE items ADD COLUMN mark TEXT NOT NULL DEFAULT ''")
-    const peer = fork(child)
-    await once(peer, 'message')
+    const peer = await SocketPeer.start()
     const phases = { shared, alone }
     const commits = offered * (quick ? 1 : 5)
     const s = await inTurns(phases, Math.min(rounds, 5), (serve, name) => run(db, peer, serve, commits, name))
-    peer.disconnect()
+    peer.leave()
     const percent = (samples) => each(samples, 'share').map((share) => 100 * share)
     return {
       shared: time('main-thread time per commit and client, sendSSE', each(s.shared, 'cpu')),
@@ -75,22 +72,19 @@ async function run(db, peer, serve, commits, name) {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const before = await memory()
-  peer.send({ open: clients, port: server.address().port, path: '/' })
-  await once(peer, 'message')
+  await peer.open(clients, server.address().port)
   const opened = await memory()
   events = 0
   const start = process.threadCpuUsage()
   const began = performance.now()
-  await offer(db, commits, `the end of ${name}`)
+  await offer(db, commits, rows, `the end of ${name}`)
   const last = performance.now()
-  peer.send({ until: `the end of ${name}` })
-  await once(peer, 'message')
+  await peer.until(`the end of ${name}`)
   const late = performance.now() - last
   const { user, system } = process.threadCpuUsage(start)
   const cpu = (user + system) / 1000
   const share = cpu / (performance.now() - began)
-  peer.send('close')
-  await once(peer, 'message')
+  await peer.close()
   await new Promise((resolve) => server.close(resolve))
   await quiet(db)
   const per = (measure) => (opened[measure] - before[measure]) / clients
@@ -102,20 +96,4 @@ async function run(db, peer, serve, commits, name) {
     heap: per('heap'),
     rss: per('rss'),
   }
-}
-
-/** The last commit writes `mark`. */
-async function offer(db, commits, mark) {
-  const start = performance.now()
-  const done = []
-  for (let i = 1; i <= commits; i++) {
-    const wait = start + (i * 1000) / offered - performance.now()
-    if (wait > 0) await sleep(wait)
-    done.push(
-      i < commits
-        ? db.execute('UPDATE items SET value = value + 1 WHERE id = ?', [1 + (i % rows)])
-        : db.execute('UPDATE items SET mark = ? WHERE id = 1', [mark]),
-    )
-  }
-  await Promise.all(done)
 }

@@ -15,6 +15,7 @@ const modules = [
   'client/benchmark.mjs',
   'client/live.mjs',
   'client/tables.mjs',
+  'client/releases.mjs',
   'client/head.mjs',
   'client/page.mjs',
 ]

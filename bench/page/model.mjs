@@ -4,6 +4,7 @@ import { summary } from '../summary.mjs'
 import { verdicts } from '../verdicts.mjs'
 import { historyOf } from './history.mjs'
 import { losses, tallies } from './losses.mjs'
+import { betweenReleases } from './releases.mjs'
 
 const groupTitles = {
   reads: 'Reads',
@@ -31,6 +32,7 @@ export function modelOf(runs) {
     targets: verdicts(run),
     losses: losses(run, all),
     tallies: tallies(all),
+    releases: betweenReleases(runs),
   }
 }
 

@@ -41,13 +41,9 @@ test('the number of operations is a multiple of the step and never above the mos
 })
 
 test('a peer that is excused after some rounds has that many samples', async () => {
-  const results = await alternate(
-    ['a', 'b'],
-    4,
-    async (name) => name,
-    undefined,
-    (name) => (name === 'a' ? 2 : 4),
-  )
+  const results = await alternate(['a', 'b'], 4, async (name) => name, {
+    mostRounds: (name) => (name === 'a' ? 2 : 4),
+  })
   assert.deepEqual([results.get('a').length, results.get('b').length], [2, 4])
 })
 

@@ -14,7 +14,8 @@ const run = JSON.stringify({
   live: [{ id: 'b', figures: { share: { kind: 'times', values: [0.951, 0.951, 0.951] } } }],
 })
 const read = (file) => (file.endsWith('.json') ? run : 'The share is 3.89 %.')
-const errors = (text) => errorsIn(`Of abc1234.\n${text}`, 'page.md', read).errors
+const changed = '2026-11-20'
+const errors = (text) => errorsIn(`Of abc1234.\n${text}`, 'page.md', { read, changed }).errors
 
 test('medians, ratios and shares of the run may be quoted, as rounded', () => {
   assert.deepEqual(
@@ -46,6 +47,25 @@ test('figures outside of a part are not looked at', () => {
 })
 
 test('a document that does not name the commit of its run is reported', () => {
-  const { errors } = errorsIn('<!-- figures: run.json -->', 'page.md', read)
+  const { errors } = errorsIn('<!-- figures: run.json -->', 'page.md', { read, changed })
   assert.deepEqual(errors, ['page.md: does not name abc1234, the commit of run.json'])
+})
+
+test('a run that is older than the engine by more days than the document says is reported', () => {
+  const aged = (run, age) => errors(`<!-- figures: results/${run}${age} -->`)
+  assert.deepEqual(aged('2026-11-20-release.json', ''), [])
+  assert.deepEqual(aged('2026-11-18-release.json', ', at most 2 days before the engine, except 5 s'), [])
+  assert.deepEqual(aged('2026-11-18-release.json', ''), [
+    'page.md: results/2026-11-18-release.json is 2 days older than the engine, more than the 0 it says',
+  ])
+  assert.deepEqual(aged('2026-11-17-release.json', ', at most 2 days before the engine'), [
+    'page.md: results/2026-11-17-release.json is 3 days older than the engine, more than the 2 it says',
+  ])
+})
+
+test('where there is no history, no run is too old', () => {
+  const { errors } = errorsIn('Of abc1234.\n<!-- figures: results/2020-01-01-release.json -->', 'page.md', {
+    read,
+  })
+  assert.deepEqual(errors, [])
 })

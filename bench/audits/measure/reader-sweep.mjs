@@ -20,18 +20,33 @@ const phases = {
   disjoint: scenario('a11c-disjoint'),
   overlap: scenario('a11c-overlap'),
 }
+const owners = scenario('a11b')
 
-/** Each setting opens the same file anew in each round; the order of the settings alternates. */
+const lanes = 64
+const perLane = 16
+/** Calls of which only the points use readers: the others show what idle readers cost the writer. */
+const calls = {
+  points: (db) => inLanes((i) => point(db, ((i * 7919) % rows) + 1)),
+  inserts: (db) => inLanes((i) => db.execute('INSERT INTO t(name, value) VALUES (?, ?)', [`name ${i}`, i])),
+  batch: (db) => db.executeBatch('INSERT INTO t(name, value) VALUES (?, ?)', sets),
+}
+async function point(db, id) {
+  const row = await db.selectOne('SELECT * FROM items WHERE id = ?', [id])
+  if (row?.id !== id) throw new Error(`not the row ${id}`)
+}
+const sets = Array.from({ length: rows }, (_, i) => [`name ${i}`, i])
+
+/** Each setting opens the same files anew in each round; the order of the settings alternates. */
 export async function measure({ quick, dir }) {
-  const file = join(dir, 'sweep.db')
-  const { standard, cores } = await make(file)
+  const files = { main: join(dir, 'sweep.db'), owned: join(dir, 'owned.db') }
+  const { standard, cores } = await make(files)
   const { warm, kept, volleys } = quick
     ? { warm: 1, kept: 2, volleys: 5 }
     : { warm: 1, kept: 45, volleys: 10 }
   const samples = new Map(settings.map((readers) => [readers, []]))
   for (let round = 0; round < warm + kept; round++) {
     for (const readers of orderOf(settings, round)) {
-      const sample = await measureOne(file, readers, volleys, `${readers} in ${round}`)
+      const sample = await measureOne(files, readers, volleys, `${readers} in ${round}`)
       if (round >= warm) samples.get(readers).push(sample)
     }
   }
@@ -44,28 +59,42 @@ export async function measure({ quick, dir }) {
   }
 }
 
-async function make(file) {
-  const db = await Database.open(file)
+async function make(files) {
+  const owned = await Database.open(files.owned)
+  await tables.owned(owned)
+  await owned.close()
+  const db = await Database.open(files.main)
   await tables.wide(db)
   const columns = Object.entries(shapes.items.columns).map(([name, type]) => `${name} ${type}`)
   await db.exec(`CREATE TABLE items (id INTEGER PRIMARY KEY, ${columns.join(', ')})`)
   await db.executeBatch(insertSql('items'), parameterSets('items', rows))
+  await db.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, value REAL)')
   const standard = (await db.diagnostics()).readers.max
   await db.close()
   return { standard, cores: availableParallelism() }
 }
 
-/** Writes per second of each phase, and ms for each number of selects at once. */
-async function measureOne(file, readers, volleys, label) {
-  const db = await Database.open(file, { readers })
-  try {
-    const sample = { writes: {}, reads: {} }
+/** Writes per second of each phase, ms for each number of selects at once, and µs of each kind of call. */
+async function measureOne({ main, owned }, readers, volleys, label) {
+  const sample = { writes: {}, reads: {}, calls: {} }
+  await opened(main, readers, async (db) => {
     for (const [name, phase] of Object.entries(phases))
       sample.writes[name] = await writesPerSecond(db, phase, `${label}, ${name}`)
     for (const n of atOnce) sample.reads[n] = await readsAtOnce(db, n, volleys)
+    for (const name of Object.keys(calls)) sample.calls[name] = await perCall(db, name, volleys)
+  })
+  await opened(owned, readers, async (db) => {
+    sample.writes.owners = await writesPerSecond(db, owners, `${label}, owners`)
+  })
+  return sample
+}
+
+async function opened(file, readers, use) {
+  const db = await Database.open(file, { readers })
+  try {
+    await use(db)
     const { max } = (await db.diagnostics()).readers
     if (max !== readers) throw new Error(`${max} readers instead of ${readers}`)
-    return sample
   } finally {
     await db.close()
   }
@@ -103,3 +132,27 @@ async function readsAtOnce(db, n, volleys) {
   }
   return median(times)
 }
+
+/** µs of one call, or of one row of a batch. */
+async function perCall(db, name, volleys) {
+  await db.execute('DELETE FROM t')
+  await emptyLog(db)
+  const times = []
+  for (let i = 0; i < volleys; i++) {
+    const start = performance.now()
+    await calls[name](db)
+    times.push(performance.now() - start)
+  }
+  const { n } = await db.selectOne('SELECT count(*) AS n FROM t')
+  const each = name === 'batch' ? rows : lanes * perLane
+  const expected = name === 'points' ? 0 : volleys * each
+  if (n !== expected) throw new Error(`${n} rows instead of ${expected}`)
+  return (1000 * median(times)) / each
+}
+
+const inLanes = (call) =>
+  Promise.all(
+    Array.from({ length: lanes }, async (_, lane) => {
+      for (let i = 0; i < perLane; i++) await call(lane * perLane + i)
+    }),
+  )

@@ -1,6 +1,7 @@
 import { median, percent, perSecond } from '../figures.mjs'
 
-const phases = ['baseline', 'disjoint', 'overlap']
+const phases = ['baseline', 'disjoint', 'overlap', 'owners']
+const calls = { points: 'point, µs', inserts: 'insert, µs', batch: 'row of a batch, µs' }
 /** Settings closer to each other than this are alike, or than the noise of the run if that is more. */
 const alike = 0.1
 /** With more noise than this the run says nothing. */
@@ -13,21 +14,26 @@ export function tables(data) {
       phases.map((name) => [name, median(rounds.map(({ writes }) => writes[name]))]),
     ),
     reads: Object.fromEntries(data.atOnce.map((n) => [n, median(rounds.map(({ reads }) => reads[n]))])),
+    calls: Object.fromEntries(
+      Object.keys(calls).map((name) => [name, median(rounds.map(({ calls }) => calls[name]))]),
+    ),
   }))
   const judged = judge(settings, data.standard)
   return [
     {
-      title: 'Readers: writes per second beside live queries (A11c), and selects at once',
+      title: 'Readers: writes per second beside live queries (A11c, A11b), selects at once, and calls',
       head: [
         'readers',
         ...phases.map((name) => `${name} w/s`),
         ...data.atOnce.map((n) => `${n} × ${data.rows.toLocaleString('en')} rows, ms`),
+        ...Object.values(calls),
         'most behind the best',
       ],
-      rows: settings.map(({ readers, writes, reads }, i) => [
+      rows: settings.map(({ readers, writes, reads, calls }, i) => [
         `${readers}${readers === data.standard ? ' (default here)' : ''}`,
         ...phases.map((name) => perSecond(writes[name])),
         ...data.atOnce.map((n) => reads[n].toFixed(3)),
+        ...Object.values(calls).map((time) => time.toFixed(2)),
         percent(judged.behind[i]),
       ]),
       notes: [
@@ -46,8 +52,9 @@ export function tables(data) {
  */
 export function judge(settings, standard) {
   const columns = [
-    ...['disjoint', 'overlap'].map((name) => settings.map(({ writes }) => 1 / writes[name])),
+    ...['disjoint', 'overlap', 'owners'].map((name) => settings.map(({ writes }) => 1 / writes[name])),
     ...Object.keys(settings[0].reads).map((n) => settings.map(({ reads }) => reads[n])),
+    ...Object.keys(calls).map((name) => settings.map(({ calls }) => calls[name])),
   ]
   const baseline = settings.map(({ writes }) => writes.baseline)
   const noise = Math.max(...baseline) / Math.min(...baseline) - 1

@@ -4,6 +4,7 @@ import { guttersIn } from './charts.mjs'
 import { el, section } from './dom.mjs'
 import { headOf, shortSection, versionSection } from './head.mjs'
 import { liveArticle } from './live.mjs'
+import { releaseSection } from './releases.mjs'
 import { lossSection, targetSection } from './tables.mjs'
 
 const model = JSON.parse(document.getElementById('data').textContent)
@@ -41,6 +42,7 @@ const sections = [
   ...(model.live.length > 0 ? [liveSection] : []),
   targetSection(model.targets),
   lossSection(model.losses),
+  releaseSection(model.releases),
   versionSection(model),
 ]
 main.replaceChildren(headOf(model), ...sections)
@@ -56,8 +58,10 @@ contents.append(
 
 const peerNames = Object.keys(model.head.versions)
 let drawn = 0
+/** Below this width (px) nothing can be seen: the page is not laid out yet, or hidden. */
+const leastWidth = 150
 function drawAt(width) {
-  if (width === drawn) return
+  if (width === drawn || width < leastWidth) return
   drawn = width
   const gutter = guttersIn(width, peerNames)
   for (const one of drawings) one(width, gutter)

@@ -155,8 +155,9 @@ test('the parts of a request and what is outside of it make up the wall', () => 
 
 const setting = (readers, overlap, two, baseline = 100) => ({
   readers,
-  writes: { baseline, disjoint: 100, overlap },
+  writes: { baseline, disjoint: 100, overlap, owners: 100 },
   reads: { 2: two },
+  calls: { points: 1, inserts: 1, batch: 1 },
 })
 
 test('a setting is as good as its worst column', () => {
@@ -183,8 +184,9 @@ test('what differs by less than the baseline does is alike, and too noisy a run 
 
 test('the sweep ends in a line about the default', () => {
   const round = (writes, read) => ({
-    writes: { baseline: 100, disjoint: 100, overlap: writes },
+    writes: { baseline: 100, disjoint: 100, overlap: writes, owners: 100 },
     reads: { 1: 1, 2: read },
+    calls: { points: 1, inserts: 1, batch: 1 },
   })
   const data = (standard) => ({
     ...{ standard, cores: 2, rows: 1000, atOnce: [1, 2] },
