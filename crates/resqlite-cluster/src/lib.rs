@@ -19,12 +19,14 @@ pub use self::logs::etcd;
 pub use self::logs::nats;
 pub use self::{
     api::{
-        cluster::{Cluster, Role, Status},
+        calls::{Reach, WriteReply},
+        cluster::{Cluster, Role, Status, Stopped},
         fake,
+        reseed::reseed,
     },
     core::{
         error::{Error, Result},
-        log::{Append, Handler, Log, LogError, NodeName, Serving},
+        log::{Append, Handler, Log, LogError, NodeName, Part, Serving},
         options::Options,
         written::Written,
     },

@@ -6,13 +6,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite::{Database, EntryFault, ParamSets, Params, Transaction, Value, WriteOp};
+use futures_util::{FutureExt, future::BoxFuture};
+use resqlite::{Database, ParamSets, Params, Transaction, Value, WriteOp};
 use tokio::sync::oneshot;
 
+use super::claims::Claim;
 use crate::{
     core::{
-        error::{Error, Result},
-        log::{Log, NodeName},
+        error::{Error, Result, is_overtaken},
+        log::{Log, LogError, NodeName},
         options::Options,
         written::Written,
     },
@@ -48,9 +50,10 @@ use crate::{
 /// # }).unwrap();
 /// ```
 pub struct Cluster {
-    node: Arc<Node>,
-    database: Arc<Database>,
+    pub(super) node: Arc<Node>,
+    pub(super) database: Arc<Database>,
     thread: Option<ClusterThread>,
+    _claim: Claim,
 }
 
 /// What this node does for the cluster.
@@ -77,30 +80,55 @@ pub struct Status {
     pub behind: Duration,
     /// The node that appended the newest entry that it has seen.
     pub writer: Option<NodeName>,
-    /// Why it has stopped, for people.
-    pub stopped: Option<String>,
+    /// Why it has stopped.
+    pub stopped: Option<Stopped>,
+}
+
+/// Why a node has stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stopped {
+    /// The name of the reason for programs: `RESQLITE_LOG_DIVERGED` or `RESQLITE_FELL_BEHIND`.
+    pub code: &'static str,
+    /// The reason, and what to do, for people.
+    pub message: String,
 }
 
 impl Cluster {
     /// Opens a node. A new file begins from the newest snapshot in the log's store, or empty. A file with content, and a log
-    /// without entries, found a cluster: the others begin from that content.
+    /// without entries, found a cluster: the others begin from that content. If several try, one founds.
     ///
     /// # Errors
-    /// The database's; [`Error::NoQuorum`] if a new file needs the log, and it is not reached; [`Error::File`] if the file
-    /// has content that did not come from the log.
+    /// The database's; [`Error::NoQuorum`] or [`Error::OutcomeUnknown`] if the log is needed to begin, and does not answer;
+    /// [`Error::File`] if the file has content that did not come from the log: it stays as it was; or if it is open as a node in
+    /// this process already; [`Error::Stopped`] if the node must begin from a snapshot, and none came in the time that a write
+    /// has. Open it again after all but [`Error::File`].
     pub async fn open(path: &str, options: Options, log: Arc<dyn Log>) -> Result<Self> {
-        let (thread, opened) = ClusterThread::start(path.to_owned(), options, log)?;
+        Self::connect(path, options, || async { Ok(log) }.boxed()).await
+    }
+
+    /// As [`open`](Self::open), with a log that `connect` opens on the thread of the node: within the runtime of tokio that
+    /// clients of logs need.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); [`Error::NoQuorum`] and [`Error::Log`] if the log cannot be opened.
+    pub async fn connect<C>(path: &str, options: Options, connect: C) -> Result<Self>
+    where
+        C: FnOnce() -> BoxFuture<'static, Result<Arc<dyn Log>, LogError>> + Send + 'static,
+    {
+        let claim = Claim::of(path)?;
+        let (thread, opened) = ClusterThread::start(path.to_owned(), options, connect)?;
         let (node, database) = opened.await.unwrap_or(Err(Error::Closed))?;
         Ok(Self {
             node,
             database,
             thread: Some(thread),
+            _claim: claim,
         })
     }
 
     /// The database of this node, to read and to stream from. What is written to it directly is committed as by
-    /// [`execute`](Self::execute), but always by this node; its transactions fail with
-    /// [`EntryFault::Overtaken`] where another node was first.
+    /// [`execute`](Self::execute), but always by this node; it fails with [`EntryFault::Overtaken`](resqlite::EntryFault::Overtaken) where other nodes were
+    /// first: a transaction at once, another write after some tries.
     pub fn database(&self) -> &Arc<Database> {
         &self.database
     }
@@ -108,7 +136,8 @@ impl Cluster {
     /// Runs one statement that writes. It is done completely or not at all.
     ///
     /// # Errors
-    /// The database's; [`Error::NoQuorum`], [`Error::OutcomeUnknown`], [`Error::AnswerLost`], [`Error::Stopped`].
+    /// The database's, also with [`EntryFault::Overtaken`](resqlite::EntryFault::Overtaken) if other nodes were first until the write's time was up;
+    /// [`Error::NoQuorum`], [`Error::OutcomeUnknown`], [`Error::AnswerLost`], [`Error::Stopped`].
     pub async fn execute(&self, sql: &str, params: impl Into<Params>) -> Result<Written> {
         let op = WriteOp::Execute {
             sql: sql.into(),
@@ -187,7 +216,7 @@ impl Cluster {
     /// ```
     ///
     /// # Errors
-    /// The body's; as [`execute`](Self::execute). After the last retry, the database's with [`EntryFault::Overtaken`].
+    /// The body's; as [`execute`](Self::execute). After the last retry, the database's with [`EntryFault::Overtaken`](resqlite::EntryFault::Overtaken).
     pub async fn transaction<T>(
         &self,
         retries: usize,
@@ -195,17 +224,8 @@ impl Cluster {
     ) -> Result<T> {
         let mut left = retries;
         loop {
-            let was_overtaken = |error: &resqlite::Error| {
-                matches!(
-                    error,
-                    resqlite::Error::Entry {
-                        fault: EntryFault::Overtaken,
-                        ..
-                    }
-                )
-            };
             match self.database.transaction(&body).await {
-                Err(error) if left > 0 && was_overtaken(&error) => left -= 1,
+                Err(error) if left > 0 && is_overtaken(&error) => left -= 1,
                 done => return Ok(done?),
             }
         }
@@ -219,7 +239,7 @@ impl Cluster {
         let node = Arc::clone(&self.node);
         let fresh = async move {
             let last = node.last().await?;
-            node.reach(last).await.map(|()| last)
+            node.reach_while_it_moves(last).await.map(|()| last)
         };
         self.node.on_thread(fresh).await
     }
@@ -235,10 +255,10 @@ impl Cluster {
             .await
     }
 
-    /// Puts a snapshot into the log's store now; returns its position.
+    /// Puts a snapshot into the log's store now; returns its position. Before the first entry there is nothing to put, and it is 0.
     ///
     /// # Errors
-    /// The database's at the copy; [`Error::Log`], [`Error::NoQuorum`].
+    /// The database's at the copy; [`Error::Log`], also if the log does not answer; [`Error::Stopped`].
     pub async fn snapshot(&self) -> Result<u64> {
         let (node, database) = (Arc::clone(&self.node), Arc::clone(&self.database));
         self.node
@@ -264,7 +284,10 @@ impl Cluster {
                     .behind
                     .map_or(Duration::ZERO, |since| Instant::now() - since),
                 writer: writer.map(|run| run.node.clone()),
-                stopped: protocol.stopped().map(ToString::to_string),
+                stopped: protocol.stopped().map(|refusal| Stopped {
+                    code: refusal.code,
+                    message: refusal.message.clone(),
+                }),
             }
         })
     }
@@ -295,7 +318,10 @@ struct ClusterThread {
 type Opened = Result<(Arc<Node>, Arc<Database>)>;
 
 impl ClusterThread {
-    fn start(path: String, options: Options, log: Arc<dyn Log>) -> Result<(Self, oneshot::Receiver<Opened>)> {
+    fn start<C>(path: String, options: Options, connect: C) -> Result<(Self, oneshot::Receiver<Opened>)>
+    where
+        C: FnOnce() -> BoxFuture<'static, Result<Arc<dyn Log>, LogError>> + Send + 'static,
+    {
         let (ends, ended) = oneshot::channel();
         let (opens, opened) = oneshot::channel();
         let body = move || {
@@ -305,7 +331,7 @@ impl ClusterThread {
                 tokio::pin!(ended);
                 tokio::select! {
                     // Whoever gave up waiting is gone.
-                    opened = node::open(&path, options, log) => drop(opens.send(opened)),
+                    opened = open(&path, options, connect()) => drop(opens.send(opened)),
                     _ = &mut ended => return,
                 }
                 let _ = ended.await;
@@ -317,6 +343,15 @@ impl ClusterThread {
         let thread = Some(thread);
         Ok((Self { ends, thread }, opened))
     }
+}
+
+async fn open(
+    path: &str,
+    options: Options,
+    connected: BoxFuture<'static, Result<Arc<dyn Log>, LogError>>,
+) -> Opened {
+    let log = connected.await.map_err(LogError::unanswered)?;
+    node::open(path, options, log).await
 }
 
 impl Drop for ClusterThread {

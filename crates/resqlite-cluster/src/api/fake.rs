@@ -19,7 +19,7 @@ use futures_util::{
 };
 use tokio::sync::watch;
 
-use crate::core::log::{Append, Handler, Log, LogError, NodeName, Serving};
+use crate::core::log::{Append, Handler, Log, LogError, NodeName, Part, Serving};
 
 /// A log in memory. Cheap to clone; each node has a [connection](Self::connect) of its own.
 #[derive(Clone)]
@@ -36,6 +36,7 @@ struct State {
     first: u64,
     entries: VecDeque<Bytes>,
     snapshots: BTreeMap<u64, Vec<u8>>,
+    parts: BTreeMap<Part, Bytes>,
     /// Who serves under each name, and whether it is cut off.
     served: HashMap<NodeName, (Arc<dyn Handler>, Arc<AtomicBool>)>,
     bytes_max: usize,
@@ -55,6 +56,7 @@ impl FakeLog {
                 first: 1,
                 entries: VecDeque::new(),
                 snapshots: BTreeMap::new(),
+                parts: BTreeMap::new(),
                 served: HashMap::new(),
                 bytes_max: 1 << 20,
             }),
@@ -68,6 +70,7 @@ impl FakeLog {
             log: self.clone(),
             is_cut: Arc::default(),
             answers_lost: Arc::default(),
+            parts_taken: watch::Sender::new(usize::MAX),
         }
     }
 
@@ -76,12 +79,27 @@ impl FakeLog {
         self.state().entries.iter().cloned().collect()
     }
 
+    /// How many parts of large entries it keeps.
+    pub fn parts(&self) -> usize {
+        self.state().parts.len()
+    }
+
+    /// Forgets the parts of large entries, which no log must.
+    pub fn forget_parts(&self) {
+        self.state().parts.clear();
+    }
+
     /// Forgets the last entries, which no log must.
     pub fn forget(&self, count: usize) {
         let mut state = self.state();
         let keeps = state.entries.len().saturating_sub(count);
         state.entries.truncate(keeps);
         self.0.end.send_replace(state.end());
+    }
+
+    /// Loses all snapshots, which no log must.
+    pub fn lose_snapshots(&self) {
+        self.state().snapshots.clear();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -108,14 +126,40 @@ pub struct FakeConnection {
     log: FakeLog,
     is_cut: Arc<AtomicBool>,
     answers_lost: Arc<AtomicUsize>,
+    /// Parts that are still taken at once.
+    parts_taken: watch::Sender<usize>,
 }
 
 impl FakeConnection {
     /// Cuts the node off from the log and the other nodes, or ends that.
     pub fn cut(&self, is_cut: bool) {
         self.is_cut.store(is_cut, Ordering::SeqCst);
-        // Tails look again.
+        // Tails look again, and parts that wait.
         self.log.0.end.send_modify(|_| ());
+        self.parts_taken.send_modify(|_| ());
+    }
+
+    /// So many parts of large entries are taken from now on. Those behind wait until there is another call, or the node is cut
+    /// off.
+    pub fn take_parts(&self, count: usize) {
+        self.parts_taken.send_replace(count);
+    }
+
+    async fn keep(&self, part: Part, bytes: Bytes) -> Result<(), LogError> {
+        let mut taken = self.parts_taken.subscribe();
+        loop {
+            drop(self.reach()?);
+            let is_taken = self.parts_taken.send_if_modified(|left| {
+                let taken = left.checked_sub(1);
+                *left = taken.unwrap_or(0);
+                taken.is_some()
+            });
+            if is_taken {
+                self.reach()?.parts.insert(part, bytes);
+                return Ok(());
+            }
+            let _ = taken.changed().await;
+        }
     }
 
     /// The next appends are taken, and their answers are lost.
@@ -217,6 +261,10 @@ impl Log for FakeConnection {
         .boxed()
     }
 
+    fn last_snapshot(&self) -> BoxFuture<'_, Result<Option<u64>, LogError>> {
+        async move { Ok(self.reach()?.snapshots.last_key_value().map(|(&at, _)| at)) }.boxed()
+    }
+
     fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<u64>, LogError>> {
         let into = into.to_owned();
         async move {
@@ -235,6 +283,14 @@ impl Log for FakeConnection {
         .boxed()
     }
 
+    fn put_part(&self, part: Part, bytes: Bytes) -> BoxFuture<'_, Result<(), LogError>> {
+        self.keep(part, bytes).boxed()
+    }
+
+    fn get_part(&self, part: Part) -> BoxFuture<'_, Result<Option<Bytes>, LogError>> {
+        async move { Ok(self.reach()?.parts.get(&part).cloned()) }.boxed()
+    }
+
     fn purge(&self, up_to: u64) -> BoxFuture<'_, Result<(), LogError>> {
         async move {
             let mut state = self.reach()?;
@@ -242,6 +298,7 @@ impl Log for FakeConnection {
                 state.first += 1;
             }
             state.snapshots.retain(|&position, _| position >= up_to);
+            state.parts.retain(|part, _| part.position > up_to);
             Ok(())
         }
         .boxed()

@@ -1,4 +1,7 @@
 //! What programs use.
 
+pub(crate) mod calls;
+mod claims;
 pub(crate) mod cluster;
 pub mod fake;
+pub(crate) mod reseed;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use resqlite::EntryFault;
+
 use super::{codes, log::LogError};
 
 /// The result of a call into a cluster.
@@ -24,13 +26,14 @@ pub enum Error {
     NoQuorum(String),
     /// Whether the write has happened is not known: read before you write again.
     OutcomeUnknown(String),
-    /// The write has happened, at this position. Its answer was lost with the node that ran it, or this node has stopped before
-    /// it had the write.
+    /// The write has happened, at this position. Its answer was lost with the node that ran it, or this node has not got the
+    /// write in time, or has stopped before.
     AnswerLost {
         /// Where it stands in the log.
         position: u64,
     },
-    /// This node has stopped: the log has another history than it has, or has let go of what it needs.
+    /// This node has stopped, and has not done what was asked: the log has another history than it has, or has let go of what
+    /// it needs.
     Stopped {
         /// `RESQLITE_LOG_DIVERGED` or `RESQLITE_FELL_BEHIND`.
         code: &'static str,
@@ -39,6 +42,11 @@ pub enum Error {
     },
     /// The log cannot do what it must.
     Log(LogError),
+    /// This node did not have a position in time.
+    Late {
+        /// The position.
+        position: u64,
+    },
     /// A file cannot be used for a cluster.
     File(String),
     /// The cluster is closed.
@@ -56,6 +64,7 @@ impl Error {
             Self::AnswerLost { .. } => "RESQLITE_ANSWER_LOST",
             Self::Stopped { code, .. } => code,
             Self::Log(_) => "RESQLITE_LOG",
+            Self::Late { .. } => "RESQLITE_TIMEOUT",
             Self::File(_) => "RESQLITE_CLUSTER_FILE",
             Self::Closed => "RESQLITE_CLOSED",
         }
@@ -73,10 +82,13 @@ impl fmt::Display for Error {
             | Self::File(message) => f.write_str(message),
             Self::AnswerLost { position } => write!(
                 f,
-                "the write was committed at position {position}; its answer was lost, or this node has stopped before it had the \
-                 write"
+                "the write was committed at position {position}; its answer was lost, or this node has not got the write in time, \
+                 or has stopped before"
             ),
             Self::Log(error) => error.fmt(f),
+            Self::Late { position } => {
+                write!(f, "this node did not have position {position} of the log in time")
+            }
             Self::Closed => f.write_str("the cluster is closed"),
         }
     }
@@ -88,6 +100,10 @@ impl From<resqlite::Error> for Error {
     /// What the gate has refused says so by its code.
     fn from(error: resqlite::Error) -> Self {
         let message = error.to_string();
+        // The entry may have passed before.
+        if matches!(error, resqlite::Error::WorkerDied) {
+            return Self::OutcomeUnknown(message);
+        }
         match error.code() {
             codes::NO_QUORUM => Self::NoQuorum(message),
             codes::OUTCOME_UNKNOWN | "RESQLITE_ENTRY_NOT_COMMITTED" => Self::OutcomeUnknown(message),
@@ -97,11 +113,18 @@ impl From<resqlite::Error> for Error {
     }
 }
 
-impl From<LogError> for Error {
-    fn from(error: LogError) -> Self {
-        match error {
-            LogError::Unreachable(why) | LogError::Unknown(why) => Self::NoQuorum(why),
-            error => Self::Log(error),
+/// Whether another node was first.
+pub(crate) fn is_overtaken(error: &resqlite::Error) -> bool {
+    let overtaken = EntryFault::Overtaken;
+    matches!(error, resqlite::Error::Entry { fault, .. } if *fault == overtaken)
+}
+
+impl LogError {
+    /// The error of a question that has changed nothing, whether it was answered or not.
+    pub(crate) fn unanswered(self) -> Error {
+        match self {
+            Self::Unreachable(why) | Self::Unknown(why) => Error::NoQuorum(why),
+            error => Error::Log(error),
         }
     }
 }

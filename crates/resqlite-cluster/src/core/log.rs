@@ -38,13 +38,31 @@ pub trait Log: Send + Sync + 'static {
     /// The file cannot be read, or the log cannot keep it.
     fn put_snapshot(&self, position: u64, file: &Path) -> BoxFuture<'_, Result<(), LogError>>;
 
+    /// The position of the newest snapshot; `None` if there is no snapshot.
+    ///
+    /// # Errors
+    /// The log cannot be asked.
+    fn last_snapshot(&self) -> BoxFuture<'_, Result<Option<u64>, LogError>>;
+
     /// Writes the newest snapshot into a file that is new; returns its position, or `None` if there is no snapshot.
     ///
     /// # Errors
     /// The file cannot be written, or the log cannot be asked.
     fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<u64>, LogError>>;
 
-    /// Lets go of the entries up to this position, and of the snapshots below it.
+    /// Keeps a part of what is to be appended and is larger than the log takes. It may be put again, with the same bytes.
+    ///
+    /// # Errors
+    /// [`LogError::TooLarge`], or the log cannot keep it.
+    fn put_part(&self, part: Part, bytes: Bytes) -> BoxFuture<'_, Result<(), LogError>>;
+
+    /// A part; `None` if it is not there. What was put is there once an entry that names it can be read.
+    ///
+    /// # Errors
+    /// The log cannot be asked.
+    fn get_part(&self, part: Part) -> BoxFuture<'_, Result<Option<Bytes>, LogError>>;
+
+    /// Lets go of the entries up to this position with their parts, and of the snapshots below it.
     ///
     /// # Errors
     /// The log cannot be asked.
@@ -62,6 +80,17 @@ pub trait Log: Send + Sync + 'static {
     /// # Errors
     /// The log cannot be asked.
     fn serve(&self, node: &NodeName, handler: Arc<dyn Handler>) -> BoxFuture<'_, Result<Serving, LogError>>;
+}
+
+/// Names a part of something that is larger than the log takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Part {
+    /// The position where the entry is to stand that names the part; at least 1.
+    pub position: u64,
+    /// Tells the parts of one try to append there from those of another.
+    pub of: u64,
+    /// Which part of it this is: 0, 1, 2, …
+    pub index: u64,
 }
 
 /// What became of an append.

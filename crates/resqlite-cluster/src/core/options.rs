@@ -19,7 +19,7 @@ pub struct Options {
     /// How the database is opened. Its durability may stay as it is: the log is on the disks of a majority before a write is
     /// acknowledged, and a node that loses its last commits finds them there.
     pub database: resqlite::Options,
-    /// How long a write waits for the log; then it fails. Default 10 s.
+    /// How long a write waits for the log; then it fails. Default 10 s. A large one may take a second more for each 4 MiB.
     pub write_timeout: Duration,
     /// How long the log may take for one call; then it is asked again. Default 2 s.
     pub log_timeout: Duration,
@@ -66,4 +66,14 @@ pub(crate) struct Patience {
     pub(crate) retry: Duration,
     /// Until a silent tail is looked after.
     pub(crate) tail: Duration,
+}
+
+/// The log is to take at least this much of a large entry in a second.
+const BYTES_PER_SECOND: u64 = 4 << 20;
+
+impl Patience {
+    /// Until a write fails whose entry has so many bytes.
+    pub(crate) fn write_of(&self, bytes: usize) -> Duration {
+        self.write + Duration::from_secs(bytes as u64 / BYTES_PER_SECOND)
+    }
 }

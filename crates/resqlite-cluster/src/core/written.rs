@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite::{ColumnLayout, Rows};
+use resqlite::{ColumnLayout, Columns, Rows};
 
 /// What a statement that writes did.
 #[derive(Debug, Clone, Default)]
@@ -23,4 +23,6 @@ pub(crate) struct Packed {
     pub(crate) changes: i64,
     pub(crate) last_insert_rowid: i64,
     pub(crate) rows: Vec<(Arc<ColumnLayout>, Box<[u8]>)>,
+    /// Of a statement of any kind.
+    pub(crate) columns: Option<Arc<Columns>>,
 }

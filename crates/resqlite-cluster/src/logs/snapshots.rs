@@ -1,4 +1,4 @@
-//! Snapshots in pieces, for logs that keep values of limited size.
+//! Snapshots in pieces, for logs that keep values of limited size; and parts of entries, which are kept beside them.
 
 use std::{
     future::Future,
@@ -7,15 +7,21 @@ use std::{
 };
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
+use futures_util::{
+    StreamExt, TryStreamExt,
+    stream::{self, FuturesUnordered},
+};
 use tokio::{
     fs::{self, File},
     io::{AsyncReadExt, AsyncWriteExt},
 };
 
-use crate::core::log::LogError;
+use crate::core::log::{LogError, Part};
 
 /// Small enough for the messages of NATS (1 MiB) and the requests of etcd (1.5 MiB) as they are installed.
 const PIECE: usize = 512 * 1024;
+/// Pieces that are on their way at the same time: each is synced by itself.
+const AT_ONCE: usize = 4;
 /// How often a snapshot is begun anew that was let go of while it was read.
 const TRIES: usize = 3;
 
@@ -62,22 +68,30 @@ impl Manifest {
 pub(super) async fn put(shelf: &impl Shelf, position: u64, path: &Path) -> Result<(), LogError> {
     let mut file = File::open(path).await.map_err(|error| unusable(path, &error))?;
     let put = RandomState::new().build_hasher().finish();
-    let mut pieces = 0;
+    let (mut pieces, mut under_way) = (0, FuturesUnordered::new());
     while let Some(piece) = next_piece(&mut file)
         .await
         .map_err(|error| unusable(path, &error))?
     {
-        shelf.put(piece_name(position, put, pieces), piece).await?;
+        if under_way.len() == AT_ONCE {
+            under_way.try_next().await?;
+        }
+        under_way.push(shelf.put(piece_name(position, put, pieces), piece));
         pieces += 1;
     }
+    while under_way.try_next().await?.is_some() {}
     shelf
         .put(manifest_name(position), Manifest { put, pieces }.write())
         .await
 }
 
+pub(super) async fn last(shelf: &impl Shelf) -> Result<Option<u64>, LogError> {
+    shelf.newest(MANIFEST).await
+}
+
 pub(super) async fn get(shelf: &impl Shelf, into: &Path) -> Result<Option<u64>, LogError> {
     for _ in 0..TRIES {
-        let Some(position) = shelf.newest(MANIFEST).await? else {
+        let Some(position) = last(shelf).await? else {
             return Ok(None);
         };
         if write_file(shelf, position, into).await? {
@@ -87,6 +101,19 @@ pub(super) async fn get(shelf: &impl Shelf, into: &Path) -> Result<Option<u64>, 
     Err(LogError::Unknown(
         "snapshots were let go of while they were read".to_owned(),
     ))
+}
+
+pub(super) async fn put_part(shelf: &impl Shelf, part: Part, bytes: Bytes) -> Result<(), LogError> {
+    shelf.put(part_name(part), bytes).await
+}
+
+pub(super) async fn get_part(shelf: &impl Shelf, part: Part) -> Result<Option<Bytes>, LogError> {
+    shelf.get(part_name(part)).await
+}
+
+/// A purge lets go of what stands below its position: of parts, too, whose entries stand up to there.
+fn part_name(Part { position, of, index }: Part) -> String {
+    piece_name(position.saturating_sub(1), of, index)
 }
 
 /// False, without a file, if the snapshot is not there any more.
@@ -108,10 +135,10 @@ async fn copy(shelf: &impl Shelf, position: u64, file: &mut File, path: &Path) -
         return Ok(false);
     };
     let manifest = Manifest::read(manifest)?;
-    for index in 0..manifest.pieces {
-        let Some(piece) = shelf.get(piece_name(position, manifest.put, index)).await? else {
-            return Ok(false);
-        };
+    let get = |index| shelf.get(piece_name(position, manifest.put, index));
+    let mut pieces = stream::iter(0..manifest.pieces).map(get).buffered(AT_ONCE);
+    while let Some(piece) = pieces.try_next().await? {
+        let Some(piece) = piece else { return Ok(false) };
         file.write_all(&piece)
             .await
             .map_err(|error| unusable(path, &error))?;

@@ -16,17 +16,18 @@ use tokio::{
     task::AbortHandle,
 };
 
+use super::parts;
 use crate::{
     core::{
         codes,
         error::{Error, Result},
         log::{Log, LogError},
-        options::Options,
+        options::{Options, RETRY},
     },
     protocol::{
         Action, Failure, Logged, Protocol, Refusal, RequestId, Run, Settled, Source, Time, Unapplied,
     },
-    wire::{Answer, entry_in, open_envelope},
+    wire::{Answer, open_envelope},
 };
 
 /// The code of a node that is closed.
@@ -73,6 +74,8 @@ pub(crate) struct Node {
     pub(super) applied: watch::Sender<u64>,
     pub(super) stopped: watch::Sender<Option<Refusal>>,
     pub(super) restart_tail: Notify,
+    /// Told when tokens of callers were cancelled.
+    pub(super) cancelled: watch::Sender<()>,
     tasks: Mutex<Vec<AbortHandle>>,
 }
 
@@ -109,6 +112,7 @@ impl Node {
             applied: watch::Sender::new(at.position),
             stopped: watch::Sender::new(None),
             restart_tail: Notify::new(),
+            cancelled: watch::Sender::new(()),
             tasks: Mutex::default(),
         })
     }
@@ -124,7 +128,7 @@ impl Node {
     }
 
     /// Runs something to its end.
-    pub(super) fn keep_asking(&self, task: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn keep_asking(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(task);
     }
 
@@ -168,7 +172,7 @@ impl Node {
                 state.verdict.take().map(Verdict::pass);
             }
             Action::Overtaken(by) => {
-                let by = by.iter().map(|logged| entry_in(logged)).collect();
+                let by = by.iter().filter_map(|logged| logged.entry.clone()).collect();
                 state.verdict.take().map(|verdict| verdict.overtaken(by));
             }
             Action::Refuse(refusal) => {
@@ -177,6 +181,7 @@ impl Node {
                 }
             }
             Action::Apply(logged) => self.apply(&logged),
+            Action::AskPosition => self.ask_position(),
             Action::CancelBelow(position) => {
                 let before = state.served.values().filter(|served| served.base < position);
                 before.for_each(|served| served.token.cancel());
@@ -202,16 +207,15 @@ impl Node {
     ) {
         let node = Arc::clone(self);
         self.runtime.spawn(async move {
-            let asked = tokio::time::timeout(node.options.log_timeout, question).await;
-            let answer = asked.unwrap_or_else(|_| Err(LogError::Unknown("it took too long".into())));
+            let answer = question.await;
             node.tell(|state, now| tell(state, now, answer));
         });
     }
 
     fn append(self: &Arc<Self>, number: u64, position: u64, logged: &Logged) {
         let (log, bytes) = (Arc::clone(&self.log), logged.bytes.clone());
-        let size = bytes.len();
-        let append = async move { log.append(position, bytes).await };
+        let (size, patience) = (bytes.len(), self.options.log_timeout);
+        let append = async move { parts::append(&*log, position, bytes, patience).await };
         self.ask(append, move |state, now, answer| {
             let outcome = answer.map_err(|error| failure(error, size));
             state.protocol.appended(now, number, outcome);
@@ -219,8 +223,8 @@ impl Node {
     }
 
     fn read(self: &Arc<Self>, position: u64) {
-        let log = Arc::clone(&self.log);
-        let read = async move { log.read(position).await };
+        let (log, patience) = (Arc::clone(&self.log), self.options.log_timeout);
+        let read = async move { parts::read(&*log, position, patience).await };
         self.ask(read, move |state, now, answer| match answer {
             Ok(Some(bytes)) => state.has_read(now, Source::Read, position, bytes),
             Ok(None) => state.protocol.absent(position),
@@ -230,8 +234,8 @@ impl Node {
     }
 
     fn ask_end(self: &Arc<Self>, had: u64) {
-        let log = Arc::clone(&self.log);
-        let last = async move { log.last().await };
+        let (log, patience) = (Arc::clone(&self.log), self.options.log_timeout);
+        let last = async move { parts::timed(patience, log.last()).await };
         self.ask(last, move |state, now, answer| match answer {
             Ok(end) => state.protocol.ends(now, had, end),
             Err(_) => state.protocol.unread(now),
@@ -239,7 +243,7 @@ impl Node {
     }
 
     fn apply(self: &Arc<Self>, logged: &Logged) {
-        let Some(engine) = self.engine.upgrade() else {
+        let (Some(engine), Some(entry)) = (self.engine.upgrade(), logged.entry.clone()) else {
             return;
         };
         let (node, position) = (Arc::clone(self), logged.link.position);
@@ -250,7 +254,29 @@ impl Node {
                 runtime.spawn(async move { node.not_applied(position, &error) });
             }
         };
-        engine.apply(entry_in(logged), Box::new(done));
+        engine.apply(entry, Box::new(done));
+    }
+
+    fn ask_position(self: &Arc<Self>) {
+        let Some(engine) = self.engine.upgrade() else {
+            return;
+        };
+        let node = Arc::clone(self);
+        // It may be called at once, and this node's lock is held.
+        let done = move |position: resqlite::Result<resqlite::Position>| {
+            let runtime = node.runtime.clone();
+            runtime.spawn(async move {
+                match position {
+                    Ok(position) => node.tell(|state, now| state.protocol.is_at(now, position)),
+                    Err(resqlite::Error::Closed) => {}
+                    Err(_) => {
+                        tokio::time::sleep(RETRY).await;
+                        node.ask_position();
+                    }
+                }
+            });
+        };
+        engine.entry_position(Box::new(done));
     }
 
     /// The database could not apply an entry.
@@ -295,6 +321,20 @@ impl Node {
         }
     }
 
+    /// The same, for as long as the database moves on: at least once in the time that a write has.
+    pub(crate) async fn reach_while_it_moves(&self, position: u64) -> Result<()> {
+        loop {
+            let before = *self.applied.borrow();
+            let next = position.min(before + 1);
+            let reached = tokio::time::timeout(self.options.write_timeout, self.reach(next)).await;
+            let late = || format!("the log did not give the entry at position {next} in time");
+            reached.unwrap_or_else(|_| Err(Error::NoQuorum(late())))?;
+            if *self.applied.borrow() >= position {
+                return Ok(());
+            }
+        }
+    }
+
     /// Ends everything. The transaction at the gate is refused, or its outcome is unknown; and so is that of requests.
     pub(crate) fn close(self: &Arc<Self>) {
         lock(&self.tasks).drain(..).for_each(|task| task.abort());
@@ -305,9 +345,6 @@ impl Node {
 impl State {
     /// The log has told what stands at a position.
     pub(super) fn has_read(&mut self, now: Time, source: Source, position: u64, bytes: bytes::Bytes) {
-        if source == Source::Tail && self.protocol.has_passed(now, position) {
-            return;
-        }
         match open_envelope(bytes) {
             Ok(logged) => self.protocol.received(now, source, position, logged),
             Err(what) => self.protocol.diverged(&format!("at position {position}: {what}")),

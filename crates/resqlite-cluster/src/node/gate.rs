@@ -61,6 +61,14 @@ impl EntryGate for Gate {
         self.node.not_applied(entry.position(), error);
     }
 
+    fn writer_lost(&mut self) {
+        self.node.tell(|state, _| state.protocol.writer_lost());
+    }
+
+    fn numbers_commits(&self) -> bool {
+        true
+    }
+
     /// The protocol answers in time.
     fn deadline(&self) -> Duration {
         Duration::MAX

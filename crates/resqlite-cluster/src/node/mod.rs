@@ -3,15 +3,19 @@
 //! ```text
 //! gate       the writer's thread of the database asks, and is told
 //! driver     does what the protocol wants, and tells it what came of it
+//! parts      entries that are larger than the log takes
 //! tail       what the log tells, as it comes
 //! writes     a write, here or elsewhere; requests of other nodes
+//! asking     questions to the log that are asked until it answers
 //! snapshots  copies of the database, to begin from
 //! opening    from nothing to a node that has caught up
 //! ```
 
+mod asking;
 mod driver;
 mod gate;
 mod opening;
+mod parts;
 mod snapshots;
 mod tail;
 mod writes;

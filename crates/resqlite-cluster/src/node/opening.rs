@@ -4,20 +4,26 @@ use std::{
     fs,
     path::Path,
     sync::Arc,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Instant, SystemTime, UNIX_EPOCH},
 };
 
-use futures_util::future::BoxFuture;
-use resqlite::{Database, Position, Value};
+use resqlite::{Database, EntryBase, Hash, Position, Value};
 
-use super::{Node, gate::Gate, snapshots::Temporary, writes::Server};
+use super::{
+    Node,
+    asking::{beginning, patiently},
+    gate::Gate,
+    snapshots::Temporary,
+    writes::Server,
+};
 use crate::{
     core::{
+        codes,
         error::{Error, Result},
         log::{Log, LogError},
         options::{Options, RETRY},
     },
-    protocol::Run,
+    protocol::{Begin, Run},
 };
 
 /// Opens a node: from its file, or from the newest snapshot.
@@ -30,30 +36,33 @@ pub(crate) async fn open(
         node: options.node.clone(),
         number: new_number(),
     };
-    let file = Path::new(path);
-    if !file.exists() {
-        begin_from_snapshot(&*log, file, options.write_timeout).await?;
-    }
-    let mut database = Database::open(path, options.database.clone()).await?;
-    let mut at = database.set_entry_gate(None).await?;
-    if has_fallen_behind(&*log, at).await {
-        database.close().await?;
-        begin_from_snapshot(&*log, file, options.write_timeout).await?;
-        database = Database::open(path, options.database.clone()).await?;
-        at = database.set_entry_gate(None).await?;
-    }
+    let start = Start {
+        path,
+        file: Path::new(path),
+        options: &options,
+        log: &*log,
+    };
+    let (database, at, founds) = start.begin().await?;
     let database = Arc::new(database);
     let engine = Arc::downgrade(database.engine());
-    let node = Node::new(options, run, file.to_owned(), log, engine, at);
-    if at.position == 0 {
-        found(&node, &database).await?;
-    }
+    let file = start.file.to_owned();
+    let node = Node::new(options, run, file, log, engine, at);
     database.set_entry_gate(Some(Box::new(Gate::new(&node)))).await?;
-    start(&node, &database).await;
+    start_tasks(&node, &database);
+    if founds {
+        let founded = found(&node, &database).await;
+        founded.inspect_err(|_| node.close())?;
+    } else {
+        // Without the log it can be read from nevertheless.
+        if let Ok(last) = node.last().await {
+            let _ = node.reach_while_it_moves(last).await;
+        }
+        node.keep_running(Arc::clone(&node).keep_beginning(Arc::clone(&database)));
+    }
     Ok((node, database))
 }
 
-async fn start(node: &Arc<Node>, database: &Arc<Database>) {
+fn start_tasks(node: &Arc<Node>, database: &Arc<Database>) {
     node.keep_running(Arc::clone(node).follow());
     let ticking = Arc::clone(node);
     node.keep_running(async move {
@@ -76,43 +85,158 @@ async fn start(node: &Arc<Node>, database: &Arc<Database>) {
         let keep = Arc::clone(node).keep_snapshots(Arc::clone(database), every.max(1));
         node.keep_running(keep);
     }
-    // Without the log it can be read from nevertheless.
-    if let Ok(last) = node.last().await {
-        let _ = node.reach(last).await;
+}
+
+/// Appends the first entry, which follows the base of this file, and puts the content into the log's store, for the others to
+/// begin from. If the log has begun otherwise, the file is as it was, and is refused.
+async fn found(node: &Arc<Node>, database: &Arc<Database>) -> Result<()> {
+    if let Err(error) = node.write_turn().await {
+        let stopped = node.tell(|state, _| state.protocol.stopped().cloned());
+        return Err(match stopped {
+            // The log has a first entry, and it is not that of this file.
+            Some(stopped) if database.entry_position().await?.position == 0 => {
+                database.set_entry_base(EntryBase::Empty).await?;
+                match stopped.code {
+                    codes::FELL_BEHIND => refused(&node.file),
+                    _ => error,
+                }
+            }
+            _ => error,
+        });
+    }
+    node.put_snapshot(database).await.map(drop)
+}
+
+/// The error of a file that has content of its own.
+fn refused(file: &Path) -> Error {
+    Error::File(format!(
+        "{file:?} has content of its own, and the cluster has begun already: a node begins from the log, with a new file"
+    ))
+}
+
+/// What opens the file of a node.
+struct Start<'a> {
+    path: &'a str,
+    file: &'a Path,
+    options: &'a Options,
+    log: &'a dyn Log,
+}
+
+impl Start<'_> {
+    /// Opens the database where the log can go on from it. Returns its position, and whether it founds the cluster.
+    async fn begin(&self) -> Result<(Database, Position, bool)> {
+        if !self.file.exists() && self.last_snapshot().await?.is_some() {
+            self.replace_by_snapshot().await?;
+        }
+        let (database, at) = self.open().await?;
+        match self.how(&database, at).await? {
+            Begin::FromLog => Ok((database, at, false)),
+            Begin::Found => {
+                let at = database.set_entry_base(EntryBase::Own).await?;
+                Ok((database, at, true))
+            }
+            Begin::FromSnapshot => {
+                database.close().await?;
+                self.await_snapshot(at.position).await?;
+                self.replace_by_snapshot().await?;
+                let (database, at) = self.open().await?;
+                Ok((database, at, false))
+            }
+            Begin::Refuse => {
+                if at.position == 0 && at.hash != Hash::default() {
+                    // It wanted to found the cluster, and did not come to hear that another was first.
+                    database.set_entry_base(EntryBase::Empty).await?;
+                }
+                Err(refused(self.file))
+            }
+        }
+    }
+
+    async fn open(&self) -> Result<(Database, Position)> {
+        let database = Database::open(self.path, self.options.database.clone()).await?;
+        let at = database.entry_position().await?;
+        Ok((database, at))
+    }
+
+    async fn how(&self, database: &Database, at: Position) -> Result<Begin> {
+        if at.position > 0 {
+            let fell_behind = has_fallen_behind(self.log, at).await;
+            return Ok(if fell_behind {
+                Begin::FromSnapshot
+            } else {
+                Begin::FromLog
+            });
+        }
+        let has_content = has_content(database).await?;
+        match beginning(self.log, self.options.write_timeout).await {
+            Ok(beginning) => Ok(Begin::of(has_content, at.hash, beginning)),
+            // Without the log it can be read from; when the log comes back, the chain of entries tells.
+            Err(_) if !has_content && at.hash == Hash::default() => Ok(Begin::FromLog),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn last_snapshot(&self) -> Result<Option<u64>> {
+        let asked = patiently(self.options.write_timeout, || self.log.last_snapshot());
+        asked.await.map_err(LogError::unanswered)
+    }
+
+    /// Waits until there is a snapshot from behind this position.
+    async fn await_snapshot(&self, behind: u64) -> Result<()> {
+        let end = Instant::now() + self.options.write_timeout;
+        while self.last_snapshot().await?.is_none_or(|at| at <= behind) {
+            if Instant::now() >= end {
+                return Err(Error::Stopped {
+                    code: codes::FELL_BEHIND,
+                    message: format!(
+                        "{:?} cannot go on from the log, which begins later or with the content of another node, and no \
+                         snapshot came in time: open a node that has that content, then this one again",
+                        self.file
+                    ),
+                });
+            }
+            tokio::time::sleep(RETRY).await;
+        }
+        Ok(())
+    }
+
+    /// Puts the newest snapshot in the place of the file.
+    async fn replace_by_snapshot(&self) -> Result<()> {
+        let copy = Temporary::beside(self.file);
+        let got = patiently(self.options.write_timeout, || {
+            // A try before may have left a part of it.
+            let _ = fs::remove_file(&copy.0);
+            self.log.get_snapshot(&copy.0)
+        });
+        if got.await.map_err(LogError::unanswered)?.is_none() {
+            return Ok(());
+        }
+        let replaced = || {
+            for suffix in ["-wal", "-shm"] {
+                let mut name = self.file.as_os_str().to_owned();
+                name.push(suffix);
+                match fs::remove_file(name) {
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
+            }
+            fs::rename(&copy.0, self.file)
+        };
+        replaced().map_err(|error| {
+            Error::File(format!(
+                "{:?} cannot be replaced by a snapshot: {error}",
+                self.file
+            ))
+        })
     }
 }
 
 impl Node {
     /// The position of the last entry that was taken before this call.
     pub(crate) async fn last(&self) -> Result<u64> {
-        let last = patiently(self.options.write_timeout, || self.log.last()).await?;
-        Ok(last)
+        let last = patiently(self.options.write_timeout, || self.log.last()).await;
+        last.map_err(LogError::unanswered)
     }
-}
-
-/// Begins a file from the newest snapshot, if there is one.
-async fn begin_from_snapshot(log: &dyn Log, file: &Path, patience: Duration) -> Result<()> {
-    let copy = Temporary::beside(file);
-    let begun = patiently(patience, || {
-        // A try before may have left a part of it.
-        let _ = fs::remove_file(&copy.0);
-        log.get_snapshot(&copy.0)
-    });
-    if begun.await?.is_none() {
-        return Ok(());
-    }
-    let replaced = || {
-        for suffix in ["-wal", "-shm"] {
-            let mut name = file.as_os_str().to_owned();
-            name.push(suffix);
-            match fs::remove_file(name) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        fs::rename(&copy.0, file)
-    };
-    replaced().map_err(|error| Error::File(format!("{file:?} cannot be replaced by a snapshot: {error}")))
 }
 
 /// Whether the log has let go of what this file needs next.
@@ -120,70 +244,13 @@ async fn has_fallen_behind(log: &dyn Log, at: Position) -> bool {
     matches!(log.read(at.position + 1).await, Err(LogError::Purged { first }) if first > at.position + 1)
 }
 
-async fn exists(database: &Database, schema: &str) -> Result<bool> {
-    let sql = format!("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE {schema})");
-    let rows = database.select(&sql, ()).await?;
+/// Whether a database has anything but tables of resqlite's own: in its schema, or in the header of its file.
+async fn has_content(database: &Database) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name NOT GLOB '_resqlite_*')
+               OR (SELECT user_version <> 0 FROM pragma_user_version)
+               OR (SELECT application_id <> 0 FROM pragma_application_id)";
+    let rows = database.select(sql, ()).await?;
     Ok(rows.first().map(|row| row.values()) == Some(&[Value::Integer(1)]))
-}
-
-/// A file that has content before the first entry founds the cluster: the others begin from it.
-async fn found(node: &Node, database: &Database) -> Result<()> {
-    if !exists(database, "name NOT GLOB '_resqlite_*'").await? {
-        return Ok(());
-    }
-    let (is_new, from_founder) = (
-        node.last().await? == 0,
-        exists(database, "name = '_resqlite_position'").await?,
-    );
-    if is_new && (from_founder || !is_founded(node).await?) {
-        // Makes the table of the position, by which others see that the content comes from a founder.
-        database.set_entry_gate(Some(Box::new(Closed))).await?;
-        return node.put_snapshot(database).await.map(drop);
-    }
-    if from_founder {
-        return Ok(());
-    }
-    Err(Error::File(format!(
-        "{:?} has content of its own, and the cluster has begun already: a node begins from the log, with a new file",
-        node.file
-    )))
-}
-
-/// Whether there is a snapshot: the content of a founder.
-async fn is_founded(node: &Node) -> Result<bool> {
-    let copy = Temporary::beside(&node.file);
-    let snapshot = patiently(node.options.write_timeout, || {
-        let _ = fs::remove_file(&copy.0);
-        node.log.get_snapshot(&copy.0)
-    });
-    Ok(snapshot.await?.is_some())
-}
-
-/// Nothing commits while the cluster is founded.
-struct Closed;
-
-impl resqlite::EntryGate for Closed {
-    fn before_commit(&mut self, _: &resqlite::Entry, verdict: resqlite::Verdict) {
-        verdict.refuse("the cluster is being founded");
-    }
-}
-
-/// Asks the log again and again, until it answers or the time is up.
-async fn patiently<'a, T>(
-    patience: Duration,
-    ask: impl Fn() -> BoxFuture<'a, Result<T, LogError>>,
-) -> Result<T, LogError> {
-    let end = Instant::now() + patience;
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        let late = || Err(LogError::Unknown("the log did not answer in time".into()));
-        match tokio::time::timeout(left, ask()).await.unwrap_or_else(|_| late()) {
-            Err(LogError::Unreachable(_) | LogError::Unknown(_)) if Instant::now() < end => {
-                tokio::time::sleep(RETRY).await;
-            }
-            answer => return answer,
-        }
-    }
 }
 
 /// A number that no other run of this node has: the time, and what this process has opened.

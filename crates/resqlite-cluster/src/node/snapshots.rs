@@ -8,10 +8,13 @@ use std::{
     },
 };
 
-use resqlite::{BackupOptions, Database, Value};
+use resqlite::{BackupOptions, Database, Hash, Value};
 
-use super::Node;
-use crate::core::error::{Error, Result};
+use super::{Node, asking::beginning};
+use crate::{
+    core::error::{Error, Result},
+    protocol::{Beginning, Refusal},
+};
 
 impl Node {
     /// Puts a snapshot into the log's store whenever it is due, and lets go of what is older than the one before.
@@ -31,7 +34,31 @@ impl Node {
         }
     }
 
-    /// Puts a snapshot into the log's store; returns its position.
+    /// Sees to it that there is a snapshot where the cluster began with content: nobody can begin from its first entry. Whoever
+    /// founded it may have ended before it put one.
+    pub(super) async fn keep_beginning(self: Arc<Self>, database: Arc<Database>) {
+        while self.reach(1).await.is_ok() && self.put_beginning(&database).await.is_err() {
+            tokio::time::sleep(self.options.tail_timeout).await;
+        }
+    }
+
+    async fn put_beginning(&self, database: &Database) -> Result<()> {
+        let beginning = beginning(&*self.log, self.options.write_timeout).await?;
+        let began_with_content = matches!(beginning, Beginning::Base(base) if base != Hash::default());
+        if began_with_content && self.log.last_snapshot().await.map_err(Error::Log)?.is_none() {
+            self.put_snapshot(database).await?;
+        }
+        Ok(())
+    }
+
+    fn has_not_stopped(&self) -> Result<()> {
+        match self.stopped.borrow().clone() {
+            Some(Refusal { code, message }) => Err(Error::Stopped { code, message }),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts a snapshot into the log's store; returns its position. Before the first entry, there is nothing to put.
     pub(crate) async fn put_snapshot(&self, database: &Database) -> Result<u64> {
         let copy = Temporary::beside(&self.file);
         let options = BackupOptions {
@@ -40,7 +67,14 @@ impl Node {
         };
         database.backup(copy.text()?, options).await?;
         let position = position_in(copy.text()?).await?;
-        self.log.put_snapshot(position, &copy.0).await?;
+        // What others begin from must be what the log has.
+        self.has_not_stopped()?;
+        if position > 0 {
+            self.log
+                .put_snapshot(position, &copy.0)
+                .await
+                .map_err(Error::Log)?;
+        }
         Ok(position)
     }
 }

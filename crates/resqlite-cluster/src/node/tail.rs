@@ -1,32 +1,37 @@
 //! What the log tells, as it comes.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
+use bytes::Bytes;
 use futures_util::StreamExt;
 
-use super::Node;
+use super::{Node, parts};
 use crate::{
     core::{log::LogError, options::RETRY},
     protocol::Source,
+    wire::hash_in,
 };
 
-/// How far the tail may be ahead of the database.
-const AHEAD_MAX: u64 = 1024;
+/// How far back the tail begins.
+const BACK: u64 = 64;
+/// How far the tail may be ahead of the database, in entries.
+const AHEAD_MAX: usize = 4096;
+/// And in bytes: then it waits, until the database has what was told before.
+const AHEAD_BYTES: usize = 16 << 20;
 
 impl Node {
     /// Reads the log from where the database is, for as long as the node runs.
     pub(super) async fn follow(self: Arc<Self>) {
         let mut purged = None;
         loop {
-            // From the last entry that is here: if another stands there, the histories differ.
+            // From some entries back: if others stand there, the histories differ.
             let applied = *self.applied.borrow();
-            let from = if purged == Some(applied + 1) {
-                applied + 1
-            } else {
-                applied.max(1)
-            };
+            let back = applied.saturating_sub(BACK).max(1);
+            let from = purged
+                .filter(|first| (back..=applied + 1).contains(first))
+                .unwrap_or(back);
             purged = self.follow_from(from).await;
-            if let Some(first) = purged.filter(|first| *first > applied + 1) {
+            if let Some(first) = purged {
                 self.tell(|state, _| state.protocol.purged(first));
             }
             tokio::time::sleep(RETRY).await;
@@ -36,6 +41,7 @@ impl Node {
     /// Reads until the tail must be begun anew; returns where the log begins if it was purged.
     async fn follow_from(self: &Arc<Self>, from: u64) -> Option<u64> {
         let mut tail = self.log.tail(from);
+        let mut ahead = Ahead::default();
         loop {
             let next = tokio::select! {
                 next = tail.next() => next?,
@@ -43,9 +49,15 @@ impl Node {
             };
             match next {
                 Ok((position, bytes)) => {
+                    let hash = hash_in(&bytes);
+                    if self.tell(|state, now| state.protocol.has_passed(now, position, hash)) {
+                        continue;
+                    }
+                    let bytes = self.fetch(position, bytes).await.ok()?;
+                    ahead.add(position, bytes.len());
                     self.tell(|state, now| state.has_read(now, Source::Tail, position, bytes));
                     let mut applied = self.applied.subscribe();
-                    let near = applied.wait_for(|applied| applied + AHEAD_MAX > position);
+                    let near = applied.wait_for(|applied| ahead.is_near(*applied));
                     tokio::select! {
                         near = near => drop(near.ok()?),
                         () = self.restart_tail.notified() => return None,
@@ -55,5 +67,46 @@ impl Node {
                 Err(_) => return None,
             }
         }
+    }
+}
+
+impl Node {
+    /// What the bytes at a position stand for. To fetch parts may take long.
+    async fn fetch(self: &Arc<Self>, position: u64, bytes: Bytes) -> Result<Bytes, LogError> {
+        let whole = parts::whole(&*self.log, position, bytes, self.options.log_timeout);
+        tokio::pin!(whole);
+        loop {
+            tokio::select! {
+                biased;
+                whole = &mut whole => return whole,
+                () = tokio::time::sleep(RETRY) => self.tell(|state, now| state.protocol.hears(now)),
+            }
+        }
+    }
+}
+
+/// What the tail has told and the database has not yet.
+#[derive(Default)]
+struct Ahead {
+    /// Positions, and how many bytes stand there.
+    told: VecDeque<(u64, usize)>,
+    bytes: usize,
+}
+
+impl Ahead {
+    fn add(&mut self, position: u64, bytes: usize) {
+        self.told.push_back((position, bytes));
+        self.bytes += bytes;
+    }
+
+    /// Whether there is room for more, when the database has this position.
+    fn is_near(&mut self, applied: u64) -> bool {
+        while let Some(&(position, bytes)) = self.told.front()
+            && position <= applied
+        {
+            self.told.pop_front();
+            self.bytes -= bytes;
+        }
+        self.told.is_empty() || (self.told.len() < AHEAD_MAX && self.bytes < AHEAD_BYTES)
     }
 }

@@ -1,6 +1,6 @@
 //! A write: here, or on the node that writes. And the writes of other nodes here.
 
-use std::{num::NonZeroU64, sync::Arc};
+use std::{num::NonZeroU64, sync::Arc, time::Instant};
 
 use bytes::Bytes;
 use futures_util::{FutureExt, future::BoxFuture};
@@ -16,8 +16,7 @@ use super::{
 };
 use crate::{
     core::{
-        codes,
-        error::{Error, Result},
+        error::{Error, Result, is_overtaken},
         log::{Handler, LogError},
         written::{Packed, Written},
     },
@@ -26,37 +25,82 @@ use crate::{
 };
 
 impl Node {
-    /// Runs a write, on the node that writes.
+    /// Runs a write, on the node that writes; every INTEGER as it is.
     pub(crate) async fn write(self: &Arc<Self>, op: WriteOp) -> Result<Vec<Written>> {
+        let (position, results) = self
+            .run(&write(op, Integers::BigInt, Token::default(), None))
+            .await?;
+        Ok(results
+            .into_iter()
+            .map(|result| result.unpack(position))
+            .collect())
+    }
+
+    /// Runs a write, on the node that writes. Its token ends the waiting, and the write itself where it has not begun.
+    pub(crate) async fn run(self: &Arc<Self>, write: &Write) -> Result<(u64, Vec<Packed>)> {
+        let end = Instant::now() + self.options.write_timeout;
         loop {
-            let Some((position, results)) = self.write_once(&op).await? else {
+            if write.token.is_cancelled() {
+                return Err(Error::Database(resqlite::Error::Aborted));
+            }
+            let Some((position, results)) = self.run_once(write).await? else {
+                if Instant::now() >= end {
+                    return Err(never_first());
+                }
                 continue;
             };
-            // It has happened, though this node has stopped before it had it.
-            let reached = self.reach(position).await;
+            // It has happened, though this node may not get it in time, or stop before, or nobody waits for that.
+            let reached = tokio::select! {
+                biased;
+                reached = tokio::time::timeout(self.options.write_timeout, self.reach(position)) => {
+                    reached.unwrap_or(Err(Error::Closed))
+                }
+                () = self.given_up(&write.token) => Err(Error::Closed),
+            };
             reached.map_err(|_| Error::AnswerLost { position })?;
-            return Ok(results
-                .into_iter()
-                .map(|result| result.unpack(position))
-                .collect());
+            return Ok((position, results));
         }
     }
 
+    /// Whether writes run here now.
+    pub(crate) fn writes_here(self: &Arc<Self>) -> bool {
+        self.tell(|state, _| state.protocol.route().is_none())
+    }
+
+    /// Waits until the token is cancelled and [`drop_cancelled`](Self::drop_cancelled) says so.
+    pub(crate) async fn given_up(&self, token: &Token) {
+        let mut cancelled = self.cancelled.subscribe();
+        while !token.is_cancelled() {
+            if cancelled.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+        }
+    }
+
+    /// Tokens have been cancelled.
+    pub(crate) fn drop_cancelled(&self) {
+        self.cancelled.send_replace(());
+    }
+
     /// `None`: it was not run, and goes another way now.
-    async fn write_once(self: &Arc<Self>, op: &WriteOp) -> Result<Option<(u64, Vec<Packed>)>> {
+    async fn run_once(self: &Arc<Self>, write: &Write) -> Result<Option<(u64, Vec<Packed>)>> {
         let Some(to) = self.tell(|state, _| state.protocol.route()) else {
-            let results = self.write_here(op.clone(), Token::default(), None).await?;
-            return Ok(Some((*self.applied.borrow(), results)));
+            let written = self.write_here(write.clone()).await;
+            return match written {
+                Err(Error::Database(error)) if is_overtaken(&error) => Ok(None),
+                written => written.map(Some),
+            };
         };
-        match self.write_there(op, to).await? {
+        match self.write_there(write, to).await? {
             Outcome::Answer(Answer::Done(position, results)) => Ok(Some((position, results))),
-            Outcome::Answer(Answer::Failed(code, message)) => Err(match code.as_str() {
-                codes::NO_QUORUM => Error::NoQuorum(message),
-                _ => Error::Elsewhere { code, message },
-            }),
+            Outcome::Answer(Answer::Failed(error)) => Err(error),
             Outcome::Settled(Settled::Done(position, Some((changes, last_insert_rowid)))) => {
-                let rows = Vec::new();
-                Ok(Some((position, vec![Packed { changes, last_insert_rowid, rows }])))
+                let done = Packed {
+                    changes,
+                    last_insert_rowid,
+                    ..Packed::default()
+                };
+                Ok(Some((position, vec![done])))
             }
             Outcome::Settled(Settled::Done(position, None)) => Err(Error::AnswerLost { position }),
             Outcome::Settled(Settled::Unknown) => Err(Error::OutcomeUnknown(
@@ -68,22 +112,15 @@ impl Node {
         }
     }
 
-    /// Runs a write here; with a number, if it is another node's.
-    async fn write_here(&self, op: WriteOp, token: Token, tag: Option<NonZeroU64>) -> Result<Vec<Packed>> {
+    /// Runs a write here. Returns the position that has it.
+    async fn write_here(&self, write: Write) -> Result<(u64, Vec<Packed>)> {
         let (collect, done) = Collect::new();
-        let write = Write {
-            op,
-            durability: Durability::Normal,
-            integers: Integers::BigInt,
-            token,
-            tag,
-        };
         self.engine.upgrade().ok_or(Error::Closed)?.write(write, collect);
         Ok(done.await.unwrap_or(Err(resqlite::Error::Closed))?)
     }
 
-    /// Asks another node to run a write, and waits until it is known what became of it.
-    async fn write_there(self: &Arc<Self>, op: &WriteOp, to: Run) -> Result<Outcome> {
+    /// Asks another node to run a write, and waits until it is known what became of it, or nobody wants to know.
+    async fn write_there(self: &Arc<Self>, write: &Write, to: Run) -> Result<Outcome> {
         let (waits, outcome) = oneshot::channel();
         let request = self.tell(|state, now| {
             let number = state.next_number();
@@ -95,12 +132,21 @@ impl Node {
                     number,
                 },
                 to,
-                op: op.clone(),
+                integers: write.integers,
+                op: write.op.clone(),
             }
         });
         let node = Arc::clone(self);
         self.keep_asking(async move { node.send(request).await });
-        outcome.await.map_err(|_| Error::Closed)
+        tokio::select! {
+            biased;
+            outcome = outcome => outcome.map_err(|_| Error::Closed),
+            () = self.given_up(&write.token) => Err(Error::OutcomeUnknown(
+                "the call was given up while another node was asked to run the write: whether it has happened, or will, is \
+                 not known; read before you write again"
+                    .into(),
+            )),
+        }
     }
 
     async fn send(self: Arc<Self>, request: Request) {
@@ -130,9 +176,16 @@ impl Node {
 
     /// Runs a write of another node.
     async fn serve(self: Arc<Self>, bytes: Bytes) -> Answer {
-        let Some(Request { id, to, base, op }) = Request::from_bytes(&bytes) else {
+        let Some(request) = Request::from_bytes(&bytes) else {
             return Answer::Unknown;
         };
+        let Request {
+            id,
+            to,
+            base,
+            integers,
+            op,
+        } = request;
         let token = Token::default();
         let accepted = self.tell(|state, _| match state.protocol.accept(&id, &to, base) {
             Acceptance::Run => {
@@ -148,12 +201,9 @@ impl Node {
             Ok(tag) => tag,
             Err(answer) => return answer,
         };
-        let done = self.write_here(op, token, Some(tag)).await;
-        let position = self.tell(|state, _| {
-            state.served.remove(&tag);
-            state.protocol.applied().position
-        });
-        answer(position, done)
+        let done = self.write_here(write(op, integers, token, Some(tag))).await;
+        self.tell(|state, _| state.served.remove(&tag));
+        answer(done)
     }
 
     /// Writes something, so that this node is the writer.
@@ -169,14 +219,35 @@ impl Node {
             ),
         ];
         let op = WriteOp::Statements(statements.into_iter().collect::<Statements>());
-        self.write_here(op, Token::default(), None).await.map(drop)
+        self.write_here(write(op, Integers::Auto, Token::default(), None))
+            .await
+            .map(drop)
     }
 }
 
+fn write(op: WriteOp, integers: Integers, token: Token, tag: Option<NonZeroU64>) -> Write {
+    Write {
+        op,
+        durability: Durability::Normal,
+        integers,
+        token,
+        tag,
+    }
+}
+
+/// A write went from node to node until its time was up.
+fn never_first() -> Error {
+    Error::Database(resqlite::Error::Entry {
+        fault: EntryFault::Overtaken,
+        message: "other nodes were first again and again, until the write's time was up; it has not happened"
+            .into(),
+    })
+}
+
 /// What another node is told of its write.
-fn answer(position: u64, done: Result<Vec<Packed>>) -> Answer {
+fn answer(done: Result<(u64, Vec<Packed>)>) -> Answer {
     match done {
-        Ok(results) => Answer::Done(position, results),
+        Ok((position, results)) => Answer::Done(position, results),
         Err(Error::Database(resqlite::Error::Aborted)) => Answer::NotRun,
         Err(Error::Database(resqlite::Error::Closed | resqlite::Error::WorkerDied)) => Answer::Unknown,
         Err(Error::OutcomeUnknown(_) | Error::Closed) => Answer::Unknown,
@@ -185,7 +256,7 @@ fn answer(position: u64, done: Result<Vec<Packed>>) -> Answer {
             fault: EntryFault::Overtaken | EntryFault::RefusedAs(CLOSED),
             ..
         })) => Answer::NotRun,
-        Err(error) => Answer::Failed(error.code().to_owned(), error.to_string()),
+        Err(error) => Answer::Failed(error),
     }
 }
 
@@ -199,11 +270,14 @@ impl Handler for Server {
     }
 }
 
+/// The position of a write, and what it returns.
+type Collected = resqlite::Result<(u64, Vec<Packed>)>;
+
 /// Collects the reply to a write.
-struct Collect(oneshot::Sender<resqlite::Result<Vec<Packed>>>);
+struct Collect(oneshot::Sender<Collected>);
 
 impl Collect {
-    fn new() -> (Box<Self>, oneshot::Receiver<resqlite::Result<Vec<Packed>>>) {
+    fn new() -> (Box<Self>, oneshot::Receiver<Collected>) {
         let (sender, done) = oneshot::channel();
         (Box::new(Self(sender)), done)
     }
@@ -216,20 +290,25 @@ impl Reply for Collect {
 
     fn finish(self: Box<Self>, outcome: resqlite::Result<Done<'_>>) {
         let results = outcome.map(|outcome| match outcome {
-            Done::Written(rows, written) => vec![Packed {
-                changes: written.changes,
-                last_insert_rowid: written.last_insert_rowid,
-                rows: rows.to_vec(),
-            }],
-            Done::Results(results, _) => results
-                .iter()
-                .map(|result| Packed {
+            Done::Written(rows, written) => {
+                let packed = Packed {
+                    changes: written.changes,
+                    last_insert_rowid: written.last_insert_rowid,
+                    rows: rows.to_vec(),
+                    columns: None,
+                };
+                (written.commit, vec![packed])
+            }
+            Done::Results(results, commit) => {
+                let packed = results.iter().map(|result| Packed {
                     changes: result.changes,
                     last_insert_rowid: result.last_insert_rowid,
                     rows: result.rows.clone(),
-                })
-                .collect(),
-            _ => Vec::new(),
+                    columns: Some(Arc::clone(&result.columns)),
+                });
+                (commit, packed.collect())
+            }
+            _ => unreachable!("it is the reply to a write"),
         });
         // Whoever gave up waiting is gone.
         let _ = self.0.send(results);

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use resqlite::Position;
+
 use super::{
     fault::planted,
     state::Protocol,
@@ -20,9 +22,16 @@ impl Protocol {
         if let Some(stopped) = &self.stopped {
             return self.act(Action::Refuse(stopped.clone()));
         }
-        // The writer was lost between the verdict and COMMIT.
-        self.not_committed(now);
         let position = entry.link.position;
+        let before = Position {
+            position: position - 1,
+            hash: entry.link.previous,
+        };
+        // The writer was lost between a verdict and COMMIT, or between COMMIT and saying so.
+        if before.position > self.applied.position {
+            self.has_applied(before);
+        }
+        self.not_committed(now);
         self.asked = Some(Asked {
             entry,
             since: now,
@@ -77,6 +86,9 @@ impl Protocol {
                 }
             }
             Err(Failure::Never(refusal)) => {
+                // A try before may have been taken.
+                asked.step = Step::Looking;
+                let refusal = asked.refused_for(&refusal);
                 self.asked = None;
                 self.act(Action::Refuse(refusal));
             }
@@ -112,8 +124,7 @@ impl Protocol {
         }
         if by.is_empty() {
             self.asked = Some(asked);
-            let what = format!("the entry at position {first} follows another than the one before it here");
-            return self.diverged(&what);
+            return self.does_not_follow(first);
         }
         self.given = self.given.max(first + by.len() as u64 - 1);
         self.act(Action::Overtaken(by));
@@ -164,7 +175,7 @@ impl Protocol {
 
     pub(super) fn hurry_gate(&mut self, now: Time) {
         let Some(asked) = &mut self.asked else { return };
-        if now.saturating_sub(asked.since) >= self.patience.write {
+        if now.saturating_sub(asked.since) >= self.patience.write_of(asked.entry.bytes.len()) {
             let refusal = asked.given_up();
             self.asked = None;
             return self.act(Action::Refuse(refusal));
@@ -178,6 +189,16 @@ impl Protocol {
             }
             _ => {}
         }
+    }
+
+    /// The writer has failed in the midst of something. What was at the gate is rolled back; if its entry stands in the log, it
+    /// is applied from there.
+    pub(crate) fn writer_lost(&mut self) {
+        if planted("deaf_to_lost_writers") {
+            return;
+        }
+        self.asked = None;
+        self.act(Action::AskPosition);
     }
 
     /// Its own transaction passed the gate, and then COMMIT failed. The entry stands in the log, and is applied from there.

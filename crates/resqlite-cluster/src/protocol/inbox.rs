@@ -2,20 +2,26 @@
 
 use std::sync::Arc;
 
-use resqlite::Position;
+use resqlite::{Hash, Position};
 
 use super::{
     fault::planted,
     state::Protocol,
-    types::{Action, Logged, Source, Time, Unapplied},
+    types::{Action, Link, Logged, Source, Time, Unapplied},
     waiting::Asked,
 };
 use crate::core::codes;
 
 /// Entries that are given to the database before it has applied the first of them.
-const GIVEN_MAX: u64 = 64;
+const GIVEN_MAX: u64 = 256;
 /// How many times the tail may be silent, until the log is compared with what the database has.
 const COMPARED_EVERY: u32 = 4;
+/// Entries that are compared then, besides the last one.
+const COMPARED: usize = 16;
+/// Hashes that are remembered for it.
+const RECENT_MAX: usize = 4096;
+/// An entry with more bytes is neither.
+const COMPARED_BYTES: usize = 1 << 20;
 /// Entries that are kept for it.
 const INBOX_MAX: usize = 4096;
 
@@ -39,6 +45,9 @@ impl Protocol {
             return self.diverged(&what);
         }
         if self.has_already(&logged) {
+            if position == self.applied.position {
+                self.is_large = logged.bytes.len() > COMPARED_BYTES;
+            }
             return;
         }
         self.note(&logged);
@@ -50,55 +59,88 @@ impl Protocol {
         self.fill_gap();
     }
 
-    /// The tail has come to a position. Whether it is of no interest any more what stands there: mostly an entry of this
+    /// The tail has come to a position, where this hash stands. Whether it is of no interest any more: mostly an entry of this
     /// node's own.
-    pub(crate) fn has_passed(&mut self, now: Time, position: u64) -> bool {
+    pub(crate) fn has_passed(&mut self, now: Time, position: u64, hash: Option<Hash>) -> bool {
         let has_passed = position < self.applied.position;
         if has_passed {
             self.heard = now;
+            let _ = hash.is_some_and(|hash| self.is_another(position, hash));
         }
         has_passed
     }
 
+    /// The tail is not silent: it fetches what is large.
+    pub(crate) fn hears(&mut self, now: Time) {
+        self.heard = now;
+    }
+
     /// Whether the database has what stands at that position. If it has something else, the node stops.
     fn has_already(&mut self, logged: &Logged) -> bool {
-        let position = logged.link.position;
-        let had = self.comparing.take_if(|had| had.position == position);
+        let Link { position, hash, .. } = logged.link;
+        if self.is_another(position, hash) {
+            return true;
+        }
+        let has_already = position < self.after_passed();
+        if has_already && position >= self.newest {
+            self.note(logged);
+        }
+        has_already
+    }
+
+    /// Whether the database has an entry with another hash at a position. If so, the node stops.
+    fn is_another(&mut self, position: u64, hash: Hash) -> bool {
         let passed = self.passed.as_ref().map(|passed| passed.link);
-        let here = had.map(|had| had.hash);
-        let here = here.or((position == self.applied.position).then_some(self.applied.hash));
-        let here = here.or(passed
+        let here = passed
             .filter(|link| link.position == position)
-            .map(|link| link.hash));
-        if here.is_some_and(|hash| hash != logged.link.hash) {
+            .map(|link| link.hash);
+        let is_another = here
+            .or((position == self.applied.position).then_some(self.applied.hash))
+            .or(self.recent.get(&position).copied())
+            .is_some_and(|here| here != hash);
+        if is_another {
             self.diverged(&format!(
                 "another entry stands at position {position} than was applied here"
             ));
-            return true;
         }
-        if here.is_some() && position >= self.newest {
-            self.note(logged);
+        is_another
+    }
+
+    /// Notes what the database has at a position.
+    fn remember(&mut self, position: u64, hash: Hash) {
+        self.recent.insert(position, hash);
+        if self.recent.len() > RECENT_MAX {
+            self.recent.pop_first();
         }
-        here.is_some() || position < self.applied.position
     }
 
     /// A read has found nothing.
     pub(crate) fn absent(&mut self, position: u64) {
-        let had = self.comparing.take_if(|had| had.position == position);
-        if self.looks_at(position) || had.is_some() {
+        if self.looks_at(position) || position <= self.applied.position {
             self.act(Action::AskEnd(self.applied.position));
         }
     }
 
-    /// Now and then, looks whether the log still has what the database has. A log that has forgotten entries, and has got others
-    /// since, would take what does not follow them.
+    /// Now and then, looks whether the log still has what the database has: the last entry, and some before it. A log that has
+    /// forgotten entries, and has got others since, takes what does not follow them.
     pub(super) fn compare(&mut self, now: Time) {
         let is_due = now.saturating_sub(self.compared) >= self.patience.tail * COMPARED_EVERY;
-        if is_due && self.applied.position > 0 && self.stopped.is_none() && !planted("never_compares") {
-            self.compared = now;
-            self.comparing = Some(self.applied);
-            self.act(Action::Read(self.applied.position));
+        let has_something = self.applied.position > 0 && !self.is_large;
+        if !is_due || !has_something || self.stopped.is_some() || planted("never_compares") {
+            return;
         }
+        self.compared = now;
+        self.act(Action::Read(self.applied.position));
+        let before = self.recent.range(..self.comparing).rev();
+        let before: Vec<_> = before.take(COMPARED).map(|(&position, _)| position).collect();
+        // When all are compared, the newest are next.
+        self.comparing = match before.last() {
+            Some(&last) if before.len() == COMPARED => last,
+            _ => self.applied.position,
+        };
+        before
+            .into_iter()
+            .for_each(|position| self.act(Action::Read(position)));
     }
 
     /// The log could not be read, or asked for its end.
@@ -134,11 +176,11 @@ impl Protocol {
 
     /// The log has let go of everything before this position.
     pub(crate) fn purged(&mut self, first: u64) {
-        if first > self.applied.position + 1 {
+        if first > self.next_wanted() {
             let message = format!(
                 "the log begins at position {first}, and this node has only what stands before {}: open it again, and it \
-                 starts from a snapshot",
-                self.applied.position + 1
+                 begins from a snapshot",
+                self.next_wanted()
             );
             self.stop(codes::FELL_BEHIND, message);
         }
@@ -146,20 +188,47 @@ impl Protocol {
 
     /// The database has committed this: its own transaction, or an entry that was given.
     pub(crate) fn committed(&mut self, position: Position) {
-        self.applied = position;
-        self.given = self.given.max(position.position);
-        let passed = self
-            .passed
-            .take()
-            .filter(|passed| passed.link.position == position.position);
-        let mut later = self.inbox.split_off(&(position.position + 1));
-        std::mem::swap(&mut self.inbox, &mut later);
-        let logged = passed.or_else(|| later.remove(&position.position));
-        if let Some(logged) = logged {
-            self.settle_requests(&logged);
-        }
+        self.has_applied(position);
         self.give();
         self.fill_gap();
+    }
+
+    /// Something went wrong, and the database has looked where it is.
+    pub(crate) fn is_at(&mut self, now: Time, position: Position) {
+        if self.stopped.is_some() || position.position < self.applied.position {
+            return;
+        }
+        if position.position > self.applied.position {
+            self.has_applied(position);
+        }
+        self.not_committed(now);
+        self.given = self.applied.position;
+        self.give_again = Some(now + self.patience.retry);
+        self.fill_gap();
+    }
+
+    /// The database has everything up to there.
+    pub(super) fn has_applied(&mut self, position: Position) {
+        self.remember(position.position, position.hash);
+        self.applied = position;
+        self.given = self.given.max(position.position);
+        if let Some(passed) = self
+            .passed
+            .take_if(|passed| passed.link.position <= position.position)
+        {
+            self.inbox.insert(passed.link.position, passed);
+        }
+        let later = self.inbox.split_off(&(position.position + 1));
+        for logged in std::mem::replace(&mut self.inbox, later).values() {
+            self.settle_requests(logged);
+            let Link { position, hash, .. } = logged.link;
+            self.is_large = logged.bytes.len() > COMPARED_BYTES;
+            if self.is_large {
+                self.recent.remove(&position);
+            } else {
+                self.recent.entry(position).or_insert(hash);
+            }
+        }
     }
 
     /// The database could not apply an entry that was given.
@@ -169,7 +238,8 @@ impl Protocol {
         }
         match why {
             Unapplied::Misfit(what) => self.diverged(&what),
-            Unapplied::Position | Unapplied::Later(_) => {
+            Unapplied::Position => self.act(Action::AskPosition),
+            Unapplied::Later(_) => {
                 self.given = self.applied.position;
                 self.give_again = Some(now + self.patience.retry);
             }
@@ -225,9 +295,7 @@ impl Protocol {
                 before => before.map(|before| before.link.hash),
             };
             if before.is_some_and(|hash| hash != logged.link.previous) && !planted("chain_ignored") {
-                let what =
-                    format!("the entry at position {next} follows another than the one before it here");
-                return self.diverged(&what);
+                return self.does_not_follow(next);
             }
             let logged = Arc::clone(logged);
             self.given = next;

@@ -6,6 +6,7 @@
 //! gate      the transaction that waits before COMMIT: append, settle, overtaken
 //! inbox     what the log has and the database has not yet
 //! requests  writes that travel: those of others here, and ours elsewhere
+//! beginning  where the chain of entries begins, and which file fits there
 //! ```
 //!
 //! **Why nothing is lost or done twice.** A transaction ran on the state at `applied`. Its entry is appended at `applied + 1`,
@@ -19,15 +20,19 @@
 //! another run stands behind it, the write stands before that entry, or it never will. The asking node can make such an
 //! entry itself ([`Action::TakeOver`]).
 
+mod beginning;
 pub(crate) mod fault;
 mod gate;
 mod inbox;
 mod requests;
 mod state;
+#[cfg(test)]
+mod tests;
 mod types;
 mod waiting;
 
 pub(crate) use self::{
+    beginning::{Begin, Beginning},
     requests::Acceptance,
     state::Protocol,
     types::{

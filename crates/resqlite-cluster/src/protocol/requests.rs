@@ -10,7 +10,7 @@ use super::{
 };
 
 /// Requests of other nodes that are remembered, so that a copy that is late does not run.
-const SEEN_MAX: usize = 1024;
+const SEEN_MAX: usize = if cfg!(test) { 8 } else { 1024 };
 
 /// What to do with a request of another node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,14 +102,30 @@ impl Protocol {
         if self.seen.contains(id) {
             return Acceptance::Doubled;
         }
+        // It may be a copy of one that was forgotten since.
+        let is_old = |(run, number): &(Run, _)| *run == id.from && *number >= id.number;
+        if self.forgotten.iter().any(is_old) && !planted("forgets_requests") {
+            return Acceptance::Unknown;
+        }
         if self.stopped.is_some() || (base < self.foreign && !planted("stale_writer")) {
             return Acceptance::NotRun;
         }
-        if self.seen.len() == SEEN_MAX {
-            self.seen.pop_front();
+        if self.seen.len() == SEEN_MAX
+            && let Some(oldest) = self.seen.pop_front()
+        {
+            self.forget(oldest);
         }
         self.seen.push_back(id.clone());
         Acceptance::Run
+    }
+
+    /// Of a request that is remembered no more, it is known that it or a later one of its run has come.
+    fn forget(&mut self, oldest: RequestId) {
+        let known = self.forgotten.iter_mut().find(|(run, _)| *run == oldest.from);
+        match known {
+            Some((_, number)) => *number = oldest.number.max(*number),
+            None => self.forgotten.push((oldest.from, oldest.number)),
+        }
     }
 
     /// The database has this entry and all before it: some requests are decided.

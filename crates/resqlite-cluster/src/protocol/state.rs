@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use resqlite::Position;
+use resqlite::{Hash, Position};
 
 use super::{
     types::{Action, Logged, Refusal, RequestId, Run, Settled, Time},
@@ -43,6 +43,8 @@ pub(crate) struct Protocol {
     pub(super) requests: BTreeMap<NonZeroU64, Request>,
     /// The requests of other nodes that have come.
     pub(super) seen: VecDeque<RequestId>,
+    /// The highest number that came of each run and is not among them any more.
+    pub(super) forgotten: Vec<(Run, NonZeroU64)>,
     /// A run that did not answer, and the newest position then.
     pub(super) mute: Option<(Run, u64)>,
     /// A takeover is under way.
@@ -55,8 +57,12 @@ pub(crate) struct Protocol {
     pub(super) watching: Option<u64>,
     /// When it was last looked whether the log still has what the database has.
     pub(super) compared: Time,
-    /// What the database had then.
-    pub(super) comparing: Option<Position>,
+    /// Up to where older entries were compared.
+    pub(super) comparing: u64,
+    /// The hashes of the last entries that the database has.
+    pub(super) recent: BTreeMap<u64, Hash>,
+    /// What the database has ended with was too large to read now and then.
+    pub(super) is_large: bool,
     pub(super) stopped: Option<Refusal>,
     pub(super) actions: VecDeque<Action>,
 }
@@ -78,13 +84,16 @@ impl Protocol {
             foreign: applied.position,
             requests: BTreeMap::new(),
             seen: VecDeque::new(),
+            forgotten: Vec::new(),
             mute: None,
             is_taking_over: false,
             reading_gap: 0,
             heard: Time::ZERO,
             watching: None,
             compared: Time::ZERO,
-            comparing: None,
+            comparing: applied.position,
+            recent: BTreeMap::from([(applied.position, applied.hash)]),
+            is_large: false,
             stopped: None,
             actions: VecDeque::new(),
         }
@@ -154,6 +163,22 @@ impl Protocol {
              nodes, keep the one that is right, and begin the others anew from its snapshot"
         );
         self.stop(codes::LOG_DIVERGED, message);
+    }
+
+    /// The entry at this position follows another than the one before it here.
+    pub(super) fn does_not_follow(&mut self, position: u64) {
+        // What waits at that position was overtaken, and never will be taken.
+        if let Some(asked) = self.asked.as_mut().filter(|asked| asked.position() == position) {
+            asked.is_elsewhere();
+        }
+        if position > 1 {
+            let what =
+                format!("the entry at position {position} follows another than the one before it here");
+            return self.diverged(&what);
+        }
+        let message = "the cluster began with the content of another node, and this one began without it: open it again, and \
+                       it begins from a snapshot";
+        self.stop(codes::FELL_BEHIND, message.into());
     }
 
     pub(super) fn act(&mut self, action: Action) {

@@ -3,7 +3,7 @@
 use std::{fmt, num::NonZeroU64, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use resqlite::Hash;
+use resqlite::{Entry, Hash};
 
 use crate::core::log::NodeName;
 
@@ -51,6 +51,8 @@ pub(crate) struct Logged {
     pub(crate) served: Vec<Served>,
     /// All of it, as the log has it.
     pub(crate) bytes: Bytes,
+    /// What the database applies; nothing in the simulation, whose entries are models.
+    pub(crate) entry: Option<Entry>,
 }
 
 /// How it came to be known what stands at a position.
@@ -79,6 +81,8 @@ pub(crate) enum Action {
     Refuse(Refusal),
     /// Apply this, after everything that was given before.
     Apply(Arc<Logged>),
+    /// Ask the database where it is, behind everything that was given before; tell [`is_at`](super::Protocol::is_at).
+    AskPosition,
     /// The requests of others that were made before this position must not run any more.
     CancelBelow(u64),
     /// A request to another node is decided.

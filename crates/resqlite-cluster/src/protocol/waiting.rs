@@ -44,6 +44,12 @@ impl Asked {
         }
     }
 
+    /// Another entry stands at its position.
+    pub(super) fn is_elsewhere(&mut self) {
+        (self.in_doubt, self.was_refused) = (false, false);
+        self.step = Step::Looking;
+    }
+
     pub(super) fn is_in_doubt(&self) -> bool {
         self.in_doubt || self.was_refused || matches!(self.step, Step::Appending(_))
     }

@@ -2,9 +2,9 @@
 
 use std::{collections::VecDeque, num::NonZeroU64};
 
-use resqlite::Position;
+use resqlite::{Hash, Position};
 
-use super::log::Model;
+use super::log::{Model, Snapshot};
 use crate::protocol::{RequestId, Run, Served, Unapplied, fault::planted};
 
 /// Who wants to know the outcome of a write.
@@ -12,6 +12,8 @@ use crate::protocol::{RequestId, Run, Served, Unapplied, fault::planted};
 pub(super) enum Asker {
     Client,
     TakeOver,
+    /// The node itself, which founds the cluster.
+    Founder,
     /// Another node, which named this position.
     Node(RequestId, u64),
 }
@@ -27,6 +29,8 @@ pub(super) struct Write {
 pub(super) enum Job {
     Write(Write),
     Apply(Model),
+    /// To say where the database is.
+    Position,
 }
 
 /// What became of a write.
@@ -46,6 +50,9 @@ pub(super) enum Told {
     Committed(Position),
     NotCommitted,
     NotApplied(u64, Unapplied),
+    /// The writer has failed in the midst of something.
+    WriterLost,
+    At(Position),
     Outcome(Write, Outcome),
 }
 
@@ -60,14 +67,42 @@ pub(super) struct ModelDatabase {
 }
 
 impl ModelDatabase {
-    pub(super) fn new() -> Self {
+    /// A file that no cluster has seen.
+    pub(super) fn new(content: Vec<u64>) -> Self {
+        Self::of(Snapshot {
+            at: Position::default(),
+            list: content,
+        })
+    }
+
+    pub(super) fn of(snapshot: Snapshot) -> Self {
         Self {
-            applied: Position::default(),
-            list: Vec::new(),
-            history: vec![(Position::default(), 0)],
+            applied: snapshot.at,
+            history: vec![(snapshot.at, snapshot.list.len())],
+            list: snapshot.list,
             jobs: VecDeque::new(),
             group: None,
         }
+    }
+
+    pub(super) fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            at: self.applied,
+            list: self.list.clone(),
+        }
+    }
+
+    pub(super) fn has_content(&self) -> bool {
+        self.applied.position == 0 && !self.list.is_empty()
+    }
+
+    /// Sets what the first entry follows, for good.
+    pub(super) fn set_base(&mut self, base: Hash) {
+        self.applied = Position {
+            position: 0,
+            hash: base,
+        };
+        self.history = vec![(self.applied, self.list.len())];
     }
 
     pub(super) fn push(&mut self, job: Job) {
@@ -78,7 +113,7 @@ impl ModelDatabase {
     pub(super) fn cancel_below(&mut self, position: u64) {
         let queued = self.jobs.iter_mut().filter_map(|job| match job {
             Job::Write(write) => Some(write),
-            Job::Apply(_) => None,
+            Job::Apply(_) | Job::Position => None,
         });
         let at_gate = self.group.iter_mut().flat_map(|(writes, _)| writes);
         for write in queued.chain(at_gate) {
@@ -94,6 +129,7 @@ impl ModelDatabase {
         match self.jobs.pop_front() {
             None => Vec::new(),
             Some(Job::Apply(entry)) => vec![self.apply(&entry)],
+            Some(Job::Position) => vec![Told::At(self.applied)],
             Some(Job::Write(first)) => {
                 let mut writes = vec![first];
                 while writes.len() < 4
@@ -134,13 +170,16 @@ impl ModelDatabase {
         told
     }
 
-    /// `commits`: COMMIT works.
-    pub(super) fn pass(&mut self, commits: bool) -> Vec<Told> {
+    /// `commits`: COMMIT works. `is_lost`: the writer fails before it has said so.
+    pub(super) fn pass(&mut self, commits: bool, is_lost: bool) -> Vec<Told> {
         let Some((writes, entry)) = self.group.take() else {
             return Vec::new();
         };
         let position = entry.link.position;
-        let (first, outcome) = if commits {
+        let (first, outcome) = if is_lost {
+            commits.then(|| self.commit(&entry));
+            (Told::WriterLost, Outcome::NotCommitted)
+        } else if commits {
             (self.commit(&entry), Outcome::Done(position))
         } else {
             (Told::NotCommitted, Outcome::NotCommitted)
@@ -157,7 +196,8 @@ impl ModelDatabase {
         writes.into_iter().map(outcome).collect()
     }
 
-    pub(super) fn overtaken(&mut self, by: &[Model], me: &Run) -> Vec<Told> {
+    /// `is_lost`: the writer fails when it has applied these.
+    pub(super) fn overtaken(&mut self, by: &[Model], is_lost: bool, me: &Run) -> Vec<Told> {
         let (writes, _) = self.group.take().expect("a group is at the gate");
         let mut told = Vec::new();
         for entry in by {
@@ -168,7 +208,13 @@ impl ModelDatabase {
                 return told;
             }
         }
-        told.extend(self.run(writes, me));
+        if is_lost {
+            let outcome = |write| Told::Outcome(write, Outcome::NotCommitted);
+            told.push(Told::WriterLost);
+            told.extend(writes.into_iter().map(outcome));
+        } else {
+            told.extend(self.run(writes, me));
+        }
         told
     }
 
@@ -180,7 +226,7 @@ impl ModelDatabase {
             }
             return Told::NotApplied(position, Unapplied::Position);
         }
-        if entry.link.previous != self.applied.hash {
+        if entry.link.previous != self.applied.hash && !planted("chain_ignored") {
             return Told::NotApplied(position, Unapplied::Misfit("another history".into()));
         }
         self.commit(entry)
@@ -196,21 +242,25 @@ impl ModelDatabase {
         Told::Committed(self.applied)
     }
 
-    /// The process ends; the last commits may be lost, since nothing syncs them. Returns the writes that it was doing.
-    pub(super) fn crash(&mut self, loses: usize) -> Vec<Write> {
-        let keeps = self.history.len().saturating_sub(loses).max(1);
-        self.history.truncate(keeps);
-        let &(applied, length) = self.history.last().expect("at least the beginning");
-        self.applied = applied;
-        self.list.truncate(length);
+    /// The process ends. Returns the writes that it was doing.
+    pub(super) fn end(&mut self) -> Vec<Write> {
         let queued = std::mem::take(&mut self.jobs)
             .into_iter()
             .filter_map(|job| match job {
                 Job::Write(write) => Some(write),
-                Job::Apply(_) => None,
+                Job::Apply(_) | Job::Position => None,
             });
         let at_gate = self.group.take().map(|(writes, _)| writes).unwrap_or_default();
         at_gate.into_iter().chain(queued).collect()
+    }
+
+    /// The last commits are lost, since nothing syncs them.
+    pub(super) fn lose(&mut self, count: usize) {
+        let keeps = self.history.len().saturating_sub(count).max(1);
+        self.history.truncate(keeps);
+        let &(applied, length) = self.history.last().expect("at least the beginning");
+        self.applied = applied;
+        self.list.truncate(length);
     }
 }
 

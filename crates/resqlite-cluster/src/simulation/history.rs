@@ -34,7 +34,7 @@ impl History {
     /// What was acknowledged stands in the log, what failed does not, and nothing stands there twice.
     pub(super) fn check(&self, log: &ModelLog) {
         let mut there = HashSet::new();
-        for write in log.0.iter().flat_map(|entry| &entry.adds) {
+        for write in log.entries.iter().flat_map(|entry| &entry.adds) {
             assert!(there.insert(*write), "write {write} stands in the log twice");
         }
         for (write, fate) in &self.0 {

@@ -1,11 +1,13 @@
 //! The model of a log, and of its entries: lists of numbers, chained like those of the engine.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use resqlite::{Hash, Position};
 
 use crate::{
     core::log::Append,
-    protocol::{Link, Logged, Run, Served},
+    protocol::{Beginning, Link, Logged, Run, Served},
 };
 
 /// The model of an entry: what it adds to the list that the database is.
@@ -39,6 +41,7 @@ impl Model {
             writer: self.writer.clone(),
             served: self.served.clone(),
             bytes: Bytes::copy_from_slice(&self.link.hash.0),
+            entry: None,
         }
     }
 }
@@ -60,29 +63,85 @@ fn hash(position: u64, previous: Hash, adds: &[u64], writer: u64) -> Hash {
     hash
 }
 
+/// What stands at a position.
+#[derive(Debug, Clone)]
+pub(super) enum There {
+    Entry(Model),
+    Nothing,
+    /// Nothing any more: the log begins here.
+    Purged(u64),
+}
+
+/// A copy of a database.
+#[derive(Debug, Clone)]
+pub(super) struct Snapshot {
+    pub(super) at: Position,
+    pub(super) list: Vec<u64>,
+}
+
 #[derive(Default)]
-pub(super) struct ModelLog(pub(super) Vec<Model>);
+pub(super) struct ModelLog {
+    /// All that it has taken, also what it has let go of.
+    pub(super) entries: Vec<Model>,
+    /// How many it has let go of.
+    purged: u64,
+    pub(super) snapshots: BTreeMap<u64, Snapshot>,
+}
 
 impl ModelLog {
     pub(super) fn append(&mut self, position: u64, entry: &Model) -> Append {
         if position == self.end() + 1 {
-            self.0.push(entry.clone());
+            self.entries.push(entry.clone());
             Append::Taken
         } else {
             Append::Refused
         }
     }
 
-    pub(super) fn end(&self) -> u64 {
-        self.0.len() as u64
+    /// The first position that is there.
+    pub(super) fn first(&self) -> u64 {
+        self.purged + 1
     }
 
-    pub(super) fn at(&self, position: u64) -> Option<&Model> {
-        self.0.get(usize::try_from(position).ok()?.checked_sub(1)?)
+    pub(super) fn end(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
+    pub(super) fn at(&self, position: u64) -> There {
+        if position <= self.purged {
+            return There::Purged(self.first());
+        }
+        match self.entries.get(position as usize - 1) {
+            Some(entry) => There::Entry(entry.clone()),
+            None => There::Nothing,
+        }
+    }
+
+    /// What its first entry followed.
+    pub(super) fn base(&self) -> Option<Hash> {
+        self.entries.first().map(|entry| entry.link.previous)
+    }
+
+    /// Where it begins, as far as can be read.
+    pub(super) fn beginning(&self) -> Beginning {
+        match self.base() {
+            _ if self.purged > 0 => Beginning::Purged,
+            None => Beginning::Nothing,
+            Some(base) => Beginning::Base(base),
+        }
+    }
+
+    pub(super) fn put(&mut self, snapshot: Snapshot, purges: Option<u64>) {
+        self.snapshots.insert(snapshot.at.position, snapshot);
+        if let Some(up_to) = purges {
+            self.purged = self.purged.max(up_to.min(self.end()));
+            self.snapshots.retain(|&position, _| position >= up_to);
+        }
     }
 
     /// Forgets its last entries, which no log must.
     pub(super) fn forget(&mut self, count: usize) {
-        self.0.truncate(self.0.len().saturating_sub(count));
+        let there = self.entries.len() - self.purged as usize;
+        self.entries.truncate(self.entries.len() - count.min(there));
     }
 }

@@ -28,6 +28,11 @@ impl Out {
         self.0.extend_from_slice(bytes);
     }
 
+    pub(super) fn optional(&mut self, text: Option<&str>) {
+        self.byte(u8::from(text.is_some()));
+        self.sized(text.unwrap_or_default().as_bytes());
+    }
+
     pub(super) fn run(&mut self, run: &Run) {
         self.sized(run.node.as_str().as_bytes());
         self.number(run.number);
@@ -65,6 +70,12 @@ impl<'a> In<'a> {
         std::str::from_utf8(self.sized()?).ok()
     }
 
+    pub(super) fn optional(&mut self) -> Option<Option<String>> {
+        let is_there = self.byte()? != 0;
+        let text = self.text()?;
+        Some(is_there.then(|| text.to_owned()))
+    }
+
     /// How many things follow that each take at least one byte.
     pub(super) fn count(&mut self) -> Option<usize> {
         let count = usize::try_from(self.number()?).ok()?;
@@ -82,5 +93,12 @@ impl<'a> In<'a> {
         let bytes: Arc<[u8]> = self.sized()?.into();
         let range = 0..bytes.len();
         Some(Params::packed(bytes, range))
+    }
+    /// Parameters whose texts follow them.
+    pub(super) fn params_and_texts(&mut self) -> Option<Params> {
+        let (values, texts) = (self.sized()?, self.sized()?);
+        let bytes: Arc<[u8]> = [values, texts].concat().into();
+        let range = 0..bytes.len();
+        Some(Params::packed(bytes, range).with_texts_at(values.len()))
     }
 }

@@ -1,9 +1,12 @@
 //! What stands in the log: an entry in an envelope, which says who appended it, and which requests of others it carries.
 
 use bytes::Bytes;
-use resqlite::Entry;
+use resqlite::{Entry, Hash};
 
-use super::bytes::{In, Out};
+use super::{
+    bytes::{In, Out},
+    parts::Parts,
+};
 use crate::protocol::{Link, Logged, RequestId, Run, Served};
 
 const MAGIC: &[u8; 4] = b"rqc\x01";
@@ -27,6 +30,7 @@ pub(crate) fn envelope(entry: &Entry, writer: Run, served: Vec<Served>) -> Logge
         writer,
         served,
         bytes: out.0.into(),
+        entry: Some(entry.clone()),
     }
 }
 
@@ -35,7 +39,10 @@ pub(crate) fn envelope(entry: &Entry, writer: Run, served: Vec<Served>) -> Logge
 /// # Errors
 /// What is wrong with the bytes.
 pub(crate) fn open_envelope(bytes: Bytes) -> Result<Logged, String> {
-    let no_envelope = || "these bytes are no entry of a cluster, or that of a later version".to_owned();
+    let no_envelope = || match Parts::from_bytes(0, &bytes) {
+        Some(_) => "parts of the entry are missing or damaged".to_owned(),
+        None => "these bytes are no entry of a cluster, or that of a later version".to_owned(),
+    };
     let (writer, served, entry) = parts(&bytes).ok_or_else(no_envelope)?;
     let entry = Entry::from_bytes(entry).map_err(|error| error.to_string())?;
     Ok(Logged {
@@ -43,13 +50,14 @@ pub(crate) fn open_envelope(bytes: Bytes) -> Result<Logged, String> {
         writer,
         served,
         bytes,
+        entry: Some(entry),
     })
 }
 
-/// The entry in an envelope that was opened before.
-pub(crate) fn entry_in(logged: &Logged) -> Entry {
-    let entry = parts(&logged.bytes).and_then(|(_, _, entry)| Entry::from_bytes(entry).ok());
-    entry.expect("it was opened before")
+/// The hash of the entry in an envelope, which is not checked; `None` if these bytes are no envelope.
+pub(crate) fn hash_in(bytes: &[u8]) -> Option<Hash> {
+    let content = bytes.strip_prefix(MAGIC)?;
+    content.last_chunk().copied().map(Hash)
 }
 
 fn parts(bytes: &[u8]) -> Option<(Run, Vec<Served>, &[u8])> {

@@ -2,7 +2,10 @@
 
 mod bytes;
 mod envelope;
+mod error;
+mod parts;
 mod request;
 
-pub(crate) use envelope::{entry_in, envelope, open_envelope};
+pub(crate) use envelope::{envelope, hash_in, open_envelope};
+pub(crate) use parts::Parts;
 pub(crate) use request::{Answer, Request};

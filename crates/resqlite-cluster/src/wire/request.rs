@@ -1,11 +1,19 @@
 //! A write that travels to another node, and the answer to it.
 
-use bytes::Bytes;
-use resqlite::{ColumnLayout, ParamSets, Rows, Statements, WriteOp};
+use std::sync::Arc;
 
-use super::bytes::{In, Out};
+use bytes::Bytes;
+use resqlite::{Column, ColumnLayout, Columns, Integers, ParamSets, Rows, Statements, WriteOp};
+
+use super::{
+    bytes::{In, Out},
+    error::{read_error, write_error},
+};
 use crate::{
-    core::written::{Packed, Written},
+    core::{
+        error::Error,
+        written::{Packed, Written},
+    },
     protocol::{RequestId, Run},
 };
 
@@ -19,6 +27,8 @@ pub(crate) struct Request {
     pub(crate) to: Run,
     /// The newest position that the asking node knows.
     pub(crate) base: u64,
+    /// How INTEGERs of returned rows are packed.
+    pub(crate) integers: Integers,
     pub(crate) op: WriteOp,
 }
 
@@ -28,7 +38,7 @@ pub(crate) enum Answer {
     /// It is done. This node had this position then.
     Done(u64, Vec<Packed>),
     /// It failed, and has done nothing.
-    Failed(String, String),
+    Failed(Error),
     /// It has not run, and never will.
     NotRun,
     /// Nothing is known of it.
@@ -40,6 +50,7 @@ mod kind {
     pub(super) const BATCH: u8 = 1;
     pub(super) const SCRIPT: u8 = 2;
     pub(super) const STATEMENTS: u8 = 3;
+    pub(super) const QUERY: u8 = 4;
 
     pub(super) const DONE: u8 = 0;
     pub(super) const FAILED: u8 = 1;
@@ -55,6 +66,7 @@ impl Request {
         out.number(self.id.number.get());
         out.run(&self.to);
         out.number(self.base);
+        out.byte(self.integers as u8);
         match &self.op {
             WriteOp::Execute { sql, params } => {
                 out.byte(kind::EXECUTE);
@@ -66,6 +78,7 @@ impl Request {
                 out.sized(sql.as_bytes());
                 out.number(first.count as u64);
                 out.sized(first.params.as_bytes());
+                out.sized(first.params.texts());
             }
             WriteOp::Script(script) => {
                 out.byte(kind::SCRIPT);
@@ -78,7 +91,11 @@ impl Request {
                 out.number(statements.count as u64);
                 out.sized(statements.packed.as_bytes());
             }
-            WriteOp::Query { .. } => unreachable!("it does not travel"),
+            WriteOp::Query { sql, params, .. } => {
+                out.byte(kind::QUERY);
+                out.sized(sql.as_bytes());
+                out.sized(params.as_bytes());
+            }
         }
         out.0.into()
     }
@@ -95,9 +112,16 @@ impl Request {
             },
             to: rest.run()?,
             base: rest.number()?,
+            integers: integers(rest.byte()?)?,
             op: op(&mut rest)?,
         })
     }
+}
+
+fn integers(byte: u8) -> Option<Integers> {
+    [Integers::Auto, Integers::Number, Integers::BigInt]
+        .into_iter()
+        .find(|integers| *integers as u8 == byte)
 }
 
 fn op(rest: &mut In<'_>) -> Option<WriteOp> {
@@ -110,11 +134,16 @@ fn op(rest: &mut In<'_>) -> Option<WriteOp> {
             sql: rest.text()?.into(),
             first: ParamSets {
                 count: usize::try_from(rest.number()?).ok()?,
-                params: rest.params()?,
+                params: rest.params_and_texts()?,
             },
             more: None,
         },
         kind::SCRIPT => WriteOp::Script(rest.text()?.into()),
+        kind::QUERY => WriteOp::Query {
+            sql: rest.text()?.into(),
+            params: rest.params()?,
+            limits: None,
+        },
         kind::STATEMENTS => {
             let texts = rest.count()?;
             WriteOp::Statements(Statements {
@@ -139,10 +168,9 @@ impl Answer {
                 out.number(results.len() as u64);
                 results.iter().for_each(|result| write_result(&mut out, result));
             }
-            Self::Failed(code, message) => {
+            Self::Failed(error) => {
                 out.byte(kind::FAILED);
-                out.sized(code.as_bytes());
-                out.sized(message.as_bytes());
+                write_error(&mut out, error);
             }
             Self::NotRun => out.byte(kind::NOT_RUN),
             Self::Unknown => out.byte(kind::UNKNOWN),
@@ -164,7 +192,7 @@ impl Answer {
                         .collect::<Option<_>>()?,
                 )
             }
-            kind::FAILED => Self::Failed(rest.text()?.to_owned(), rest.text()?.to_owned()),
+            kind::FAILED => Self::Failed(read_error(&mut rest)?),
             kind::NOT_RUN => Self::NotRun,
             kind::UNKNOWN => Self::Unknown,
             _ => return None,
@@ -175,6 +203,7 @@ impl Answer {
 fn write_result(out: &mut Out, result: &Packed) {
     out.signed(result.changes);
     out.signed(result.last_insert_rowid);
+    write_columns(out, result.columns.as_deref());
     out.number(result.rows.len() as u64);
     for (layout, batch) in &result.rows {
         out.number(layout.names().len() as u64);
@@ -185,6 +214,7 @@ fn write_result(out: &mut Out, result: &Packed) {
 
 fn read_result(rest: &mut In<'_>) -> Option<Packed> {
     let (changes, last_insert_rowid) = (rest.signed()?, rest.signed()?);
+    let columns = read_columns(rest)?;
     let batches = rest.count()?;
     let batch = |rest: &mut In<'_>| {
         let columns = rest.count()?;
@@ -197,7 +227,41 @@ fn read_result(rest: &mut In<'_>) -> Option<Packed> {
         changes,
         last_insert_rowid,
         rows: (0..batches).map(|_| batch(rest)).collect::<Option<_>>()?,
+        columns,
     })
+}
+
+fn write_columns(out: &mut Out, columns: Option<&Columns>) {
+    out.byte(u8::from(columns.is_some()));
+    let Some(columns) = columns else { return };
+    out.number(columns.len() as u64);
+    for column in columns.iter() {
+        out.sized(column.name.as_bytes());
+        let origin = [
+            &column.declared_type,
+            &column.table,
+            &column.column,
+            &column.database,
+        ];
+        origin.into_iter().for_each(|text| out.optional(text.as_deref()));
+    }
+}
+
+fn read_columns(rest: &mut In<'_>) -> Option<Option<Arc<Columns>>> {
+    if rest.byte()? == 0 {
+        return Some(None);
+    }
+    let column = |rest: &mut In<'_>| {
+        Some(Column {
+            name: rest.text()?.to_owned(),
+            declared_type: rest.optional()?,
+            table: rest.optional()?,
+            column: rest.optional()?,
+            database: rest.optional()?,
+        })
+    };
+    let columns = (0..rest.count()?).map(|_| column(rest)).collect::<Option<_>>()?;
+    Some(Some(Columns::of_list(columns)))
 }
 
 impl Packed {

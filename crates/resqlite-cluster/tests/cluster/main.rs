@@ -1,8 +1,13 @@
 //! Nodes with real databases over a log in memory.
 
 mod forwarding;
+mod founding;
 mod joining;
+mod large;
+mod numbers;
+mod promoted;
 mod reading;
+mod reseeding;
 mod support;
 mod trouble;
 mod turmoil;

@@ -48,10 +48,18 @@ impl World {
     }
 
     pub fn open_with(&self, name: &str, change: impl FnOnce(&mut Options)) -> Result<Node> {
+        self.open_on(self.log.connect(), name, change)
+    }
+
+    pub fn open_on(
+        &self,
+        connection: FakeConnection,
+        name: &str,
+        change: impl FnOnce(&mut Options),
+    ) -> Result<Node> {
         let mut options = Options::new(NodeName::new(name).unwrap());
         options.write_timeout = Duration::from_secs(20);
         change(&mut options);
-        let connection = self.log.connect();
         let path = self.path(name);
         let opened = Cluster::open(path.to_str().unwrap(), options, Arc::new(connection.clone()));
         Ok(Node {

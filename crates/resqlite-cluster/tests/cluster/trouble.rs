@@ -57,6 +57,8 @@ fn a_node_stops_where_the_log_has_forgotten_what_it_has() {
     );
     assert_eq!(one.cluster.status().role, Role::Stopped);
     assert_eq!(one.integers("SELECT a FROM t"), [1], "it can still be read");
+    let error = block_on(one.cluster.snapshot()).unwrap_err();
+    assert_eq!(error.code(), "RESQLITE_LOG_DIVERGED", "nobody begins from it");
     let error = block_on(one.cluster.after(100)).unwrap_err();
     assert_eq!(error.code(), "RESQLITE_LOG_DIVERGED");
 }
@@ -82,21 +84,47 @@ fn what_the_log_has_and_the_file_has_not_is_applied_at_the_next_start() {
 fn a_write_that_another_node_has_done_is_known_to_have_happened_where_the_asking_node_stops() {
     let world = World::new();
     let one = world.open_with("a", hurry).unwrap();
-    let other = world.open_with("b", hurry).unwrap();
-    one.run("CREATE TABLE t(a)");
+    let patient = |options: &mut resqlite_cluster::Options| {
+        hurry(options);
+        options.write_timeout = Duration::from_secs(60);
+    };
+    let other = world.open_with("b", patient).unwrap();
+    one.run("CREATE TABLE t(a, b)");
     other.catch_up();
     let holds_the_writer = block_on(other.cluster.database().begin(None)).unwrap();
     std::thread::scope(|scope| {
-        let asks = scope.spawn(|| block_on(other.cluster.execute("INSERT INTO t VALUES (1)", ())));
+        let asks = scope.spawn(|| block_on(other.cluster.execute("INSERT INTO t VALUES (1, NULL)", ())));
         while one.integers("SELECT count(*) FROM t") != [1] {
             std::thread::yield_now();
         }
-        one.run("INSERT INTO t VALUES (2)");
-        block_on(one.connection.purge(3)).unwrap();
+        // More bytes than a node reads ahead of its database.
+        for _ in 0..500 {
+            one.run("UPDATE t SET a = a + 1, b = zeroblob(40000)");
+        }
+        let last = one.cluster.status().applied;
+        block_on(one.connection.purge(last)).unwrap();
         let error = asks.join().unwrap().unwrap_err();
         assert!(matches!(error, Error::AnswerLost { .. }), "{error}");
     });
     assert_eq!(other.cluster.status().role, Role::Stopped);
     drop(holds_the_writer);
-    assert_eq!(one.integers("SELECT a FROM t"), [1, 2]);
+    assert_eq!(one.integers("SELECT a FROM t"), [501]);
+}
+
+#[test]
+fn a_write_that_was_done_elsewhere_and_is_not_seen_here_in_time_fails_with_its_position() {
+    let world = World::new();
+    let one = world.open_with("a", hurry).unwrap();
+    let other = world.open_with("b", hurry).unwrap();
+    one.run("CREATE TABLE t(a)");
+    other.catch_up();
+    let holds_the_writer = block_on(other.cluster.database().begin(None)).unwrap();
+    assert_eq!(
+        other.fails("INSERT INTO t VALUES (1)"),
+        Error::AnswerLost { position: 2 }
+    );
+    let error = block_on(other.cluster.fresh()).unwrap_err();
+    assert_eq!(error.code(), "RESQLITE_NO_QUORUM", "{error}");
+    block_on(holds_the_writer.rollback()).unwrap();
+    assert_eq!(assert_equal(&[one, other], "SELECT a FROM t"), [1]);
 }

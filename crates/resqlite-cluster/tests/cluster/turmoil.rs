@@ -45,7 +45,9 @@ fn write(node: &Node, known: &Known, tries: usize) {
                 known.done.lock().unwrap().insert(value);
             }
             Err(error) => match error.code() {
-                "RESQLITE_NO_QUORUM" => drop(known.not_done.lock().unwrap().insert(value)),
+                "RESQLITE_NO_QUORUM" | "RESQLITE_ENTRY_OVERTAKEN" => {
+                    known.not_done.lock().unwrap().insert(value);
+                }
                 "RESQLITE_ANSWER_LOST" => drop(known.done.lock().unwrap().insert(value)),
                 "RESQLITE_OUTCOME_UNKNOWN" => {}
                 code => panic!("{code}: {error}"),

@@ -81,12 +81,3 @@ fn results_and_errors_are_those_of_the_database_wherever_the_write_ran() {
     }
     assert_equal(&nodes, "SELECT a FROM t");
 }
-
-#[test]
-fn an_entry_that_is_larger_than_the_log_takes_is_refused() {
-    let (_world, [node, ..]) = World::of_three("CREATE TABLE t(a)");
-    let error = node.fails("INSERT INTO t VALUES (zeroblob(2000000))");
-    assert_eq!(error.code(), "RESQLITE_ENTRY_TOO_LARGE");
-    node.run("INSERT INTO t VALUES (1)");
-    assert_eq!(node.integers("SELECT a FROM t"), [1]);
-}

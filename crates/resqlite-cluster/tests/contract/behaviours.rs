@@ -9,7 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, future::BoxFuture};
-use resqlite_cluster::{Append, Handler, Log, LogError, NodeName};
+use resqlite_cluster::{Append, Handler, Log, LogError, NodeName, Part};
 use tokio::time::timeout;
 
 use crate::logs::Logs;
@@ -156,6 +156,7 @@ pub(crate) async fn an_entry_above_the_limit_is_refused_with_the_limit<L: Logs>(
 
 pub(crate) async fn without_a_snapshot_there_is_no_file(logs: &impl Logs) {
     let (log, folder) = (logs.client().await, Folder::new());
+    assert_eq!(log.last_snapshot().await, Ok(None));
     assert_eq!(log.get_snapshot(&folder.file("into")).await, Ok(None));
     assert!(!folder.file("into").exists());
 }
@@ -170,6 +171,7 @@ pub(crate) async fn the_newest_snapshot_comes_back_byte_by_byte(logs: &impl Logs
     log.put_snapshot(9, &folder.random_file("late", 100))
         .await
         .unwrap();
+    assert_eq!(other.last_snapshot().await, Ok(Some(12)));
     assert_eq!(other.get_snapshot(&folder.file("into")).await, Ok(Some(12)));
     assert!(fs::read(folder.file("into")).unwrap() == fs::read(newest).unwrap());
 }
@@ -190,6 +192,7 @@ pub(crate) async fn a_snapshot_that_broke_off_is_not_there(logs: &impl Logs) {
     let large = folder.random_file("large", 20_000_000);
     let put = timeout(Duration::from_millis(15), log.put_snapshot(5, &large)).await;
     assert!(put.is_err(), "it took longer than the time that it had");
+    assert_eq!(log.last_snapshot().await, Ok(None));
     assert_eq!(log.get_snapshot(&folder.file("into")).await, Ok(None));
     assert!(!folder.file("into").exists());
 }
@@ -206,6 +209,62 @@ pub(crate) async fn snapshots_below_a_purge_are_gone(logs: &impl Logs) {
     assert_eq!(log.get_snapshot(&folder.file("into")).await, Ok(Some(8)));
     log.purge(9).await.unwrap();
     assert_eq!(log.get_snapshot(&folder.file("none")).await, Ok(None));
+}
+
+pub(crate) async fn a_part_comes_back_to_any_client_and_may_be_put_again(logs: &impl Logs) {
+    let (log, other) = (logs.client().await, logs.client().await);
+    let part = |of, index| Part {
+        position: 1,
+        of,
+        index,
+    };
+    let large = Bytes::from(vec![7; 512 * 1024]);
+    for (of, index, bytes) in [
+        (0, 0, large),
+        (u64::MAX, 0, "one".into()),
+        (u64::MAX, 1, "two".into()),
+    ] {
+        log.put_part(part(of, index), bytes.clone()).await.unwrap();
+        other.put_part(part(of, index), bytes.clone()).await.unwrap();
+        assert_eq!(other.get_part(part(of, index)).await, Ok(Some(bytes)));
+    }
+    for (of, index) in [(0, 1), (1, 0), (u64::MAX, 2)] {
+        assert_eq!(other.get_part(part(of, index)).await, Ok(None));
+    }
+}
+
+pub(crate) async fn parts_go_with_the_entry_at_their_position(logs: &impl Logs) {
+    let log = logs.client().await;
+    let part = |position| Part {
+        position,
+        of: 7,
+        index: 0,
+    };
+    fill(&log, 1..=10).await;
+    for position in 7..=11 {
+        log.put_part(part(position), entry(position)).await.unwrap();
+    }
+    log.purge(8).await.unwrap();
+    for position in 7..=8 {
+        assert_eq!(log.get_part(part(position)).await, Ok(None));
+    }
+    for position in 9..=11 {
+        assert_eq!(log.get_part(part(position)).await, Ok(Some(entry(position))));
+    }
+}
+
+pub(crate) async fn parts_are_no_snapshots(logs: &impl Logs) {
+    let (log, folder) = (logs.client().await, Folder::new());
+    log.put_snapshot(3, &folder.random_file("snapshot", 100))
+        .await
+        .unwrap();
+    let part = Part {
+        position: 9,
+        of: 7,
+        index: 0,
+    };
+    log.put_part(part, "part".into()).await.unwrap();
+    assert_eq!(log.get_snapshot(&folder.file("into")).await, Ok(Some(3)));
 }
 
 pub(crate) async fn a_snapshot_never_replaces_a_file(logs: &impl Logs) {

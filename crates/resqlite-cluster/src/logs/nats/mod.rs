@@ -23,7 +23,7 @@ use futures_util::{FutureExt, future::BoxFuture, stream::BoxStream};
 pub use self::options::NatsOptions;
 use self::{store::Store, tail::Tail};
 use crate::{
-    core::log::{Append, Handler, Log, LogError, NodeName, Serving},
+    core::log::{Append, Handler, Log, LogError, NodeName, Part, Serving},
     logs::snapshots,
 };
 
@@ -71,9 +71,21 @@ impl Log for NatsLog {
         async move { snapshots::put(&self.0, position, &file).await }.boxed()
     }
 
+    fn last_snapshot(&self) -> BoxFuture<'_, Result<Option<u64>, LogError>> {
+        snapshots::last(&self.0).boxed()
+    }
+
     fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<u64>, LogError>> {
         let into = into.to_owned();
         async move { snapshots::get(&self.0, &into).await }.boxed()
+    }
+
+    fn put_part(&self, part: Part, bytes: Bytes) -> BoxFuture<'_, Result<(), LogError>> {
+        snapshots::put_part(&self.0, part, bytes).boxed()
+    }
+
+    fn get_part(&self, part: Part) -> BoxFuture<'_, Result<Option<Bytes>, LogError>> {
+        snapshots::get_part(&self.0, part).boxed()
     }
 
     fn purge(&self, up_to: u64) -> BoxFuture<'_, Result<(), LogError>> {

@@ -1,0 +1,181 @@
+//! The calls of a binding to another language: nothing waits here, and replies come later.
+
+use std::{future::Future, sync::Arc};
+
+use resqlite::{
+    Durability, Outcome, Query, Reply, StatementResult, Token, Write, WriteOp, Written as Numbers,
+};
+
+use super::cluster::Cluster;
+use crate::core::{
+    error::{Error, Result},
+    written::Packed,
+};
+
+/// Receives the reply to a write, which may fail as only a cluster can.
+pub trait WriteReply: Reply + 'static {
+    /// Takes the end of the request, in place of [`Reply::finish`].
+    fn fail(self: Box<Self>, error: Error);
+}
+
+/// What a node is to have before a read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Everything that any node has acknowledged before the call.
+    Fresh,
+    /// A position that another node has named.
+    After(u64),
+}
+
+type Done<T> = Box<dyn FnOnce(Result<T>) + Send>;
+
+impl Cluster {
+    /// As [`Engine::write`](resqlite::Engine::write), on the node that writes. Cancelled while another node is asked, the
+    /// write fails with [`Error::OutcomeUnknown`], since it may happen nevertheless.
+    pub fn submit<R: WriteReply>(&self, write: Write, reply: Box<R>) {
+        if !write.op.can_travel() || self.node.writes_here() {
+            return self.database.engine().write(write, reply);
+        }
+        let reply = Pending(Some(reply));
+        let node = Arc::clone(&self.node);
+        self.node.keep_asking(async move {
+            let done = node.run(&write).await;
+            reply.finish(&write.op, done);
+        });
+    }
+
+    /// As [`Engine::query`](resqlite::Engine::query): a statement that reads runs here, and one that writes on the node that
+    /// writes.
+    pub fn query<R: WriteReply>(&self, query: Query, durability: Durability, reply: Box<R>) {
+        let op = WriteOp::Query {
+            sql: Arc::clone(&query.sql),
+            params: query.params.clone(),
+            limits: query.limits.clone(),
+        };
+        if !op.can_travel() {
+            return self.database.engine().query(query, durability, reply);
+        }
+        let write = Write {
+            op,
+            durability,
+            integers: query.integers,
+            token: query.token,
+            tag: None,
+        };
+        self.submit(write, reply);
+    }
+
+    /// Waits until this node has a position; tells `done` which it was. Fails with [`Error::Late`] after the timeout of
+    /// writes.
+    pub fn reach(&self, what: Reach, token: Token, done: Done<u64>) {
+        let node = Arc::clone(&self.node);
+        self.call(token, done, async move {
+            let position = match what {
+                Reach::Fresh => node.last().await?,
+                Reach::After(position) => position,
+            };
+            let reached = tokio::time::timeout(node.options.write_timeout, node.reach(position));
+            reached.await.unwrap_or(Err(Error::Late { position }))?;
+            Ok(position)
+        });
+    }
+
+    /// As [`snapshot`](Self::snapshot).
+    pub fn put_snapshot(&self, token: Token, done: Done<u64>) {
+        let (node, database) = (Arc::clone(&self.node), Arc::clone(&self.database));
+        self.call(token, done, async move { node.put_snapshot(&database).await });
+    }
+
+    /// Ends calls whose tokens were cancelled, here and in the engine.
+    pub fn drop_cancelled(&self) {
+        self.database.engine().drop_cancelled();
+        self.node.drop_cancelled();
+    }
+
+    fn call<T: Send + 'static>(
+        &self,
+        token: Token,
+        done: Done<T>,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) {
+        let node = Arc::clone(&self.node);
+        let call = Call(Some(done));
+        self.node.keep_asking(async move {
+            let result = tokio::select! {
+                result = work => result,
+                () = node.given_up(&token) => Err(Error::Database(resqlite::Error::Aborted)),
+            };
+            call.finish(result);
+        });
+    }
+}
+
+/// A call that is answered also where the node ends before.
+struct Call<T>(Option<Done<T>>);
+
+impl<T> Call<T> {
+    fn finish(mut self, result: Result<T>) {
+        if let Some(done) = self.0.take() {
+            done(result);
+        }
+    }
+}
+
+impl<T> Drop for Call<T> {
+    fn drop(&mut self) {
+        if let Some(done) = self.0.take() {
+            done(Err(Error::Closed));
+        }
+    }
+}
+
+/// The reply to a write that may have travelled: it is answered also where the node ends before.
+struct Pending<R: WriteReply>(Option<Box<R>>);
+
+impl<R: WriteReply> Pending<R> {
+    fn finish(mut self, op: &WriteOp, done: Result<(u64, Vec<Packed>)>) {
+        let Some(reply) = self.0.take() else { return };
+        match done {
+            Ok((position, results)) => answer(reply, op, position, results),
+            Err(Error::Database(error)) => reply.finish(Err(error)),
+            Err(error) => reply.fail(error),
+        }
+    }
+}
+
+impl<R: WriteReply> Drop for Pending<R> {
+    fn drop(&mut self) {
+        if let Some(reply) = self.0.take() {
+            let message = "the node was closed while another one was asked to run the write: whether it has happened is not \
+                           known";
+            reply.fail(Error::OutcomeUnknown(message.into()));
+        }
+    }
+}
+
+fn answer<R: WriteReply>(reply: Box<R>, op: &WriteOp, position: u64, mut results: Vec<Packed>) {
+    if matches!(op, WriteOp::Query { .. } | WriteOp::Statements(_)) {
+        let results: Option<Vec<_>> = results.into_iter().map(statement_result).collect();
+        return match results {
+            Some(results) => reply.finish(Ok(Outcome::Results(&results, position))),
+            None => reply.fail(Error::AnswerLost { position }),
+        };
+    }
+    let done = results.pop().unwrap_or_default();
+    let numbers = Numbers {
+        changes: done.changes,
+        last_insert_rowid: done.last_insert_rowid,
+        commit: position,
+    };
+    reply.finish(Ok(Outcome::Written(&done.rows, numbers)));
+}
+
+/// `None`: the answer has no columns.
+fn statement_result(packed: Packed) -> Option<StatementResult> {
+    Some(StatementResult {
+        columns: packed.columns?,
+        rows: packed.rows,
+        changes: packed.changes,
+        last_insert_rowid: packed.last_insert_rowid,
+    })
+}

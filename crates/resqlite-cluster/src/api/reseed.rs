@@ -1,0 +1,64 @@
+//! From the file of a node whose log is lost to a file that founds a cluster.
+
+use std::path::Path;
+
+use resqlite::{Database, Value};
+
+use crate::core::error::{Error, Result};
+
+/// Makes of the file of a node one that founds a cluster: where the log is lost, a new log begins from this content. Returns
+/// the position that the file had in the lost log.
+///
+/// Nobody may have the file open. Choose the node with the highest position: what only others had is lost. Open this file on
+/// the new log first; all other nodes begin with new files.
+///
+/// ```
+/// use std::sync::Arc;
+/// use resqlite_cluster::{Cluster, NodeName, Options, fake::FakeLog, reseed};
+///
+/// # pollster::block_on(async {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("app.db");
+/// # let path = path.to_str().unwrap();
+/// # let options = || Options::new(NodeName::new("one").unwrap());
+/// # let node = Cluster::open(path, options(), Arc::new(FakeLog::new().connect())).await?;
+/// # node.exec("CREATE TABLE t(a)").await?;
+/// # node.close().await?;
+/// let position = reseed(path, resqlite::Options::default()).await?;
+/// let node = Cluster::open(path, options(), Arc::new(FakeLog::new().connect())).await?;
+/// # assert_eq!(position, 1);
+/// # assert_eq!(node.database().select("SELECT a FROM t", ()).await?.len(), 0);
+/// # node.close().await
+/// # }).unwrap();
+/// ```
+///
+/// # Errors
+/// [`Error::File`] if there is no file, it has no position, or it has change feeds, whose consumers count by positions: they
+/// must be dropped first. The database's; nothing has changed then.
+pub async fn reseed(path: &str, options: resqlite::Options) -> Result<u64> {
+    if !Path::new(path).is_file() {
+        return Err(Error::File(format!("there is no file {path:?}")));
+    }
+    let database = Database::open(path, options).await?;
+    let forgotten = forget(&database, path).await;
+    database.close().await?;
+    forgotten
+}
+
+async fn forget(database: &Database, path: &str) -> Result<u64> {
+    if !has_table(database, "_resqlite_position").await? {
+        let message = format!("{path:?} is no file of a node: it founds a cluster as it is");
+        return Err(Error::File(message));
+    }
+    if has_table(database, "_resqlite_feeds").await? {
+        let message =
+            format!("{path:?} has change feeds, and their positions end with the log: drop them first");
+        return Err(Error::File(message));
+    }
+    Ok(database.forget_position().await?)
+}
+
+async fn has_table(database: &Database, name: &str) -> Result<bool> {
+    let sql = "SELECT 1 FROM sqlite_schema WHERE name = ?";
+    Ok(!database.select(sql, [Value::from(name)]).await?.is_empty())
+}

@@ -1,0 +1,219 @@
+//! Single schedules, step by step. The simulation makes thousands at random.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use resqlite::{Hash, Position};
+
+use super::{
+    Acceptance, Action, Failure, Link, Logged, Protocol, Refusal, RequestId, Run, Source, Time, Unapplied,
+};
+use crate::core::{
+    log::{Append, NodeName},
+    options::Patience,
+};
+
+const RETRY: Duration = Duration::from_millis(50);
+const LATER: Time = Duration::from_secs(1);
+
+fn run(name: &str) -> Run {
+    Run {
+        node: NodeName::new(name).unwrap(),
+        number: 1,
+    }
+}
+
+/// An entry of a history. Those of one history follow each other.
+fn entry(history: u8, position: u64, writer: &str) -> Logged {
+    let hash = |position: u64| {
+        let mut hash = [history; 32];
+        hash[..8].copy_from_slice(&position.to_le_bytes());
+        Hash(hash)
+    };
+    Logged {
+        link: Link {
+            position,
+            previous: hash(position.wrapping_sub(1)),
+            hash: hash(position),
+        },
+        writer: run(writer),
+        served: Vec::new(),
+        bytes: Bytes::copy_from_slice(&[hash(position).0.as_slice(), writer.as_bytes()].concat()),
+        entry: None,
+    }
+}
+
+fn position(logged: &Logged) -> Position {
+    Position {
+        position: logged.link.position,
+        hash: logged.link.hash,
+    }
+}
+
+/// Node `a`, which has applied up to there.
+fn node(at: u64) -> Protocol {
+    let patience = Patience {
+        write: Duration::from_secs(10),
+        retry: RETRY,
+        tail: LATER,
+    };
+    let at = position(&entry(1, at, "b"));
+    Protocol::new(run("a"), at, patience)
+}
+
+fn hears(node: &mut Protocol, position: u64) {
+    node.received(Time::ZERO, Source::Tail, position, entry(1, position, "b"));
+}
+
+fn actions(node: &mut Protocol) -> Vec<String> {
+    let name = |action: Action| match action {
+        Action::Append(_, position, _) => format!("append at {position}"),
+        Action::Apply(logged) => format!("apply {}", logged.link.position),
+        Action::Overtaken(by) => format!("overtaken by {}", by.len()),
+        Action::Refuse(refusal) => format!("refuse: {}", refusal.code),
+        Action::Stopped(refusal) => format!("stopped: {}", refusal.code),
+        Action::CancelBelow(_) => String::new(),
+        other => format!("{other:?}").to_lowercase(),
+    };
+    std::iter::from_fn(|| node.next_action())
+        .map(name)
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
+/// A transaction of the node is taken by the log, and passes.
+fn passes(node: &mut Protocol, position: u64) {
+    node.asked(Time::ZERO, Arc::new(entry(1, position, "a")));
+    node.appended(Time::ZERO, 1, Ok(Append::Taken));
+    assert_eq!(actions(node), [format!("append at {position}"), "pass".into()]);
+}
+
+#[test]
+fn a_purge_of_what_is_here_but_not_applied_yet_does_no_harm() {
+    let mut node = node(5);
+    (6..=10).for_each(|position| hears(&mut node, position));
+    node.purged(11);
+    assert_eq!(node.stopped(), None);
+    node.purged(12);
+    assert_eq!(node.stopped().unwrap().code, "RESQLITE_FELL_BEHIND");
+}
+
+#[test]
+fn where_the_writer_was_lost_before_commit_the_entry_is_applied_from_the_log() {
+    let mut node = node(5);
+    passes(&mut node, 6);
+    node.writer_lost();
+    assert_eq!(actions(&mut node), ["askposition"]);
+    node.is_at(Time::ZERO, position(&entry(1, 5, "b")));
+    node.tick(RETRY);
+    assert_eq!(actions(&mut node), ["apply 6"]);
+}
+
+#[test]
+fn where_the_writer_was_lost_after_commit_the_node_goes_on_behind_it() {
+    let mut node = node(5);
+    passes(&mut node, 6);
+    node.writer_lost();
+    node.is_at(Time::ZERO, position(&entry(1, 6, "a")));
+    assert_eq!(node.applied().position, 6);
+    hears(&mut node, 7);
+    node.tick(RETRY);
+    assert_eq!(actions(&mut node), ["askposition", "apply 7"]);
+}
+
+#[test]
+fn where_the_writer_was_lost_before_it_applied_what_has_overtaken_it_that_is_given_again() {
+    let mut node = node(5);
+    node.asked(Time::ZERO, Arc::new(entry(1, 6, "a")));
+    hears(&mut node, 6);
+    assert_eq!(actions(&mut node), ["append at 6", "overtaken by 1"]);
+    node.writer_lost();
+    node.is_at(Time::ZERO, position(&entry(1, 5, "b")));
+    node.tick(RETRY);
+    assert_eq!(actions(&mut node), ["askposition", "apply 6"]);
+}
+
+#[test]
+fn the_next_transaction_tells_what_a_lost_writer_has_committed() {
+    let mut node = node(5);
+    passes(&mut node, 6);
+    node.writer_lost();
+    let mut next = entry(1, 7, "a");
+    next.link.previous = entry(1, 6, "a").link.hash;
+    node.asked(Time::ZERO, Arc::new(next));
+    assert_eq!(node.applied().position, 6);
+    assert_eq!(actions(&mut node), ["askposition", "append at 7"]);
+}
+
+#[test]
+fn an_entry_that_the_database_has_already_makes_the_node_ask_where_it_is() {
+    let mut node = node(5);
+    hears(&mut node, 6);
+    node.not_applied(Time::ZERO, 6, Unapplied::Position);
+    assert_eq!(actions(&mut node), ["apply 6", "askposition"]);
+}
+
+#[test]
+fn a_request_that_comes_again_after_many_others_does_not_run_again() {
+    let mut node = node(5);
+    let id = |number: u64| RequestId {
+        from: run("b"),
+        number: number.try_into().unwrap(),
+    };
+    let me = run("a");
+    for number in 1..=3000 {
+        assert_eq!(node.accept(&id(number), &me, 5), Acceptance::Run);
+    }
+    for number in 1..=3000 {
+        assert_ne!(node.accept(&id(number), &me, 5), Acceptance::Run, "{number}");
+    }
+    assert_eq!(node.accept(&id(3001), &me, 5), Acceptance::Run);
+}
+
+#[test]
+fn a_node_stops_where_another_entry_stands_than_it_has_applied_long_since() {
+    let mut node = node(5);
+    for at in 6..=9 {
+        hears(&mut node, at);
+        node.committed(position(&entry(1, at, "b")));
+    }
+    assert!(node.has_passed(Time::ZERO, 7, Some(entry(1, 7, "b").link.hash)));
+    assert_eq!(node.stopped(), None);
+    assert!(node.has_passed(Time::ZERO, 7, Some(entry(2, 7, "c").link.hash)));
+    assert_eq!(node.stopped().unwrap().code, "RESQLITE_LOG_DIVERGED");
+}
+
+#[test]
+fn a_write_at_a_position_that_another_base_took_has_not_happened() {
+    let mut node = node(0);
+    let mut first = entry(1, 1, "a");
+    first.link.previous = entry(1, 0, "b").link.hash;
+    node.asked(Time::ZERO, Arc::new(first));
+    node.appended(Time::ZERO, 1, Err(Failure::Unknown("no answer".into())));
+    node.received(Time::ZERO, Source::Tail, 1, entry(2, 1, "b"));
+    let told = actions(&mut node);
+    assert!(told.contains(&"refuse: RESQLITE_FELL_BEHIND".into()), "{told:?}");
+    assert!(told.contains(&"stopped: RESQLITE_FELL_BEHIND".into()), "{told:?}");
+}
+
+#[test]
+fn a_write_that_the_log_takes_never_may_have_been_taken_by_an_earlier_try() {
+    let too_large = || {
+        Err(Failure::Never(Refusal {
+            code: "too large",
+            message: String::new(),
+        }))
+    };
+    let mut node = node(5);
+    node.asked(Time::ZERO, Arc::new(entry(1, 6, "a")));
+    node.appended(Time::ZERO, 1, too_large());
+    assert_eq!(actions(&mut node), ["append at 6", "refuse: too large"]);
+    node.asked(Time::ZERO, Arc::new(entry(1, 6, "a")));
+    node.appended(Time::ZERO, 2, Err(Failure::Unknown("no answer".into())));
+    node.tick(RETRY);
+    node.appended(RETRY, 3, too_large());
+    assert_eq!(
+        actions(&mut node),
+        ["append at 6", "append at 6", "refuse: RESQLITE_OUTCOME_UNKNOWN"]
+    );
+}

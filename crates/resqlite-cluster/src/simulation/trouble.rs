@@ -1,0 +1,74 @@
+//! How often things go wrong.
+
+use super::{
+    random::Random,
+    world::{NODES, TROUBLED},
+};
+
+/// How often things go wrong, in a thousand.
+pub(super) struct Trouble {
+    pub(super) lost: u64,
+    pub(super) late: u64,
+    pub(super) doubled: u64,
+    pub(super) unreachable: u64,
+    pub(super) stale: u64,
+    pub(super) silent: u64,
+    pub(super) crashes: u64,
+    pub(super) commits_fail: u64,
+    /// The writer fails in the midst of something.
+    pub(super) writer_lost: u64,
+    /// Snapshots are put, and the log is let go of.
+    pub(super) snapshots: u64,
+    /// From when to when each node is cut off from the log and the others.
+    pub(super) cut_off: [(u64, u64); NODES],
+}
+
+impl Trouble {
+    pub(super) fn none() -> Self {
+        Self {
+            lost: 0,
+            late: 0,
+            doubled: 0,
+            unreachable: 0,
+            stale: 0,
+            silent: 0,
+            crashes: 0,
+            commits_fail: 0,
+            writer_lost: 0,
+            snapshots: 0,
+            cut_off: [(0, 0); NODES],
+        }
+    }
+
+    /// Some kinds of trouble, at random.
+    pub(super) fn some(random: &mut Random) -> Self {
+        let cut_off = [0; NODES].map(|_| {
+            let from = random.below(TROUBLED);
+            if random.happens(500) {
+                (from, from + random.below(2_000))
+            } else {
+                (0, 0)
+            }
+        });
+        let mut rate = |most: u64| {
+            if random.happens(500) {
+                random.below(most)
+            } else {
+                0
+            }
+        };
+        Self {
+            lost: rate(200),
+            late: rate(200),
+            doubled: rate(100),
+            unreachable: rate(200),
+            stale: rate(500),
+            silent: rate(100),
+            crashes: rate(30),
+            commits_fail: rate(30),
+            writer_lost: rate(30),
+            snapshots: rate(60),
+            cut_off,
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What stands in the log for bytes that are larger than it takes: how large they are, and their hash. They are kept beside
+//! the log, in parts of the same size.
+
+use std::ops::Range;
+
+use bytes::{Bytes, BytesMut};
+use sha2::{Digest, Sha256};
+
+use super::bytes::{In, Out};
+use crate::core::log::Part;
+
+const MAGIC: &[u8; 4] = b"rqp\x01";
+/// More than the largest entry of the engine, with its envelope.
+const BYTES_MAX: usize = resqlite::limits::ENTRY_BYTES_MAX + (16 << 20);
+/// Small enough for any log that takes snapshots, too.
+const PART_MAX: usize = 512 * 1024;
+
+/// Which parts make the bytes at a position.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Parts {
+    position: u64,
+    bytes: usize,
+    /// Bytes of each part but the last.
+    size: usize,
+    hash: [u8; 32],
+}
+
+impl Parts {
+    /// Takes these bytes apart, for a log that takes so many at once.
+    pub(crate) fn of(position: u64, bytes: &Bytes, limit: usize) -> Self {
+        Self {
+            position,
+            bytes: bytes.len(),
+            size: limit.clamp(1, PART_MAX),
+            hash: Sha256::digest(bytes).into(),
+        }
+    }
+
+    /// What stands in the log for them.
+    pub(crate) fn to_bytes(&self) -> Bytes {
+        let mut out = Out(MAGIC.to_vec());
+        out.number(self.bytes as u64);
+        out.number(self.size as u64);
+        out.0.extend_from_slice(&self.hash);
+        out.0.into()
+    }
+
+    /// `None`: these bytes stand for themselves.
+    pub(crate) fn from_bytes(position: u64, bytes: &[u8]) -> Option<Self> {
+        let mut rest = In(bytes.strip_prefix(MAGIC)?);
+        let (bytes, size) = (rest.number()?.try_into().ok()?, rest.number()?.try_into().ok()?);
+        let hash = rest.0.try_into().ok()?;
+        (bytes <= BYTES_MAX && (1..=PART_MAX).contains(&size)).then_some(Self {
+            position,
+            bytes,
+            size,
+            hash,
+        })
+    }
+
+    /// Each part, and which of the bytes it has. Parts of other bytes have other names.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (Part, Range<usize>)> + use<> {
+        let (position, end, size) = (self.position, self.bytes, self.size);
+        let of = self
+            .hash
+            .first_chunk()
+            .map_or(0, |first| u64::from_le_bytes(*first));
+        (0..).zip((0..end).step_by(size)).map(move |(index, start)| {
+            let part = Part { position, of, index };
+            (part, start..(start + size).min(end))
+        })
+    }
+
+    /// Puts the parts together, in their order; `None` if they are not those.
+    pub(crate) fn join(&self, parts: &[Bytes]) -> Option<Bytes> {
+        let mut whole = BytesMut::with_capacity(self.bytes);
+        parts.iter().for_each(|part| whole.extend_from_slice(part));
+        (Sha256::digest(&whole)[..] == self.hash).then(|| whole.freeze())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::{BYTES_MAX, Out, PART_MAX, Parts};
+
+    fn take_apart(bytes: &Bytes, limit: usize) -> (Parts, Vec<Bytes>) {
+        let parts = Parts::of(7, bytes, limit);
+        let each = parts.each().map(|(_, range)| bytes.slice(range)).collect();
+        (parts, each)
+    }
+
+    #[test]
+    fn parts_make_what_was_taken_apart() {
+        for length in [0, 1, 99, 100, 101, 250] {
+            let bytes: Bytes = (0..length).map(|byte| byte as u8).collect();
+            let (parts, each) = take_apart(&bytes, 100);
+            assert_eq!(each.len(), usize::div_ceil(length, 100));
+            let read = Parts::from_bytes(7, &parts.to_bytes()).unwrap();
+            assert_eq!(read, parts);
+            assert_eq!(read.join(&each), Some(bytes));
+        }
+    }
+
+    #[test]
+    fn other_bytes_have_parts_of_other_names() {
+        let names = |bytes: &'static [u8]| {
+            Parts::of(7, &Bytes::from_static(bytes), 2)
+                .each()
+                .map(|(part, _)| part)
+        };
+        assert!(names(b"one").zip(names(b"two")).all(|(one, two)| one != two));
+    }
+
+    #[test]
+    fn a_part_that_is_damaged_or_missing_is_noticed() {
+        let (parts, mut each) = take_apart(&Bytes::from_static(b"abcdef"), 2);
+        each[1] = Bytes::from_static(b"xy");
+        assert_eq!(parts.join(&each), None);
+        each.remove(1);
+        assert_eq!(parts.join(&each), None);
+    }
+
+    #[test]
+    fn bytes_that_say_to_be_larger_than_any_entry_are_not_parts() {
+        for (bytes, size) in [(BYTES_MAX + 1, 1), (1, 0), (1, PART_MAX + 1)] {
+            let mut out = Out(super::MAGIC.to_vec());
+            out.number(bytes as u64);
+            out.number(size as u64);
+            out.0.extend_from_slice(&[0; 32]);
+            assert_eq!(Parts::from_bytes(7, &out.0), None);
+        }
+        assert_eq!(Parts::from_bytes(7, b"rqc\x01"), None);
+    }
+}

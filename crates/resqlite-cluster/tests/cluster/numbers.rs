@@ -1,0 +1,89 @@
+//! The number of a commit is its position in the log, on every node.
+
+use std::sync::mpsc;
+
+use pollster::block_on;
+use resqlite::LiveQuery;
+
+use crate::support::{Node, World};
+
+fn count(node: &Node) -> LiveQuery {
+    node.cluster.database().stream("SELECT count(*) FROM t", ())
+}
+
+/// The number with the emission that shows so many rows.
+fn shown(live: &mut LiveQuery, rows: i64) -> u64 {
+    loop {
+        let emitted = block_on(live.next()).unwrap().unwrap();
+        if emitted.rows().iter().next().unwrap().values() == [rows.into()] {
+            return emitted.commit;
+        }
+    }
+}
+
+fn last_commit(node: &Node) -> u64 {
+    node.cluster.database().diagnostics().last_commit
+}
+
+#[test]
+fn a_commit_has_the_same_number_in_results_live_queries_and_commit_events_of_all_nodes() {
+    let (_world, nodes) = World::of_three("CREATE TABLE t(a)");
+    let mut live = nodes.each_ref().map(count);
+    live.iter_mut().for_each(|live| assert_eq!(shown(live, 0), 1));
+    for rows in 1..=6 {
+        let listeners = nodes
+            .each_ref()
+            .map(|node| node.cluster.database().engine().listen_to_commits(None));
+        let written = nodes[rows % 3].run("INSERT INTO t VALUES (1)");
+        for (live, listener) in live.iter_mut().zip(&listeners) {
+            assert_eq!(shown(live, rows as i64), written.position);
+            let (tell, told) = mpsc::channel();
+            listener.next(move |event| tell.send(event.unwrap()).unwrap());
+            assert_eq!(told.recv().unwrap().last, written.position);
+        }
+        nodes
+            .iter()
+            .for_each(|node| assert_eq!(last_commit(node), written.position));
+    }
+    let here = block_on(
+        nodes[0]
+            .cluster
+            .database()
+            .execute("INSERT INTO t VALUES (1)", ()),
+    )
+    .unwrap();
+    assert_eq!(here.commit, nodes[0].cluster.status().applied);
+    assert_eq!(shown(&mut live[1], 7), here.commit);
+}
+
+#[test]
+fn numbers_go_on_after_a_restart_and_from_a_snapshot() {
+    let (world, [one, other, _third]) = World::of_three("CREATE TABLE t(a)");
+    (0..5).for_each(|_| drop(one.run("INSERT INTO t VALUES (1)")));
+    let position = block_on(one.cluster.snapshot()).unwrap();
+    block_on(resqlite_cluster::Log::purge(&one.connection, position)).unwrap();
+    one.close();
+    let (one, new) = (world.open("a"), world.open("new"));
+    for node in [&one, &new] {
+        assert_eq!(last_commit(node), position);
+        assert_eq!(shown(&mut count(node), 5), position);
+    }
+    let mut live = [count(&one), count(&new)];
+    for live in &mut live {
+        shown(live, 5);
+    }
+    let written = other.run("INSERT INTO t VALUES (1)");
+    live.iter_mut()
+        .for_each(|live| assert_eq!(shown(live, 6), written.position));
+}
+
+#[test]
+fn a_transaction_has_the_position_of_its_entry() {
+    let (_world, [one, other, _third]) = World::of_three("CREATE TABLE t(a)");
+    let begun = block_on(one.cluster.database().begin(None)).unwrap();
+    block_on(begun.execute("INSERT INTO t VALUES (1)", ())).unwrap();
+    let commit = block_on(begun.commit()).unwrap();
+    let mut live = count(&other);
+    assert_eq!(shown(&mut live, 1), commit);
+    assert_eq!(commit, 2);
+}
