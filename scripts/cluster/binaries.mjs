@@ -13,7 +13,11 @@ const compile = {
   'nats-server': () => run('go', ['install', NATS], { env: { GOBIN: built } }),
   etcd: () => compileIn('etcd', 'go.etcd.io/etcd/server/v3', 'etcd'),
   powerloss: () => compileIn('powerloss', '.', 'powerloss'),
+  histories: () => compileIn('histories', '.', 'histories'),
 }
+
+/** Those that only this repository has. */
+const OURS = ['powerloss', 'histories']
 
 /** Why the program can be neither found nor compiled here; undefined if it can. */
 export function missing(name) {
@@ -35,7 +39,7 @@ export function binary(name) {
 function existing(name) {
   const ours = join(built, name)
   if (existsSync(ours)) return ours
-  return compile[name] !== compile.powerloss && answers(name, '--version') ? name : undefined
+  return !OURS.includes(name) && answers(name, '--version') ? name : undefined
 }
 
 function answers(command, argument) {

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { CommandFailed, runAsProgram } from '../lib/process.mjs'
+import { generator } from '../lib/random.mjs'
 import { askClient, buildClient, Clients, Follower } from './clients.mjs'
 import { Disk } from './disk.mjs'
 import { startServers } from './servers.mjs'
@@ -187,15 +188,4 @@ function optionsOf(args) {
   const [kind, fault] = positionals
   if (!faults[fault]) throw new CommandFailed(`the faults are ${Object.keys(faults).join(', ')}`)
   return { ...values, kind, fault, cycles: Number(values.cycles), seed: Number(values.seed) }
-}
-
-/** Numbers from 0 to 1 that a seed repeats (mulberry32). */
-function generator(seed) {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -9,23 +9,35 @@ export class Server {
   #command
   #args
   #log
+  #keep
   #process
 
-  /** `log`: the file that takes what it prints. */
-  constructor({ name, command, args, log }) {
+  /**
+   * `log`: the file that takes what it prints. `keep` is told of each process and ends it in any case: it is in a group of its
+   * own, which Ctrl-C in the terminal does not reach.
+   */
+  constructor({ name, command, args, log, keep }) {
     this.name = name
     this.#command = command
     this.#args = args
     this.#log = log
+    this.#keep = keep
   }
 
   get isRunning() {
     return this.#process !== undefined
   }
 
+  /** What runs now; undefined where it was ended from here. */
+  get process() {
+    return this.#process
+  }
+
   start() {
     const log = openSync(this.#log, 'a')
-    this.#process = spawn(this.#command, this.#args, { stdio: ['ignore', log, log] })
+    const detached = this.#keep !== undefined
+    this.#process = spawn(this.#command, this.#args, { stdio: ['ignore', log, log], detached })
+    this.#keep?.(this.#process)
   }
 
   /** As a machine that loses its power: nothing is said good-bye to. */

@@ -15,26 +15,43 @@ export const PROGRAMS = { nats: 'nats-server', etcd: 'etcd' }
 
 /**
  * Starts three servers of a log. `sync: 'default'` leaves to NATS when it syncs, which loses acknowledged entries.
- * `disks` gives the folder for the data of each; otherwise all is in one folder that `stop` deletes.
+ * `disks` gives the folder for the data of each; otherwise all is in one folder that `stop` deletes. `places` says where each
+ * runs, by its address and the command that enters there; otherwise, all run on the loopback device. `keep`: see `Server`.
  */
-export async function startServers(kind, { sync = 'always', disks } = {}) {
+export async function startServers(kind, { sync = 'always', disks, places, keep } = {}) {
   if (!PROGRAMS[kind])
     throw new CommandFailed(`no log ${kind}; there are ${Object.keys(PROGRAMS).join(', ')}`)
   const command = binary(PROGRAMS[kind])
   const folder = mkdtempSync(join(tmpdir(), `resqlite-${kind}-`))
-  const ports = await freePorts(2 * COUNT)
-  const members = Array.from({ length: COUNT }, (_, i) => member(kind, i, ports, folder, disks))
+  const ports = await freePorts(3 * COUNT)
+  const members = Array.from({ length: COUNT }, (_, i) => ({
+    ...member(kind, i, ports, disks?.[i] ?? join(folder, `${kind}-${i + 1}`)),
+    folder,
+    host: places?.[i].host ?? '127.0.0.1',
+    enter: places?.[i].enter ?? [],
+  }))
   const servers = members.map((each) => {
     const args = kind === 'nats' ? natsArguments(each, members, sync) : etcdArguments(each, members)
-    return new Server({ name: each.name, command, args, log: join(folder, `${each.name}.log`) })
+    const [program, ...rest] = [...each.enter, command, ...args]
+    return new Server({
+      name: each.name,
+      command: program,
+      args: rest,
+      log: join(folder, `${each.name}.log`),
+      keep,
+    })
   })
   for (const server of servers) server.start()
   return {
     kind,
     folder,
     servers,
-    urls: members.map(({ client }) =>
-      kind === 'nats' ? `nats://app:app@127.0.0.1:${client}` : `http://127.0.0.1:${client}`,
+    urls: members.map(({ host, client }) =>
+      kind === 'nats' ? `nats://app:app@${host}:${client}` : `http://${host}:${client}`,
+    ),
+    /** Where each answers questions about itself, by HTTP. */
+    monitors: members.map(
+      ({ host, client, monitor }) => `http://${host}:${kind === 'nats' ? monitor : client}`,
     ),
     /** What the tests and the programs that append read. */
     get env() {
@@ -49,20 +66,20 @@ export async function startServers(kind, { sync = 'always', disks } = {}) {
   }
 }
 
-function member(kind, index, ports, folder, disks) {
-  const name = `${kind}-${index + 1}`
-  const data = disks?.[index] ?? join(folder, name)
+function member(kind, index, ports, data) {
   mkdirSync(data, { recursive: true })
-  return { name, data, folder, client: ports[2 * index], peer: ports[2 * index + 1] }
+  const [client, peer, monitor] = ports.slice(3 * index)
+  return { name: `${kind}-${index + 1}`, data, client, peer, monitor }
 }
 
-function natsArguments({ name, data, folder, client, peer }, members, sync) {
-  const routes = members.map((other) => `nats://127.0.0.1:${other.peer}`)
+function natsArguments({ name, data, folder, host, client, peer, monitor }, members, sync) {
+  const routes = members.map((other) => `nats://${other.host}:${other.peer}`)
   const settings = `
     server_name: ${name}
-    listen: "127.0.0.1:${client}"
+    listen: "${host}:${client}"
+    http: "${host}:${monitor}"
     jetstream { store_dir: "${data}"${sync === 'always' ? ', sync_interval: always' : ''} }
-    cluster { name: resqlite, listen: "127.0.0.1:${peer}", routes: [${routes.map((route) => `"${route}"`)}] }
+    cluster { name: resqlite, listen: "${host}:${peer}", routes: [${routes.map((route) => `"${route}"`)}] }
     accounts {
       APP { jetstream: enabled, users: [{ user: app, password: app }] }
       SYS { users: [{ user: sys, password: sys }] }
@@ -74,13 +91,13 @@ function natsArguments({ name, data, folder, client, peer }, members, sync) {
   return ['--config', file]
 }
 
-function etcdArguments({ name, data, client, peer }, members) {
-  const cluster = members.map((other) => `${other.name}=http://127.0.0.1:${other.peer}`).join(',')
-  const listen = (which, port) => [`--listen-${which}-urls`, `http://127.0.0.1:${port}`]
+function etcdArguments({ name, data, host, client, peer }, members) {
+  const cluster = members.map((other) => `${other.name}=http://${other.host}:${other.peer}`).join(',')
+  const listen = (which, port) => [`--listen-${which}-urls`, `http://${host}:${port}`]
   return [
     ...['--name', name, '--data-dir', join(data, 'etcd'), '--log-level', 'warn'],
-    ...[...listen('client', client), '--advertise-client-urls', `http://127.0.0.1:${client}`],
-    ...[...listen('peer', peer), '--initial-advertise-peer-urls', `http://127.0.0.1:${peer}`],
+    ...[...listen('client', client), '--advertise-client-urls', `http://${host}:${client}`],
+    ...[...listen('peer', peer), '--initial-advertise-peer-urls', `http://${host}:${peer}`],
     ...['--initial-cluster', cluster, '--initial-cluster-state', 'new'],
   ]
 }

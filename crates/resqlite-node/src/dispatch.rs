@@ -7,20 +7,23 @@ use std::{
 };
 
 use resqlite::{
-    BatchPart, BatchParts, Checkpointed, Durability, Engine, Error, FeedCommit, Format, Handle, Integers,
+    BatchParts, Checkpointed, Durability, Engine, Error, FeedCommit, Format, Handle, Integers,
     LiveQueryRequest, Maintenance, ParamSets, Params, Query, QueryLimits, RowDetail, Session, Statements,
-    TransactionOptions, Write, WriteOp,
+    Token, TransactionOptions, Write, WriteOp,
 };
 
 use crate::{
+    batches::Batch,
     blocking,
     cancellation::Cancellation,
+    cluster::{self, Node},
     commit_frames, copies, diagnostics, explanation,
     feed_json::{self, Asked},
     frames::Request,
     key,
     listener::FrameListener,
     open::{self, Content},
+    opened::{Opened, Writer},
     protocol::{INTEGERS_MASK, Op, RequestFlags, begin_flags},
     realm::Realm,
     reply::FrameReply,
@@ -71,7 +74,7 @@ impl Dispatcher {
             Op::Select => self.select(request)?,
             Op::Execute => self.write(request, self.execute(request)?),
             Op::Exec => self.write(request, WriteOp::Script(request.text(0)?.into())),
-            Op::Batch => self.write(request, self.batch(request)?),
+            Op::Batch => self.batch(request)?,
             Op::Chunk => self.continue_batch(request),
             Op::BatchAbort => self.abort_batch(request),
             Op::Begin => self.begin(request),
@@ -109,6 +112,12 @@ impl Dispatcher {
             Op::Rekey => self.rekey(request),
             Op::Feed => self.feed(request),
             Op::ReadFeed => self.read_feed(request),
+            Op::Reach => self.with_node(request, |node, token, reply| {
+                cluster::reach(node, request.double(0), token, reply);
+            }),
+            Op::PutSnapshot => self.with_node(request, |node, token, reply| {
+                cluster::put_snapshot(node, token, reply)
+            }),
             Op::Upload => self.realm.uploads.append(request.target, request.bytes(0)?),
         }
         Some(has_reply)
@@ -129,18 +138,17 @@ impl Dispatcher {
             Err(error) => return reply.fail(&error),
         };
         let realm = Arc::clone(&self.realm);
+        if let Content::Node(path, settings) = &content {
+            return cluster::open(&realm, reply, path, options, settings);
+        }
         blocking::run(move || {
             let opened = match content {
-                Content::At(path) => Handle::open(&path, &options),
+                Content::At(path) | Content::Node(path, _) => Handle::open(&path, &options),
                 Content::Uploaded(number) => Handle::open_bytes(realm.uploads.take(number), &options),
             };
             match opened {
                 Err(error) => reply.fail(&error),
-                Ok(handle) => {
-                    let engine = handle.engine().id();
-                    let handle = realm.keep(handle);
-                    reply.json(format!("{{\"handle\":{handle},\"engine\":{engine}}}").into_bytes());
-                }
+                Ok(handle) => reply.opened(realm.keep(Opened::Database(handle))),
             }
         });
     }
@@ -164,8 +172,8 @@ impl Dispatcher {
         for request in self.cancellation.of_target(handle) {
             self.cancellation.cancel(request);
         }
-        if let Some(engine) = self.realm.engine(handle) {
-            engine.drop_cancelled();
+        if let Some(writer) = self.realm.writer(handle) {
+            writer.drop_cancelled();
         }
     }
 
@@ -285,17 +293,24 @@ impl Dispatcher {
     }
 
     fn write(&self, request: &Request<'_>, op: WriteOp) {
-        let write = Write {
+        let write = self.write_of(request, op);
+        if request.has(RequestFlags::SESSION) {
+            self.step(request, |session, reply| session.write(write, reply));
+        } else {
+            self.with_writer(request, |writer, reply| match writer {
+                Writer::Engine(engine) => engine.write(write, Box::new(reply)),
+                Writer::Node(node) => cluster::write(node, write, reply),
+            });
+        }
+    }
+
+    fn write_of(&self, request: &Request<'_>, op: WriteOp) -> Write {
+        Write {
             op,
             durability: durability(request),
             integers: integers(request),
             token: self.cancellation.token(request.id, &self.realm.scope),
             tag: None,
-        };
-        if request.has(RequestFlags::SESSION) {
-            self.step(request, |session, reply| session.write(write, reply));
-        } else {
-            self.with_engine(request, |engine, reply| engine.write(write, Box::new(reply)));
         }
     }
 
@@ -304,8 +319,9 @@ impl Dispatcher {
         if request.has(RequestFlags::SESSION) {
             self.step(request, |session, reply| session.query(query, reply));
         } else {
-            self.with_engine(request, |engine, reply| {
-                engine.query(query, durability, Box::new(reply))
+            self.with_writer(request, |writer, reply| match writer {
+                Writer::Engine(engine) => engine.query(query, durability, Box::new(reply)),
+                Writer::Node(node) => cluster::query(node, query, durability, reply),
             });
         }
         Some(())
@@ -338,30 +354,56 @@ impl Dispatcher {
         })
     }
 
-    fn batch(&self, request: &Request<'_>) -> Option<WriteOp> {
-        let sql = self.sql(request, 0)?;
-        let more = request.has(RequestFlags::MORE).then(BatchParts::default);
-        if let Some(parts) = &more {
-            lock(&self.realm.batches).insert(request.id, parts.clone());
+    fn batch(&self, request: &Request<'_>) -> Option<()> {
+        let (sql, first) = (self.sql(request, 0)?, param_sets(request));
+        let arrives_in_parts = request.has(RequestFlags::MORE);
+        if arrives_in_parts
+            && !request.has(RequestFlags::SESSION)
+            && let Some(Writer::Node(node)) = self.realm.writer(request.target)
+        {
+            let (reply, parts) = (self.reply(request), vec![first.clone()]);
+            let mut write = self.write_of(
+                request,
+                WriteOp::Batch {
+                    sql: Arc::clone(&sql),
+                    first,
+                    more: None,
+                },
+            );
+            let gathered = move |sets: Option<ParamSets>| match sets {
+                Some(first) => {
+                    write.op = WriteOp::Batch {
+                        sql,
+                        first,
+                        more: None,
+                    };
+                    cluster::write(&node, write, reply);
+                }
+                None => reply.fail(&Error::Aborted),
+            };
+            lock(&self.realm.batches).insert(request.id, Batch::Gathered(parts, Box::new(gathered)));
+            return Some(());
         }
-        let first = param_sets(request);
-        Some(WriteOp::Batch { sql, first, more })
+        let more = arrives_in_parts.then(BatchParts::default);
+        if let Some(parts) = &more {
+            lock(&self.realm.batches).insert(request.id, Batch::Sent(parts.clone()));
+        }
+        self.write(request, WriteOp::Batch { sql, first, more });
+        Some(())
     }
 
     fn continue_batch(&self, request: &Request<'_>) {
         let (sets, last) = (param_sets(request), !request.has(RequestFlags::MORE));
-        let mut batches = lock(&self.realm.batches);
-        if let Some(parts) = batches.get(&request.target) {
-            parts.push(BatchPart::Sets { sets, last });
-        }
-        if last {
-            batches.remove(&request.target);
+        let batch = lock(&self.realm.batches).remove(&request.target);
+        if let Some(batch) = batch.and_then(|batch| batch.push(sets, last)) {
+            lock(&self.realm.batches).insert(request.target, batch);
         }
     }
 
     fn abort_batch(&self, request: &Request<'_>) {
-        if let Some(parts) = lock(&self.realm.batches).remove(&request.target) {
-            parts.push(BatchPart::Abort);
+        let batch = lock(&self.realm.batches).remove(&request.target);
+        if let Some(batch) = batch {
+            batch.abort();
         }
     }
 
@@ -373,10 +415,7 @@ impl Dispatcher {
         if let Some(session) = session {
             session.cancel();
         }
-        self.realm
-            .engines()
-            .iter()
-            .for_each(|engine| engine.drop_cancelled());
+        self.realm.writers().iter().for_each(Writer::drop_cancelled);
     }
 
     fn stream(&self, request: &Request<'_>, deliveries: &mut Vec<Delivery>) -> Option<()> {
@@ -519,6 +558,30 @@ impl Dispatcher {
                 operation: "use after end",
                 message: "the transaction, snapshot or cursor has ended already".into(),
             }),
+        }
+    }
+
+    fn with_writer(&self, request: &Request<'_>, run: impl FnOnce(&Writer, FrameReply)) {
+        let reply = self.reply(request);
+        match self.realm.writer(request.target) {
+            Some(writer) => run(&writer, reply),
+            None => reply.fail(&Error::Closed),
+        }
+    }
+
+    fn with_node(&self, request: &Request<'_>, run: impl FnOnce(&Node, Token, FrameReply)) {
+        let token = self.cancellation.token(request.id, &self.realm.scope);
+        self.with_writer(request, |writer, reply| match writer {
+            Writer::Node(node) => run(node, token, reply),
+            Writer::Engine(_) => reply.fail(&Error::Option("the database is no node of a cluster".into())),
+        });
+    }
+
+    /// How a node is doing, as JSON; `None` where a handle is none, or closed.
+    pub(crate) fn cluster_status(&self, handle: u32) -> Option<String> {
+        match self.realm.writer(handle)? {
+            Writer::Node(node) => Some(node.status()),
+            Writer::Engine(_) => None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Errors as JSON, from which JavaScript makes instances of its classes.
 
-use resqlite::Error;
+use resqlite::{EntryFault, Error};
 use serde_json::{Value, json};
 
 use crate::stats::camel_case;
@@ -24,7 +24,7 @@ fn object(error: &Error) -> Value {
         Error::Limit { .. } => "limit",
         _ => "resqlite",
     };
-    let mut object = json!({ "kind": kind, "code": error.code(), "message": error.to_string() });
+    let mut object = json!({ "kind": kind, "code": code(error), "message": error.to_string() });
     if let Some(sqlite) = error.sqlite() {
         object["errno"] = sqlite.code().into();
         if let Some(offset) = sqlite.offset() {
@@ -41,4 +41,19 @@ fn object(error: &Error) -> Value {
         object["limit"] = (*limit).into();
     }
     object
+}
+
+/// The code of an error. Here only clusters have entries, and say so in their own words.
+fn code(error: &Error) -> &'static str {
+    match error {
+        Error::Entry {
+            fault: EntryFault::Overtaken,
+            ..
+        } => "RESQLITE_OVERTAKEN",
+        Error::Entry {
+            fault: EntryFault::NotCommitted | EntryFault::Unanswered,
+            ..
+        } => "RESQLITE_OUTCOME_UNKNOWN",
+        error => error.code(),
+    }
 }

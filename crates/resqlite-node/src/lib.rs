@@ -13,15 +13,19 @@
 //! subscriptions
 //! profile
 //! outbox
+//! cluster (nodes) · batches
+//! opened
 //! realm
 //! reply · listener
-//! copies
+//! copies · cluster (calls)
 //! dispatch
 //! port
 //! ```
 
+mod batches;
 mod blocking;
 mod cancellation;
+mod cluster;
 mod commit_frames;
 mod commit_json;
 mod commit_listeners;
@@ -38,6 +42,7 @@ mod key;
 mod limits;
 mod listener;
 mod open;
+mod opened;
 mod outbox;
 mod port;
 mod profile;
@@ -55,6 +60,18 @@ mod uploads;
 use napi_derive::napi;
 #[cfg(feature = "profile")]
 pub use profile::{profile_emission, profile_reset, profile_snapshot, profile_turn};
+
+/// The logs over which this module can open a node of a cluster: none, unless it was built for that.
+#[napi]
+pub fn cluster_logs() -> Vec<String> {
+    cluster::LOGS.iter().map(|&log| log.to_owned()).collect()
+}
+
+/// Breaks the log in memory of this name, for tests: `cut`, `mend`, `loseAnswers` (of a node), `forget`.
+#[napi]
+pub fn break_log(log: String, what: String, node: String, count: u32) {
+    cluster::break_log(&log, &what, &node, count as usize);
+}
 
 /// Whether this module can open databases with a key.
 #[napi]

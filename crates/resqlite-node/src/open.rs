@@ -13,6 +13,8 @@ pub(crate) enum Content {
     At(String),
     /// A database in memory with bytes that were uploaded under this number.
     Uploaded(u32),
+    /// A file that is a node of a cluster, and how.
+    Node(String, Value),
 }
 
 /// Reads the payload of an `OPEN` request. JavaScript has checked names and types already.
@@ -26,7 +28,11 @@ pub(crate) fn parse(text: &str) -> Result<(Content, Options)> {
         .unwrap_or_default()
         .to_owned();
     let uploaded = value.get("upload").and_then(Value::as_u64);
-    let content = uploaded.map_or(Content::At(path), |number| Content::Uploaded(number as u32));
+    let content = match (uploaded, value.get("cluster")) {
+        (Some(number), _) => Content::Uploaded(number as u32),
+        (None, Some(settings)) => Content::Node(path, settings.clone()),
+        (None, None) => Content::At(path),
+    };
     let full = value.get("durability").and_then(Value::as_str) == Some("full");
     let options = Options {
         read_only: flag("readOnly").unwrap_or(false),

@@ -187,6 +187,12 @@ impl Port {
         self.dispatcher.interrupt(handle);
     }
 
+    /// How a node of a cluster is doing, as JSON; `null` for another database handle.
+    #[napi(catch_unwind)]
+    pub fn cluster_status(&self, handle: u32) -> Option<String> {
+        self.dispatcher.cluster_status(handle)
+    }
+
     /// Writes the counters of the live query that a request opened into `numbers`; `false` when there is none.
     #[napi(catch_unwind)]
     pub fn stream_stats(&self, request: u32, mut numbers: Float64ArraySlice<'_>) -> bool {

@@ -120,6 +120,11 @@ byte_enum! {
         /// `text`: as JSON, the name of the change feed, the position after which to read, and the tables. Replies with
         /// JSON: the next commits, as far as there are any now.
         ReadFeed = 40,
+        /// `f64`: a position of the log of a cluster; -1 for the last one. Replies with JSON, the position, when the database
+        /// has it.
+        Reach = 41,
+        /// Puts a snapshot into the store of the log of a cluster. Replies with JSON: its position.
+        PutSnapshot = 42,
     }
 }
 

@@ -8,11 +8,17 @@ use std::{
     },
 };
 
-use resqlite::{BatchPart, BatchParts, Engine, Handle, Scope};
+use resqlite::{Engine, Scope};
 
 use crate::{
-    commit_listeners::CommitListeners, outbox::Outbox, sessions::Sessions, subscriptions::Subscriptions,
-    sync::lock, uploads::Uploads,
+    batches::Batch,
+    commit_listeners::CommitListeners,
+    opened::{Opened, Writer},
+    outbox::Outbox,
+    sessions::Sessions,
+    subscriptions::Subscriptions,
+    sync::lock,
+    uploads::Uploads,
 };
 
 /// What the port and the engine threads share, and what is given back when the realm ends.
@@ -22,13 +28,13 @@ pub(crate) struct Realm {
     pub(crate) scope: Scope,
     pub(crate) sessions: Sessions,
     /// Batches that expect further parameter sets, by request.
-    pub(crate) batches: Mutex<HashMap<u32, BatchParts>>,
+    pub(crate) batches: Mutex<HashMap<u32, Batch>>,
     /// Open live queries.
     pub(crate) subscriptions: Subscriptions,
     /// Bytes that will be opened as databases.
     pub(crate) uploads: Uploads,
     pub(crate) commit_listeners: CommitListeners,
-    handles: Mutex<HashMap<u32, Handle>>,
+    handles: Mutex<HashMap<u32, Opened>>,
     last_handle: AtomicU32,
 }
 
@@ -54,16 +60,19 @@ impl Realm {
             .map(|handle| Arc::clone(handle.engine()))
     }
 
-    pub(crate) fn engines(&self) -> Vec<Arc<Engine>> {
-        lock(&self.handles)
-            .values()
-            .map(|handle| Arc::clone(handle.engine()))
-            .collect()
+    /// What takes the writes of a database handle, if it is open.
+    pub(crate) fn writer(&self, handle: u32) -> Option<Writer> {
+        lock(&self.handles).get(&handle).map(Opened::writer)
     }
 
-    /// Keeps a database handle and returns its number. If the realm has ended, the handle is closed at once, because
-    /// nobody is left to close it.
-    pub(crate) fn keep(&self, handle: Handle) -> u32 {
+    pub(crate) fn writers(&self) -> Vec<Writer> {
+        lock(&self.handles).values().map(Opened::writer).collect()
+    }
+
+    /// Keeps what was opened and returns its number, and that of its engine. If the realm has ended, it is closed at once,
+    /// because nobody is left to close it.
+    pub(crate) fn keep(&self, handle: Opened) -> (u32, u64) {
+        let engine = handle.engine().id();
         let id = self.last_handle.fetch_add(1, Ordering::Relaxed) + 1;
         let mut handles = lock(&self.handles);
         if self.scope.is_cancelled() {
@@ -72,11 +81,11 @@ impl Realm {
         } else {
             handles.insert(id, handle);
         }
-        id
+        (id, engine)
     }
 
     /// Takes a database handle out. Dropping it blocks while its engine shuts down.
-    pub(crate) fn take(&self, handle: u32) -> Option<Handle> {
+    pub(crate) fn take(&self, handle: u32) -> Option<Opened> {
         lock(&self.handles).remove(&handle)
     }
 
@@ -88,13 +97,11 @@ impl Realm {
         self.subscriptions.end_all();
         self.commit_listeners.end_all();
         // The writer may be waiting for parameter sets that will never come.
-        for (_, parts) in lock(&self.batches).drain() {
-            parts.push(BatchPart::Abort);
-        }
+        lock(&self.batches).drain().for_each(|(_, batch)| batch.abort());
         let handles = std::mem::take(&mut *lock(&self.handles));
         handles
             .values()
-            .for_each(|handle| handle.engine().drop_cancelled());
+            .for_each(|handle| handle.writer().drop_cancelled());
         drop(handles);
     }
 }

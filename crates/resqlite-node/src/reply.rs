@@ -114,6 +114,18 @@ impl FrameReply {
         self.send_error(error);
     }
 
+    /// Fails with an error that is JSON already.
+    #[cfg_attr(not(feature = "cluster"), expect(dead_code))]
+    pub(crate) fn fail_with(mut self, json: Vec<u8>) {
+        self.forget_session();
+        self.answer_with(ReplyKind::Error, json);
+    }
+
+    /// A database is open, under this number, with this engine.
+    pub(crate) fn opened(self, (handle, engine): (u32, u64)) {
+        self.json(format!("{{\"handle\":{handle},\"engine\":{engine}}}").into_bytes());
+    }
+
     /// Tells something before the answer, as JSON.
     pub(crate) fn tell(&self, json: &[u8]) {
         let header = ReplyHeader {

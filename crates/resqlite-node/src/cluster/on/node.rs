@@ -1,0 +1,42 @@
+//! A node of a realm.
+
+use std::sync::Arc;
+
+use resqlite::Engine;
+use resqlite_cluster::{Cluster, Role};
+use serde_json::json;
+
+/// A node of a cluster. The last one that is dropped closes it, which blocks: that is the realm's.
+#[derive(Clone)]
+pub(crate) struct Node(pub(super) Arc<Cluster>);
+
+impl Node {
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
+        self.0.database().engine()
+    }
+
+    pub(crate) fn drop_cancelled(&self) {
+        self.0.drop_cancelled();
+    }
+
+    /// How the node is doing, as JSON.
+    pub(crate) fn status(&self) -> String {
+        let status = self.0.status();
+        let role = match status.role {
+            Role::Writer => "writer",
+            Role::Follower => "follower",
+            Role::Stopped => "stopped",
+        };
+        let mut object = json!({
+            "role": role,
+            "applied": status.applied,
+            "log": status.newest,
+            "lagMs": status.behind.as_micros() as f64 / 1000.0,
+            "writer": status.writer.map(|name| name.as_str().to_owned()),
+        });
+        if let Some(stopped) = status.stopped {
+            object["stopped"] = json!({ "code": stopped.code, "message": stopped.message });
+        }
+        object.to_string()
+    }
+}

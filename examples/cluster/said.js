@@ -1,0 +1,10 @@
+import { existsSync, readFileSync } from 'node:fs'
+
+/** How much of it is shown, in characters. */
+const SHOWN = 2_000
+
+/** The end of what a process has written to its file. */
+export function said(file) {
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  return text.trim().slice(-SHOWN) || 'it wrote nothing'
+}

@@ -1,0 +1,286 @@
+import {
+  type AnyParams,
+  type Bytes,
+  Database,
+  type IterateOptions,
+  type ParamsOf,
+  type QueryLike,
+  type QueryResult,
+  type ReadOptions,
+  ResqliteError,
+  type Row,
+  type RowArray,
+  type RowsOf,
+  type SelectOptions,
+  type Snapshot,
+  type SnapshotOptions,
+  type Transaction,
+} from 'resqlite'
+import {
+  clusterStatus,
+  type DatabaseHandle,
+  isInTransaction,
+  putSnapshot,
+  reach,
+  refused,
+} from 'resqlite/seam'
+import type { ClusterTransactionOptions, ReachOptions } from './options'
+import { iterateAfter, positionOf, readOf, signalOf } from './reads'
+import { Attempt, retriesOf } from './retries'
+import type { ClusterStatus } from './status'
+
+/** Whether rows are arrays, for the types of results. */
+interface AsArrays {
+  arrays: true
+}
+interface AsObjects {
+  arrays?: false | undefined
+}
+
+/**
+ * A node of a cluster, which {@link Cluster.open} returns: a {@link Database} that other machines have, too.
+ *
+ * A write is done when a majority of the log has it on its disks and this node shows it; `commit` is its position in the log,
+ * the same number on every node. It runs on the node that writes at present, in one group with the writes of others. Writes
+ * that are not awaited may run in any order. A transaction, a batch in a transaction, and a write with `limits` run here.
+ *
+ * Reads and live queries show what this node has: whole transactions, in the order of the log. `fresh` and `after` ask for
+ * more.
+ */
+export class ClusterDatabase extends Database {
+  readonly #handle: DatabaseHandle
+
+  /** @internal Use {@link Cluster.open}. */
+  constructor(handle: DatabaseHandle) {
+    super(handle)
+    this.#handle = handle
+  }
+
+  /** How this node is doing, as far as it knows. */
+  get status(): ClusterStatus {
+    return clusterStatus(this.#handle) as ClusterStatus
+  }
+
+  /**
+   * Waits until this node has what the options say, and returns the position: before live queries, and for whatever else
+   * takes no such options. Not available inside a transaction.
+   *
+   * ```ts
+   * await db.reach({ after: commit })
+   * ```
+   */
+  async reach(options: ReachOptions & { signal?: AbortSignal | undefined }): Promise<number> {
+    const { signal, ...what } = options ?? {}
+    const position = positionOf('reach', what)
+    if (position === undefined) throw refused('reach: one of the options fresh and after is needed')
+    return await this.#reach('reach', position, signalOf('reach', { signal }))
+  }
+
+  /**
+   * Puts a snapshot of this node into the store of the log, and returns its position. Nodes do so by themselves
+   * ({@link ClusterOptions.snapshotEvery}).
+   *
+   * ```ts
+   * await db.clusterSnapshot()
+   * ```
+   */
+  async clusterSnapshot(options?: { signal?: AbortSignal | undefined }): Promise<number> {
+    const signal = signalOf('clusterSnapshot', options)
+    this.#refuseInTransaction('clusterSnapshot')
+    return await putSnapshot(this.#handle, signal)
+  }
+
+  /**
+   * Runs `body` in a transaction on this node. Where another node was first, the body runs again from its start, on the new
+   * state: up to `retries` times, 10 unless said otherwise. So it should do nothing that cannot be done twice, except through
+   * `tx`. Then the call rejects with the code `RESQLITE_OVERTAKEN`, and nothing has happened. Nested transactions are run
+   * again with the outermost.
+   *
+   * ```ts
+   * await db.transaction(async (tx) => {
+   *   const { stock } = await tx.selectOne('SELECT stock FROM items WHERE id = ?', [id])
+   *   if (stock > 0) await tx.execute('UPDATE items SET stock = stock - 1 WHERE id = ?', [id])
+   * }, { retries: 100 })
+   * ```
+   */
+  override async transaction<T>(
+    body: (tx: Transaction) => T | PromiseLike<T>,
+    options?: ClusterTransactionOptions,
+  ): Promise<T> {
+    const { retries, own } = retriesOf(options)
+    if (typeof body !== 'function' || isInTransaction(this.#handle)) return await super.transaction(body, own)
+    for (let left = retries; ; left--) {
+      const attempt = new Attempt(body)
+      try {
+        return await super.transaction(attempt.body, own)
+      } catch (error) {
+        if (left === 0 || !attempt.wasOvertaken(error)) throw error
+      }
+    }
+  }
+
+  override select<T = RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: SelectOptions & ReachOptions & AsArrays,
+  ): Promise<T[]>
+  override select<T = Row, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params?: P,
+    options?: SelectOptions & ReachOptions & AsObjects,
+  ): Promise<T[]>
+  override select<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: (SelectOptions & ReachOptions) | undefined,
+  ): Promise<T[]>
+  override select<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options: SelectOptions & ReachOptions & AsArrays,
+  ): Promise<RowsOf<T, Q, RowArray>>
+  override select<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options?: SelectOptions & ReachOptions,
+  ): Promise<RowsOf<T, Q, Row>>
+  override select(...args: unknown[]): Promise<unknown[]> {
+    return this.#read('select', args, (rest) => super.select(...(rest as [string])))
+  }
+
+  override selectOne<T = RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: SelectOptions & ReachOptions & AsArrays,
+  ): Promise<T | undefined>
+  override selectOne<T = Row, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params?: P,
+    options?: SelectOptions & ReachOptions & AsObjects,
+  ): Promise<T | undefined>
+  override selectOne<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: (SelectOptions & ReachOptions) | undefined,
+  ): Promise<T | undefined>
+  override selectOne<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options: SelectOptions & ReachOptions & AsArrays,
+  ): Promise<RowsOf<T, Q, RowArray>[number] | undefined>
+  override selectOne<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options?: SelectOptions & ReachOptions,
+  ): Promise<RowsOf<T, Q, Row>[number] | undefined>
+  override selectOne(...args: unknown[]): Promise<unknown> {
+    return this.#read('selectOne', args, (rest) => super.selectOne(...(rest as [string])))
+  }
+
+  override selectBytes<P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params?: P,
+    options?: ReadOptions & ReachOptions,
+  ): Promise<Bytes>
+  override selectBytes(query: QueryLike, options?: ReadOptions & ReachOptions): Promise<Bytes>
+  override selectBytes(...args: unknown[]): Promise<Bytes> {
+    return this.#read('selectBytes', args, (rest) => super.selectBytes(...(rest as [string])))
+  }
+
+  override iterate<T = RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: IterateOptions & ReachOptions & AsArrays,
+  ): AsyncIterableIterator<T>
+  override iterate<T = Row, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params?: P,
+    options?: IterateOptions & ReachOptions & AsObjects,
+  ): AsyncIterableIterator<T>
+  override iterate<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: (IterateOptions & ReachOptions) | undefined,
+  ): AsyncIterableIterator<T>
+  override iterate<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options: IterateOptions & ReachOptions & AsArrays,
+  ): AsyncIterableIterator<RowsOf<T, Q, RowArray>[number]>
+  override iterate<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options?: IterateOptions & ReachOptions,
+  ): AsyncIterableIterator<RowsOf<T, Q, Row>[number]>
+  override iterate(...args: unknown[]): AsyncIterableIterator<unknown> {
+    const { position, signal, rest } = readOf('iterate', args, placeOfOptions(args))
+    const rows = super.iterate(...(rest as [string])) as AsyncIterableIterator<unknown>
+    return position === undefined ? rows : iterateAfter(() => this.#reach('iterate', position, signal), rows)
+  }
+
+  override query<T = RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: SelectOptions & ReachOptions & AsArrays,
+  ): Promise<QueryResult<T>>
+  override query<T = Row, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params?: P,
+    options?: SelectOptions & ReachOptions & AsObjects,
+  ): Promise<QueryResult<T>>
+  override query<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
+    sql: string,
+    params: P | undefined,
+    options: (SelectOptions & ReachOptions) | undefined,
+  ): Promise<QueryResult<T>>
+  override query<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options: SelectOptions & ReachOptions & AsArrays,
+  ): Promise<QueryResult<RowsOf<T, Q, RowArray>[number]>>
+  override query<T = never, Q extends QueryLike = QueryLike>(
+    query: Q,
+    options?: SelectOptions & ReachOptions,
+  ): Promise<QueryResult<RowsOf<T, Q, Row>[number]>>
+  override query(...args: unknown[]): Promise<QueryResult<unknown>> {
+    return this.#read('query', args, (rest) => super.query(...(rest as [string])))
+  }
+
+  override snapshot<T>(
+    body: (snapshot: Snapshot) => T | PromiseLike<T>,
+    options?: SnapshotOptions & ReachOptions,
+  ): Promise<T> {
+    return this.#readAt('snapshot', [body, options], 1, (rest) =>
+      super.snapshot(body, rest[1] as SnapshotOptions | undefined),
+    )
+  }
+
+  /** Runs a read once this node has what it asks for. */
+  #read<T>(
+    method: string,
+    args: readonly unknown[],
+    start: (rest: readonly unknown[]) => Promise<T>,
+  ): Promise<T> {
+    return this.#readAt(method, args, placeOfOptions(args), start)
+  }
+
+  async #readAt<T>(
+    method: string,
+    args: readonly unknown[],
+    at: number,
+    start: (rest: readonly unknown[]) => Promise<T>,
+  ): Promise<T> {
+    const { position, signal, rest } = readOf(method, args, at)
+    if (position !== undefined) await this.#reach(method, position, signal)
+    return await start(rest)
+  }
+
+  async #reach(method: string, position: number, signal: AbortSignal | undefined): Promise<number> {
+    this.#refuseInTransaction(method)
+    return await reach(this.#handle, position, signal)
+  }
+
+  #refuseInTransaction(method: string): void {
+    if (!isInTransaction(this.#handle)) return
+    const message = `${method}: a transaction holds the writer, so that this node takes no entries of others before its end`
+    throw new ResqliteError(message, 'RESQLITE_TRANSACTION')
+  }
+}
+
+/** Options follow SQL and parameters, or a query. */
+function placeOfOptions(args: readonly unknown[]): number {
+  return typeof args[0] === 'string' ? 2 : 1
+}

@@ -1,0 +1,3 @@
+import module from './etcd.js'
+
+export const { etcd } = module

@@ -1,0 +1,3 @@
+import module from './index.js'
+
+export const { Cluster } = module

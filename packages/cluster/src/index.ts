@@ -1,0 +1,5 @@
+export { Cluster } from './cluster'
+export type { ClusterDatabase } from './cluster-database'
+export type { Log } from './log'
+export type { ClusterOptions, ClusterTransactionOptions, ReachOptions } from './options'
+export type { ClusterStatus } from './status'

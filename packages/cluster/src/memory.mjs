@@ -1,0 +1,3 @@
+import module from './memory.js'
+
+export const { memory } = module

@@ -1,0 +1,3 @@
+import module from './nats.js'
+
+export const { nats } = module

@@ -1,0 +1,62 @@
+import { type Checks, checkNamed, integer, signal } from 'resqlite/seam'
+import type { ReachOptions } from './options'
+
+const REACH: Checks = {
+  fresh: (value) => (typeof value === 'boolean' ? undefined : 'true or false'),
+  after: integer(0, Number.MAX_SAFE_INTEGER),
+}
+
+/** What a read waits for, and the arguments that the database takes. */
+export interface Read {
+  /** A position of the log, or -1 for its last one; undefined: nothing. */
+  readonly position: number | undefined
+  readonly signal: AbortSignal | undefined
+  readonly rest: readonly unknown[]
+}
+
+/** The last position of the log. */
+export const LAST = -1
+
+/** Takes `fresh` and `after` out of the options, which stand at this place of the arguments of a method. */
+export function readOf(method: string, args: readonly unknown[], at: number): Read {
+  const options = args[at]
+  if (typeof options !== 'object' || options === null || !('fresh' in options || 'after' in options))
+    return { position: undefined, signal: undefined, rest: args }
+  const { fresh, after, ...own } = options as ReachOptions & { signal?: AbortSignal }
+  const position = positionOf(method, { fresh, after })
+  return { position, signal: own.signal, rest: [...args.slice(0, at), own] }
+}
+
+/** Returns what is to be reached. */
+export function positionOf(method: string, options: unknown): number | undefined {
+  checkNamed(method, REACH, options)
+  const { fresh, after } = (options ?? {}) as ReachOptions
+  return fresh === true ? LAST : after
+}
+
+/** Checks the options of a call that waits, and returns its signal. */
+export function signalOf(method: string, options: unknown): AbortSignal | undefined {
+  checkNamed(method, { signal }, options)
+  return (options as { signal?: AbortSignal } | undefined)?.signal
+}
+
+/** Iterates once `ready` has resolved, which is called by the first `next`. */
+export function iterateAfter<T>(
+  ready: () => Promise<unknown>,
+  rows: AsyncIterableIterator<T>,
+): AsyncIterableIterator<T> {
+  let reached: Promise<unknown> | undefined
+  return {
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    async next() {
+      reached ??= ready()
+      await reached
+      return await rows.next()
+    },
+    async return(value) {
+      return (await rows.return?.(value)) ?? { done: true, value }
+    },
+  }
+}

@@ -1,0 +1,18 @@
+/** How a node is doing. */
+export interface ClusterStatus {
+  /**
+   * `'writer'`: it appended the newest entry, and the others send it their writes. `'follower'`: it sends its writes there.
+   * `'stopped'`: it applies and writes nothing more, and can be read.
+   */
+  role: 'writer' | 'follower' | 'stopped'
+  /** The position of its database. */
+  applied: number
+  /** The newest position of the log that it knows of. */
+  log: number
+  /** For how many milliseconds it has known of entries that it has not applied; 0 if it has all. */
+  lagMs: number
+  /** The node that appended the newest entry; null if it has seen none. */
+  writer: string | null
+  /** Why it has stopped, if it has: the code that its writes fail with, and the reason for people. */
+  stopped?: { code: string; message: string }
+}

@@ -1,0 +1,115 @@
+/**
+ * What `@resqlite/cluster` needs of this package besides the API: to open a node, and the calls that only nodes have. It may
+ * change with every version, so only packages of the same version use it.
+ */
+
+import type { DatabaseHandle } from './channel/database-handle'
+import type { Pending } from './channel/pending'
+import { throwIfAborted } from './core/abort'
+import { refused } from './core/checks'
+import { type Failure, unwrap } from './core/failure'
+import { type Location, locate } from './core/location'
+import { innermost } from './core/transaction-context'
+import type { OpenOptions } from './core/types'
+import { openHandle, sharedChannel } from './database'
+import { abandonOnAbort } from './requests'
+import { nativeBinding, whyNoCluster } from './wire/native'
+import { Op } from './wire/protocol'
+
+export type { DatabaseHandle } from './channel/database-handle'
+export {
+  type Check,
+  type Checks,
+  checkNamed,
+  integer,
+  milliseconds,
+  OPEN,
+  refused,
+  show,
+  signal,
+} from './core/checks'
+
+/** The logs that the native module of this process knows; none, unless it is that of `@resqlite/cluster`. */
+export function clusterLogs(): readonly string[] {
+  return nativeBinding().clusterLogs()
+}
+
+/** Why the native module of `@resqlite/cluster` is not the one of this process, if that is known. */
+export { whyNoCluster }
+
+/** Breaks a log in memory, for tests. `what`: `cut`, `mend`, `loseAnswers` (of a node), `forget`. */
+export function breakLog(log: string, what: string, node = '', count = 0): void {
+  nativeBinding().breakLog(log, what, node, count)
+}
+
+/** Opens a file as a node. The arguments are checked, except for the path. */
+export async function openNode(
+  where: string | URL,
+  options: OpenOptions,
+  settings: object,
+): Promise<DatabaseHandle> {
+  return await openHandle(sharedChannel(), fileAt(where), options, settings)
+}
+
+/** Makes of the file of a node one that founds a cluster. Returns the position that it had. */
+export async function reseed(where: string | URL): Promise<number> {
+  const request = JSON.stringify({ path: fileAt(where).path, cluster: 'reseed' })
+  const pending = sharedChannel().request(Op.OPEN, 0, 0, (writer) => writer.text(request))
+  return unwrap<number>(await pending.promise)
+}
+
+function fileAt(where: string | URL): Location {
+  const location = locate(where)
+  const { path, bytes, options } = location
+  if (bytes !== undefined || path === ':memory:' || Object.keys(options).length > 0) {
+    throw refused('open: a node of a cluster is a file: a path, or a file: URL without parameters')
+  }
+  return location
+}
+
+/** Whether the caller runs in the body of a transaction on this file. */
+export function isInTransaction(handle: DatabaseHandle): boolean {
+  return innermost(handle.engine) !== undefined
+}
+
+/** Waits until the node has a position, or the last one of the log (-1). Returns the position. */
+export async function reach(
+  handle: DatabaseHandle,
+  position: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  throwIfAborted(signal)
+  const { channel, flags, id } = handle.usable()
+  const pending = channel.request(Op.REACH, flags, id, (writer) => writer.f64(position))
+  return await untilClosed(handle, pending, signal)
+}
+
+/** Puts a snapshot into the store of the log. Returns its position. */
+export async function putSnapshot(handle: DatabaseHandle, signal: AbortSignal | undefined): Promise<number> {
+  throwIfAborted(signal)
+  const { channel, flags, id } = handle.usable()
+  return await untilClosed(handle, channel.request(Op.PUT_SNAPSHOT, flags, id), signal)
+}
+
+/** Closing the node ends the call, which might wait for what never comes. */
+async function untilClosed(
+  handle: DatabaseHandle,
+  pending: Pending,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { channel } = handle
+  const waiting = { interrupt: (failure: Failure) => channel.abandon(pending, failure) }
+  handle.add(waiting)
+  if (signal !== undefined) abandonOnAbort(channel, signal, pending)
+  try {
+    return unwrap<number>(await pending.promise)
+  } finally {
+    handle.remove(waiting)
+  }
+}
+
+/** How the node is doing, as the native side says it. */
+export function clusterStatus(handle: DatabaseHandle): unknown {
+  const { channel, id } = handle.usable()
+  return JSON.parse(channel.clusterStatus(id) ?? 'null')
+}
