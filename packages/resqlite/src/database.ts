@@ -66,22 +66,24 @@ import { INTEGER_FLAGS, Op, RequestFlags } from './wire/protocol'
 let shared: Channel | undefined
 
 /** Returns the channel of this realm. */
-function sharedChannel(): Channel {
+export function sharedChannel(): Channel {
   shared ??= new Channel(nativeBinding())
   return shared
 }
 
-async function openHandle(
+/** `cluster`: the settings of a node, as the native side takes them. */
+export async function openHandle(
   channel: Channel,
   location: Location,
   given: OpenOptions = {},
+  cluster?: object,
 ): Promise<DatabaseHandle> {
   const { path, bytes } = location
   const options = { ...given, ...location.options }
   const uploaded = bytes && (await upload(channel, bytes))
   // JSON leaves out options that are undefined, so they count as not given.
   const key = keyMessage(options.key)
-  const request = JSON.stringify({ path, upload: uploaded, ...options, key, integers: undefined })
+  const request = JSON.stringify({ path, upload: uploaded, ...options, key, cluster, integers: undefined })
   const pending = channel.request(Op.OPEN, 0, 0, (writer) => writer.text(request))
   const { handle, engine } = unwrap<{ handle: number; engine: number }>(await pending.promise)
   const durability = options.durability === 'full' ? RequestFlags.FULL : 0

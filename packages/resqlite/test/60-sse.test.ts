@@ -220,6 +220,19 @@ for (const [which, change] of Object.entries(strangers)) {
   })
 }
 
+test('a client that comes back with an id of another query gets the whole result', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const { response: other } = fakeClient(db)
+  await other.until(1)
+  const { response: stranger } = fakeClient(db, {}, 'SELECT id FROM t WHERE id < 5')
+  const [foreign] = await stranger.until(1)
+  await db.execute('UPDATE t SET v = 1 WHERE id = 7')
+  await other.until(2)
+  const { response } = fakeClient(db, { lastEventId: foreign?.id as string })
+  assert.equal((await response.until(1))[0]?.event, 'full')
+  for (const client of [other, stranger, response]) client.leave()
+})
+
 test('a client that comes back when the patches take more bytes than the whole result gets that', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { response: other } = fakeClient(db)

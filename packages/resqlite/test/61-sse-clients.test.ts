@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import type { Database } from 'resqlite'
 import { sendSSE } from 'resqlite/sse'
 import { CLIENTS_PER_TURN, MAX_REST_MILLISECONDS, REST_PER_ROUND } from '../src/sse/limits'
 import { Rounds } from '../src/sse/rounds'
+import { collectGarbage } from './support/garbage'
+import { type Child, start } from './support/process'
+import type { Tools } from './support/process-tools'
 import { random } from './support/random'
 import { EventReader, FakeResponse, Replica, serve } from './support/sse'
 import { tempDatabase } from './support/temp'
@@ -134,35 +139,94 @@ async function silentAndReader(db: Database) {
 
 test('of 1,000 clients 500 are killed: their parts are freed, and the others go on', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const all = await thousand(t, db)
-  const { killed, left } = all
-  await Promise.all([...killed, ...left].map((client) => client.next()))
-  assert.equal(all.served(), 1000)
-  for (const client of killed) client.leave()
-  while (all.served() > 500) await new Promise(setImmediate)
+  const { origin, served, parts } = await trackedServer(t, db)
+  const [killed, left] = ['/killed', '/left'].map((path) => start(t, manyClients, origin + path)) as [
+    Child,
+    Child,
+  ]
+  for (const child of [killed, left]) assert.equal(await child.line(), '500 clients')
+  assert.equal(served(), 1000)
+  killed.kill()
+  while (served() > 500) await new Promise(setImmediate)
+  const held = () => parts.filter(({ path, ref }) => path === '/killed' && ref.deref() !== undefined).length
+  // A reference that was looked at is held until the next turn.
+  while (held() > 0) {
+    await new Promise(setImmediate)
+    collectGarbage()
+  }
   await db.execute("INSERT INTO t VALUES (1, 1, 'after')")
-  const events = await Promise.all(left.map((client) => client.next()))
-  assert.ok(events.every((event) => event?.data.includes('after')))
+  assert.equal(await left.line(), '500 told')
   assert.equal(await openStreams(db), 1)
-  for (const client of left) client.leave()
+  left.kill()
   while ((await openStreams(db)) > 0) await new Promise(setImmediate)
-  assert.equal(all.served(), 0)
+  assert.equal(served(), 0)
 })
 
-/** 1,000 clients over the network, in two halves. */
-async function thousand(t: TestContext, db: Database) {
+/** A server that keeps weak references to what it and `sendSSE` have for each client. */
+async function trackedServer(t: TestContext, db: Database) {
   let served = 0
-  const { origin } = await serve(t, async (_, response) => {
+  const parts: { path: string; ref: WeakRef<object> }[] = []
+  const { origin } = await serve(t, async (request, response) => {
+    const path = request.url as string
+    // The part of `sendSSE` refers to its own function.
+    const onError = () => assert.fail(path)
+    parts.push({ path, ref: new WeakRef(onError) }, { path, ref: new WeakRef(response) })
     served++
-    await sendSSE(db.stream<{ id: number }>(SQL), response, KEY)
+    await sendSSE(db.stream<{ id: number }>(SQL), response, { ...KEY, onError })
     served--
   })
-  const halves = await Promise.all(
-    Array.from({ length: 2 }, () => Promise.all(Array.from({ length: 500 }, () => EventReader.open(origin)))),
-  )
-  const [killed, left] = halves as [EventReader[], EventReader[]]
-  return { killed, left, served: () => served }
+  return { origin, served: () => served, parts }
 }
+
+/** 500 clients of an address, in another process. Says when all have an event, and when all have the text 'after'. */
+async function manyClients({ say, never }: Tools, url: string) {
+  const bodies = Array.from({ length: 500 }, async () => (await fetch(url)).body?.getReader())
+  const readers = await Promise.all(bodies)
+  const until = async (part: string) =>
+    await Promise.all(
+      readers.map(async (reader) => {
+        for (let text = ''; !text.includes(part); )
+          text += Buffer.from((await reader?.read())?.value ?? []).toString()
+      }),
+    )
+  await until('event: full')
+  say('500 clients')
+  await until('after')
+  say('500 told')
+  await never()
+}
+
+test('a client over the network that reads nothing costs one event, and converges when it reads', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  await db.exec(
+    'WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 200) INSERT INTO t SELECT id, id, 0 FROM n',
+  )
+  const write = (last: string) => db.execute('UPDATE t SET v = hex(randomblob(1000)) || ?', [last])
+  const responses: Record<string, ServerResponse> = {}
+  const { origin } = await serve(t, (request, response) => {
+    responses[request.url as string] = response
+    void sendSSE(db.stream<{ id: number }>(SQL), response, KEY)
+  })
+  const silent = request(`${origin}/silent`).end()
+  const [unread] = (await once(silent, 'response')) as [IncomingMessage]
+  const reader = await EventReader.open(`${origin}/reads`)
+  const largest = { event: 0, queued: 0, sent: 0 }
+  for (let i = 0; i < 40; i++) {
+    await write('.')
+    const size = (await reader.next())?.data.length ?? 0
+    largest.sent += size
+    largest.event = Math.max(largest.event, size)
+    largest.queued = Math.max(largest.queued, responses['/silent']?.writableLength ?? 0)
+  }
+  t.diagnostic(JSON.stringify(largest))
+  assert.ok(largest.queued > 0, 'the buffers of the system were full')
+  assert.ok(largest.queued < 1.2 * largest.event)
+  assert.ok(largest.event < largest.sent / 20)
+  await write('the end')
+  for (let text = ''; !text.includes('the end'); ) text = text.slice(-10) + (await once(unread, 'data'))[0]
+  silent.destroy()
+  reader.leave()
+})
 
 test('a round serves a few clients per turn of the event loop, also those that come, but none that left', async () => {
   const members = new Set(Array.from({ length: 300 }, (_, i) => i))

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Database } from 'resqlite'
@@ -7,25 +7,13 @@ import { type RemoteQuery, remoteQuery } from 'resqlite/client'
 import { type Port, portFetch, servePort } from 'resqlite/message-port'
 import { sseResponse } from 'resqlite/sse'
 import { gate } from './support/errors.js'
+import { collectGarbage } from './support/garbage.js'
 import { EventReader } from './support/sse.js'
-import { tempDatabase } from './support/temp.js'
-
-interface Task {
-  id: number
-  title: string
-}
-
-const SCHEMA = `
-  CREATE TABLE tasks(id INTEGER PRIMARY KEY, list INTEGER, title TEXT);
-  INSERT INTO tasks VALUES (1, 7, 'Rake'), (2, 7, 'Mow'), (3, 8, 'Paint')
-`
-const SQL = 'SELECT id, title FROM tasks WHERE list = ? ORDER BY id'
-
-const turn = () => new Promise(setImmediate)
+import { noStreams, type Task, taskDatabase, tasksOf, turn } from './support/tasks.mjs'
 
 /** A database whose lists are served at one end of a channel, and a `fetch` at the other end. */
 async function fixture(t: TestContext) {
-  const db = await tempDatabase(t, SCHEMA)
+  const db = await taskDatabase(t)
   const { port1, port2 } = new MessageChannel()
   t.after(() => port1.close())
   servePort(port1, answer(db))
@@ -35,7 +23,7 @@ async function fixture(t: TestContext) {
 const answer = (db: Database) => (request: Request) => {
   const list = /^\/lists\/(\d+)$/.exec(new URL(request.url).pathname)?.[1]
   if (list === undefined) return new Response('no such list', { status: 404 })
-  return sseResponse(db.stream<Task>(SQL, [Number(list)]), request, { key: 'id' })
+  return sseResponse(tasksOf(db, Number(list)), request, { key: 'id' })
 }
 
 /** Subscribes until the test ends, and waits for titles. */
@@ -46,10 +34,6 @@ function watch(t: TestContext, remote: RemoteQuery<Task>) {
     while (remote.current?.map(({ title }) => title).join() !== titles) await turn()
   }
   return { stop, until }
-}
-
-const noStreams = async (db: Database) => {
-  while ((await db.diagnostics()).streams.open > 0) await turn()
 }
 
 test('a remote query has the result through a message port, and then each new one', async (t) => {
@@ -77,9 +61,27 @@ test('many remote queries share a port, and each frees its live query when it le
   await noStreams(db)
 })
 
+test('a remote query that leaves after a garbage collection frees its live query', async (t) => {
+  const db = await taskDatabase(t)
+  const { port1, port2 } = new MessageChannel()
+  t.after(() => port1.close())
+  const signals = new Promise<AbortSignal>((resolve) => {
+    servePort(port1, (request) => {
+      resolve(request.signal)
+      return answer(db)(request)
+    })
+  })
+  const { stop, until } = watch(t, remoteQuery<Task>('/lists/7', { fetch: portFetch(port2) }))
+  await until('Rake,Mow')
+  collectGarbage()
+  const left = once(await signals, 'abort')
+  stop()
+  await Promise.all([left, noStreams(db)])
+})
+
 test('a remote query that connects anew goes on from the last event', async (t) => {
-  const db = await tempDatabase(t, SCHEMA)
-  const keep = new EventReader(sseResponse(db.stream(SQL, [7]), new Request('http://a'), { key: 'id' }))
+  const db = await taskDatabase(t)
+  const keep = new EventReader(sseResponse(tasksOf(db, 7), new Request('http://a'), { key: 'id' }))
   await keep.next()
   const ids: (string | null)[] = []
   const { port1: near, port2: far } = new MessageChannel()
@@ -191,7 +193,7 @@ const resolved = (program: string) =>
   program.replaceAll(/'(resqlite\/[\w-]+)'/g, (_, name) => `'${import.meta.resolve(name)}'`)
 
 test('a port of Electron, which emits events instead of messages, is served as well', async (t) => {
-  const db = await tempDatabase(t, SCHEMA)
+  const db = await taskDatabase(t)
   const { port1, port2 } = new MessageChannel()
   t.after(() => port1.close())
   servePort(new MainPort(port1), answer(db))

@@ -19,7 +19,6 @@ import {
 } from 'react'
 import { hydrateRoot } from 'react-dom/client'
 import { renderToPipeableStream, renderToString } from 'react-dom/server'
-import type { Database } from 'resqlite'
 import { type RemoteEvent, remoteQuery } from 'resqlite/client'
 import { type LiveSource, useLiveQuery, useLiveQuerySuspense } from 'resqlite/react'
 import { sendSSE, sseEvents } from 'resqlite/sse'
@@ -27,32 +26,14 @@ import { pageElement } from './support/page-element.mjs'
 import { random } from './support/random.js'
 import { ScriptedSource } from './support/scripted-source.mjs'
 import { serve } from './support/sse.js'
-import { tempDatabase } from './support/temp.js'
-
-interface Task {
-  id: number
-  list: number
-  title: string
-}
-
-const SCHEMA = `
-  CREATE TABLE tasks(id INTEGER PRIMARY KEY, list INTEGER, title TEXT);
-  INSERT INTO tasks VALUES (1, 7, 'Rake'), (2, 7, 'Mow'), (3, 8, 'Paint')
-`
-const SQL = 'SELECT id, list, title FROM tasks WHERE list = ? ORDER BY id'
+import { noStreams, servedTasks, type Task, taskDatabase, tasksOf, turn } from './support/tasks.mjs'
 
 configure({ asyncUtilTimeout: 30_000 })
 
 async function fixture(t: TestContext) {
   t.after(cleanup) // before the database is closed
-  const db = await tempDatabase(t, SCHEMA)
-  return { db, tasks: (list: number) => db.stream<Task>(SQL, [list]) }
-}
-
-const turn = () => new Promise(setImmediate)
-
-const noStreams = async (db: Database) => {
-  while ((await db.diagnostics()).streams.open > 0) await turn()
+  const db = await taskDatabase(t)
+  return { db, tasks: (list: number) => tasksOf(db, list) }
 }
 
 /** Shows the titles, or else the state or the error. */
@@ -74,8 +55,8 @@ class Boundary extends Component<{ children: ReactNode }, { error?: Error }> {
   }
 }
 
-const rake = { id: 1, list: 7, title: 'Rake' }
-const mow = { id: 2, list: 7, title: 'Mow' }
+const rake = { id: 1, title: 'Rake' }
+const mow = { id: 2, title: 'Mow' }
 
 test('a component shows the result, and each new one', async (t) => {
   const { db, tasks } = await fixture(t)
@@ -87,9 +68,8 @@ test('a component shows the result, and each new one', async (t) => {
 })
 
 test('the same component shows a remote query', async (t) => {
-  const { db, tasks } = await fixture(t)
-  const { origin } = await serve(t, (_, response) => void sendSSE(tasks(7), response, { key: 'id' }))
-  render(h(Titles, { source: remoteQuery<Task>(origin) }))
+  const { db } = await fixture(t)
+  render(h(Titles, { source: remoteQuery<Task>(await servedTasks(t, db)) }))
   await screen.findByText('Rake,Mow')
   await db.execute("UPDATE tasks SET title = 'Plough' WHERE id = 2")
   await screen.findByText('Rake,Plough')
@@ -99,7 +79,7 @@ test('the query may be written where it is used: components share what is equal'
   const { db } = await fixture(t)
   const seen: (readonly Task[] | undefined)[][] = [[], []]
   function Inline({ index }: { index: number }) {
-    seen[index]?.push(useLiveQuery(db.stream<Task>(SQL, [7])).data)
+    seen[index]?.push(useLiveQuery(tasksOf(db, 7)).data)
     return null
   }
   render(h(StrictMode, null, h(Inline, { index: 0 }), h(Inline, { index: 1 })))
@@ -134,7 +114,7 @@ test('other parameters are another query', async (t) => {
   const { db } = await fixture(t)
   const shown: string[] = []
   function Titles({ list }: { list: number }) {
-    const { data, state } = useLiveQuery(db.stream<Task>(SQL, [list]))
+    const { data, state } = useLiveQuery(tasksOf(db, list))
     const text = data?.map(({ title }) => title).join() ?? state
     shown.push(`${list}: ${text}`)
     return h('p', null, text)
@@ -220,7 +200,7 @@ test('whatever is written, components that are drawn together show the same valu
 
 test('with Suspense, a component waits for the first value, in StrictMode, too', async (t) => {
   const { db } = await fixture(t)
-  const Inline = () => h(WaitingTitles, { source: db.stream<Task>(SQL, [7]) })
+  const Inline = () => h(WaitingTitles, { source: tasksOf(db, 7) })
   const page = h(Suspense, { fallback: 'waiting' }, h(Inline), h(Inline))
   await act(async () => void render(h(StrictMode, null, page)))
   await waitFor(() => assert.equal(screen.getAllByText('Rake,Mow').length, 2))
@@ -237,7 +217,7 @@ test('with Suspense, a transition to other parameters keeps what is shown until 
   function Page() {
     const [list, set] = useState(7)
     show = (list) => startTransition(() => set(list))
-    const { data } = useLiveQuerySuspense(db.stream<Task>(SQL, [list]))
+    const { data } = useLiveQuerySuspense(tasksOf(db, list))
     const text = data.map(({ title }) => title).join()
     useLayoutEffect(() => void shown.push(text), [text])
     return h('p', null, text)

@@ -1,20 +1,12 @@
 import './support/dom.mjs'
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import type { LiveQuery } from 'resqlite'
 import { remoteQuery } from 'resqlite/client'
 import type { LiveSource } from 'resqlite/solid'
-import { sendSSE } from 'resqlite/sse'
 import { importForBrowser } from './support/browser-bundle.mjs'
 import { type PageElement, pageElement } from './support/page-element.mjs'
 import { ScriptedSource } from './support/scripted-source.mjs'
-import { serve } from './support/sse.js'
-import { tempDatabase } from './support/temp.js'
-
-interface Task {
-  id: number
-  title: string
-}
+import { noStreams, servedTasks, type Task, taskDatabase, tasksOf, turn } from './support/tasks.mjs'
 
 type Page = typeof import('resqlite/solid') &
   Pick<typeof import('solid-js'), 'createComponent' | 'createSignal' | 'For'> &
@@ -29,14 +21,6 @@ before(async () => {
     export { render, cleanup } from '@solidjs/testing-library'
   `)
 })
-
-const SCHEMA = `
-  CREATE TABLE tasks(id INTEGER PRIMARY KEY, list INTEGER, title TEXT);
-  INSERT INTO tasks VALUES (1, 7, 'Rake'), (2, 7, 'Mow'), (3, 8, 'Paint')
-`
-const SQL = 'SELECT id, title FROM tasks WHERE list = ? ORDER BY id'
-
-const turn = () => new Promise(setImmediate)
 
 /** Draws an element for each row, or else the state or the error. */
 function show(source: () => LiveSource<readonly Task[]>) {
@@ -69,10 +53,9 @@ function show(source: () => LiveSource<readonly Task[]>) {
 }
 
 test('a component shows the result, each new one, and that of other parameters', async (t) => {
-  const db = await tempDatabase(t, SCHEMA)
-  const tasks = (list: number): LiveQuery<Task[]> => db.stream<Task>(SQL, [list])
+  const db = await taskDatabase(t)
   const [list, setList] = page.createSignal(7)
-  const { container, until, unmount } = show(() => tasks(list()))
+  const { container, until, unmount } = show(() => tasksOf(db, list()))
   assert.equal(container.textContent, 'connecting')
   await until('RakeMow')
   await db.execute("INSERT INTO tasks VALUES (4, 7, 'Dig')")
@@ -81,16 +64,12 @@ test('a component shows the result, each new one, and that of other parameters',
   await until('Paint')
   assert.equal((await db.diagnostics()).streams.open, 1)
   unmount()
-  while ((await db.diagnostics()).streams.open > 0) await turn()
+  await noStreams(db)
 })
 
 test('a remote query is shown by the same component, and elements of rows that did not change are kept', async (t) => {
-  const db = await tempDatabase(t, SCHEMA)
-  const answer = { key: 'id' } as const
-  const { origin } = await serve(
-    t,
-    (_, response) => void sendSSE(db.stream<Task>(SQL, [7]), response, answer),
-  )
+  const db = await taskDatabase(t)
+  const origin = await servedTasks(t, db)
   const { elements, until, unmount } = show(() => remoteQuery<Task>(origin))
   t.after(unmount)
   await until('RakeMow')

@@ -3,21 +3,13 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { before, test } from 'node:test'
 import type { Plugin } from 'esbuild'
-import type { LiveQuery } from 'resqlite'
 import { remoteQuery } from 'resqlite/client'
-import { sendSSE } from 'resqlite/sse'
 import type { LiveSource } from 'resqlite/svelte'
 import { compile, compileModule } from 'svelte/compiler'
 import { importForBrowser } from './support/browser-bundle.mjs'
 import type { PageElement } from './support/page-element.mjs'
 import { ScriptedSource } from './support/scripted-source.mjs'
-import { serve } from './support/sse.js'
-import { tempDatabase } from './support/temp.js'
-
-interface Task {
-  id: number
-  title: string
-}
+import { noStreams, servedTasks, type Task, taskDatabase, tasksOf, turn } from './support/tasks.mjs'
 
 const components: Record<string, string> = {
   'Runes.svelte': `
@@ -85,14 +77,6 @@ before(async () => {
   page = await importForBrowser<Page>(text, [svelte])
 })
 
-const SCHEMA = `
-  CREATE TABLE tasks(id INTEGER PRIMARY KEY, list INTEGER, title TEXT);
-  INSERT INTO tasks VALUES (1, 7, 'Rake'), (2, 7, 'Mow'), (3, 8, 'Paint')
-`
-const SQL = 'SELECT id, title FROM tasks WHERE list = ? ORDER BY id'
-
-const turn = () => new Promise(setImmediate)
-
 function show(
   component: 'Runes' | 'Stores',
   props: { sourceOf: (list: number) => LiveSource<readonly Task[]> },
@@ -106,8 +90,8 @@ function show(
 
 for (const component of ['Runes', 'Stores'] as const) {
   test(`${component}: a component shows the result, each new one, and that of other parameters`, async (t) => {
-    const db = await tempDatabase(t, SCHEMA)
-    const sourceOf = (list: number): LiveQuery<Task[]> => db.stream<Task>(SQL, [list])
+    const db = await taskDatabase(t)
+    const sourceOf = (list: number) => tasksOf(db, list)
     const { until, rerender, unmount } = show(component, { sourceOf })
     await until('RakeMow')
     await db.execute("INSERT INTO tasks VALUES (4, 7, 'Dig')")
@@ -116,16 +100,12 @@ for (const component of ['Runes', 'Stores'] as const) {
     await until('Paint')
     assert.equal((await db.diagnostics()).streams.open, 1)
     unmount()
-    while ((await db.diagnostics()).streams.open > 0) await turn()
+    await noStreams(db)
   })
 
   test(`${component}: the same component shows a remote query`, async (t) => {
-    const db = await tempDatabase(t, SCHEMA)
-    const answer = { key: 'id' } as const
-    const { origin } = await serve(
-      t,
-      (_, response) => void sendSSE(db.stream<Task>(SQL, [7]), response, answer),
-    )
+    const db = await taskDatabase(t)
+    const origin = await servedTasks(t, db)
     const { until, unmount } = show(component, { sourceOf: () => remoteQuery<Task>(origin) })
     t.after(unmount)
     await until('RakeMow')

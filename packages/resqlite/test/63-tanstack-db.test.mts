@@ -2,25 +2,11 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createCollection, createTransaction } from '@tanstack/db'
 import { remoteQuery } from 'resqlite/client'
-import { sendSSE } from 'resqlite/sse'
 import { type LiveCollectionConfig, liveCollectionOptions } from 'resqlite/tanstack-db'
 import { random } from './support/random.js'
 import { ScriptedServer } from './support/scripted-server.mjs'
-import { serve } from './support/sse.js'
+import { noStreams, servedTasks, TASKS, type Task, taskDatabase, tasksOf, turn } from './support/tasks.mjs'
 import { tempDatabase } from './support/temp.js'
-
-interface Task {
-  id: number
-  title: string
-}
-
-const SCHEMA = `
-  CREATE TABLE tasks(id INTEGER PRIMARY KEY, list INTEGER NOT NULL DEFAULT 7, title TEXT);
-  INSERT INTO tasks VALUES (1, 7, 'Rake'), (2, 7, 'Mow'), (3, 8, 'Paint')
-`
-const SQL = 'SELECT id, title FROM tasks WHERE list = 7 ORDER BY id'
-
-const turn = () => new Promise(setImmediate)
 
 /** A collection that is in use until the test ends, with all changes that it told. */
 function collectionOf(t: TestContext, config: LiveCollectionConfig<Task>) {
@@ -46,10 +32,8 @@ async function fixture(
   kind: 'live' | 'remote',
   config: Partial<LiveCollectionConfig<Task>> = {},
 ) {
-  const db = await tempDatabase(t, SCHEMA)
-  const live = db.stream<Task>(SQL)
-  const { origin } = await serve(t, (_, response) => void sendSSE(live, response, { key: 'id' }))
-  const source = kind === 'live' ? live : remoteQuery<Task>(origin)
+  const db = await taskDatabase(t)
+  const source = kind === 'live' ? tasksOf(db, 7) : remoteQuery<Task>(await servedTasks(t, db))
   return { db, ...collectionOf(t, { source, key: 'id', ...config }) }
 }
 
@@ -116,7 +100,7 @@ for (const kind of KINDS) {
     ]
     await collection.preload()
     for (let i = 0; i < 200; i++) await pick(write)()
-    const expected = JSON.stringify(await db.select(SQL))
+    const expected = JSON.stringify(await db.select('SELECT id, title FROM tasks WHERE list = 7 ORDER BY id'))
     const rows = () => [...collection.values()].map(({ id, title }) => ({ id, title }))
     const sorted = () => JSON.stringify(rows().sort((a, b) => a.id - b.id))
     while (sorted() !== expected) await turn()
@@ -184,10 +168,10 @@ test('a server that starts anew ends the waiting for commits of the old one', as
 
 test('an error before the first rows is that of the collection, until the query works', async (t) => {
   const db = await tempDatabase(t)
-  const { collection, until } = collectionOf(t, { source: db.stream<Task>(SQL), key: 'id' })
+  const { collection, until } = collectionOf(t, { source: tasksOf(db, 7), key: 'id' })
   await assert.rejects(collection.preload(), /no such table/)
   assert.equal(collection.status, 'error')
-  await db.exec(SCHEMA)
+  await db.exec(TASKS)
   await until('Mow', 'Rake')
   assert.equal(collection.status, 'ready')
 })
@@ -196,15 +180,15 @@ test('a later error leaves the rows, and the collection follows again when the q
   const { db, collection, until } = await fixture(t, 'live')
   await collection.preload()
   await db.exec('ALTER TABLE tasks RENAME TO hidden')
-  await assert.rejects(db.select(SQL))
+  await assert.rejects(db.select('SELECT * FROM tasks'))
   assert.deepEqual([collection.status, collection.size], ['ready', 2])
   await db.exec("ALTER TABLE hidden RENAME TO tasks; UPDATE tasks SET title = 'Sow' WHERE id = 2")
   await until('Rake', 'Sow')
 })
 
 test('a key may be several columns', async (t) => {
-  const db = await tempDatabase(t, SCHEMA)
-  const { collection, until } = collectionOf(t, { source: db.stream<Task>(SQL), key: ['id', 'title'] })
+  const db = await taskDatabase(t)
+  const { collection, until } = collectionOf(t, { source: tasksOf(db, 7), key: ['id', 'title'] })
   await until('Mow', 'Rake')
   assert.equal(collection.get('[1,"Rake"]')?.id, 1)
 })
@@ -213,5 +197,5 @@ test('a collection that is cleaned up frees the live query', async (t) => {
   const { db, collection } = await fixture(t, 'live')
   await collection.preload()
   await collection.cleanup()
-  while ((await db.diagnostics()).streams.open > 0) await turn()
+  await noStreams(db)
 })

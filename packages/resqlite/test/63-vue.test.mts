@@ -2,29 +2,12 @@ import './support/dom.mjs'
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { mount } from '@vue/test-utils'
-import type { LiveQuery } from 'resqlite'
 import { remoteQuery } from 'resqlite/client'
-import { sendSSE } from 'resqlite/sse'
 import { type LiveSource, useLiveQuery } from 'resqlite/vue'
 import { defineComponent, h, isReactive, type PropType } from 'vue'
 import { renderToString } from 'vue/server-renderer'
 import { ScriptedSource } from './support/scripted-source.mjs'
-import { serve } from './support/sse.js'
-import { tempDatabase } from './support/temp.js'
-
-interface Task {
-  id: number
-  list: number
-  title: string
-}
-
-const SCHEMA = `
-  CREATE TABLE tasks(id INTEGER PRIMARY KEY, list INTEGER, title TEXT);
-  INSERT INTO tasks VALUES (1, 7, 'Rake'), (2, 7, 'Mow'), (3, 8, 'Paint')
-`
-const SQL = 'SELECT id, list, title FROM tasks WHERE list = ? ORDER BY id'
-
-const turn = () => new Promise(setImmediate)
+import { noStreams, servedTasks, type Task, taskDatabase, tasksOf, turn } from './support/tasks.mjs'
 
 const Titles = defineComponent({
   props: {
@@ -53,9 +36,8 @@ function show(t: TestContext, props: InstanceType<typeof Titles>['$props']) {
 }
 
 test('a component shows the result, each new one, and that of other parameters', async (t) => {
-  const tasks = (list: number): LiveQuery<Task[]> => db.stream<Task>(SQL, [list])
-  const db = await tempDatabase(t, SCHEMA)
-  const { wrapper, until } = show(t, { sourceOf: tasks })
+  const db = await taskDatabase(t)
+  const { wrapper, until } = show(t, { sourceOf: (list) => tasksOf(db, list) })
   assert.equal(wrapper.text(), 'connecting')
   await until('Rake,Mow')
   await db.execute("INSERT INTO tasks VALUES (4, 7, 'Dig')")
@@ -64,16 +46,12 @@ test('a component shows the result, each new one, and that of other parameters',
   await until('Paint')
   assert.equal((await db.diagnostics()).streams.open, 1)
   wrapper.unmount()
-  while ((await db.diagnostics()).streams.open > 0) await turn()
+  await noStreams(db)
 })
 
 test('the same component shows a remote query', async (t) => {
-  const db = await tempDatabase(t, SCHEMA)
-  const answer = { key: 'id' } as const
-  const { origin } = await serve(
-    t,
-    (_, response) => void sendSSE(db.stream<Task>(SQL, [7]), response, answer),
-  )
+  const db = await taskDatabase(t)
+  const origin = await servedTasks(t, db)
   const { until } = show(t, { sourceOf: () => remoteQuery<Task>(origin) })
   await until('Rake,Mow')
   await db.execute('DELETE FROM tasks WHERE id = 1')
@@ -81,10 +59,10 @@ test('the same component shows a remote query', async (t) => {
 })
 
 test('rows that did not change are the same objects, and not reactive', async (t) => {
-  const db = await tempDatabase(t, SCHEMA)
+  const db = await taskDatabase(t)
   const values: (readonly Task[])[] = []
   const { until } = show(t, {
-    sourceOf: () => db.stream<Task>(SQL, [7]),
+    sourceOf: () => tasksOf(db, 7),
     seen: (rows: readonly Task[]) => values.push(rows),
   })
   await until('Rake,Mow')
@@ -105,7 +83,7 @@ test('an error is shown', async (t) => {
 })
 
 test('a server draws what there is, and subscribes to nothing', async () => {
-  const source = new ScriptedSource<Task[]>([{ id: 1, list: 7, title: 'Rake' }])
+  const source = new ScriptedSource<Task[]>([{ id: 1, title: 'Rake' }])
   assert.equal(await renderToString(h(Titles, { sourceOf: () => source })), '<p>Rake</p>')
   await turn()
   assert.equal(source.subscribed, 0)

@@ -2,15 +2,17 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { after, before, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { type Browser, chromium } from 'playwright-core'
-import { createElement as h } from 'react'
-import { renderToString } from 'react-dom/server'
+import { createElement as h, Suspense } from 'react'
+import { renderToPipeableStream, renderToString } from 'react-dom/server'
 import { Database, type LiveQuery } from 'resqlite'
 import { type RemoteEvent, remoteQuery } from 'resqlite/client'
-import { useLiveQuery } from 'resqlite/react'
+import { useLiveQuery, useLiveQuerySuspense } from 'resqlite/react'
 import { sendSSE, sseEvents } from 'resqlite/sse'
 import { tempFile } from './support/temp.js'
 
@@ -24,20 +26,19 @@ const options = { skip: existsSync(executablePath) ? false : 'Chromium is not in
 
 /** What the page runs. The server draws the same component. */
 const PROGRAM = `
-  import { StrictMode } from 'react'
+  import { StrictMode, Suspense } from 'react'
   import { createRoot, hydrateRoot } from 'react-dom/client'
   import { remoteQuery } from 'resqlite/client'
-  import { useLiveQuery } from 'resqlite/react'
+  import { useLiveQuery, useLiveQuerySuspense } from 'resqlite/react'
 
   const written = document.getElementById('written')
   const root = document.getElementById('root')
   const initial = written ? JSON.parse(written.textContent) : undefined
   const tasks = remoteQuery('/tasks', { initial, minDelay: 20, maxDelay: 100 })
 
-  function Tasks() {
-    const { data } = useLiveQuery(tasks)
-    return <ul>{data?.map(({ id, title }) => <li key={id}>{title}</li>)}</ul>
-  }
+  const list = (data) => <ul>{data?.map(({ id, title }) => <li key={id}>{title}</li>)}</ul>
+  const Tasks = () => list(useLiveQuery(tasks).data)
+  const Waiting = () => list(useLiveQuerySuspense(tasks).data)
 
   function State() {
     const { state } = useLiveQuery(tasks)
@@ -45,19 +46,23 @@ const PROGRAM = `
   }
 
   const onRecoverableError = (error) => console.error(error)
-  if (initial) hydrateRoot(root, <StrictMode><Tasks /></StrictMode>, { onRecoverableError })
+  if (root.dataset.streamed) {
+    const page = <StrictMode><Suspense fallback="waiting"><Waiting /></Suspense></StrictMode>
+    hydrateRoot(root, page, { onRecoverableError })
+  } else if (initial) hydrateRoot(root, <StrictMode><Tasks /></StrictMode>, { onRecoverableError })
   else createRoot(root).render(<StrictMode><Tasks /><State /></StrictMode>)
 `
 
 /** The same, on the server. */
-function Tasks({ initial }: { initial: RemoteEvent }) {
-  const { data } = useLiveQuery(remoteQuery<Task>('/tasks', { initial }))
-  return h(
+const list = (data: readonly Task[] | undefined) =>
+  h(
     'ul',
     null,
     data?.map(({ id, title }) => h('li', { key: id }, title)),
   )
-}
+const Tasks = ({ initial }: { initial: RemoteEvent }) =>
+  list(useLiveQuery(remoteQuery<Task>('/tasks', { initial })).data)
+const Waiting = ({ live }: { live: LiveQuery<Task[]> }) => list(useLiveQuerySuspense(live).data)
 
 const SQL = 'SELECT id, title FROM tasks ORDER BY id'
 
@@ -91,6 +96,12 @@ async function start(t: TestContext, file: string, port = 0) {
       const json = JSON.stringify(initial).replaceAll('<', '\\u003c')
       const data = `<script id="written" type="application/json">${json}</script>`
       response.end(pageWith(renderToString(h(Tasks, { initial })), data))
+    },
+    '/streamed': async (_, response) => {
+      const body = new PassThrough()
+      const page = h(Suspense, { fallback: 'waiting' }, h(Waiting, { live: db.stream<Task>(SQL) }))
+      const { pipe } = renderToPipeableStream(page, { onAllReady: () => pipe(body) })
+      response.end(pageWith(await text(body), '').replace('id="root"', 'id="root" data-streamed="yes"'))
     },
   }
   const server = createServer((request, response) => answers[request.url ?? '']?.(request, response))
@@ -164,4 +175,35 @@ test('a React page goes on from what the server has drawn, without a complaint',
   await db.execute("INSERT INTO tasks VALUES (2, 'Mow')")
   await shows('ul', `${title}Mow`)
   assert.deepEqual(complaints, [])
+})
+
+test(
+  'a React page that was streamed with Suspense goes on in StrictMode, without a complaint',
+  options,
+  async (t) => {
+    const { db, port } = await start(t, tempFile(t))
+    await db.exec("CREATE TABLE tasks(id INTEGER PRIMARY KEY, title); INSERT INTO tasks VALUES (1, 'Rake')")
+    const html = await (await fetch(`http://127.0.0.1:${port}/streamed`)).text()
+    assert.match(html, /<ul><li>Rake<\/li><\/ul>/)
+    const { complaints, shows } = await open(t, `http://127.0.0.1:${port}/streamed`)
+    await db.execute("INSERT INTO tasks VALUES (2, 'Mow')")
+    await shows('ul', 'RakeMow')
+    assert.deepEqual(complaints, [])
+  },
+)
+
+test('a React page shows what a server has that starts again with another database', options, async (t) => {
+  const first = await start(t, tempFile(t))
+  await first.db.exec(
+    "CREATE TABLE tasks(id INTEGER PRIMARY KEY, title); INSERT INTO tasks VALUES (1, 'Rake')",
+  )
+  const { shows } = await open(t, `http://127.0.0.1:${first.port}/`)
+  await shows('ul', 'Rake')
+  await first.kill()
+  await shows('output', 'stale')
+  const second = await start(t, tempFile(t), first.port)
+  await second.db.exec(
+    "CREATE TABLE tasks(id INTEGER PRIMARY KEY, title); INSERT INTO tasks VALUES (1, 'Paint')",
+  )
+  await shows('ul', 'Paint')
 })

@@ -187,6 +187,11 @@ export class Channel {
     await Promise.all(this.#pendingOf(handle).map(({ promise }) => promise))
   }
 
+  /** How a node of a cluster is doing, as JSON. */
+  clusterStatus(handle: number): string | null {
+    return this.#port.clusterStatus(handle)
+  }
+
   /** Interrupts what runs for a database handle, and drops what waits. These requests fail with `failure`. */
   interrupt(handle: number, failure: Failure): void {
     for (const pending of this.#pendingOf(handle)) pending.cancelled ??= failure

@@ -88,7 +88,8 @@ export function checkKey(value: unknown): string | undefined {
   return isRaw ? undefined : 'a passphrase or a Uint8Array of 32 bytes'
 }
 
-const OPEN: Checks = {
+/** The options of `open`. */
+export const OPEN: Checks = {
   key: checkKey,
   readOnly: boolean,
   readers: integer(1, 64),

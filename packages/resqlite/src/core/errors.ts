@@ -38,6 +38,8 @@ export class ResqliteError extends Error {
    * contain it.
    */
   declare readonly index?: number
+  /** The commit of a write that happened although the call failed: with the code `RESQLITE_ANSWER_LOST`, in a cluster. */
+  declare readonly commit?: number
 
   constructor(message: string, code: string, options?: { cause?: unknown }) {
     super(message, options)

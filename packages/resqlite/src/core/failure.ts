@@ -23,6 +23,8 @@ export interface FailureReport {
   behind?: string
   /** Of several statements or parameter sets: which one it is about, counted from 0. */
   index?: number
+  /** Of a write that happened although it failed: its commit. */
+  commit?: number
 }
 
 /**
@@ -102,8 +104,13 @@ function fromReport(report: FailureReport, sql: string | undefined): Error {
     case 'parameter':
       return rangeError(message, code)
     default:
-      return code === 'RESQLITE_ABORTED' ? new AbortError(undefined) : new ResqliteError(message, code)
+      if (code === 'RESQLITE_ABORTED') return new AbortError(undefined)
+      return withCommit(new ResqliteError(message, code), report.commit)
   }
+}
+
+function withCommit(error: ResqliteError, commit: number | undefined): ResqliteError {
+  return commit === undefined ? error : Object.assign(error, { commit })
 }
 
 /** Converts a byte offset in the UTF-8 form of a text to a string index. */

@@ -7,10 +7,10 @@ import type {
   SyncConfig,
   UpdateMutationFnParams,
 } from '@tanstack/db'
-import { type CollectionSource, type FeedPatch, feed } from './collection-feed.mjs'
+import { type CollectionSource, type FollowedPatch, followRows } from './follow-rows.mjs'
 import { SeenCommits } from './seen-commits.mjs'
 
-export type { CollectionSource } from './collection-feed.mjs'
+export type { CollectionSource } from './follow-rows.mjs'
 
 /** The key of a row in a collection. Of several columns, their values as JSON. */
 export type LiveKey = string | number
@@ -110,7 +110,7 @@ function follow<T extends object>(
   { begin, write, commit, truncate, markReady, markError }: SyncParams<T>,
 ): () => void {
   let isReady = false
-  return feed(source, columns, {
+  return followRows(source, columns, {
     whole(rows, number) {
       begin()
       if (isReady) truncate()
@@ -134,7 +134,7 @@ function follow<T extends object>(
     },
   })
 
-  function writePatch({ removed, updated, added }: FeedPatch<T>): void {
+  function writePatch({ removed, updated, added }: FollowedPatch<T>): void {
     for (const { row } of removed) write({ type: 'delete', key: keyOf(row, columns) })
     for (const { row } of updated) write({ type: 'update', value: row })
     for (const { row } of added) write({ type: 'insert', value: row })

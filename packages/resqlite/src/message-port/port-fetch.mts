@@ -21,7 +21,8 @@ export function portFetch(port: Port): typeof fetch {
   return async (input, init) => {
     if (isClosed) throw closedError()
     const asked = input instanceof Request ? input : new URL(input, ORIGIN)
-    const { url, headers, method, signal } = new Request(asked, init)
+    const request = new Request(asked, init)
+    const { url, headers, method, signal } = request
     if (method !== 'GET')
       throw new TypeError(`a message port takes requests with the method GET, not ${method}`)
     signal.throwIfAborted()
@@ -31,7 +32,7 @@ export function portFetch(port: Port): typeof fetch {
         port.postMessage({ id, ask: question } satisfies Question)
         if (question === 'end') calls.delete(id)
       }
-      const call = new Call(ask, resolve, reject)
+      const call = new Call(request, ask, resolve, reject)
       calls.set(id, call)
       signal.addEventListener('abort', () => call.fail(signal.reason))
       port.postMessage({ id, ask: 'open', url, headers: [...headers] } satisfies Question)
@@ -48,6 +49,8 @@ const ORIGIN = 'http://port'
 const WITHOUT_BODY = [204, 205, 304]
 
 class Call {
+  /** Held: the signal of a request that was collected never fires. */
+  readonly request: Request
   readonly #ask: (question: 'more' | 'end') => void
   readonly #resolve: (response: Response) => void
   readonly #reject: (error: unknown) => void
@@ -55,10 +58,12 @@ class Call {
   #isOver = false
 
   constructor(
+    request: Request,
     ask: (question: 'more' | 'end') => void,
     resolve: (response: Response) => void,
     reject: (error: unknown) => void,
   ) {
+    this.request = request
     this.#ask = ask
     this.#resolve = resolve
     this.#reject = reject

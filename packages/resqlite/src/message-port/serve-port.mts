@@ -16,9 +16,9 @@ export function servePort(port: Port, answer: (request: Request) => Response | P
     const { id, ask } = question
     if (ask === 'open') {
       const { url, headers } = question
-      const served = new Served((part) => port.postMessage({ ...part, id }))
+      const served = new Served(url, headers, (part) => port.postMessage({ ...part, id }))
       requests.set(id, served)
-      void served.open(new Request(url, { headers, signal: served.signal }), answer)
+      void served.open(answer)
     } else if (ask === 'more') void requests.get(id)?.more()
     else {
       requests.get(id)?.end()
@@ -35,29 +35,28 @@ type Part<A = Answer> = A extends Answer ? Omit<A, 'id'> : never
 
 /** A request that is answered part by part. */
 class Served {
+  /** Held: the signal of a request that was collected never fires. */
+  readonly #request: Request
   readonly #post: (part: Part) => void
+  /** Fires when the other end has left. */
   readonly #left = new AbortController()
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined
 
-  constructor(post: (part: Part) => void) {
+  constructor(url: string, headers: [string, string][], post: (part: Part) => void) {
+    this.#request = new Request(url, { headers, signal: this.#left.signal })
     this.#post = post
   }
 
-  /** Fires when the other end has left. */
-  get signal(): AbortSignal {
-    return this.#left.signal
-  }
-
-  async open(request: Request, answer: (request: Request) => Response | Promise<Response>): Promise<void> {
-    const response = await (async () => answer(request))().catch(failed)
-    if (this.signal.aborted) return void response.body?.cancel()
+  async open(answer: (request: Request) => Response | Promise<Response>): Promise<void> {
+    const response = await (async () => answer(this.#request))().catch(failed)
+    if (this.#left.signal.aborted) return void response.body?.cancel()
     this.#reader = response.body?.getReader()
     this.#post({ status: response.status, headers: [...response.headers] })
   }
 
   async more(): Promise<void> {
     const { done, value } = (await this.#reader?.read().catch(() => undefined)) ?? { done: true }
-    if (this.signal.aborted) return
+    if (this.#left.signal.aborted) return
     // A copy: what is sent of a view is all of its buffer.
     this.#post(done ? { end: true } : { bytes: new Uint8Array(value as Uint8Array) })
   }

@@ -37,7 +37,8 @@ function streamOf(client: EventClient, gone: AbortSignal): ReadableStream<Bytes>
   return new ReadableStream<Bytes>(
     {
       start(stream) {
-        unwatch = onAbort(gone, () => client.leave()?.abandon())
+        // Not an error: nobody is there to get it, and some servers write it into their log.
+        unwatch = onAbort(gone, () => client.leave() && stream.close())
         stream.enqueue(retryField())
         client.start(new StreamSink(stream, () => unwatch()))
       },
@@ -77,7 +78,7 @@ class StreamSink implements Sink {
   /** What the client has not read is dropped. */
   abandon(): void {
     this.#ended()
-    this.#stream.error(new Error('The client has left, or reads nothing'))
+    this.#stream.error(new Error('The client reads nothing'))
   }
 
   #enqueue(bytes: Bytes): boolean {

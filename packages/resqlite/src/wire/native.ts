@@ -20,6 +20,8 @@ export interface NativePort {
   requestsOf(handle: number): number[]
   /** Interrupts what runs for an open database handle, and drops what waits. */
   interrupt(handle: number): void
+  /** How a node of a cluster is doing, as JSON; null if the handle is none, or closed. */
+  clusterStatus(handle: number): string | null
   /** Writes the counters of the live query of a request to `numbers`. Returns false if there is none. */
   streamStats(request: number, numbers: Float64Array): boolean
 }
@@ -30,11 +32,17 @@ export interface NativeBinding {
   sqliteVersion(): string
   /** Whether databases can have a key. */
   canEncrypt(): boolean
+  /** The logs on which a node of a cluster can be; none, unless the module was built for that. */
+  clusterLogs(): string[]
+  /** Breaks a log in memory, for tests. */
+  breakLog(log: string, what: string, node: string, count: number): void
 }
 
 let loaded: NativeBinding | undefined
-/** Why the package whose native modules can encrypt is there and was not used. */
-let ciphersFailure: string | undefined
+/** The package whose native module was loaded, or the path of the module. */
+let loadedFrom: string | undefined
+/** Why packages with native modules of their own are there and were not used. */
+const failures = new Map<string, string>()
 
 /** Returns the native module that `RESQLITE_NATIVE_PATH` names, or that of this platform. Loads it on first use. */
 export function nativeBinding(): NativeBinding {
@@ -42,10 +50,17 @@ export function nativeBinding(): NativeBinding {
   return loaded
 }
 
-/** Why `@resqlite/ciphers` cannot be loaded; undefined if it was, or is not installed. */
+/** Why `@resqlite/ciphers` was not loaded; undefined if it was, or is not installed. */
 export function whyNoCiphers(): string | undefined {
   nativeBinding()
-  return ciphersFailure
+  if (loadedFrom !== CLUSTER || !isInstalled(CIPHERS)) return failures.get(CIPHERS)
+  return 'a process has one SQLite, and that of @resqlite/cluster is used, which cannot encrypt; uninstall one of the two'
+}
+
+/** Why `@resqlite/cluster` has no native module here; undefined if it has, or is not installed. */
+export function whyNoCluster(): string | undefined {
+  nativeBinding()
+  return failures.get(CLUSTER)
 }
 
 function load(): NativeBinding {
@@ -64,12 +79,17 @@ function loadFrom(path: string): NativeBinding {
   }
 }
 
-/** The package whose native modules can encrypt. If it is installed, all databases use it: a process needs one SQLite. */
+/**
+ * Packages with native modules of their own: for nodes of clusters, and for encryption. All databases use the first that is
+ * installed: a process needs one SQLite.
+ */
+const CLUSTER = '@resqlite/cluster/native'
 const CIPHERS = '@resqlite/ciphers'
+const CHOSEN = [CLUSTER, CIPHERS]
 
 function loadFor(triple: string): NativeBinding {
   const candidates = [
-    CIPHERS,
+    ...CHOSEN,
     join(__dirname, '..', '..', 'native', `resqlite.${triple}.node`),
     `@resqlite/${triple}`,
   ]
@@ -77,18 +97,28 @@ function loadFor(triple: string): NativeBinding {
   for (const candidate of candidates) {
     try {
       const found = require(candidate)
-      return (candidate === CIPHERS ? found(triple) : found) as NativeBinding
+      const binding = CHOSEN.includes(candidate) ? found(triple) : found
+      loadedFrom = candidate
+      return binding as NativeBinding
     } catch (error) {
       const reason = firstLine(error)
       tried.push(`  ${candidate}: ${reason}`)
-      if (candidate === CIPHERS && !reason.startsWith(`Cannot find module '${CIPHERS}'`))
-        ciphersFailure = reason
+      if (CHOSEN.includes(candidate) && isInstalled(candidate)) failures.set(candidate, reason)
     }
   }
   throw new Error(
     `resqlite has no native module for ${triple} that can be loaded. Tried:\n${tried.join('\n')}\n` +
       `If the package was installed without optional dependencies, install @resqlite/${triple}.`,
   )
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    require.resolve(name)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function firstLine(error: unknown): string {

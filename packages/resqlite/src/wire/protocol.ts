@@ -128,6 +128,13 @@ export const Op = {
    * with JSON: the next commits, as far as there are any now.
    */
   READ_FEED: 40,
+  /**
+   * `f64`: a position of the log of a cluster; -1 for the last one. Replies with JSON, the position, when the
+   * database has it.
+   */
+  REACH: 41,
+  /** Puts a snapshot into the store of the log of a cluster. Replies with JSON: its position. */
+  PUT_SNAPSHOT: 42,
 } as const
 
 /** Flags of request frames. The lowest bits hold the integer mode. */

@@ -71,6 +71,10 @@ export class FakePort implements NativePort {
 
   interrupt(): void {}
 
+  clusterStatus(): null {
+    return null
+  }
+
   streamStats(request: number, numbers: Float64Array): boolean {
     const stats = this.stats.get(request)
     if (stats === undefined) return false
@@ -165,7 +169,13 @@ export function fakeChannel(): { channel: Channel; port: FakePort } {
       port = this
     }
   }
-  const binding: NativeBinding = { Port, sqliteVersion: () => '3.0.0', canEncrypt: () => false }
+  const binding: NativeBinding = {
+    Port,
+    sqliteVersion: () => '3.0.0',
+    canEncrypt: () => false,
+    clusterLogs: () => [],
+    breakLog: () => {},
+  }
   const channel = new Channel(binding)
   return { channel, port: port as unknown as FakePort }
 }

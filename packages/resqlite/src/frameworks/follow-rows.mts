@@ -5,18 +5,18 @@ import type { LeanPatch, LiveIterator, LiveQuery } from '../core/live-types.js'
 export type CollectionSource<T> = Pick<LiveQuery<T[]>, 'changes'> | RemoteQuery<T>
 
 /** Who gets the rows of a source, and then what changes in them. */
-export interface FeedListener<T> {
+export interface RowsFollower<T> {
   /** These are all rows. */
   whole(rows: readonly T[], commit: number): void
   /** These changes were made to the rows. */
-  changed(patches: readonly FeedPatch<T>[], commit: number): void
+  changed(patches: readonly FollowedPatch<T>[], commit: number): void
   /** The rows are the present ones. */
   live(): void
   failed(error: Error): void
 }
 
 /** What both kinds of patches have. */
-export interface FeedPatch<T> {
+export interface FollowedPatch<T> {
   readonly added: readonly { readonly row: T }[]
   readonly updated: readonly { readonly row: T }[]
   readonly removed: readonly { readonly row: T }[]
@@ -25,34 +25,34 @@ export interface FeedPatch<T> {
 /** How long a live query that has failed is left alone, in milliseconds. */
 const RETRY_MILLISECONDS = 1000
 
-/** Feeds a listener until the function that it returns is called. */
-export function feed<T>(
+/** Tells a follower the rows of a source until the function that it returns is called. */
+export function followRows<T>(
   source: CollectionSource<T>,
   key: readonly string[],
-  listener: FeedListener<T>,
+  follower: RowsFollower<T>,
 ): () => void {
-  return 'changes' in source ? feedLive(source, key, listener) : feedRemote(source, listener)
+  return 'changes' in source ? followLive(source, key, follower) : followRemote(source, follower)
 }
 
-function feedRemote<T>(source: RemoteQuery<T>, listener: FeedListener<T>): () => void {
+function followRemote<T>(source: RemoteQuery<T>, follower: RowsFollower<T>): () => void {
   const live = () => {
-    if (source.state === 'live') listener.live()
+    if (source.state === 'live') follower.live()
   }
   return source.subscribe({
     next(rows, { commit, patches }) {
-      if (patches === undefined) listener.whole(rows, commit)
-      else listener.changed(patches, commit)
+      if (patches === undefined) follower.whole(rows, commit)
+      else follower.changed(patches, commit)
       live()
     },
     state: live,
-    error: (error) => listener.failed(error),
+    error: (error) => follower.failed(error),
   })
 }
 
-function feedLive<T>(
+function followLive<T>(
   source: Pick<LiveQuery<T[]>, 'changes'>,
   key: readonly string[],
-  listener: FeedListener<T>,
+  follower: RowsFollower<T>,
 ): () => void {
   let patches: LiveIterator<LeanPatch<T>> | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -61,12 +61,12 @@ function feedLive<T>(
       patches = source.changes({ key: key as never, rows: false }) as LiveIterator<LeanPatch<T>>
       for await (const patch of patches) {
         const { initial, added, commit } = patch
-        if (initial) listener.whole(rowsOf(added), commit)
-        else listener.changed([patch], commit)
-        listener.live()
+        if (initial) follower.whole(rowsOf(added), commit)
+        else follower.changed([patch], commit)
+        follower.live()
       }
     } catch (error) {
-      listener.failed(error as Error)
+      follower.failed(error as Error)
       if (!hasEnded(error)) timer = setTimeout(listen, RETRY_MILLISECONDS)
     }
   }
