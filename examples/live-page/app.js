@@ -72,5 +72,6 @@ function failed(response, error) {
   if (response.headersSent) return response.destroy()
   const known = error instanceof HttpError
   if (!known) console.error(error)
-  sendJson(response, known ? error.status : 500, JSON.stringify({ error: known ? error.message : 'failed' }))
+  const said = known ? { error: error.message } : { error: 'failed', code: error.code }
+  sendJson(response, known ? error.status : 500, JSON.stringify(said))
 }

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Database } from 'resqlite'
 import { fold } from 'resqlite/client'
+import { openPage, skip } from '../lib/browser.js'
 import { createApp } from './app.js'
 import { prepare, ranking } from './dishes.js'
 
@@ -107,6 +108,28 @@ describe('the live page', () => {
     assert.equal((await fetch(`${origin}/desserts`)).status, 404)
     assert.equal((await fetch(`${origin}/client/nothing.mjs`)).status, 404)
     assert.equal((await fetch(`${origin}/client/..%2fpackage.json`)).status, 404)
+  })
+
+  it('is the same in a browser, also after its server was killed and has started again', {
+    skip,
+  }, async (t) => {
+    const { page, shows, complaints } = await openPage(t, origin)
+    const names = async () => (await db.select(ranking)).map(({ name }) => name)
+    await shows('li span', await names())
+    await page.click('li:last-child button')
+    while ((await db.selectOne(ranking)).votes === 0);
+    await page.fill('input', '<b>Dosa</b>')
+    await page.click('form button')
+    while ((await names()).length < 8);
+    await shows('li span', await names())
+    const { port } = server.address()
+    server.close()
+    server.closeAllConnections()
+    await shows('#state', ['connection lost, trying again …'])
+    await db.execute("DELETE FROM dishes WHERE name = 'Pizza'")
+    server = createApp(db).listen(port, '127.0.0.1')
+    await shows('li span', await names())
+    assert.deepEqual(complaints, [])
   })
 
   const post = (path, body) => fetch(origin + path, { method: 'POST', body: JSON.stringify(body) })

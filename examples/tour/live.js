@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { faint, grouped } from '../lib/terminal.js'
 import { countLine, patchLines } from './patch-lines.js'
 import { scenes } from './scenes.js'
-import { faint, grouped } from './terminal.js'
 import { Writers } from './writers.js'
 
 // The live half of the tour. `watched` holds the live queries from one step to the next.

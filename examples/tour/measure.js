@@ -1,4 +1,4 @@
-import { finding, green, red, working } from './terminal.js'
+import { finding, green, red, working } from '../lib/terminal.js'
 
 /**
  * Runs one step under the eye of the stall meter, shows it, and gives back its line of the report.

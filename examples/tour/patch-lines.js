@@ -1,4 +1,4 @@
-import { green, grouped, red, yellow } from './terminal.js'
+import { green, grouped, red, yellow } from '../lib/terminal.js'
 
 /** The changes of a patch to a list of cities, one line each, from the top of the list to the bottom. */
 export function patchLines({ added, removed, updated, moved }) {

@@ -1,4 +1,4 @@
-import { bold, green, grouped, ms, table, yellow } from './terminal.js'
+import { bold, green, grouped, ms, table, yellow } from '../lib/terminal.js'
 
 /** How long one of 60 pictures a second is on the screen, in ms: a stall that is longer can be seen. */
 const frame = 1000 / 60

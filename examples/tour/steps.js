@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { insertCity, schema } from '../data/cities.js'
-import { grouped } from './terminal.js'
+import { grouped } from '../lib/terminal.js'
 
 // Every step does one thing to the database and says how many rows went through and what was found. Answers
 // are checked against the data: by `check`, after the clock has stopped, where that costs time of its own.

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { grouped } from './terminal.js'
+import { grouped } from '../lib/terminal.js'
 
 const accounts = `
   CREATE TABLE accounts (name TEXT PRIMARY KEY, balance INTEGER NOT NULL CHECK (balance >= 0));

@@ -10,6 +10,7 @@ import { addQuery } from './commands/query.js'
 import { addStudio } from './commands/studio.js'
 import { addWatch } from './commands/watch.js'
 import type { Context } from './core/context.js'
+import { sizeOf } from './terminal/output.js'
 import { visibleLines } from './terminal/visible.js'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
@@ -23,11 +24,14 @@ export function programFor(context: Context): Command {
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(visibleLines(text)),
-      getOutHelpWidth: () => context.stdout.columns ?? 80,
-      getErrHelpWidth: () => context.stderr.columns ?? 80,
+      getOutHelpWidth: () => sizeOf(context.stdout).columns,
+      getErrHelpWidth: () => sizeOf(context.stderr).columns,
     })
     .showHelpAfterError('(add --help for help)')
-    .addHelpText('after', '\nExit codes: 0 all is well, 1 it failed, 2 wrong use, 130 interrupted')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 all is well, 1 it failed, 2 the command line was refused, 130 interrupted',
+    )
   for (const add of [
     addWatch,
     addQuery,

@@ -3,26 +3,43 @@ import { SqliteError } from 'resqlite'
 import type { Context } from './core/context.js'
 import { Exit, Unsuccessful, UsageError } from './core/errors.js'
 import { programFor } from './program.js'
-import { say } from './terminal/output.js'
+import { flushed, say } from './terminal/output.js'
+
+type Failure = Error & { code?: string }
 
 /** Runs a command line and returns the exit code. Whatever went wrong has been printed. */
 export async function run(args: readonly string[], context: Context): Promise<number> {
+  const failure = await failureOf(args, context)
+  await flushed(context.stdout)
+  const { signal, stderr } = context
+  if (signal.reason instanceof Error && signal.reason.name !== 'AbortError')
+    return codeWithoutOutput(signal.reason, context)
+  if (failure === undefined) return Exit.OK
+  if (failure instanceof CommanderError) return failure.exitCode === 0 ? Exit.OK : Exit.USAGE
+  if (failure instanceof Unsuccessful) return Exit.FAILED
+  if (signal.aborted) return Exit.INTERRUPTED
+  say(stderr, `resqlite: ${failure.message}${placeOf(failure)}`)
+  const isUsage = failure instanceof UsageError || failure.code === 'RESQLITE_PARAMETER'
+  return isUsage ? Exit.USAGE : Exit.FAILED
+}
+
+async function failureOf(args: readonly string[], context: Context): Promise<Failure | undefined> {
   try {
     await programFor(context).parseAsync(args, { from: 'user' })
-    return Exit.OK
+    return undefined
   } catch (error) {
-    return exitCode(error as Error & { code?: string }, context)
+    return error as Failure
   }
 }
 
-function exitCode(error: Error & { code?: string }, { stderr, signal }: Context): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? Exit.OK : Exit.USAGE
-  if (error instanceof Unsuccessful) return Exit.FAILED
+/** The exit code where stdout takes nothing any more. */
+function codeWithoutOutput({ code, message }: Failure, { stderr }: Context): number {
   // Whoever read the output has seen enough, as `head` has.
-  if (error.code === 'EPIPE' || signal.reason?.code === 'EPIPE') return Exit.OK
-  if (signal.aborted) return Exit.INTERRUPTED
-  say(stderr, `resqlite: ${error.message}${placeOf(error)}`)
-  return error instanceof UsageError || error.code === 'RESQLITE_PARAMETER' ? Exit.USAGE : Exit.FAILED
+  if (code === 'EPIPE') return Exit.OK
+  // The terminal is gone, and whoever sat there with it.
+  if (code === 'EIO') return Exit.INTERRUPTED
+  say(stderr, `resqlite: the output cannot be written: ${message}`)
+  return Exit.FAILED
 }
 
 /** Where SQLite found the error in the SQL, if it tells. */

@@ -100,7 +100,7 @@ describe('resqlite backup', () => {
     assert.equal(code, 0)
     assert.match(stderr, /^copied and checked .* pages\) in /)
     assert.deepEqual(await rowsOf(copy, 'SELECT name FROM users'), [['Ada'], ['Grace']])
-    assert.equal((await resqlite(['backup', db, copy])).code, 1)
+    assert.equal((await resqlite(['backup', db, copy])).code, 2)
     assert.equal((await resqlite(['backup', db, copy, '--overwrite', '--no-verify'])).code, 0)
   })
 })

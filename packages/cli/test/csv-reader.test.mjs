@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { csvRecord } from '../dist/formats/csv-writer.js'
+import { csvRecord, PLAIN_CSV } from '../dist/formats/csv-writer.js'
 import { CsvReader } from '../dist/input/csv-reader.js'
 import { randomNumbers } from './support/random.mjs'
 
 /** All records of pieces of CSV. */
-function read(pieces, delimiter) {
-  const reader = new CsvReader(delimiter)
+function read(pieces, style = {}, header = false) {
+  const meanings = (first) => first.map(() => (text) => text)
+  const reader = new CsvReader({ delimiter: ',', nullText: '', ...style }, header, meanings)
   const parts = [...pieces.map((piece) => reader.read(piece)), reader.end()]
   return { records: parts.flatMap(({ records }) => records), lines: parts.flatMap(({ lines }) => lines) }
 }
 
-const recordsOf = (text, delimiter) => read([text], delimiter).records
+const recordsOf = (text, style, header) => read([text], style, header).records
 
 describe('a CSV reader', () => {
   test('tells an empty field from an empty text', () => {
@@ -38,12 +39,20 @@ describe('a CSV reader', () => {
     assert.deepEqual(recordsOf('5" pipe,b"c"\n'), [['5" pipe', 'b"c"']])
   })
 
-  test('has an empty record for an empty line where records have one field, except before the first', () => {
-    assert.deepEqual(recordsOf('\na\n\nb\n'), [['a'], [null], ['b']])
+  test('has a record of NULL for an empty line where records have one field, except before a header', () => {
+    assert.deepEqual(recordsOf('\na\n\nb\n', {}, true), [[null], ['b']])
+    assert.deepEqual(recordsOf('\r\n\na\n\nb\n'), [[null], [null], ['a'], [null], ['b']])
+    assert.deepEqual(recordsOf('\n\n'), [[null], [null]])
+    assert.deepEqual(read(['\n', '\na', ',b\n']).records, [['a', 'b']])
+    assert.deepEqual(read(['\n\na', '\nb\n']).lines, [1, 2, 3, 4])
+  })
+
+  test('takes another text for NULL, where it stands without quotes', () => {
+    assert.deepEqual(recordsOf('\\N,"\\N",,""\n', { nullText: '\\N' }), [[null, '\\N', '', '']])
   })
 
   test('takes another delimiter', () => {
-    assert.deepEqual(recordsOf('a,b\tc\n', '\t'), [['a,b', 'c']])
+    assert.deepEqual(recordsOf('a,b\tc\n', { delimiter: '\t' }), [['a,b', 'c']])
   })
 
   test('tells the line at which each record begins', () => {
@@ -85,7 +94,7 @@ describe('a CSV reader', () => {
       const width = 1 + random(4)
       const header = Array.from({ length: width }, (_, n) => `name ${n}`)
       const records = [header, ...Array.from({ length: random(20) }, () => header.map(field))]
-      const text = records.map((record) => csvRecord(record, ',')).join('')
+      const text = records.map((record) => csvRecord(record, PLAIN_CSV)).join('')
       const size = 1 + random(9)
       const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, n) =>
         text.slice(n * size, (n + 1) * size),

@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { database, resqlite, rowsOf, start, temporaryFolder } from './support/cli.mjs'
-import { randomNumbers } from './support/random.mjs'
 
 const folder = temporaryFolder()
 let made = 0
@@ -29,22 +28,22 @@ describe('resqlite import of CSV', () => {
     assert.equal(code, 0)
     assert.match(stderr, /^imported 3 rows in /)
     assert.deepEqual(await rowsOf(db, 'SELECT a, b, c FROM t'), [
-      ['x\ny', null, '1'],
-      [null, null, '2'],
-      ['', null, '3'],
+      ['x\ny', null, 1],
+      [null, null, 2],
+      ['', null, 3],
     ])
   })
 
   test('leaves out a byte order mark', async () => {
     const db = await withTable()
     await imported(db, '\ufeffa,b\n1,2\n')
-    assert.deepEqual(await rowsOf(db, 'SELECT a, b FROM t'), [['1', '2']])
+    assert.deepEqual(await rowsOf(db, 'SELECT a, b FROM t'), [[1, 2]])
   })
 
   test('takes the columns in their order where there is no header', async () => {
     const db = await withTable()
     await imported(db, '1\t2\n', '--no-header', '--delimiter', 'tab')
-    assert.deepEqual(await rowsOf(db, 'SELECT a, b FROM t'), [['1', '2']])
+    assert.deepEqual(await rowsOf(db, 'SELECT a, b FROM t'), [[1, 2]])
   })
 
   test('creates a table with the types that the first lines have', async () => {
@@ -114,6 +113,39 @@ describe('resqlite import of CSV', () => {
     assert.deepEqual(await rowsOf(db, 'SELECT "say ""x""", "a; DROP TABLE t" FROM "odd ""name"""'), [[1, 2]])
   })
 
+  test('leaves types to the columns; where they have none, a number is one, unless it would change', async () => {
+    const db = await withTable('a, b TEXT, c REAL')
+    await imported(
+      db,
+      'a,b,c\n7,7,7\n1.0,1.0,1.0\n"7",x,8\n007,007,007\n99999999999999999999,x,9\nx\'0aff\',x,9\n',
+    )
+    assert.deepEqual(await rowsOf(db, 'SELECT quote(a), b, quote(c) FROM t'), [
+      ['7', '7', '7.0'],
+      ['1.0', '1.0', '1.0'],
+      ["'7'", 'x', '8.0'],
+      ["'007'", '007', '7.0'],
+      ["'99999999999999999999'", 'x', '9.0'],
+      ["X'0AFF'", 'x', '9.0'],
+    ])
+  })
+
+  test('takes lines without anything for NULL where a table has one column, also the first ones', async () => {
+    const db = await withTable('a')
+    assert.equal((await imported(db, '\n\nx\n\n', '--no-header')).code, 0)
+    assert.deepEqual(await rowsOf(db, 'SELECT a FROM t'), [[null], [null], ['x'], [null]])
+    assert.equal(
+      (await resqlite(['import', db, 'new', '--create', '--no-header'], { input: '\n5\n' })).code,
+      0,
+    )
+    assert.deepEqual(await rowsOf(db, 'SELECT column1 FROM new'), [[null], [5]])
+  })
+
+  test('matches names of the header with spaces around them, and names that have such', async () => {
+    const db = await withTable('" a ", b')
+    assert.equal((await imported(db, ' b ," a "\n1,2\n')).code, 0)
+    assert.deepEqual(await rowsOf(db, 'SELECT " a ", b FROM t'), [[2, 1]])
+  })
+
   for (const [what, input, message] of [
     ['too many fields', 'a,b\n1,2\n1,2,3\n', /line 3, column 5: more than 2 fields/],
     ['too few fields', 'a,b\n1,2\n1\n', /line 3, column 2: 1 field instead of 2/],
@@ -150,8 +182,8 @@ describe('resqlite import of CSV', () => {
     const text = 'line\n'.repeat(4_000_000)
     assert.equal((await imported(db, `a,b\n1,"${text}"\n2,3\n`)).code, 0)
     assert.deepEqual(await rowsOf(db, 'SELECT a, length(b) FROM t'), [
-      ['1', text.length],
-      ['2', 1],
+      [1, text.length],
+      [2, 1],
     ])
   })
 
@@ -183,6 +215,18 @@ describe('resqlite import of NDJSON', () => {
       ['{"x":[1,9007199254740993]}', null, 1],
       [9007199254740993n, null, null],
     ])
+  })
+
+  test('keeps whole numbers REAL that are written so', async () => {
+    const db = await withTable('a')
+    const input = '{"a": 1.0}\n{"a": 1e2}\n{"a": 1}\n{"a": [1.0, 2]}'
+    assert.equal((await imported(db, input, '--format', 'ndjson')).code, 0)
+    assert.deepEqual(await rowsOf(db, 'SELECT quote(a) FROM t'), [['1.0'], ['100.0'], ['1'], ["'[1.0,2]'"]])
+    assert.equal(
+      (await resqlite(['import', db, 'new', '--create', '--format', 'ndjson'], { input: '{"r": 1.0}' })).code,
+      0,
+    )
+    assert.deepEqual(await rowsOf(db, "SELECT type FROM pragma_table_info('new')"), [['REAL']])
   })
 
   test('stores NULL where a line lacks a column, whatever its name is', async () => {
@@ -223,47 +267,6 @@ describe('resqlite import of NDJSON', () => {
 })
 
 describe('what was exported', () => {
-  for (const format of ['csv', 'ndjson']) {
-    test(`is the same after an import of ${format}`, async () => {
-      const random = randomNumbers(17)
-      const texts = [
-        '',
-        'plain',
-        'a,b',
-        '"',
-        'two\nlines',
-        '\r',
-        ' spaces ',
-        '漢字 😀',
-        "it's",
-        '\u0001',
-        '00123',
-        'null',
-      ]
-      const values = [null, 0, -5, 1.25, 9007199254740993n, ...texts]
-      const literal = (value) => {
-        if (value === null) return 'NULL'
-        return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
-      }
-      const rows = Array.from({ length: 300 }, (_, id) => [
-        id,
-        ...[1, 2].map(() => values[random(values.length)]),
-      ])
-      const schema = 'CREATE TABLE t(id INTEGER PRIMARY KEY, a, b TEXT);'
-      const inserts = rows.map((row) => `INSERT INTO t VALUES (${row.map(literal).join()});`).join('')
-      const source = await database(folder, `source-${format}.db`, schema + inserts)
-      const target = await database(folder, `target-${format}.db`, schema)
-      const file = join(folder, `exported.${format}`)
-      assert.equal((await resqlite(['export', source, 't', file])).code, 0)
-      assert.equal((await resqlite(['import', target, 't', file])).code, 0)
-      // CSV has no types: a number in a column without one comes back as text.
-      const sql = format === 'csv' ? "SELECT id, a || x'', b FROM t" : 'SELECT id, a, b FROM t'
-      const plainly = (all) =>
-        all.map((row) => row.map((value) => (Buffer.isBuffer(value) ? String(value) : value)))
-      assert.deepEqual(plainly(await rowsOf(target, sql)), plainly(await rowsOf(source, sql)))
-    })
-  }
-
   test('gets its name when it is complete, and replaces nothing unless told', async () => {
     const db = await database(folder, 'once.db', 'CREATE TABLE t(a); INSERT INTO t VALUES (1)')
     const file = join(folder, 'once.csv')

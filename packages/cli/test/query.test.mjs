@@ -29,12 +29,12 @@ describe('resqlite query', () => {
     assert.equal(code, 0)
   })
 
-  test('prints JSON with all digits of integers, and BLOBs in base64', async () => {
+  test('prints JSON with all digits of integers, and BLOBs in base64 under $blob', async () => {
     const { stdout } = await resqlite(['query', db, rows, '--format', 'json'])
     assert.equal(
       stdout,
       `[
-{"id":1,"name":"Ada","photo":"AP8=","score":1.5},
+{"id":1,"name":"Ada","photo":{"$blob":"AP8="},"score":1.5},
 {"id":3,"name":"","photo":null,"score":null},
 {"id":9007199254740993,"name":"Grace, \\"G\\"","photo":null,"score":9e999}
 ]
@@ -55,7 +55,19 @@ describe('resqlite query', () => {
     const { stdout } = await resqlite(['query', db, rows, '-f', 'csv', '--delimiter', ';'])
     assert.equal(
       stdout,
-      'id;name;photo;score\n1;Ada;AP8=;1.5\n3;"";;\n9007199254740993;"Grace, ""G""";;9e999\n',
+      `id;name;photo;score\n1;Ada;x'00ff';1.5\n3;"";;\n9007199254740993;"Grace, ""G""";;9e999\n`,
+    )
+  })
+
+  test('shows REAL values with a point, in all formats', async () => {
+    const outputs = await Promise.all(
+      ['table', 'json', 'ndjson', 'csv'].map((format) =>
+        resqlite(['query', db, 'SELECT 1 AS i, 1.0 AS r', '-f', format]),
+      ),
+    )
+    assert.deepEqual(
+      outputs.map(({ stdout }) => stdout),
+      ['i │ r\n──┼────\n1 │ 1.0\n', '[\n{"i":1,"r":1.0}\n]\n', '{"i":1,"r":1.0}\n', 'i,r\n1,1.0\n'],
     )
   })
 

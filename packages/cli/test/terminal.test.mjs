@@ -50,8 +50,8 @@ describe('text on a terminal', () => {
 describe('a table', () => {
   test('has a column for each name, with numbers on the right', () => {
     const rows = [
-      [1, 'Ada'],
-      [20, null],
+      [1n, 'Ada'],
+      [20n, null],
     ]
     const table = new Table(['id', 'name'], rows, 80, plain)
     assert.deepEqual(
@@ -62,8 +62,8 @@ describe('a table', () => {
 
   test('is aligned where characters are wide', () => {
     const rows = [
-      ['東京', 1],
-      ['Oslo', 2],
+      ['東京', 1n],
+      ['Oslo', 2n],
     ]
     const table = new Table(['city', 'n'], rows, 80, plain)
     assert.deepEqual(
@@ -83,6 +83,11 @@ describe('a table', () => {
         assert.ok(widthOf(line) <= space, `seed ${seed}: ${widthOf(line)} of ${space}`)
       }
     }
+  })
+
+  test('takes a line of at least one column, whatever the terminal says', () => {
+    for (const space of [0, -1, 1])
+      assert.equal(new Table(['a', 'b'], [[1n, 2n]], space, plain).row([1n, 2n]), '1')
   })
 
   test('leaves out the last columns rather than to make all unreadable', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { bin, database, resqlite, start, temporaryFolder, until } from './support/cli.mjs'
+import { hasTmux, Terminal } from './support/terminal.mjs'
 
 const folder = temporaryFolder()
 let made = 0
@@ -99,81 +99,104 @@ describe('resqlite watch', () => {
   })
 })
 
-const hasTmux = process.platform !== 'win32' && spawnSync('tmux', ['-V']).status === 0
-
 describe('resqlite watch in a terminal', { skip: hasTmux ? false : 'tmux is not installed' }, () => {
-  const socket = `resqlite-cli-${process.pid}`
-  const tmux = (...args) => execFileSync('tmux', ['-L', socket, ...args], { encoding: 'utf8' })
-  after(() => spawnSync('tmux', ['-L', socket, 'kill-server'], { stdio: 'ignore' }))
+  const limits = { timeout: 60_000 }
+  const open = (t, args, columns = 60, rows = 16) =>
+    new Terminal(t, [process.execPath, bin, ...args], columns, rows)
 
-  /** Opens a terminal in which the program runs, and returns a function that captures its screen. */
-  function terminal(args, columns, rows) {
-    const quoted = [process.execPath, bin, ...args]
-      .map((word) => `'${word.replaceAll("'", "'\\''")}'`)
-      .join(' ')
-    // What the program leaves on the screen when it ends stays to be read.
-    const command = `${quoted}; echo "exit code $?"; exec cat`
-    tmux(
-      '-f',
-      '/dev/null',
-      'new-session',
-      '-d',
-      '-s',
-      'watch',
-      '-x',
-      String(columns),
-      '-y',
-      String(rows),
-      command,
-    )
-    return (...options) => tmux('capture-pane', '-p', '-t', 'watch', ...options)
-  }
-
-  /** A captured screen with its codes in angle brackets. */
-  const coded = (text) => text.replaceAll('\x1b[', '<').replace(/<([\d;]*)m/g, '<$1m>')
-
-  /** The screen, once it fulfils a condition. */
-  async function screen(capture, condition, ...options) {
-    for (;;) {
-      const text = capture(...options)
-      if (condition(text)) return text
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-  }
-
-  test('updates in place and lights what another process changed', { timeout: 30_000 }, async () => {
+  test('updates in place and lights what another process changed', limits, async (t) => {
     const db = await orders()
-    const capture = terminal(['watch', db, 'SELECT * FROM orders ORDER BY id'], 60, 16)
-    const before = await screen(capture, (text) => text.includes('ran because'))
+    const terminal = open(t, ['watch', db, 'SELECT * FROM orders ORDER BY id'])
+    const before = await terminal.until((text) => text.includes('ran because'))
     assert.match(before, /^SELECT \* FROM orders ORDER BY id\n\nid │ customer │ cents\n/)
     assert.match(before, /^ 2 │ 東京 {5}│ {3}900$/m)
     assert.match(before, /commit \d+ · .* · 2 rows · \d+ µs\nran because there was no result yet\n/)
 
     await written(db, 'UPDATE orders SET cents = 111 WHERE id = 1; ')
-    const lit = await screen(capture, (text) => coded(text).includes('<43m>  111'), '-e')
-    assert.doesNotMatch(coded(lit), /<43m>[^<]*(900|Ada|東京)/)
-    const after = await screen(capture, (text) => text.includes('1 changed'))
+    const lit = await terminal.until((text) => text.includes('<43m>  111'), '-e')
+    assert.doesNotMatch(lit, /<43m>[^<]*(900|Ada|東京)/)
+    const after = await terminal.until((text) => text.includes('1 changed'))
     assert.match(after, /^ 1 │ Ada {6}│ {3}111$/m)
     assert.equal(after.match(/SELECT/g).length, 1)
-    await screen(capture, (text) => !coded(text).includes('<43m>') && text.includes('111'), '-e')
-
-    tmux('send-keys', '-t', 'watch', 'C-c')
-    const left = await screen(capture, (text) => text.includes('exit code'))
-    assert.match(left, /111.*exit code 0/s)
-    tmux('kill-session', '-t', 'watch')
+    await terminal.until((text) => !text.includes('<43m>') && text.includes('111'), '-e')
   })
 
-  test('fits results that are wider and longer than the terminal', { timeout: 30_000 }, async () => {
+  test(
+    'fits results that are wider and longer than the terminal, also when it changes its size',
+    limits,
+    async (t) => {
+      const sql =
+        'WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 100) SELECT n, hex(zeroblob(200)) AS wide FROM c'
+      const terminal = open(t, ['watch', await orders(), sql], 40, 12)
+      const text = await terminal.until((text) => text.includes('more rows'))
+      assert.match(text, /^WITH RECURSIVE.*…$/m)
+      assert.match(text, /^1 │ 0+…$/m)
+      assert.match(text, /^… 97 more rows$/m)
+      terminal.resize(60, 20)
+      await terminal.until((text) => text.includes('… 89 more rows'))
+      terminal.resize(20, 9)
+      const small = await terminal.until((text) => text.includes('… 100 more rows'))
+      assert.match(small, /^n │ wide$/m)
+    },
+  )
+
+  test('cuts wide characters where the terminal ends, and keeps the columns in line', limits, async (t) => {
+    const sql = "SELECT '東京都千代田区丸の内一丁目' AS place, 1 AS n UNION ALL SELECT 'Zoë', 20"
+    const terminal = open(t, ['watch', await orders(), sql], 24, 12)
+    const text = await terminal.until((text) => text.includes('Zoë'))
+    assert.match(text, /^東京都千代田区丸の… │ {2}1$/m)
+    assert.match(text, /^Zoë {17}│ 20$/m)
+  })
+
+  test('says that there are no rows, and shows those that come', limits, async (t) => {
     const db = await orders()
-    const sql =
-      'WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 100) SELECT n, hex(zeroblob(200)) AS wide FROM c'
-    const capture = terminal(['watch', db, sql], 40, 12)
-    const text = await screen(capture, (text) => text.includes('more rows'))
-    assert.match(text, /^WITH RECURSIVE.*…$/m)
-    assert.match(text, /^1 │ 0+…$/m)
-    assert.match(text, /^… 97 more rows$/m)
-    tmux('resize-window', '-t', 'watch', '-x', '60', '-y', '20')
-    await screen(capture, (text) => text.includes('… 89 more rows'))
-    tmux('kill-session', '-t', 'watch')
+    const terminal = open(t, ['watch', db, 'SELECT id, customer FROM orders WHERE id > 5'])
+    assert.match(
+      await terminal.until((text) => text.includes('ran because')),
+      /^id │ customer\n.*\n\(no rows\)\n/m,
+    )
+    await written(db, "INSERT INTO orders VALUES (6, 'Zoë', 1)")
+    assert.doesNotMatch(await terminal.until((text) => text.includes('6 │ Zoë')), /no rows/)
   })
+
+  test('tells that the query fails now, and goes on when it works again', limits, async (t) => {
+    const db = await orders()
+    const terminal = open(t, ['watch', db, 'SELECT id, cents FROM orders ORDER BY id'])
+    await terminal.until((text) => text.includes('ran because'))
+    await written(db, 'ALTER TABLE orders RENAME TO away')
+    const failing = await terminal.until((text) => text.includes('no such table: orders'))
+    assert.match(failing, /^ 1 │ {3}250$/m)
+    await written(db, 'ALTER TABLE away RENAME TO orders')
+    await terminal.until((text) => text.includes('ran because') && !text.includes('no such table'))
+  })
+
+  test('shows escape sequences of names and values as text', limits, async (t) => {
+    const sql =
+      "SELECT char(27) || '[2J' || char(27) || ']0;owned' || char(7) AS \"\u001b[31mname\", char(155) || '1m' AS c1"
+    for (const command of ['watch', 'query']) {
+      const terminal = open(t, [command, await orders(), sql], 70, 12)
+      const text = await terminal.until((text) => text.includes('x1b]0;owned'), '-e')
+      assert.match(text, /\\x1b\[31mname/)
+      assert.match(text, /\\x1b\[2J\\x1b\]0;owned\\x07/)
+      assert.match(text, /\\x9b1m/)
+      assert.doesNotMatch(text, /<31m>/)
+      assert.doesNotMatch(terminal.tmux('display-message', '-p', '-t', 't', '#{pane_title}'), /owned/)
+    }
+  })
+
+  test(
+    'gives the terminal back as it was when it is interrupted, with the last picture',
+    limits,
+    async (t) => {
+      const terminal = open(t, ['watch', await orders(), 'SELECT id, cents FROM orders ORDER BY id'])
+      const flags = () =>
+        terminal.tmux('display-message', '-p', '-t', 't', '#{alternate_on} #{cursor_flag}').trim()
+      await terminal.until((text) => text.includes('ran because'))
+      assert.equal(flags(), '1 0')
+      terminal.press('C-c')
+      const left = await terminal.until((text) => text.includes('exit code'))
+      assert.match(left, /2 │ {3}900.*exit code 0/s)
+      assert.equal(flags(), '0 1')
+    },
+  )
 })

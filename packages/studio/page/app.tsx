@@ -7,7 +7,7 @@ import { StatementsView } from './engine/statements-view.tsx'
 import { TableView } from './grid/table-view.tsx'
 import { LiveView } from './live/live-view.tsx'
 import { Empty, Notice } from './parts/notice.tsx'
-import { addressOf, type Route, useRoute } from './route.ts'
+import { addressOf, currentRoute, type Route, useRoute } from './route.ts'
 import { Side } from './side.tsx'
 import { SqlView } from './sql/sql-view.tsx'
 import type { Status, Table } from './types.ts'
@@ -23,7 +23,7 @@ export function App() {
   const [edits] = useState(() => new Edits(() => draw((times) => times + 1)))
   const [isOpen, setOpen] = useState(false)
   useEffect(() => setOpen(false), [addressOf(route)])
-  useEffect(() => goToFirst(route, tables), [route.view, tables])
+  useEffect(() => goToFirst(tables), [route.view, tables])
 
   if (code === 'HTTP_401') return <Door />
   return (
@@ -84,9 +84,9 @@ function useCatalog(schema: number | undefined, code: string | undefined) {
   return { tables, problem }
 }
 
-function goToFirst(route: Route, tables: readonly Table[] | undefined): void {
+function goToFirst(tables: readonly Table[] | undefined): void {
   const [first] = tables ?? []
-  if (route.view !== 'start' || first === undefined) return
+  if (currentRoute().view !== 'start' || first === undefined) return
   location.replace(addressOf({ view: 'table', schema: first.schema, table: first.name }))
 }
 

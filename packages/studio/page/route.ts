@@ -10,9 +10,16 @@ export function useRoute(): Route {
   useEffect(() => {
     const changed = () => setHash(location.hash)
     addEventListener('hashchange', changed)
+    // It may have changed since the first picture.
+    changed()
     return () => removeEventListener('hashchange', changed)
   }, [])
   return parse(hash)
+}
+
+/** What the address says now, which may be newer than the picture. */
+export function currentRoute(): Route {
+  return parse(location.hash)
 }
 
 export function addressOf(route: Route): string {

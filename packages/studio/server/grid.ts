@@ -3,7 +3,16 @@ import type { Table } from './catalog.js'
 import { type Cell, cellOf, decodeCell } from './cells.js'
 import { keyAt, spanOfKeys } from './directory.js'
 import { HttpError } from './http-error.js'
-import { COUNT_TIME, KEYLESS_ROWS, STATEMENT_TIME, VALUE_TEXT, WINDOW_ROWS } from './limits.js'
+import {
+  CELL_BLOB,
+  CELL_TEXT,
+  COUNT_TIME,
+  KEYLESS_ROWS,
+  STATEMENT_TIME,
+  VALUE_TEXT,
+  WINDOW_BYTES,
+  WINDOW_ROWS,
+} from './limits.js'
 import { MARK, quote } from './names.js'
 
 /**
@@ -15,6 +24,13 @@ import { MARK, quote } from './names.js'
 export interface Part {
   readonly table: Table
   readonly filter: string
+  /** By which column rows are ordered; by the key, if there is none. */
+  readonly sort?: Sort | undefined
+}
+
+export interface Sort {
+  readonly column: string
+  readonly descending: boolean
 }
 
 /** The names of the columns of a window's rows: cells, and before them the key. */
@@ -23,17 +39,39 @@ const keyName = (index: number) => `k${index}`
 
 /** The rows from a key on, or from the first. The key columns of the result are cells, too. */
 export function windowQuery(part: Part, from: readonly SqlValue[] | undefined): Query {
-  const { table } = part
-  const cells = table.columns.map(({ name }, i) => `${cellOf(columnOf(name))} AS ${cellName(i)}`)
-  if (table.key.length === 0) {
-    const list = ['row_number() OVER () AS k0', ...cells].join(', ')
-    return { sql: `${MARK}SELECT ${list} FROM ${sourceOf(part)}${where(part)} LIMIT ${KEYLESS_ROWS}` }
-  }
+  const { table, sort } = part
+  const isWhole = table.key.length === 0 || sort !== undefined
+  const shown = shownOf(table.columns.length, isWhole ? KEYLESS_ROWS : WINDOW_ROWS)
+  const cells = table.columns.map(
+    ({ name }, i) => `${cellOf(columnOf(name), shown.text, shown.blob)} AS ${cellName(i)}`,
+  )
+  if (isWhole) return { sql: wholeQuery(part, cells) }
   const keys = table.key.map((name, i) => `${wholeCell(name)} AS ${keyName(i)}`)
   const list = [...keys, ...cells].join(', ')
   const start = from === undefined ? undefined : `${tuple(table)} >= (${from.map(() => '?').join(', ')})`
   const sql = `${MARK}SELECT ${list} FROM ${sourceOf(part)}${where(part, start)} ORDER BY ${order(table)} LIMIT ${WINDOW_ROWS}`
   return { sql, params: from ?? [] }
+}
+
+/** The first rows of what has no key, or is in an order of its own. */
+function wholeQuery(part: Part, cells: readonly string[]): string {
+  const { table, sort } = part
+  const direction = sort?.descending ? 'DESC' : 'ASC'
+  const by = sort === undefined ? [] : [`${columnOf(sort.column)} ${direction}`]
+  const keys =
+    table.key.length === 0
+      ? [`row_number() OVER (${by.length === 0 ? '' : `ORDER BY ${by}`}) AS k0`]
+      : table.key.map((name, i) => `${wholeCell(name)} AS ${keyName(i)}`)
+  const places = table.key.length === 0 ? by : [...by, order(table)]
+  const ordered = places.length === 0 ? '' : ` ORDER BY ${places.join(', ')}`
+  return `${MARK}SELECT ${[...keys, ...cells].join(', ')} FROM ${sourceOf(part)}${where(part)}${ordered} LIMIT ${KEYLESS_ROWS}`
+}
+
+/** How much a cell shows, so that a window stays small: a character takes up to four bytes, and a cell some by itself. */
+function shownOf(columns: number, rows: number): { text: number; blob: number } {
+  const bytes = WINDOW_BYTES / (columns * rows) - 16
+  const text = Math.max(4, Math.min(CELL_TEXT, Math.floor(bytes / 4)))
+  return { text, blob: Math.max(2, Math.min(CELL_BLOB, text)) }
 }
 
 /** The columns by which the rows of a window are told apart. */

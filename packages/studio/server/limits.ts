@@ -9,6 +9,9 @@ export const WINDOW_ROWS = 300
 /** Rows that are shown of what has no key: views, virtual tables. */
 export const KEYLESS_ROWS = 1_000
 
+/** Most bytes of a window of a grid: of a wide table, cells show less. */
+export const WINDOW_BYTES = 16 * 1024 * 1024
+
 /** Characters of a text, and bytes of a BLOB, that a cell of a grid shows. */
 export const CELL_TEXT = 200
 export const CELL_BLOB = 24
@@ -20,6 +23,9 @@ export const VALUE_TEXT = 1_000_000
 export const RESULT_ROWS = 5_000
 export const RESULT_BYTES = 16 * 1024 * 1024
 export const STATEMENT_TIME = 10_000
+
+/** How much longer a page waits for a statement than that. */
+export const STATEMENT_GRACE = 1_000
 
 /** How long rows are counted before the number is estimated. */
 export const COUNT_TIME = 400

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Database } from 'resqlite'
 import { CLOSE_MILLISECONDS } from './limits.js'
+import { checkOptions } from './options.js'
 import { createStudio } from './studio.js'
 
 /** Options of {@link openStudio}. */
@@ -33,6 +34,8 @@ export interface OpenedStudio {
 export async function openStudio(options: OpenStudioOptions): Promise<OpenedStudio> {
   const { file, port = 0, write = false } = options ?? {}
   if (typeof file !== 'string') throw new TypeError("openStudio: 'file' must be the path of a database")
+  checkOptions('openStudio', options, ['file', 'port', 'write'])
+  if (typeof write !== 'boolean') throw new TypeError("openStudio: 'write' must be true or false")
   const db = await Database.open(file, write ? { fileMustExist: true } : { readOnly: true })
   const studio = createStudio(db, { write })
   const server = createServer((request, response) => {

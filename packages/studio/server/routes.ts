@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Database } from 'resqlite'
 import { sendSSE } from 'resqlite/sse'
-import { findTable, readCatalog } from './catalog.js'
+import { findTable, readCatalog, type Table } from './catalog.js'
 import { commitEdits } from './edits.js'
-import { countRows, keyFrom, type Part, readValue, seek, windowKey, windowQuery } from './grid.js'
+import { countRows, keyFrom, type Part, readValue, type Sort, seek, windowKey, windowQuery } from './grid.js'
 import { HttpError } from './http-error.js'
 import { WINDOW_ROWS } from './limits.js'
-import { explainStatement, runStatement } from './statements.js'
+import { explainStatement, runStatement, withinTime } from './statements.js'
 import type { Watch } from './watch.js'
 import { parsed, readObject, sendJson } from './wire.js'
 
@@ -35,7 +35,7 @@ const posts: Record<string, Asked> = {
     const table = await findTable(db, body.schema, body.table)
     return { cell: await readValue(db, table, keyFrom(table, body.key), body.column) }
   },
-  '/api/query': ({ db, write }, body, signal) => runStatement(db, text(body.sql), write, signal),
+  '/api/query': ({ db, write }, body, signal) => withinTime(runStatement(db, text(body.sql), write, signal)),
   '/api/describe': ({ db }, body) => db.describe(text(body.sql)),
   '/api/explain': ({ db }, body) => explainStatement(db, text(body.sql)),
   '/api/edits': async ({ db, write }, body) => {
@@ -73,8 +73,18 @@ export function routeOf(method: string | undefined, path: string): Answer | unde
   )
 }
 
-async function partOf(db: Database, { schema, table, filter }: Record<string, unknown>): Promise<Part> {
-  return { table: await findTable(db, schema, table), filter: filter === undefined ? '' : text(filter) }
+async function partOf(db: Database, { schema, table, filter, sort }: Record<string, unknown>): Promise<Part> {
+  const found = await findTable(db, schema, table)
+  return { table: found, filter: filter === undefined ? '' : text(filter), sort: sortOf(found, sort) }
+}
+
+/** The order that a page asks for. Its column is one of the table, so no other name gets into SQL. */
+function sortOf({ columns }: Table, sort: unknown): Sort | undefined {
+  if (sort === undefined || sort === null) return undefined
+  const { column, descending } = sort as Partial<Sort>
+  const known = columns.find(({ name }) => name === column)
+  if (known === undefined) throw new HttpError(400, 'there is no such column to sort by')
+  return { column: known.name, descending: descending === true }
 }
 
 function text(value: unknown): string {

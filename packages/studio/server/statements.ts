@@ -1,7 +1,7 @@
 import type { Column, Database, Queryable } from 'resqlite'
 import { type Cell, encodeCell } from './cells.js'
 import { HttpError } from './http-error.js'
-import { RESULT_BYTES, RESULT_ROWS, STATEMENT_TIME } from './limits.js'
+import { RESULT_BYTES, RESULT_ROWS, STATEMENT_GRACE, STATEMENT_TIME } from './limits.js'
 
 /** What a statement of the editor gave. */
 export interface StatementResult {
@@ -14,6 +14,24 @@ export interface StatementResult {
 }
 
 const LIMITS = { time: STATEMENT_TIME, bytes: RESULT_BYTES }
+
+/** What a page gets when even the limit of time did not end a statement: SQLite looks at it between its steps only. */
+const STUCK = new HttpError(
+  504,
+  'The statement has had its time, but a function in it does not end. Its connection is busy until the function has.',
+)
+
+/** Waits for work for a time. What comes of it later is nobody's any more. */
+export async function withinTime<T>(
+  work: Promise<T>,
+  milliseconds = STATEMENT_TIME + STATEMENT_GRACE,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(STUCK), milliseconds)
+  })
+  return await Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
 
 /**
  * Runs a statement. One that reads runs in a snapshot, whose connection cannot write; another one only if the studio may write.

@@ -4,6 +4,7 @@ import type { Database } from 'resqlite'
 import { SAFE_HEADERS, sendAsset } from './assets.js'
 import { checkSource, checkToken, LOOPBACK } from './guard.js'
 import { HttpError } from './http-error.js'
+import { checkOptions } from './options.js'
 import { asOwnCall } from './own-calls.js'
 import { type Place, routeOf } from './routes.js'
 import { Watch } from './watch.js'
@@ -53,7 +54,8 @@ export function createStudio(db: Database, options: StudioOptions = {}): Studio 
     path = '',
     hosts = LOOPBACK,
   } = options
-  check(db, path, token, hosts)
+  checkOptions('createStudio', options, ['write', 'token', 'path', 'hosts'])
+  check(db, write, path, token, hosts)
   const mayWrite = write && !db.readOnly
   const watch = new Watch(db, mayWrite)
   const place = { db, write: mayWrite, watch }
@@ -110,10 +112,11 @@ function pathBelow(path: string, url: string): string | undefined {
   return rest.startsWith('/') ? rest : undefined
 }
 
-function check(db: unknown, path: unknown, token: unknown, hosts: unknown): void {
+function check(db: unknown, write: unknown, path: unknown, token: unknown, hosts: unknown): void {
   if (typeof db !== 'object' || db === null) {
     throw new TypeError('createStudio: the first argument must be a Database; openStudio takes a file')
   }
+  if (typeof write !== 'boolean') throw new TypeError("createStudio: 'write' must be true or false")
   if (typeof path !== 'string' || (path !== '' && !/^\/.*[^/]$/.test(path))) {
     throw new TypeError("createStudio: 'path' must begin with a slash and end without one")
   }

@@ -102,6 +102,36 @@ test('views and virtual tables show their first rows', async (t) => {
   assert.equal((await client.window('words'))[0].c0, 'thello')
 })
 
+test('a window of a wide table is bounded: its cells show less', async (t) => {
+  const names = Array.from({ length: 1500 }, (_, n) => `c${n}`)
+  const db = await tempDatabase(t, `CREATE TABLE wide(id INTEGER PRIMARY KEY, ${names.join(', ')})`)
+  const client = await serve(t, db)
+  const values = names.map(() => "printf('%.*c', 300, 'x')").join(', ')
+  await db.exec(`${MANY} INSERT INTO wide SELECT i, ${values} FROM n LIMIT 300`)
+  const rows = await client.window('wide')
+  const bytes = JSON.stringify(rows).length
+  assert.ok(bytes < 24 * 1024 * 1024, `${bytes} bytes`)
+  assert.deepEqual([rows.length, rows[0].c1], [300, 'T300:xxxxx'])
+})
+
+test('a window can be in the order of a column: the first rows, and of equal ones those with the least key', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const client = await serve(t, db)
+  await db.exec(`${MANY} INSERT INTO t SELECT i + 10, i % 7, NULL, 0, 0 FROM n`)
+  const sorted = async (table, column, descending, more) =>
+    (await client.window(table, null, { sort: { column, descending }, ...more })).map(({ k0 }) => k0)
+  assert.deepEqual((await sorted('t', 'a', false)).slice(0, 3), ['i2', 'i17', 'i24'])
+  assert.deepEqual((await sorted('t', 'a', true, { filter: 'id > 2' })).slice(0, 3), ['i16', 'i23', 'i30'])
+  assert.equal((await sorted('t', 'a', true)).length, 1000)
+  assert.deepEqual(await sorted('pairs', 'y', true), ['ta', 'ta', 'tb'])
+  const [first] = await client.window('seen', null, { sort: { column: 'a', descending: true } })
+  assert.deepEqual(first, { k0: 1, c0: 'tone' })
+  for (const column of ['nothing', 'a" DESC --', '', null]) {
+    const body = { schema: 'main', table: 't', sort: { column } }
+    assert.equal((await client.ask('count', body)).status, 400, column)
+  }
+})
+
 test('a window begins at a key, and a place before a row is found by keys', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const client = await serve(t, db)

@@ -143,6 +143,13 @@ test('wrong arguments are refused by name', async () => {
     /the first argument must be a Database; openStudio takes a file/,
   )
   assert.throws(() => createStudio({}, { hosts: 'example.org' }), /'hosts' must be an array of host names/)
+  assert.throws(
+    () => createStudio({}, { readOnly: true }),
+    /there is no option 'readOnly'; there are write, token/,
+  )
+  assert.throws(() => createStudio({}, { write: 'no' }), /'write' must be true or false/)
+  await assert.rejects(openStudio({ file: 'app.db', writable: true }), /there is no option 'writable'/)
+  await assert.rejects(openStudio({ file: 'app.db', write: 1 }), /'write' must be true or false/)
   await assert.rejects(openStudio('app.db'), /'file' must be the path of a database/)
 })
 

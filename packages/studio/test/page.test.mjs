@@ -165,6 +165,8 @@ test('names and values are text, whatever they contain', inBrowser, async (t) =>
   for (const name of attacks) {
     await db.exec(`CREATE TABLE ${quoted(name)}(${quoted(name)} TEXT)`)
     for (const value of attacks) await db.execute(`INSERT INTO ${quoted(name)} VALUES (?)`, [value])
+    await db.exec(`CREATE VIEW ${quoted(`view ${name}`)} AS SELECT ${quoted(name)} FROM ${quoted(name)}`)
+    await db.exec(`CREATE INDEX ${quoted(`index ${name}`)} ON ${quoted(name)}(${quoted(name)})`)
   }
   for (const value of attacks) {
     const live = db.stream(`SELECT ${quoted(value)} FROM ${quoted(value)} WHERE ${quoted(value)} = ?`, [
@@ -181,6 +183,10 @@ test('names and values are text, whatever they contain', inBrowser, async (t) =>
     await cell(page, attacks[0]).dblclick()
     await page.getByRole('complementary').waitFor()
   }
+  for (const name of attacks) {
+    await page.getByRole('link', { name: `view ${name}` }).click()
+    await cell(page, attacks[1]).waitFor()
+  }
   await page.getByRole('link', { name: 'Live queries' }).click()
   for (const value of attacks)
     await page
@@ -195,6 +201,17 @@ test('names and values are text, whatever they contain', inBrowser, async (t) =>
   await write(page, 'SELECT "<img src=x onerror=alert(1)>" FROM nowhere')
   await page.keyboard.press('Control+Enter')
   await page.getByRole('alert').waitFor()
+  await write(page, 'SELECT 1 FROM "<img src=x onerror=alert(1)> gone"')
+  await page.keyboard.press('Control+Enter')
+  await page.getByRole('alert').getByText('no such table: <img src=x onerror=alert(1)> gone').waitFor()
+  for (const name of attacks) {
+    await write(page, `SELECT * FROM ${quoted(name)} WHERE ${quoted(name)} = 'x'`)
+    await page.keyboard.press('Control+e')
+    await page.locator('.plan .step', { hasText: `index ${name}` }).waitFor()
+  }
+  await page.getByRole('link', { name: 'Statements' }).click()
+  await page.getByRole('link', { name: 'Engine' }).click()
+  await page.locator('canvas').first().waitFor()
   assert.equal(await page.locator('img, svg, iframe, script:not([src])').count(), 0)
 })
 
@@ -286,7 +303,8 @@ test(
     const db = await tempDatabase(t, SCHEMA)
     const page = await openPage(t, browser, await serve(t, db, { write: true }))
     const edit = async (name, field, value) => {
-      await cell(page, name).dblclick()
+      await cell(page, name).click()
+      await page.keyboard.press('Enter')
       await page.getByLabel(field, { exact: true }).fill(value)
       await page.keyboard.press('Escape')
     }

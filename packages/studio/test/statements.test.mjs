@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 import { Database } from 'resqlite'
+import { withinTime } from '../dist/server/statements.js'
 import { serve, tempDatabase } from './support/studio.mjs'
 
 const SCHEMA =
@@ -113,6 +114,12 @@ test('a statement ends when its page has left', async (t) => {
   left.abort()
   await assert.rejects(asked)
   while ((await db.diagnostics()).leases.open > 0) {}
+})
+
+test('a page is told when a function of a statement does not end in time', async () => {
+  const never = new Promise(() => {})
+  await assert.rejects(withinTime(never, 1), { status: 504, message: /a function in it does not end/ })
+  assert.equal(await withinTime(Promise.resolve(7), 1000), 7)
 })
 
 test('a plan is told as steps with their parents, with what it means for a live query', async (t) => {

@@ -2,7 +2,10 @@ import { InvalidArgumentError, Option } from 'commander'
 import type { SqlParams, SqlValue } from 'resqlite'
 import type { Context } from '../core/context.js'
 import { UsageError } from '../core/errors.js'
+import { looksLikeValue } from '../core/literals.js'
+import type { CsvStyle } from '../formats/csv-writer.js'
 import { exactNumbers } from '../input/exact-numbers.js'
+import { Real } from '../input/records.js'
 
 /** `--param name=value`, which can be given several times. */
 export function paramOption(): Option {
@@ -39,6 +42,7 @@ export function paramsOf(given: GivenParams | undefined): SqlParams | undefined 
 function paramValue(text: string): SqlValue {
   try {
     const value = exactNumbers(text)
+    if (value instanceof Real) return value.value
     if (typeof value !== 'object' || value === null) return value as SqlValue
   } catch {
     // Not JSON, and so text as it stands.
@@ -64,9 +68,19 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   }
 }
 
-/** A delimiter of CSV; `\t` or `tab` stand for a tab. */
+/** How CSV is written and read; what could not be told apart is refused. */
+export function csvStyle({ delimiter, null: nullText }: { delimiter: string; null: string }): CsvStyle {
+  if (/["\r\n]|^\s|\s$/.test(nullText) || nullText.includes(delimiter))
+    throw new UsageError('--null must have no quote, delimiter or line end, and no space around it')
+  if (looksLikeValue(nullText)) throw new UsageError('--null must not be a number or a BLOB')
+  return { delimiter, nullText }
+}
+
+/** A delimiter of CSV; `\t` or `tab` stand for a tab. It is no part of a number or a BLOB, which stand without quotes. */
 export function delimiter(text: string): string {
   if (text === '\\t' || text === 'tab') return '\t'
-  if (/^[^"\r\n\ud800-\udfff]$/.test(text)) return text
-  throw new InvalidArgumentError('It must be one character, and no quote or line end.')
+  if (/^[^"\r\n\ud800-\udfff\w.+'-]$/.test(text)) return text
+  throw new InvalidArgumentError(
+    'It must be one character, and no letter, digit, quote, point, sign or line end.',
+  )
 }

@@ -38,6 +38,7 @@ async function explain(
   const { stdout, signal } = context
   const paint = painter(stdout)
   await withDatabase(file, { readOnly: true }, async (db) => {
+    await db.describe(sql, { signal }) // its errors are at places of this text
     const steps = await db.select<PlanStep>(`EXPLAIN QUERY PLAN ${sql}`, params, { signal })
     const explanation = await db.explainStream(sql, params, { signal })
     const lines = [

@@ -1,21 +1,23 @@
-import { createWriteStream } from 'node:fs'
-import { access, rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import type { ColumnValue, Database } from 'resqlite'
 import type { Context, Output } from '../core/context.js'
 import { withDatabase } from '../core/database.js'
-import { UsageError } from '../core/errors.js'
 import { quoted } from '../core/identifier.js'
+import { checkOutput } from '../core/output-file.js'
+import { EXACT } from '../core/values.js'
+import type { CsvStyle } from '../formats/csv-writer.js'
 import { formatted } from '../formats/rows.js'
 import { say, write } from '../terminal/output.js'
 import { ProgressLine } from '../terminal/progress.js'
-import { delimiter } from './arguments.js'
+import { csvStyle, delimiter } from './arguments.js'
 import { examples } from './command.js'
 import { DATA_FORMATS, type DataFormat, formatOf } from './data-format.js'
 
 interface Options {
   format?: DataFormat
   delimiter: string
+  null: string
   overwrite?: boolean
 }
 
@@ -24,7 +26,7 @@ export function addExport(program: Command, context: Context): void {
     .command('export')
     .summary('write the rows of a table or view as CSV or NDJSON')
     .description(
-      'Writes all rows of a table or view, from one snapshot and in bounded memory. NULL is an empty field of CSV, and an empty text is "". BLOBs are in base64. The file gets its name when it is complete.',
+      'Writes all rows of a table or view, from one snapshot and in bounded memory. An import of them makes the same rows. In CSV, a field without anything is NULL, and "" an empty text; --null names another text for NULL. The file gets its name when it is complete.',
     )
     .argument('<file>', 'the database')
     .argument('<table>', 'the table or view')
@@ -35,6 +37,7 @@ export function addExport(program: Command, context: Context): void {
       ),
     )
     .option('--delimiter <character>', 'between the fields of CSV', delimiter, ',')
+    .option('--null <text>', 'what stands for NULL in CSV; by default nothing', '')
     .option('--overwrite', 'replace the output if it exists')
     .addHelpText(
       'after',
@@ -56,16 +59,16 @@ async function runExport(
   context: Context,
 ): Promise<void> {
   const { stdout, stderr } = context
+  const style = csvStyle(options)
+  if (output !== '-') checkOutput(output, options.overwrite === true, file)
   // Where the rows themselves are on the terminal, there is no place for it.
   const shown = stderr.isTTY === true && !(output === '-' && stdout.isTTY)
   const progress = new ProgressLine('export', 'row', stderr, shown)
   try {
-    const count = await withDatabase(file, { readOnly: true }, async (db) => {
+    const count = await withDatabase(file, { ...EXACT, readOnly: true }, async (db) => {
       const into = (stream: Output) =>
-        exportTable(db, table, stream, formatOf(options.format, output), options, progress, context)
-      return output === '-'
-        ? await into(context.stdout)
-        : await intoFile(output, options.overwrite === true, into)
+        exportTable(db, table, stream, formatOf(options.format, output), style, progress, context)
+      return output === '-' ? await into(context.stdout) : await intoFile(output, into)
     })
     progress.clear()
     say(stderr, `exported ${progress.summary(count)}`)
@@ -75,14 +78,10 @@ async function runExport(
 }
 
 /** The file has another name until it is complete. */
-async function intoFile(
-  file: string,
-  overwrite: boolean,
-  writeTo: (stream: Output) => Promise<number>,
-): Promise<number> {
-  if (!overwrite && (await exists(file))) throw new UsageError(`${file} exists; --overwrite replaces it`)
+async function intoFile(file: string, writeTo: (stream: Output) => Promise<number>): Promise<number> {
   const partial = `${file}.${process.pid}.partial`
-  const stream = createWriteStream(partial, { flags: 'wx' })
+  // Opened before anything is written: a stream tells only later that it cannot be.
+  const stream = (await open(partial, 'wx')).createWriteStream()
   try {
     const count = await writeTo(stream)
     await new Promise<void>((resolve, reject) => {
@@ -103,31 +102,24 @@ async function exportTable(
   table: string,
   stream: Output,
   format: DataFormat,
-  options: Options,
+  style: CsvStyle,
   progress: ProgressLine,
   { signal }: Context,
 ): Promise<number> {
   const sql = `SELECT * FROM ${quoted(table)}`
   const { columns } = await db.describe(sql)
   const total = progress.shown
-    ? await db.selectOne<{ n: number }>(`SELECT count(*) AS n FROM ${quoted(table)}`)
+    ? await db.selectOne<{ n: bigint }>(`SELECT count(*) AS n FROM ${quoted(table)}`)
     : undefined
   let count = 0
   const rows = async function* (): AsyncGenerator<ColumnValue[], void> {
     for await (const row of db.iterate(sql, [], { arrays: true, signal })) {
       count++
-      if (count % 1000 === 0) progress.show({ done: count, total: total?.n, count })
+      if (count % 1000 === 0) progress.show({ done: count, total: total && Number(total.n), count })
       yield row
     }
   }
   const names = columns.map(({ name }) => name)
-  await write(stream, formatted(format, names, rows(), stream, options.delimiter), signal)
+  await write(stream, formatted(format, names, rows(), stream, style), signal)
   return count
-}
-
-async function exists(file: string): Promise<boolean> {
-  return await access(file).then(
-    () => true,
-    () => false,
-  )
 }

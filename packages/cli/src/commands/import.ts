@@ -4,20 +4,22 @@ import type { Database } from 'resqlite'
 import type { Context } from '../core/context.js'
 import { withDatabase } from '../core/database.js'
 import { UsageError } from '../core/errors.js'
+import type { CsvStyle } from '../formats/csv-writer.js'
 import { CsvRecords } from '../input/csv.js'
 import { importRecords, type Target } from '../input/importer.js'
 import { NdjsonRecords } from '../input/ndjson.js'
-import type { RecordReader } from '../input/records.js'
-import { columnsOf, matched } from '../input/table.js'
+import type { Column, FindColumns, RecordReader } from '../input/records.js'
+import { columnsOf, matched, newColumns } from '../input/table.js'
 import { say } from '../terminal/output.js'
 import { ProgressLine } from '../terminal/progress.js'
-import { delimiter } from './arguments.js'
+import { csvStyle, delimiter } from './arguments.js'
 import { examples } from './command.js'
 import { DATA_FORMATS, type DataFormat, formatOf } from './data-format.js'
 
 interface Options {
   format?: DataFormat
   delimiter: string
+  null: string
   header: boolean
   create?: boolean
   types?: 'guess' | 'text'
@@ -34,7 +36,7 @@ export function addImport(program: Command, context: Context): void {
     .command('import')
     .summary('insert the lines of a CSV or NDJSON file into a table')
     .description(
-      'Inserts the records of a CSV or NDJSON file into a table, in one transaction: all of them, or none. An error names the line. Fields of CSV where nothing stands are NULL, and "" is an empty text.',
+      'Inserts the records of a CSV or NDJSON file into a table, in one transaction: all of them, or none. An error names the line. Fields of CSV where nothing stands are NULL, and "" is an empty text; --null names another text for NULL.',
     )
     .argument('<file>', 'the database')
     .argument('<table>', 'the table')
@@ -52,6 +54,7 @@ export function addImport(program: Command, context: Context): void {
       ).choices(['guess', 'text']),
     )
     .option('--delimiter <character>', 'between the fields of CSV', delimiter, ',')
+    .option('--null <text>', 'what stands for NULL in CSV, without quotes; by default nothing', '')
     .option('--no-header', 'the first line of CSV is a record, too: fields go to the columns in their order')
     .addHelpText(
       'after',
@@ -77,6 +80,7 @@ async function runImport(
     throw new UsageError('--types is for tables that --create creates')
   if (!options.create && !existsSync(file))
     throw new UsageError(`there is no database ${file}; --create creates it`)
+  const style = csvStyle(options)
   const source = sourceOf(input, context)
   const isNew = options.create === true && createdNow(file)
   const progress = new ProgressLine('import', 'row', context.stderr)
@@ -84,7 +88,7 @@ async function runImport(
   try {
     const pragmas = { cache_size: -CACHE }
     const count = await withDatabase(file, { pragmas }, async (db) => {
-      const rows = await insertAll(db, table, source, options, input, progress, context)
+      const rows = await insertAll(db, table, source, options, style, input, progress, context)
       progress.note('writing the log into the file')
       return rows
     })
@@ -123,6 +127,7 @@ async function insertAll(
   table: string,
   source: ReturnType<typeof sourceOf>,
   options: Options,
+  style: CsvStyle,
   input: string,
   progress: ProgressLine,
   { signal }: Context,
@@ -132,34 +137,43 @@ async function insertAll(
     throw new UsageError(`there is no table ${table}; --create creates it`)
   if (columns !== undefined && options.create)
     throw new UsageError(`the table ${table} exists; leave out --create`)
-  const reader = readerFor(formatOf(options.format, input), options, columns)
-  const target: Target = {
-    table,
-    columns: (names, width) => columnsFor(table, columns, names, width),
-    types: options.create ? (options.types ?? 'guess') : undefined,
-  }
+  const find: FindColumns = (names, width, line) => columnsFor(table, columns, names, width, line)
+  const reader = readerFor(formatOf(options.format, input), options.header, style, columns, find)
+  const target: Target = { table, types: options.create ? (options.types ?? 'guess') : undefined }
   const shown = (count: number) => progress.show({ done: source.read, total: source.size, count })
   return await db.transaction((tx) => importRecords(tx, counted(source), reader, target, shown), { signal })
 }
 
 function readerFor(
   format: DataFormat,
-  options: Options,
-  columns: readonly string[] | undefined,
+  header: boolean,
+  style: CsvStyle,
+  columns: readonly Column[] | undefined,
+  find: FindColumns,
 ): RecordReader {
-  return format === 'ndjson' ? new NdjsonRecords(columns) : new CsvRecords(options.delimiter, options.header)
+  if (format === 'ndjson') return new NdjsonRecords(columns)
+  return new CsvRecords(style, header, find)
 }
 
+/** Without names, fields are for all columns in their order, or for all that can be written. */
 function columnsFor(
   table: string,
-  columns: readonly string[] | undefined,
+  columns: readonly Column[] | undefined,
   names: readonly string[] | null,
   width: number,
-): readonly string[] {
-  if (names !== null) return columns === undefined ? names : matched(table, columns, names)
-  if (columns === undefined) return Array.from({ length: width }, (_, index) => `column${index + 1}`)
+  line: number,
+): readonly Column[] {
+  if (columns === undefined) return newColumns(names ?? numbered(width), line)
+  if (names !== null) return matched(table, columns, names, line)
   if (columns.length === width) return columns
-  throw new UsageError(`the records have ${width} fields, but ${table} has ${columns.length} columns`)
+  const written = columns.filter(({ isGenerated }) => !isGenerated)
+  if (written.length === width) return written
+  const given = width === 1 ? '1 field' : `${width} fields`
+  throw new UsageError(`the records have ${given}, but ${table} has ${columns.length} columns`)
+}
+
+function numbered(width: number): string[] {
+  return Array.from({ length: width }, (_, index) => `column${index + 1}`)
 }
 
 async function* counted(source: ReturnType<typeof sourceOf>): AsyncGenerator<Uint8Array, void> {

@@ -3,6 +3,8 @@ import type { ColumnValue, Database, SqlParams } from 'resqlite'
 import type { Context } from '../core/context.js'
 import { withDatabase } from '../core/database.js'
 import { UsageError } from '../core/errors.js'
+import { EXACT } from '../core/values.js'
+import { PLAIN_CSV } from '../formats/csv-writer.js'
 import { FORMATS, type Format, formatted } from '../formats/rows.js'
 import { say, write } from '../terminal/output.js'
 import { counted } from '../terminal/words.js'
@@ -44,7 +46,7 @@ export function addQuery(program: Command, context: Context): void {
 async function query(file: string, argument: string, options: Options, context: Context): Promise<void> {
   const params = paramsOf(options.param)
   const sql = await sqlOf(argument, context)
-  await withDatabase(file, { readOnly: options.write !== true }, async (db) => {
+  await withDatabase(file, { ...EXACT, readOnly: options.write !== true }, async (db) => {
     const { readOnly, columns } = await db.describe(sql)
     const names = columns.map(({ name }) => name)
     if (!readOnly && !options.write) throw new UsageError('the statement writes: allow it with --write')
@@ -74,5 +76,5 @@ async function print(
   { format, delimiter }: Options,
   { stdout, signal }: Context,
 ): Promise<void> {
-  await write(stdout, formatted(format, names, rows, stdout, delimiter), signal)
+  await write(stdout, formatted(format, names, rows, stdout, { ...PLAIN_CSV, delimiter }), signal)
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { Context } from '../core/context.js'
 import { withDatabase } from '../core/database.js'
 import { UsageError } from '../core/errors.js'
+import { EXACT } from '../core/values.js'
 import { keyOf } from '../watch/key.js'
 import { writePatches, writeResults } from '../watch/lines.js'
 import { showOnScreen } from '../watch/screen.js'
@@ -44,7 +45,7 @@ export function addWatch(program: Command, context: Context): void {
 async function watch(file: string, argument: string, options: Options, context: Context): Promise<void> {
   const params = paramsOf(options.param)
   const sql = await sqlOf(argument, context)
-  await withDatabase(file, { readOnly: true }, async (db) => {
+  await withDatabase(file, { ...EXACT, readOnly: true }, async (db) => {
     const { readOnly, columns } = await db.describe(sql)
     if (!readOnly || columns.length === 0)
       throw new UsageError('watch takes a query, and this statement is none')

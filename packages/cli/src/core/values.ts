@@ -1,5 +1,11 @@
 import type { ColumnValue } from 'resqlite'
 
+/** How databases are opened whose values are shown or written: a bigint is an INTEGER, and a number a REAL. */
+export const EXACT = { integers: 'bigint' } as const
+
+/** The key of the object that stands for a BLOB in JSON. */
+export const BLOB_KEY = '$blob'
+
 /** The bytes of a BLOB that are shown in a table. */
 const SHOWN_BYTES = 16
 
@@ -14,11 +20,11 @@ export function cellText(value: ColumnValue): string {
   return numberText(value)
 }
 
-/** A value as JSON: 64-bit integers with all digits, BLOBs in base64, infinities as 9e999. */
+/** A value as JSON: integers with all digits, REAL values with a point, BLOBs as `{"$blob":"…"}` in base64, infinities as 9e999. */
 export function jsonText(value: ColumnValue): string {
   if (value === null) return 'null'
   if (typeof value === 'string') return jsonString(value)
-  if (value instanceof Uint8Array) return `"${base64(value)}"`
+  if (value instanceof Uint8Array) return `{"${BLOB_KEY}":"${bytesOf(value).toString('base64')}"}`
   return numberText(value)
 }
 
@@ -30,20 +36,26 @@ export function jsonString(text: string): string {
   )
 }
 
-/** A number as SQL and JSON write it. */
+/** A number as SQL and JSON write it: one that is REAL has a point or an exponent. */
 export function numberText(value: number | bigint): string {
+  if (typeof value === 'bigint') return String(value)
   if (value === Number.POSITIVE_INFINITY) return '9e999'
   if (value === Number.NEGATIVE_INFINITY) return '-9e999'
-  return String(value)
+  const text = Object.is(value, -0) ? '-0' : String(value)
+  return /[.e]/.test(text) ? text : `${text}.0`
 }
 
-/** The bytes of a BLOB in base64. */
-export function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
+/** A BLOB as SQL writes it. */
+export function blobLiteral(bytes: Uint8Array): string {
+  return `x'${bytesOf(bytes).toString('hex')}'`
 }
 
-/** A BLOB as SQL writes it; of a long one the beginning and the size. */
+/** The same; of a long one the beginning and the size. */
 function blobText(bytes: Uint8Array): string {
-  const shown = Buffer.from(bytes.subarray(0, SHOWN_BYTES)).toString('hex')
-  return bytes.length <= SHOWN_BYTES ? `x'${shown}'` : `x'${shown}…' (${bytes.length} bytes)`
+  if (bytes.length <= SHOWN_BYTES) return blobLiteral(bytes)
+  return `x'${bytesOf(bytes.subarray(0, SHOWN_BYTES)).toString('hex')}…' (${bytes.length} bytes)`
+}
+
+function bytesOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }

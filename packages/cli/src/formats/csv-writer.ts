@@ -1,18 +1,34 @@
 import type { ColumnValue } from 'resqlite'
-import { base64, numberText } from '../core/values.js'
+import { looksLikeValue } from '../core/literals.js'
+import { blobLiteral, numberText } from '../core/values.js'
 
-/** A record of CSV, with its line end. NULL is nothing, and an empty text is a pair of quotes. */
-export function csvRecord(values: readonly ColumnValue[], delimiter: string): string {
-  return `${values.map((value) => csvField(value, delimiter)).join(delimiter)}\n`
+/** How CSV is written and read. */
+export interface CsvStyle {
+  /** One character between fields. */
+  readonly delimiter: string
+  /** What stands, without quotes, for NULL. */
+  readonly nullText: string
 }
 
-function csvField(value: ColumnValue, delimiter: string): string {
-  if (value === null) return ''
-  if (typeof value === 'string') return quoted(value, delimiter)
-  return value instanceof Uint8Array ? base64(value) : numberText(value)
+export const PLAIN_CSV: CsvStyle = { delimiter: ',', nullText: '' }
+
+/** A record of CSV, with its line end. Text that could be read as something else stands in quotes. */
+export function csvRecord(values: readonly ColumnValue[], style: CsvStyle): string {
+  return `${values.map((value) => csvField(value, style)).join(style.delimiter)}\n`
 }
 
-function quoted(text: string, delimiter: string): string {
-  const plain = text !== '' && !/["\r\n\ufeff]/.test(text) && !text.includes(delimiter)
+function csvField(value: ColumnValue, style: CsvStyle): string {
+  if (value === null) return style.nullText
+  if (typeof value === 'string') return textField(value, style)
+  return value instanceof Uint8Array ? blobLiteral(value) : numberText(value)
+}
+
+function textField(text: string, { delimiter, nullText }: CsvStyle): string {
+  const plain =
+    text !== '' &&
+    text !== nullText &&
+    !/["\r\n\ufeff]|^\s|\s$/.test(text) &&
+    !text.includes(delimiter) &&
+    !looksLikeValue(text)
   return plain ? text : `"${text.replaceAll('"', '""')}"`
 }

@@ -1,10 +1,11 @@
 import type { ColumnValue } from 'resqlite'
 import type { Output } from '../core/context.js'
 import { jsonString, jsonText } from '../core/values.js'
+import { sizeOf } from '../terminal/output.js'
 import { painter } from '../terminal/style.js'
 import { Table } from '../terminal/table.js'
 import { visibleLines } from '../terminal/visible.js'
-import { csvRecord } from './csv-writer.js'
+import { type CsvStyle, csvRecord, PLAIN_CSV } from './csv-writer.js'
 
 /** How rows are written. */
 export const FORMATS = ['table', 'json', 'ndjson', 'csv'] as const
@@ -31,9 +32,9 @@ export async function* formatted(
   names: readonly string[],
   rows: AsyncIterable<RowValues> | Iterable<RowValues>,
   output: Output,
-  delimiter = ',',
+  csv: CsvStyle = PLAIN_CSV,
 ): AsyncGenerator<string, void> {
-  const writer = writerFor(format, names, output, delimiter)
+  const writer = writerFor(format, names, output, csv)
   let piece = writer.begin
   for await (const row of rows) {
     piece += writer.row(row)
@@ -44,8 +45,8 @@ export async function* formatted(
   yield piece + writer.end()
 }
 
-function writerFor(format: Format, names: readonly string[], output: Output, delimiter: string): RowWriter {
-  if (format === 'csv') return csvWriter(names, output, delimiter)
+function writerFor(format: Format, names: readonly string[], output: Output, csv: CsvStyle): RowWriter {
+  if (format === 'csv') return csvWriter(names, output, csv)
   if (format === 'table') return new TableWriter(names, output)
   const object = objectWriter(names)
   return format === 'json'
@@ -53,9 +54,9 @@ function writerFor(format: Format, names: readonly string[], output: Output, del
     : { begin: '', row: (values) => `${object(values)}\n`, end: () => '' }
 }
 
-function csvWriter(names: readonly string[], output: Output, delimiter: string): RowWriter {
+function csvWriter(names: readonly string[], output: Output, style: CsvStyle): RowWriter {
   const shown = output.isTTY ? visibleLines : (text: string) => text
-  const row = (values: RowValues) => shown(csvRecord(values, delimiter))
+  const row = (values: RowValues) => shown(csvRecord(values, style))
   return { begin: row(names), row, end: () => '' }
 }
 
@@ -107,7 +108,7 @@ class TableWriter implements RowWriter {
   }
 
   #measured(rows: RowValues[]): string {
-    const space = this.output.isTTY ? (this.output.columns ?? 80) : Number.POSITIVE_INFINITY
+    const space = this.output.isTTY ? sizeOf(this.output).columns : Number.POSITIVE_INFINITY
     const table = new Table(this.names, rows, space, painter(this.output))
     this.#table = table
     this.#waiting = []

@@ -1,16 +1,25 @@
 import { InputError } from '../core/errors.js'
-import { foldedName } from '../core/identifier.js'
+import type { CsvStyle } from '../formats/csv-writer.js'
 import { CsvReader, type Field } from './csv-reader.js'
-import type { RecordReader, Records } from './records.js'
+import { plainValue } from './plain-field.js'
+import type { Column, FindColumns, RecordReader, Records } from './records.js'
 
 /** Records of CSV. The first names the fields, unless there is no header. */
 export class CsvRecords implements RecordReader {
-  names: readonly string[] | null | undefined
+  columns: readonly Column[] | undefined
   readonly #reader: CsvReader
+  readonly #hasHeader: boolean
 
-  constructor(delimiter: string, header: boolean) {
-    this.#reader = new CsvReader(delimiter)
-    this.names = header ? undefined : null
+  constructor(style: CsvStyle, header: boolean, find: FindColumns) {
+    this.#hasHeader = header
+    this.#reader = new CsvReader(style, header, (fields, line) => {
+      this.columns = find(header ? namesOf(fields) : null, fields.length, line)
+      return this.columns.map(
+        ({ isUntyped }) =>
+          (text: string) =>
+            plainValue(text, isUntyped),
+      )
+    })
   }
 
   get line(): number {
@@ -18,27 +27,17 @@ export class CsvRecords implements RecordReader {
   }
 
   read(piece: string): Records {
-    return this.#withoutHeader(this.#reader.read(piece))
+    return this.#reader.read(piece)
   }
 
   end(): Records {
-    const records = this.#withoutHeader(this.#reader.end())
-    if (this.names === undefined) throw new InputError('there is no header', 1)
+    const records = this.#reader.end()
+    if (this.#hasHeader && this.columns === undefined) throw new InputError('there is no header', 1)
     return records
-  }
-
-  #withoutHeader({ records, lines }: Records<Field[]>): Records {
-    if (this.names !== undefined || records.length === 0) return { records, lines }
-    this.names = namesOf(records[0] as Field[], lines[0] as number)
-    return { records: records.slice(1), lines: lines.slice(1) }
   }
 }
 
 /** A field of the header that is empty gets the name of its place, as some programs leave out the name of an index. */
-function namesOf(header: readonly Field[], line: number): string[] {
-  const names = header.map((field, index) => field?.trim() || `column${index + 1}`)
-  const folded = names.map(foldedName)
-  const second = folded.findIndex((name, index) => folded.indexOf(name) < index)
-  if (second !== -1) throw new InputError(`the header has ${JSON.stringify(names[second])} twice`, line)
-  return names
+function namesOf(header: readonly Field[]): string[] {
+  return header.map((field, index) => (field?.trim() ? field : `column${index + 1}`))
 }

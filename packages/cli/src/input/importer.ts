@@ -1,6 +1,7 @@
-import type { SqlValue, Transaction } from 'resqlite'
+import type { Transaction } from 'resqlite'
 import { InputError } from '../core/errors.js'
-import type { RecordReader, Records } from './records.js'
+import { Binder } from './binder.js'
+import type { Column, RecordReader, Records, Value } from './records.js'
 import { createTable, insertion } from './table.js'
 import { type ColumnType, guessedType, keeps } from './types.js'
 import { NotUtf8, TooLong, wholeLines } from './whole-lines.js'
@@ -8,8 +9,6 @@ import { NotUtf8, TooLong, wholeLines } from './whole-lines.js'
 /** Where records go. */
 export interface Target {
   readonly table: string
-  /** The columns for fields with these names, of which there are `width`. */
-  readonly columns: (names: readonly string[] | null, width: number) => readonly string[]
   /** Types for a table that is to be created: guessed, or all TEXT. Undefined where the table exists. */
   readonly types: 'guess' | 'text' | undefined
 }
@@ -46,7 +45,8 @@ export async function importRecords(
 class Inserter {
   count = 0
   #sql: string | undefined
-  #columns: readonly string[] = []
+  #columns: readonly Column[] = []
+  #binder: Binder | undefined
   /** The columns whose types were guessed, which later values may contradict. */
   #guessed: { index: number; type: ColumnType }[] = []
   readonly #running: Promise<void>[] = []
@@ -60,11 +60,9 @@ class Inserter {
 
   /** Resolves when the next batch may follow. */
   async insert(batch: Records): Promise<void> {
-    const { names } = this.reader
-    if (names === undefined) return
-    const width = names?.length ?? batch.records[0]?.length
-    if (width === undefined) return
-    if (this.#sql === undefined) this.#sql = await this.#prepare(names, width, batch.records)
+    const { columns } = this.reader
+    if (columns === undefined) return
+    if (this.#sql === undefined) this.#sql = await this.#prepare(columns, batch.records)
     if (batch.records.length === 0) return
     this.#checkGuesses(batch)
     const run = this.#run(this.#sql, batch)
@@ -80,21 +78,18 @@ class Inserter {
     for (const run of this.#running) await run
   }
 
-  async #prepare(
-    names: readonly string[] | null,
-    width: number,
-    sample: readonly SqlValue[][],
-  ): Promise<string> {
-    const { table, columns, types } = this.target
-    this.#columns = columns(names, width)
+  async #prepare(columns: readonly Column[], sample: readonly Value[][]): Promise<string> {
+    const { table, types } = this.target
+    this.#columns = columns
+    this.#binder = new Binder(columns)
     if (types !== undefined) {
-      const chosen = this.#columns.map((_, index) =>
+      const chosen = columns.map((_, index) =>
         types === 'text' ? ('TEXT' as const) : guessedType(sample.map((record) => record[index])),
       )
-      await createTable(this.tx, table, this.#columns, chosen)
+      await createTable(this.tx, table, columns, chosen)
       this.#guessed = chosen.map((type, index) => ({ index, type })).filter(({ type }) => type !== 'TEXT')
     }
-    return insertion(table, this.#columns)
+    return insertion(table, columns)
   }
 
   #checkGuesses({ records, lines }: Records): void {
@@ -102,7 +97,7 @@ class Inserter {
       const wrong = records.findIndex((record) => !keeps(type, record[index]))
       if (wrong === -1) continue
       const value = JSON.stringify(records[wrong]?.[index])
-      const column = JSON.stringify(this.#columns[index])
+      const column = JSON.stringify(this.#columns[index]?.name)
       const advice = `the lines before it made column ${column} ${type}; try --types text`
       throw new InputError(
         `${value} is not ${type === 'REAL' ? 'a number' : 'an integer'}, and ${advice}`,
@@ -113,7 +108,7 @@ class Inserter {
 
   async #run(sql: string, { records, lines }: Records): Promise<void> {
     try {
-      await this.tx.executeBatch(sql, records)
+      await this.tx.executeBatch(sql, (this.#binder as Binder).bound(records))
     } catch (error) {
       const { index, message } = error as Error & { index?: number }
       if (index === undefined) throw error

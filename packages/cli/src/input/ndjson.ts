@@ -1,26 +1,26 @@
-import type { SqlValue } from 'resqlite'
 import { InputError } from '../core/errors.js'
-import { jsonString } from '../core/values.js'
+import { BLOB_KEY, jsonString, numberText } from '../core/values.js'
 import { exactNumbers } from './exact-numbers.js'
-import type { RecordReader, Records } from './records.js'
+import { type Column, Real, type RecordReader, type Records, type Value } from './records.js'
+import { newColumns } from './table.js'
 
 /** Lines whose keys are looked at to find the columns of a table that is to be created. */
 const SAMPLE_LINES = 1000
 
 /**
  * Records of NDJSON: an object in each line. The fields are the columns that are given; or the keys of the first lines,
- * where none are. Arrays and objects become JSON, booleans 1 and 0, and a key that is missing NULL.
+ * where none are. `{"$blob":"…"}` is a BLOB; other objects and arrays become JSON, booleans 1 and 0, and a key that is missing NULL.
  */
 export class NdjsonRecords implements RecordReader {
-  names: readonly string[] | undefined
+  columns: readonly Column[] | undefined
   line = 1
   #rest = ''
   #known: Set<string> | undefined
   /** Lines that wait until the names are known. */
   #waiting: string[] = []
 
-  constructor(columns?: readonly string[]) {
-    if (columns !== undefined) this.#name(columns)
+  constructor(columns?: readonly Column[]) {
+    if (columns !== undefined) this.#take(columns)
   }
 
   read(piece: string): Records {
@@ -43,20 +43,20 @@ export class NdjsonRecords implements RecordReader {
       .slice(0, SAMPLE_LINES)
       .flatMap((line, index) => Object.keys(parsed(line, index + 1)))
     if (keys.length === 0) throw new InputError('there is no object with a key', 1)
-    this.#name([...new Set(keys)])
+    this.#take(newColumns([...new Set(keys)], 1))
     const waiting = this.#waiting
     this.#waiting = []
     return this.#parsed(waiting)
   }
 
-  #name(names: readonly string[]): void {
-    this.names = names
-    this.#known = new Set(names)
+  #take(columns: readonly Column[]): void {
+    this.columns = columns
+    this.#known = new Set(columns.map(({ name }) => name))
   }
 
   #parsed(texts: readonly string[]): Records {
-    const names = this.names as readonly string[]
-    const records: SqlValue[][] = []
+    const columns = this.columns as readonly Column[]
+    const records: Value[][] = []
     const lines: number[] = []
     for (const text of texts) {
       const line = this.line++
@@ -66,7 +66,9 @@ export class NdjsonRecords implements RecordReader {
       const unknown = keys.find((key) => !this.#known?.has(key))
       if (unknown !== undefined)
         throw new InputError(`the table has no column ${JSON.stringify(unknown)}`, line)
-      records.push(names.map((name) => sqlValue(Object.hasOwn(object, name) ? object[name] : null)))
+      records.push(
+        columns.map(({ name }) => cellValue(Object.hasOwn(object, name) ? object[name] : null, line)),
+      )
       lines.push(line)
     }
     return { records, lines }
@@ -94,15 +96,26 @@ function columnOf({ message }: Error): number | undefined {
   return position === undefined ? undefined : Number(position) + 1
 }
 
-function sqlValue(value: unknown): SqlValue {
+function cellValue(value: unknown, line: number): Value {
   if (value === undefined || value === null) return null
-  if (typeof value !== 'object') return value as SqlValue
-  return nested(value)
+  if (typeof value !== 'object' || value instanceof Real) return value as Value
+  return isBlob(value) ? blobOf(value[BLOB_KEY], line) : nested(value)
+}
+
+function isBlob(value: object): value is { [BLOB_KEY]: unknown } {
+  return Object.hasOwn(value, BLOB_KEY) && Object.keys(value).length === 1
+}
+
+function blobOf(text: unknown, line: number): Buffer {
+  const bytes = typeof text === 'string' ? Buffer.from(text, 'base64') : undefined
+  if (bytes?.toString('base64') === text && bytes !== undefined) return bytes
+  throw new InputError(`what stands under "${BLOB_KEY}" must be base64`, line)
 }
 
 /** JSON again, in which 64-bit integers keep their digits. */
 function nested(value: unknown): string {
   if (typeof value === 'bigint') return String(value)
+  if (value instanceof Real) return numberText(value.value)
   if (typeof value === 'string') return jsonString(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(nested).join()}]`

@@ -1,15 +1,35 @@
 import type { SqlValue } from 'resqlite'
 
+/** A number that is REAL also where it is whole. By itself, a whole number is an INTEGER. */
+export class Real {
+  constructor(readonly value: number) {}
+}
+
+/** A value of an input. */
+export type Value = SqlValue | Real
+
 /** Records of an input, and the line at which each begins, counted from 1. */
-export interface Records<T = SqlValue[]> {
-  readonly records: T[]
+export interface Records {
+  readonly records: Value[][]
   readonly lines: number[]
 }
 
+/** What fields are for. */
+export interface Column {
+  readonly name: string
+  /** Whether it takes any value as it is: SQLite makes nothing else of it. */
+  readonly isUntyped: boolean
+  /** Whether it is computed: it cannot be written, so its fields are left out. */
+  readonly isGenerated: boolean
+}
+
+/** Finds the columns of fields with these names, or of so many fields without names. */
+export type FindColumns = (names: readonly string[] | null, width: number, line: number) => readonly Column[]
+
 /** Makes records of text that arrives in pieces. Wrong text is an InputError with its place. */
 export interface RecordReader {
-  /** The names of the fields, once enough has been read to know them; null where the input has no names. */
-  readonly names: readonly string[] | null | undefined
+  /** The columns of the fields, once enough has been read to know them. */
+  readonly columns: readonly Column[] | undefined
   /** The line of the next record. */
   readonly line: number
   /** Returns the records that are complete with this piece. */

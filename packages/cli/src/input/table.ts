@@ -1,39 +1,89 @@
 import type { Database, Transaction } from 'resqlite'
+import { InputError } from '../core/errors.js'
 import { foldedName, quoted } from '../core/identifier.js'
+import type { Column } from './records.js'
 import type { ColumnType } from './types.js'
 
-/** The columns of a table that can be written to; undefined if there is no such table. */
-export async function columnsOf(db: Database, table: string): Promise<string[] | undefined> {
-  const rows = await db.select<{ name: string; hidden: number }>(
-    'SELECT name, hidden FROM pragma_table_xinfo(?)',
-    [table],
-  )
-  return rows.length === 0 ? undefined : rows.filter(({ hidden }) => hidden === 0).map(({ name }) => name)
+interface ListedColumn {
+  readonly name: string
+  readonly type: string
+  readonly hidden: number
+  readonly strict: number
 }
 
-/** Finds the columns that the fields of an input are for, as the table spells them. */
-export function matched(table: string, columns: readonly string[], names: readonly string[]): string[] {
-  const byName = new Map(columns.map((column) => [foldedName(column), column]))
-  return names.map((name) => {
-    const column = byName.get(foldedName(name))
-    if (column !== undefined) return column
-    throw new Error(`${table} has no column ${JSON.stringify(name)}; it has ${columns.join(', ')}`)
+/** The columns of a table that `SELECT *` shows; undefined if there is no such table. */
+export async function columnsOf(db: Database, table: string): Promise<Column[] | undefined> {
+  const rows = await db.select<ListedColumn>(
+    `SELECT info.name, info.type, info.hidden, list.strict FROM pragma_table_xinfo(?) AS info
+      LEFT JOIN pragma_table_list AS list ON list.schema = 'main' AND list.name = ? COLLATE NOCASE
+      WHERE info.hidden <> 1`,
+    [table, table],
+  )
+  const columns = rows.map(({ name, type, hidden, strict }) => {
+    return { name, isUntyped: isUntyped(type, strict === 1), isGenerated: hidden !== 0 }
   })
+  return columns.length === 0 ? undefined : columns
+}
+
+/** Whether SQLite stores any value in a column of this type as it is (its affinity is BLOB, or it is ANY in a STRICT table). */
+function isUntyped(type: string, isStrict: boolean): boolean {
+  if (/int|char|clob|text/i.test(type)) return false
+  return type === '' || /blob/i.test(type) || (isStrict && /^any$/i.test(type))
+}
+
+/** Finds the columns that fields with these names are for, as the table spells them. */
+export function matched(
+  table: string,
+  columns: readonly Column[],
+  names: readonly string[],
+  line: number,
+): Column[] {
+  const byName = new Map(columns.map((column) => [foldedName(column.name), column]))
+  const found = names.map((name) => {
+    const column = byName.get(foldedName(name)) ?? byName.get(foldedName(name.trim()))
+    if (column !== undefined) return column
+    const known = columns.map((column) => column.name).join(', ')
+    throw new Error(`${table} has no column ${JSON.stringify(name)}; it has ${known}`)
+  })
+  return different(found, names, line)
+}
+
+/** Columns of these names for a table that is created. */
+export function newColumns(names: readonly string[], line: number): Column[] {
+  const columns = names.map((name) => ({ name: name.trim(), isUntyped: false, isGenerated: false }))
+  return different(columns, names, line)
+}
+
+/** Refuses names that are for the same column. */
+function different(columns: Column[], names: readonly string[], line: number): Column[] {
+  const folded = columns.map(({ name }) => foldedName(name))
+  const second = folded.findIndex((name, index) => folded.indexOf(name) < index)
+  if (second === -1) return columns
+  throw new InputError(`the header has ${JSON.stringify(names[second])} twice`, line)
 }
 
 /** Creates a table with these columns. */
 export async function createTable(
   tx: Transaction,
   table: string,
-  columns: readonly string[],
+  columns: readonly Column[],
   types: readonly ColumnType[],
 ): Promise<void> {
-  const definitions = columns.map((column, index) => `${quoted(column)} ${types[index]}`)
+  const definitions = columns.map(({ name }, index) => `${quoted(name)} ${types[index]}`)
   await tx.exec(`CREATE TABLE ${quoted(table)}(${definitions.join(', ')})`)
 }
 
-/** The statement that inserts one record. */
-export function insertion(table: string, columns: readonly string[]): string {
-  const names = columns.map(quoted).join(', ')
-  return `INSERT INTO ${quoted(table)}(${names}) VALUES (${columns.map(() => '?').join(', ')})`
+/**
+ * The statement that inserts one record. A column without a type has two parameters: the value, and whether it is REAL. (A whole
+ * number would be bound as an INTEGER.)
+ */
+export function insertion(table: string, columns: readonly Column[]): string {
+  const written = columns.filter(({ isGenerated }) => !isGenerated)
+  let last = 0
+  const values = written.map(({ isUntyped }) => {
+    const value = `?${++last}`
+    return isUntyped ? `CASE ?${++last} WHEN 1 THEN CAST(${value} AS REAL) ELSE ${value} END` : value
+  })
+  const names = written.map(({ name }) => quoted(name)).join(', ')
+  return `INSERT INTO ${quoted(table)}(${names}) VALUES (${values.join(', ')})`
 }

@@ -16,6 +16,16 @@ export function say(output: Output, text: string): void {
   output.write(`${visibleLines(text)}\n`)
 }
 
+/** Resolves when the stream has taken, or refused, what was written. */
+export function flushed(output: Output): Promise<void> {
+  return new Promise((resolve) => output.write('', () => setImmediate(resolve)))
+}
+
+/** The size of a terminal. One that has lost its window, or never had one, has a size of 0. */
+export function sizeOf({ columns, rows }: Output): { columns: number; rows: number } {
+  return { columns: columns || 80, rows: rows || 24 }
+}
+
 /** Resolves when the user wants the command to end. */
 export function ended({ signal }: Context): Promise<void> {
   return new Promise((resolve) => {

@@ -1,4 +1,5 @@
 import type { Output } from '../core/context.js'
+import { sizeOf } from './output.js'
 import { cut } from './width.js'
 import { counted, durationText, grouped } from './words.js'
 
@@ -46,7 +47,7 @@ export class ProgressLine {
 
   /** Shows what has no measure. */
   note(text: string): void {
-    if (this.shown) this.output.write(CLEAR_LINE + cut(text, (this.output.columns ?? 80) - 1))
+    if (this.shown) this.output.write(CLEAR_LINE + cut(text, sizeOf(this.output).columns - 1))
   }
 
   clear(): void {

@@ -70,7 +70,8 @@ function textWidth(value: ColumnValue | undefined, space: number): number {
 }
 
 /** Takes from the widest columns until all fit; leaves out the last ones if that is not enough. */
-function fitted(natural: readonly number[], space: number): number[] {
+function fitted(natural: readonly number[], asked: number): number[] {
+  const space = Math.max(1, asked)
   const widths = [...natural]
   const total = () => widths.reduce((sum, width) => sum + width, BETWEEN.length * (widths.length - 1))
   const least = (width: number) => Math.min(width, NARROW)

@@ -34,6 +34,7 @@ export function frame(picture: Picture, columns: number, lines: number, paint: P
   const body = shown.map((row) =>
     table.row(row, lit ? (column) => changes?.look(row, column) ?? 'plain' : undefined),
   )
+  if (rows.length === 0) body.push(paint('(no rows)', 'dim'))
   if (shown.length < rows.length)
     body.push(paint(`… ${counted(rows.length - shown.length, 'more row')}`, 'dim'))
   const title = cut(visible(picture.sql.trim().replace(/\s+/g, ' ')), columns)

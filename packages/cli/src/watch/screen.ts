@@ -1,7 +1,7 @@
 import type { Emission, LiveQuery, RowArray } from 'resqlite'
 import type { Context, Output } from '../core/context.js'
 import { FullScreen } from '../terminal/full-screen.js'
-import { ended } from '../terminal/output.js'
+import { ended, sizeOf } from '../terminal/output.js'
 import { painter } from '../terminal/style.js'
 import { changesBetween } from './changes.js'
 import { frame, type Picture } from './frame.js'
@@ -123,7 +123,7 @@ class LiveScreen {
     clearTimeout(this.#drawing)
     this.#drawing = undefined
     if (this.#picture === undefined) return
-    const { columns = 80, rows = 24 } = this.output
+    const { columns, rows } = sizeOf(this.output)
     const picture = { ...this.#picture, stats: this.live.stats }
     this.#screen.draw(frame(picture, columns, rows, painter(this.output)))
   }

@@ -5,6 +5,7 @@ import type { Row } from '../grid/row-window.ts'
 import { Notice } from '../parts/notice.tsx'
 import type { Table, TableColumn } from '../types.ts'
 import type { Edits } from './edits.ts'
+import { cellFrom, kindFor, misfit } from './values.ts'
 
 interface Props {
   readonly table: Table
@@ -128,7 +129,7 @@ function Field({ table, column, rowKey, cell, edited, isNew, hasFocus, onEdit }:
         <textarea
           id={id}
           ref={input}
-          rows={Math.min(12, Math.max(1, Math.ceil(now.length / 44), now.split('\n').length))}
+          rows={Math.min(12, Math.max(1, Math.ceil(now.length / 33), now.split('\n').length))}
           readOnly={onEdit === undefined || isCut(shown)}
           spellcheck={false}
           placeholder={!isSet ? 'default' : kind === 'null' ? 'NULL' : ''}
@@ -190,25 +191,4 @@ function useWhole(
     )
   }, [cell])
   return { whole: fetched?.of === cell ? fetched.cell : cell, problem }
-}
-
-/** The storage class that a new value of a column most likely has: by the rules of SQLite's affinities. */
-function kindFor({ type }: TableColumn): Kind {
-  if (/int/i.test(type)) return 'integer'
-  if (/char|clob|text/i.test(type)) return 'text'
-  if (/blob/i.test(type)) return 'blob'
-  return /real|floa|doub/i.test(type) ? 'real' : 'text'
-}
-
-/** Why a text is no value of a storage class. */
-function misfit(kind: Kind, text: string): string | undefined {
-  if (kind === 'integer' && !/^[+-]?\d{1,19}$/.test(text)) return 'An INTEGER has only digits.'
-  if (kind === 'real' && (text.trim() === '' || Number.isNaN(Number(text)))) return 'This is no number.'
-  if (kind === 'blob' && !/^([\da-f]{2})*$/i.test(text))
-    return 'A BLOB is written as pairs of hexadecimal digits.'
-  return undefined
-}
-
-function cellFrom(kind: Kind, text: string): Cell {
-  return kind === 'null' ? null : `${kind[0]}${text}`
 }

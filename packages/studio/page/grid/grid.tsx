@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Cell, kindOf, shownText, textOf } from '../cells.ts'
+import { CellEditor, type EditableCell } from './cell-editor.tsx'
 import { useVirtualizer } from './use-virtualizer.ts'
 
 export const ROW_HEIGHT = 26
@@ -10,6 +11,8 @@ export interface GridColumn {
   readonly type: string
   /** Whether rows are told apart by it. */
   readonly isKey?: boolean
+  /** How the rows are sorted by it. */
+  readonly order?: 'ascending' | 'descending' | undefined
 }
 
 /** A place in a grid. */
@@ -33,6 +36,10 @@ export interface GridProps {
   readonly onSeen?: (first: number, last: number) => void
   /** The row at a place is to be opened: Enter, or a double click. */
   readonly onOpen?: (place: Place) => void
+  /** What a cell is edited with: F2, or a double click. Undefined if it cannot be edited where it stands. */
+  readonly editorOf?: (place: Place) => EditableCell | undefined
+  /** The rows are to be sorted by a column, or no more: S, or a click on its name. */
+  readonly onSort?: ((column: number) => void) | undefined
   /** What was opened is to be closed: Escape. */
   readonly onClose?: () => void
   /** Rows by which the scroll position is to move, since what is seen has got other places. */
@@ -41,10 +48,18 @@ export interface GridProps {
 
 /** A grid of any number of rows and columns, of which only those that are seen are in the document. */
 export function Grid(props: GridProps) {
-  const { columns, count, cellAt, onSeen, onOpen } = props
+  const { columns, count, cellAt, onSeen, onOpen, onSort } = props
   const scroller = useRef<HTMLDivElement>(null)
   const [active, setActive] = useState<Place>({ row: 0, column: 0 })
+  const [editing, setEditing] = useState<{ row: string | number; column: number; cell: EditableCell }>()
   const widths = useWidths(props)
+  const rowName = (row: number) => props.nameOf?.(row) ?? row
+  const edit = (place: Place) => {
+    const cell = props.editorOf?.(place)
+    if (cell === undefined) return false
+    setEditing({ row: rowName(place.row), column: place.column, cell })
+    return true
+  }
   const getScrollElement = () => scroller.current
   const rows = useVirtualizer({
     count,
@@ -95,6 +110,8 @@ export function Grid(props: GridProps) {
       Home: () => (jump ? move(0, 0) : move(row, 0)),
       End: () => (jump ? move(count - 1, columns.length - 1) : move(row, columns.length - 1)),
       Enter: () => onOpen?.(active),
+      F2: () => edit(active) || onOpen?.(active),
+      s: () => !jump && onSort?.(column),
       Escape: () => props.onClose?.(),
     }
     if (jump && event.key === 'c') void copy(cellAt(row, column))
@@ -118,12 +135,18 @@ export function Grid(props: GridProps) {
       <div class="grid-space" style={{ height: px(rows.getTotalSize()), width: px(across.getTotalSize()) }}>
         <div class="grid-head" role="row" style={{ width: px(across.getTotalSize()) }}>
           {seen.map(({ index, start, size }) => (
-            <Head key={index} column={columns[index] as GridColumn} start={start} size={size} />
+            <Head
+              key={index}
+              column={columns[index] as GridColumn}
+              start={start}
+              size={size}
+              onSort={onSort && (() => onSort(index))}
+            />
           ))}
         </div>
         {items.map((item) => (
           <div
-            key={props.nameOf?.(item.index) ?? item.index}
+            key={rowName(item.index)}
             class={`grid-row ${item.index % 2 === 0 ? 'even' : ''}`}
             role="row"
             aria-rowindex={item.index + 2}
@@ -139,9 +162,23 @@ export function Grid(props: GridProps) {
                 start={start}
                 size={size}
                 onSelect={() => setActive({ row: item.index, column: index })}
-                onOpen={() => onOpen?.({ row: item.index, column: index })}
+                onOpen={() =>
+                  edit({ row: item.index, column: index }) || onOpen?.({ row: item.index, column: index })
+                }
               />
             ))}
+            {editing?.row === rowName(item.index) && (
+              <CellEditor
+                cell={editing.cell}
+                label={`new value of ${columns[editing.column]?.name}`}
+                left={px(across.measurementsCache[editing.column]?.start ?? 0)}
+                width={px(Math.max(120, widths[editing.column] ?? 0))}
+                onEnd={() => {
+                  setEditing(undefined)
+                  scroller.current?.focus({ preventScroll: true })
+                }}
+              />
+            )}
           </div>
         ))}
       </div>
@@ -149,13 +186,23 @@ export function Grid(props: GridProps) {
   )
 }
 
-function Head({ column, start, size }: { column: GridColumn; start: number; size: number }) {
+interface HeadProps {
+  readonly column: GridColumn
+  readonly start: number
+  readonly size: number
+  readonly onSort: (() => void) | undefined
+}
+
+/** The name and the type of a column. The grid is one stop of Tab, so the keyboard sorts by the key S. */
+function Head({ column, start, size, onSort }: HeadProps) {
   return (
     <div
-      class="grid-name"
+      class={`grid-name ${onSort ? 'sortable' : ''}`}
       role="columnheader"
+      aria-sort={column.order}
       style={{ left: px(start), width: px(size) }}
-      title={column.name}
+      title={onSort ? `${column.name}: click to sort` : column.name}
+      onMouseDown={onSort}
     >
       <span class="name">{column.name}</span>
       <span class="type">
@@ -197,7 +244,7 @@ function GridCell({ cell, lit, mark, isActive, start, size, onSelect, onOpen }: 
 }
 
 /** Widths of columns, by their names and the first rows. They stay, so that nothing moves while one scrolls. */
-function useWidths({ columns, count, cellAt }: GridProps): number[] {
+function useWidths({ columns, count, cellAt, onSort }: GridProps): number[] {
   const kept = useRef<{ columns: readonly GridColumn[]; widths: number[] }>({ columns: [], widths: [] })
   const isFilled = count > 0 && cellAt(0, 0) !== undefined
   if (kept.current.columns !== columns && (isFilled || kept.current.widths.length === 0)) {
@@ -205,7 +252,7 @@ function useWidths({ columns, count, cellAt }: GridProps): number[] {
     const widths = columns.map((column, index) => {
       const lengths = sample.map((row) => shownText(cellAt(row, index) ?? null).length)
       const longest = Math.max(
-        column.name.length + 1,
+        column.name.length + (onSort ? 3 : 1), // the arrow of a sorted column
         column.type.length + (column.isKey ? 5 : 0),
         ...lengths,
       )

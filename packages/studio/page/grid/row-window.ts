@@ -6,6 +6,12 @@ import { follow } from '../use-live.ts'
 /** A row as it is sent: `k0`… are the key, `c0`… the columns. */
 export type Row = Readonly<Record<string, Cell>>
 
+/** An order other than that of the key. */
+export interface Sort {
+  readonly column: string
+  readonly descending: boolean
+}
+
 /** Rows of a window: as many as the server sends. */
 const WINDOW = 300
 /** How many rows before those that are seen a new window begins. */
@@ -37,6 +43,7 @@ export class RowWindow {
   readonly lit = new Map<string, number>()
   readonly #table: Table
   readonly #filter: string
+  readonly #sort: Sort | undefined
   readonly #changed: () => void
   readonly #shifted: (slots: number) => void
   #stop = () => {}
@@ -46,12 +53,24 @@ export class RowWindow {
   #isAtEnd = false
 
   /** `shifted` is called when what is seen has got other slots. */
-  constructor(table: Table, filter: string, changed: () => void, shifted: (slots: number) => void) {
+  constructor(
+    table: Table,
+    filter: string,
+    sort: Sort | undefined,
+    changed: () => void,
+    shifted: (slots: number) => void,
+  ) {
     this.#table = table
     this.#filter = filter
+    this.#sort = sort
     this.#changed = changed
     this.#shifted = shifted
     void this.#begin()
+  }
+
+  /** Whether it has only the first rows: of what has no key, or is sorted. */
+  get isWhole(): boolean {
+    return this.#table.key.length === 0 || this.#sort !== undefined
   }
 
   close(): void {
@@ -87,7 +106,7 @@ export class RowWindow {
   }
 
   get #part() {
-    return { schema: this.#table.schema, table: this.#table.name, filter: this.#filter }
+    return { schema: this.#table.schema, table: this.#table.name, filter: this.#filter, sort: this.#sort }
   }
 
   async #begin(): Promise<void> {
@@ -97,7 +116,7 @@ export class RowWindow {
 
   /** Asks for another window if too little of this one is left. One at a time; what is seen then counts. */
   async #move(): Promise<void> {
-    if (this.#isMoving || this.rows === undefined || this.#table.key.length === 0 || this.#closed) return
+    if (this.#isMoving || this.rows === undefined || this.isWhole || this.#closed) return
     this.#isMoving = true
     try {
       while (!this.#closed && (await this.#step())) {}
@@ -206,7 +225,7 @@ export class RowWindow {
     const rows = this.rows?.length ?? 0
     const end = this.start + rows
     const wanted = Math.min(MOST_SLOTS, Math.max(this.total ?? MOST_SLOTS, 0))
-    if (this.#table.key.length === 0) this.slots = rows
+    if (this.isWhole) this.slots = rows
     else if (this.rows === undefined) this.slots = wanted
     else if (this.#isAtEnd && this.start === 0) this.slots = end
     else if (this.#isAtEnd) {

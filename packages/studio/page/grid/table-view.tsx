@@ -1,12 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Cell } from '../cells.ts'
+import { type Cell, isCut, kindOf, textOf } from '../cells.ts'
 import type { Edits } from '../edits/edits.ts'
 import { RowPanel } from '../edits/row-panel.tsx'
+import { cellFrom, kindFor, misfit } from '../edits/values.ts'
 import { count, plural } from '../format.ts'
 import { Empty, Notice } from '../parts/notice.tsx'
-import type { Status, Table } from '../types.ts'
+import type { Status, Table, TableColumn } from '../types.ts'
+import type { EditableCell } from './cell-editor.tsx'
 import { Grid, type GridColumn, type Place } from './grid.tsx'
-import { type Row, RowWindow } from './row-window.ts'
+import { type Row, RowWindow, type Sort } from './row-window.ts'
 
 interface Props {
   readonly table: Table
@@ -19,12 +21,19 @@ export function TableView({ table, status, edits }: Props) {
   const [filter, setFilter] = useState('')
   const [, draw] = useState(0)
   const shift = useRef(0)
-  const window = useRowWindow(table, filter, () => draw((times) => times + 1), shift)
+  const [sort, setSort] = useState<Sort | undefined>()
+  const window = useRowWindow(table, filter, sort, () => draw((times) => times + 1), shift)
   const [open, setOpen] = useState<{ row: Row | undefined; column: number } | undefined>()
   useRecount(window, status?.lastCommit)
   const columns = useMemo<GridColumn[]>(
-    () => table.columns.map(({ name, type }) => ({ name, type, isKey: table.key.includes(name) })),
-    [table],
+    () =>
+      table.columns.map(({ name, type }) => ({
+        name,
+        type,
+        isKey: table.key.includes(name),
+        order: sort?.column !== name ? undefined : sort.descending ? 'descending' : 'ascending',
+      })),
+    [table, sort],
   )
   const canEdit = status?.write === true && table.key.length > 0
   const staged = (row: Row) => edits.of(table, window.keyOf(row))
@@ -46,6 +55,23 @@ export function TableView({ table, status, edits }: Props) {
   const openAt = ({ row, column }: Place) => {
     const found = window.rowAt(row)
     if (found !== undefined) setOpen({ row: found, column })
+  }
+  const editorOf = ({ row: slot, column: index }: Place): EditableCell | undefined => {
+    const row = window.rowAt(slot)
+    const column = table.columns[index] as TableColumn
+    const cell = cellAt(slot, index)
+    if (!canEdit || row === undefined || cell === undefined) return undefined
+    if (column.generated || isCut(cell) || /[\r\n]/.test(cell ?? '') || staged(row)?.kind === 'delete')
+      return undefined
+    setOpen(undefined)
+    const kind = cell === null ? kindFor(column) : kindOf(cell)
+    const key = window.keyOf(row)
+    return {
+      text: textOf(cell),
+      misfit: (text) => misfit(kind, text),
+      save: (text) =>
+        edits.update(table, key, { ...edits.of(table, key)?.set, [column.name]: cellFrom(kind, text) }),
+    }
   }
   return (
     <section class="view" aria-label={table.name}>
@@ -86,6 +112,8 @@ export function TableView({ table, status, edits }: Props) {
             }}
             onSeen={window.seen}
             onOpen={openAt}
+            editorOf={editorOf}
+            onSort={(column) => setSort(nextSort(sort, table.columns[column]?.name as string))}
             onClose={() => setOpen(undefined)}
             takeShift={() => {
               const by = shift.current
@@ -111,7 +139,7 @@ export function TableView({ table, status, edits }: Props) {
         </div>
       )}
       <footer class="foot">
-        <RowCount window={window} table={table} />
+        <RowCount window={window} table={table} sort={sort} />
         <span class={`state ${window.isStale ? 'stale' : 'live'}`}>
           {window.isStale ? 'connection lost' : 'live'}
         </span>
@@ -120,8 +148,26 @@ export function TableView({ table, status, edits }: Props) {
   )
 }
 
-function RowCount({ window, table }: { window: RowWindow; table: Table }) {
+/** Up, down, and back to the order of the key. */
+function nextSort(sort: Sort | undefined, column: string): Sort | undefined {
+  if (sort?.column !== column) return { column, descending: false }
+  return sort.descending ? undefined : { column, descending: true }
+}
+
+interface CountProps {
+  readonly window: RowWindow
+  readonly table: Table
+  readonly sort: Sort | undefined
+}
+
+function RowCount({ window, table, sort }: CountProps) {
   if (window.rows === undefined) return <span>reading…</span>
+  if (sort !== undefined && window.total !== window.rows.length)
+    return (
+      <span>
+        the first {plural(window.rows.length, 'row')} by {sort.column}
+      </span>
+    )
   if (table.key.length === 0)
     return (
       <span>
@@ -172,15 +218,16 @@ function Filter({ value, onChange }: { value: string; onChange: (filter: string)
 function useRowWindow(
   table: Table,
   filter: string,
+  sort: Sort | undefined,
   changed: () => void,
   shift: { current: number },
 ): RowWindow & { seen: (first: number, last: number) => void } {
   const window = useMemo(() => {
-    const made = new RowWindow(table, filter, changed, (slots) => {
+    const made = new RowWindow(table, filter, sort, changed, (slots) => {
       shift.current += slots
     })
     return Object.assign(made, { seen: (first: number, last: number) => made.show(first, last) })
-  }, [table, filter])
+  }, [table, filter, sort])
   useEffect(() => () => window.close(), [window])
   return window
 }

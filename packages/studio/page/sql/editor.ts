@@ -4,6 +4,7 @@ import {
   type CompletionResult,
   closeBrackets,
   closeBracketsKeymap,
+  closeCompletion,
   completionKeymap,
 } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
@@ -38,8 +39,8 @@ export class SqlEditor {
   constructor(host: HTMLElement, text: string, events: EditorEvents) {
     const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
     const keys = [
-      { key: 'Mod-Enter', run: () => told(events.run) },
-      { key: 'Mod-e', run: () => told(events.explain) },
+      { key: 'Mod-Enter', run: (view: EditorView) => told(view, events.run) },
+      { key: 'Mod-e', run: (view: EditorView) => told(view, events.explain) },
     ]
     const state = EditorState.create({
       doc: text,
@@ -145,7 +146,9 @@ function columnsFor(context: CompletionContext, tables: readonly Table[]): Compl
   return { from: word.from, options, validFor: /^\w*$/ }
 }
 
-function told(event: () => void): true {
+/** What is offered to complete the text would lie over the result. */
+function told(view: EditorView, event: () => void): true {
+  closeCompletion(view)
   event()
   return true
 }

@@ -29,8 +29,8 @@ export function launch() {
  * Opens the page of a studio. It fails the test, when it ends, if the page has asked another address, logged an error or a
  * warning, shown a dialog, or broken its policy.
  */
-export async function openPage(t, browser, client, hash = '') {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 700 } })
+export async function openPage(t, browser, client, hash = '', options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 700 }, ...options })
   const page = await context.newPage()
   const complaints = []
   page.on('request', (request) => {
@@ -55,7 +55,7 @@ export async function openPage(t, browser, client, hash = '') {
     })
   })
   await page.goto(client.url)
-  await page.locator('.side .tables a').first().waitFor()
+  await page.locator('.side .tables a').first().waitFor({ state: 'attached' })
   if (hash !== '') await page.evaluate((to) => location.assign(to), hash)
   t.after(async () => {
     await context.close()

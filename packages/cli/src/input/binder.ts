@@ -1,0 +1,37 @@
+import type { SqlValue } from 'resqlite'
+import { type Column, Real, type Value } from './records.js'
+
+/** Makes parameters of {@link insertion} from records. */
+export class Binder {
+  readonly #columns: readonly Column[]
+  /** Whether each record is a list of parameters as it is. */
+  readonly #isPlain: boolean
+
+  constructor(columns: readonly Column[]) {
+    this.#columns = columns
+    this.#isPlain = columns.every(({ isUntyped, isGenerated }) => !isUntyped && !isGenerated)
+  }
+
+  bound(records: readonly Value[][]): SqlValue[][] {
+    return this.#isPlain ? records.map(unwrapped) : records.map((record) => this.#bound(record))
+  }
+
+  #bound(record: readonly Value[]): SqlValue[] {
+    const params: SqlValue[] = []
+    this.#columns.forEach(({ isUntyped, isGenerated }, index) => {
+      if (isGenerated) return
+      const value = record[index] ?? null
+      params.push(plain(value))
+      if (isUntyped) params.push(value instanceof Real ? 1 : 0)
+    })
+    return params
+  }
+}
+
+function unwrapped(record: Value[]): SqlValue[] {
+  return record.some((value) => value instanceof Real) ? record.map(plain) : (record as SqlValue[])
+}
+
+function plain(value: Value): SqlValue {
+  return value instanceof Real ? value.value : value
+}

@@ -1,0 +1,18 @@
+import { PassThrough } from 'node:stream'
+import { run } from '../../dist/run.js'
+
+/** Runs a command line in this process, for tests that run many. */
+export async function runHere(args) {
+  const result = { stdout: '', stderr: '' }
+  const streams = ['stdout', 'stderr'].map((name) => {
+    const stream = new PassThrough().setEncoding('utf8')
+    return stream.on('data', (text) => {
+      result[name] += text
+    })
+  })
+  const [stdout, stderr] = streams
+  const stdin = new PassThrough()
+  stdin.end()
+  const code = await run(args, { stdin, stdout, stderr, signal: new AbortController().signal })
+  return { ...result, code }
+}
