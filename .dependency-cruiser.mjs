@@ -76,6 +76,18 @@ export default {
       },
     ]),
     {
+      name: 'uses-clusters',
+      severity: 'error',
+      from: { path: `^${source}/` },
+      to: { path: '^packages/cluster/' },
+    },
+    {
+      name: 'cluster-uses-more-than-the-seam',
+      severity: 'error',
+      from: { path: '^packages/cluster/src/' },
+      to: { path: '^packages/resqlite/', pathNot: '^packages/resqlite/dist/(index|seam)\\.' },
+    },
+    {
       name: 'page-uses-server',
       severity: 'error',
       from: { path: '^packages/studio/page/' },

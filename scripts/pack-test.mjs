@@ -15,10 +15,12 @@ import {
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ciphersFolder, fillCiphers } from './lib/ciphers-packages.mjs'
-import { cliFolder, nativeFolder, packageFolder, root, studioFolder } from './lib/paths.mjs'
-import { nativeFile, platformFolder, thisPlatform } from './lib/platforms.mjs'
+import { chosen, fillChosen } from './lib/chosen-packages.mjs'
+import { lintPackage } from './lib/package-lint.mjs'
+import { cliFolder, nativeFolder, packageFolder, studioFolder, testProfile } from './lib/paths.mjs'
+import { ciphersFile, nativeFile, platformFolder, thisPlatform } from './lib/platforms.mjs'
 import { CommandFailed, capture, npm } from './lib/process.mjs'
+import { subpathPrograms } from './lib/subpath-programs.mjs'
 
 /** What the main package may contain; anything else in the tarball is a mistake. */
 const expectedFiles = /^(dist\/.+\.(js|mjs|d\.ts|d\.mts)|package\.json|README\.md|LICENSE)$/
@@ -29,6 +31,9 @@ const expectedCliFiles = /^(dist\/.+\.js|package\.json|README\.md|LICENSE)$/
 /** The same for the studio: its server, and the page as one script and one sheet. */
 const expectedStudioFiles =
   /^(dist\/server\/.+\.(js|d\.ts)|dist\/page\/(index\.html|app\.(js|css)|icon\.svg|licenses\.txt)|package\.json|README\.md|LICENSE)$/
+
+/** The same for clusters. */
+const expectedClusterFiles = /^(dist\/.+\.(js|mjs|d\.ts|d\.mts)|native\.js|package\.json|README\.md|LICENSE)$/
 
 /** Scripts that npm would run on the machine of somebody who installs the package. */
 const installScripts = ['preinstall', 'install', 'postinstall', 'prepare']
@@ -46,19 +51,31 @@ const programs = {
   'program.cjs': `const { Database } = require('resqlite')\nconst { available } = require('resqlite/profile')\nasync function main() {${body}}\nmain()`,
 }
 
-/** The subpaths for pages, and what each offers. They need their frameworks, but no native module. */
-const subpaths = {
-  'resqlite/client': 'remoteQuery',
-  'resqlite/message-port': 'portFetch',
-  'resqlite/svelte': 'liveQuery',
-  'resqlite/react': 'useLiveQuery',
-  'resqlite/vue': 'useLiveQuery',
-  'resqlite/solid': 'createLiveQuery',
-  'resqlite/tanstack-db': 'liveCollectionOptions',
+const clusterBody = `
+  nats({ servers: ['nats://127.0.0.1'], stream: 'app' })
+  etcd({ endpoints: ['http://127.0.0.1'], prefix: 'app' })
+  const log = memory('packed')
+  const open = (node) => Cluster.open(node + '.db', { node, log })
+  const nodes = await Promise.all(['one', 'two', 'three'].map(open))
+  await nodes[0].exec('CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)')
+  await nodes[1].execute('INSERT INTO notes(text) VALUES (?)', ['packed'])
+  console.log(JSON.stringify(await nodes[2].select('SELECT * FROM notes', [], { fresh: true })))
+  await Promise.all(nodes.map((node) => node.close()))
+  for (const node of ['one', 'two', 'three']) rmSync(node + '.db')
+`
+const clusterNames = { '': 'Cluster', '/memory': 'memory', '/nats': 'nats', '/etcd': 'etcd' }
+const clusterImports = (line) =>
+  Object.entries(clusterNames).map(([path, name]) => line(name, `@resqlite/cluster${path}`))
+const clusterPrograms = {
+  'cluster.mjs': `import { rmSync } from 'node:fs'\n${clusterImports((name, from) => `import { ${name} } from '${from}'\n`).join('')}${clusterBody}`,
+  'cluster.cjs': `const { rmSync } = require('node:fs')\n${clusterImports((name, from) => `const { ${name} } = require('${from}')\n`).join('')}async function main() {${clusterBody.replace("memory('packed')", "memory('packed, too')")}}\nmain()`,
 }
 
-/** What they need is not among the packages that npm finds offline. */
-const frameworks = ['react', 'vue', 'solid-js', '@tanstack']
+/** What the subpaths need. npm would ask the registry for them, so they come from where they are installed here. */
+const peers = [
+  ...['react', 'react-dom', 'vue', 'svelte', 'solid-js', '@tanstack'],
+  ...['kysely', 'drizzle-orm', 'knex', '@prisma'],
+]
 
 /** Opens a studio, and asks it for the page and, with the token, for the tables. */
 const studio = `
@@ -93,10 +110,22 @@ export function packTest() {
 /** The same with the packages for encryption, and a key. */
 export function packCiphersTest() {
   inProject((project) => {
-    installIn(project, [packMain(project), packCiphers(project), packCiphersPlatform(project)])
+    const module = join(nativeFolder, ciphersFile(thisPlatform()))
+    const [ciphers, platform] = packChosen(project, 'ciphers', module)
+    installIn(project, [packMain(project), ciphers.filename, platform])
     for (const [file, source] of Object.entries(programs)) runProgram(project, file, withKey(source))
     const start = readFileSync(join(project, 'notes.db')).subarray(0, 16).toString('latin1')
     if (start.startsWith('SQLite')) throw new CommandFailed('the database is not encrypted')
+  })
+}
+
+/** Three nodes, from the packages as they are installed: the native module is that of the tests. */
+export function packClusterTest() {
+  inProject((project) => {
+    const [cluster, platform] = packChosen(project, 'cluster', testProfile)
+    refuseUnexpected(cluster, expectedClusterFiles)
+    installIn(project, [packMain(project), cluster.filename, platform])
+    for (const [file, source] of Object.entries(clusterPrograms)) runProgram(project, file, source)
   })
 }
 
@@ -169,15 +198,13 @@ function packPlatform(project) {
   return packFilled(folder, project)
 }
 
-function packCiphers(project) {
-  checkManifest(ciphersFolder)
-  return pack(ciphersFolder, project).filename
-}
-
-function packCiphersPlatform(project) {
-  const folder = join(project, 'platform')
-  fillCiphers(thisPlatform(), nativeFolder, folder)
-  return packFilled(folder, project)
+/** A package with native modules of its own, and that of this platform with this module. */
+function packChosen(project, name, module) {
+  const { folder } = chosen[name]
+  checkManifest(folder)
+  const platform = join(project, 'platform')
+  fillChosen(name, thisPlatform(), module, platform)
+  return [pack(folder, project), packFilled(platform, project)]
 }
 
 function packFilled(folder, project) {
@@ -188,9 +215,10 @@ function packFilled(folder, project) {
 }
 
 function pack(folder, destination) {
-  return JSON.parse(
-    npm(['pack', '--json', '--pack-destination', destination], { cwd: folder, quiet: true }),
-  )[0]
+  const output = npm(['pack', '--json', '--pack-destination', destination], { cwd: folder, quiet: true })
+  const [packed] = JSON.parse(output)
+  lintPackage(folder, join(destination, packed.filename))
+  return packed
 }
 
 function checkManifest(folder) {
@@ -211,18 +239,22 @@ function installIn(project, tarballs, overrides = {}) {
   })
 }
 
+/** Runs a program with each subpath that the package exports. */
 function runSubpaths(project) {
-  for (const name of frameworks)
-    symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name), 'junction')
-  const names = Object.entries(subpaths)
-  const source = names
-    .map(([path, name]) => `console.log(typeof (await import('${path}')).${name})`)
-    .join('\n')
-  writeFileSync(join(project, 'subpaths.mjs'), source)
-  const output = capture(process.execPath, ['subpaths.mjs'], { cwd: project }).trim().split('\n')
-  const missing = names.filter((_, index) => output[index] !== 'function')
-  if (missing.length > 0) throw new CommandFailed(`missing in the package: ${missing.join(', ')}`)
-  console.log(`subpaths.mjs: ${names.length} subpaths for pages`)
+  const require = createRequire(join(packageFolder, 'package.json'))
+  for (const name of peers) {
+    const modules = require.resolve.paths(name).find((path) => existsSync(join(path, name)))
+    symlinkSync(join(modules, name), join(project, 'node_modules', name), 'junction')
+  }
+  const paths = Object.keys(require('./package.json').exports).map((path) => path.slice('./'.length))
+  for (const path of paths.filter((path) => path !== '' && path !== 'package.json')) {
+    const file = `${path}.mjs`
+    if (subpathPrograms[path] === undefined) throw new CommandFailed(`no program uses resqlite/${path}`)
+    writeFileSync(join(project, file), subpathPrograms[path])
+    const output = capture(process.execPath, [file], { cwd: project }).trim()
+    if (output !== 'done') throw new CommandFailed(`${file} printed: ${output}`)
+  }
+  console.log(`a program each: ${paths.join(' ').trim()}`)
 }
 
 /** What a program that fails prints. */

@@ -6,19 +6,27 @@
 
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { ciphersFolder, fillCiphers } from './lib/ciphers-packages.mjs'
+import { chosen, fillChosen } from './lib/chosen-packages.mjs'
 import { cliFolder, packageFolder, studioFolder } from './lib/paths.mjs'
-import { ciphersFile, nativeFile, platformFolder, platforms } from './lib/platforms.mjs'
+import { nativeFile, platformFolder, platforms } from './lib/platforms.mjs'
 
 const [folder] = process.argv.slice(2)
 if (!folder) throw new Error('usage: node scripts/prepublish.mjs <folder with the native modules>')
 
-const files = platforms.flatMap((platform) => [nativeFile(platform), ciphersFile(platform)])
+const kinds = Object.entries(chosen)
+const files = platforms.flatMap((platform) => [
+  nativeFile(platform),
+  ...kinds.map(([, { file }]) => file(platform)),
+])
 const missing = files.filter((file) => !existsSync(join(resolve(folder), file)))
 if (missing.length > 0) throw new Error(`${folder} lacks ${missing.join(', ')}`)
 
 const main = readManifest(packageFolder)
-const ciphers = { ...readManifest(ciphersFolder), version: main.version, optionalDependencies: {} }
+const manifests = kinds.map(([, { folder: at }]) => ({
+  ...readManifest(at),
+  version: main.version,
+  optionalDependencies: {},
+}))
 main.optionalDependencies = {}
 for (const platform of platforms) {
   const target = platformFolder(platform)
@@ -26,17 +34,24 @@ for (const platform of platforms) {
   const manifest = { ...readManifest(target), version: main.version }
   writeManifest(target, manifest)
   main.optionalDependencies[manifest.name] = main.version
-  const encrypting = fillCiphers(platform, resolve(folder), `${target}-ciphers`, main.version)
-  ciphers.optionalDependencies[encrypting.name] = main.version
+  for (const [at, [name, { file }]] of kinds.entries()) {
+    const module = join(resolve(folder), file(platform))
+    const filled = fillChosen(name, platform, module, `${target}-${name}`, main.version)
+    manifests[at].optionalDependencies[filled.name] = main.version
+  }
 }
-// npm then refuses another version of it beside resqlite.
-main.peerDependencies[ciphers.name] = main.version
-main.peerDependenciesMeta[ciphers.name] = { optional: true }
+for (const [at, [, { folder: own }]] of kinds.entries()) {
+  const manifest = manifests[at]
+  if (manifest.peerDependencies) manifest.peerDependencies[main.name] = main.version
+  // npm then refuses another version of it beside resqlite.
+  main.peerDependencies[manifest.name] = main.version
+  main.peerDependenciesMeta[manifest.name] = { optional: true }
+  writeManifest(own, manifest)
+}
 const cli = { ...readManifest(cliFolder), version: main.version }
 cli.dependencies[main.name] = main.version
 cli.peerDependencies['@resqlite/studio'] = main.version
 writeManifest(cliFolder, cli)
-writeManifest(ciphersFolder, ciphers)
 writeManifest(packageFolder, main)
 
 const studio = readManifest(studioFolder)

@@ -24,16 +24,25 @@ import {
 } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
 import { runLanes } from './lib/lanes.mjs'
-import { cliFolder, filesBelow, packageFolder, root, studioFolder, testProfile } from './lib/paths.mjs'
+import {
+  cliFolder,
+  clusterFolder,
+  filesBelow,
+  packageFolder,
+  root,
+  studioFolder,
+  testProfile,
+} from './lib/paths.mjs'
 import { CommandFailed, cargo, run, runAsProgram, runTool } from './lib/process.mjs'
 import { checkLinks } from './links.mjs'
-import { packCliTest, packTest } from './pack-test.mjs'
+import { packCliTest, packClusterTest, packTest } from './pack-test.mjs'
 
 const { values: options } = parseArgs({
   options: { step: { type: 'string' }, list: { type: 'boolean' }, release: { type: 'boolean' } },
 })
 
 const builtTests = join(packageFolder, 'build')
+const builtClusterTests = join(clusterFolder, 'build')
 const notesServer = join(root, 'examples', 'notes-server')
 const clippy = (...options) =>
   cargo(['clippy', ...options, '--all-targets', '--locked', '--', '-D', 'warnings'])
@@ -59,6 +68,7 @@ const node = [
   step('rooms of the TypeScript', () =>
     runTool('dependency-cruiser', 'depcruise', [
       'packages/resqlite/src',
+      'packages/cluster/src',
       'packages/cli/src',
       'packages/studio/server',
       'packages/studio/page',
@@ -77,6 +87,7 @@ const node = [
   step('types of the native module', () => tsc('scripts/declarations'), 'native module'),
   step('node tests', nodeTests, 'native module with counters'),
   step('packed package', packTest),
+  step('packed cluster', packClusterTest, 'native module with counters'),
   step('packed command line', packCliTest),
 ]
 
@@ -119,9 +130,10 @@ async function checkApiDocs() {
 
 /** From nothing, so that no test outlives its source. */
 function compileTests() {
-  for (const folder of [builtTests, join(notesServer, 'build')])
+  for (const folder of [builtTests, builtClusterTests, join(notesServer, 'build')])
     rmSync(folder, { recursive: true, force: true })
   tsc('packages/resqlite/tsconfig.test.json')
+  tsc('packages/cluster/tsconfig.test.json')
   tsc(notesServer)
 }
 
@@ -132,6 +144,7 @@ function compileTests() {
 function nodeTests() {
   const files = [
     ...filesBelow(builtTests, /\.test\.[cm]?js$/),
+    ...filesBelow(builtClusterTests, /\.test\.[cm]?js$/),
     ...filesBelow(join(cliFolder, 'test'), /\.test\.mjs$/),
     ...filesBelow(join(studioFolder, 'test'), /\.test\.mjs$/),
     ...filesBelow(join(root, 'examples'), /\.test\.js$/),
@@ -141,6 +154,6 @@ function nodeTests() {
   const atOnce = Math.max(2, availableParallelism() - 1)
   const how = ['--test', '--test-reporter=spec', `--test-concurrency=${atOnce}`]
   run(process.execPath, [...how, ...files.map((file) => relative(root, file))], {
-    env: { RESQLITE_TEST_PROFILE: testProfile },
+    env: { RESQLITE_TEST_PROFILE: testProfile, RESQLITE_TEST_CLUSTER: testProfile },
   })
 }

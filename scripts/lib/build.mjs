@@ -11,14 +11,26 @@ import {
 import { basename, join } from 'node:path'
 import { ciphersTarget } from './ciphers.mjs'
 import { declarations } from './declarations.mjs'
-import { cliFolder, nativeFolder, packageFolder, profileFolder, studioFolder, testProfile } from './paths.mjs'
-import { ciphersFile, nativeFile, platformOfTarget } from './platforms.mjs'
+import {
+  cliFolder,
+  clusterFolder,
+  nativeFolder,
+  packageFolder,
+  profileFolder,
+  studioFolder,
+  testProfile,
+} from './paths.mjs'
+import { ciphersFile, clusterFile, nativeFile, platformOfTarget } from './platforms.mjs'
 import { capture, npm, requireCargo } from './process.mjs'
 
 const crate = 'resqlite-node'
 
-/** What cargo is told for all packages with counters. */
-export const withCounters = ['--workspace', '--features', 'resqlite/profile,resqlite-node/profile']
+/** What cargo is told for all packages with counters. The nodes of clusters come along: the engine is compiled once for both. */
+export const withCounters = [
+  '--workspace',
+  '--features',
+  'resqlite/profile,resqlite-node/profile,resqlite-node/cluster',
+]
 
 /** The shared library of the crate, on any system. */
 const libraryName = /^(lib)?resqlite_node\.(so|dylib|dll)$/
@@ -90,6 +102,32 @@ export function buildTestCiphers() {
 }
 
 /**
+ * Builds the native module with nodes of clusters and all logs, and gives back where it is: beside the others, under a name
+ * that nothing loads by default.
+ */
+export function buildCluster({ target, zig = false } = {}) {
+  const library = compile({ target, zig, features: 'logs', folder: clusterTarget() })
+  const file = join(nativeFolder, clusterFile(platformOfTarget(target ?? hostTarget())))
+  mkdirSync(nativeFolder, { recursive: true })
+  putInPlace(library, file)
+  return file
+}
+
+/** Builds the same for tests. With the log in memory alone, nodes are in the module of `buildTestProfile`. */
+export function buildTestCluster() {
+  const folder = clusterTarget()
+  const library = compile({ features: 'logs', folder, release: false })
+  const file = join(folder, 'tests.node')
+  putInPlace(library, file)
+  return file
+}
+
+/** Cargo keeps one shared library per crate, whatever its features are. */
+function clusterTarget() {
+  return join(targetFolder(), 'cluster')
+}
+
+/**
  * Compiles the crate as `cargo test` does. Cargo gives dependencies the features that everything it compiles asks for:
  * with all packages and any test, those are the features of all tests, and `cargo test` finds the engine compiled.
  *
@@ -115,7 +153,8 @@ function placeNative(library, definitions, target = hostTarget()) {
 
 /** Compiles the TypeScript of each package into its folder `dist`. */
 export function buildTypeScript() {
-  for (const folder of [packageFolder, cliFolder]) npm(['run', 'build', '--silent'], { cwd: folder })
+  for (const folder of [packageFolder, clusterFolder, cliFolder])
+    npm(['run', 'build', '--silent'], { cwd: folder })
 }
 
 /** Builds the studio into packages/studio/dist: its server, and the page with the libraries that it uses. */

@@ -9,6 +9,9 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 /** The npm package that is published. */
 export const packageFolder = join(root, 'packages', 'resqlite')
 
+/** The npm package of clusters. */
+export const clusterFolder = join(root, 'packages', 'cluster')
+
 /** The npm package of the command line. */
 export const cliFolder = join(root, 'packages', 'cli')
 

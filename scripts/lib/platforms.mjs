@@ -29,6 +29,9 @@ export const nativeFile = (platform) => `resqlite.${platform}.node`
 /** The file that holds the native module with encryption. */
 export const ciphersFile = (platform) => `resqlite-ciphers.${platform}.node`
 
+/** The file that holds the native module with nodes of clusters. */
+export const clusterFile = (platform) => `resqlite-cluster.${platform}.node`
+
 /** The folder of a platform's package. */
 export const platformFolder = (platform) => join(packageFolder, 'npm', platform)
 

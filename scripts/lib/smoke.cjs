@@ -6,6 +6,8 @@ const { tmpdir } = require('node:os')
 const { join } = require('node:path')
 const { isMainThread, parentPort, Worker, workerData } = require('node:worker_threads')
 
+const { followOver } = require('./smoke-sse.cjs')
+
 const packageFolder = isMainThread ? process.argv[2] : workerData.packageFolder
 const { Database } = require(packageFolder)
 
@@ -76,6 +78,7 @@ const steps = {
     setImmediate(() => controller.abort())
     await assert.rejects(read, { code: 'RESQLITE_ABORTED' })
   },
+  'server-sent events': (db) => followOver(db, packageFolder),
   async 'worker thread'(db, path) {
     const worker = new Worker(__filename, { workerData: { packageFolder, path } })
     const rows = await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject))

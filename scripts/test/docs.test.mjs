@@ -2,7 +2,8 @@
 // `ts` are one program. A block `js server` is a program of its own behind the plain ones before it. It ends when it listens; if
 // it handles SIGTERM, it gets that signal. The blocks `js extension` are a program of their own, which runs where the extension
 // is installed. Plain `jsx` is React's, and runs, too. Blocks whose packages are not installed here (`js orm`), or that need a
-// page (`jsx react`), are only parsed.
+// page (`jsx react`), are only parsed. A block with the path of a file (`jsx examples/…`) is that file, which has its own tests.
+// Those of clusters run on the log in memory.
 
 import { equal } from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -23,7 +24,7 @@ import { after, afterEach, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { PrismaResqlite } from 'resqlite/prisma'
 import ts from 'typescript'
-import { packageFolder, root } from '../lib/paths.mjs'
+import { clusterFolder, packageFolder, root, testProfile } from '../lib/paths.mjs'
 
 let folder
 
@@ -40,6 +41,8 @@ before(() => {
   folder = mkdtempSync(join(tmpdir(), 'resqlite-docs-'))
   mkdirSync(join(folder, 'node_modules'))
   symlinkSync(packageFolder, join(folder, 'node_modules', 'resqlite'), 'junction')
+  mkdirSync(join(folder, 'node_modules', '@resqlite'))
+  symlinkSync(clusterFolder, join(folder, 'node_modules', '@resqlite', 'cluster'), 'junction')
   const require = createRequire(join(packageFolder, 'package.json'))
   for (const name of packages) {
     const modules = require.resolve.paths(name).find((path) => existsSync(join(path, name)))
@@ -60,7 +63,7 @@ const canEncrypt = native.nativeBinding().canEncrypt()
 const pages = [
   ...['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md'],
   ...['docs/sse.md', 'docs/screens.md'],
-  'docs/changes.md',
+  ...['docs/changes.md', 'docs/cluster.md', 'docs/litestream.md'],
   ...['docs/builders/drizzle.md', 'docs/builders/knex.md', 'docs/builders/kysely.md'],
   'docs/builders/prisma.md',
   ...(canEncrypt ? ['docs/encryption.md'] : []),
@@ -90,7 +93,9 @@ for (const page of pages) {
         const server = code.replace('.listen(3000)', `.listen(0, () => ${end})`)
         run(`${plain(blocks.slice(0, index))}\n${server}`)
       })
-    if (['orm', 'react'].includes(kind))
+    if (kind.includes('/'))
+      test(`block ${index} of ${page} is ${kind}`, () => equal(code, readFileSync(join(root, kind), 'utf8')))
+    if (['orm', 'react', 'etcd'].includes(kind))
       test(`block ${index} of ${page} is valid`, () => equal(syntaxErrors(code), ''))
   }
 }
@@ -158,13 +163,23 @@ function plain(blocks) {
 }
 
 function run(code) {
-  writeFileSync(join(folder, 'program.mjs'), code)
+  const isOfCluster = code.includes("'@resqlite/cluster'")
+  writeFileSync(join(folder, 'program.mjs'), isOfCluster ? inMemory(code) : code)
   const { status, stderr } = spawnSync(process.execPath, ['program.mjs'], {
     cwd: folder,
     encoding: 'utf8',
     timeout: 60_000,
+    env: isOfCluster ? { ...process.env, RESQLITE_NATIVE_PATH: testProfile } : process.env,
   })
   equal(status, 0, stderr)
+}
+
+/** On another log: the one that needs no servers. */
+function inMemory(code) {
+  const ofServers = "import { nats } from '@resqlite/cluster/nats'"
+  const ofMemory =
+    "import { memory } from '@resqlite/cluster/memory'\nconst nats = ({ stream }) => memory(stream)"
+  return code.replace(ofServers, ofMemory)
 }
 
 function syntaxErrors(code) {
