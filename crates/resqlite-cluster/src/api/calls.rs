@@ -3,13 +3,17 @@
 use std::{future::Future, sync::Arc};
 
 use resqlite::{
-    Durability, Outcome, Query, Reply, StatementResult, Token, Write, WriteOp, Written as Numbers,
+    ColumnLayout, Durability, Outcome, Query, Reply, RowBatch, StatementResult, Token, Write, WriteOp,
+    Written as Numbers,
 };
 
 use super::cluster::Cluster;
-use crate::core::{
-    error::{Error, Result},
-    written::Packed,
+use crate::{
+    core::{
+        error::{Error, Result, is_overtaken},
+        written::Packed,
+    },
+    node::Node,
 };
 
 /// Receives the reply to a write, which may fail as only a cluster can.
@@ -33,15 +37,19 @@ impl Cluster {
     /// As [`Engine::write`](resqlite::Engine::write), on the node that writes. Cancelled while another node is asked, the
     /// write fails with [`Error::OutcomeUnknown`], since it may happen nevertheless.
     pub fn submit<R: WriteReply>(&self, write: Write, reply: Box<R>) {
-        if !write.op.can_travel() || self.node.writes_here() {
+        if !write.op.can_travel() {
             return self.database.engine().write(write, reply);
         }
-        let reply = Pending(Some(reply));
-        let node = Arc::clone(&self.node);
-        self.node.keep_asking(async move {
-            let done = node.run(&write).await;
-            reply.finish(&write.op, done);
-        });
+        if self.node.writes_here() {
+            let (node, again) = (Arc::clone(&self.node), write.clone());
+            let reply = Here {
+                node,
+                write: again,
+                reply,
+            };
+            return self.database.engine().write(write, Box::new(reply));
+        }
+        run(&self.node, write, reply);
     }
 
     /// As [`Engine::query`](resqlite::Engine::query): a statement that reads runs here, and one that writes on the node that
@@ -125,6 +133,40 @@ impl<T> Drop for Call<T> {
     fn drop(&mut self) {
         if let Some(done) = self.0.take() {
             done(Err(Error::Closed));
+        }
+    }
+}
+
+/// Runs a write on the node that writes.
+fn run<R: WriteReply>(node: &Arc<Node>, write: Write, reply: Box<R>) {
+    let reply = Pending(Some(reply));
+    let this = Arc::clone(node);
+    node.keep_asking(async move {
+        let done = this.run(&write).await;
+        reply.finish(&write.op, done);
+    });
+}
+
+/// The reply to a write that runs here. If other nodes are first again and again, it goes where they are.
+struct Here<R: WriteReply> {
+    node: Arc<Node>,
+    write: Write,
+    reply: Box<R>,
+}
+
+impl<R: WriteReply> Reply for Here<R> {
+    fn taken_up(&mut self) {
+        self.reply.taken_up();
+    }
+
+    fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool {
+        self.reply.rows(layout, batch)
+    }
+
+    fn finish(self: Box<Self>, outcome: resqlite::Result<Outcome<'_>>) {
+        match outcome {
+            Err(error) if is_overtaken(&error) => run(&self.node, self.write, self.reply),
+            outcome => self.reply.finish(outcome),
         }
     }
 }

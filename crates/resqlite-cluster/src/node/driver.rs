@@ -168,6 +168,7 @@ impl Node {
             Action::Append(number, position, logged) => self.append(number, position, &logged),
             Action::Read(position) => self.read(position),
             Action::AskEnd(had) => self.ask_end(had),
+            Action::AskNewest(number) => self.ask_newest(number),
             Action::Pass => {
                 state.verdict.take().map(Verdict::pass);
             }
@@ -239,6 +240,15 @@ impl Node {
         self.ask(last, move |state, now, answer| match answer {
             Ok(end) => state.protocol.ends(now, had, end),
             Err(_) => state.protocol.unread(now),
+        });
+    }
+
+    fn ask_newest(self: &Arc<Self>, number: u64) {
+        let (log, patience) = (Arc::clone(&self.log), self.options.log_timeout);
+        let last = async move { parts::timed(patience, log.last()).await };
+        self.ask(last, move |state, now, answer| {
+            let answer = answer.map_err(|error| error.to_string());
+            state.protocol.newest_is(now, number, answer);
         });
     }
 

@@ -39,6 +39,13 @@ impl EntryGate for Gate {
         self.served = served;
     }
 
+    fn before_answer(&mut self, at: Position, verdict: Verdict) {
+        self.node.tell(|state, now| {
+            state.verdict = Some(verdict);
+            state.protocol.confirm(now, at);
+        });
+    }
+
     fn before_commit(&mut self, entry: &Entry, verdict: Verdict) {
         let served = std::mem::take(&mut self.served);
         let logged = Arc::new(envelope(entry, self.node.run.clone(), served));

@@ -12,9 +12,6 @@ use super::{
 };
 use crate::core::log::Append;
 
-/// Entries by which a transaction is overtaken at once.
-const OVERTAKEN_MAX: usize = 256;
-
 impl Protocol {
     /// A transaction is about to commit with this entry. [`Action::Pass`], [`Action::Overtaken`] or [`Action::Refuse`]
     /// will answer it.
@@ -109,25 +106,16 @@ impl Protocol {
 
     fn refuse_overtaken(&mut self) {
         let Some(asked) = self.asked.take() else { return };
-        let mut by = Vec::new();
-        let mut last = asked.entry.link.previous;
         let first = asked.position();
-        for (position, logged) in (first..).zip(self.inbox.range(first..).map(|(_, logged)| logged)) {
-            if logged.link.position != position || by.len() == OVERTAKEN_MAX {
-                break;
-            }
-            if logged.link.previous != last {
-                break;
-            }
-            last = logged.link.hash;
-            by.push(Arc::clone(logged));
-        }
+        let by = self.following(Position {
+            position: first - 1,
+            hash: asked.entry.link.previous,
+        });
         if by.is_empty() {
             self.asked = Some(asked);
             return self.does_not_follow(first);
         }
-        self.given = self.given.max(first + by.len() as u64 - 1);
-        self.act(Action::Overtaken(by));
+        self.overtaken_by(by);
     }
 
     fn taken(&mut self) {
@@ -198,6 +186,7 @@ impl Protocol {
             return;
         }
         self.asked = None;
+        self.confirming = None;
         self.act(Action::AskPosition);
     }
 

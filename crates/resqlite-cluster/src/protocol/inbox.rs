@@ -55,6 +55,7 @@ impl Protocol {
             self.inbox.entry(position).or_insert_with(|| Arc::new(logged));
         }
         self.judge();
+        self.judge_answer();
         self.give();
         self.fill_gap();
     }
@@ -280,6 +281,7 @@ impl Protocol {
     pub(super) fn give(&mut self) {
         if self.give_again.is_some()
             || self.asked.is_some()
+            || self.confirming.is_some()
             || self.passed.is_some()
             || self.stopped.is_some()
         {

@@ -4,6 +4,7 @@
 //! types     what is told and wanted          waiting   a transaction, requests
 //! state     what a node knows, and its end   fault     mistakes that tests plant
 //! gate      the transaction that waits before COMMIT: append, settle, overtaken
+//! answers   writes without an entry: is the newest state what they have seen?
 //! inbox     what the log has and the database has not yet
 //! requests  writes that travel: those of others here, and ours elsewhere
 //! beginning  where the chain of entries begins, and which file fits there
@@ -15,11 +16,16 @@
 //! once. A transaction that gave up before it knew is rolled back; if its entry does stand in the log, it is applied like
 //! that of another.
 //!
+//! **Why an answer without an entry is true.** A write that fails, or changes nothing, appends nothing: so the log could not
+//! refuse what was computed on an old state. The log is asked for its newest position, after the write has run and while the
+//! writer is held. If the database has it, the write has seen the newest state. Otherwise it runs again behind it.
+//!
 //! **Why a write that travels is done once.** It is asked of one run of one node, the writer, and names the newest position
 //! that the asking node knew. The writer runs it only while all entries behind that position are its own. So once an entry of
 //! another run stands behind it, the write stands before that entry, or it never will. The asking node can make such an
 //! entry itself ([`Action::TakeOver`]).
 
+mod answers;
 mod beginning;
 pub(crate) mod fault;
 mod gate;

@@ -10,7 +10,7 @@ use resqlite::{Hash, Position};
 
 use super::{
     types::{Action, Logged, Refusal, RequestId, Run, Settled, Time},
-    waiting::{Asked, Request},
+    waiting::{Asked, Confirming, Request},
 };
 use crate::core::{codes, options::Patience};
 
@@ -31,6 +31,10 @@ pub(crate) struct Protocol {
     pub(super) asked: Option<Asked>,
     /// Its entry was taken, and the database has not said yet that it is committed.
     pub(super) passed: Option<Arc<Logged>>,
+    /// The writes at the gate that have no entry.
+    pub(super) confirming: Option<Confirming>,
+    /// Tells the questions for the newest position apart.
+    pub(super) questions: u64,
     /// Tells the appends apart.
     pub(super) appends: u64,
     /// The newest position known to be taken.
@@ -77,6 +81,8 @@ impl Protocol {
             given: applied.position,
             give_again: None,
             asked: None,
+            confirming: None,
+            questions: 0,
             passed: None,
             appends: 0,
             newest: applied.position,
@@ -125,6 +131,7 @@ impl Protocol {
     /// Time has passed. To be called whenever [`Patience::retry`] has.
     pub(crate) fn tick(&mut self, now: Time) {
         self.hurry_gate(now);
+        self.hurry_answer(now);
         self.hurry_requests(now);
         if self.give_again.is_some_and(|at| at <= now) {
             self.give_again = None;
@@ -149,6 +156,9 @@ impl Protocol {
         self.inbox.clear();
         if let Some(asked) = self.asked.take() {
             self.act(Action::Refuse(asked.refused_for(&refusal)));
+        }
+        if self.confirming.take().is_some() {
+            self.act(Action::Refuse(refusal.clone()));
         }
         for (number, _) in std::mem::take(&mut self.requests) {
             self.act(Action::Settled(number, Settled::Unknown));

@@ -217,3 +217,61 @@ fn a_write_that_the_log_takes_never_may_have_been_taken_by_an_earlier_try() {
         ["append at 6", "append at 6", "refuse: RESQLITE_OUTCOME_UNKNOWN"]
     );
 }
+
+/// Node `a`, whose writes have seen the state at 5, and changed nothing.
+fn confirms() -> Protocol {
+    let mut node = node(5);
+    node.confirm(Time::ZERO, position(&entry(1, 5, "b")));
+    assert_eq!(actions(&mut node), ["asknewest(1)"]);
+    node
+}
+
+#[test]
+fn writes_without_an_entry_are_answered_when_the_log_has_no_more_than_they_have_seen() {
+    let mut node = confirms();
+    node.newest_is(Time::ZERO, 1, Ok(5));
+    assert_eq!(actions(&mut node), ["pass"]);
+    node.newest_is(Time::ZERO, 1, Ok(5));
+    assert!(actions(&mut node).is_empty());
+}
+
+#[test]
+fn writes_without_an_entry_are_overtaken_by_what_they_have_not_seen() {
+    let mut node = confirms();
+    hears(&mut node, 6);
+    assert!(actions(&mut node).is_empty(), "it is not applied while they wait");
+    node.newest_is(Time::ZERO, 1, Ok(7));
+    assert_eq!(actions(&mut node), ["overtaken by 1"]);
+
+    let mut node = confirms();
+    node.newest_is(Time::ZERO, 1, Ok(6));
+    assert_eq!(actions(&mut node), ["read(6)"]);
+    node.tick(RETRY);
+    assert_eq!(actions(&mut node), ["read(6)"]);
+    node.received(RETRY, Source::Read, 6, entry(1, 6, "b"));
+    assert_eq!(actions(&mut node), ["overtaken by 1"]);
+}
+
+#[test]
+fn the_log_is_asked_again_until_the_time_is_up() {
+    let mut node = confirms();
+    node.newest_is(Time::ZERO, 1, Err("unreachable".into()));
+    node.tick(RETRY);
+    assert_eq!(actions(&mut node), ["asknewest(2)"]);
+    node.newest_is(RETRY, 1, Ok(5));
+    assert!(
+        actions(&mut node).is_empty(),
+        "an answer to the first question tells of a time before"
+    );
+    node.tick(Duration::from_secs(10));
+    let told = actions(&mut node);
+    assert!(told.contains(&"refuse: RESQLITE_NO_QUORUM".into()), "{told:?}");
+}
+
+#[test]
+fn a_log_that_ends_before_what_is_here_has_lost_entries() {
+    let mut node = confirms();
+    node.newest_is(Time::ZERO, 1, Ok(4));
+    let told = actions(&mut node);
+    assert!(told.contains(&"refuse: RESQLITE_LOG_DIVERGED".into()), "{told:?}");
+}

@@ -73,7 +73,9 @@ pub(crate) enum Action {
     /// Ask for the end of the log; tell [`ends`](super::Protocol::ends) with this position, or
     /// [`unread`](super::Protocol::unread).
     AskEnd(u64),
-    /// Let the transaction commit that waits at the gate.
+    /// Ask for the newest position of the log, with the number of the question; tell [`newest_is`](super::Protocol::newest_is).
+    AskNewest(u64),
+    /// Let the transaction commit that waits at the gate, or those writes be answered.
     Pass,
     /// Have the transaction at the gate rolled back, and these applied.
     Overtaken(Vec<Arc<Logged>>),

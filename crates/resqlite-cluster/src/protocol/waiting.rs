@@ -1,4 +1,4 @@
-//! What waits: a transaction at the gate, and requests to other nodes.
+//! What waits: a transaction at the gate, writes without an entry, and requests to other nodes.
 
 use std::sync::Arc;
 
@@ -28,6 +28,25 @@ pub(super) enum Step {
     /// Something stands at the position: it is being read.
     Looking,
     LookAt(Time),
+}
+
+/// The writes at the gate that have no entry.
+#[derive(Debug)]
+pub(super) struct Confirming {
+    pub(super) since: Time,
+    pub(super) look: Look,
+    /// Why they are not answered yet, for people.
+    pub(super) why: String,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// The log was asked for its newest position: the question of this number.
+    Asking(u64),
+    /// It is asked again.
+    AskAt(Time),
+    /// It has more than the writes have seen. What that is, is read again at this time.
+    At(Time),
 }
 
 impl Asked {

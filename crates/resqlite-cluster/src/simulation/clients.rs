@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use super::{
-    database::{Asker, Job, Outcome, Write, number},
+    database::{Asker, Job, Outcome, Write, changes_nothing, number},
     history::Fate,
     world::{Event, Reply, World},
 };
@@ -20,6 +20,9 @@ impl World {
         }
         self.writes += 1;
         self.history.set(self.writes, Fate::Pending);
+        if changes_nothing(self.writes) {
+            self.asked_at.insert(self.writes, self.told_newest);
+        }
         self.begin(at, self.writes);
         self.perform(at);
     }
@@ -124,17 +127,25 @@ impl World {
         let (seen, unseen) = live.unseen.iter().partition(|(position, _)| *position <= applied);
         live.unseen = unseen;
         let seen: Vec<(u64, u64)> = seen;
-        for (_, write) in seen {
-            self.acknowledge(at, write);
+        for (position, write) in seen {
+            self.acknowledge(at, write, position);
         }
     }
 
-    /// Who has written reads it at once.
-    pub(super) fn acknowledge(&mut self, at: usize, write: u64) {
+    /// Who has written reads it at once. What changes nothing is told of a state that has all that was acknowledged before.
+    fn acknowledge(&mut self, at: usize, write: u64, position: u64) {
+        if let Some(&before) = self.asked_at.get(&write) {
+            assert!(
+                self.has_forgotten || position >= before,
+                "write {write} is told of position {position}, and {before} was acknowledged before it"
+            );
+            return self.history.set(write, Fate::ChangedNothing);
+        }
         assert!(
             self.has_forgotten || self.nodes[at].database().list.contains(&write),
             "write {write} is not seen where it was asked for"
         );
+        self.told_newest = self.told_newest.max(position);
         self.history.set(write, Fate::Acknowledged);
     }
 
@@ -148,7 +159,7 @@ impl World {
                 .took_over(),
             Asker::Founder => self.founded(at, outcome),
             Asker::Client => match outcome {
-                Outcome::Done(_) => self.acknowledge(at, write.adds),
+                Outcome::Done(position) => self.acknowledge(at, write.adds, *position),
                 Outcome::Failed(codes::OUTCOME_UNKNOWN) | Outcome::NotCommitted => {
                     self.history.set(write.adds, Fate::Unknown);
                 }

@@ -4,7 +4,10 @@ use std::{collections::VecDeque, num::NonZeroU64};
 
 use resqlite::{Hash, Position};
 
-use super::log::{Model, Snapshot};
+use super::{
+    log::{Model, Snapshot},
+    world::TAKEOVERS,
+};
 use crate::protocol::{RequestId, Run, Served, Unapplied, fault::planted};
 
 /// Who wants to know the outcome of a write.
@@ -20,9 +23,15 @@ pub(super) enum Asker {
 
 #[derive(Debug, Clone)]
 pub(super) struct Write {
+    /// Its number, which it adds to the list, unless it changes nothing.
     pub(super) adds: u64,
     pub(super) asker: Asker,
     pub(super) is_cancelled: bool,
+}
+
+/// Whether a write of this number changes nothing, so that it needs no entry.
+pub(super) fn changes_nothing(write: u64) -> bool {
+    write < TAKEOVERS && write % 5 == 4
 }
 
 #[derive(Debug)]
@@ -47,6 +56,8 @@ pub(super) enum Outcome {
 #[derive(Debug)]
 pub(super) enum Told {
     Asks(Model),
+    /// The writes at the gate change nothing, and have seen this state.
+    Confirms(Position),
     Committed(Position),
     NotCommitted,
     NotApplied(u64, Unapplied),
@@ -62,8 +73,8 @@ pub(super) struct ModelDatabase {
     /// The last commits, which a crash may undo: nothing is synced here.
     history: Vec<(Position, usize)>,
     jobs: VecDeque<Job>,
-    /// The group at the gate.
-    group: Option<(Vec<Write>, Model)>,
+    /// The group at the gate, and its entry, if it has one.
+    group: Option<(Vec<Write>, Option<Model>)>,
 }
 
 impl ModelDatabase {
@@ -163,10 +174,16 @@ impl ModelDatabase {
             }),
             _ => None,
         });
-        let adds = writes.iter().map(|write| write.adds).collect();
-        let entry = Model::new(self.applied, me.clone(), served.collect(), adds);
-        self.group = Some((writes, entry.clone()));
-        told.push(Told::Asks(entry));
+        let adds = writes.iter().map(|write| write.adds);
+        let adds: Vec<_> = adds.filter(|&write| !changes_nothing(write)).collect();
+        if adds.is_empty() {
+            told.push(Told::Confirms(self.applied));
+            self.group = Some((writes, None));
+        } else {
+            let entry = Model::new(self.applied, me.clone(), served.collect(), adds);
+            told.push(Told::Asks(entry.clone()));
+            self.group = Some((writes, Some(entry)));
+        }
         told
     }
 
@@ -174,6 +191,10 @@ impl ModelDatabase {
     pub(super) fn pass(&mut self, commits: bool, is_lost: bool) -> Vec<Told> {
         let Some((writes, entry)) = self.group.take() else {
             return Vec::new();
+        };
+        let Some(entry) = entry else {
+            let outcome = |write| Told::Outcome(write, Outcome::Done(self.applied.position));
+            return writes.into_iter().map(outcome).collect();
         };
         let position = entry.link.position;
         let (first, outcome) = if is_lost {

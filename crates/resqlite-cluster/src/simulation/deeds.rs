@@ -57,6 +57,14 @@ impl World {
             }
             Event::End(_, None) => live.protocol.unread(time),
             Event::End(had, Some(end)) => live.protocol.ends(time, had, end),
+            Event::AskingNewest(number, fails, back) => {
+                let newest = (!fails).then(|| self.log.end());
+                self.soon(at, back, Event::Newest(number, newest));
+            }
+            Event::Newest(number, newest) => {
+                let answer = newest.ok_or_else(|| "no answer".into());
+                live.protocol.newest_is(time, number, answer);
+            }
             Event::Reply(number, reply) => self.reply(at, number, &reply),
             Event::NoAnswer(number) => live.protocol.unanswered(number),
             Event::NotReached(number) => live.protocol.not_run(number, true),
@@ -126,6 +134,7 @@ impl World {
                     self.models.insert(model.link.hash, model.clone());
                     live.protocol.asked(time, Arc::new(model.logged()));
                 }
+                Told::Confirms(at) => live.protocol.confirm(time, at),
                 Told::Committed(position) => {
                     live.protocol.committed(position);
                     self.see(at);
@@ -173,6 +182,11 @@ impl World {
                 let delay = self.delay();
                 let end = (!fails).then(|| self.log.end());
                 self.soon(at, delay, Event::End(had, end));
+            }
+            Action::AskNewest(number) => {
+                let fails = self.is_cut_off(at) || self.is_unreachable(at);
+                let (there, back) = (self.delay(), self.delay());
+                self.soon(at, there, Event::AskingNewest(number, fails, back));
             }
             Action::Pass => {
                 let commits = !self.dice.fails(self.trouble.commits_fail);

@@ -10,6 +10,8 @@ pub(super) enum Fate {
     /// It waits.
     Pending,
     Acknowledged,
+    /// It was told that there was nothing to change.
+    ChangedNothing,
     /// It was told that the write has not happened.
     Failed(&'static str),
     Unknown,
@@ -49,6 +51,10 @@ impl History {
                         "write {write} failed with {code}, and has happened"
                     );
                 }
+                Fate::ChangedNothing => assert!(
+                    !there.contains(write),
+                    "write {write} changes nothing, and stands in the log"
+                ),
                 Fate::Pending => panic!("write {write} never ended"),
                 Fate::Unknown => {}
             }

@@ -67,7 +67,11 @@ impl World {
             }
             Step::Founded => {
                 self.counts.founded += 1;
-                self.nodes[at].live.as_mut().expect("it is alive").is_open = true;
+                let live = self.nodes[at].live.as_mut().expect("it is alive");
+                live.is_open = true;
+                // The others may have been quicker.
+                let stopped = live.protocol.stopped().map(|refusal| refusal.code);
+                stopped.inspect(|code| self.node_stopped(at, code));
             }
         }
     }
@@ -258,7 +262,13 @@ impl World {
         let live = self.nodes[at].live.as_mut().expect("it is alive");
         let is_open = live.is_open;
         for (_, write) in std::mem::take(&mut live.unseen) {
-            self.history.set(write, Fate::Acknowledged);
+            let is_there = !self.asked_at.contains_key(&write);
+            let fate = if is_there {
+                Fate::Acknowledged
+            } else {
+                Fate::ChangedNothing
+            };
+            self.history.set(write, fate);
         }
         if code == codes::FELL_BEHIND && is_open {
             self.counts.fell_behind += 1;

@@ -11,7 +11,7 @@ use super::{
 use crate::{core::codes, protocol::fault::PLANTED};
 
 /// Runs that failed once.
-const REGRESSIONS: [&str; 0] = [];
+const REGRESSIONS: [&str; 1] = ["25011 until 283 without 0-4 6 8-11 13 15 18-19 23-30 32"];
 
 type Run = fn(&Plan) -> World;
 
@@ -59,12 +59,13 @@ fn quietly<T>(work: impl FnOnce() -> T) -> T {
 
 #[test]
 fn what_is_acknowledged_stands_in_the_log_once_and_all_nodes_become_equal() {
-    let (mut acknowledged, mut unknown, mut failed) = (0, 0, 0);
+    let (mut acknowledged, mut unknown, mut failed, mut unchanged) = (0, 0, 0, 0);
     let mut counts = Vec::new();
     let plans = plans(800);
     for plan in &plans {
         let world = run(plan, World::run);
         acknowledged += world.history.count(&Fate::Acknowledged);
+        unchanged += world.history.count(&Fate::ChangedNothing);
         unknown += world.history.count(&Fate::Unknown);
         failed += world.history.count(&Fate::Failed(codes::NO_QUORUM));
         counts.push(world.counts);
@@ -75,13 +76,16 @@ fn what_is_acknowledged_stands_in_the_log_once_and_all_nodes_become_equal() {
         ("refused", sum(|counts| counts.refused)),
         ("begun from snapshots", sum(|counts| counts.from_snapshots)),
         ("fell behind", sum(|counts| counts.fell_behind)),
+        ("changed nothing", unchanged as u64),
         ("writers lost", sum(|counts| counts.lost_writers)),
     ];
-    println!("{acknowledged} acknowledged, {unknown} unknown, {failed} failed; {happened:?}");
+    println!(
+        "{acknowledged} acknowledged, {unchanged} changed nothing, {unknown} unknown, {failed} failed; {happened:?}"
+    );
     if plans.len() > 1 {
         assert!(
-            acknowledged > 5 * (unknown + failed),
-            "most writes are acknowledged"
+            acknowledged + unchanged > 10 * (unknown + failed),
+            "most writes are answered"
         );
         let is_missing = happened.iter().find(|(_, count)| *count == 0);
         assert_eq!(is_missing, None, "everything happens");
@@ -100,7 +104,7 @@ fn nodes_stop_where_the_log_has_forgotten_what_they_have() {
 
 #[test]
 fn planted_mistakes_are_found() {
-    let mistakes: [(&str, Run); 10] = [
+    let mistakes: [(&str, Run); 11] = [
         ("settle_forgets", World::run),
         ("off_by_one", World::run),
         ("applied_twice", World::run),
@@ -109,6 +113,7 @@ fn planted_mistakes_are_found() {
         ("base_ignored", World::run),
         ("forgets_requests", World::run),
         ("deaf_to_lost_writers", World::run),
+        ("answers_of_old_states", World::run),
         ("chain_ignored", World::run_with_fork),
         ("never_compares", World::run_with_fork),
     ];

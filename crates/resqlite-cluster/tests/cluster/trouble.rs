@@ -34,6 +34,45 @@ fn a_node_that_is_cut_off_reads_and_cannot_write_while_the_others_go_on() {
 }
 
 #[test]
+fn a_write_is_not_answered_from_an_old_state() {
+    let world = World::new();
+    let one = world.open("a");
+    let other = world.open("b");
+    one.run("CREATE TABLE t(a UNIQUE, b)");
+    other.run("INSERT INTO t VALUES (1, 'x')");
+    one.catch_up();
+    other.connection.cut(true);
+    one.run("DELETE FROM t WHERE a = 1");
+    one.run("INSERT INTO t VALUES (2, 'x')");
+    std::thread::scope(|scope| {
+        let writes = scope.spawn(|| {
+            let written = other.run("UPDATE t SET b = 'y' WHERE a = 2");
+            other.run("INSERT INTO t VALUES (1, 'z')");
+            written.changes
+        });
+        other.connection.cut(false);
+        assert_eq!(writes.join().unwrap(), 1);
+    });
+    assert_eq!(assert_equal(&[one, other], "SELECT a FROM t ORDER BY a"), [1, 2]);
+}
+
+#[test]
+fn a_node_that_is_cut_off_does_not_say_that_a_write_changes_nothing_or_fails() {
+    let world = World::new();
+    let one = world.open_with("a", hurry).unwrap();
+    one.run("CREATE TABLE t(a UNIQUE)");
+    one.run("INSERT INTO t VALUES (1)");
+    one.connection.cut(true);
+    for sql in [
+        "DELETE FROM t WHERE a = 2",
+        "INSERT INTO t VALUES (1)",
+        "INSERT INTO u VALUES (1)",
+    ] {
+        assert_eq!(one.fails(sql).code(), "RESQLITE_NO_QUORUM", "{sql}");
+    }
+}
+
+#[test]
 fn an_append_whose_answer_is_lost_is_settled_and_done_once() {
     let (world, nodes) = World::of_three("CREATE TABLE t(a)");
     for value in 0..5 {

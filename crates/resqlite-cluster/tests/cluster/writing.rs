@@ -81,3 +81,16 @@ fn results_and_errors_are_those_of_the_database_wherever_the_write_ran() {
     }
     assert_equal(&nodes, "SELECT a FROM t");
 }
+
+#[test]
+fn a_transaction_that_changes_nothing_has_seen_the_newest_state() {
+    let (_world, [one, other, _third]) = World::of_three("CREATE TABLE t(a)");
+    let seen = block_on(other.cluster.transaction(1, async |tx: &resqlite::Transaction| {
+        let rows = tx.select("SELECT count(*) AS n FROM t", ()).await?;
+        if rows.first().unwrap().values() == [Value::Integer(0)] {
+            one.run("INSERT INTO t VALUES (1)");
+        }
+        Ok(rows.first().unwrap().values().to_vec())
+    }));
+    assert_eq!(seen.unwrap(), [Value::Integer(1)]);
+}

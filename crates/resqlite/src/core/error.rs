@@ -213,6 +213,13 @@ impl Error {
         of_sqlite.is_some_and(|primary| TRANSIENT.contains(&primary)) || matches!(self, Self::QueueFull)
     }
 
+    /// Whether the same statement may do on another state of the database what it could not do on this one.
+    pub(crate) fn depends_on_state(&self) -> bool {
+        const OF_STATE: [i32; 4] = [codes::ERROR, codes::CONSTRAINT, codes::MISMATCH, codes::TOOBIG];
+        let of_sqlite = self.sqlite().map(sqlite::Error::primary);
+        of_sqlite.is_some_and(|primary| OF_STATE.contains(&primary))
+    }
+
     /// Whether entries of others were first.
     pub(crate) fn is_overtaken(&self) -> bool {
         matches!(

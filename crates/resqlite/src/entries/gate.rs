@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::entry::Entry;
+use super::{entry::Entry, position::Position};
 use crate::core::{
     error::{EntryFault, Error},
     limits,
@@ -15,7 +15,7 @@ use crate::core::{
 };
 
 /// Decides, before each COMMIT, whether it may happen, and is told of those that did. A transaction that changes nothing in
-/// the main database has no entry and does not come here.
+/// the main database has no entry; it only asks before it is [answered](Self::before_answer).
 ///
 /// All methods are called on the writer's thread, one after the other: while one runs, or while a verdict is awaited, no
 /// write goes on. Reads and live queries do. They must not call the database, which would wait for itself.
@@ -30,6 +30,14 @@ pub trait EntryGate: Send {
     /// later from another thread, for at most [`deadline`](Self::deadline). Without this method, all pass.
     fn before_commit(&mut self, entry: &Entry, verdict: Verdict) {
         let _ = entry;
+        verdict.pass();
+    }
+
+    /// Writes are about to be answered that have no entry: they have failed, or changed nothing. What they are told is of the
+    /// state at this position, and only the gate knows whether that is the newest one. If it is not, the verdict is
+    /// [`overtaken`](Verdict::overtaken). Without this method, any state will do.
+    fn before_answer(&mut self, at: Position, verdict: Verdict) {
+        let _ = at;
         verdict.pass();
     }
 

@@ -168,12 +168,19 @@ impl Writer {
 
     /// Makes the entry of the open transaction, and waits for the verdict. `None` if the transaction needs no entry.
     pub(super) fn pass_gate(&mut self) -> Result<Option<Entry>> {
-        // COMMIT will fail, and the entry must not be in a log then.
-        if !self.recorder.exports() || self.connection.sqlite.has_deferred_violations() {
+        if !self.recorder.exports() {
             return Ok(None);
         }
-        let entry = self.make_entry(false)?;
-        entry.iter().try_for_each(|entry| self.ask_gate(entry))?;
+        // COMMIT will fail then, and the entry must not be in a log.
+        let entry = if self.connection.sqlite.has_deferred_violations() {
+            None
+        } else {
+            self.make_entry(false)?
+        };
+        match &entry {
+            Some(entry) => self.ask_gate(entry)?,
+            None => self.ask_before_answer()?,
+        }
         Ok(entry)
     }
 
@@ -207,13 +214,33 @@ impl Writer {
         }
         let (verdict, wait) = verdict(gate.deadline());
         gate.before_commit(entry, verdict);
-        match wait() {
+        self.take_judgement(wait())
+    }
+
+    /// Asks the gate whether writes without an entry have seen the newest state.
+    pub(super) fn ask_before_answer(&mut self) -> Result<()> {
+        let context = Arc::clone(&self.context.gate);
+        let mut gate = lock(&context);
+        let Some(gate) = &mut *gate else {
+            return Ok(());
+        };
+        if planted("answered_unasked") {
+            return Ok(());
+        }
+        let at = self.read_position()?;
+        let (verdict, wait) = verdict(gate.deadline());
+        gate.before_answer(at, verdict);
+        self.take_judgement(wait())
+    }
+
+    fn take_judgement(&mut self, judged: Judged) -> Result<()> {
+        match judged {
             Judged::Passed => Ok(()),
             Judged::Refused(error) => Err(error),
             Judged::Overtaken(by) => {
                 self.overtaken_by = by;
-                let message = "entries of others stand in the log where that of this transaction should have, so it was \
-                               rolled back: run it again";
+                let message = "the log has entries of others that this transaction has not seen, so it was rolled back: run it \
+                               again";
                 Err(Error::entry(EntryFault::Overtaken, message))
             }
         }

@@ -172,7 +172,7 @@ impl Writer {
                 Err(error) if sharing == Sharing::Alone || self.connection.sqlite.is_autocommit() => {
                     self.roll_back();
                     return Attempt::RolledBack {
-                        error,
+                        error: self.told_failure(error, sharing),
                         for_all: false,
                     };
                 }
@@ -210,5 +210,14 @@ impl Writer {
                 Attempt::RolledBack { error, for_all }
             }
         }
+    }
+
+    /// What a write is told that has failed: perhaps that the state has changed meanwhile.
+    fn told_failure(&mut self, error: Error, sharing: Sharing) -> Error {
+        // In a group, it runs again alone.
+        if sharing == Sharing::WithOthers || !self.recorder.exports() || !error.depends_on_state() {
+            return error;
+        }
+        self.ask_before_answer().err().unwrap_or(error)
     }
 }

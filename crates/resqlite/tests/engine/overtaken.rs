@@ -5,7 +5,9 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-use resqlite::{Carried, Database, Engine, Entry, EntryFault, EntryGate, Error, Token, Verdict, WriteOp};
+use resqlite::{
+    Carried, Database, Engine, Entry, EntryFault, EntryGate, Error, Position, Token, Verdict, WriteOp,
+};
 
 use crate::support::{Fixture, ask, block_on, tell, write};
 
@@ -32,9 +34,21 @@ struct Overtaking {
 #[derive(Debug, PartialEq)]
 enum Said {
     Shown(u64),
+    Answered(u64),
     Committed(u64),
     NotApplied(u64, &'static str),
     Carries(Vec<Carried>),
+}
+
+impl Overtaking {
+    fn judge(&mut self, verdict: Verdict) {
+        if self.by.is_empty() {
+            verdict.pass();
+        } else {
+            self.cancels.take().inspect(Token::cancel);
+            verdict.overtaken(self.by.remove(0));
+        }
+    }
 }
 
 impl EntryGate for Overtaking {
@@ -42,14 +56,14 @@ impl EntryGate for Overtaking {
         self.said.send(Said::Carries(writes.to_vec())).unwrap();
     }
 
+    fn before_answer(&mut self, at: Position, verdict: Verdict) {
+        self.said.send(Said::Answered(at.position)).unwrap();
+        self.judge(verdict);
+    }
+
     fn before_commit(&mut self, entry: &Entry, verdict: Verdict) {
         self.said.send(Said::Shown(entry.position())).unwrap();
-        if self.by.is_empty() {
-            verdict.pass();
-        } else {
-            self.cancels.take().inspect(Token::cancel);
-            verdict.overtaken(self.by.remove(0));
-        }
+        self.judge(verdict);
     }
 
     fn committed(&mut self, entry: &Entry) {
@@ -255,4 +269,76 @@ fn asked(engine: &Arc<Engine>, write: resqlite::Write) -> mpsc::Receiver<Result<
     let (sender, receiver) = mpsc::channel();
     engine.write(write, tell(move |outcome| sender.send(outcome).unwrap()));
     receiver
+}
+
+#[test]
+fn a_write_that_failed_on_an_old_state_runs_again_on_the_newest() {
+    let fixture = fixture();
+    let by = entries_of_another(&["CREATE TABLE later(a)"]);
+    let said = gate(&fixture.db, vec![by], None);
+    fixture.run("INSERT INTO later VALUES (1)");
+    assert_eq!(fixture.integers("SELECT a FROM later"), [1]);
+    let expected = [
+        Said::Answered(0),
+        Said::Committed(1),
+        Said::Shown(2),
+        Said::Committed(2),
+    ];
+    assert_eq!(said.try_iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_write_that_fails_on_the_newest_state_fails() {
+    let fixture = fixture();
+    fixture.run("INSERT INTO t VALUES (1, 'x')");
+    let said = gate(&fixture.db, Vec::new(), None);
+    let error = fixture.fails("INSERT INTO t VALUES (1, 'y')");
+    assert_eq!(error.code(), "SQLITE_CONSTRAINT_UNIQUE");
+    assert_eq!(said.try_iter().collect::<Vec<_>>(), [Said::Answered(0)]);
+}
+
+#[test]
+fn a_write_that_changed_nothing_on_an_old_state_runs_again_on_the_newest() {
+    let fixture = fixture();
+    let by = entries_of_another(&["INSERT INTO t VALUES (1, 'x')"]);
+    let _said = gate(&fixture.db, vec![by], None);
+    let written = block_on(fixture.db.execute("UPDATE t SET b = 'own' WHERE a = 1", ())).unwrap();
+    assert_eq!(written.changes, 1);
+}
+
+#[test]
+fn a_foreign_key_that_the_newest_state_satisfies_holds() {
+    let schema = "CREATE TABLE parent(a PRIMARY KEY);
+                  CREATE TABLE child(a REFERENCES parent DEFERRABLE INITIALLY DEFERRED)";
+    let [fixture, another] = [(); 2].map(|()| Fixture::new(schema));
+    let feed = another.entries();
+    another.run("INSERT INTO parent VALUES (1)");
+    let _said = gate(&fixture.db, vec![feed.all()], None);
+    fixture.run("INSERT INTO child VALUES (1)");
+    assert_eq!(fixture.integers("SELECT a FROM child"), [1]);
+}
+
+#[test]
+fn writes_of_a_group_that_all_change_nothing_ask_once() {
+    let fixture = fixture();
+    let said = gate(&fixture.db, Vec::new(), None);
+    let holds_the_writer = block_on(fixture.db.begin(None)).unwrap();
+    let asked = [1, 2, 3].map(|n: i64| ask(fixture.db.execute("DELETE FROM t WHERE a = ?", [n.into()])));
+    drop(holds_the_writer);
+    for asked in asked {
+        asked.wait().unwrap();
+    }
+    assert_eq!(said.try_iter().collect::<Vec<_>>(), [Said::Answered(0)]);
+}
+
+#[test]
+fn a_transaction_that_changed_nothing_on_an_old_state_is_overtaken() {
+    let fixture = fixture();
+    let by = entries_of_another(&["INSERT INTO t VALUES (1, 'x')"]);
+    let _said = gate(&fixture.db, vec![by], None);
+    let transaction = block_on(fixture.db.begin(None)).unwrap();
+    block_on(transaction.execute("UPDATE t SET b = 'own' WHERE a = 1", ())).unwrap();
+    let error = block_on(transaction.commit()).unwrap_err();
+    assert_eq!(error.code(), "RESQLITE_ENTRY_OVERTAKEN");
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
 }

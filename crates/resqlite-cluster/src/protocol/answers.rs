@@ -1,0 +1,147 @@
+//! Writes that are about to be answered without an entry: they have failed, or changed nothing. What they are told must be
+//! true of the newest state, as that of a transaction with an entry is.
+
+use std::sync::Arc;
+
+use resqlite::Position;
+
+use super::{
+    fault::planted,
+    state::Protocol,
+    types::{Action, Logged, Refusal, Time},
+    waiting::{Confirming, Look},
+};
+use crate::core::codes;
+
+/// Entries by which a transaction is overtaken at once.
+const OVERTAKEN_MAX: usize = 256;
+
+impl Protocol {
+    /// Writes without an entry have seen the state at this position. [`Action::Pass`], [`Action::Overtaken`] or
+    /// [`Action::Refuse`] will answer.
+    pub(crate) fn confirm(&mut self, now: Time, at: Position) {
+        if let Some(stopped) = &self.stopped {
+            return self.act(Action::Refuse(stopped.clone()));
+        }
+        // As in `asked`: the writer was lost, and begins anew.
+        if at.position > self.applied.position {
+            self.has_applied(at);
+        }
+        self.not_committed(now);
+        self.ask_newest(now, "it did not answer".into());
+    }
+
+    fn ask_newest(&mut self, since: Time, why: String) {
+        self.questions += 1;
+        self.confirming = Some(Confirming {
+            since,
+            look: Look::Asking(self.questions),
+            why,
+        });
+        self.act(Action::AskNewest(self.questions));
+    }
+
+    /// The log has said which position is its newest, after it was asked; or why it has not.
+    pub(crate) fn newest_is(&mut self, now: Time, number: u64, answer: Result<u64, String>) {
+        let is_asked = |confirming: &Confirming| confirming.look == Look::Asking(number);
+        if !self.confirming.as_ref().is_some_and(is_asked) {
+            return;
+        }
+        if let Ok(end) = answer {
+            self.ends(now, self.applied.position, end);
+        }
+        // If the log has lost entries, it is over.
+        let Some(confirming) = &mut self.confirming else {
+            return;
+        };
+        match answer {
+            Ok(end) if end <= self.applied.position || planted("answers_of_old_states") => {
+                self.confirming = None;
+                self.act(Action::Pass);
+            }
+            Ok(_) => {
+                confirming.why = "it did not give its newest entries".into();
+                confirming.look = Look::At(now);
+                self.judge_answer();
+                self.hurry_answer(now);
+            }
+            Err(why) => {
+                confirming.why = why;
+                confirming.look = Look::AskAt(now + self.patience.retry);
+            }
+        }
+    }
+
+    /// Something has come from the log, perhaps what the writes have not seen.
+    pub(super) fn judge_answer(&mut self) {
+        let is_behind = |confirming: &Confirming| matches!(confirming.look, Look::At(_));
+        if !self.confirming.as_ref().is_some_and(is_behind) {
+            return;
+        }
+        let first = self.applied.position + 1;
+        if !self.inbox.contains_key(&first) {
+            return;
+        }
+        let by = self.following(self.applied);
+        if by.is_empty() {
+            return self.does_not_follow(first);
+        }
+        self.confirming = None;
+        self.overtaken_by(by);
+    }
+
+    pub(super) fn hurry_answer(&mut self, now: Time) {
+        let Some(confirming) = &mut self.confirming else {
+            return;
+        };
+        if now.saturating_sub(confirming.since) >= self.patience.write {
+            let refusal = confirming.given_up();
+            self.confirming = None;
+            return self.act(Action::Refuse(refusal));
+        }
+        let (since, why) = (confirming.since, confirming.why.clone());
+        match confirming.look {
+            Look::AskAt(at) if at <= now => self.ask_newest(since, why),
+            Look::At(at) if at <= now => {
+                confirming.look = Look::At(now + self.patience.retry);
+                self.act(Action::Read(self.applied.position + 1));
+            }
+            _ => {}
+        }
+    }
+
+    /// What is known of the log behind a position, as far as it follows.
+    pub(super) fn following(&self, after: Position) -> Vec<Arc<Logged>> {
+        let mut last = after.hash;
+        let first = after.position + 1;
+        let known = (first..).zip(self.inbox.range(first..).map(|(_, logged)| logged));
+        known
+            .take(OVERTAKEN_MAX)
+            .take_while(|(position, logged)| {
+                let follows = logged.link.position == *position && logged.link.previous == last;
+                last = logged.link.hash;
+                follows
+            })
+            .map(|(_, logged)| Arc::clone(logged))
+            .collect()
+    }
+
+    pub(super) fn overtaken_by(&mut self, by: Vec<Arc<Logged>>) {
+        let last = by.last().map_or(0, |logged| logged.link.position);
+        self.given = self.given.max(last);
+        self.act(Action::Overtaken(by));
+    }
+}
+
+impl Confirming {
+    /// What is said to the writes when their time is up.
+    fn given_up(&self) -> Refusal {
+        let why = &self.why;
+        Refusal {
+            code: codes::NO_QUORUM,
+            message: format!(
+                "the log did not tell in time whether this node has the newest state ({why}); the write has changed nothing"
+            ),
+        }
+    }
+}
