@@ -22,6 +22,7 @@ pub use self::{
         calls::{Reach, WriteReply},
         cluster::{Cluster, Role, Status, Stopped},
         fake,
+        read_entry::read_entry,
         reseed::reseed,
     },
     core::{

@@ -48,7 +48,7 @@ export class Record {
   }
 
   violated(what, details) {
-    this.violations.push({ what, ...details })
+    this.violations.push({ what, at: performance.now() / 1_000, ...details })
   }
 
   /** Waits for the next acknowledged write of this node, or of any; false if there is none in this time. */

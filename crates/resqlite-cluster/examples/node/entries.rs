@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use futures_util::StreamExt;
-use resqlite_cluster::{Log, LogError};
+use futures_util::{StreamExt, stream};
+use resqlite_cluster::{Log, LogError, read_entry};
 use serde_json::json;
 
 use crate::Outcome;
@@ -14,10 +14,12 @@ pub(crate) async fn print(log: &dyn Log) -> Outcome<()> {
         Err(LogError::Purged { first }) => first,
         _ => 1,
     };
-    let mut entries = log.tail(first).take((last + 1 - first).try_into()?);
     let mut out = io::BufWriter::new(io::stdout());
-    while let Some(entry) = entries.next().await {
-        let (position, bytes) = entry?;
+    let mut entries = stream::iter(first..=last)
+        .map(async |position| (position, read_entry(log, position).await))
+        .buffered(64);
+    while let Some((position, entry)) = entries.next().await {
+        let bytes = entry?.unwrap_or_default();
         writeln!(out, "{}", json!([position, marks(&bytes)]))?;
     }
     Ok(())

@@ -20,4 +20,4 @@ mod snapshots;
 mod tail;
 mod writes;
 
-pub(crate) use self::{driver::Node, opening::open};
+pub(crate) use self::{driver::Node, opening::open, parts::read};

@@ -69,7 +69,7 @@ pub(super) async fn whole(
 }
 
 /// What stands at a position.
-pub(super) async fn read(
+pub(crate) async fn read(
     log: &dyn Log,
     position: u64,
     patience: Duration,
