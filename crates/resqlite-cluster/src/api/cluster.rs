@@ -99,8 +99,8 @@ impl Cluster {
     ///
     /// # Errors
     /// The database's; [`Error::NoQuorum`] or [`Error::OutcomeUnknown`] if the log is needed to begin, and does not answer;
-    /// [`Error::File`] if the file has content that did not come from the log: it stays as it was; or if it is open as a node in
-    /// this process already; [`Error::Stopped`] if the node must begin from a snapshot, and none came in the time that a write
+    /// [`Error::File`] if the file has content that did not come from the log: it stays as it was; or if it has a position, and the
+    /// log no entries; or if it is open as a node in this process already; [`Error::Stopped`] if the node must begin from a snapshot, and none came in the time that a write
     /// has. Open it again after all but [`Error::File`].
     pub async fn open(path: &str, options: Options, log: Arc<dyn Log>) -> Result<Self> {
         Self::connect(path, options, || async { Ok(log) }.boxed()).await

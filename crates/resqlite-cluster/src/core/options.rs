@@ -27,7 +27,8 @@ pub struct Options {
     pub forward_timeout: Duration,
     /// How long the tail of the log may be silent, until it is looked after. Default 1 s.
     pub tail_timeout: Duration,
-    /// The entries after which this node puts a snapshot into the log's store; `None`: never. Default 100,000.
+    /// How many entries old the newest snapshot in the log's store may be, until this node puts another, and the log lets go of
+    /// what is older than the one before; `None`: it puts none. The others wait an eighth longer than the writer. Default 100,000.
     pub snapshot_every: Option<u64>,
 }
 

@@ -140,6 +140,11 @@ impl Node {
         self.runtime.spawn(work).await.unwrap_or(Err(Error::Closed))
     }
 
+    /// Whether this run appended the newest entry that it has seen.
+    pub(super) fn is_writer(self: &Arc<Self>) -> bool {
+        self.tell(|state, _| state.protocol.writer() == Some(&self.run))
+    }
+
     /// Tells the protocol something, and does what it wants then.
     pub(crate) fn tell<T>(self: &Arc<Self>, tell: impl FnOnce(&mut State, Time) -> T) -> T {
         let mut state = lock(&self.state);

@@ -114,6 +114,13 @@ fn refused(file: &Path) -> Error {
     ))
 }
 
+/// The error of a file that has a position, where the log has no entries.
+fn of_another_log(file: &Path) -> Error {
+    Error::File(format!(
+        "{file:?} has a position of another log: drop its change feeds, then reseed it"
+    ))
+}
+
 /// What opens the file of a node.
 struct Start<'a> {
     path: &'a str,
@@ -160,12 +167,12 @@ impl Start<'_> {
 
     async fn how(&self, database: &Database, at: Position) -> Result<Begin> {
         if at.position > 0 {
-            let fell_behind = has_fallen_behind(self.log, at).await;
-            return Ok(if fell_behind {
-                Begin::FromSnapshot
-            } else {
-                Begin::FromLog
-            });
+            return match self.log.read(at.position + 1).await {
+                Err(LogError::Purged { first }) if first > at.position + 1 => Ok(Begin::FromSnapshot),
+                // A read may be late: the log may have more than it says.
+                Ok(None) if self.log.last().await == Ok(0) => Err(of_another_log(self.file)),
+                _ => Ok(Begin::FromLog),
+            };
         }
         let has_content = has_content(database).await?;
         match beginning(self.log, self.options.write_timeout).await {
@@ -237,11 +244,6 @@ impl Node {
         let last = patiently(self.options.write_timeout, || self.log.last()).await;
         last.map_err(LogError::unanswered)
     }
-}
-
-/// Whether the log has let go of what this file needs next.
-async fn has_fallen_behind(log: &dyn Log, at: Position) -> bool {
-    matches!(log.read(at.position + 1).await, Err(LogError::Purged { first }) if first > at.position + 1)
 }
 
 /// Whether a database has anything but tables of resqlite's own: in its schema, or in the header of its file.

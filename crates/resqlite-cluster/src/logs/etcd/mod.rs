@@ -26,7 +26,8 @@ use crate::{
 /// A log on etcd.
 ///
 /// The servers should be there for the cluster alone: a purge compacts the history of all keys. Snapshots are kept in etcd
-/// too, whose space is 2 GB as it is installed (`--quota-backend-bytes`): two snapshots and the entries since must fit.
+/// too, whose space is 2 GB as it is installed (`--quota-backend-bytes`): three snapshots (two that are kept, and
+/// a new one while it is put) and the entries since the oldest must fit.
 #[derive(Debug, Clone)]
 pub struct EtcdLog(Store);
 
