@@ -2,6 +2,7 @@
 
 pub(crate) mod codes;
 pub(crate) mod error;
+pub(crate) mod limits;
 pub(crate) mod log;
 pub(crate) mod options;
 pub(crate) mod written;

@@ -42,7 +42,7 @@ impl EtcdLog {
         Store::open(options).await.map(Self)
     }
 
-    /// How many bytes an entry can have.
+    /// How many bytes one request can carry; a larger entry goes in parts.
     pub fn limit(&self) -> usize {
         self.0.options.limit
     }

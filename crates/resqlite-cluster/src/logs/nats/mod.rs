@@ -37,13 +37,13 @@ impl NatsLog {
     /// Waits while the servers elect a leader: for ten times the `timeout`.
     ///
     /// # Errors
-    /// No server can be reached, a stream of this name is there that is not fit, or a server does not sync each entry (found
+    /// No server can be reached, its `max_payload` is too small, a stream of this name is there that is not fit, or a server does not sync each entry (found
     /// only with [`NatsOptions::system`]).
     pub async fn open(options: NatsOptions) -> Result<Self, LogError> {
         Store::open(options).await.map(Self)
     }
 
-    /// How many bytes an entry can have.
+    /// How many bytes one message can carry; a larger entry goes in parts.
     pub fn limit(&self) -> usize {
         self.0.limit()
     }
