@@ -19,7 +19,6 @@ use tokio::{
 use super::parts;
 use crate::{
     core::{
-        codes,
         error::{Error, Result},
         log::{Log, LogError},
         options::{Options, RETRY},
@@ -220,10 +219,10 @@ impl Node {
 
     fn append(self: &Arc<Self>, number: u64, position: u64, logged: &Logged) {
         let (log, bytes) = (Arc::clone(&self.log), logged.bytes.clone());
-        let (size, patience) = (bytes.len(), self.options.log_timeout);
+        let patience = self.options.log_timeout;
         let append = async move { parts::append(&*log, position, bytes, patience).await };
         self.ask(append, move |state, now, answer| {
-            let outcome = answer.map_err(|error| failure(error, size));
+            let outcome = answer.map_err(failure);
             state.protocol.appended(now, number, outcome);
         });
     }
@@ -305,7 +304,7 @@ impl Node {
                 fault: EntryFault::Chain | EntryFault::Row | EntryFault::NotCarried | EntryFault::Malformed,
                 message,
             } => Unapplied::Misfit(message.clone()),
-            error => Unapplied::Later(error.to_string()),
+            _ => Unapplied::Later,
         };
         self.tell(|state, now| state.protocol.not_applied(now, position, why));
     }
@@ -372,16 +371,10 @@ impl State {
     }
 }
 
-fn failure(error: LogError, size: usize) -> Failure {
+fn failure(error: LogError) -> Failure {
     match error {
         LogError::Unreachable(why) => Failure::NotSent(why),
-        LogError::TooLarge { limit } => Failure::Never(Refusal {
-            code: codes::TOO_LARGE,
-            message: format!(
-                "the transaction makes an entry of {size} bytes, and the log takes no more than {limit}: write less at \
-                 once, or allow the log more"
-            ),
-        }),
+        error @ LogError::TooLarge { .. } => Failure::NotSent(error.to_string()),
         error => Failure::Unknown(error.to_string()),
     }
 }
