@@ -103,7 +103,7 @@ impl Node {
     }
 
     pub fn close(self) {
-        block_on(self.cluster.close()).unwrap();
+        self.cluster.close();
     }
 }
 
