@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::log::NodeName;
+use super::{deadline::RETRY, log::NodeName};
 
 /// How a node is opened.
 ///
@@ -54,9 +54,6 @@ impl Options {
         }
     }
 }
-
-/// Between two tries.
-pub(crate) const RETRY: Duration = Duration::from_millis(50);
 
 /// How long things may take, for the protocol.
 #[derive(Debug, Clone)]

@@ -16,6 +16,7 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
 };
 
+use super::positions::digits;
 use crate::core::{
     limits::{PIECE_BYTES, PIECES_AT_ONCE},
     log::{LogError, Part},
@@ -153,11 +154,11 @@ async fn next_piece(file: &mut File) -> std::io::Result<Option<Bytes>> {
 }
 
 fn manifest_name(position: u64) -> String {
-    format!("{position:020}/{MANIFEST}")
+    format!("{}/{MANIFEST}", digits(position))
 }
 
 fn piece_name(position: u64, put: u64, index: u64) -> String {
-    format!("{position:020}/{put:016x}/{index:08}")
+    format!("{}/{put:016x}/{index:08}", digits(position))
 }
 
 fn unusable(path: &Path, error: &std::io::Error) -> LogError {

@@ -19,9 +19,10 @@ use tokio::{
 use super::parts;
 use crate::{
     core::{
+        deadline::RETRY,
         error::{Error, Result},
         log::{Log, LogError},
-        options::{Options, RETRY},
+        options::Options,
     },
     protocol::{
         Action, Failure, Logged, Protocol, Refusal, RequestId, Run, Settled, Source, Time, Unapplied,

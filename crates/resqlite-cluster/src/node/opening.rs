@@ -9,19 +9,14 @@ use std::{
 
 use resqlite::{Database, EntryBase, Hash, Position, Value};
 
-use super::{
-    Node,
-    asking::{beginning, patiently},
-    gate::Gate,
-    snapshots::Temporary,
-    writes::Server,
-};
+use super::{Node, asking::beginning, gate::Gate, snapshots::Temporary, writes::Server};
 use crate::{
     core::{
         codes,
+        deadline::{Deadline, RETRY},
         error::{Error, Result},
         log::{Log, LogError},
-        options::{Options, RETRY},
+        options::Options,
     },
     protocol::{Begin, Run},
 };
@@ -184,8 +179,9 @@ impl Start<'_> {
     }
 
     async fn last_snapshot(&self) -> Result<Option<u64>> {
-        let asked = patiently(self.options.write_timeout, || self.log.last_snapshot());
-        asked.await.map_err(LogError::unanswered)
+        let asked = Deadline::after(self.options.write_timeout);
+        let asked = asked.retry(|| self.log.last_snapshot()).await;
+        asked.map_err(LogError::unanswered)
     }
 
     /// Waits until there is a snapshot from behind this position.
@@ -210,7 +206,8 @@ impl Start<'_> {
     /// Puts the newest snapshot in the place of the file.
     async fn replace_by_snapshot(&self) -> Result<()> {
         let copy = Temporary::beside(self.file);
-        let got = patiently(self.options.write_timeout, || {
+        let deadline = Deadline::after(self.options.write_timeout);
+        let got = deadline.retry(|| {
             // A try before may have left a part of it.
             let _ = fs::remove_file(&copy.0);
             self.log.get_snapshot(&copy.0)
@@ -241,7 +238,8 @@ impl Start<'_> {
 impl Node {
     /// The position of the last entry that was taken before this call.
     pub(crate) async fn last(&self) -> Result<u64> {
-        let last = patiently(self.options.write_timeout, || self.log.last()).await;
+        let deadline = Deadline::after(self.options.write_timeout);
+        let last = deadline.retry(|| self.log.last()).await;
         last.map_err(LogError::unanswered)
     }
 }

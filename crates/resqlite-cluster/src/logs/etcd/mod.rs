@@ -17,10 +17,10 @@ use bytes::Bytes;
 use futures_util::{FutureExt, future::BoxFuture, stream::BoxStream};
 
 pub use self::options::EtcdOptions;
-use self::{store::Store, tail::Tail};
+use self::{store::Store, tail::EtcdTail};
 use crate::{
     core::log::{Append, Handler, Log, LogError, NodeName, Part, Serving},
-    logs::snapshots,
+    logs::{snapshots, tail as tails},
 };
 
 /// A log on etcd.
@@ -58,7 +58,7 @@ impl Log for EtcdLog {
     }
 
     fn tail(&self, from: u64) -> BoxStream<'_, Result<(u64, Bytes), LogError>> {
-        Tail::stream(&self.0, from)
+        tails::stream(EtcdTail::from(&self.0, from))
     }
 
     fn last(&self) -> BoxFuture<'_, Result<u64, LogError>> {

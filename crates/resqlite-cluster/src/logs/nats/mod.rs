@@ -21,10 +21,10 @@ use bytes::Bytes;
 use futures_util::{FutureExt, future::BoxFuture, stream::BoxStream};
 
 pub use self::options::NatsOptions;
-use self::{store::Store, tail::Tail};
+use self::{store::Store, tail::NatsTail};
 use crate::{
     core::log::{Append, Handler, Log, LogError, NodeName, Part, Serving},
-    logs::snapshots,
+    logs::{snapshots, tail as tails},
 };
 
 /// A log on NATS JetStream.
@@ -59,7 +59,7 @@ impl Log for NatsLog {
     }
 
     fn tail(&self, from: u64) -> BoxStream<'_, Result<(u64, Bytes), LogError>> {
-        Tail::stream(&self.0, from)
+        tails::stream(NatsTail::from(&self.0, from))
     }
 
     fn last(&self) -> BoxFuture<'_, Result<u64, LogError>> {

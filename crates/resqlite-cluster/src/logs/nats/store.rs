@@ -16,10 +16,11 @@ use futures_util::FutureExt;
 use super::{barrier, connection, error::unknown, options::NatsOptions, streams, sync};
 use crate::{
     core::{
+        deadline::Deadline,
         limits::PIECE_BYTES,
         log::{Append, LogError},
     },
-    logs::{deadline::Deadline, snapshots::Shelf},
+    logs::snapshots::Shelf,
 };
 
 /// What the headers of an entry take of the largest message.
