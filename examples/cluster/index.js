@@ -73,7 +73,7 @@ function signalled() {
 }
 
 /** It was ended before it could check. */
-export class Interrupted extends CommandFailed {
+class Interrupted extends CommandFailed {
   constructor(signal) {
     super(`ended by ${signal}, unchecked`)
   }

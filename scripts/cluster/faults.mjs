@@ -16,6 +16,7 @@ import { CommandFailed, runAsProgram } from '../lib/process.mjs'
 import { generator } from '../lib/random.mjs'
 import { askClient, buildClient, Clients, Follower } from './clients.mjs'
 import { Disk } from './disk.mjs'
+import { gapsOf } from './gaps.mjs'
 import { startServers } from './servers.mjs'
 
 const FREEZE = 6_000
@@ -162,12 +163,11 @@ async function breakAgainAndAgain(run) {
 }
 
 function report({ kind, fault, seed, torn, sync }, found, gaps) {
-  const sorted = gaps.map((gap) => gap / 1000).sort((a, b) => a - b)
-  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]?.toFixed(2)
+  const { median, p90, longest } = gapsOf(gaps)
   const how = [kind, fault, ...(torn ? ['torn'] : []), `sync ${sync}`, `seed ${seed}`].join(', ')
   console.log(`${how}: ${gaps.length} faults, ${JSON.stringify(found)}`)
   console.log(
-    `longest time without an acknowledgement: p50 ${at(0.5)} s, p90 ${at(0.9)} s, longest ${at(1)} s`,
+    `longest time without an acknowledgement: median ${median} s, p90 ${p90} s, longest ${longest} s`,
   )
   console.log(`each: ${gaps.map((gap) => (gap / 1000).toFixed(1)).join(' ')}`)
   if (found.lost + found.misplaced + found.repeated + found.unfollowed > 0)

@@ -17,6 +17,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { CommandFailed, runAsProgram } from '../lib/process.mjs'
 import { binary } from './binaries.mjs'
+import { gapsOf } from './gaps.mjs'
 import { checkAccounts, checkHistories, compareMarks, compareNodes } from './nodes/checks.mjs'
 import { Cluster } from './nodes/cluster.mjs'
 import { FAULTS } from './nodes/faults.mjs'
@@ -46,7 +47,7 @@ await runAsProgram(import.meta.url, async (args) => {
 
 /** What cannot be done here, with the reason. */
 function skippedFaults({ kinds }, why) {
-  const skipped = { clock: 'no clock of one process can be set without another library' }
+  const skipped = {}
   for (const kind of kinds) {
     if (why && NEED_NAMESPACES.includes(kind)) skipped[kind] = why
     else if (['power', 'blackout'].includes(kind) && !existsSync('/dev/fuse'))
@@ -145,7 +146,7 @@ function summaryOf({ kind, seed, torn, writeTimeout, snapshotEvery, plant, skipp
     skipped,
     stuck: cluster.stuck,
     faults: happened.length,
-    gaps: Object.fromEntries([...byName].map(([name, those]) => [name, gapsOf(those)])),
+    gaps: Object.fromEntries([...byName].map(([name, those]) => [name, gapsOf(those.map(({ gap }) => gap))])),
     seen: happened.flatMap(({ seen }) => seen ?? []),
     acknowledged: record.acknowledged,
     codes: record.codes,
@@ -154,13 +155,6 @@ function summaryOf({ kind, seed, torn, writeTimeout, snapshotEvery, plant, skipp
     violations: record.violations.length,
     firstViolations: record.violations.slice(0, 5),
   }
-}
-
-/** In seconds. */
-function gapsOf(those) {
-  const gaps = those.map(({ gap }) => gap / 1_000).sort((a, b) => a - b)
-  const at = (share) => Number(gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * share))].toFixed(2))
-  return { count: gaps.length, median: at(0.5), p90: at(0.9), longest: at(1) }
 }
 
 function isAllWell(summary) {

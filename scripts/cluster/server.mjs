@@ -24,10 +24,6 @@ export class Server {
     this.#keep = keep
   }
 
-  get isRunning() {
-    return this.#process !== undefined
-  }
-
   /** What runs now; undefined where it was ended from here. */
   get process() {
     return this.#process

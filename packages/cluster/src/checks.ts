@@ -19,7 +19,8 @@ export const time: Check = milliseconds
 
 export const replicas: Check = (value) => ([1, 3, 5].includes(value as number) ? undefined : '1, 3 or 5')
 
-export const bytes: Check = integer(1024, 2 ** 31 - 1)
+/** A piece of a snapshot has 524,288 bytes. */
+export const bytes: Check = integer(524_288, 2 ** 31 - 1)
 
 function areTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((text) => typeof text === 'string' && text !== '')

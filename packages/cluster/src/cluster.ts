@@ -28,9 +28,8 @@ export const Cluster = {
    * | `RESQLITE_OVERTAKEN` | Another node was first, more often than the `retries` of the transaction, and nothing has happened: run it again. |
    * | `RESQLITE_LOG_DIVERGED` | The log has another history than this node, which only reads now. Keep its file, find out why, and begin with a new file. |
    * | `RESQLITE_FELL_BEHIND` | The log has let go of entries that this node needs. Close it and open it again: it begins from a snapshot. |
-   * | `RESQLITE_CLUSTER_FILE` | The file cannot be that of a node: it has content of its own, or is open as a node in this process. |
-   * | `RESQLITE_ENTRY_TOO_LARGE` | The transaction is larger than the log takes. Write less at once, or allow the log more. |
-   * | `RESQLITE_ENTRY_NOT_CARRIED` | No entry can carry what the SQL does: ATTACH, VACUUM, a script with PRAGMA or transactions of its own. |
+   * | `RESQLITE_CLUSTER_FILE` | The file cannot be that of a node: it has content of its own, or a position although the log has no entries (drop its change feeds, and reseed it), or is open as a node in this process. |
+   * | `RESQLITE_ENTRY_NOT_CARRIED` | No entry can carry what the SQL does: ATTACH, VACUUM, a script with PRAGMA or transactions of its own, or more than 256 MiB. Or another program has written to the file. |
    * | `RESQLITE_TIMEOUT` | This node did not have the position of `fresh` or `after` within `writeTimeout`. |
    * | `RESQLITE_LOG` | The log cannot do what it must: a setting is wrong, a snapshot cannot be kept. The message says which. |
    * | `RESQLITE_CLUSTER_MODULE` | There is no native module for nodes here: the message says which package is missing. |

@@ -14,7 +14,10 @@ export interface EtcdOptions {
   identity?: { certificate: string; key: string } | undefined
   /** How long a call may take before it fails, in milliseconds. Default: 5000. */
   timeout?: number | undefined
-  /** How many bytes an entry can have; the servers must allow a little more (`--max-request-bytes`). Default: 1,500,000. */
+  /**
+   * How many bytes one request can carry; a larger entry goes in parts. At least 524,288; the servers must allow a little more
+   * (`--max-request-bytes`). Default: 1,500,000.
+   */
   limit?: number | undefined
 }
 

@@ -23,8 +23,9 @@ export interface ClusterOptions extends Omit<OpenOptions, 'readOnly' | 'key' | '
   /** How long the log may be silent, in milliseconds, until it is asked whether something was missed. Default: 1000. */
   tailTimeout?: number | undefined
   /**
-   * After how many entries this node puts a snapshot into the store of the log, which then lets go of what is older than the
-   * snapshot before; `false`: never. Default: 100000.
+   * How many entries old the newest snapshot in the store of the log may be, whichever node has put it, until this node puts
+   * another; the log then lets go of what is older than the one before. `false`: it puts none. The others wait an eighth longer
+   * than the writer. Default: 100000.
    */
   snapshotEvery?: number | false | undefined
 }

@@ -15,7 +15,7 @@ export interface Read {
 }
 
 /** The last position of the log. */
-export const LAST = -1
+const LAST = -1
 
 /** Takes `fresh` and `after` out of the options, which stand at this place of the arguments of a method. */
 export function readOf(method: string, args: readonly unknown[], at: number): Read {

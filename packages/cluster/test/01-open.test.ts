@@ -114,6 +114,10 @@ test('wrong options of logs are refused by name, before anything connects', () =
       () => etcd({ endpoints: ['http://a'], prefix: 'app', identity: { key: 'x' } as never }),
       /option identity must be an object like \{ certificate, key \}/,
     ],
+    [
+      () => etcd({ endpoints: ['http://a'], prefix: 'app', limit: 524_287 }),
+      /option limit must be an integer from 524288/,
+    ],
     [() => memory(''), /the name of the log must be a string that is not empty/],
   ]
   for (const [make, message] of wrong) assert.throws(make, withCode('RESQLITE_OPTION', message))

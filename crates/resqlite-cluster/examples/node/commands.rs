@@ -48,9 +48,9 @@ impl Commands {
         }
     }
 
-    pub(crate) async fn close(self) -> Result<(), Error> {
+    pub(crate) fn close(self) {
         drop(self.live);
-        self.cluster.close().await
+        self.cluster.close();
     }
 
     /// The line that answers a line.

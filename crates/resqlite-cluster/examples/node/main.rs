@@ -101,7 +101,7 @@ async fn run(cluster: Cluster, plant: Plant) -> Outcome<()> {
     }
     running.shutdown().await;
     if let Some(commands) = Rc::into_inner(commands) {
-        commands.close().await?;
+        commands.close();
     }
     Ok(())
 }

@@ -44,8 +44,8 @@ use crate::{
 ///
 /// other.after(written.position).await?;
 /// assert_eq!(other.database().select("SELECT name FROM users", ()).await?.len(), 1);
-/// # one.close().await?;
-/// # other.close().await?;
+/// # one.close();
+/// # other.close();
 /// # Ok::<(), resqlite_cluster::Error>(())
 /// # }).unwrap();
 /// ```
@@ -99,8 +99,8 @@ impl Cluster {
     ///
     /// # Errors
     /// The database's; [`Error::NoQuorum`] or [`Error::OutcomeUnknown`] if the log is needed to begin, and does not answer;
-    /// [`Error::File`] if the file has content that did not come from the log: it stays as it was; or if it is open as a node in
-    /// this process already; [`Error::Stopped`] if the node must begin from a snapshot, and none came in the time that a write
+    /// [`Error::File`] if the file has content that did not come from the log: it stays as it was; or if it has a position, and the
+    /// log no entries; or if it is open as a node in this process already; [`Error::Stopped`] if the node must begin from a snapshot, and none came in the time that a write
     /// has. Open it again after all but [`Error::File`].
     pub async fn open(path: &str, options: Options, log: Arc<dyn Log>) -> Result<Self> {
         Self::connect(path, options, || async { Ok(log) }.boxed()).await
@@ -211,7 +211,8 @@ impl Cluster {
     ///     let count = count.first().unwrap().values()[0].clone();
     ///     tx.execute("INSERT INTO t VALUES (?)", [count]).await
     /// }).await?;
-    /// # node.close().await
+    /// # node.close();
+    /// # Ok::<(), resqlite_cluster::Error>(())
     /// # }).unwrap();
     /// ```
     ///
@@ -292,13 +293,10 @@ impl Cluster {
         })
     }
 
-    /// Closes the node. Writes that wait for the log fail; their outcome is not known.
-    ///
-    /// # Errors
-    /// None at present; the type leaves room.
-    pub async fn close(self) -> Result<()> {
+    /// Closes the node, and blocks until its thread has ended; dropping it does the same. Writes that wait for the log fail;
+    /// their outcome is not known.
+    pub fn close(self) {
         drop(self);
-        Ok(())
     }
 }
 

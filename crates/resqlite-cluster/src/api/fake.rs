@@ -97,6 +97,11 @@ impl FakeLog {
         self.0.end.send_replace(state.end());
     }
 
+    /// The positions of the snapshots that it keeps.
+    pub fn snapshots(&self) -> Vec<u64> {
+        self.state().snapshots.keys().copied().collect()
+    }
+
     /// Loses all snapshots, which no log must.
     pub fn lose_snapshots(&self) {
         self.state().snapshots.clear();

@@ -23,12 +23,13 @@ use crate::core::error::{Error, Result};
 /// # let options = || Options::new(NodeName::new("one").unwrap());
 /// # let node = Cluster::open(path, options(), Arc::new(FakeLog::new().connect())).await?;
 /// # node.exec("CREATE TABLE t(a)").await?;
-/// # node.close().await?;
+/// # node.close();
 /// let position = reseed(path, resqlite::Options::default()).await?;
 /// let node = Cluster::open(path, options(), Arc::new(FakeLog::new().connect())).await?;
 /// # assert_eq!(position, 1);
 /// # assert_eq!(node.database().select("SELECT a FROM t", ()).await?.len(), 0);
-/// # node.close().await
+/// # node.close();
+/// # Ok::<(), resqlite_cluster::Error>(())
 /// # }).unwrap();
 /// ```
 ///

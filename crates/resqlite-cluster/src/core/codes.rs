@@ -8,5 +8,3 @@ pub(crate) const OUTCOME_UNKNOWN: &str = "RESQLITE_OUTCOME_UNKNOWN";
 pub(crate) const LOG_DIVERGED: &str = "RESQLITE_LOG_DIVERGED";
 /// The log has let go of entries that this node needs.
 pub(crate) const FELL_BEHIND: &str = "RESQLITE_FELL_BEHIND";
-/// The entry is larger than the log takes.
-pub(crate) const TOO_LARGE: &str = "RESQLITE_ENTRY_TOO_LARGE";

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::log::NodeName;
+use super::{deadline::RETRY, log::NodeName};
 
 /// How a node is opened.
 ///
@@ -27,7 +27,8 @@ pub struct Options {
     pub forward_timeout: Duration,
     /// How long the tail of the log may be silent, until it is looked after. Default 1 s.
     pub tail_timeout: Duration,
-    /// The entries after which this node puts a snapshot into the log's store; `None`: never. Default 100,000.
+    /// How many entries old the newest snapshot in the log's store may be, until this node puts another, and the log lets go of
+    /// what is older than the one before; `None`: it puts none. The others wait an eighth longer than the writer. Default 100,000.
     pub snapshot_every: Option<u64>,
 }
 
@@ -53,9 +54,6 @@ impl Options {
         }
     }
 }
-
-/// Between two tries.
-pub(crate) const RETRY: Duration = Duration::from_millis(50);
 
 /// How long things may take, for the protocol.
 #[derive(Debug, Clone)]

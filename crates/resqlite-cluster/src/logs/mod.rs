@@ -1,8 +1,9 @@
 //! The logs that there are, each behind the feature of its name.
 
-mod deadline;
 #[cfg(feature = "etcd")]
 pub mod etcd;
 #[cfg(feature = "nats")]
 pub mod nats;
+mod positions;
 mod snapshots;
+mod tail;

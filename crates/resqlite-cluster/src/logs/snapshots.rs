@@ -16,12 +16,12 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
 };
 
-use crate::core::log::{LogError, Part};
+use super::positions::digits;
+use crate::core::{
+    limits::{PIECE_BYTES, PIECES_AT_ONCE},
+    log::{LogError, Part},
+};
 
-/// Small enough for the messages of NATS (1 MiB) and the requests of etcd (1.5 MiB) as they are installed.
-const PIECE: usize = 512 * 1024;
-/// Pieces that are on their way at the same time: each is synced by itself.
-const AT_ONCE: usize = 4;
 /// How often a snapshot is begun anew that was let go of while it was read.
 const TRIES: usize = 3;
 
@@ -73,7 +73,7 @@ pub(super) async fn put(shelf: &impl Shelf, position: u64, path: &Path) -> Resul
         .await
         .map_err(|error| unusable(path, &error))?
     {
-        if under_way.len() == AT_ONCE {
+        if under_way.len() == PIECES_AT_ONCE {
             under_way.try_next().await?;
         }
         under_way.push(shelf.put(piece_name(position, put, pieces), piece));
@@ -136,7 +136,7 @@ async fn copy(shelf: &impl Shelf, position: u64, file: &mut File, path: &Path) -
     };
     let manifest = Manifest::read(manifest)?;
     let get = |index| shelf.get(piece_name(position, manifest.put, index));
-    let mut pieces = stream::iter(0..manifest.pieces).map(get).buffered(AT_ONCE);
+    let mut pieces = stream::iter(0..manifest.pieces).map(get).buffered(PIECES_AT_ONCE);
     while let Some(piece) = pieces.try_next().await? {
         let Some(piece) = piece else { return Ok(false) };
         file.write_all(&piece)
@@ -148,17 +148,17 @@ async fn copy(shelf: &impl Shelf, position: u64, file: &mut File, path: &Path) -
 }
 
 async fn next_piece(file: &mut File) -> std::io::Result<Option<Bytes>> {
-    let mut piece = Vec::with_capacity(PIECE);
-    file.take(PIECE as u64).read_to_end(&mut piece).await?;
+    let mut piece = Vec::with_capacity(PIECE_BYTES);
+    file.take(PIECE_BYTES as u64).read_to_end(&mut piece).await?;
     Ok((!piece.is_empty()).then(|| piece.into()))
 }
 
 fn manifest_name(position: u64) -> String {
-    format!("{position:020}/{MANIFEST}")
+    format!("{}/{MANIFEST}", digits(position))
 }
 
 fn piece_name(position: u64, put: u64, index: u64) -> String {
-    format!("{position:020}/{put:016x}/{index:08}")
+    format!("{}/{put:016x}/{index:08}", digits(position))
 }
 
 fn unusable(path: &Path, error: &std::io::Error) -> LogError {

@@ -1,24 +1,25 @@
-//! Questions to the log that are asked until it answers.
+//! Where the log begins.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use futures_util::{FutureExt, future::BoxFuture};
+use futures_util::FutureExt;
 
 use super::parts;
 use crate::{
     core::{
         codes,
+        deadline::Deadline,
         error::{Error, Result},
         log::{Log, LogError},
-        options::RETRY,
     },
     protocol::Beginning,
     wire::open_envelope,
 };
 
-/// Where the log begins.
+/// Asks the log, again and again, until it answers or the time is over.
 pub(super) async fn beginning(log: &dyn Log, patience: Duration) -> Result<Beginning> {
-    let asked = patiently(patience, || {
+    let asked = Deadline::after(patience);
+    let asked = asked.retry(|| {
         async move {
             match parts::read(log, 1, patience).await {
                 Ok(Some(bytes)) => Ok(Some(bytes)),
@@ -44,23 +45,5 @@ pub(super) async fn beginning(log: &dyn Log, patience: Duration) -> Result<Begin
                 message: format!("the log has no cluster: at position 1, {what}"),
             }),
         },
-    }
-}
-
-/// Asks the log again and again, until it answers or the time is up.
-pub(super) async fn patiently<'a, T>(
-    patience: Duration,
-    ask: impl Fn() -> BoxFuture<'a, Result<T, LogError>>,
-) -> Result<T, LogError> {
-    let end = Instant::now() + patience;
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        let late = || Err(LogError::Unknown("the log did not answer in time".into()));
-        match tokio::time::timeout(left, ask()).await.unwrap_or_else(|_| late()) {
-            Err(LogError::Unreachable(_) | LogError::Unknown(_)) if Instant::now() < end => {
-                tokio::time::sleep(RETRY).await;
-            }
-            answer => return answer,
-        }
     }
 }

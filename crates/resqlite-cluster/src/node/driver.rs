@@ -19,10 +19,10 @@ use tokio::{
 use super::parts;
 use crate::{
     core::{
-        codes,
+        deadline::RETRY,
         error::{Error, Result},
         log::{Log, LogError},
-        options::{Options, RETRY},
+        options::Options,
     },
     protocol::{
         Action, Failure, Logged, Protocol, Refusal, RequestId, Run, Settled, Source, Time, Unapplied,
@@ -140,6 +140,11 @@ impl Node {
         self.runtime.spawn(work).await.unwrap_or(Err(Error::Closed))
     }
 
+    /// Whether this run appended the newest entry that it has seen.
+    pub(super) fn is_writer(self: &Arc<Self>) -> bool {
+        self.tell(|state, _| state.protocol.writer() == Some(&self.run))
+    }
+
     /// Tells the protocol something, and does what it wants then.
     pub(crate) fn tell<T>(self: &Arc<Self>, tell: impl FnOnce(&mut State, Time) -> T) -> T {
         let mut state = lock(&self.state);
@@ -215,10 +220,10 @@ impl Node {
 
     fn append(self: &Arc<Self>, number: u64, position: u64, logged: &Logged) {
         let (log, bytes) = (Arc::clone(&self.log), logged.bytes.clone());
-        let (size, patience) = (bytes.len(), self.options.log_timeout);
+        let patience = self.options.log_timeout;
         let append = async move { parts::append(&*log, position, bytes, patience).await };
         self.ask(append, move |state, now, answer| {
-            let outcome = answer.map_err(|error| failure(error, size));
+            let outcome = answer.map_err(failure);
             state.protocol.appended(now, number, outcome);
         });
     }
@@ -300,7 +305,7 @@ impl Node {
                 fault: EntryFault::Chain | EntryFault::Row | EntryFault::NotCarried | EntryFault::Malformed,
                 message,
             } => Unapplied::Misfit(message.clone()),
-            error => Unapplied::Later(error.to_string()),
+            _ => Unapplied::Later,
         };
         self.tell(|state, now| state.protocol.not_applied(now, position, why));
     }
@@ -367,16 +372,10 @@ impl State {
     }
 }
 
-fn failure(error: LogError, size: usize) -> Failure {
+fn failure(error: LogError) -> Failure {
     match error {
         LogError::Unreachable(why) => Failure::NotSent(why),
-        LogError::TooLarge { limit } => Failure::Never(Refusal {
-            code: codes::TOO_LARGE,
-            message: format!(
-                "the transaction makes an entry of {size} bytes, and the log takes no more than {limit}: write less at \
-                 once, or allow the log more"
-            ),
-        }),
+        error @ LogError::TooLarge { .. } => Failure::NotSent(error.to_string()),
         error => Failure::Unknown(error.to_string()),
     }
 }

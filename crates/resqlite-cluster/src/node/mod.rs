@@ -6,7 +6,7 @@
 //! parts      entries that are larger than the log takes
 //! tail       what the log tells, as it comes
 //! writes     a write, here or elsewhere; requests of other nodes
-//! asking     questions to the log that are asked until it answers
+//! asking     where the log begins, asked until it answers
 //! snapshots  copies of the database, to begin from
 //! opening    from nothing to a node that has caught up
 //! ```

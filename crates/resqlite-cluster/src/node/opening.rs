@@ -9,19 +9,14 @@ use std::{
 
 use resqlite::{Database, EntryBase, Hash, Position, Value};
 
-use super::{
-    Node,
-    asking::{beginning, patiently},
-    gate::Gate,
-    snapshots::Temporary,
-    writes::Server,
-};
+use super::{Node, asking::beginning, gate::Gate, snapshots::Temporary, writes::Server};
 use crate::{
     core::{
         codes,
+        deadline::{Deadline, RETRY},
         error::{Error, Result},
         log::{Log, LogError},
-        options::{Options, RETRY},
+        options::Options,
     },
     protocol::{Begin, Run},
 };
@@ -114,6 +109,13 @@ fn refused(file: &Path) -> Error {
     ))
 }
 
+/// The error of a file that has a position, where the log has no entries.
+fn of_another_log(file: &Path) -> Error {
+    Error::File(format!(
+        "{file:?} has a position of another log: drop its change feeds, then reseed it"
+    ))
+}
+
 /// What opens the file of a node.
 struct Start<'a> {
     path: &'a str,
@@ -160,12 +162,12 @@ impl Start<'_> {
 
     async fn how(&self, database: &Database, at: Position) -> Result<Begin> {
         if at.position > 0 {
-            let fell_behind = has_fallen_behind(self.log, at).await;
-            return Ok(if fell_behind {
-                Begin::FromSnapshot
-            } else {
-                Begin::FromLog
-            });
+            return match self.log.read(at.position + 1).await {
+                Err(LogError::Purged { first }) if first > at.position + 1 => Ok(Begin::FromSnapshot),
+                // A read may be late: the log may have more than it says.
+                Ok(None) if self.log.last().await == Ok(0) => Err(of_another_log(self.file)),
+                _ => Ok(Begin::FromLog),
+            };
         }
         let has_content = has_content(database).await?;
         match beginning(self.log, self.options.write_timeout).await {
@@ -177,8 +179,9 @@ impl Start<'_> {
     }
 
     async fn last_snapshot(&self) -> Result<Option<u64>> {
-        let asked = patiently(self.options.write_timeout, || self.log.last_snapshot());
-        asked.await.map_err(LogError::unanswered)
+        let asked = Deadline::after(self.options.write_timeout);
+        let asked = asked.retry(|| self.log.last_snapshot()).await;
+        asked.map_err(LogError::unanswered)
     }
 
     /// Waits until there is a snapshot from behind this position.
@@ -203,7 +206,8 @@ impl Start<'_> {
     /// Puts the newest snapshot in the place of the file.
     async fn replace_by_snapshot(&self) -> Result<()> {
         let copy = Temporary::beside(self.file);
-        let got = patiently(self.options.write_timeout, || {
+        let deadline = Deadline::after(self.options.write_timeout);
+        let got = deadline.retry(|| {
             // A try before may have left a part of it.
             let _ = fs::remove_file(&copy.0);
             self.log.get_snapshot(&copy.0)
@@ -234,14 +238,10 @@ impl Start<'_> {
 impl Node {
     /// The position of the last entry that was taken before this call.
     pub(crate) async fn last(&self) -> Result<u64> {
-        let last = patiently(self.options.write_timeout, || self.log.last()).await;
+        let deadline = Deadline::after(self.options.write_timeout);
+        let last = deadline.retry(|| self.log.last()).await;
         last.map_err(LogError::unanswered)
     }
-}
-
-/// Whether the log has let go of what this file needs next.
-async fn has_fallen_behind(log: &dyn Log, at: Position) -> bool {
-    matches!(log.read(at.position + 1).await, Err(LogError::Purged { first }) if first > at.position + 1)
 }
 
 /// Whether a database has anything but tables of resqlite's own: in its schema, or in the header of its file.

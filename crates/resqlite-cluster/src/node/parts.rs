@@ -7,12 +7,12 @@ use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::{
-    core::log::{Append, Log, LogError},
+    core::{
+        limits::PIECES_AT_ONCE,
+        log::{Append, Log, LogError},
+    },
     wire::Parts,
 };
-
-/// Parts that are on their way at the same time.
-const AT_ONCE: usize = 4;
 
 /// Appends bytes of any size. Each call of the log may take so long.
 pub(super) async fn append(
@@ -36,7 +36,7 @@ pub(super) async fn append(
         .each()
         .map(|(part, range)| timed(patience, log.put_part(part, bytes.slice(range))));
     stream::iter(put)
-        .buffer_unordered(AT_ONCE)
+        .buffer_unordered(PIECES_AT_ONCE)
         .try_collect::<Vec<()>>()
         .await
         .map_err(not_appended)?;
@@ -56,7 +56,7 @@ pub(super) async fn whole(
     };
     let get = parts.each().map(|(part, _)| timed(patience, log.get_part(part)));
     let got: Option<Vec<_>> = stream::iter(get)
-        .buffered(AT_ONCE)
+        .buffered(PIECES_AT_ONCE)
         .try_collect::<Vec<_>>()
         .await?
         .into_iter()

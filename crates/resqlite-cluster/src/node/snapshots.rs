@@ -16,20 +16,54 @@ use crate::{
     protocol::{Beginning, Refusal},
 };
 
+/// The writer puts a snapshot when it is due. Other nodes wait for this part of the entries between two more, so that not all
+/// of them copy the database at once.
+const OTHERS_WAIT: u64 = 8;
+
 impl Node {
-    /// Puts a snapshot into the log's store whenever it is due, and lets go of what is older than the one before.
+    /// Puts a snapshot into the log's store whenever one is due, and lets go of what is older than the one before.
     pub(super) async fn keep_snapshots(self: Arc<Self>, database: Arc<Database>, every: u64) {
+        loop {
+            let before = self.await_due(every).await;
+            match (self.put_snapshot(&database).await, before) {
+                (Ok(_), Some(up_to)) => drop(self.log.purge(up_to).await),
+                (Ok(_), None) => {}
+                // A copy of the database is not made for every entry.
+                (Err(_), _) => {
+                    let at = *self.applied.borrow();
+                    self.await_applied(at + every).await;
+                }
+            }
+        }
+    }
+
+    /// Waits until the newest snapshot of the log, whoever has put it, is so many entries old. Returns its position.
+    async fn await_due(self: &Arc<Self>, every: u64) -> Option<u64> {
+        loop {
+            let before = self.newest_snapshot().await;
+            let due = before.unwrap_or(0) + every;
+            self.await_applied(due).await;
+            if !self.is_writer() {
+                self.await_applied(due + every.div_ceil(OTHERS_WAIT)).await;
+            }
+            // Another node may have put one meanwhile.
+            if self.newest_snapshot().await == before {
+                return before;
+            }
+        }
+    }
+
+    async fn await_applied(&self, position: u64) {
         let mut applied = self.applied.subscribe();
-        let (mut next, mut before) = (*applied.borrow() + every, None);
-        while applied.wait_for(|applied| *applied >= next).await.is_ok() {
-            next = *applied.borrow() + every;
-            // What fails now is due again later.
-            let Ok(position) = self.put_snapshot(&database).await else {
-                continue;
-            };
-            next = position + every;
-            if let Some(up_to) = before.replace(position) {
-                let _ = self.log.purge(up_to).await;
+        // The sender is this node's own.
+        let _ = applied.wait_for(|applied| *applied >= position).await;
+    }
+
+    async fn newest_snapshot(&self) -> Option<u64> {
+        loop {
+            match self.log.last_snapshot().await {
+                Ok(newest) => return newest,
+                Err(_) => tokio::time::sleep(self.options.tail_timeout).await,
             }
         }
     }

@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 
 use super::{Node, parts};
 use crate::{
-    core::{log::LogError, options::RETRY},
+    core::{deadline::RETRY, log::LogError},
     protocol::Source,
     wire::hash_in,
 };

@@ -161,7 +161,7 @@ impl Node {
                 Ok(Err(_)) | Err(_) => None,
             };
             match answer {
-                Some(Answer::NotRun) => protocol.not_run(number, true),
+                Some(Answer::NotRun) => protocol.not_run(number),
                 None | Some(Answer::Unknown) => protocol.unanswered(number),
                 Some(answer) => {
                     if protocol.answered(number)

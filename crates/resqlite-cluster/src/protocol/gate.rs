@@ -82,13 +82,6 @@ impl Protocol {
                     self.act(Action::Refuse(refusal));
                 }
             }
-            Err(Failure::Never(refusal)) => {
-                // A try before may have been taken.
-                asked.step = Step::Looking;
-                let refusal = asked.refused_for(&refusal);
-                self.asked = None;
-                self.act(Action::Refuse(refusal));
-            }
         }
     }
 

@@ -240,7 +240,7 @@ impl Protocol {
         match why {
             Unapplied::Misfit(what) => self.diverged(&what),
             Unapplied::Position => self.act(Action::AskPosition),
-            Unapplied::Later(_) => {
+            Unapplied::Later => {
                 self.given = self.applied.position;
                 self.give_again = Some(now + self.patience.retry);
             }

@@ -57,11 +57,9 @@ impl Protocol {
     }
 
     /// The other node has not got the request, or has not run the write and never will.
-    pub(crate) fn not_run(&mut self, number: NonZeroU64, is_mute: bool) {
+    pub(crate) fn not_run(&mut self, number: NonZeroU64) {
         if let Some(request) = self.requests.remove(&number) {
-            if is_mute {
-                self.mute = Some((request.to, self.newest));
-            }
+            self.mute = Some((request.to, self.newest));
             self.act(Action::Settled(number, Settled::Not));
         }
     }

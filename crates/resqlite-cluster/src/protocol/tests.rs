@@ -5,9 +5,7 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use resqlite::{Hash, Position};
 
-use super::{
-    Acceptance, Action, Failure, Link, Logged, Protocol, Refusal, RequestId, Run, Source, Time, Unapplied,
-};
+use super::{Acceptance, Action, Failure, Link, Logged, Protocol, RequestId, Run, Source, Time, Unapplied};
 use crate::core::{
     log::{Append, NodeName},
     options::Patience,
@@ -194,28 +192,6 @@ fn a_write_at_a_position_that_another_base_took_has_not_happened() {
     let told = actions(&mut node);
     assert!(told.contains(&"refuse: RESQLITE_FELL_BEHIND".into()), "{told:?}");
     assert!(told.contains(&"stopped: RESQLITE_FELL_BEHIND".into()), "{told:?}");
-}
-
-#[test]
-fn a_write_that_the_log_takes_never_may_have_been_taken_by_an_earlier_try() {
-    let too_large = || {
-        Err(Failure::Never(Refusal {
-            code: "too large",
-            message: String::new(),
-        }))
-    };
-    let mut node = node(5);
-    node.asked(Time::ZERO, Arc::new(entry(1, 6, "a")));
-    node.appended(Time::ZERO, 1, too_large());
-    assert_eq!(actions(&mut node), ["append at 6", "refuse: too large"]);
-    node.asked(Time::ZERO, Arc::new(entry(1, 6, "a")));
-    node.appended(Time::ZERO, 2, Err(Failure::Unknown("no answer".into())));
-    node.tick(RETRY);
-    node.appended(RETRY, 3, too_large());
-    assert_eq!(
-        actions(&mut node),
-        ["append at 6", "append at 6", "refuse: RESQLITE_OUTCOME_UNKNOWN"]
-    );
 }
 
 /// Node `a`, whose writes have seen the state at 5, and changed nothing.

@@ -128,8 +128,6 @@ pub(crate) enum Failure {
     NotSent(String),
     /// It may have been taken, or may be yet.
     Unknown(String),
-    /// The log never takes it.
-    Never(Refusal),
 }
 
 /// Why an entry was not applied.
@@ -140,5 +138,5 @@ pub(crate) enum Unapplied {
     /// It does not fit the database.
     Misfit(String),
     /// It may work later.
-    Later(String),
+    Later,
 }

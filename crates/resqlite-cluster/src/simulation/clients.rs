@@ -104,7 +104,7 @@ impl World {
     pub(super) fn reply(&mut self, at: usize, number: NonZeroU64, reply: &Reply) {
         let live = self.nodes[at].live.as_mut().expect("it is alive");
         match reply {
-            Reply::NotRun => live.protocol.not_run(number, true),
+            Reply::NotRun => live.protocol.not_run(number),
             Reply::Unknown => live.protocol.unanswered(number),
             Reply::Done(_) | Reply::Failed(_) if !live.protocol.answered(number) => {}
             Reply::Done(position) => {

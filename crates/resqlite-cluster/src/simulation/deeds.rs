@@ -67,7 +67,7 @@ impl World {
             }
             Event::Reply(number, reply) => self.reply(at, number, &reply),
             Event::NoAnswer(number) => live.protocol.unanswered(number),
-            Event::NotReached(number) => live.protocol.not_run(number, true),
+            Event::NotReached(number) => live.protocol.not_run(number),
             Event::Beginning => self.keep_beginning(at),
             Event::Start
             | Event::Open(_)

@@ -7,13 +7,11 @@ use bytes::{Bytes, BytesMut};
 use sha2::{Digest, Sha256};
 
 use super::bytes::{In, Out};
-use crate::core::log::Part;
+use crate::core::{limits::PIECE_BYTES, log::Part};
 
 const MAGIC: &[u8; 4] = b"rqp\x01";
 /// More than the largest entry of the engine, with its envelope.
 const BYTES_MAX: usize = resqlite::limits::ENTRY_BYTES_MAX + (16 << 20);
-/// Small enough for any log that takes snapshots, too.
-const PART_MAX: usize = 512 * 1024;
 
 /// Which parts make the bytes at a position.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,7 +29,7 @@ impl Parts {
         Self {
             position,
             bytes: bytes.len(),
-            size: limit.clamp(1, PART_MAX),
+            size: limit.clamp(1, PIECE_BYTES),
             hash: Sha256::digest(bytes).into(),
         }
     }
@@ -50,7 +48,7 @@ impl Parts {
         let mut rest = In(bytes.strip_prefix(MAGIC)?);
         let (bytes, size) = (rest.number()?.try_into().ok()?, rest.number()?.try_into().ok()?);
         let hash = rest.0.try_into().ok()?;
-        (bytes <= BYTES_MAX && (1..=PART_MAX).contains(&size)).then_some(Self {
+        (bytes <= BYTES_MAX && (1..=PIECE_BYTES).contains(&size)).then_some(Self {
             position,
             bytes,
             size,
@@ -83,7 +81,7 @@ impl Parts {
 mod tests {
     use bytes::Bytes;
 
-    use super::{BYTES_MAX, Out, PART_MAX, Parts};
+    use super::{BYTES_MAX, Out, PIECE_BYTES, Parts};
 
     fn take_apart(bytes: &Bytes, limit: usize) -> (Parts, Vec<Bytes>) {
         let parts = Parts::of(7, bytes, limit);
@@ -124,7 +122,7 @@ mod tests {
 
     #[test]
     fn bytes_that_say_to_be_larger_than_any_entry_are_not_parts() {
-        for (bytes, size) in [(BYTES_MAX + 1, 1), (1, 0), (1, PART_MAX + 1)] {
+        for (bytes, size) in [(BYTES_MAX + 1, 1), (1, 0), (1, PIECE_BYTES + 1)] {
             let mut out = Out(super::MAGIC.to_vec());
             out.number(bytes as u64);
             out.number(size as u64);

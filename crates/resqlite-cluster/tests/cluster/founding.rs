@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use pollster::block_on;
-use resqlite::{Database, Options};
-use resqlite_cluster::{Log, Result};
+use resqlite::{Database, FeedOptions, Options};
+use resqlite_cluster::{Log, Result, reseed};
 
 use crate::support::{Node, World, assert_equal};
 
@@ -121,6 +121,34 @@ fn a_file_that_was_refused_founds_another_cluster() {
     assert_eq!(
         assert_equal(&[founder, other.open("new")], "SELECT a FROM t"),
         [7]
+    );
+}
+
+#[test]
+fn a_file_with_a_position_of_its_own_founds_no_cluster_until_it_is_reseeded() {
+    let world = World::new();
+    let database = open_alone(&world, "fed");
+    let feed = block_on(database.changes(FeedOptions::named("index"))).unwrap();
+    block_on(database.exec(&with(1))).unwrap();
+    drop(feed);
+    block_on(database.close()).unwrap();
+    let before = content(&world, "fed");
+    assert!(before.1.position > 0);
+
+    refused(world.open_with("fed", hurry));
+    assert_eq!(content(&world, "fed"), before);
+    assert!(world.log.entries().is_empty());
+
+    let database = open_alone(&world, "fed");
+    block_on(database.drop_changes("index")).unwrap();
+    block_on(database.close()).unwrap();
+    refused(world.open_with("fed", hurry));
+    let path = world.path("fed");
+    block_on(reseed(path.to_str().unwrap(), Options::default())).unwrap();
+    let founder = world.open("fed");
+    assert_eq!(
+        assert_equal(&[founder, world.open("new")], "SELECT a FROM t"),
+        [1]
     );
 }
 

@@ -1,8 +1,11 @@
 //! Nodes that come, go, and come back.
 
-use pollster::block_on;
+use std::collections::BTreeSet;
 
-use crate::support::{World, assert_equal, insert};
+use pollster::block_on;
+use resqlite_cluster::Options;
+
+use crate::support::{Node, World, assert_equal, insert, wait_until};
 
 #[test]
 fn a_node_that_was_away_applies_what_it_has_missed() {
@@ -58,6 +61,70 @@ fn snapshots_are_made_on_the_way_and_the_log_is_let_go_of() {
     }
     let new = world.open("new");
     assert_equal(&[one, new], "SELECT count(*) FROM t");
+}
+
+#[test]
+fn snapshots_are_due_by_the_newest_of_the_log_however_often_nodes_are_opened() {
+    let world = World::new();
+    let open = || world.open_with("a", every_ten).unwrap();
+    open().run("CREATE TABLE t(a)");
+    for _ in 0..5 {
+        let one = open();
+        (0..6).for_each(|value| drop(one.run(&format!("INSERT INTO t VALUES ({value})"))));
+        let applied = one.cluster.status().applied;
+        // As long as others wait, if it is not the writer.
+        wait_until(|| applied < newest(&world) + 12);
+        one.close();
+    }
+    assert!(world.log.entries().len() < 31, "nothing was purged");
+    assert_eq!(world.open("new").integers("SELECT count(*) FROM t"), [30]);
+}
+
+#[test]
+fn nodes_do_not_put_a_snapshot_that_another_has_put() {
+    let world = World::new();
+    let one = world.open_with("a", every_ten).unwrap();
+    one.run("CREATE TABLE t(a)");
+    // Each was opened at another position.
+    let other = world.open_with("b", every_ten).unwrap();
+    one.run("INSERT INTO t VALUES (-1)");
+    let nodes = [one, other, world.open_with("c", every_ten).unwrap()];
+    let mut seen = BTreeSet::new();
+    for value in 0..60 {
+        let position = nodes[0].run(&format!("INSERT INTO t VALUES ({value})")).position;
+        nodes.iter().for_each(Node::catch_up);
+        if position >= newest(&world) + 10 {
+            wait_until(|| position < newest(&world) + 10 && world.log.snapshots().len() <= 2);
+        }
+        seen.extend(world.log.snapshots());
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), [10, 20, 30, 40, 50, 60]);
+    let first = nodes[0].cluster.status().applied - world.log.entries().len() as u64 + 1;
+    assert_eq!(
+        first,
+        world.log.snapshots()[0] + 1,
+        "the log begins behind the one before"
+    );
+}
+
+#[test]
+fn other_nodes_put_a_snapshot_where_the_writer_puts_none() {
+    let world = World::new();
+    let never = |options: &mut Options| options.snapshot_every = None;
+    let writer = world.open_with("a", never).unwrap();
+    let _other = world.open_with("b", every_ten).unwrap();
+    writer.run("CREATE TABLE t(a)");
+    (0..20).for_each(|value| drop(writer.run(&format!("INSERT INTO t VALUES ({value})"))));
+    wait_until(|| newest(&world) > 0);
+}
+
+fn every_ten(options: &mut Options) {
+    options.snapshot_every = Some(10);
+}
+
+/// The position of the newest snapshot.
+fn newest(world: &World) -> u64 {
+    world.log.snapshots().last().copied().unwrap_or(0)
 }
 
 #[test]

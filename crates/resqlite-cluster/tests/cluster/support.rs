@@ -1,6 +1,10 @@
 //! Nodes of one process.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use pollster::block_on;
 use resqlite::{Rows, Value};
@@ -99,7 +103,16 @@ impl Node {
     }
 
     pub fn close(self) {
-        block_on(self.cluster.close()).unwrap();
+        self.cluster.close();
+    }
+}
+
+/// Waits for what comes by itself.
+pub fn wait_until(is_so: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < end, "it did not come");
+        std::thread::sleep(Duration::from_millis(2));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Calls to one of the servers: to the same one until it fails.
 
 use std::{
+    future::Future,
     path::Path,
     sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
@@ -62,17 +63,12 @@ impl Client {
         let preferred = self.preferred.load(Ordering::Relaxed);
         let mut grpc = self.grpc(preferred);
         let call = async {
-            grpc.ready()
-                .await
-                .map_err(|error| Status::unavailable(error.to_string()))?;
+            ready(&mut grpc).await?;
             let request = Request::new(request);
             grpc.unary(request, PathAndQuery::from_static(path), ProstCodec::default())
                 .await
         };
-        let answer = timeout(self.patience, call).await.unwrap_or_else(|_| Err(late()));
-        answer
-            .map(Response::into_inner)
-            .map_err(|status| self.failed(preferred, &status))
+        self.answer(preferred, call).await
     }
 
     /// What happens to keys after a revision.
@@ -113,16 +109,23 @@ impl Client {
             .metadata_mut()
             .insert("hasleader", MetadataValue::from_static("true"));
         let call = async {
-            grpc.ready()
-                .await
-                .map_err(|error| Status::unavailable(error.to_string()))?;
+            ready(&mut grpc).await?;
             grpc.streaming(request, PathAndQuery::from_static(path), ProstCodec::default())
                 .await
         };
+        self.answer(preferred, call).await
+    }
+
+    /// Awaits the answer of a server, for as long as it may take.
+    async fn answer<A>(
+        &self,
+        server: usize,
+        call: impl Future<Output = Result<Response<A>, Status>>,
+    ) -> Result<A, LogError> {
         let answer = timeout(self.patience, call).await.unwrap_or_else(|_| Err(late()));
         answer
             .map(Response::into_inner)
-            .map_err(|status| self.failed(preferred, &status))
+            .map_err(|status| self.failed(server, &status))
     }
 
     /// Turns to another server, if nobody has yet.
@@ -159,6 +162,11 @@ impl Client {
 }
 
 pub(super) type Watch = Streaming<WatchResponse>;
+
+async fn ready(grpc: &mut Grpc<Channel>) -> Result<(), Status> {
+    let ready = grpc.ready().await;
+    ready.map_err(|error| Status::unavailable(error.to_string()))
+}
 
 fn channel(server: &str, tls: &ClientTlsConfig) -> Result<Channel, LogError> {
     let unusable = |error: tonic::transport::Error| LogError::Unfit(format!("{server}: {error}"));

@@ -1,9 +1,9 @@
-//! The keys of a cluster. Positions have 20 digits, so that they sort as numbers do.
+//! The keys of a cluster.
 
 use bytes::Bytes;
 
-use super::proto::{DeleteRange, KeyValue, Operation, Put, Range, RequestOp};
-use crate::core::log::NodeName;
+use super::proto::{DeleteRange, KeyValue, Operation, Put, Range, RangeResponse, RequestOp};
+use crate::{core::log::NodeName, logs::positions::digits};
 
 #[derive(Debug, Clone)]
 pub(super) struct Keys(NodeName);
@@ -14,7 +14,7 @@ impl Keys {
     }
 
     pub(super) fn entry(&self, position: u64) -> Bytes {
-        self.key(&format!("entries/{position:020}"))
+        self.key(&format!("entries/{}", digits(position)))
     }
 
     /// Behind the last entry that there can be.
@@ -69,8 +69,9 @@ pub(super) fn number(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-pub(super) fn digits(position: u64) -> String {
-    format!("{position:020}")
+/// The number that a key has as its value; 0 without the key.
+pub(super) fn number_in(mut found: RangeResponse) -> u64 {
+    found.kvs.pop().and_then(|kv| number(&kv.value)).unwrap_or(0)
 }
 
 pub(super) fn get(key: Bytes) -> RequestOp {

@@ -27,9 +27,9 @@ use super::{
     },
     store::Store,
 };
-use crate::{
-    core::log::{Handler, LogError, NodeName, Serving},
-    logs::deadline::RETRY,
+use crate::core::{
+    deadline::RETRY,
+    log::{Handler, LogError, NodeName, Serving},
 };
 
 /// After so many seconds without a sign of life, a node is not there any more.

@@ -17,16 +17,17 @@ use bytes::Bytes;
 use futures_util::{FutureExt, future::BoxFuture, stream::BoxStream};
 
 pub use self::options::EtcdOptions;
-use self::{store::Store, tail::Tail};
+use self::{store::Store, tail::EtcdTail};
 use crate::{
     core::log::{Append, Handler, Log, LogError, NodeName, Part, Serving},
-    logs::snapshots,
+    logs::{snapshots, tail as tails},
 };
 
 /// A log on etcd.
 ///
 /// The servers should be there for the cluster alone: a purge compacts the history of all keys. Snapshots are kept in etcd
-/// too, whose space is 2 GB as it is installed (`--quota-backend-bytes`): two snapshots and the entries since must fit.
+/// too, whose space is 2 GB as it is installed (`--quota-backend-bytes`): three snapshots (two that are kept, and
+/// a new one while it is put) and the entries since the oldest must fit.
 #[derive(Debug, Clone)]
 pub struct EtcdLog(Store);
 
@@ -41,7 +42,7 @@ impl EtcdLog {
         Store::open(options).await.map(Self)
     }
 
-    /// How many bytes an entry can have.
+    /// How many bytes one request can carry; a larger entry goes in parts.
     pub fn limit(&self) -> usize {
         self.0.options.limit
     }
@@ -57,7 +58,7 @@ impl Log for EtcdLog {
     }
 
     fn tail(&self, from: u64) -> BoxStream<'_, Result<(u64, Bytes), LogError>> {
-        Tail::stream(&self.0, from)
+        tails::stream(EtcdTail::from(&self.0, from))
     }
 
     fn last(&self) -> BoxFuture<'_, Result<u64, LogError>> {

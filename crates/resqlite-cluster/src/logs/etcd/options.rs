@@ -1,6 +1,11 @@
+//! Where a log on etcd is.
+
 use std::{path::PathBuf, time::Duration};
 
-use crate::core::log::{LogError, NodeName};
+use crate::core::{
+    limits::PIECE_BYTES,
+    log::{LogError, NodeName},
+};
 
 /// Where a log on etcd is, and how long its calls may take.
 ///
@@ -23,8 +28,8 @@ pub struct EtcdOptions {
     pub identity: Option<(PathBuf, PathBuf)>,
     /// How long a call may take before it fails: 5 seconds, unless said otherwise.
     pub timeout: Duration,
-    /// How many bytes an entry can have: 1,500,000, unless said otherwise. The servers take 1,572,864 bytes for a request
-    /// (`--max-request-bytes`), of which keys need some.
+    /// How many bytes one request can carry; a larger entry goes in parts. At least 524,288; 1,500,000, unless said otherwise.
+    /// The servers take 1,572,864 bytes for a request (`--max-request-bytes`), of which keys need some.
     pub limit: usize,
 }
 
@@ -45,6 +50,27 @@ impl EtcdOptions {
         if self.servers.is_empty() {
             return Err(LogError::Unfit("the options name no server of etcd".to_owned()));
         }
+        if self.limit < PIECE_BYTES {
+            let limit = self.limit;
+            return Err(LogError::Unfit(format!(
+                "limit is {limit}; it must be at least {PIECE_BYTES}"
+            )));
+        }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_is_too_small_for_snapshots_is_refused() {
+        let name = NodeName::new("shop").unwrap();
+        let mut options = EtcdOptions::new(name, ["http://10.0.0.1:2379"]);
+        options.limit = PIECE_BYTES;
+        assert_eq!(options.check(), Ok(()));
+        options.limit = PIECE_BYTES - 1;
+        assert!(matches!(options.check(), Err(LogError::Unfit(why)) if why.contains("limit")));
     }
 }

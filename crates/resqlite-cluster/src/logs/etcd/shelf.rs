@@ -8,7 +8,10 @@ use super::{
     proto::{KeyValue, Operation, Range, Txn},
     store::Store,
 };
-use crate::{core::log::LogError, logs::snapshots::Shelf};
+use crate::{
+    core::log::LogError,
+    logs::{positions::digits, snapshots::Shelf},
+};
 
 impl Shelf for Store {
     async fn put(&self, name: String, value: Bytes) -> Result<(), LogError> {
@@ -39,7 +42,7 @@ impl Shelf for Store {
     }
 
     async fn delete_below(&self, position: u64) -> Result<(), LogError> {
-        let end = self.keys.snapshots(&format!("{position:020}"));
+        let end = self.keys.snapshots(&digits(position));
         self.do_each(vec![delete(self.keys.snapshots(""), end)])
             .await
             .map(|_| ())

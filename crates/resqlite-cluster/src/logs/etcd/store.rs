@@ -7,13 +7,16 @@ use futures_util::FutureExt;
 
 use super::{
     client::Client,
-    keys::{Keys, delete, digits, get, number, put},
+    keys::{Keys, delete, get, number_in, put},
     options::EtcdOptions,
     proto::{Compaction, CompactionResponse, Compare, Operation, Relation, Txn},
 };
 use crate::{
-    core::log::{Append, LogError},
-    logs::{deadline::Deadline, snapshots::Shelf},
+    core::{
+        deadline::Deadline,
+        log::{Append, LogError},
+    },
+    logs::{positions::digits, snapshots::Shelf},
 };
 
 #[derive(Debug, Clone)]
@@ -81,12 +84,7 @@ impl Store {
         if let Some(entry) = found.range(0).kvs.pop() {
             return Ok(Some(entry.value));
         }
-        let purged = found
-            .range(1)
-            .kvs
-            .pop()
-            .and_then(|kv| number(&kv.value))
-            .unwrap_or(0);
+        let purged = number_in(found.range(1));
         if position <= purged {
             return Err(LogError::Purged { first: purged + 1 });
         }
@@ -103,12 +101,7 @@ impl Store {
             ..Txn::default()
         };
         let mut found = self.client.txn(txn).await?;
-        Ok(found
-            .range(0)
-            .kvs
-            .pop()
-            .and_then(|kv| number(&kv.value))
-            .unwrap_or(0))
+        Ok(number_in(found.range(0)))
     }
 
     pub(super) async fn purge(&self, up_to: u64) -> Result<(), LogError> {

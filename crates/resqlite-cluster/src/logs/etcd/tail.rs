@@ -3,25 +3,24 @@
 use std::{collections::VecDeque, time::Duration};
 
 use bytes::Bytes;
-use futures_util::{
-    StreamExt,
-    stream::{self, BoxStream},
-};
 use tokio::time::{sleep, timeout};
 
 use super::{
     client::Watch,
-    keys::{get, last_part, number},
+    keys::{get, last_part, number, number_in},
     proto::{KeyValue, Operation, Range, Txn},
     store::Store,
 };
-use crate::{core::log::LogError, logs::deadline::RETRY};
+use crate::{
+    core::{deadline::RETRY, log::LogError},
+    logs::tail::Tail,
+};
 
 const SILENCE: Duration = Duration::from_millis(500);
 /// Entries that are read at once.
 const PAGE: i64 = 32;
 
-pub(super) struct Tail<'a> {
+pub(super) struct EtcdTail<'a> {
     log: &'a Store,
     /// The next position that is read or watched for.
     next: u64,
@@ -29,24 +28,7 @@ pub(super) struct Tail<'a> {
     watch: Option<Watch>,
 }
 
-impl<'a> Tail<'a> {
-    pub(super) fn stream(log: &'a Store, from: u64) -> BoxStream<'a, Result<(u64, Bytes), LogError>> {
-        let tail = Self {
-            log,
-            next: from.max(1),
-            found: VecDeque::new(),
-            watch: None,
-        };
-        stream::unfold(Some(tail), |tail| async {
-            let mut tail = tail?;
-            match tail.entry().await {
-                Ok(entry) => Some((Ok(entry), Some(tail))),
-                Err(error) => Some((Err(error), None)),
-            }
-        })
-        .boxed()
-    }
-
+impl Tail for EtcdTail<'_> {
     async fn entry(&mut self) -> Result<(u64, Bytes), LogError> {
         loop {
             if let Some(entry) = self.found.pop_front() {
@@ -63,6 +45,17 @@ impl<'a> Tail<'a> {
                     Err(_) => self.check_watch().await?,
                 },
             }
+        }
+    }
+}
+
+impl<'a> EtcdTail<'a> {
+    pub(super) fn from(log: &'a Store, position: u64) -> Self {
+        Self {
+            log,
+            next: position.max(1),
+            found: VecDeque::new(),
+            watch: None,
         }
     }
 
@@ -116,12 +109,7 @@ impl<'a> Tail<'a> {
             ..Txn::default()
         };
         let mut read = self.log.client.txn(txn).await?;
-        let purged = read
-            .range(1)
-            .kvs
-            .pop()
-            .and_then(|kv| number(&kv.value))
-            .unwrap_or(0);
+        let purged = number_in(read.range(1));
         if self.next <= purged {
             return Err(LogError::Purged { first: purged + 1 });
         }

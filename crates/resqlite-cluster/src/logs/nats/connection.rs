@@ -4,9 +4,9 @@ use async_nats::{Client, ConnectErrorKind, ConnectOptions, ServerAddr};
 use futures_util::FutureExt;
 
 use super::options::NatsOptions;
-use crate::{
-    core::log::LogError,
-    logs::deadline::{Deadline, RETRY},
+use crate::core::{
+    deadline::{Deadline, RETRY},
+    log::LogError,
 };
 
 pub(super) async fn open(options: &NatsOptions, deadline: &Deadline) -> Result<Client, LogError> {

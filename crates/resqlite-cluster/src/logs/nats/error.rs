@@ -1,3 +1,5 @@
+//! What became of a call, by the error of the client.
+
 use crate::core::log::LogError;
 
 /// For calls that may have been done.

@@ -21,10 +21,10 @@ use bytes::Bytes;
 use futures_util::{FutureExt, future::BoxFuture, stream::BoxStream};
 
 pub use self::options::NatsOptions;
-use self::{store::Store, tail::Tail};
+use self::{store::Store, tail::NatsTail};
 use crate::{
     core::log::{Append, Handler, Log, LogError, NodeName, Part, Serving},
-    logs::snapshots,
+    logs::{snapshots, tail as tails},
 };
 
 /// A log on NATS JetStream.
@@ -37,13 +37,13 @@ impl NatsLog {
     /// Waits while the servers elect a leader: for ten times the `timeout`.
     ///
     /// # Errors
-    /// No server can be reached, a stream of this name is there that is not fit, or a server does not sync each entry (found
+    /// No server can be reached, its `max_payload` is too small, a stream of this name is there that is not fit, or a server does not sync each entry (found
     /// only with [`NatsOptions::system`]).
     pub async fn open(options: NatsOptions) -> Result<Self, LogError> {
         Store::open(options).await.map(Self)
     }
 
-    /// How many bytes an entry can have.
+    /// How many bytes one message can carry; a larger entry goes in parts.
     pub fn limit(&self) -> usize {
         self.0.limit()
     }
@@ -59,7 +59,7 @@ impl Log for NatsLog {
     }
 
     fn tail(&self, from: u64) -> BoxStream<'_, Result<(u64, Bytes), LogError>> {
-        Tail::stream(&self.0, from)
+        tails::stream(NatsTail::from(&self.0, from))
     }
 
     fn last(&self) -> BoxFuture<'_, Result<u64, LogError>> {

@@ -1,3 +1,5 @@
+//! Where a log on NATS JetStream is.
+
 use std::{path::PathBuf, time::Duration};
 
 use crate::core::log::{LogError, NodeName};

@@ -5,7 +5,10 @@ use bytes::Bytes;
 use futures_util::{FutureExt, TryStreamExt};
 
 use super::{error::unknown, store::Store, streams::snapshot_subject};
-use crate::{core::log::LogError, logs::snapshots::Shelf};
+use crate::{
+    core::log::LogError,
+    logs::{positions::digits, snapshots::Shelf},
+};
 
 impl Shelf for Store {
     async fn put(&self, name: String, value: Bytes) -> Result<(), LogError> {
@@ -49,7 +52,7 @@ impl Shelf for Store {
         old.sort_unstable();
         old.dedup();
         for old in old.into_iter().filter(|old| *old < position) {
-            let subject = snapshot_subject(&self.options, &format!("{old:020}/>"));
+            let subject = snapshot_subject(&self.options, &format!("{}/>", digits(old)));
             self.deadline()
                 .retry(|| {
                     async {

@@ -15,8 +15,12 @@ use futures_util::FutureExt;
 
 use super::{barrier, connection, error::unknown, options::NatsOptions, streams, sync};
 use crate::{
-    core::log::{Append, LogError},
-    logs::{deadline::Deadline, snapshots::Shelf},
+    core::{
+        deadline::Deadline,
+        limits::PIECE_BYTES,
+        log::{Append, LogError},
+    },
+    logs::snapshots::Shelf,
 };
 
 /// What the headers of an entry take of the largest message.
@@ -39,6 +43,7 @@ impl Store {
         if !options.system.is_empty() {
             sync::check(&options).await?;
         }
+        check_payload(client.server_info().max_payload)?;
         let mut context = jetstream::new(client.clone());
         context.set_timeout(options.patience());
         let entries = streams::entries(&context, &options, &deadline).await?;
@@ -166,11 +171,38 @@ impl Store {
     }
 }
 
+/// A smaller message could not carry a piece of a snapshot.
+fn check_payload(max_payload: usize) -> Result<(), LogError> {
+    let least = PIECE_BYTES + HEADERS;
+    if max_payload < least {
+        return Err(LogError::Unfit(format!(
+            "max_payload of NATS is {max_payload} bytes: set it to at least {least}"
+        )));
+    }
+    Ok(())
+}
+
 fn not_appended(error: &PublishError) -> LogError {
     match error.kind() {
         // Nobody listens: the stream has no leader.
         PublishErrorKind::StreamNotFound => LogError::Unreachable("the stream has no leader".to_owned()),
         PublishErrorKind::MaxAckPending => LogError::Unreachable(error.to_string()),
         _ => unknown(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_whose_messages_are_too_small_for_snapshots_is_refused() {
+        assert_eq!(check_payload(1 << 20), Ok(()));
+        assert_eq!(check_payload(PIECE_BYTES + HEADERS), Ok(()));
+        let refused = check_payload(PIECE_BYTES);
+        assert!(
+            matches!(&refused, Err(LogError::Unfit(why)) if why.contains("max_payload")),
+            "{refused:?}"
+        );
     }
 }

@@ -6,7 +6,7 @@ use async_nats::jetstream::{
 };
 
 use super::{error::unknown, options::NatsOptions};
-use crate::{core::log::LogError, logs::deadline::Deadline};
+use crate::core::{deadline::Deadline, log::LogError};
 use futures_util::FutureExt;
 
 pub(super) fn entries_subject(options: &NatsOptions) -> String {

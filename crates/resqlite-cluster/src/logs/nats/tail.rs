@@ -14,19 +14,19 @@ use async_nats::{
     },
 };
 use bytes::Bytes;
-use futures_util::{
-    StreamExt,
-    stream::{self, BoxStream},
-};
+use futures_util::StreamExt;
 use tokio::time::{sleep, timeout};
 
 use super::{error::unknown, store::Store, streams};
-use crate::{core::log::LogError, logs::deadline::RETRY};
+use crate::{
+    core::{deadline::RETRY, log::LogError},
+    logs::tail::Tail,
+};
 
 const HEARTBEAT: Duration = Duration::from_millis(250);
 const SILENCE: Duration = Duration::from_millis(600);
 
-pub(super) struct Tail<'a> {
+pub(super) struct NatsTail<'a> {
     log: &'a Store,
     next: u64,
     consumer: Option<Subscriber>,
@@ -40,23 +40,7 @@ enum News {
     Broken,
 }
 
-impl<'a> Tail<'a> {
-    pub(super) fn stream(log: &'a Store, from: u64) -> BoxStream<'a, Result<(u64, Bytes), LogError>> {
-        let tail = Self {
-            log,
-            next: from.max(1),
-            consumer: None,
-        };
-        stream::unfold(Some(tail), |tail| async {
-            let mut tail = tail?;
-            match tail.entry().await {
-                Ok(entry) => Some((Ok(entry), Some(tail))),
-                Err(error) => Some((Err(error), None)),
-            }
-        })
-        .boxed()
-    }
-
+impl Tail for NatsTail<'_> {
     async fn entry(&mut self) -> Result<(u64, Bytes), LogError> {
         loop {
             if let Some(bytes) = self.wait().await? {
@@ -64,6 +48,16 @@ impl<'a> Tail<'a> {
                 self.next += 1;
                 return Ok((position, bytes));
             }
+        }
+    }
+}
+
+impl<'a> NatsTail<'a> {
+    pub(super) fn from(log: &'a Store, position: u64) -> Self {
+        Self {
+            log,
+            next: position.max(1),
+            consumer: None,
         }
     }
 

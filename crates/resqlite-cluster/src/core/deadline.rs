@@ -1,27 +1,29 @@
+//! Calls that are made again until they succeed or the time is over.
+
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::core::log::LogError;
+use super::log::LogError;
 
 /// The pause before the next try: short beside an election.
-pub(super) const RETRY: Duration = Duration::from_millis(50);
+pub(crate) const RETRY: Duration = Duration::from_millis(50);
 
 /// When a call must have its answer.
-pub(super) struct Deadline(Instant);
+pub(crate) struct Deadline(Instant);
 
 impl Deadline {
-    pub(super) fn after(duration: Duration) -> Self {
+    pub(crate) fn after(duration: Duration) -> Self {
         Self(Instant::now() + duration)
     }
 
     /// Tries until it succeeds, or fails for good, or the time is over. What is tried may be done twice.
-    pub(super) async fn retry<'a, T>(
+    pub(crate) async fn retry<'a, T>(
         &self,
         attempt: impl Fn() -> BoxFuture<'a, Result<T, LogError>>,
     ) -> Result<T, LogError> {
-        let mut last = LogError::Unknown("no answer in time".to_owned());
+        let mut last = LogError::Unknown("the log did not answer in time".to_owned());
         loop {
             match timeout_at(self.0, attempt()).await {
                 Ok(Err(error @ (LogError::Unknown(_) | LogError::Unreachable(_)))) => last = error,

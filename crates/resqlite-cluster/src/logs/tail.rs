@@ -1,0 +1,28 @@
+//! The tail of a log as a stream.
+
+use std::future::Future;
+
+use bytes::Bytes;
+use futures_util::{
+    StreamExt,
+    stream::{self, BoxStream},
+};
+
+use crate::core::log::LogError;
+
+/// What reads a log from a position on.
+pub(super) trait Tail: Send {
+    /// The next entry, with its position. After an error the tail must be begun anew.
+    fn entry(&mut self) -> impl Future<Output = Result<(u64, Bytes), LogError>> + Send;
+}
+
+pub(super) fn stream<'a>(tail: impl Tail + 'a) -> BoxStream<'a, Result<(u64, Bytes), LogError>> {
+    stream::unfold(Some(tail), |tail| async {
+        let mut tail = tail?;
+        match tail.entry().await {
+            Ok(entry) => Some((Ok(entry), Some(tail))),
+            Err(error) => Some((Err(error), None)),
+        }
+    })
+    .boxed()
+}
