@@ -327,12 +327,18 @@ impl Node {
             reached = applied.wait_for(|applied| *applied >= position) => {
                 reached.map(drop).map_err(|_| Error::Closed)
             }
-            stopped = stopped.wait_for(Option::is_some) => Err(match stopped.as_deref() {
-                Ok(Some(Refusal { code, message })) if *code != CLOSED => {
-                    Error::Stopped { code, message: message.clone() }
-                }
-                _ => Error::Closed,
-            }),
+            stopped = stopped.wait_for(Option::is_some) => {
+                Err(stopped.as_deref().map_or(Error::Closed, stopped_for))
+            }
+        }
+    }
+
+    /// # Errors
+    /// Why the node has stopped, if it has.
+    pub(super) fn check_running(&self) -> Result<()> {
+        match &*self.stopped.borrow() {
+            None => Ok(()),
+            refusal => Err(stopped_for(refusal)),
         }
     }
 
@@ -369,6 +375,16 @@ impl State {
     pub(super) fn next_number(&mut self) -> NonZeroU64 {
         self.numbers += 1;
         NonZeroU64::new(self.numbers).expect("it was increased")
+    }
+}
+
+fn stopped_for(refusal: &Option<Refusal>) -> Error {
+    match refusal {
+        Some(Refusal { code, message }) if *code != CLOSED => Error::Stopped {
+            code,
+            message: message.clone(),
+        },
+        _ => Error::Closed,
     }
 }
 

@@ -48,13 +48,19 @@ pub(crate) async fn open(
         let founded = found(&node, &database).await;
         founded.inspect_err(|_| node.close())?;
     } else {
-        // Without the log it can be read from nevertheless.
-        if let Ok(last) = node.last().await {
-            let _ = node.reach_while_it_moves(last).await;
+        let caught_up = catch_up(&node).await;
+        // A file that has entries can be read from without the log. An empty one would say that there is nothing.
+        if at.position == 0 {
+            caught_up.inspect_err(|_| node.close())?;
         }
         node.keep_running(Arc::clone(&node).keep_beginning(Arc::clone(&database)));
     }
     Ok((node, database))
+}
+
+async fn catch_up(node: &Arc<Node>) -> Result<()> {
+    let last = node.last().await?;
+    node.reach_while_it_moves(last).await
 }
 
 fn start_tasks(node: &Arc<Node>, database: &Arc<Database>) {
@@ -170,12 +176,8 @@ impl Start<'_> {
             };
         }
         let has_content = has_content(database).await?;
-        match beginning(self.log, self.options.write_timeout).await {
-            Ok(beginning) => Ok(Begin::of(has_content, at.hash, beginning)),
-            // Without the log it can be read from; when the log comes back, the chain of entries tells.
-            Err(_) if !has_content && at.hash == Hash::default() => Ok(Begin::FromLog),
-            Err(error) => Err(error),
-        }
+        let beginning = beginning(self.log, self.options.write_timeout).await?;
+        Ok(Begin::of(has_content, at.hash, beginning))
     }
 
     async fn last_snapshot(&self) -> Result<Option<u64>> {
@@ -236,11 +238,18 @@ impl Start<'_> {
 }
 
 impl Node {
-    /// The position of the last entry that was taken before this call.
-    pub(crate) async fn last(&self) -> Result<u64> {
+    /// The position of the last entry that was taken before this call. A log that ends before what is here has lost entries:
+    /// then the node stops.
+    pub(crate) async fn last(self: &Arc<Self>) -> Result<u64> {
+        let had = *self.applied.borrow();
         let deadline = Deadline::after(self.options.write_timeout);
         let last = deadline.retry(|| self.log.last()).await;
-        last.map_err(LogError::unanswered)
+        let last = last.map_err(LogError::unanswered)?;
+        if last < had {
+            self.tell(|state, now| state.protocol.ends(now, had, last));
+        }
+        self.check_running()?;
+        Ok(last)
     }
 }
 

@@ -73,6 +73,37 @@ fn a_node_that_is_cut_off_does_not_say_that_a_write_changes_nothing_or_fails() {
 }
 
 #[test]
+fn a_read_of_what_is_newest_fails_where_the_log_has_lost_entries() {
+    let world = World::new();
+    let one = world.open("a");
+    one.run("CREATE TABLE t(a)");
+    one.run("INSERT INTO t VALUES (1)");
+    world.log.forget(2);
+    for _ in 0..2 {
+        let error = block_on(one.cluster.fresh()).unwrap_err();
+        assert_eq!(error.code(), "RESQLITE_LOG_DIVERGED");
+    }
+}
+
+#[test]
+fn without_the_log_a_new_node_is_not_opened_and_a_file_with_entries_can_be_read() {
+    let world = World::new();
+    let one = world.open("a");
+    one.run("CREATE TABLE t(a)");
+    one.run("INSERT INTO t VALUES (1)");
+    let cut_off = || {
+        let connection = world.log.connect();
+        connection.cut(true);
+        connection
+    };
+    let error = world.open_on(cut_off(), "new", hurry).map(drop).unwrap_err();
+    assert_eq!(error.code(), "RESQLITE_NO_QUORUM");
+    one.close();
+    let one = world.open_on(cut_off(), "a", hurry).unwrap();
+    assert_eq!(one.integers("SELECT a FROM t"), [1]);
+}
+
+#[test]
 fn an_append_whose_answer_is_lost_is_settled_and_done_once() {
     let (world, nodes) = World::of_three("CREATE TABLE t(a)");
     for value in 0..5 {
