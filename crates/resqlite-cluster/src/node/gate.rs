@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use resqlite::{Carried, Entry, EntryGate, Position, Verdict};
 
 use super::Node;
-use crate::{protocol::Served, wire::envelope};
+use crate::{core::codes, protocol::Served, wire::envelope};
 
 /// The gate of a node.
 pub(super) struct Gate {
@@ -70,6 +70,16 @@ impl EntryGate for Gate {
 
     fn writer_lost(&mut self) {
         self.node.tell(|state, _| state.protocol.writer_lost());
+    }
+
+    fn strangers_wrote(&mut self) -> bool {
+        self.node.tell(|state, _| {
+            let is_first = state.protocol.stopped().is_none();
+            let message = "another program has written to the file of this node, which no other node has: nothing more is applied \
+                           or written here; close it, delete its file, and open it with a new one";
+            state.protocol.stop(codes::LOG_DIVERGED, message.into());
+            is_first
+        })
     }
 
     fn numbers_commits(&self) -> bool {

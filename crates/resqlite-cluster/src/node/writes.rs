@@ -203,7 +203,11 @@ impl Node {
         };
         let done = self.write_here(write(op, integers, token, Some(tag))).await;
         self.tell(|state, _| state.served.remove(&tag));
-        answer(done)
+        match answer(done) {
+            // A node that has stopped is not who should say so.
+            Answer::Failed(_) if self.check_running().is_err() => Answer::NotRun,
+            answer => answer,
+        }
     }
 
     /// Writes something, so that this node is the writer.

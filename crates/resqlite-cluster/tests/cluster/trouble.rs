@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use pollster::block_on;
 use resqlite_cluster::{Error, Log, Role};
+use resqlite_sqlite::{Access, Connection};
 
 use crate::support::{World, assert_equal};
 
@@ -101,6 +102,27 @@ fn without_the_log_a_new_node_is_not_opened_and_a_file_with_entries_can_be_read(
     one.close();
     let one = world.open_on(cut_off(), "a", hurry).unwrap();
     assert_eq!(one.integers("SELECT a FROM t"), [1]);
+}
+
+#[test]
+fn a_node_stops_for_good_where_another_program_has_written_to_its_file() {
+    for is_writing in [false, true] {
+        let (world, [one, other, _third]) = World::of_three("CREATE TABLE t(a)");
+        let path = world.path("a");
+        let stranger = Connection::open(path.to_str().unwrap(), Access::ReadWriteCreate, None).unwrap();
+        stranger.execute_script("INSERT INTO t VALUES (7)").unwrap();
+        if is_writing {
+            let insert = async |tx: &resqlite::Transaction| tx.execute("INSERT INTO t VALUES (1)", ()).await;
+            block_on(one.cluster.transaction(0, insert)).unwrap_err();
+        } else {
+            let position = other.run("INSERT INTO t VALUES (1)").position;
+            block_on(one.cluster.after(position)).unwrap_err();
+        }
+        assert_eq!(one.cluster.status().role, Role::Stopped);
+        one.close();
+        let error = world.open("a").fails("INSERT INTO t VALUES (2)");
+        assert_eq!(error.code(), "RESQLITE_LOG_DIVERGED");
+    }
 }
 
 #[test]

@@ -61,6 +61,13 @@ pub trait EntryGate: Send {
     /// that was to be applied is there, only the [position](crate::Database::entry_position) says.
     fn writer_lost(&mut self) {}
 
+    /// Somebody else has written to the database, which no entry carries: nothing more is written or applied until the gate is
+    /// installed again. Returns whether that is kept in the file: then its position gets a hash that no entry has, so that no
+    /// log goes on from it.
+    fn strangers_wrote(&mut self) -> bool {
+        false
+    }
+
     /// Whether a commit has the position of its entry as its number from now on, wherever the engine says one: in results, in
     /// what live queries emit, in commit events, in diagnostics. Copies of a database that share a log agree on numbers then.
     /// A commit of several entries has the position of the last; one that no entry carries, as of a temporary table, has the

@@ -22,6 +22,22 @@ use crate::{
 /// SQLite's count of commits by others.
 pub(super) const DATA_VERSION: &str = "PRAGMA main.data_version";
 
+/// The commits of others, as far as SQLite tells, in an open write transaction.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Others {
+    /// Its count of changes by others, which it moves on also after errors of its own.
+    data_version: Option<i64>,
+    /// Commits in the write-ahead log that are not this engine's, from any start.
+    in_log: Option<u32>,
+}
+
+impl Others {
+    fn is_same(&self, before: &Self) -> bool {
+        let is_same_in_log = self.in_log.is_some() && self.in_log == before.in_log;
+        self.data_version == before.data_version || is_same_in_log
+    }
+}
+
 /// How SQL that cannot share a transaction runs where entries are drawn up.
 pub(super) enum Alone {
     /// As always: it changes nothing that an entry carries.
@@ -104,9 +120,9 @@ impl Writer {
             return Err(Error::entry(EntryFault::NotCarried, message));
         }
         // What others have written by now is where the position begins.
-        self.data_version = None;
+        self.others = None;
         self.begin(Durability::Normal)?;
-        self.data_version = self.connection.internal(DATA_VERSION)?;
+        self.others = Some(self.count_others()?);
         let made = self.make_position_table().and_then(|()| self.read_position());
         match made.and_then(|position| self.commit_now(None).map(|_| position)) {
             Ok(position) => Ok(position),
@@ -119,18 +135,40 @@ impl Writer {
 
     /// Beside a gate, nobody else may write to the file. Called when the write lock is held.
     pub(super) fn refuse_strangers(&mut self) -> Result<()> {
-        if self.recorder.uncarried() != Some(Uncarried::Refused) || self.applies {
+        if self.recorder.uncarried() != Some(Uncarried::Refused) || lock(&self.context.gate).is_none() {
             return Ok(());
         }
-        let version = self.connection.internal(DATA_VERSION)?;
-        if self.data_version.is_none() || self.data_version == version || planted("entry_strangers") {
-            self.data_version = version;
+        let now = self.count_others()?;
+        if self.others.is_none_or(|before| now.is_same(&before)) || planted("entry_strangers") {
+            self.others = Some(now);
             return Ok(());
+        }
+        let mut spoils = false;
+        self.tell_gate(|gate| spoils = gate.strangers_wrote());
+        if spoils {
+            self.spoil_position()?;
         }
         self.roll_back();
         let message = "another program, or another copy of SQLite, has written to the database, and no entry carries that; \
                        nothing more is written until the entry gate is installed again";
         Err(Error::entry(EntryFault::NotCarried, message))
+    }
+
+    fn count_others(&mut self) -> Result<Others> {
+        let own = self.commits.in_main_log();
+        let in_log = self.connection.sqlite.log_commits_before();
+        Ok(Others {
+            data_version: self.connection.internal(DATA_VERSION)?,
+            in_log: in_log.map(|all| all.wrapping_sub(own)),
+        })
+    }
+
+    /// In an open transaction, which this commits.
+    fn spoil_position(&mut self) -> Result<()> {
+        let mut at = self.read_position()?;
+        at.hash.0.iter_mut().for_each(|byte| *byte = !*byte);
+        self.write_position(at)?;
+        self.commit_now(None).map(drop)
     }
 
     /// Before a mark, and before the entry is sealed: FTS keeps what it must write in memory, and writes it at a savepoint or

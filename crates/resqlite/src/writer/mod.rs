@@ -146,8 +146,8 @@ pub(super) struct Writer {
     attached_logs: Rc<RefCell<Vec<String>>>,
     /// SQLite has written to a log since `commit` last cleared this.
     wrote: Rc<Cell<bool>>,
-    /// SQLite's count of commits by others, as of the last transaction beside an entry gate.
-    data_version: Option<i64>,
+    /// The commits of others before the last transaction beside an entry gate.
+    others: Option<entry::Others>,
     /// The connection is set up to apply entries.
     applies: bool,
     /// The writes of the open transaction that have tags.

@@ -199,7 +199,7 @@ impl Writer {
             schema_versions: Versions::default(),
             attached_logs,
             wrote,
-            data_version: None,
+            others: None,
             applies: false,
             carried: Vec::new(),
             overtaken_by: Vec::new(),

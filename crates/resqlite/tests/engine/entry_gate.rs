@@ -308,6 +308,45 @@ fn when_somebody_else_has_written_nothing_more_is_written_until_the_gate_is_inst
 }
 
 #[test]
+fn beside_a_gate_nothing_is_applied_to_what_somebody_else_has_written() {
+    let [fixture, other] = [fixture(), fixture()];
+    let feed = other.entries();
+    other.run("INSERT INTO t VALUES (2)");
+    let entry = feed.one();
+    let _feed = fixture.entries();
+    fixture
+        .stranger()
+        .execute_script("INSERT INTO t VALUES (3)")
+        .unwrap();
+    let error = block_on(fixture.db.apply(entry)).unwrap_err();
+    assert_eq!(error.code(), "RESQLITE_ENTRY_NOT_CARRIED");
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1, 3]);
+}
+
+#[test]
+fn a_gate_may_have_the_file_keep_that_somebody_else_has_written_to_it() {
+    struct Keeping;
+    impl EntryGate for Keeping {
+        fn strangers_wrote(&mut self) -> bool {
+            true
+        }
+    }
+    let fixture = fixture();
+    block_on(fixture.db.set_entry_gate(Some(Box::new(Keeping)))).unwrap();
+    fixture.run("INSERT INTO t VALUES (2)");
+    let before = block_on(fixture.db.entry_position()).unwrap();
+    fixture
+        .stranger()
+        .execute_script("INSERT INTO t VALUES (3)")
+        .unwrap();
+    fixture.fails("INSERT INTO t VALUES (4)");
+    let spoiled = block_on(fixture.db.entry_position()).unwrap();
+    assert_eq!(spoiled.position, before.position);
+    assert_ne!(spoiled.hash, before.hash);
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1, 2, 3]);
+}
+
+#[test]
 fn a_table_that_writes_at_commit_is_refused_there() {
     let fixture =
         Fixture::new("CREATE VIRTUAL TABLE f USING fts4(a); INSERT INTO f(f) VALUES ('automerge=2')");

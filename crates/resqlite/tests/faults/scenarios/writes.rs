@@ -1,6 +1,6 @@
 //! Writes while the file system fails.
 
-use resqlite::{Durability, Error, Result, Transaction};
+use resqlite::{Durability, EntryGate, Error, Result, Transaction};
 
 use super::reading::{BEFORE, shows_what_was_before};
 use crate::{
@@ -19,6 +19,26 @@ fn single_writes() {
         let refused = world.wait("a duplicate", db.execute("INSERT INTO log VALUES (1, 1, '')", ()));
         world.expect(refused.is_err(), || "there are duplicates".into());
         let _ = world.write();
+    });
+}
+
+struct Passing;
+
+impl EntryGate for Passing {}
+
+#[test]
+fn writes_beside_an_entry_gate_which_are_never_taken_for_those_of_strangers() {
+    sweep("gated", Setting::default(), |world| {
+        let db = world.db();
+        let gated = db.set_entry_gate(Some(Box::new(Passing)));
+        if world.wait("the gate", gated).is_err() {
+            return;
+        }
+        for _ in 0..4 {
+            let done = world.write();
+            let is_refused = done.is_err_and(|error| error.code() == "RESQLITE_ENTRY_NOT_CARRIED");
+            world.expect(!is_refused, || "an own write was taken for a stranger's".into());
+        }
     });
 }
 
