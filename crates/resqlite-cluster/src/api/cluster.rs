@@ -28,12 +28,12 @@ use crate::{
 ///
 /// ```
 /// use std::sync::Arc;
-/// use resqlite_cluster::{Cluster, NodeName, Options, fake::FakeLog};
+/// use resqlite_cluster::{Cluster, NodeName, Options, MemoryLog};
 ///
 /// # pollster::block_on(async {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-/// let log = FakeLog::new();
+/// let log = MemoryLog::new();
 /// let open = async |name: &str| {
 ///     let options = Options::new(NodeName::new(name).unwrap());
 ///     Cluster::open(&path(name), options, Arc::new(log.connect())).await
@@ -199,12 +199,12 @@ impl Cluster {
     ///
     /// ```
     /// # use std::sync::Arc;
-    /// # use resqlite_cluster::{Cluster, NodeName, Options, fake::FakeLog};
+    /// # use resqlite_cluster::{Cluster, NodeName, Options, MemoryLog};
     /// # pollster::block_on(async {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("app.db");
     /// # let options = Options::new(NodeName::new("one").unwrap());
-    /// # let node = Cluster::open(path.to_str().unwrap(), options, Arc::new(FakeLog::new().connect())).await?;
+    /// # let node = Cluster::open(path.to_str().unwrap(), options, Arc::new(MemoryLog::new().connect())).await?;
     /// # node.exec("CREATE TABLE t(a)").await?;
     /// node.transaction(10, async |tx| {
     ///     let count = tx.select("SELECT count(*) AS n FROM t", ()).await?;

@@ -3,5 +3,4 @@
 pub(crate) mod calls;
 mod claims;
 pub(crate) mod cluster;
-pub mod fake;
 pub(crate) mod reseed;
