@@ -98,10 +98,11 @@ impl Cluster {
     /// without entries, found a cluster: the others begin from that content. If several try, one founds.
     ///
     /// # Errors
-    /// The database's; [`Error::NoQuorum`] or [`Error::OutcomeUnknown`] if the log is needed to begin, and does not answer;
-    /// [`Error::File`] if the file has content that did not come from the log: it stays as it was; or if it has a position, and the
-    /// log no entries; or if it is open as a node in this process already; [`Error::Stopped`] if the node must begin from a snapshot, and none came in the time that a write
-    /// has. Open it again after all but [`Error::File`].
+    /// - The database's.
+    /// - [`Error::NoQuorum`] or [`Error::OutcomeUnknown`]: the log is needed to begin, and does not answer. Open it again.
+    /// - [`Error::Stopped`]: the node must begin from a snapshot, and none came in the time that a write has. Open it again.
+    /// - [`Error::File`]: the file has content that did not come from the log, or a position although the log has no entries,
+    ///   or is open as a node in this process already. It stays as it was.
     pub async fn open(path: &str, options: Options, log: Arc<dyn Log>) -> Result<Self> {
         Self::connect(path, options, || async { Ok(log) }.boxed()).await
     }
