@@ -63,7 +63,7 @@ const canEncrypt = native.nativeBinding().canEncrypt()
 const pages = [
   ...['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md'],
   ...['docs/sse.md', 'docs/screens.md'],
-  ...['docs/changes.md', 'docs/cluster.md', 'docs/litestream.md'],
+  ...['docs/changes.md', 'docs/cluster.md', 'docs/litestream.md', 'packages/cluster/README.md'],
   ...['docs/builders/drizzle.md', 'docs/builders/knex.md', 'docs/builders/kysely.md'],
   'docs/builders/prisma.md',
   ...(canEncrypt ? ['docs/encryption.md'] : []),
@@ -177,8 +177,8 @@ function run(code) {
 /** On another log: the one that needs no servers. */
 function inMemory(code) {
   const ofServers = "import { nats } from '@resqlite/cluster/nats'"
-  const ofMemory =
-    "import { memory } from '@resqlite/cluster/memory'\nconst nats = ({ stream }) => memory(stream)"
+  const memory = "import { memory } from '@resqlite/cluster/memory'"
+  const ofMemory = `${code.includes(memory) ? '' : memory}\nconst nats = ({ stream }) => memory(stream)`
   return code.replace(ofServers, ofMemory)
 }
 

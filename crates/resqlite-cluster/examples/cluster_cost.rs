@@ -6,7 +6,7 @@ use std::{path::Path, sync::Arc, time::Instant};
 use futures_util::{StreamExt, stream};
 use pollster::block_on;
 use resqlite::Database;
-use resqlite_cluster::{Cluster, NodeName, Options, fake::FakeLog};
+use resqlite_cluster::{Cluster, MemoryLog, NodeName, Options};
 
 const SCHEMA: &str = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)";
 const INSERT: &str = "INSERT INTO t(a) VALUES (?)";
@@ -17,7 +17,7 @@ const WRITES: usize = 50_000;
 fn main() -> resqlite_cluster::Result<()> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
-    let log = FakeLog::new();
+    let log = MemoryLog::new();
     let alone = block_on(Database::open(text(&path("alone")), resqlite::Options::default()))?;
     block_on(alone.exec(SCHEMA))?;
     let writer = open(&log, &path("a"))?;
@@ -54,7 +54,7 @@ fn main() -> resqlite_cluster::Result<()> {
     Ok(())
 }
 
-fn open(log: &FakeLog, file: &Path) -> resqlite_cluster::Result<Cluster> {
+fn open(log: &MemoryLog, file: &Path) -> resqlite_cluster::Result<Cluster> {
     let name = file.file_name().and_then(|name| NodeName::new(name.to_str()?));
     let options = Options::new(name.expect("a name"));
     block_on(Cluster::open(text(file), options, Arc::new(log.connect())))

@@ -1,11 +1,10 @@
 //! A resqlite database on several machines.
 //!
-//! Each node keeps the whole database, reads from it, and writes to it through resqlite. An engine that exists already keeps
-//! an ordered, replicated log with compare-and-append ([`Log`]): a commit happens where the log has taken its entry.
+//! Each node keeps the whole database, reads from it, and writes to it through resqlite. A log that exists already keeps the
+//! entries in one order on several servers, with compare-and-append ([`Log`]): a commit happens where it has taken its entry.
 
 mod api;
 mod core;
-#[cfg(any(feature = "nats", feature = "etcd"))]
 mod logs;
 mod node;
 mod protocol;
@@ -21,7 +20,6 @@ pub use self::{
     api::{
         calls::{Reach, WriteReply},
         cluster::{Cluster, Role, Status, Stopped},
-        fake,
         read_entry::read_entry,
         reseed::reseed,
     },
@@ -31,4 +29,5 @@ pub use self::{
         options::Options,
         written::Written,
     },
+    logs::memory::{MemoryConnection, MemoryLog},
 };

@@ -22,15 +22,15 @@ export const Cluster = {
    *
    * | code | meaning, and what to do |
    * | --- | --- |
-   * | `RESQLITE_NO_QUORUM` | A majority of the log was not reached in time. The write has not happened: try it again later. Reads go on. |
-   * | `RESQLITE_OUTCOME_UNKNOWN` | Whether the write has happened is not known, or the signal fired while it travelled. Read, with `fresh`, before you write again. |
+   * | `RESQLITE_NO_QUORUM` | A majority of the log was not reached in time. The write has not happened: try it again later. A read with `fresh` fails so, too; others go on. |
+   * | `RESQLITE_OUTCOME_UNKNOWN` | The log could not say in time what became of the write, or you ended the wait (`signal`, `close`). Read, with `fresh`, before you write again. |
    * | `RESQLITE_ANSWER_LOST` | The write has happened, at the position `commit` of the error; what it returned is lost. Read it. |
    * | `RESQLITE_OVERTAKEN` | Another node was first, more often than the `retries` of the transaction, and nothing has happened: run it again. |
    * | `RESQLITE_LOG_DIVERGED` | The log has another history than this node, which only reads now. Keep its file, find out why, and begin with a new file. |
    * | `RESQLITE_FELL_BEHIND` | The log has let go of entries that this node needs. Close it and open it again: it begins from a snapshot. |
    * | `RESQLITE_CLUSTER_FILE` | The file cannot be that of a node: it has content of its own, or a position although the log has no entries (drop its change feeds, and reseed it), or is open as a node in this process. |
    * | `RESQLITE_ENTRY_NOT_CARRIED` | No entry can carry what the SQL does: ATTACH, VACUUM, a script with PRAGMA or transactions of its own, or more than 256 MiB. Or another program has written to the file. |
-   * | `RESQLITE_TIMEOUT` | This node did not have the position of `fresh` or `after` within `writeTimeout`. |
+   * | `RESQLITE_TIMEOUT` | This node did not have the position of `fresh` or `after` within `writeTimeout`. Try again, ask another node, or read what this one has. |
    * | `RESQLITE_LOG` | The log cannot do what it must: a setting is wrong, a snapshot cannot be kept. The message says which. |
    * | `RESQLITE_CLUSTER_MODULE` | There is no native module for nodes here: the message says which package is missing. |
    */

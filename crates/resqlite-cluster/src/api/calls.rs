@@ -108,7 +108,7 @@ impl Cluster {
     ) {
         let node = Arc::clone(&self.node);
         let call = Call(Some(done));
-        self.node.keep_asking(async move {
+        self.node.run_to_end(async move {
             let result = tokio::select! {
                 result = work => result,
                 () = node.given_up(&token) => Err(Error::Database(resqlite::Error::Aborted)),
@@ -141,7 +141,7 @@ impl<T> Drop for Call<T> {
 fn run<R: WriteReply>(node: &Arc<Node>, write: Write, reply: Box<R>) {
     let reply = Pending(Some(reply));
     let this = Arc::clone(node);
-    node.keep_asking(async move {
+    node.run_to_end(async move {
         let done = this.run(&write).await;
         reply.finish(&write.op, done);
     });

@@ -28,12 +28,12 @@ use crate::{
 ///
 /// ```
 /// use std::sync::Arc;
-/// use resqlite_cluster::{Cluster, NodeName, Options, fake::FakeLog};
+/// use resqlite_cluster::{Cluster, NodeName, Options, MemoryLog};
 ///
 /// # pollster::block_on(async {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-/// let log = FakeLog::new();
+/// let log = MemoryLog::new();
 /// let open = async |name: &str| {
 ///     let options = Options::new(NodeName::new(name).unwrap());
 ///     Cluster::open(&path(name), options, Arc::new(log.connect())).await
@@ -98,10 +98,11 @@ impl Cluster {
     /// without entries, found a cluster: the others begin from that content. If several try, one founds.
     ///
     /// # Errors
-    /// The database's; [`Error::NoQuorum`] or [`Error::OutcomeUnknown`] if the log is needed to begin, and does not answer;
-    /// [`Error::File`] if the file has content that did not come from the log: it stays as it was; or if it has a position, and the
-    /// log no entries; or if it is open as a node in this process already; [`Error::Stopped`] if the node must begin from a snapshot, and none came in the time that a write
-    /// has. Open it again after all but [`Error::File`].
+    /// - The database's.
+    /// - [`Error::NoQuorum`] or [`Error::OutcomeUnknown`]: the log is needed to begin, and does not answer. Open it again.
+    /// - [`Error::Stopped`]: the node must begin from a snapshot, and none came in the time that a write has. Open it again.
+    /// - [`Error::File`]: the file has content that did not come from the log, or a position although the log has no entries,
+    ///   or is open as a node in this process already. It stays as it was.
     pub async fn open(path: &str, options: Options, log: Arc<dyn Log>) -> Result<Self> {
         Self::connect(path, options, || async { Ok(log) }.boxed()).await
     }
@@ -199,12 +200,12 @@ impl Cluster {
     ///
     /// ```
     /// # use std::sync::Arc;
-    /// # use resqlite_cluster::{Cluster, NodeName, Options, fake::FakeLog};
+    /// # use resqlite_cluster::{Cluster, NodeName, Options, MemoryLog};
     /// # pollster::block_on(async {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("app.db");
     /// # let options = Options::new(NodeName::new("one").unwrap());
-    /// # let node = Cluster::open(path.to_str().unwrap(), options, Arc::new(FakeLog::new().connect())).await?;
+    /// # let node = Cluster::open(path.to_str().unwrap(), options, Arc::new(MemoryLog::new().connect())).await?;
     /// # node.exec("CREATE TABLE t(a)").await?;
     /// node.transaction(10, async |tx| {
     ///     let count = tx.select("SELECT count(*) AS n FROM t", ()).await?;

@@ -3,6 +3,5 @@
 pub(crate) mod calls;
 mod claims;
 pub(crate) mod cluster;
-pub mod fake;
 pub(crate) mod read_entry;
 pub(crate) mod reseed;

@@ -14,18 +14,18 @@ use crate::core::error::{Error, Result};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use resqlite_cluster::{Cluster, NodeName, Options, fake::FakeLog, reseed};
+/// use resqlite_cluster::{Cluster, NodeName, Options, MemoryLog, reseed};
 ///
 /// # pollster::block_on(async {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("app.db");
 /// # let path = path.to_str().unwrap();
 /// # let options = || Options::new(NodeName::new("one").unwrap());
-/// # let node = Cluster::open(path, options(), Arc::new(FakeLog::new().connect())).await?;
+/// # let node = Cluster::open(path, options(), Arc::new(MemoryLog::new().connect())).await?;
 /// # node.exec("CREATE TABLE t(a)").await?;
 /// # node.close();
 /// let position = reseed(path, resqlite::Options::default()).await?;
-/// let node = Cluster::open(path, options(), Arc::new(FakeLog::new().connect())).await?;
+/// let node = Cluster::open(path, options(), Arc::new(MemoryLog::new().connect())).await?;
 /// # assert_eq!(position, 1);
 /// # assert_eq!(node.database().select("SELECT a FROM t", ()).await?.len(), 0);
 /// # node.close();

@@ -49,7 +49,7 @@ pub enum Error {
     },
     /// A file cannot be used for a cluster.
     File(String),
-    /// The cluster is closed.
+    /// This node is closed.
     Closed,
 }
 
@@ -89,7 +89,7 @@ impl fmt::Display for Error {
             Self::Late { position } => {
                 write!(f, "this node did not have position {position} of the log in time")
             }
-            Self::Closed => f.write_str("the cluster is closed"),
+            Self::Closed => f.write_str("this node is closed"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The seam: what a cluster needs of the engine beneath it.
+//! The seam: what a cluster needs of the log beneath it.
 
 use std::{any::Any, fmt, path::Path, sync::Arc};
 

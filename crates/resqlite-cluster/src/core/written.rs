@@ -13,11 +13,11 @@ pub struct Written {
     pub changes: i64,
     /// Row id of the last row inserted; 0 where none was.
     pub last_insert_rowid: i64,
-    /// The node that was asked shows the write at this position of the log, and so does every other from there on.
+    /// Where the write stands in the log. The node that was asked shows it; every other one does once it has this position.
     pub position: u64,
 }
 
-/// The same, with its rows as they travel.
+/// What a statement did, with its rows as bytes: so it travels between nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Packed {
     pub(crate) changes: i64,

@@ -1,9 +1,13 @@
-//! The logs that there are, each behind the feature of its name.
+//! The logs that there are: in memory for tests, and each other one behind the feature of its name.
 
 #[cfg(feature = "etcd")]
 pub mod etcd;
+pub(crate) mod memory;
 #[cfg(feature = "nats")]
 pub mod nats;
+#[cfg(any(feature = "nats", feature = "etcd"))]
 mod positions;
+#[cfg(any(feature = "nats", feature = "etcd"))]
 mod snapshots;
+#[cfg(any(feature = "nats", feature = "etcd"))]
 mod tail;

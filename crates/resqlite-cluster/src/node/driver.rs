@@ -42,7 +42,8 @@ pub(super) enum Outcome {
 /// A write of another node that runs here.
 pub(super) struct Serving {
     pub(super) id: RequestId,
-    pub(super) base: u64,
+    /// The newest position that the asking node knew.
+    pub(super) known: u64,
     pub(super) token: Token,
 }
 
@@ -122,13 +123,13 @@ impl Node {
     }
 
     /// Runs something until the node is closed.
-    pub(super) fn keep_running(&self, task: impl Future<Output = ()> + Send + 'static) {
+    pub(super) fn run_until_closed(&self, task: impl Future<Output = ()> + Send + 'static) {
         let task = self.runtime.spawn(task);
         lock(&self.tasks).push(task.abort_handle());
     }
 
     /// Runs something to its end.
-    pub(crate) fn keep_asking(&self, task: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn run_to_end(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(task);
     }
 
@@ -189,7 +190,7 @@ impl Node {
             Action::Apply(logged) => self.apply(&logged),
             Action::AskPosition => self.ask_position(),
             Action::CancelBelow(position) => {
-                let before = state.served.values().filter(|served| served.base < position);
+                let before = state.served.values().filter(|served| served.known < position);
                 before.for_each(|served| served.token.cancel());
             }
             Action::Settled(number, settled) => {
@@ -232,7 +233,7 @@ impl Node {
         let (log, patience) = (Arc::clone(&self.log), self.options.log_timeout);
         let read = async move { parts::read(&*log, position, patience).await };
         self.ask(read, move |state, now, answer| match answer {
-            Ok(Some(bytes)) => state.has_read(now, Source::Read, position, bytes),
+            Ok(Some(bytes)) => state.read_entry(now, Source::Read, position, bytes),
             Ok(None) => state.protocol.absent(position),
             Err(LogError::Purged { first }) if first > position => state.protocol.purged(first),
             Err(_) => state.protocol.unread(now),
@@ -282,7 +283,7 @@ impl Node {
             let runtime = node.runtime.clone();
             runtime.spawn(async move {
                 match position {
-                    Ok(position) => node.tell(|state, now| state.protocol.is_at(now, position)),
+                    Ok(position) => node.tell(|state, now| state.protocol.told_position(now, position)),
                     Err(resqlite::Error::Closed) => {}
                     Err(_) => {
                         tokio::time::sleep(RETRY).await;
@@ -365,7 +366,7 @@ impl Node {
 
 impl State {
     /// The log has told what stands at a position.
-    pub(super) fn has_read(&mut self, now: Time, source: Source, position: u64, bytes: bytes::Bytes) {
+    pub(super) fn read_entry(&mut self, now: Time, source: Source, position: u64, bytes: bytes::Bytes) {
         match open_envelope(bytes) {
             Ok(logged) => self.protocol.received(now, source, position, logged),
             Err(what) => self.protocol.diverged(&format!("at position {position}: {what}")),

@@ -53,7 +53,7 @@ pub(crate) async fn open(
         if at.position == 0 {
             caught_up.inspect_err(|_| node.close())?;
         }
-        node.keep_running(Arc::clone(&node).keep_beginning(Arc::clone(&database)));
+        node.run_until_closed(Arc::clone(&node).keep_beginning(Arc::clone(&database)));
     }
     Ok((node, database))
 }
@@ -64,16 +64,16 @@ async fn catch_up(node: &Arc<Node>) -> Result<()> {
 }
 
 fn start_tasks(node: &Arc<Node>, database: &Arc<Database>) {
-    node.keep_running(Arc::clone(node).follow());
+    node.run_until_closed(Arc::clone(node).follow());
     let ticking = Arc::clone(node);
-    node.keep_running(async move {
+    node.run_until_closed(async move {
         loop {
             tokio::time::sleep(RETRY).await;
             ticking.tell(|state, now| state.protocol.tick(now));
         }
     });
     let serving = Arc::clone(node);
-    node.keep_running(async move {
+    node.run_until_closed(async move {
         loop {
             let server = Arc::new(Server(Arc::clone(&serving)));
             if let Ok(_serves) = serving.log.serve(&serving.run.node, server).await {
@@ -84,7 +84,7 @@ fn start_tasks(node: &Arc<Node>, database: &Arc<Database>) {
     });
     if let Some(every) = node.options.snapshot_every {
         let keep = Arc::clone(node).keep_snapshots(Arc::clone(database), every.max(1));
-        node.keep_running(keep);
+        node.run_until_closed(keep);
     }
 }
 
@@ -186,10 +186,10 @@ impl Start<'_> {
         asked.map_err(LogError::unanswered)
     }
 
-    /// Waits until there is a snapshot from behind this position.
-    async fn await_snapshot(&self, behind: u64) -> Result<()> {
+    /// Waits until there is a snapshot from after this position.
+    async fn await_snapshot(&self, after: u64) -> Result<()> {
         let end = Instant::now() + self.options.write_timeout;
-        while self.last_snapshot().await?.is_none_or(|at| at <= behind) {
+        while self.last_snapshot().await?.is_none_or(|at| at <= after) {
             if Instant::now() >= end {
                 return Err(Error::Stopped {
                     code: codes::FELL_BEHIND,

@@ -50,12 +50,12 @@ impl Node {
             match next {
                 Ok((position, bytes)) => {
                     let hash = hash_in(&bytes);
-                    if self.tell(|state, now| state.protocol.has_passed(now, position, hash)) {
+                    if self.tell(|state, now| state.protocol.skip_passed(now, position, hash)) {
                         continue;
                     }
                     let bytes = self.fetch(position, bytes).await.ok()?;
                     ahead.add(position, bytes.len());
-                    self.tell(|state, now| state.has_read(now, Source::Tail, position, bytes));
+                    self.tell(|state, now| state.read_entry(now, Source::Tail, position, bytes));
                     let mut applied = self.applied.subscribe();
                     let near = applied.wait_for(|applied| ahead.is_near(*applied));
                     tokio::select! {

@@ -126,7 +126,7 @@ impl Node {
             let number = state.next_number();
             state.requests.insert(number, waits);
             Request {
-                base: state.protocol.requested(now, number, to.clone()),
+                known: state.protocol.requested(now, number, to.clone()),
                 id: RequestId {
                     from: self.run.clone(),
                     number,
@@ -137,7 +137,7 @@ impl Node {
             }
         });
         let node = Arc::clone(self);
-        self.keep_asking(async move { node.send(request).await });
+        self.run_to_end(async move { node.send(request).await });
         tokio::select! {
             biased;
             outcome = outcome => outcome.map_err(|_| Error::Closed),
@@ -182,16 +182,16 @@ impl Node {
         let Request {
             id,
             to,
-            base,
+            known,
             integers,
             op,
         } = request;
         let token = Token::default();
-        let accepted = self.tell(|state, _| match state.protocol.accept(&id, &to, base) {
+        let accepted = self.tell(|state, _| match state.protocol.accept(&id, &to, known) {
             Acceptance::Run => {
                 let tag = state.next_number();
                 let token = token.clone();
-                state.served.insert(tag, Serving { id, base, token });
+                state.served.insert(tag, Serving { id, known, token });
                 Ok(tag)
             }
             Acceptance::NotRun => Err(Answer::NotRun),

@@ -25,7 +25,7 @@ impl Protocol {
         }
         // As in `asked`: the writer was lost, and begins anew.
         if at.position > self.applied.position {
-            self.has_applied(at);
+            self.note_applied(at);
         }
         self.not_committed(now);
         self.ask_newest(now, "it did not answer".into());
@@ -110,7 +110,7 @@ impl Protocol {
         }
     }
 
-    /// What is known of the log behind a position, as far as it follows.
+    /// What is known of the log after a position, as far as it follows.
     pub(super) fn following(&self, after: Position) -> Vec<Arc<Logged>> {
         let mut last = after.hash;
         let first = after.position + 1;

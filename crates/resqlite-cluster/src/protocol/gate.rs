@@ -26,7 +26,7 @@ impl Protocol {
         };
         // The writer was lost between a verdict and COMMIT, or between COMMIT and saying so.
         if before.position > self.applied.position {
-            self.has_applied(before);
+            self.note_applied(before);
         }
         self.not_committed(now);
         self.asked = Some(Asked {
@@ -141,7 +141,7 @@ impl Protocol {
     }
 
     /// Whatever has refused the append, it is not this entry.
-    pub(super) fn is_not_there(&mut self) {
+    pub(super) fn clear_refused(&mut self) {
         if let Some(asked) = &mut self.asked {
             asked.was_refused = false;
         }

@@ -14,15 +14,15 @@ use crate::core::codes;
 
 /// Entries that are given to the database before it has applied the first of them.
 const GIVEN_MAX: u64 = 256;
-/// How many times the tail may be silent, until the log is compared with what the database has.
+/// Between two comparisons of the log with what the database has: so many times what the tail may be silent.
 const COMPARED_EVERY: u32 = 4;
-/// Entries that are compared then, besides the last one.
+/// Entries that one comparison reads, besides the last one.
 const COMPARED: usize = 16;
-/// Hashes that are remembered for it.
+/// Hashes of applied entries that are remembered for comparisons.
 const RECENT_MAX: usize = 4096;
-/// An entry with more bytes is neither.
+/// An entry with more bytes is not remembered, and not read to be compared.
 const COMPARED_BYTES: usize = 1 << 20;
-/// Entries that are kept for it.
+/// Entries that are kept until the database has them.
 const INBOX_MAX: usize = 4096;
 
 impl Protocol {
@@ -44,7 +44,7 @@ impl Protocol {
             );
             return self.diverged(&what);
         }
-        if self.has_already(&logged) {
+        if self.check_known(&logged) {
             if position == self.applied.position {
                 self.is_large = logged.bytes.len() > COMPARED_BYTES;
             }
@@ -62,13 +62,13 @@ impl Protocol {
 
     /// The tail has come to a position, where this hash stands. Whether it is of no interest any more: mostly an entry of this
     /// node's own.
-    pub(crate) fn has_passed(&mut self, now: Time, position: u64, hash: Option<Hash>) -> bool {
-        let has_passed = position < self.applied.position;
-        if has_passed {
+    pub(crate) fn skip_passed(&mut self, now: Time, position: u64, hash: Option<Hash>) -> bool {
+        let is_passed = position < self.applied.position;
+        if is_passed {
             self.heard = now;
-            let _ = hash.is_some_and(|hash| self.is_another(position, hash));
+            let _ = hash.is_none_or(|hash| self.check_same(position, hash));
         }
-        has_passed
+        is_passed
     }
 
     /// The tail is not silent: it fetches what is large.
@@ -77,34 +77,34 @@ impl Protocol {
     }
 
     /// Whether the database has what stands at that position. If it has something else, the node stops.
-    fn has_already(&mut self, logged: &Logged) -> bool {
+    fn check_known(&mut self, logged: &Logged) -> bool {
         let Link { position, hash, .. } = logged.link;
-        if self.is_another(position, hash) {
+        if !self.check_same(position, hash) {
             return true;
         }
-        let has_already = position < self.after_passed();
-        if has_already && position >= self.newest {
+        let is_known = position < self.after_passed();
+        if is_known && position >= self.newest {
             self.note(logged);
         }
-        has_already
+        is_known
     }
 
-    /// Whether the database has an entry with another hash at a position. If so, the node stops.
-    fn is_another(&mut self, position: u64, hash: Hash) -> bool {
+    /// Whether the database has no entry with another hash at a position. If it has, the node stops.
+    fn check_same(&mut self, position: u64, hash: Hash) -> bool {
         let passed = self.passed.as_ref().map(|passed| passed.link);
         let here = passed
             .filter(|link| link.position == position)
             .map(|link| link.hash);
-        let is_another = here
+        let is_same = here
             .or((position == self.applied.position).then_some(self.applied.hash))
             .or(self.recent.get(&position).copied())
-            .is_some_and(|here| here != hash);
-        if is_another {
+            .is_none_or(|here| here == hash);
+        if !is_same {
             self.diverged(&format!(
                 "another entry stands at position {position} than was applied here"
             ));
         }
-        is_another
+        is_same
     }
 
     /// Notes what the database has at a position.
@@ -158,7 +158,7 @@ impl Protocol {
     /// The log ended there, after a moment when the database had applied `had`.
     pub(crate) fn ends(&mut self, now: Time, had: u64, end: u64) {
         if end < had {
-            self.is_not_there();
+            self.clear_refused();
             let what = format!("it ends at position {end}, and {had} was applied here: it has lost entries");
             return self.diverged(&what);
         }
@@ -189,18 +189,18 @@ impl Protocol {
 
     /// The database has committed this: its own transaction, or an entry that was given.
     pub(crate) fn committed(&mut self, position: Position) {
-        self.has_applied(position);
+        self.note_applied(position);
         self.give();
         self.fill_gap();
     }
 
     /// Something went wrong, and the database has looked where it is.
-    pub(crate) fn is_at(&mut self, now: Time, position: Position) {
+    pub(crate) fn told_position(&mut self, now: Time, position: Position) {
         if self.stopped.is_some() || position.position < self.applied.position {
             return;
         }
         if position.position > self.applied.position {
-            self.has_applied(position);
+            self.note_applied(position);
         }
         self.not_committed(now);
         self.given = self.applied.position;
@@ -209,7 +209,7 @@ impl Protocol {
     }
 
     /// The database has everything up to there.
-    pub(super) fn has_applied(&mut self, position: Position) {
+    pub(super) fn note_applied(&mut self, position: Position) {
         self.remember(position.position, position.hash);
         self.applied = position;
         self.given = self.given.max(position.position);

@@ -18,11 +18,11 @@
 //!
 //! **Why an answer without an entry is true.** A write that fails, or changes nothing, appends nothing: so the log could not
 //! refuse what was computed on an old state. The log is asked for its newest position, after the write has run and while the
-//! writer is held. If the database has it, the write has seen the newest state. Otherwise it runs again behind it.
+//! writer is held. If the database has it, the write has seen the newest state. Otherwise it runs again after it.
 //!
 //! **Why a write that travels is done once.** It is asked of one run of one node, the writer, and names the newest position
-//! that the asking node knew. The writer runs it only while all entries behind that position are its own. So once an entry of
-//! another run stands behind it, the write stands before that entry, or it never will. The asking node can make such an
+//! that the asking node knew. The writer runs it only while all entries after that position are its own. So once an entry of
+//! another run stands after it, the write stands before that entry, or it never will. The asking node can make such an
 //! entry itself ([`Action::TakeOver`]).
 
 mod answers;

@@ -42,7 +42,7 @@ impl Protocol {
     pub(crate) fn requested(&mut self, now: Time, number: NonZeroU64, to: Run) -> u64 {
         let request = Request {
             to,
-            base: self.newest,
+            known: self.newest,
             since: now,
             in_doubt: false,
             done: None,
@@ -92,7 +92,7 @@ impl Protocol {
     }
 
     /// What to do with a request of another node, which was made to this run and named this position.
-    pub(crate) fn accept(&mut self, id: &RequestId, to: &Run, base: u64) -> Acceptance {
+    pub(crate) fn accept(&mut self, id: &RequestId, to: &Run, known: u64) -> Acceptance {
         // An earlier run may have got it, and run it.
         if *to != self.me {
             return Acceptance::Unknown;
@@ -105,7 +105,7 @@ impl Protocol {
         if self.forgotten.iter().any(is_old) && !planted("forgets_requests") {
             return Acceptance::Unknown;
         }
-        if self.stopped.is_some() || (base < self.foreign && !planted("stale_writer")) {
+        if self.stopped.is_some() || (known < self.foreign && !planted("stale_writer")) {
             return Acceptance::NotRun;
         }
         if self.seen.len() == SEEN_MAX
@@ -146,7 +146,7 @@ impl Protocol {
             self.act(Action::Settled(number, Settled::Done(position, numbers)));
         }
         let never = |request: &Request| {
-            request.base < position && request.to != logged.writer && request.done.is_none()
+            request.known < position && request.to != logged.writer && request.done.is_none()
         };
         let never: Vec<_> = self
             .requests

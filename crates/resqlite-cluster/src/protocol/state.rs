@@ -179,7 +179,7 @@ impl Protocol {
     pub(super) fn does_not_follow(&mut self, position: u64) {
         // What waits at that position was overtaken, and never will be taken.
         if let Some(asked) = self.asked.as_mut().filter(|asked| asked.position() == position) {
-            asked.is_elsewhere();
+            asked.clear_doubt();
         }
         if position > 1 {
             let what =

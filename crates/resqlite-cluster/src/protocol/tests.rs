@@ -102,7 +102,7 @@ fn where_the_writer_was_lost_before_commit_the_entry_is_applied_from_the_log() {
     passes(&mut node, 6);
     node.writer_lost();
     assert_eq!(actions(&mut node), ["askposition"]);
-    node.is_at(Time::ZERO, position(&entry(1, 5, "b")));
+    node.told_position(Time::ZERO, position(&entry(1, 5, "b")));
     node.tick(RETRY);
     assert_eq!(actions(&mut node), ["apply 6"]);
 }
@@ -112,7 +112,7 @@ fn where_the_writer_was_lost_after_commit_the_node_goes_on_behind_it() {
     let mut node = node(5);
     passes(&mut node, 6);
     node.writer_lost();
-    node.is_at(Time::ZERO, position(&entry(1, 6, "a")));
+    node.told_position(Time::ZERO, position(&entry(1, 6, "a")));
     assert_eq!(node.applied().position, 6);
     hears(&mut node, 7);
     node.tick(RETRY);
@@ -126,7 +126,7 @@ fn where_the_writer_was_lost_before_it_applied_what_has_overtaken_it_that_is_giv
     hears(&mut node, 6);
     assert_eq!(actions(&mut node), ["append at 6", "overtaken by 1"]);
     node.writer_lost();
-    node.is_at(Time::ZERO, position(&entry(1, 5, "b")));
+    node.told_position(Time::ZERO, position(&entry(1, 5, "b")));
     node.tick(RETRY);
     assert_eq!(actions(&mut node), ["askposition", "apply 6"]);
 }
@@ -175,9 +175,9 @@ fn a_node_stops_where_another_entry_stands_than_it_has_applied_long_since() {
         hears(&mut node, at);
         node.committed(position(&entry(1, at, "b")));
     }
-    assert!(node.has_passed(Time::ZERO, 7, Some(entry(1, 7, "b").link.hash)));
+    assert!(node.skip_passed(Time::ZERO, 7, Some(entry(1, 7, "b").link.hash)));
     assert_eq!(node.stopped(), None);
-    assert!(node.has_passed(Time::ZERO, 7, Some(entry(2, 7, "c").link.hash)));
+    assert!(node.skip_passed(Time::ZERO, 7, Some(entry(2, 7, "c").link.hash)));
     assert_eq!(node.stopped().unwrap().code, "RESQLITE_LOG_DIVERGED");
 }
 

@@ -83,7 +83,7 @@ pub(crate) enum Action {
     Refuse(Refusal),
     /// Apply this, after everything that was given before.
     Apply(Arc<Logged>),
-    /// Ask the database where it is, behind everything that was given before; tell [`is_at`](super::Protocol::is_at).
+    /// Ask the database where it is, after everything that was given before; tell [`told_position`](super::Protocol::told_position).
     AskPosition,
     /// The requests of others that were made before this position must not run any more.
     CancelBelow(u64),

@@ -64,7 +64,7 @@ impl Asked {
     }
 
     /// Another entry stands at its position.
-    pub(super) fn is_elsewhere(&mut self) {
+    pub(super) fn clear_doubt(&mut self) {
         (self.in_doubt, self.was_refused) = (false, false);
         self.step = Step::Looking;
     }
@@ -101,7 +101,7 @@ impl Asked {
 pub(super) struct Request {
     pub(super) to: Run,
     /// The newest position that this node knew of then.
-    pub(super) base: u64,
+    pub(super) known: u64,
     pub(super) since: Time,
     /// No answer will come.
     pub(super) in_doubt: bool,

@@ -40,7 +40,7 @@ impl World {
             from: me,
             number: number(live.requested),
         };
-        let base = live.protocol.requested(time, id.number, to.clone());
+        let known = live.protocol.requested(time, id.number, to.clone());
         live.requests.insert(id.number, write);
         let target = self
             .nodes
@@ -59,7 +59,7 @@ impl World {
                     target,
                     None,
                     delay,
-                    Event::Request(id.clone(), to.clone(), base, write),
+                    Event::Request(id.clone(), to.clone(), known, write),
                 );
             }
         }
@@ -76,12 +76,12 @@ impl World {
     }
 
     /// Another node asks this one to run a write.
-    pub(super) fn request(&mut self, at: usize, id: RequestId, to: &Run, base: u64, write: u64) {
+    pub(super) fn request(&mut self, at: usize, id: RequestId, to: &Run, known: u64, write: u64) {
         let Some(live) = &mut self.nodes[at].live else {
             return;
         };
-        match live.protocol.accept(&id, to, base) {
-            Acceptance::Run => self.run_here(at, write, Asker::Node(id, base)),
+        match live.protocol.accept(&id, to, known) {
+            Acceptance::Run => self.run_here(at, write, Asker::Node(id, known)),
             Acceptance::NotRun => self.answer(at, &id, Reply::NotRun),
             Acceptance::Unknown => self.answer(at, &id, Reply::Unknown),
             Acceptance::Doubled => {}

@@ -128,7 +128,7 @@ impl ModelDatabase {
         });
         let at_gate = self.group.iter_mut().flat_map(|(writes, _)| writes);
         for write in queued.chain(at_gate) {
-            write.is_cancelled |= matches!(write.asker, Asker::Node(_, base) if base < position);
+            write.is_cancelled |= matches!(write.asker, Asker::Node(_, known) if known < position);
         }
     }
 

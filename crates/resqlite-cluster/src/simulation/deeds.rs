@@ -20,7 +20,7 @@ impl World {
             Event::Close => return self.close(at),
             Event::Put(snapshot, purges) => return self.log.put(snapshot, purges),
             Event::Client if self.now < self.ends => return self.client(at),
-            Event::Request(id, to, base, write) => return self.request(at, id, &to, base, write),
+            Event::Request(id, to, known, write) => return self.request(at, id, &to, known, write),
             _ => {}
         }
         let Some(live) = &mut self.nodes[at].live else {
@@ -106,7 +106,7 @@ impl World {
             match self.log.at(live.tail) {
                 There::Entry(model) => {
                     let hash = Some(model.link.hash);
-                    if !live.protocol.has_passed(time, live.tail, hash) {
+                    if !live.protocol.skip_passed(time, live.tail, hash) {
                         live.protocol
                             .received(time, Source::Tail, live.tail, model.logged());
                     }
@@ -144,7 +144,7 @@ impl World {
                     live.protocol.writer_lost();
                 }
                 Told::At(position) => {
-                    live.protocol.is_at(time, position);
+                    live.protocol.told_position(time, position);
                     self.see(at);
                 }
                 Told::NotCommitted => live.protocol.not_committed(time),

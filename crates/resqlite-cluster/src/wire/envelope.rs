@@ -43,7 +43,7 @@ pub(crate) fn open_envelope(bytes: Bytes) -> Result<Logged, String> {
         Some(_) => "parts of the entry are missing or damaged".to_owned(),
         None => "these bytes are no entry of a cluster, or that of a later version".to_owned(),
     };
-    let (writer, served, entry) = parts(&bytes).ok_or_else(no_envelope)?;
+    let (writer, served, entry) = fields(&bytes).ok_or_else(no_envelope)?;
     let entry = Entry::from_bytes(entry).map_err(|error| error.to_string())?;
     Ok(Logged {
         link: link(&entry),
@@ -60,7 +60,7 @@ pub(crate) fn hash_in(bytes: &[u8]) -> Option<Hash> {
     content.last_chunk().copied().map(Hash)
 }
 
-fn parts(bytes: &[u8]) -> Option<(Run, Vec<Served>, &[u8])> {
+fn fields(bytes: &[u8]) -> Option<(Run, Vec<Served>, &[u8])> {
     let mut rest = In(bytes.strip_prefix(MAGIC)?);
     let writer = rest.run()?;
     let count = rest.count()?;

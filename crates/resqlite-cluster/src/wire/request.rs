@@ -26,7 +26,7 @@ pub(crate) struct Request {
     /// The run that is meant.
     pub(crate) to: Run,
     /// The newest position that the asking node knows.
-    pub(crate) base: u64,
+    pub(crate) known: u64,
     /// How INTEGERs of returned rows are packed.
     pub(crate) integers: Integers,
     pub(crate) op: WriteOp,
@@ -65,7 +65,7 @@ impl Request {
         out.run(&self.id.from);
         out.number(self.id.number.get());
         out.run(&self.to);
-        out.number(self.base);
+        out.number(self.known);
         out.byte(self.integers as u8);
         match &self.op {
             WriteOp::Execute { sql, params } => {
@@ -111,7 +111,7 @@ impl Request {
                 number: rest.number()?.try_into().ok()?,
             },
             to: rest.run()?,
-            base: rest.number()?,
+            known: rest.number()?,
             integers: integers(rest.byte()?)?,
             op: op(&mut rest)?,
         })

@@ -3,7 +3,7 @@
 use pollster::block_on;
 use resqlite::Value;
 
-use crate::support::World;
+use crate::support::{World, assert_equal};
 
 #[test]
 fn fresh_shows_what_any_node_has_acknowledged_and_after_what_one_has_named() {
@@ -16,6 +16,33 @@ fn fresh_shows_what_any_node_has_acknowledged_and_after_what_one_has_named() {
             assert_eq!(node.integers("SELECT max(a) FROM t"), [value]);
         }
     }
+}
+
+#[test]
+fn reads_of_a_node_show_whole_entries_and_never_go_back() {
+    let schema = "CREATE TABLE t(a); INSERT INTO t VALUES (0), (0)";
+    let (_world, nodes) = World::of_three(schema);
+    let [one, other, reader] = &nodes;
+    std::thread::scope(|scope| {
+        let writes = scope.spawn(|| {
+            for turn in 0..60 {
+                // The reader misses some entries.
+                reader.connection.cut(turn % 10 < 3);
+                [one, other][turn % 2].run("UPDATE t SET a = a + 1");
+            }
+            reader.connection.cut(false);
+            reader.catch_up();
+        });
+        let mut before = 0;
+        while !writes.is_finished() {
+            let shown = reader.integers("SELECT a FROM t");
+            assert_eq!(shown[0], shown[1], "they are of one entry");
+            assert!(shown[0] >= before, "{} was shown after {before}", shown[0]);
+            before = shown[0];
+        }
+        writes.join().unwrap();
+    });
+    assert_eq!(assert_equal(&nodes, "SELECT a FROM t"), [60, 60]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use pollster::block_on;
 use resqlite::{Database, FeedOptions};
-use resqlite_cluster::{Error, fake::FakeLog, reseed};
+use resqlite_cluster::{Error, MemoryLog, reseed};
 
 use crate::support::{World, assert_equal};
 
@@ -15,7 +15,7 @@ fn of_a_lost_log() -> (World, u64) {
     nodes[0].catch_up();
     let position = nodes[0].cluster.status().applied;
     nodes.into_iter().for_each(|node| node.close());
-    world.log = FakeLog::new();
+    world.log = MemoryLog::new();
     (world, position)
 }
 

@@ -8,28 +8,25 @@ use std::{
 
 use pollster::block_on;
 use resqlite::{Rows, Value};
-use resqlite_cluster::{
-    Cluster, Error, NodeName, Options, Result, Written,
-    fake::{FakeConnection, FakeLog},
-};
+use resqlite_cluster::{Cluster, Error, MemoryConnection, MemoryLog, NodeName, Options, Result, Written};
 use tempfile::TempDir;
 
 /// A log, and a folder for the files of nodes.
 pub struct World {
-    pub log: FakeLog,
+    pub log: MemoryLog,
     pub folder: TempDir,
 }
 
 /// A node, and its connection to the log.
 pub struct Node {
     pub cluster: Cluster,
-    pub connection: FakeConnection,
+    pub connection: MemoryConnection,
 }
 
 impl World {
     pub fn new() -> Self {
         Self {
-            log: FakeLog::new(),
+            log: MemoryLog::new(),
             folder: tempfile::tempdir().unwrap(),
         }
     }
@@ -57,7 +54,7 @@ impl World {
 
     pub fn open_on(
         &self,
-        connection: FakeConnection,
+        connection: MemoryConnection,
         name: &str,
         change: impl FnOnce(&mut Options),
     ) -> Result<Node> {

@@ -10,7 +10,7 @@ use std::{
 };
 
 use pollster::block_on;
-use resqlite_cluster::{Options, fake::FakeConnection};
+use resqlite_cluster::{MemoryConnection, Options};
 
 use crate::support::{Node, World, assert_equal};
 
@@ -56,7 +56,7 @@ fn write(node: &Node, known: &Known, tries: usize) {
     }
 }
 
-fn disturb(connection: &FakeConnection, turn: usize) {
+fn disturb(connection: &MemoryConnection, turn: usize) {
     match turn % 4 {
         0 => connection.lose_answers(2),
         1 => connection.cut(true),

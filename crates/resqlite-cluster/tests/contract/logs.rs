@@ -1,9 +1,6 @@
 //! The logs under test. Each test has a log of its own, and as many clients of it as it wants.
 
-use resqlite_cluster::{
-    Log,
-    fake::{FakeConnection, FakeLog},
-};
+use resqlite_cluster::{Log, MemoryConnection, MemoryLog};
 
 /// A log without entries, of which one can have clients.
 pub(crate) trait Logs: Sized {
@@ -15,20 +12,20 @@ pub(crate) trait Logs: Sized {
     fn limit(client: &Self::Client) -> usize;
 }
 
-pub(crate) struct Fake(FakeLog);
+pub(crate) struct Memory(MemoryLog);
 
-impl Logs for Fake {
-    type Client = FakeConnection;
+impl Logs for Memory {
+    type Client = MemoryConnection;
 
     fn start() -> Self {
-        Self(FakeLog::new())
+        Self(MemoryLog::new())
     }
 
-    async fn client(&self) -> FakeConnection {
+    async fn client(&self) -> MemoryConnection {
         self.0.connect()
     }
 
-    fn limit(_client: &FakeConnection) -> usize {
+    fn limit(_client: &MemoryConnection) -> usize {
         1 << 20
     }
 }

@@ -50,7 +50,7 @@ macro_rules! contract {
     };
 }
 
-contract!(fake, crate::logs::Fake, #[cfg(test)]);
+contract!(memory, crate::logs::Memory, #[cfg(test)]);
 
 #[cfg(feature = "nats")]
 contract!(

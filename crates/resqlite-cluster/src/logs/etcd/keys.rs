@@ -17,7 +17,7 @@ impl Keys {
         self.key(&format!("entries/{}", digits(position)))
     }
 
-    /// Behind the last entry that there can be.
+    /// After the last entry that there can be.
     pub(super) fn end_of_entries(&self) -> Bytes {
         self.key("entries0")
     }
@@ -52,7 +52,7 @@ impl Keys {
     }
 }
 
-/// Behind everything that begins with the prefix, which ends with `/`.
+/// After everything that begins with the prefix, which ends with `/`.
 pub(super) fn end_of(prefix: &Bytes) -> Bytes {
     let mut end = prefix.to_vec();
     if let Some(last) = end.last_mut() {

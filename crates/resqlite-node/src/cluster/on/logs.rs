@@ -6,10 +6,7 @@ use std::{
     sync::{Arc, LazyLock, Mutex},
 };
 
-use resqlite_cluster::{
-    Log, LogError,
-    fake::{FakeConnection, FakeLog},
-};
+use resqlite_cluster::{Log, LogError, MemoryConnection, MemoryLog};
 use serde_json::Value;
 
 use crate::sync::lock;
@@ -46,11 +43,11 @@ static MEMORY: LazyLock<Mutex<HashMap<String, Memory>>> = LazyLock::new(Mutex::d
 
 #[derive(Default)]
 struct Memory {
-    log: FakeLog,
-    connections: HashMap<String, FakeConnection>,
+    log: MemoryLog,
+    connections: HashMap<String, MemoryConnection>,
 }
 
-fn memory(name: &str, node: &str) -> FakeConnection {
+fn memory(name: &str, node: &str) -> MemoryConnection {
     let mut logs = lock(&MEMORY);
     let Memory { log, connections } = logs.entry(name.to_owned()).or_default();
     let connection = connections

@@ -23,7 +23,7 @@ use crate::core::log::{Append, Handler, Log, LogError, NodeName, Part, Serving};
 
 /// A log in memory. Cheap to clone; each node has a [connection](Self::connect) of its own.
 #[derive(Clone)]
-pub struct FakeLog(Arc<Shared>);
+pub struct MemoryLog(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
@@ -42,13 +42,13 @@ struct State {
     bytes_max: usize,
 }
 
-impl Default for FakeLog {
+impl Default for MemoryLog {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl FakeLog {
+impl MemoryLog {
     /// An empty log, which takes entries of up to 1 MiB.
     pub fn new() -> Self {
         Self(Arc::new(Shared {
@@ -65,8 +65,8 @@ impl FakeLog {
     }
 
     /// A connection for one node.
-    pub fn connect(&self) -> FakeConnection {
-        FakeConnection {
+    pub fn connect(&self) -> MemoryConnection {
+        MemoryConnection {
             log: self.clone(),
             is_cut: Arc::default(),
             answers_lost: Arc::default(),
@@ -125,17 +125,17 @@ impl State {
     }
 }
 
-/// What one node has of a [`FakeLog`]. A clone is the same connection.
+/// What one node has of a [`MemoryLog`]. A clone is the same connection.
 #[derive(Clone)]
-pub struct FakeConnection {
-    log: FakeLog,
+pub struct MemoryConnection {
+    log: MemoryLog,
     is_cut: Arc<AtomicBool>,
     answers_lost: Arc<AtomicUsize>,
     /// Parts that are still taken at once.
     parts_taken: watch::Sender<usize>,
 }
 
-impl FakeConnection {
+impl MemoryConnection {
     /// Cuts the node off from the log and the other nodes, or ends that.
     pub fn cut(&self, is_cut: bool) {
         self.is_cut.store(is_cut, Ordering::SeqCst);
@@ -232,7 +232,7 @@ impl FakeConnection {
     }
 }
 
-impl Log for FakeConnection {
+impl Log for MemoryConnection {
     fn append(&self, position: u64, bytes: Bytes) -> BoxFuture<'_, Result<Append, LogError>> {
         async move { self.append_now(position, bytes) }.boxed()
     }
@@ -325,7 +325,7 @@ impl Log for FakeConnection {
 }
 
 /// Ends the serving of a name when it is dropped.
-struct Served(FakeLog, NodeName);
+struct Served(MemoryLog, NodeName);
 
 impl Drop for Served {
     fn drop(&mut self) {
