@@ -4,6 +4,8 @@
 pub(crate) const NO_QUORUM: &str = "RESQLITE_NO_QUORUM";
 /// Whether the write has happened is not known.
 pub(crate) const OUTCOME_UNKNOWN: &str = "RESQLITE_OUTCOME_UNKNOWN";
+/// No entry can carry it, or this node cannot take in an entry.
+pub(crate) const NOT_CARRIED: &str = "RESQLITE_ENTRY_NOT_CARRIED";
 /// The log and this node have different histories.
 pub(crate) const LOG_DIVERGED: &str = "RESQLITE_LOG_DIVERGED";
 /// The log has let go of entries that this node needs.

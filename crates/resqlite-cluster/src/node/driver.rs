@@ -303,9 +303,13 @@ impl Node {
                 ..
             } => Unapplied::Position,
             resqlite::Error::Entry {
-                fault: EntryFault::Chain | EntryFault::Row | EntryFault::NotCarried | EntryFault::Malformed,
+                fault: EntryFault::Chain | EntryFault::Row | EntryFault::Malformed,
                 message,
             } => Unapplied::Misfit(message.clone()),
+            resqlite::Error::Entry {
+                fault: EntryFault::NotCarried,
+                message,
+            } => Unapplied::Hindered(message.clone()),
             _ => Unapplied::Later,
         };
         self.tell(|state, now| state.protocol.not_applied(now, position, why));

@@ -39,10 +39,10 @@ impl EntryGate for Gate {
         self.served = served;
     }
 
-    fn before_answer(&mut self, at: Position, verdict: Verdict) {
+    fn before_answer(&mut self, at: Position, again: bool, verdict: Verdict) {
         self.node.tell(|state, now| {
             state.verdict = Some(verdict);
-            state.protocol.confirm(now, at);
+            state.protocol.confirm(now, at, again);
         });
     }
 

@@ -19,7 +19,11 @@ const OVERTAKEN_MAX: usize = 256;
 impl Protocol {
     /// Writes without an entry have seen the state at this position. [`Action::Pass`], [`Action::Overtaken`] or
     /// [`Action::Refuse`] will answer.
-    pub(crate) fn confirm(&mut self, now: Time, at: Position) {
+    ///
+    /// `again`: the same writes were overtaken just before. What the log said then was said after they were asked for, so if
+    /// they have all that now, they need not wait behind what has come since.
+    pub(crate) fn confirm(&mut self, now: Time, at: Position, again: bool) {
+        let told = self.told_end.take();
         if let Some(stopped) = &self.stopped {
             return self.act(Action::Refuse(stopped.clone()));
         }
@@ -28,6 +32,9 @@ impl Protocol {
             self.note_applied(at);
         }
         self.not_committed(now);
+        if again && told.is_some_and(|end| end <= at.position) {
+            return self.act(Action::Pass);
+        }
         self.ask_newest(now, "it did not answer".into());
     }
 
@@ -58,8 +65,10 @@ impl Protocol {
             Ok(end) if end <= self.applied.position || planted("answers_of_old_states") => {
                 self.confirming = None;
                 self.act(Action::Pass);
+                self.give();
             }
-            Ok(_) => {
+            Ok(end) => {
+                self.told_end = Some(end);
                 confirming.why = "it did not give its newest entries".into();
                 confirming.look = Look::At(now);
                 self.judge_answer();

@@ -29,6 +29,7 @@ impl Protocol {
             self.note_applied(before);
         }
         self.not_committed(now);
+        (self.confirming, self.told_end) = (None, None);
         self.asked = Some(Asked {
             entry,
             since: now,

@@ -239,6 +239,11 @@ impl Protocol {
         }
         match why {
             Unapplied::Misfit(what) => self.diverged(&what),
+            Unapplied::Hindered(what) => {
+                let message =
+                    format!("{what}: close this node and open it again, which ends what is temporary");
+                self.stop(codes::NOT_CARRIED, message);
+            }
             Unapplied::Position => self.act(Action::AskPosition),
             Unapplied::Later => {
                 self.given = self.applied.position;

@@ -33,6 +33,8 @@ pub(crate) struct Protocol {
     pub(super) passed: Option<Arc<Logged>>,
     /// The writes at the gate that have no entry.
     pub(super) confirming: Option<Confirming>,
+    /// The end of the log that overtook such writes last.
+    pub(super) told_end: Option<u64>,
     /// Tells the questions for the newest position apart.
     pub(super) questions: u64,
     /// Tells the appends apart.
@@ -82,6 +84,7 @@ impl Protocol {
             give_again: None,
             asked: None,
             confirming: None,
+            told_end: None,
             questions: 0,
             passed: None,
             appends: 0,

@@ -197,7 +197,7 @@ fn a_write_at_a_position_that_another_base_took_has_not_happened() {
 /// Node `a`, whose writes have seen the state at 5, and changed nothing.
 fn confirms() -> Protocol {
     let mut node = node(5);
-    node.confirm(Time::ZERO, position(&entry(1, 5, "b")));
+    node.confirm(Time::ZERO, position(&entry(1, 5, "b")), false);
     assert_eq!(actions(&mut node), ["asknewest(1)"]);
     node
 }
@@ -250,4 +250,36 @@ fn a_log_that_ends_before_what_is_here_has_lost_entries() {
     node.newest_is(Time::ZERO, 1, Ok(4));
     let told = actions(&mut node);
     assert!(told.contains(&"refuse: RESQLITE_LOG_DIVERGED".into()), "{told:?}");
+}
+
+#[test]
+fn writes_that_were_overtaken_are_answered_from_what_the_log_had_then() {
+    let mut node = confirms();
+    node.newest_is(Time::ZERO, 1, Ok(6));
+    hears(&mut node, 6);
+    assert_eq!(actions(&mut node), ["read(6)", "overtaken by 1"]);
+    node.committed(position(&entry(1, 6, "b")));
+    hears(&mut node, 7);
+    node.confirm(Time::ZERO, position(&entry(1, 6, "b")), true);
+    assert_eq!(actions(&mut node), ["apply 7", "pass"]);
+    // Other writes were asked for later, perhaps.
+    node.confirm(Time::ZERO, position(&entry(1, 6, "b")), true);
+    assert_eq!(actions(&mut node), ["asknewest(2)"]);
+}
+
+#[test]
+fn an_answer_to_writes_of_a_lost_writer_lets_no_transaction_pass() {
+    let mut node = confirms();
+    node.writer_lost();
+    node.asked(Time::ZERO, Arc::new(entry(1, 6, "a")));
+    node.newest_is(Time::ZERO, 1, Ok(5));
+    assert_eq!(actions(&mut node), ["askposition", "append at 6"]);
+}
+
+#[test]
+fn a_node_whose_own_temporary_tables_are_in_the_way_stops_until_it_is_opened_again() {
+    let mut node = node(5);
+    hears(&mut node, 6);
+    node.not_applied(Time::ZERO, 6, Unapplied::Hindered("temporary tables".into()));
+    assert_eq!(node.stopped().unwrap().code, "RESQLITE_ENTRY_NOT_CARRIED");
 }

@@ -137,6 +137,8 @@ pub(crate) enum Unapplied {
     Position,
     /// It does not fit the database.
     Misfit(String),
+    /// Something of this node alone is in its way, until it is opened again.
+    Hindered(String),
     /// It may work later.
     Later,
 }

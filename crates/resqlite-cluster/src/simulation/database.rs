@@ -56,8 +56,8 @@ pub(super) enum Outcome {
 #[derive(Debug)]
 pub(super) enum Told {
     Asks(Model),
-    /// The writes at the gate change nothing, and have seen this state.
-    Confirms(Position),
+    /// The writes at the gate change nothing, and have seen this state; whether they were overtaken just before.
+    Confirms(Position, bool),
     Committed(Position),
     NotCommitted,
     NotApplied(u64, Unapplied),
@@ -151,12 +151,12 @@ impl ModelDatabase {
                     };
                     writes.push(write);
                 }
-                self.run(writes, me)
+                self.run(writes, me, false)
             }
         }
     }
 
-    fn run(&mut self, writes: Vec<Write>, me: &Run) -> Vec<Told> {
+    fn run(&mut self, writes: Vec<Write>, me: &Run, again: bool) -> Vec<Told> {
         let (cancelled, writes): (Vec<_>, Vec<_>) = writes.into_iter().partition(|write| write.is_cancelled);
         let mut told: Vec<_> = cancelled
             .into_iter()
@@ -177,7 +177,7 @@ impl ModelDatabase {
         let adds = writes.iter().map(|write| write.adds);
         let adds: Vec<_> = adds.filter(|&write| !changes_nothing(write)).collect();
         if adds.is_empty() {
-            told.push(Told::Confirms(self.applied));
+            told.push(Told::Confirms(self.applied, again));
             self.group = Some((writes, None));
         } else {
             let entry = Model::new(self.applied, me.clone(), served.collect(), adds);
@@ -234,7 +234,7 @@ impl ModelDatabase {
             told.push(Told::WriterLost);
             told.extend(writes.into_iter().map(outcome));
         } else {
-            told.extend(self.run(writes, me));
+            told.extend(self.run(writes, me, true));
         }
         told
     }

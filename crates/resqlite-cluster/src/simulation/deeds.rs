@@ -134,7 +134,7 @@ impl World {
                     self.models.insert(model.link.hash, model.clone());
                     live.protocol.asked(time, Arc::new(model.logged()));
                 }
-                Told::Confirms(at) => live.protocol.confirm(time, at),
+                Told::Confirms(at, again) => live.protocol.confirm(time, at, again),
                 Told::Committed(position) => {
                     live.protocol.committed(position);
                     self.see(at);

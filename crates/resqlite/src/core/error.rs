@@ -215,9 +215,12 @@ impl Error {
 
     /// Whether the same statement may do on another state of the database what it could not do on this one.
     pub(crate) fn depends_on_state(&self) -> bool {
-        const OF_STATE: [i32; 4] = [codes::ERROR, codes::CONSTRAINT, codes::MISMATCH, codes::TOOBIG];
-        let of_sqlite = self.sqlite().map(sqlite::Error::primary);
-        of_sqlite.is_some_and(|primary| OF_STATE.contains(&primary))
+        match self {
+            Self::Member { error, .. } => error.depends_on_state(),
+            Self::Sqlite(_) => !self.is_transient() && !self.is_interrupt(),
+            Self::Integer(_) | Self::Limit { .. } => true,
+            _ => false,
+        }
     }
 
     /// Whether entries of others were first.

@@ -35,9 +35,10 @@ pub trait EntryGate: Send {
 
     /// Writes are about to be answered that have no entry: they have failed, or changed nothing. What they are told is of the
     /// state at this position, and only the gate knows whether that is the newest one. If it is not, the verdict is
-    /// [`overtaken`](Verdict::overtaken). Without this method, any state will do.
-    fn before_answer(&mut self, at: Position, verdict: Verdict) {
-        let _ = at;
+    /// [`overtaken`](Verdict::overtaken), and they run again: `again` is true then, and no other write came between. Without this
+    /// method, any state will do.
+    fn before_answer(&mut self, at: Position, again: bool, verdict: Verdict) {
+        let _ = (at, again);
         verdict.pass();
     }
 

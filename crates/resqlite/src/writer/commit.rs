@@ -77,7 +77,12 @@ impl Writer {
 
     /// Commits, if the entry gate lets it; returns the number that callers are told.
     pub(super) fn commit(&mut self) -> Result<u64> {
-        let entry = self.pass_gate()?;
+        self.commit_again(false)
+    }
+
+    /// The same, of writes that may have been overtaken just before.
+    pub(super) fn commit_again(&mut self, again: bool) -> Result<u64> {
+        let entry = self.pass_gate(again)?;
         let committed = self.commit_now(entry.as_ref().map(Entry::position));
         let Some(entry) = entry else { return committed };
         if committed.is_ok() {

@@ -205,7 +205,7 @@ impl Writer {
     }
 
     /// Makes the entry of the open transaction, and waits for the verdict. `None` if the transaction needs no entry.
-    pub(super) fn pass_gate(&mut self) -> Result<Option<Entry>> {
+    pub(super) fn pass_gate(&mut self, again: bool) -> Result<Option<Entry>> {
         if !self.recorder.exports() {
             return Ok(None);
         }
@@ -217,7 +217,7 @@ impl Writer {
         };
         match &entry {
             Some(entry) => self.ask_gate(entry)?,
-            None => self.ask_before_answer()?,
+            None => self.ask_before_answer(again)?,
         }
         Ok(entry)
     }
@@ -255,8 +255,9 @@ impl Writer {
         self.take_judgement(wait())
     }
 
-    /// Asks the gate whether writes without an entry have seen the newest state.
-    pub(super) fn ask_before_answer(&mut self) -> Result<()> {
+    /// Asks the gate whether writes without an entry have seen the newest state. `again`: as in
+    /// [`EntryGate::before_answer`].
+    pub(super) fn ask_before_answer(&mut self, again: bool) -> Result<()> {
         let context = Arc::clone(&self.context.gate);
         let mut gate = lock(&context);
         let Some(gate) = &mut *gate else {
@@ -267,7 +268,7 @@ impl Writer {
         }
         let at = self.read_position()?;
         let (verdict, wait) = verdict(gate.deadline());
-        gate.before_answer(at, verdict);
+        gate.before_answer(at, again, verdict);
         self.take_judgement(wait())
     }
 

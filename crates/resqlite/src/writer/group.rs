@@ -132,7 +132,7 @@ impl Writer {
         let mut runs = 0;
         loop {
             runs += 1;
-            match self.attempt_once(writes) {
+            match self.attempt_once(writes, runs > 1) {
                 Attempt::RolledBack { error, .. } if error.is_overtaken() => {
                     if let Err(error) = self.apply_overtaking() {
                         return Attempt::RolledBack { error, for_all: true };
@@ -149,7 +149,7 @@ impl Writer {
     }
 
     /// Runs the writes in one transaction. A write that fails leaves nothing behind and the others go on.
-    fn attempt_once(&mut self, writes: &[&Write]) -> Attempt {
+    fn attempt_once(&mut self, writes: &[&Write], again: bool) -> Attempt {
         let tokens = writes.iter().map(|write| write.token.clone()).collect();
         self.connection.guard.interrupt.start_waiting(tokens);
         let durability = writes.iter().map(|write| write.durability).max();
@@ -172,7 +172,7 @@ impl Writer {
                 Err(error) if sharing == Sharing::Alone || self.connection.sqlite.is_autocommit() => {
                     self.roll_back();
                     return Attempt::RolledBack {
-                        error: self.told_failure(error, sharing),
+                        error: self.told_failure(error, sharing, again),
                         for_all: false,
                     };
                 }
@@ -191,7 +191,7 @@ impl Writer {
             }
         }
         self.note_carried(writes, &results);
-        match self.commit() {
+        match self.commit_again(again) {
             Ok(commit) => {
                 if planted("neighbours_answer") {
                     results.rotate_left(1);
@@ -213,11 +213,11 @@ impl Writer {
     }
 
     /// What a write is told that has failed: perhaps that the state has changed meanwhile.
-    fn told_failure(&mut self, error: Error, sharing: Sharing) -> Error {
+    fn told_failure(&mut self, error: Error, sharing: Sharing, again: bool) -> Error {
         // In a group, it runs again alone.
         if sharing == Sharing::WithOthers || !self.recorder.exports() || !error.depends_on_state() {
             return error;
         }
-        self.ask_before_answer().err().unwrap_or(error)
+        self.ask_before_answer(again).err().unwrap_or(error)
     }
 }

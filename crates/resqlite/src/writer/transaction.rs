@@ -42,6 +42,8 @@ struct Open<'a> {
     /// Replies that are sent when the transaction ends.
     watchers: Vec<ReplyGuard>,
     foreign_keys_off: bool,
+    /// A statement has run that may write, though it may have changed nothing.
+    writes: bool,
     cursors: Cursors,
 }
 
@@ -103,6 +105,7 @@ impl Writer {
             savepoints: Vec::new(),
             watchers: Vec::new(),
             foreign_keys_off,
+            writes: false,
             cursors: Cursors::default(),
         };
         let reason = self.serve(&inbox, deadline, &mut open);
@@ -176,11 +179,12 @@ impl Writer {
             }
             Step::Write(write, reply) => {
                 write.op.sql().inspect(|sql| open.held.runs(sql));
+                open.writes = true;
                 self.write_inside(&write, reply)
             }
             Step::Query(query, reply) => {
                 open.held.runs(&query.sql);
-                self.query_inside(query, reply)
+                self.query_inside(query, reply, open)
             }
             Step::Describe(sql, reply) => {
                 self.connection.describe(&sql, reply);
@@ -221,7 +225,7 @@ impl Writer {
             }
             Step::Commit(reply) => {
                 open.cursors.close_all(&mut self.connection);
-                self.commit_caller(reply, open.foreign_keys_off);
+                self.commit_caller(reply, open);
                 Flow::Ended
             }
             Step::End(reply) => {
@@ -248,13 +252,16 @@ impl Writer {
         self.still_open()
     }
 
-    fn query_inside(&mut self, query: Query, reply: ReplyGuard) -> Flow {
+    fn query_inside(&mut self, query: Query, reply: ReplyGuard, open: &mut Open<'_>) -> Flow {
         match self
             .connection
             .query(&query, self.commits.last_told(), reply, false)
         {
             Ok(()) => self.still_open(),
-            Err((reply, _)) => self.write_inside(&Write::of_query(query, Durability::Normal), reply),
+            Err((reply, _)) => {
+                open.writes = true;
+                self.write_inside(&Write::of_query(query, Durability::Normal), reply)
+            }
         }
     }
 
@@ -280,13 +287,8 @@ impl Writer {
         self.control(&format!("RELEASE resqlite_{level}"))
     }
 
-    fn commit_caller(&mut self, reply: ReplyGuard, foreign_keys_off: bool) {
-        let checked = if foreign_keys_off {
-            self.check_foreign_keys()
-        } else {
-            Ok(())
-        };
-        match checked.and_then(|()| self.commit()) {
+    fn commit_caller(&mut self, reply: ReplyGuard, open: &Open<'_>) {
+        match self.commit_open(open) {
             Ok(commit) => {
                 let written = Written {
                     commit,
@@ -299,6 +301,20 @@ impl Writer {
                 send_reply(reply, Err(error));
             }
         }
+    }
+
+    fn commit_open(&mut self, open: &Open<'_>) -> Result<u64> {
+        if !open.writes {
+            // What only reads may have seen any state.
+            return self.commit_now(None);
+        }
+        if open.foreign_keys_off
+            && let Err(error) = self.check_foreign_keys()
+        {
+            self.ask_before_answer(false)?;
+            return Err(error);
+        }
+        self.commit()
     }
 
     fn answer(&self, reply: ReplyGuard, done: Result<()>) -> Flow {

@@ -34,7 +34,7 @@ struct Overtaking {
 #[derive(Debug, PartialEq)]
 enum Said {
     Shown(u64),
-    Answered(u64),
+    Answered(u64, bool),
     Committed(u64),
     NotApplied(u64, &'static str),
     Carries(Vec<Carried>),
@@ -56,8 +56,8 @@ impl EntryGate for Overtaking {
         self.said.send(Said::Carries(writes.to_vec())).unwrap();
     }
 
-    fn before_answer(&mut self, at: Position, verdict: Verdict) {
-        self.said.send(Said::Answered(at.position)).unwrap();
+    fn before_answer(&mut self, at: Position, again: bool, verdict: Verdict) {
+        self.said.send(Said::Answered(at.position, again)).unwrap();
         self.judge(verdict);
     }
 
@@ -279,7 +279,7 @@ fn a_write_that_failed_on_an_old_state_runs_again_on_the_newest() {
     fixture.run("INSERT INTO later VALUES (1)");
     assert_eq!(fixture.integers("SELECT a FROM later"), [1]);
     let expected = [
-        Said::Answered(0),
+        Said::Answered(0, false),
         Said::Committed(1),
         Said::Shown(2),
         Said::Committed(2),
@@ -294,7 +294,7 @@ fn a_write_that_fails_on_the_newest_state_fails() {
     let said = gate(&fixture.db, Vec::new(), None);
     let error = fixture.fails("INSERT INTO t VALUES (1, 'y')");
     assert_eq!(error.code(), "SQLITE_CONSTRAINT_UNIQUE");
-    assert_eq!(said.try_iter().collect::<Vec<_>>(), [Said::Answered(0)]);
+    assert_eq!(said.try_iter().collect::<Vec<_>>(), [Said::Answered(0, false)]);
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn writes_of_a_group_that_all_change_nothing_ask_once() {
     for asked in asked {
         asked.wait().unwrap();
     }
-    assert_eq!(said.try_iter().collect::<Vec<_>>(), [Said::Answered(0)]);
+    assert_eq!(said.try_iter().collect::<Vec<_>>(), [Said::Answered(0, false)]);
 }
 
 #[test]
@@ -340,5 +340,46 @@ fn a_transaction_that_changed_nothing_on_an_old_state_is_overtaken() {
     block_on(transaction.execute("UPDATE t SET b = 'own' WHERE a = 1", ())).unwrap();
     let error = block_on(transaction.commit()).unwrap_err();
     assert_eq!(error.code(), "RESQLITE_ENTRY_OVERTAKEN");
+    // The entries are applied before the next one begins.
+    drop(block_on(fixture.db.begin(None)).unwrap());
     assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+}
+
+#[test]
+fn writes_of_a_group_that_all_fail_ask_once_and_run_again_together() {
+    let fixture = fixture();
+    let by = entries_of_another(&["CREATE TABLE later(a)"]);
+    let said = gate(&fixture.db, vec![by], None);
+    let holds_the_writer = block_on(fixture.db.begin(None)).unwrap();
+    let asked = [1, 2].map(|n: i64| ask(fixture.db.execute("INSERT INTO later VALUES (?)", [n.into()])));
+    drop(holds_the_writer);
+    for asked in asked {
+        asked.wait().unwrap();
+    }
+    let answered = |said: &Said| matches!(said, Said::Answered(..));
+    assert_eq!(said.try_iter().filter(answered).count(), 1);
+}
+
+#[test]
+fn writes_that_were_overtaken_say_so_when_they_ask_again() {
+    let fixture = fixture();
+    let by = entries_of_another(&["INSERT INTO t VALUES (1, 'x')"]);
+    let said = gate(&fixture.db, vec![by], None);
+    fixture.run("DELETE FROM t WHERE a = 2");
+    let expected = [
+        Said::Answered(0, false),
+        Said::Committed(1),
+        Said::Answered(1, true),
+    ];
+    assert_eq!(said.try_iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_transaction_that_only_reads_asks_nobody() {
+    let fixture = fixture();
+    let said = gate(&fixture.db, Vec::new(), None);
+    let transaction = block_on(fixture.db.begin(None)).unwrap();
+    block_on(transaction.select("SELECT a FROM t", ())).unwrap();
+    block_on(transaction.commit()).unwrap();
+    assert!(said.try_iter().next().is_none());
 }
