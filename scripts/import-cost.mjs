@@ -1,8 +1,11 @@
-// What `resqlite import` of a large CSV file costs, against `.import` of SQLite's own shell: they take turns; before that, of a
-// file of a tenth, whose peak memory must be about the same. Then the same file with a bad line at its end, which must leave
-// nothing behind. Linux, with sqlite3 installed and `npm run build` done.
+// What `resqlite import` of a large CSV file costs, against `.import` of SQLite's own shell: they take turns, and the medians
+// are compared; before that, of a file of a tenth, whose peak memory must be about the same. Then the same file with a bad line
+// at its end, which must leave nothing behind. Linux, with sqlite3 installed and `npm run build` done.
 //
-//   node scripts/import-cost.mjs [megabytes] [rounds]
+// All databases are new and have pages of 4096 bytes. resqlite always writes a log, and copies it into the database at the end;
+// by default, the shell writes into the database itself. So it is measured with a log, too (its last statement copies it).
+//
+//   node scripts/import-cost.mjs [megabytes] [rounds] [contenders, as a regular expression]
 
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,36 +14,44 @@ import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cliFolder } from './lib/paths.mjs'
 
-const [megabytes = 200, rounds = 3] = process.argv.slice(2).map(Number)
+const [megabytes = 200, rounds = 3] = process.argv.slice(2, 4).map(Number)
+const chosen = new RegExp(process.argv[4] ?? '')
 const folder = mkdtempSync(join(tmpdir(), 'import-cost-'))
 const csv = join(folder, 'rows.csv')
 const db = join(folder, 'rows.db')
 const resqlite = [process.execPath, join(cliFolder, 'dist', 'bin.js'), 'import', db, 'rows', csv, '--create']
-const contenders = {
+const bar = 'sqlite3 .import'
+const commands = {
   'resqlite import': [...resqlite, '--types', 'text'],
   'resqlite import, types guessed': resqlite,
-  'sqlite3 .import': ['sqlite3', db, `.import --csv ${csv} rows`],
+  [bar]: ['sqlite3', db, `.import --csv ${csv} rows`],
+  'sqlite3 .import, with a log': ['sqlite3', db, 'PRAGMA journal_mode = WAL', `.import --csv ${csv} rows`],
 }
+const contenders = Object.entries(commands).filter(([name]) => name === bar || chosen.test(name))
 
 try {
   const few = await writeRows(megabytes * 1e5)
   console.log(`${few} rows, ${megabytes / 10} MB`)
-  for (const [name, command] of Object.entries(contenders)) {
+  for (const [name, command] of contenders) {
     console.log(`  ${name.padEnd(31)} ${told(await measured(command), few)}`)
     removeDatabase()
   }
   const rows = await writeRows(megabytes * 1e6)
   console.log(`${rows} rows, ${megabytes} MB`)
+  const results = new Map(contenders.map(([name]) => [name, []]))
   for (let round = 1; round <= rounds; round++) {
-    for (const [name, command] of Object.entries(contenders)) {
+    for (const [name, command] of contenders) {
       removeDatabase()
-      console.log(`${round} ${name.padEnd(31)} ${told(await measured(command), rows)}`)
+      const result = await measured(command)
+      results.get(name).push(result)
+      console.log(`${round} ${name.padEnd(31)} ${told(result, rows)}`)
       const [count] = spawnSync('sqlite3', [db, 'SELECT count(*) FROM rows'], {
         encoding: 'utf8',
       }).stdout.split('\n')
       if (Number(count) !== rows) throw new Error(`${count} rows arrived`)
     }
   }
+  for (const [name, own] of results) console.log(`median: ${compared(name, own, results.get(bar))}`)
   rmSync(db)
   appendFileSync(csv, '1,2\n')
   const { code } = await measured(resqlite)
@@ -56,6 +67,20 @@ function removeDatabase() {
 function told({ seconds, cpu, peak }, rows) {
   const rate = `${Math.round(rows / seconds)} rows/s`
   return `${rate.padStart(15)}  ${seconds.toFixed(1)} s, CPU ${cpu.toFixed(1)} s, peak ${peak} MB, load ${loadavg()[0].toFixed(1)}`
+}
+
+function compared(name, own, others) {
+  const seconds = median(own.map((result) => result.seconds))
+  const ratio = median(own.map((result, round) => result.seconds / others[round].seconds))
+  const cpu = median(own.map((result) => result.cpu))
+  const peak = Math.max(...own.map((result) => result.peak))
+  return `${name.padEnd(31)} ${seconds.toFixed(1)} s, ratio ${ratio.toFixed(2)}, CPU ${cpu.toFixed(1)} s, largest peak ${peak} MB`
+}
+
+function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 }
 
 /** Runs a command; time in seconds, its CPU time and peak memory as the system counts them. */

@@ -177,6 +177,19 @@ describe('resqlite import of CSV', () => {
     await assertRefused(db, `a,b\n1,x\n1,y\n${lines}"`, /line 3: .*UNIQUE constraint failed/)
   })
 
+  test('tells the first error, although a line of the same batch is wrong, too', async () => {
+    const db = await withTable('a INTEGER PRIMARY KEY, b')
+    const lines = (from) => Array.from({ length: 40_000 }, (_, n) => `${from + n},x\n`).join('')
+    const input = `a,b\n${lines(0)}17,again\n${lines(50_000)}1,2,3\n`
+    await assertRefused(db, input, /line 40002: .*UNIQUE constraint failed: t\.a/)
+  })
+
+  test('names the line of a record far behind the first batches', async () => {
+    const db = await withTable('a INTEGER PRIMARY KEY, b')
+    const lines = Array.from({ length: 900_000 }, (_, n) => `${n},x\n`).join('')
+    await assertRefused(db, `a,b\n${lines}17,again\n`, /line 900002: .*UNIQUE constraint failed: t\.a/)
+  })
+
   test('takes a field of many megabytes', async () => {
     const db = await withTable()
     const text = 'line\n'.repeat(4_000_000)

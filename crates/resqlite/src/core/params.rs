@@ -396,6 +396,10 @@ impl<'a> Reader<'a> {
 
 /// The bytes that the first `units` UTF-16 units of a text take in UTF-8.
 fn utf8_length(text: &[u8], mut units: usize) -> Option<usize> {
+    // Among texts of which some are not ASCII, most are; to find that out takes far less time than to count.
+    if text.get(..units).is_some_and(<[u8]>::is_ascii) {
+        return Some(units);
+    }
     let mut length = 0;
     while units > 0 {
         let (bytes, used) = match text.get(length)? {

@@ -28,7 +28,10 @@ interface Options {
 /** Bytes that are read at a time. */
 const CHUNK = 64 * 1024
 
-/** The page cache of each connection, in KiB: inserting into the indexes of a large table reads and writes pages all over it. */
+/**
+ * The page cache of each connection, in KiB: inserting into the indexes of a large table reads and writes pages all over it. A
+ * new table has no indexes, and is done with a page when it is full: the cache that SQLite has by itself is enough.
+ */
 const CACHE = 64 * 1024
 
 export function addImport(program: Command, context: Context): void {
@@ -86,7 +89,7 @@ async function runImport(
   const progress = new ProgressLine('import', 'row', context.stderr)
   let done = false
   try {
-    const pragmas = { cache_size: -CACHE }
+    const pragmas: Record<string, number> = options.create ? {} : { cache_size: -CACHE }
     const count = await withDatabase(file, { pragmas }, async (db) => {
       const rows = await insertAll(db, table, source, options, style, input, progress, context)
       progress.note('writing the log into the file')

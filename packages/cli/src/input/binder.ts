@@ -12,8 +12,8 @@ export class Binder {
     this.#isPlain = columns.every(({ isUntyped, isGenerated }) => !isUntyped && !isGenerated)
   }
 
-  bound(records: readonly Value[][]): SqlValue[][] {
-    return this.#isPlain ? records.map(unwrapped) : records.map((record) => this.#bound(record))
+  bound(record: Value[]): SqlValue[] {
+    return this.#isPlain ? unwrapped(record) : this.#bound(record)
   }
 
   #bound(record: readonly Value[]): SqlValue[] {

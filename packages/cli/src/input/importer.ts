@@ -1,10 +1,12 @@
 import type { Transaction } from 'resqlite'
 import { InputError } from '../core/errors.js'
+import { Batch } from './batch.js'
 import { Binder } from './binder.js'
+import { gathered } from './gathered.js'
 import type { Column, RecordReader, Records, Value } from './records.js'
 import { createTable, insertion } from './table.js'
 import { type ColumnType, guessedType, keeps } from './types.js'
-import { NotUtf8, TooLong, wholeLines } from './whole-lines.js'
+import { NotUtf8, TooLong, WholeLines } from './whole-lines.js'
 
 /** Where records go. */
 export interface Target {
@@ -28,8 +30,10 @@ export async function importRecords(
   inserted: (count: number) => void,
 ): Promise<number> {
   const inserter = new Inserter(tx, reader, target, inserted)
+  const lines = new WholeLines()
   try {
-    for await (const text of wholeLines(source)) await inserter.insert(reader.read(text))
+    for await (const part of gathered(source)) await inserter.insert(recordsOf(part, lines, reader))
+    await inserter.insert(lastRecords(lines, reader))
   } catch (error) {
     // A constraint that an earlier line violates is told first.
     await inserter.settled()
@@ -37,14 +41,22 @@ export async function importRecords(
     if (error instanceof TooLong) throw new InputError('no end within 64 MiB', reader.line)
     throw error
   }
-  await inserter.insert(reader.end())
   await inserter.settled()
   return inserter.count
 }
 
+function* recordsOf(chunks: readonly Uint8Array[], lines: WholeLines, reader: RecordReader) {
+  for (const chunk of chunks) for (const text of lines.read(chunk)) yield reader.read(text)
+}
+
+function* lastRecords(lines: WholeLines, reader: RecordReader) {
+  for (const text of lines.end()) yield reader.read(text)
+  yield reader.end()
+}
+
 class Inserter {
   count = 0
-  #sql: string | undefined
+  #sql = ''
   #columns: readonly Column[] = []
   #binder: Binder | undefined
   /** The columns whose types were guessed, which later values may contradict. */
@@ -58,16 +70,22 @@ class Inserter {
     readonly inserted: (count: number) => void,
   ) {}
 
-  /** Resolves when the next batch may follow. */
-  async insert(batch: Records): Promise<void> {
+  /** Inserts records that are read while they are sent. Resolves when the next ones may follow. */
+  async insert(parts: Generator<Records>): Promise<void> {
+    let first = parts.next()
+    while (!first.done && first.value.records.length === 0) first = parts.next()
     const { columns } = this.reader
     if (columns === undefined) return
-    if (this.#sql === undefined) this.#sql = await this.#prepare(columns, batch.records)
-    if (batch.records.length === 0) return
-    this.#checkGuesses(batch)
-    const run = this.#run(this.#sql, batch)
+    const sample = first.done ? [] : first.value.records
+    if (this.#binder === undefined) this.#binder = await this.#prepare(columns, sample)
+    if (first.done) return
+    const batch = new Batch(this.#checked(first.value, parts), this.#binder)
+    const run = this.#run(batch)
     run.catch(() => {})
     this.#running.push(run)
+    // Where it fails before it is read, only the run says so.
+    await Promise.race([batch.isRead, run])
+    if (batch.error !== undefined) throw batch.error
     if (this.#running.length < AT_ONCE) return
     await this.#running[0]
     this.#running.shift()
@@ -78,10 +96,9 @@ class Inserter {
     for (const run of this.#running) await run
   }
 
-  async #prepare(columns: readonly Column[], sample: readonly Value[][]): Promise<string> {
+  async #prepare(columns: readonly Column[], sample: readonly Value[][]): Promise<Binder> {
     const { table, types } = this.target
     this.#columns = columns
-    this.#binder = new Binder(columns)
     if (types !== undefined) {
       const chosen = columns.map((_, index) =>
         types === 'text' ? ('TEXT' as const) : guessedType(sample.map((record) => record[index])),
@@ -89,7 +106,17 @@ class Inserter {
       await createTable(this.tx, table, columns, chosen)
       this.#guessed = chosen.map((type, index) => ({ index, type })).filter(({ type }) => type !== 'TEXT')
     }
-    return insertion(table, columns)
+    this.#sql = insertion(table, columns)
+    return new Binder(columns)
+  }
+
+  *#checked(first: Records, rest: Iterable<Records>): Generator<Records, void> {
+    this.#checkGuesses(first)
+    yield first
+    for (const records of rest) {
+      this.#checkGuesses(records)
+      yield records
+    }
   }
 
   #checkGuesses({ records, lines }: Records): void {
@@ -106,15 +133,15 @@ class Inserter {
     }
   }
 
-  async #run(sql: string, { records, lines }: Records): Promise<void> {
+  async #run(batch: Batch): Promise<void> {
     try {
-      await this.tx.executeBatch(sql, (this.#binder as Binder).bound(records))
+      await this.tx.executeBatch(this.#sql, batch)
     } catch (error) {
       const { index, message } = error as Error & { index?: number }
       if (index === undefined) throw error
-      throw new InputError(message, lines[index] as number)
+      throw new InputError(message, batch.lines[index] as number)
     }
-    this.count += records.length
+    this.count += batch.lines.length
     this.inserted(this.count)
   }
 }

@@ -13,31 +13,40 @@ export class NotUtf8 extends Error {}
 export class TooLong extends Error {}
 
 /**
- * Returns text in UTF-8 in pieces that end where a line ends, except the last, and without a byte order mark. Each piece is
- * one flat string: one that is put together of two takes twice as long to read.
+ * Makes text of the chunks of a source in UTF-8, in pieces that end where a line ends, except the last, and without a byte
+ * order mark. Each piece is one flat string: one that is put together of two takes twice as long to read.
  */
-export async function* wholeLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
-  let rest: Uint8Array[] = []
-  let length = 0
-  let begun = false
-  const piece = function* (bytes: Buffer): Generator<string, void> {
-    const marked = !begun && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK)
-    begun = true
-    yield* texts(marked ? bytes.subarray(3) : bytes)
-  }
-  for await (const chunk of source) {
+export class WholeLines {
+  /** What has arrived of a line. */
+  #rest: Uint8Array[] = []
+  #length = 0
+  #begun = false
+
+  /** The lines that are complete with this chunk. */
+  read(chunk: Uint8Array): Iterable<string> {
     const end = chunk.lastIndexOf(LINE_FEED) + 1
-    length += chunk.length
-    if (length > MAX_RECORD + chunk.length) throw new TooLong()
+    this.#length += chunk.length
+    if (this.#length > MAX_RECORD + chunk.length) throw new TooLong()
     if (end === 0) {
-      rest.push(chunk)
-      continue
+      this.#rest.push(chunk)
+      return []
     }
-    yield* piece(Buffer.concat([...rest, chunk.subarray(0, end)]))
-    rest = [chunk.subarray(end)]
-    length = chunk.length - end
+    const lines = Buffer.concat([...this.#rest, chunk.subarray(0, end)])
+    this.#rest = [chunk.subarray(end)]
+    this.#length = chunk.length - end
+    return this.#piece(lines)
   }
-  if (length > 0) yield* piece(Buffer.concat(rest))
+
+  /** What stands behind the last line feed. */
+  end(): Iterable<string> {
+    return this.#length > 0 ? this.#piece(Buffer.concat(this.#rest)) : []
+  }
+
+  #piece(bytes: Buffer): Iterable<string> {
+    const marked = !this.#begun && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK)
+    this.#begun = true
+    return texts(marked ? bytes.subarray(3) : bytes)
+  }
 }
 
 /** The text of the lines; before it fails, that of the lines before the first which is not UTF-8. */
