@@ -1,5 +1,5 @@
-// npm run test:cluster: what every log must do, against three servers each, three nodes on each while their machines fail, and
-// `npm run cluster` on it. A log whose servers are not here is skipped, and so are faults that cannot be made here.
+// npm run test:cluster: what every log must do, against three servers each, reads while servers are down, three nodes
+// on each while their machines fail, and `npm run cluster` on it. A log whose servers are not here is skipped, and so are faults that cannot be made here.
 
 import { join } from 'node:path'
 import { missing } from './cluster/binaries.mjs'
@@ -24,6 +24,7 @@ await runAsProgram(import.meta.url, async (only) => {
     if (kind === 'nats') await testLog(kind, { sync: 'default' }, 'late_sync::')
     testModule ??= buildTestCluster()
     const env = { RESQLITE_CLUSTER_LOG: kind, RESQLITE_NATIVE_PATH: testModule }
+    run(process.execPath, ['--test', 'scripts/cluster/reads.test.mjs'], { env })
     run(process.execPath, ['--test', 'scripts/cluster/command.test.mjs'], { env })
     testFaults(kind)
   }
