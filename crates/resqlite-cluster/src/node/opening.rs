@@ -133,6 +133,7 @@ struct Start<'a> {
 impl Start<'_> {
     /// Opens the database where the log can go on from it. Returns its position, and whether it founds the cluster.
     async fn begin(&self) -> Result<(Database, Position, bool)> {
+        self.check_folder()?;
         if !self.file.exists() && self.last_snapshot().await?.is_some() {
             self.replace_by_snapshot().await?;
         }
@@ -157,6 +158,17 @@ impl Start<'_> {
                 }
                 Err(refused(self.file))
             }
+        }
+    }
+
+    fn check_folder(&self) -> Result<()> {
+        let folder = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        match folder {
+            Some(folder) if !folder.is_dir() => Err(Error::File(format!(
+                "{:?} cannot be made: {folder:?} is no folder",
+                self.file
+            ))),
+            _ => Ok(()),
         }
     }
 

@@ -12,8 +12,11 @@ use resqlite::{BackupOptions, Database, Hash, Value};
 
 use super::{Node, asking::beginning};
 use crate::{
-    core::error::{Error, Result},
-    protocol::{Beginning, Refusal},
+    core::{
+        error::{Error, Result},
+        log::LogError,
+    },
+    protocol::Beginning,
 };
 
 /// The writer puts a snapshot when it is due. Other nodes wait for this part of the entries between two more, so that not all
@@ -85,13 +88,6 @@ impl Node {
         Ok(())
     }
 
-    fn has_not_stopped(&self) -> Result<()> {
-        match self.stopped.borrow().clone() {
-            Some(Refusal { code, message }) => Err(Error::Stopped { code, message }),
-            None => Ok(()),
-        }
-    }
-
     /// Puts a snapshot into the log's store; returns its position. Before the first entry, there is nothing to put.
     pub(crate) async fn put_snapshot(&self, database: &Database) -> Result<u64> {
         let copy = Temporary::beside(&self.file);
@@ -102,12 +98,12 @@ impl Node {
         database.backup(copy.text()?, options).await?;
         let position = position_in(copy.text()?).await?;
         // What others begin from must be what the log has.
-        self.has_not_stopped()?;
+        self.check_running()?;
         if position > 0 {
             self.log
                 .put_snapshot(position, &copy.0)
                 .await
-                .map_err(Error::Log)?;
+                .map_err(LogError::unanswered)?;
         }
         Ok(position)
     }

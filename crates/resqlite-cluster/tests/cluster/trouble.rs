@@ -1,14 +1,14 @@
 //! A log that is not reached, does not answer, or forgets.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use pollster::block_on;
-use resqlite_cluster::{Error, Log, Role};
+use resqlite_cluster::{Cluster, Error, Log, NodeName, Options, Role};
 use resqlite_sqlite::{Access, Connection};
 
 use crate::support::{World, assert_equal};
 
-fn hurry(options: &mut resqlite_cluster::Options) {
+fn hurry(options: &mut Options) {
     options.write_timeout = Duration::from_secs(1);
     options.forward_timeout = Duration::from_millis(50);
     options.tail_timeout = Duration::from_millis(50);
@@ -123,6 +123,21 @@ fn a_node_stops_for_good_where_another_program_has_written_to_its_file() {
         let error = world.open("a").fails("INSERT INTO t VALUES (2)");
         assert_eq!(error.code(), "RESQLITE_LOG_DIVERGED");
     }
+}
+
+#[test]
+fn a_snapshot_that_the_log_does_not_take_in_time_and_a_folder_that_is_missing_have_codes_of_their_own() {
+    let world = World::new();
+    let one = world.open_with("a", hurry).unwrap();
+    one.run("CREATE TABLE t(a)");
+    one.connection.cut(true);
+    let error = block_on(one.cluster.snapshot()).unwrap_err();
+    assert_eq!(error.code(), "RESQLITE_NO_QUORUM");
+    let path = world.folder.path().join("missing/b.db");
+    let options = Options::new(NodeName::new("b").unwrap());
+    let opened = Cluster::open(path.to_str().unwrap(), options, Arc::new(world.log.connect()));
+    let error = block_on(opened).map(drop).unwrap_err();
+    assert_eq!(error.code(), "RESQLITE_CLUSTER_FILE");
 }
 
 #[test]

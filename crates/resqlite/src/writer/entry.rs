@@ -5,7 +5,7 @@ use std::{slice, sync::Arc};
 use resqlite_live::fault::planted;
 use sqlite3_parser::dialect::TokenType::{TK_ATTACH, TK_DETACH, TK_INTO, TK_PRAGMA, TK_SEMI, TK_VACUUM};
 
-use super::{Writer, job::GateJob, unit::Done};
+use super::{Writer, job::GateJob, others::Others, unit::Done};
 use crate::{
     commits::{Sealed, Uncarried, recorder::Recorder},
     core::{
@@ -21,22 +21,6 @@ use crate::{
 
 /// SQLite's count of commits by others.
 pub(super) const DATA_VERSION: &str = "PRAGMA main.data_version";
-
-/// The commits of others, as far as SQLite tells, in an open write transaction.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Others {
-    /// Its count of changes by others, which it moves on also after errors of its own.
-    data_version: Option<i64>,
-    /// Commits in the write-ahead log that are not this engine's, from any start.
-    in_log: Option<u32>,
-}
-
-impl Others {
-    fn is_same(&self, before: &Self) -> bool {
-        let is_same_in_log = self.in_log.is_some() && self.in_log == before.in_log;
-        self.data_version == before.data_version || is_same_in_log
-    }
-}
 
 /// How SQL that cannot share a transaction runs where entries are drawn up.
 pub(super) enum Alone {

@@ -7,7 +7,8 @@
 //! unit        one write inside an open transaction     script, statements  its kinds that have files of their own
 //! commit      BEGIN, COMMIT, ROLLBACK, and what follows from each
 //! checkpoint  checkpoints of the write-ahead log, after the replies
-//! entry       the entry of a transaction, and the gate before COMMIT; position: where the database is in the log of entries
+//! entry       the entry of a transaction, and the gate before COMMIT; others: who else has written beside a gate
+//! position    where the database is in the log of entries
 //! apply       entries of another copy of the database
 //! feeds       the log of entries that change feeds read; strangers: who else has written
 //! rekey       a change of the key
@@ -24,6 +25,7 @@ mod files;
 mod foreign_keys;
 mod group;
 mod job;
+mod others;
 mod position;
 mod rekey;
 mod reply;
@@ -147,7 +149,7 @@ pub(super) struct Writer {
     /// SQLite has written to a log since `commit` last cleared this.
     wrote: Rc<Cell<bool>>,
     /// The commits of others before the last transaction beside an entry gate.
-    others: Option<entry::Others>,
+    others: Option<others::Others>,
     /// The connection is set up to apply entries.
     applies: bool,
     /// The writes of the open transaction that have tags.

@@ -26,6 +26,10 @@ pub(super) async fn check(options: &NatsOptions) -> Result<(), LogError> {
     let mut patience = options.timeout;
     let mut heard = false;
     while let Ok(Some(answer)) = timeout(patience, answers.next()).await {
+        if answer.payload.is_empty() {
+            // NATS says that nobody listens there.
+            break;
+        }
         (heard, patience) = (true, SILENCE);
         check_one(&answer.payload)?;
     }
