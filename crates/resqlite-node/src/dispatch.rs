@@ -490,6 +490,7 @@ impl Dispatcher {
             timeout: limit(request, 8).map(milliseconds),
             foreign_keys_off: flags & begin_flags::FOREIGN_KEYS_OFF != 0,
             without_body: flags & begin_flags::WITHOUT_BODY != 0,
+            again: flags & begin_flags::AGAIN != 0,
         };
         let durability = durability(request);
         self.open_session(request, |engine, reply| engine.begin(options, durability, reply));

@@ -168,6 +168,8 @@ pub(crate) mod begin_flags {
     pub(crate) const FOREIGN_KEYS_OFF: u32 = 1;
     /// No body ends the transaction.
     pub(crate) const WITHOUT_BODY: u32 = 1 << 1;
+    /// It was overtaken just before, and runs again.
+    pub(crate) const AGAIN: u32 = 1 << 2;
 }
 
 /// Flag bits that hold the integer mode.

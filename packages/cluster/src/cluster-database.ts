@@ -17,6 +17,7 @@ import {
   type Transaction,
 } from 'resqlite'
 import {
+  AGAIN,
   clusterStatus,
   type DatabaseHandle,
   isInTransaction,
@@ -111,8 +112,9 @@ export class ClusterDatabase extends Database {
     if (typeof body !== 'function' || isInTransaction(this.#handle)) return await super.transaction(body, own)
     for (let left = retries; ; left--) {
       const attempt = new Attempt(body)
+      const options = left < retries ? { ...own, [AGAIN]: true } : own
       try {
-        return await super.transaction(attempt.body, own)
+        return await super.transaction(attempt.body, options)
       } catch (error) {
         if (left === 0 || !attempt.wasOvertaken(error)) throw error
       }

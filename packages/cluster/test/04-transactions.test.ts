@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClusterDatabase } from '@resqlite/cluster'
-import { ResqliteError } from 'resqlite'
+import { ResqliteError, type Transaction } from 'resqlite'
 import { all, three, withCode } from './support/nodes'
 
 const SCHEMA = 'CREATE TABLE n(x); INSERT INTO n VALUES (0)'
@@ -98,6 +98,29 @@ test('a transaction from begin that is overtaken fails at its commit, and has do
   assert.equal(tx.open, false)
   await all([writer])
   assert.deepEqual(await writer.select('SELECT x FROM n'), [{ x: 1 }])
+})
+
+test('a transaction that changes nothing beside one that always writes runs twice at most', async (t) => {
+  const { writer, follower } = await three(t, SCHEMA)
+  for (let i = 0; i < 10; i++) {
+    let runs = 0
+    const poll = async (tx: Transaction) => {
+      runs++
+      await tx.execute('DELETE FROM n WHERE x < 0')
+      await writer.transaction((its) => its.execute('UPDATE n SET x = x + 1'))
+    }
+    await follower.transaction(poll, { retries: 1 })
+    assert.equal(runs, 2)
+  }
+})
+
+test('a write that needs a table of another node finds it', async (t) => {
+  const { writer, follower } = await three(t, SCHEMA)
+  for (let i = 0; i < 20; i++) {
+    const [one, other] = i % 2 === 0 ? [writer, follower] : [follower, writer]
+    await one.transaction((tx) => tx.execute(`CREATE TABLE made_${i}(x)`))
+    await other.execute(`INSERT INTO made_${i} VALUES (1)`)
+  }
 })
 
 test('wrong arguments of a transaction are refused by name', async (t) => {

@@ -13,6 +13,7 @@ import { innermost } from './core/transaction-context'
 import type { OpenOptions } from './core/types'
 import { openHandle, sharedChannel } from './database'
 import { abandonOnAbort } from './requests'
+import { AGAIN } from './transaction'
 import { nativeBinding, whyNoCluster } from './wire/native'
 import { Op } from './wire/protocol'
 
@@ -28,6 +29,8 @@ export {
   show,
   signal,
 } from './core/checks'
+
+export { AGAIN }
 
 /** The logs that the native module of this process knows; none, unless it is that of `@resqlite/cluster`. */
 export function clusterLogs(): readonly string[] {

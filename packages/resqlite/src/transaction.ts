@@ -143,6 +143,9 @@ export function watchSignal(
   return signal && onAbort(signal, () => scope.interrupt(abortFailure(signal.reason)))
 }
 
+/** An option that only nodes of a cluster give: the transaction was overtaken just before, and runs again. */
+export const AGAIN = Symbol('again')
+
 /** Waits for the write lock. */
 export async function begin(
   scope: TransactionScope,
@@ -153,7 +156,8 @@ export async function begin(
   const { timeout = 0, foreignKeys } = options
   const request = channel.request(Op.BEGIN, owner.flags, owner.id, (writer) => {
     writer.u32(id)
-    writer.u32(foreignKeys === false ? flags | BeginFlags.FOREIGN_KEYS_OFF : flags)
+    const foreignKeysOff = foreignKeys === false ? BeginFlags.FOREIGN_KEYS_OFF : 0
+    writer.u32(flags | foreignKeysOff | (AGAIN in options ? BeginFlags.AGAIN : 0))
     writer.f64(timeout)
   })
   scope.beganWith(request)

@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures_util::{FutureExt, future::BoxFuture};
-use resqlite::{Database, ParamSets, Params, Transaction, Value, WriteOp};
+use resqlite::{Database, ParamSets, Params, Transaction, TransactionOptions, Value, WriteOp};
 use tokio::sync::oneshot;
 
 use super::claims::Claim;
@@ -226,11 +226,26 @@ impl Cluster {
     ) -> Result<T> {
         let mut left = retries;
         loop {
-            match self.database.transaction(&body).await {
+            match self.run_transaction(left < retries, &body).await {
                 Err(error) if left > 0 && is_overtaken(&error) => left -= 1,
                 done => return Ok(done?),
             }
         }
+    }
+
+    async fn run_transaction<T>(
+        &self,
+        again: bool,
+        body: impl AsyncFnOnce(&Transaction) -> resqlite::Result<T>,
+    ) -> resqlite::Result<T> {
+        let options = TransactionOptions {
+            again,
+            ..TransactionOptions::default()
+        };
+        let transaction = self.database.begin(options).await?;
+        let value = body(&transaction).await?;
+        transaction.commit().await?;
+        Ok(value)
     }
 
     /// Waits until this node shows everything that any node has acknowledged before this call; returns the position.

@@ -20,8 +20,9 @@ impl Protocol {
     /// Writes without an entry have seen the state at this position. [`Action::Pass`], [`Action::Overtaken`] or
     /// [`Action::Refuse`] will answer.
     ///
-    /// `again`: the same writes were overtaken just before. What the log said then was said after they were asked for, so if
-    /// they have all that now, they need not wait behind what has come since.
+    /// `again`: the same writes were overtaken before. Then they were at the gate, which has forgotten what the log said until
+    /// then; so what it has said since, it said after they were asked for. If they have all that now, they need not wait behind
+    /// what has come since.
     pub(crate) fn confirm(&mut self, now: Time, at: Position, again: bool) {
         let told = self.told_end.take();
         if let Some(stopped) = &self.stopped {

@@ -94,3 +94,17 @@ fn a_transaction_that_writes_and_changes_nothing_has_seen_the_newest_state() {
     };
     assert_eq!(block_on(other.cluster.transaction(1, update)).unwrap(), 1);
 }
+
+#[test]
+fn a_transaction_that_changes_nothing_beside_others_that_always_write_runs_twice_at_most() {
+    let (_world, [one, other, _third]) = World::of_three("CREATE TABLE t(a)");
+    one.run("INSERT INTO t VALUES (0)");
+    for _ in 0..20 {
+        let delete = async |tx: &resqlite::Transaction| {
+            let done = tx.execute("DELETE FROM t WHERE a < 0", ()).await;
+            one.run("INSERT INTO t VALUES (1)");
+            done.map(drop)
+        };
+        block_on(other.cluster.transaction(1, delete)).unwrap();
+    }
+}

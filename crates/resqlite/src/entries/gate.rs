@@ -35,8 +35,9 @@ pub trait EntryGate: Send {
 
     /// Writes are about to be answered that have no entry: they have failed, or changed nothing. What they are told is of the
     /// state at this position, and only the gate knows whether that is the newest one. If it is not, the verdict is
-    /// [`overtaken`](Verdict::overtaken), and they run again: `again` is true then, and no other write came between. Without this
-    /// method, any state will do.
+    /// [`overtaken`](Verdict::overtaken), and they run again: `again` is true then. Transactions of callers say so by
+    /// [`TransactionOptions::again`](crate::TransactionOptions::again), and others may come between. Without this method, any state
+    /// will do.
     fn before_answer(&mut self, at: Position, again: bool, verdict: Verdict) {
         let _ = (at, again);
         verdict.pass();

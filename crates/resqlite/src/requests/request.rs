@@ -193,6 +193,8 @@ pub struct TransactionOptions {
     pub foreign_keys_off: bool,
     /// Its caller holds it without a body that ends it, which [`Holder`](crate::Holder) says.
     pub without_body: bool,
+    /// It was overtaken just before, and its caller runs it again: see [`EntryGate::before_answer`](crate::EntryGate::before_answer).
+    pub again: bool,
 }
 
 impl From<Option<Duration>> for TransactionOptions {

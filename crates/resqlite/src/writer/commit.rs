@@ -75,13 +75,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Commits, if the entry gate lets it; returns the number that callers are told.
-    pub(super) fn commit(&mut self) -> Result<u64> {
-        self.commit_again(false)
-    }
-
-    /// The same, of writes that may have been overtaken just before.
-    pub(super) fn commit_again(&mut self, again: bool) -> Result<u64> {
+    /// Commits, if the entry gate lets it; returns the number that callers are told. `again`: as in
+    /// [`EntryGate::before_answer`].
+    pub(super) fn commit(&mut self, again: bool) -> Result<u64> {
         let entry = self.pass_gate(again)?;
         let committed = self.commit_now(entry.as_ref().map(Entry::position));
         let Some(entry) = entry else { return committed };

@@ -191,7 +191,7 @@ impl Writer {
             }
         }
         self.note_carried(writes, &results);
-        match self.commit_again(again) {
+        match self.commit(again) {
             Ok(commit) => {
                 if planted("neighbours_answer") {
                     results.rotate_left(1);

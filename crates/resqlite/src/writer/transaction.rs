@@ -42,6 +42,7 @@ struct Open<'a> {
     /// Replies that are sent when the transaction ends.
     watchers: Vec<ReplyGuard>,
     foreign_keys_off: bool,
+    again: bool,
     /// A statement has run that may write, though it may have changed nothing.
     writes: bool,
     cursors: Cursors,
@@ -105,6 +106,7 @@ impl Writer {
             savepoints: Vec::new(),
             watchers: Vec::new(),
             foreign_keys_off,
+            again: options.again,
             writes: false,
             cursors: Cursors::default(),
         };
@@ -311,10 +313,10 @@ impl Writer {
         if open.foreign_keys_off
             && let Err(error) = self.check_foreign_keys()
         {
-            self.ask_before_answer(false)?;
+            self.ask_before_answer(open.again)?;
             return Err(error);
         }
-        self.commit()
+        self.commit(open.again)
     }
 
     fn answer(&self, reply: ReplyGuard, done: Result<()>) -> Flow {

@@ -23,6 +23,7 @@ const OFF: TransactionOptions = TransactionOptions {
     timeout: None,
     foreign_keys_off: true,
     without_body: false,
+    again: false,
 };
 
 fn without(db: &Database, body: impl AsyncFnOnce(&Transaction) -> Result<()>) -> Result<u64> {

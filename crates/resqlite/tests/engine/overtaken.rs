@@ -6,7 +6,8 @@ use std::{
 };
 
 use resqlite::{
-    Carried, Database, Engine, Entry, EntryFault, EntryGate, Error, Position, Token, Verdict, WriteOp,
+    Carried, Database, Engine, Entry, EntryFault, EntryGate, Error, Position, Token, TransactionOptions,
+    Verdict, WriteOp,
 };
 
 use crate::support::{Fixture, ask, block_on, tell, write};
@@ -382,4 +383,18 @@ fn a_transaction_that_only_reads_asks_nobody() {
     block_on(transaction.select("SELECT a FROM t", ())).unwrap();
     block_on(transaction.commit()).unwrap();
     assert!(said.try_iter().next().is_none());
+}
+
+#[test]
+fn a_transaction_that_was_overtaken_says_so_when_its_caller_runs_it_again() {
+    let fixture = fixture();
+    let said = gate(&fixture.db, Vec::new(), None);
+    let options = TransactionOptions {
+        again: true,
+        ..TransactionOptions::default()
+    };
+    let transaction = block_on(fixture.db.begin(options)).unwrap();
+    block_on(transaction.execute("DELETE FROM t", ())).unwrap();
+    block_on(transaction.commit()).unwrap();
+    assert_eq!(said.try_iter().collect::<Vec<_>>(), [Said::Answered(0, true)]);
 }

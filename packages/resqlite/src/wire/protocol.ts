@@ -159,6 +159,8 @@ export const BeginFlags = {
   FOREIGN_KEYS_OFF: 1,
   /** No body ends the transaction. */
   WITHOUT_BODY: 2,
+  /** It was overtaken just before, and runs again. */
+  AGAIN: 4,
 } as const
 
 /** Flag bits that hold the integer mode. */
