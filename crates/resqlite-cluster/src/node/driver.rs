@@ -241,21 +241,25 @@ impl Node {
     }
 
     fn ask_end(self: &Arc<Self>, had: u64) {
-        let (log, patience) = (Arc::clone(&self.log), self.options.log_timeout);
-        let last = async move { parts::timed(patience, log.last()).await };
-        self.ask(last, move |state, now, answer| match answer {
+        self.ask_last(move |state, now, answer| match answer {
             Ok(end) => state.protocol.ends(now, had, end),
             Err(_) => state.protocol.unread(now),
         });
     }
 
     fn ask_newest(self: &Arc<Self>, number: u64) {
-        let (log, patience) = (Arc::clone(&self.log), self.options.log_timeout);
-        let last = async move { parts::timed(patience, log.last()).await };
-        self.ask(last, move |state, now, answer| {
+        self.ask_last(move |state, now, answer| {
             let answer = answer.map_err(|error| error.to_string());
             state.protocol.newest_is(now, number, answer);
         });
+    }
+
+    fn ask_last(
+        self: &Arc<Self>,
+        tell: impl FnOnce(&mut State, Time, Result<u64, LogError>) + Send + 'static,
+    ) {
+        let (log, patience) = (Arc::clone(&self.log), self.options.log_timeout);
+        self.ask(async move { parts::timed(patience, log.last()).await }, tell);
     }
 
     fn apply(self: &Arc<Self>, logged: &Logged) {
@@ -338,15 +342,6 @@ impl Node {
         }
     }
 
-    /// # Errors
-    /// Why the node has stopped, if it has.
-    pub(super) fn check_running(&self) -> Result<()> {
-        match &*self.stopped.borrow() {
-            None => Ok(()),
-            refusal => Err(stopped_for(refusal)),
-        }
-    }
-
     /// The same, for as long as the database moves on: at least once in the time that a write has.
     pub(crate) async fn reach_while_it_moves(&self, position: u64) -> Result<()> {
         loop {
@@ -358,6 +353,15 @@ impl Node {
             if *self.applied.borrow() >= position {
                 return Ok(());
             }
+        }
+    }
+
+    /// # Errors
+    /// Why the node has stopped, if it has.
+    pub(super) fn check_running(&self) -> Result<()> {
+        match &*self.stopped.borrow() {
+            None => Ok(()),
+            refusal => Err(stopped_for(refusal)),
         }
     }
 
