@@ -26,7 +26,7 @@ const options = { skip: existsSync(executablePath) ? false : 'Chromium is not in
 
 /** What the page runs. The server draws the same component. */
 const PROGRAM = `
-  import { StrictMode, Suspense } from 'react'
+  import { StrictMode, Suspense, useEffect } from 'react'
   import { createRoot, hydrateRoot } from 'react-dom/client'
   import { remoteQuery } from 'resqlite/client'
   import { useLiveQuery, useLiveQuerySuspense } from 'resqlite/react'
@@ -38,7 +38,11 @@ const PROGRAM = `
 
   const list = (data) => <ul>{data?.map(({ id, title }) => <li key={id}>{title}</li>)}</ul>
   const Tasks = () => list(useLiveQuery(tasks).data)
-  const Waiting = () => list(useLiveQuerySuspense(tasks).data)
+  function Waiting() {
+    const { data } = useLiveQuerySuspense(tasks)
+    useEffect(() => { root.dataset.hydrated = 'yes' }, [])
+    return list(data)
+  }
 
   function State() {
     const { state } = useLiveQuery(tasks)
@@ -185,7 +189,9 @@ test(
     await db.exec("CREATE TABLE tasks(id INTEGER PRIMARY KEY, title); INSERT INTO tasks VALUES (1, 'Rake')")
     const html = await (await fetch(`http://127.0.0.1:${port}/streamed`)).text()
     assert.match(html, /<ul><li>Rake<\/li><\/ul>/)
-    const { complaints, shows } = await open(t, `http://127.0.0.1:${port}/streamed`)
+    const { page, complaints, shows } = await open(t, `http://127.0.0.1:${port}/streamed`)
+    // A row that is written before would be one that the server has not drawn.
+    await page.waitForSelector('[data-hydrated]', { state: 'attached' })
     await db.execute("INSERT INTO tasks VALUES (2, 'Mow')")
     await shows('ul', 'RakeMow')
     assert.deepEqual(complaints, [])

@@ -318,3 +318,13 @@ impl Reply for Collect {
         let _ = self.0.send(results);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_of_another_node_that_was_overtaken_too_often_has_not_run_and_goes_another_way() {
+        assert!(matches!(answer(Err(never_first())), Answer::NotRun));
+    }
+}

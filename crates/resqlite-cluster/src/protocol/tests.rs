@@ -1,11 +1,11 @@
 //! Single schedules, step by step. The simulation makes thousands at random.
 
-use std::{sync::Arc, time::Duration};
+use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use resqlite::{Hash, Position};
 
-use super::{Acceptance, Action, Failure, Link, Logged, Protocol, RequestId, Run, Source, Time, Unapplied};
+use super::{Acceptance, Action, Failure, Link, Logged, Protocol, RequestId, Run, Served, Source, Time, Unapplied};
 use crate::core::{
     log::{Append, NodeName},
     options::Patience,
@@ -166,6 +166,75 @@ fn a_request_that_comes_again_after_many_others_does_not_run_again() {
         assert_ne!(node.accept(&id(number), &me, 5), Acceptance::Run, "{number}");
     }
     assert_eq!(node.accept(&id(3001), &me, 5), Acceptance::Run);
+}
+
+#[test]
+fn of_a_run_whose_requests_came_out_of_order_none_runs_again() {
+    let mut node = node(5);
+    let (me, id) = (run("a"), |from: &str, number: u64| RequestId {
+        from: run(from),
+        number: number.try_into().unwrap(),
+    });
+    for number in [9, 3] {
+        assert_eq!(node.accept(&id("b", number), &me, 5), Acceptance::Run);
+    }
+    for number in 1..=20 {
+        assert_eq!(node.accept(&id("c", number), &me, 5), Acceptance::Run);
+    }
+    for number in [9, 3] {
+        assert_eq!(node.accept(&id("b", number), &me, 5), Acceptance::Unknown);
+    }
+}
+
+/// Node `a`, which has asked `b` to run a write, and got the entry that has it. Its answer has rows, which the log has not.
+fn got_what_it_asked_for() -> (Protocol, NonZeroU64) {
+    let (mut node, number) = (node(5), NonZeroU64::MIN);
+    node.requested(Time::ZERO, number, run("b"));
+    let mut done = entry(1, 6, "b");
+    done.served.push(Served {
+        id: RequestId {
+            from: run("a"),
+            number,
+        },
+        changes: 1,
+        last_insert_rowid: 1,
+        has_more: true,
+    });
+    node.received(Time::ZERO, Source::Tail, 6, done);
+    node.committed(position(&entry(1, 6, "b")));
+    assert_eq!(actions(&mut node), ["apply 6"]);
+    (node, number)
+}
+
+#[test]
+fn a_write_that_stands_in_the_log_has_happened_even_if_its_answer_is_lost() {
+    let (mut node, number) = got_what_it_asked_for();
+    node.unanswered(number);
+    assert_eq!(actions(&mut node), ["settled(1, done(6, none))"]);
+}
+
+#[test]
+fn a_write_that_stands_in_the_log_is_not_made_again_when_others_write() {
+    let (mut node, number) = got_what_it_asked_for();
+    node.received(Time::ZERO, Source::Tail, 7, entry(1, 7, "c"));
+    node.committed(position(&entry(1, 7, "c")));
+    assert_eq!(actions(&mut node), ["apply 7"]);
+    assert!(node.answered(number));
+}
+
+#[test]
+fn an_append_that_was_refused_may_have_been_refused_by_its_own_copy() {
+    let mut node = node(5);
+    node.asked(Time::ZERO, Arc::new(entry(1, 6, "a")));
+    node.appended(Time::ZERO, 1, Ok(Append::Refused));
+    assert_eq!(actions(&mut node), ["append at 6", "read(6)"]);
+    node.unread(Time::ZERO);
+    node.tick(Duration::from_secs(10));
+    let told = actions(&mut node);
+    assert!(
+        told.contains(&"refuse: RESQLITE_OUTCOME_UNKNOWN".into()),
+        "{told:?}"
+    );
 }
 
 #[test]

@@ -14,6 +14,12 @@ fn hurry(options: &mut Options) {
     options.tail_timeout = Duration::from_millis(50);
 }
 
+/// A node that waits for the answer of another as long as that takes.
+fn waits_for_answers(options: &mut Options) {
+    hurry(options);
+    options.forward_timeout = Duration::from_secs(60);
+}
+
 #[test]
 fn a_node_that_is_cut_off_reads_and_cannot_write_while_the_others_go_on() {
     let world = World::new();
@@ -191,8 +197,8 @@ fn what_the_log_has_and_the_file_has_not_is_applied_at_the_next_start() {
 fn a_write_that_another_node_has_done_is_known_to_have_happened_where_the_asking_node_stops() {
     let world = World::new();
     let one = world.open_with("a", hurry).unwrap();
-    let patient = |options: &mut resqlite_cluster::Options| {
-        hurry(options);
+    let patient = |options: &mut Options| {
+        waits_for_answers(options);
         options.write_timeout = Duration::from_secs(60);
     };
     let other = world.open_with("b", patient).unwrap();
@@ -222,7 +228,7 @@ fn a_write_that_another_node_has_done_is_known_to_have_happened_where_the_asking
 fn a_write_that_was_done_elsewhere_and_is_not_seen_here_in_time_fails_with_its_position() {
     let world = World::new();
     let one = world.open_with("a", hurry).unwrap();
-    let other = world.open_with("b", hurry).unwrap();
+    let other = world.open_with("b", waits_for_answers).unwrap();
     one.run("CREATE TABLE t(a)");
     other.catch_up();
     let holds_the_writer = block_on(other.cluster.database().begin(None)).unwrap();
