@@ -5,7 +5,9 @@ use std::{num::NonZeroU64, sync::Arc, time::Duration};
 use bytes::Bytes;
 use resqlite::{Hash, Position};
 
-use super::{Acceptance, Action, Failure, Link, Logged, Protocol, RequestId, Run, Served, Source, Time, Unapplied};
+use super::{
+    Acceptance, Action, Failure, Link, Logged, Protocol, RequestId, Run, Served, Source, Time, Unapplied,
+};
 use crate::core::{
     log::{Append, NodeName},
     options::Patience,

@@ -9,7 +9,7 @@ use std::{num::NonZeroUsize, sync::Arc};
 use lru::LruCache;
 use resqlite_sqlite::{Connection, Statement, ValueRef, codes};
 
-use super::{location::Location, prepared::Prepared};
+use super::{integrity::look_at_virtual_tables, location::Location, prepared::Prepared};
 use crate::{
     core::error::{Error, Result},
     dependencies::given_tables::GivenTables,
@@ -89,10 +89,12 @@ impl EngineConnection {
     /// # Errors
     /// As [`get`](Self::get).
     pub(crate) fn take(&mut self, sql: &Arc<str>) -> Result<Prepared> {
-        match self.cache.pop(sql) {
-            Some(prepared) => Ok(prepared),
-            None => Prepared::new(&self.sqlite, &self.guard, sql),
-        }
+        let prepared = match self.cache.pop(sql) {
+            Some(prepared) => prepared,
+            None => Prepared::new(&self.sqlite, &self.guard, sql)?,
+        };
+        before_use(&prepared, &self.sqlite, &self.guard);
+        Ok(prepared)
     }
 
     /// Puts back what [`take`](Self::take) returned.
@@ -161,5 +163,13 @@ pub(super) fn get<'a>(
     if cache.get(sql).is_none() {
         cache.push(Arc::clone(sql), Prepared::new(sqlite, guard, sql)?);
     }
-    Ok(cache.get_mut(sql).expect("found or inserted above"))
+    let prepared = cache.get_mut(sql).expect("found or inserted above");
+    before_use(prepared, sqlite, guard);
+    Ok(prepared)
+}
+
+fn before_use(prepared: &Prepared, sqlite: &Connection, guard: &Guard) {
+    if prepared.effects.checks_integrity {
+        look_at_virtual_tables(sqlite, guard);
+    }
 }

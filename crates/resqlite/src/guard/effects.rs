@@ -13,6 +13,8 @@ pub(crate) struct Effects {
     pub(crate) statistics: bool,
     /// Is a PRAGMA that only reports something. SQLite counts some of them as writing.
     pub(crate) only_reports: bool,
+    /// Looks for damage.
+    pub(crate) checks_integrity: bool,
     /// Tables (schema, name) whose rows it may change, by triggers and cascades too.
     pub(crate) writes: Vec<(String, String)>,
     /// Has triggers that write.
@@ -52,10 +54,15 @@ impl Effects {
             action::PRAGMA => {
                 let name = action.first.unwrap_or("");
                 self.only_reports = pragmas::only_reports(name, action.second.is_some());
+                self.checks_integrity |= pragmas::checks_integrity(name);
                 self.statistics |= name.eq_ignore_ascii_case("optimize");
                 if action.second.is_some() && pragmas::sets_header(name) {
                     self.unreported = Some(Box::new(Unreported::Header(name.to_ascii_lowercase())));
                 }
+            }
+            action::READ => {
+                let function = action.first.and_then(|table| table.strip_prefix("pragma_"));
+                self.checks_integrity |= function.is_some_and(pragmas::checks_integrity);
             }
             action::SAVEPOINT => {
                 let name = action.second.unwrap_or("").to_owned();

@@ -172,6 +172,13 @@ pub(crate) fn waits_for_its_first_step(name: &str) -> bool {
     matches!(class(name), Some(File | Works))
 }
 
+/// Whether the PRAGMA of this name looks for damage.
+pub(super) fn checks_integrity(name: &str) -> bool {
+    ["integrity_check", "quick_check"]
+        .iter()
+        .any(|check| check.eq_ignore_ascii_case(name))
+}
+
 /// Whether a PRAGMA reports something and does nothing else.
 pub(crate) fn only_reports(name: &str, argument: bool) -> bool {
     match class(name) {

@@ -244,3 +244,21 @@ fn pragmas_that_are_no_settings_are_refused_as_options() {
         );
     }
 }
+
+#[test]
+fn an_integrity_check_finds_full_text_sound_that_another_connection_has_written() {
+    let fixture = Fixture::with("CREATE VIRTUAL TABLE \"f's\" USING fts5(a)", readers(1));
+    for write in [
+        "INSERT INTO \"f's\" VALUES ('one')",
+        "UPDATE \"f's\" SET a = 'two'",
+    ] {
+        for check in [
+            "PRAGMA integrity_check",
+            "PRAGMA quick_check",
+            "SELECT * FROM pragma_integrity_check",
+        ] {
+            fixture.exec(write);
+            assert_eq!(single(&fixture.select(check)), "ok".into(), "{check}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! What must come before an integrity check.
+//!
+//! FTS5 keeps the structure of its index. When a query begins, it looks whether another connection has changed that since; when
+//! an integrity check begins, it does not (SQLite 3.54), and calls a sound index damaged. So a query comes first. With a pool of
+//! readers it is always another connection that has written.
+
+use resqlite_sqlite::{Connection, ValueRef};
+
+use crate::{core::names::quoted, guard::Guard};
+
+/// Makes the virtual tables look whether another connection has changed them. Those that cannot be read are left to the check.
+pub(super) fn look_at_virtual_tables(sqlite: &Connection, guard: &Guard) {
+    guard.as_internal(|| {
+        for table in virtual_tables(sqlite) {
+            let _ = first_row(sqlite, &format!("SELECT rowid FROM {table} LIMIT 1"));
+        }
+    });
+}
+
+fn virtual_tables(sqlite: &Connection) -> Vec<String> {
+    let mut tables = Vec::new();
+    let list = "SELECT schema, name FROM pragma_table_list WHERE type = 'virtual'";
+    let Ok(Some(mut list)) = sqlite.prepare(list, false).map(|prepared| prepared.statement) else {
+        return tables;
+    };
+    while list.step() == Ok(true) {
+        if let (ValueRef::Text(schema), ValueRef::Text(name)) = (list.column(0), list.column(1)) {
+            tables.push(format!("{}.{}", name_of(schema), name_of(name)));
+        }
+    }
+    tables
+}
+
+fn name_of(text: &[u8]) -> String {
+    quoted(&String::from_utf8_lossy(text), '"')
+}
+
+fn first_row(sqlite: &Connection, sql: &str) -> resqlite_sqlite::Result<bool> {
+    match sqlite.prepare(sql, false)?.statement {
+        Some(mut statement) => statement.step(),
+        None => Ok(false),
+    }
+}
