@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! thread      takes queued jobs; replaces the connection after a panic
+//! gathering   how long a group waits for more writes
 //! group       writes that share a transaction          unwrapped   SQL that manages transactions itself
 //! transaction a transaction of a caller, step by step; foreign_keys: one without them
 //! unit        one write inside an open transaction     script, statements  its kinds that have files of their own
@@ -23,6 +24,7 @@ mod feed_state;
 mod feeds;
 mod files;
 mod foreign_keys;
+mod gathering;
 mod group;
 mod job;
 mod others;

@@ -6,15 +6,17 @@ use std::{
     rc::Rc,
     sync::Arc,
     thread::{self, JoinHandle},
+    time::Instant,
 };
 
 use super::{
     Writer, WriterContext, classify,
     files::Files,
+    gathering::Gathering,
     job::{ApplyJob, WriteJob},
 };
 use crate::{
-    commits::recorder::Recorder,
+    commits::{Uncarried, recorder::Recorder},
     connection::{open::open, schema_epoch::SeenEpoch, versions::Versions},
     core::{
         error::{Error, Result},
@@ -67,6 +69,7 @@ pub(crate) fn start(context: WriterContext) -> Result<JoinHandle<()>> {
 fn serve(writer: Writer, context: WriterContext) {
     let mut writer = Some(writer);
     let mut jobs = Vec::new();
+    let mut gathering = Gathering::default();
     loop {
         match context.queue.pop(None) {
             Popped::Item(job) => jobs.push(job),
@@ -74,9 +77,13 @@ fn serve(writer: Writer, context: WriterContext) {
         }
         let shares = shareable(&jobs[0]);
         if shares {
-            context
-                .queue
-                .drain_while(&mut jobs, limits::GROUP_UNITS_MAX, shareable);
+            let mut take = || {
+                context
+                    .queue
+                    .drain_while(&mut jobs, limits::GROUP_UNITS_MAX, shareable);
+                jobs.len()
+            };
+            gathering.wait(take(), take);
         } else if let WriteJob::Apply(first) = &jobs[0] {
             let fits = applied_behind(first.entry.as_bytes().len());
             context
@@ -93,9 +100,14 @@ fn serve(writer: Writer, context: WriterContext) {
             }
         }
         let taken = std::mem::take(&mut jobs);
+        let (count, start) = (taken.len(), begins_group(&writer, shares));
         let run = catch_unwind(AssertUnwindSafe(|| {
             writer.as_mut().expect("opened above").handle(taken, shares)
         }));
+        gathering = match start {
+            Some(start) => gathering.after(count + context.queue.len(), start.elapsed()),
+            None => Gathering::default(),
+        };
         if run.is_err() {
             writer = None;
             context.commits.record_unknown();
@@ -113,6 +125,12 @@ fn serve(writer: Writer, context: WriterContext) {
     context.background.join();
     drop(writer);
     context.location.health.forget_log();
+}
+
+/// When a group begins that has to pass a gate.
+fn begins_group(writer: &Option<Writer>, shares: bool) -> Option<Instant> {
+    let is_gated = |writer: &Writer| writer.recorder.uncarried() == Some(Uncarried::Refused);
+    (shares && writer.as_ref().is_some_and(is_gated)).then(Instant::now)
 }
 
 /// The texts of a batch that are looked at to find out whether it may share a transaction.
