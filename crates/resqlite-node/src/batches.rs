@@ -32,6 +32,14 @@ impl Batch {
         }
     }
 
+    /// How many parts the writer has not taken up yet.
+    pub(crate) fn waiting(&self) -> usize {
+        match self {
+            Self::Sent(parts) => parts.waiting(),
+            Self::Gathered(..) => 0,
+        }
+    }
+
     /// The caller has given up.
     pub(crate) fn abort(self) {
         match self {

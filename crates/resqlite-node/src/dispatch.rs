@@ -167,6 +167,11 @@ impl Dispatcher {
         self.cancellation.of_target(handle).collect()
     }
 
+    /// How many parts of a batch the writer has not taken up yet.
+    pub(crate) fn parts_waiting(&self, request: u32) -> usize {
+        lock(&self.realm.batches).get(&request).map_or(0, Batch::waiting)
+    }
+
     /// Interrupts what runs for an open database handle, and drops what waits.
     pub(crate) fn interrupt(&self, handle: u32) {
         for request in self.cancellation.of_target(handle) {

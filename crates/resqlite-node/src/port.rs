@@ -181,6 +181,12 @@ impl Port {
         self.dispatcher.requests_of(handle)
     }
 
+    /// How many parts of a batch wait for the writer, of those that were submitted.
+    #[napi(catch_unwind)]
+    pub fn parts_waiting(&self, request: u32) -> u32 {
+        self.dispatcher.parts_waiting(request) as u32
+    }
+
     /// Interrupts what runs for an open database handle, and drops what waits.
     #[napi(catch_unwind)]
     pub fn interrupt(&self, handle: u32) {

@@ -1,12 +1,17 @@
 import type { Channel } from './channel/channel'
 import type { WriteTarget } from './channel/database-handle'
-import { nextTurn } from './channel/event-loop'
+import { afterPause, nextTurn } from './channel/event-loop'
 import { Answer, Pending } from './channel/pending'
 import { onAbort, throwIfAborted } from './core/abort'
 import { checkOptions, checkSql } from './core/checks'
 import { typeError } from './core/errors'
 import { type Failure, unwrap } from './core/failure'
-import { BATCH_FRAME_BYTES, TURN_MILLISECONDS } from './core/limits'
+import {
+  BATCH_FRAME_BYTES,
+  BATCH_FRAMES_WAITING,
+  BATCH_LOOK_MILLISECONDS,
+  TURN_MILLISECONDS,
+} from './core/limits'
 import type { AbortOptions, WriteResult } from './core/types'
 import { cancelOnAbort } from './requests'
 import { traceBatch } from './tracing'
@@ -163,9 +168,22 @@ class Batch {
       await new Promise<void>(nextTurn)
       this.#turn = performance.now()
     }
+    if (this.#isAhead) await this.#caughtUp()
     if (this.#isOver) return false
     this.#beginFrame()
     return true
+  }
+
+  /** Many frames wait for the writer. More would only take memory. */
+  get #isAhead(): boolean {
+    return this.#channel.framesWaiting(this.pending) >= BATCH_FRAMES_WAITING
+  }
+
+  async #caughtUp(): Promise<void> {
+    while (this.#isAhead && !this.#isOver) {
+      await new Promise<void>((resolve) => afterPause(BATCH_LOOK_MILLISECONDS, resolve))
+    }
+    this.#turn = performance.now()
   }
 
   #add(params: unknown): void {

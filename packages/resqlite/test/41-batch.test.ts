@@ -109,6 +109,39 @@ test('other calls run while a large batch is under way', async (t) => {
   assert.deepEqual(await db.selectOne('SELECT count(*) AS n FROM t'), { n: 50_002 })
 })
 
+test('sets are taken from their iterator no faster than the writer takes them up', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const transaction = await db.begin()
+  let taken = 0
+  function* sets() {
+    for (; taken < 200_000; taken++) yield [taken, 'x'.repeat(100)]
+  }
+  const batch = db.executeBatch(INSERT, sets())
+  for (let before = -1; before !== taken; ) {
+    before = taken
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.ok(taken > 1000 && taken < 100_000, `${taken} sets wait`)
+  await transaction.rollback()
+  assert.equal((await batch).changes, 200_000)
+})
+
+test('a batch that waits for the writer can be given up', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const transaction = await db.begin()
+  const controller = new AbortController()
+  let taken = 0
+  function* sets() {
+    for (; ; taken++) {
+      if (taken === 30_000) setImmediate(() => controller.abort())
+      yield [taken, 'x'.repeat(100)]
+    }
+  }
+  await assert.rejects(db.executeBatch(INSERT, sets(), { signal: controller.signal }), { name: 'AbortError' })
+  await transaction.rollback()
+  assert.deepEqual(await db.select('SELECT * FROM t'), [])
+})
+
 test('large batches at the same time are each complete', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(batch, i)')
   const results = await Promise.all(

@@ -255,6 +255,13 @@ impl BatchParts {
         // A closed queue means that the batch has failed already, which its reply says.
         let _ = self.0.push(chunk);
     }
+
+    /// How many parts the writer has not taken up yet. Whoever hands over many waits while there are many of these, because
+    /// they are in memory.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.0.len()
+    }
 }
 
 impl std::fmt::Debug for BatchParts {

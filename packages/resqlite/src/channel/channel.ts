@@ -192,6 +192,11 @@ export class Channel {
     return this.#port.clusterStatus(handle)
   }
 
+  /** How many frames of a batch wait for the writer, of those that were sent. */
+  framesWaiting(batch: Pending): number {
+    return this.#port.partsWaiting(batch.slot)
+  }
+
   /** Interrupts what runs for a database handle, and drops what waits. These requests fail with `failure`. */
   interrupt(handle: number, failure: Failure): void {
     for (const pending of this.#pendingOf(handle)) pending.cancelled ??= failure

@@ -2,11 +2,16 @@ import { AsyncResource } from 'node:async_hooks'
 import * as timers from 'node:timers'
 
 /** Taken when this module is loaded, because the `setImmediate` of a test that fakes timers never fires. */
-const { setImmediate } = timers
+const { setImmediate, setTimeout } = timers
 
 /** Calls `callback` in the next turn of the event loop. */
 export function nextTurn(callback: () => void): void {
   setImmediate(callback)
+}
+
+/** Calls `callback` after so many milliseconds. */
+export function afterPause(milliseconds: number, callback: () => void): void {
+  setTimeout(callback, milliseconds)
 }
 
 /**

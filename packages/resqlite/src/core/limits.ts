@@ -36,6 +36,12 @@ export const MAX_POLL_BACKOFF = 127
 /** Payload beyond which a batch continues in a new frame. */
 export const BATCH_FRAME_BYTES = 64 * 1024
 
+/** Frames of a batch that may wait for the writer: the next is encoded when there are fewer. */
+export const BATCH_FRAMES_WAITING = 64
+
+/** Milliseconds between two looks whether the writer has taken up frames of a batch. */
+export const BATCH_LOOK_MILLISECONDS = 1
+
 /** Bytes of a database that are handed over per turn of the event loop, when it is opened from bytes. */
 export const UPLOAD_BYTES = 1024 * 1024
 

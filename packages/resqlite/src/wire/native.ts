@@ -18,6 +18,8 @@ export interface NativePort {
   take(id: number): Buffer
   /** Returns the numbers of the requests to a database handle, and of some that have ended. */
   requestsOf(handle: number): number[]
+  /** Returns how many parts of a batch wait for the writer, of those that were submitted. */
+  partsWaiting(request: number): number
   /** Interrupts what runs for an open database handle, and drops what waits. */
   interrupt(handle: number): void
   /** How a node of a cluster is doing, as JSON; null if the handle is none, or closed. */

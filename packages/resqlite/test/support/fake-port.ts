@@ -69,6 +69,10 @@ export class FakePort implements NativePort {
     return this.frames.filter(({ target }) => target === handle).map(({ request }) => request)
   }
 
+  partsWaiting(): number {
+    return 0
+  }
+
   interrupt(): void {}
 
   clusterStatus(): null {
