@@ -1,6 +1,6 @@
 //! The last position, as a majority knows it.
 
-use async_nats::jetstream::stream::{Info, Stream};
+use async_nats::jetstream::stream::{ClusterInfo, PeerInfo, Stream};
 use tokio::time::{Duration, Instant};
 
 use super::error::unknown;
@@ -14,23 +14,74 @@ pub(super) async fn last(entries: &Stream<()>, cluster: &NodeName) -> Result<u64
     let barrier = entries.purge().filter(format!("{cluster}.nothing")).sequence(1);
     barrier.await.map_err(|error| unknown(&error))?;
     let info = entries.get_info().await.map_err(|error| unknown(&error))?;
-    if !heard_from_majority(&info, began.elapsed()) {
+    if !info
+        .cluster
+        .as_ref()
+        .is_none_or(|cluster| leads(cluster, began.elapsed()))
+    {
         return Err(LogError::Unknown(
-            "the leader has not heard from a majority".to_owned(),
+            "the server that answered does not lead a majority".to_owned(),
         ));
     }
     Ok(info.state.last_sequence)
 }
 
-fn heard_from_majority(info: &Info, within: Duration) -> bool {
-    let Some(cluster) = &info.cluster else {
-        return true;
+/// Whether a leader has told this, which has heard from a majority within that time.
+///
+/// Where a member knows of no leader, it answers instead, from whatever state it has: one that has just stepped down, for example.
+/// Of peers that it has never heard from it says that they were active right now.
+fn leads(cluster: &ClusterInfo, within: Duration) -> bool {
+    let Some(leader) = &cluster.leader else {
+        return false;
     };
-    let others = cluster.replicas.len();
-    let heard = cluster
-        .replicas
-        .iter()
-        .filter(|peer| !peer.offline && peer.active < within)
-        .count();
-    heard >= others.div_ceil(2)
+    let is_heard = |peer: &&PeerInfo| !peer.offline && !peer.active.is_zero() && peer.active < within;
+    let heard = cluster.replicas.iter().filter(is_heard).count();
+    let is_another = cluster.replicas.iter().any(|peer| peer.name == *leader);
+    !leader.is_empty() && !is_another && heard >= cluster.replicas.len().div_ceil(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const WITHIN: Duration = Duration::from_millis(2);
+
+    /// Whether it leads, where its peers were active so many milliseconds ago.
+    fn leads_with(leader: &str, active: [u64; 2]) -> bool {
+        let peers = ["n2", "n3"].iter().zip(active);
+        let peers: Vec<_> = peers
+            .map(|(name, active)| json!({ "name": name, "current": true, "active": active * 1_000_000 }))
+            .collect();
+        let cluster = json!({ "leader": leader, "replicas": peers });
+        leads(&serde_json::from_value(cluster).unwrap(), WITHIN)
+    }
+
+    #[test]
+    fn a_leader_that_one_of_two_others_has_followed_leads() {
+        assert!(leads_with("n1", [1, 1000]));
+        assert!(!leads_with("n1", [1000, 1000]));
+    }
+
+    #[test]
+    fn a_member_without_a_leader_does_not_lead() {
+        assert!(!leads_with("", [1, 1]));
+    }
+
+    #[test]
+    fn a_member_with_another_leader_does_not_lead() {
+        assert!(!leads_with("n2", [1, 1]));
+    }
+
+    #[test]
+    fn peers_that_were_never_heard_from_do_not_follow() {
+        assert!(!leads_with("n1", [0, 0]));
+    }
+
+    #[test]
+    fn the_only_member_leads() {
+        let cluster = json!({ "leader": "n1" });
+        assert!(leads(&serde_json::from_value(cluster).unwrap(), WITHIN));
+    }
 }
