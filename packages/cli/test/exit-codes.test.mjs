@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { bin, database, rowsOf, temporaryFolder } from './support/cli.mjs'
@@ -103,6 +111,20 @@ describe('the exit code', () => {
     await runHere(['export', db, 't', db, '--overwrite'])
     assert.deepEqual((await rowsOf(db, 'SELECT count(*) > 0 FROM t'))[0], [1])
     assert.match((await runHere(['export', db, 't', `${db}`])).stderr, /app\.db is the database itself/)
+  })
+
+  test('of an output that is no regular file leaves that as it is', async () => {
+    const link = `${db}.link.csv`
+    symlinkSync(`${db}.nowhere`, link)
+    for (const args of [
+      ['export', db, 't', link, '--overwrite'],
+      ['backup', db, link, '--overwrite'],
+    ]) {
+      const { code, stderr } = await runHere(args)
+      assert.equal(code, 2)
+      assert.match(stderr, /link\.csv is no regular file/)
+    }
+    assert.ok(lstatSync(link).isSymbolicLink())
   })
 
   test('tells errors of SQL at their place in the text that was given', async () => {
