@@ -354,14 +354,15 @@ test('a patch as bytes is what JSON.stringify makes of the patch', async (t) => 
 
 test('values that JSON does not have are written as selectBytes writes them', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const sql = "SELECT 7 AS id, 9007199254740993 AS i, x'00ff10' AS b, 9e999 AS r, -9e999 AS s, 'x' AS t"
+  const sql =
+    "SELECT 7 AS id, 9007199254740993 AS i, x'00ff10' AS b, 9e999 AS r, -9e999 AS s, -0.0 AS z, 'x' AS t"
   const expected = Buffer.from(await db.selectBytes(sql))
     .toString()
     .slice(1, -1)
   const { bytes } = (await db.stream(sql).changesBytes({ key: 'id' }).next()).value
   assert.ok(Buffer.from(bytes).toString().includes(`"row":${expected}}`))
   const arrays = db.stream(sql, [], { arrays: true }).changesBytes({ key: 0 })
-  const row = '"row":[7,9007199254740993,"AP8Q",9e999,-9e999,"x"]'
+  const row = '"row":[7,9007199254740993,"AP8Q",9e999,-9e999,-0.0,"x"]'
   assert.ok(
     Buffer.from((await arrays.next()).value.bytes)
       .toString()

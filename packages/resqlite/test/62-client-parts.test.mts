@@ -8,6 +8,7 @@ import { build } from 'esbuild'
 import type { LeanPatch, Row } from 'resqlite'
 import { fold } from 'resqlite/client'
 import { eventParser, type ParsedEvent } from '../src/client/event-parser.mjs'
+import { withKnownRows } from '../src/client/same-rows.mjs'
 import { random } from './support/random.js'
 import { tempDatabase } from './support/temp.js'
 
@@ -79,6 +80,16 @@ test('fold leads from each result to the next, and keeps the rows that did not c
 })
 
 const NOTHING = { added: [], removed: [], updated: [], moved: [] }
+
+test('rows that differ where JSON.stringify sees no difference are not taken for the same', () => {
+  const values = [null, 0, -0, Infinity, -Infinity, 0n, '0', 'Infinity']
+  for (const value of values) {
+    const known = values.filter((other) => !Object.is(other, value)).map((other) => ({ value: other }))
+    const row = { value }
+    assert.equal(withKnownRows([row], known)[0], row)
+    assert.equal(withKnownRows([{ value }], [row])[0], row)
+  }
+})
 
 test('a patch that changes nothing leaves the array as it is', () => {
   const rows = [{ id: 1 }]

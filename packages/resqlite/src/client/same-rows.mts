@@ -9,7 +9,12 @@ export function withKnownRows<T>(rows: readonly T[], known: readonly T[] | undef
   return same.length === known.length && same.every((row, index) => row === known[index]) ? known : same
 }
 
-/** `parse` may have made bigints, which JSON.stringify refuses. */
+/** JSON.stringify does not tell infinities, NULL, −0 and 0 apart, and refuses bigints, which `parse` may have made. */
 function text(row: unknown): string {
-  return JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
+  return JSON.stringify(row, (_, value) => (isPlain(value) ? value : [typeof value, `${value}`]))
+}
+
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
+  return typeof value !== 'bigint'
 }

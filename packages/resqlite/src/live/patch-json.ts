@@ -28,7 +28,7 @@ function encodeRow(row: Row | RowArray): string {
 }
 
 function isPlain(value: ColumnValue): boolean {
-  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
   return typeof value === 'string' || value === null
 }
 
@@ -36,6 +36,7 @@ function encodeValue(value: ColumnValue): string {
   if (typeof value === 'bigint') return `${value}`
   // JSON has no infinity: 9e999 reads as one.
   if (typeof value === 'number' && !Number.isFinite(value)) return value > 0 ? '9e999' : '-9e999'
+  if (Object.is(value, -0)) return '-0.0'
   if (!(value instanceof Uint8Array)) return JSON.stringify(value)
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.length)
   return `"${bytes.toString('base64')}"`
