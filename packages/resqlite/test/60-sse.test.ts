@@ -246,6 +246,24 @@ test('a client that comes back when the patches take more bytes than the whole r
   for (const client of [other, response]) client.leave()
 })
 
+test('a client that comes back gets its patches also if the result was empty at first', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(id INTEGER PRIMARY KEY, v)')
+  const { response: other } = fakeClient(db)
+  await other.until(1)
+  await db.execute(
+    'WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 100) INSERT INTO t SELECT id, hex(zeroblob(250)) FROM n',
+  )
+  const [, grown] = await other.until(2)
+  for (let v = 1; v <= 20; v++) {
+    await db.execute('UPDATE t SET v = hex(randomblob(250)) WHERE id = ?', [v])
+    await other.until(v + 2)
+  }
+  const { response } = fakeClient(db, { lastEventId: grown?.id as string })
+  const events = await response.until(1)
+  assert.equal(events[0]?.event, 'patch')
+  for (const client of [other, response]) client.leave()
+})
+
 test('clients are told that the query fails, by the code only, and that it works again', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const errors: CodedError[] = []

@@ -12,7 +12,7 @@ export const MAX_CLIENTS = 10_000
 /** Default of the option `maxBytes`. */
 export const MAX_EVENT_BYTES = 16 * 1024 * 1024
 
-/** Patches that a hub keeps for clients that come back: as many bytes as the whole result takes, within these bounds. */
+/** Patches that a hub keeps for clients that come back: about as many bytes as the whole result takes, within these bounds. */
 export const MIN_HISTORY_BYTES = 4 * 1024
 export const MAX_HISTORY_BYTES = 1024 * 1024
 
