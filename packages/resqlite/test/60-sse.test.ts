@@ -394,6 +394,20 @@ test('a client that does not read gets no comments, and is disconnected in the e
   assert.equal(await openStreams(db), 0)
 })
 
+test('a client on a slow line that does read is not disconnected, however long an event takes', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const db = await tempDatabase(t, 'CREATE TABLE t AS SELECT 1 AS id, hex(zeroblob(500000)) AS v')
+  const { response } = fakeClient(db, { heartbeat: 1000 })
+  response.stopped = true
+  while (response.written.length < 2) await once(response, 'written')
+  for (let reads = 0; reads < 10; reads++) {
+    t.mock.timers.tick(7000)
+    response.read(128 * 1024)
+  }
+  assert.deepEqual([response.destroyed, response.events.length], [false, 1])
+  response.leave()
+})
+
 test('rows may be arrays, and values are written as selectBytes writes them', async (t) => {
   const db = await tempDatabase(
     t,
