@@ -246,6 +246,24 @@ test('a client that comes back when the patches take more bytes than the whole r
   for (const client of [other, response]) client.leave()
 })
 
+test('a client that comes back gets its patches also if the result was empty at first', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(id INTEGER PRIMARY KEY, v)')
+  const { response: other } = fakeClient(db)
+  await other.until(1)
+  await db.execute(
+    'WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 100) INSERT INTO t SELECT id, hex(zeroblob(250)) FROM n',
+  )
+  const [, grown] = await other.until(2)
+  for (let v = 1; v <= 20; v++) {
+    await db.execute('UPDATE t SET v = hex(randomblob(250)) WHERE id = ?', [v])
+    await other.until(v + 2)
+  }
+  const { response } = fakeClient(db, { lastEventId: grown?.id as string })
+  const events = await response.until(1)
+  assert.equal(events[0]?.event, 'patch')
+  for (const client of [other, response]) client.leave()
+})
+
 test('clients are told that the query fails, by the code only, and that it works again', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const errors: CodedError[] = []
@@ -374,6 +392,20 @@ test('a client that does not read gets no comments, and is disconnected in the e
   const comments = response.written.filter((bytes) => Buffer.from(bytes).toString() === ':\n\n')
   assert.ok(comments.length <= 1)
   assert.equal(await openStreams(db), 0)
+})
+
+test('a client on a slow line that does read is not disconnected, however long an event takes', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const db = await tempDatabase(t, 'CREATE TABLE t AS SELECT 1 AS id, hex(zeroblob(500000)) AS v')
+  const { response } = fakeClient(db, { heartbeat: 1000 })
+  response.stopped = true
+  while (response.written.length < 2) await once(response, 'written')
+  for (let reads = 0; reads < 10; reads++) {
+    t.mock.timers.tick(7000)
+    response.read(128 * 1024)
+  }
+  assert.deepEqual([response.destroyed, response.events.length], [false, 1])
+  response.leave()
 })
 
 test('rows may be arrays, and values are written as selectBytes writes them', async (t) => {

@@ -15,6 +15,7 @@ const SCHEMA = "CREATE TABLE t(id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES 
 const SQL = 'SELECT id, v FROM t ORDER BY id'
 const KEY = { key: 'id' } as const
 
+const turn = () => new Promise(setImmediate)
 const openStreams = async (db: Database) => (await db.diagnostics()).streams.open
 
 function respond(db: Database, options: Partial<SSEOptions<Pair[]>> = {}, init?: RequestInit): Response {
@@ -75,6 +76,18 @@ test('a response that nobody reads holds one event, and then one patch for the r
   assert.deepEqual([full.added.length, patch.since, patch.added.length], [2, full.version, 47])
   client.leave()
   other.leave()
+})
+
+test('a response that nobody ever reads is given up', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const db = await tempDatabase(t, SCHEMA)
+  const response = respond(db, { heartbeat: 1000 })
+  for (let beat = 0; beat < 9; beat++) {
+    await turn()
+    t.mock.timers.tick(1000)
+  }
+  assert.equal(await openStreams(db), 0)
+  await assert.rejects(response.text(), /reads nothing/)
 })
 
 test('a request with the header Last-Event-ID gets what it lacks', async (t) => {

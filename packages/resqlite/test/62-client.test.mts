@@ -246,13 +246,19 @@ for (const [which, [status, headers, code]] of Object.entries(refusals)) {
   })
 }
 
-test('attempts wait ever longer, and a random part of it', async (t) => {
+/** The delays before further attempts, which end at once. */
+function attemptDelays(t: TestContext): number[] {
   const delays: number[] = []
   const real = globalThis.setTimeout
   t.mock.method(globalThis, 'setTimeout', ((call: () => void, delay: number) => {
     if (delay !== 45_000) delays.push(delay)
     return real(call, delay === 45_000 ? delay : 0)
   }) as typeof setTimeout)
+  return delays
+}
+
+test('attempts wait ever longer, and a random part of it', async (t) => {
+  const delays = attemptDelays(t)
   const { server, stop } = fixture(t, { minDelay: 500, maxDelay: 4000 })
   for (let i = 0; i < 7; i++) await server.fail()
   const answer = await server.accept()
@@ -265,6 +271,19 @@ test('attempts wait ever longer, and a random part of it', async (t) => {
   answer.end()
   await server.accept()
   assert.ok((delays[7] as number) <= 500, 'after an event it begins anew')
+  stop()
+})
+
+test('attempts wait ever longer also when each connection brings an error only', async (t) => {
+  const delays = attemptDelays(t)
+  const { server, stop } = fixture(t, { minDelay: 500, maxDelay: 4000 })
+  for (let i = 0; i < 4; i++) {
+    const answer = await server.accept()
+    answer.send('event: failed\ndata: {"code":"RESQLITE_LIMIT"}\n\n')
+    answer.end()
+  }
+  await server.accept()
+  for (const [i, shortest] of [250, 500, 1000, 2000].entries()) assert.ok((delays[i] as number) >= shortest)
   stop()
 })
 
@@ -383,4 +402,14 @@ test('parse reads the JSON, for example for large integers', async (t) => {
   answer.full(6, [{ id: 1, v: '9007199254740993' }])
   await turns()
   assert.equal(remote.current, before)
+})
+
+test('wrong options are refused by name', () => {
+  const refused = (options: object, message: RegExp) =>
+    assert.throws(() => remoteQuery('/pairs', options), { name: 'TypeError', message })
+  refused({ timout: 5 }, /^remoteQuery: unknown option "timout"; known options are .*timeout/)
+  for (const name of ['timeout', 'minDelay', 'maxDelay']) {
+    const expected = new RegExp(`^remoteQuery: option ${name} must be a positive number of milliseconds`)
+    for (const wrong of [Infinity, 2 ** 31, 0, Number.NaN, '5', null]) refused({ [name]: wrong }, expected)
+  }
 })

@@ -149,22 +149,56 @@ test('an answer that is a refusal is told as over HTTP', async (t) => {
   assert.equal(await (await fetch('/nothing')).text(), 'no such list')
 })
 
-test('if the answer throws, the status is 500, and the error becomes an uncaught exception', async (t) => {
-  const { port1, port2 } = new MessageChannel()
-  t.after(() => port1.close())
+/** Resolves with the next uncaught exception. */
+function uncaught(t: TestContext): Promise<unknown> {
   const { promise, open } = gate<unknown>()
   const others = process.rawListeners('uncaughtException')
   process.removeAllListeners('uncaughtException')
   process.once('uncaughtException', open)
   t.after(() => {
+    process.removeListener('uncaughtException', open)
     for (const other of others) process.on('uncaughtException', other as () => void)
   })
+  return promise
+}
+
+test('if the answer throws, the status is 500, and the error becomes an uncaught exception', async (t) => {
+  const { port1, port2 } = new MessageChannel()
+  t.after(() => port1.close())
+  const thrown = uncaught(t)
   const error = new Error('broken')
   servePort(port1, () => {
     throw error
   })
   assert.equal((await portFetch(port2)('/')).status, 500)
-  assert.equal(await promise, error)
+  assert.equal(await thrown, error)
+})
+
+test('an answer that is no response has the status 500, and becomes an uncaught exception', async (t) => {
+  const { port1, port2 } = new MessageChannel()
+  t.after(() => port1.close())
+  const thrown = uncaught(t)
+  servePort(port1, (() => {}) as unknown as () => Response)
+  const answered = portFetch(port2)('/').then(({ status }) => status)
+  assert.match(String(await thrown), /^TypeError: servePort: the answer must be a Response, not undefined$/)
+  assert.equal(await answered, 500)
+})
+
+test('a body that fails breaks off, and does not end as if it were complete', async (t) => {
+  const { port1, port2 } = new MessageChannel()
+  t.after(() => port1.close())
+  const parts = [new TextEncoder().encode('half')]
+  const body = () =>
+    new ReadableStream({
+      pull(stream) {
+        const part = parts.shift()
+        if (part !== undefined) stream.enqueue(part)
+        else stream.error(new Error('secret'))
+      },
+    })
+  servePort(port1, () => new Response(body()))
+  const response = await portFetch(port2)('/')
+  await assert.rejects(response.text(), { name: 'TypeError', message: 'The answer has broken off' })
 })
 
 test('a worker shows what the main thread serves', async (t) => {

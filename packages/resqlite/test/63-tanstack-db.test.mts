@@ -166,6 +166,23 @@ test('a server that starts anew ends the waiting for commits of the old one', as
   await until('Mow', 'Rake')
 })
 
+test('a collection that began with what a server wrote into the page follows a server that starts anew', async (t) => {
+  const server = new ScriptedServer()
+  const added = [1, 2].map((id, index) => ({ index, row: { id, title: `old ${id}` } }))
+  const lists = { added, removed: [], updated: [], moved: [] }
+  const data = JSON.stringify({ ...lists, commit: 5, since: 0, version: 5 })
+  const initial = { event: 'full', id: 'old.5', data }
+  const source = remoteQuery<Task>('/tasks', { fetch: server.fetch, initial })
+  const { until } = collectionOf(t, { source, key: 'id' })
+  await until('old 1', 'old 2')
+  const answer = await server.accept()
+  answer.full(2, [
+    { id: 2, title: 'Mow' },
+    { id: 3, title: 'Dig' },
+  ])
+  await until('Dig', 'Mow')
+})
+
 test('an error before the first rows is that of the collection, until the query works', async (t) => {
   const db = await tempDatabase(t)
   const { collection, until } = collectionOf(t, { source: tasksOf(db, 7), key: 'id' })

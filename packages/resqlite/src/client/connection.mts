@@ -75,7 +75,8 @@ export class Connection {
         const events = parse(decoder.decode(value, { stream: true }))
         if (events.length === 0) continue
         this.#listener.got(events)
-        this.#attempts = 0
+        // Not after an error: if each connection brings one, the server must not be asked ever again at once.
+        if (events.some(({ name }) => name === 'full' || name === 'patch')) this.#attempts = 0
       }
     } finally {
       clearTimeout(silence)

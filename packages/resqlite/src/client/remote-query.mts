@@ -1,3 +1,4 @@
+import { checkOptions } from './check-options.mjs'
 import { Connection } from './connection.mjs'
 import type { ParsedEvent } from './event-parser.mjs'
 import { fold } from './fold.mjs'
@@ -17,7 +18,7 @@ import type {
  * Returns the live query behind an address at which a server answers with `sendSSE` or `sseResponse` of `resqlite/sse`.
  *
  * When the connection is lost it comes back by itself, and asks only for what has changed since. A patch that does not lead
- * on from the present value is refused: then it asks for the whole result.
+ * on from the present value is refused: then it asks for the whole result. Wrong options throw a TypeError.
  *
  * ```ts
  * const tasks = remoteQuery<Task>('/tasks')
@@ -28,6 +29,7 @@ export function remoteQuery<T = Record<string, unknown>>(
   url: string | URL,
   options: RemoteOptions = {},
 ): RemoteQuery<T> {
+  checkOptions(options)
   return new Remote<T>(String(url), options)
 }
 

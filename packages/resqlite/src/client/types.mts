@@ -48,7 +48,7 @@ export interface RemoteSubscription {
   unsubscribe(): void
 }
 
-/** Options of {@link remoteQuery}. */
+/** Options of {@link remoteQuery}. Times are positive, and at most 2³¹ − 1 milliseconds. */
 export interface RemoteOptions {
   /** Further headers of the requests, or a function that returns them, which is called for each. Default: none. */
   headers?: RemoteHeaders | (() => RemoteHeaders | Promise<RemoteHeaders>) | undefined
@@ -64,8 +64,8 @@ export interface RemoteOptions {
   /** Is called instead of `fetch`. */
   fetch?: typeof fetch | undefined
   /**
-   * Milliseconds before the first attempt to connect again; each further attempt waits twice as long, and all of them a
-   * random part of it. Default: 500.
+   * Milliseconds before the first attempt to connect again. Each further attempt waits up to twice as long. The actual delay
+   * is a random value between half and all of that. Default: 500.
    */
   minDelay?: number | undefined
   /** The longest of these delays, in milliseconds. Default: 30,000. */

@@ -103,7 +103,8 @@ export class LiveStore<V> {
         next: (data) => this.#set({ ...resultOf(this.#source), data }),
         error: fail,
         state: () => this.#set(resultOf(this.#source)),
-        complete: () => fail(new Error('The live query has ended')),
+        complete: () =>
+          fail(new Error('The live query has ended: the database was closed, or its signal has fired')),
       })
     } catch (error) {
       fail(error as Error)

@@ -109,11 +109,13 @@ function follow<T extends object>(
   seen: SeenCommits,
   { begin, write, commit, truncate, markReady, markError }: SyncParams<T>,
 ): () => void {
+  let hasRows = false
   let isReady = false
   return followRows(source, columns, {
     whole(rows, number) {
       begin()
-      if (isReady) truncate()
+      if (hasRows) truncate()
+      hasRows = true
       for (const value of rows) write({ type: 'insert', value })
       commit()
       seen.saw(number)

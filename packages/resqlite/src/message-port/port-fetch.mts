@@ -1,4 +1,4 @@
-import { type Answer, listen, type Port, type Question } from './port.mjs'
+import { listen, type Port, type PortReply, type PortRequest } from './port.mjs'
 
 /**
  * Returns a `fetch` whose answers come through a message port from {@link servePort}, for the option `fetch` of
@@ -12,7 +12,7 @@ export function portFetch(port: Port): typeof fetch {
   const calls = new Map<number, Call>()
   let last = 0
   let isClosed = false
-  const heard = (answer: Answer) => calls.get(answer.id)?.take(answer)
+  const heard = (reply: PortReply) => calls.get(reply.id)?.take(reply)
   const closed = () => {
     isClosed = true
     for (const call of calls.values()) call.fail(closedError())
@@ -24,18 +24,18 @@ export function portFetch(port: Port): typeof fetch {
     const request = new Request(asked, init)
     const { url, headers, method, signal } = request
     if (method !== 'GET')
-      throw new TypeError(`a message port takes requests with the method GET, not ${method}`)
+      throw new TypeError(`A message port takes requests with the method GET, not ${method}`)
     signal.throwIfAborted()
     const id = ++last
     return new Promise((resolve, reject) => {
-      const ask = (question: 'more' | 'end') => {
-        port.postMessage({ id, ask: question } satisfies Question)
-        if (question === 'end') calls.delete(id)
+      const ask = (what: 'more' | 'end') => {
+        port.postMessage({ id, ask: what } satisfies PortRequest)
+        if (what === 'end') calls.delete(id)
       }
       const call = new Call(request, ask, resolve, reject)
       calls.set(id, call)
       signal.addEventListener('abort', () => call.fail(signal.reason))
-      port.postMessage({ id, ask: 'open', url, headers: [...headers] } satisfies Question)
+      port.postMessage({ id, ask: 'open', url, headers: [...headers] } satisfies PortRequest)
     })
   }
 }
@@ -51,7 +51,7 @@ const WITHOUT_BODY = [204, 205, 304]
 class Call {
   /** Held: the signal of a request that was collected never fires. */
   readonly request: Request
-  readonly #ask: (question: 'more' | 'end') => void
+  readonly #ask: (what: 'more' | 'end') => void
   readonly #resolve: (response: Response) => void
   readonly #reject: (error: unknown) => void
   #body: ReadableStreamDefaultController<Uint8Array> | undefined
@@ -59,7 +59,7 @@ class Call {
 
   constructor(
     request: Request,
-    ask: (question: 'more' | 'end') => void,
+    ask: (what: 'more' | 'end') => void,
     resolve: (response: Response) => void,
     reject: (error: unknown) => void,
   ) {
@@ -69,9 +69,10 @@ class Call {
     this.#reject = reject
   }
 
-  take(answer: Answer): void {
-    if ('status' in answer) this.#respond(answer.status, answer.headers)
-    else if ('bytes' in answer) this.#body?.enqueue(answer.bytes)
+  take(reply: PortReply): void {
+    if ('status' in reply) this.#respond(reply.status, reply.headers)
+    else if ('bytes' in reply) this.#body?.enqueue(reply.bytes)
+    else if ('broken' in reply) this.fail(new TypeError('The answer has broken off'))
     else if (this.#over()) this.#body?.close()
   }
 

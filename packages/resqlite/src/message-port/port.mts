@@ -7,17 +7,19 @@ export interface Port {
 }
 
 /** What a page asks for. `id` tells its requests apart. */
-export type Question =
+export type PortRequest =
   | { readonly id: number; readonly ask: 'open'; readonly url: string; readonly headers: [string, string][] }
   /** For the next part of the body, if there is one, or else as soon as there is. */
   | { readonly id: number; readonly ask: 'more' }
   | { readonly id: number; readonly ask: 'end' }
 
 /** What it gets. */
-export type Answer =
+export type PortReply =
   | { readonly id: number; readonly status: number; readonly headers: [string, string][] }
   | { readonly id: number; readonly bytes: Uint8Array }
   | { readonly id: number; readonly end: true }
+  /** The body has failed: what came of it is not all. */
+  | { readonly id: number; readonly broken: true }
 
 export function listen<M>(port: Port, heard: (message: M) => void, closed: () => void): void {
   const message = (event: object) => heard((event as { data: M }).data)

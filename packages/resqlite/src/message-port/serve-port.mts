@@ -1,10 +1,10 @@
-import { type Answer, listen, type Port, type Question } from './port.mjs'
+import { listen, type Port, type PortReply, type PortRequest } from './port.mjs'
 
 /**
  * Answers what {@link portFetch} asks at the other end of a message port: `answer` gets each request and returns a response,
  * as in a server with the interface of `fetch`. A part of a body is sent when the other end has taken the one before. What
- * the other end leaves is cancelled, and everything when the port closes. If `answer` throws, the status is 500, and the
- * error becomes an uncaught exception.
+ * the other end leaves is cancelled, and everything when the port closes. If `answer` throws or returns no
+ * response, the status is 500, and the error becomes an uncaught exception. A body that fails breaks off at the other end.
  *
  * ```ts
  * servePort(port, (request) => sseResponse(db.stream('SELECT * FROM tasks'), request, { key: 'id' }))
@@ -12,10 +12,10 @@ import { type Answer, listen, type Port, type Question } from './port.mjs'
  */
 export function servePort(port: Port, answer: (request: Request) => Response | Promise<Response>): void {
   const requests = new Map<number, Served>()
-  const heard = (question: Question) => {
-    const { id, ask } = question
+  const heard = (asked: PortRequest) => {
+    const { id, ask } = asked
     if (ask === 'open') {
-      const { url, headers } = question
+      const { url, headers } = asked
       const served = new Served(url, headers, (part) => port.postMessage({ ...part, id }))
       requests.set(id, served)
       void served.open(answer)
@@ -31,7 +31,7 @@ export function servePort(port: Port, answer: (request: Request) => Response | P
   })
 }
 
-type Part<A = Answer> = A extends Answer ? Omit<A, 'id'> : never
+type Part<R = PortReply> = R extends PortReply ? Omit<R, 'id'> : never
 
 /** A request that is answered part by part. */
 class Served {
@@ -48,23 +48,37 @@ class Served {
   }
 
   async open(answer: (request: Request) => Response | Promise<Response>): Promise<void> {
-    const response = await (async () => answer(this.#request))().catch(failed)
+    const response = await (async () => checked(await answer(this.#request)))().catch(failed)
     if (this.#left.signal.aborted) return void response.body?.cancel()
     this.#reader = response.body?.getReader()
     this.#post({ status: response.status, headers: [...response.headers] })
   }
 
   async more(): Promise<void> {
-    const { done, value } = (await this.#reader?.read().catch(() => undefined)) ?? { done: true }
-    if (this.#left.signal.aborted) return
-    // A copy: what is sent of a view is all of its buffer.
-    this.#post(done ? { end: true } : { bytes: new Uint8Array(value as Uint8Array) })
+    const part = await this.#next()
+    if (!this.#left.signal.aborted) this.#post(part)
+  }
+
+  async #next(): Promise<Part> {
+    try {
+      const { value } = (await this.#reader?.read()) ?? {}
+      // A copy: what is sent of a view is all of its buffer.
+      return value === undefined ? { end: true } : { bytes: new Uint8Array(value) }
+    } catch {
+      return { broken: true }
+    }
   }
 
   end(): void {
     this.#left.abort()
     this.#reader?.cancel().catch(() => {})
   }
+}
+
+/** By what it has, and not by its class: some frameworks have one of their own. */
+function checked(response: Response): Response {
+  if (typeof response?.status === 'number') return response
+  throw new TypeError(`servePort: the answer must be a Response, not ${response}`)
 }
 
 function failed(error: unknown): Response {

@@ -8,7 +8,7 @@ import type { RowPatch } from '../live/patches'
 import type { SharedQuery } from '../live/shared-query'
 import type { Subscriber } from '../live/subscriber'
 import { Hub, type HubClient } from './hub'
-import { MISSED_HEARTBEATS } from './limits'
+import { MAX_MISSED_HEARTBEATS } from './limits'
 import type { Settings } from './options'
 import { closedEvent, failedEvent, type ServerEvent, versionOf } from './server-event'
 
@@ -16,7 +16,9 @@ import { closedEvent, failedEvent, type ServerEvent, versionOf } from './server-
 export interface Sink {
   /** Sends an event. Returns whether the client takes more at once; if not, `drained` is called as soon as it does. */
   write(event: ServerEvent): boolean
-  /** Shows that the connection is alive. Returns the same. */
+  /** Sends more of what was written: the client has taken what it was sent of that. Returns the same. */
+  more(): boolean
+  /** Shows that the connection is alive, unless the client has left something unread. Returns the same. */
   beat(): boolean
   /** Sends a last event. */
   end(last: ServerEvent): void
@@ -78,10 +80,10 @@ export class EventClient implements Subscriber, HubClient {
     }
   }
 
-  /** The client takes more events. */
+  /** The client has taken what it was sent. */
   drained(): void {
-    this.#isBusy = false
     this.#missed = 0
+    this.#isBusy = this.#sink?.more() === false
     this.serve()
   }
 
@@ -149,7 +151,7 @@ export class EventClient implements Subscriber, HubClient {
 
   #beat(): void {
     if (!this.#isBusy) this.#isBusy = this.#sink?.beat() === false
-    else if (++this.#missed === MISSED_HEARTBEATS) this.leave()?.abandon()
+    else if (++this.#missed === MAX_MISSED_HEARTBEATS) this.leave()?.abandon()
   }
 
   #close(error: unknown): void {

@@ -45,8 +45,9 @@ export class Hub {
   #seen = 0
   /** The events that lead to the latest version, by the versions from which they lead. */
   readonly #patches = new Map<number, ServerEvent>()
-  /** The one with the whole result, which is kept only while somebody uses it, and its size. */
+  /** The event `full` of the latest version, kept only while somebody uses it. */
   #full: WeakRef<ServerEvent> | undefined
+  /** About how many bytes it has, or would have. */
   #fullBytes = 0
   readonly #history = new History()
 
@@ -93,7 +94,10 @@ export class Hub {
     this.#rounds.start()
   }
 
-  /** Brings a client to the latest version. Returns undefined if it is there, or as up to date as all. */
+  /**
+   * Brings a client to the latest version. Returns undefined if it is there already, or if the latest result cannot be taken
+   * over: then all clients have been told.
+   */
   next(position: Position): ServerEvent | undefined {
     const since = position.version
     if (since === this.#head.version || !this.#refresh()) return undefined
@@ -146,6 +150,7 @@ export class Hub {
     this.#full = undefined
     const event = this.#encode(step)
     if (step.since === 0) return
+    this.#fullBytes += bytesAdded(step, event)
     const most = Math.min(Math.max(this.#fullBytes, MIN_HISTORY_BYTES), MAX_HISTORY_BYTES)
     this.#history.add(step.since, step.version, event, most)
   }
@@ -159,4 +164,11 @@ export class Hub {
     } else this.#patches.set(step.since, event)
     return event
   }
+}
+
+/** About how many bytes a patch adds to the whole result: rows have the mean size of those in the patch. */
+function bytesAdded({ added, removed, updated, moved }: Step, { bytes }: ServerEvent): number {
+  // An update has the row before as well.
+  const rows = added.length + removed.length + 2 * updated.length + moved.length
+  return (bytes.length / Math.max(rows, 1)) * (added.length - removed.length)
 }

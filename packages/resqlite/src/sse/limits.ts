@@ -3,8 +3,8 @@
 /** Default of the option `heartbeat`, in milliseconds. Proxies end connections that are idle for 30 to 60 seconds. */
 export const HEARTBEAT_MILLISECONDS = 15_000
 
-/** Heartbeats in a row for which a client may leave unread what it was sent, before it is disconnected. */
-export const MISSED_HEARTBEATS = 8
+/** Heartbeats in a row for which a client may take nothing of what it was sent, before it is disconnected. */
+export const MAX_MISSED_HEARTBEATS = 8
 
 /** Default of the option `maxClients`. */
 export const MAX_CLIENTS = 10_000
@@ -12,9 +12,12 @@ export const MAX_CLIENTS = 10_000
 /** Default of the option `maxBytes`. */
 export const MAX_EVENT_BYTES = 16 * 1024 * 1024
 
-/** Patches that a hub keeps for clients that come back: as many bytes as the whole result takes, within these bounds. */
+/** Patches that a hub keeps for clients that come back: about as many bytes as the whole result takes, within these bounds. */
 export const MIN_HISTORY_BYTES = 4 * 1024
 export const MAX_HISTORY_BYTES = 1024 * 1024
+
+/** Events are sent in pieces of so many bytes. */
+export const PIECE_BYTES = 64 * 1024
 
 /** What a stream of the Fetch API holds before its client counts as busy. */
 export const STREAM_BYTES = 64 * 1024

@@ -17,7 +17,10 @@ import { HEARTBEAT_MILLISECONDS, MAX_CLIENTS, MAX_EVENT_BYTES } from './limits'
 
 /** Options of {@link sseEvents}. */
 export interface SSEEventsOptions<V> extends ChangesBytesOptions<V> {
-  /** The id of the last event that the client got. Default: the header `Last-Event-ID` of the request, if there is one. */
+  /**
+   * The id of the last event that the client got. Default: none; for {@link sendSSE} and {@link sseResponse}, the header
+   * `Last-Event-ID` of the request.
+   */
   lastEventId?: string | null | undefined
   /** Ends the events of this client, for example when its session expires. */
   signal?: AbortSignal | undefined
@@ -32,7 +35,7 @@ export interface SSEEventsOptions<V> extends ChangesBytesOptions<V> {
 /** Options of {@link sendSSE} and {@link sseResponse}. */
 export interface SSEOptions<V> extends SSEEventsOptions<V> {
   /**
-   * Milliseconds between comments that show that the connection is alive. A client that leaves unread what it was sent for 8
+   * Milliseconds between comments that show that the connection is alive. A client that takes nothing of what it was sent for 8
    * times as long is disconnected. Default: 15,000.
    */
   heartbeat?: number | undefined

@@ -7,11 +7,17 @@ export const EVENT_HEADERS = {
   'x-accel-buffering': 'no',
 } as const
 
-/** The answer to a client that cannot be served now: the database is closed, or there are too many clients. */
-export const REFUSED = { status: 503, headers: { 'retry-after': '5', 'cache-control': 'no-store' } } as const
+/**
+ * The answer to a client that cannot be served now: the database is closed, a signal has fired, or there are too many
+ * clients.
+ */
+export const UNAVAILABLE = {
+  status: 503,
+  headers: { 'retry-after': '5', 'cache-control': 'no-store' },
+} as const
 
 /** Whether the client can be told to come back later. Other errors are the caller's. */
-export function isRefusal(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
   const { code } = error as { code?: string }
   return code === 'RESQLITE_CLIENTS' || code === 'RESQLITE_CLOSED' || code === 'RESQLITE_ABORTED'
 }

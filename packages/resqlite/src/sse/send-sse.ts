@@ -2,9 +2,11 @@ import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
 import { refused, show } from '../core/checks'
 import type { LiveQuery } from '../core/live-types'
-import { EventClient, type Sink } from './event-client'
+import type { Bytes } from '../core/types'
+import { EventClient } from './event-client'
 import { checkLive, type SSEOptions, sentSettings } from './options'
-import { EVENT_HEADERS, isRefusal, REFUSED } from './response-head'
+import { PieceSink } from './piece-sink'
+import { EVENT_HEADERS, isUnavailable, UNAVAILABLE } from './response-head'
 import { HEARTBEAT, retryField, type ServerEvent } from './server-event'
 
 /**
@@ -13,7 +15,8 @@ import { HEARTBEAT, retryField, type ServerEvent } from './server-event'
  *
  * A patch is encoded once for all clients of equal live queries. A client that is slower than the changes gets fewer and
  * larger patches. One that comes back with the id of its last event gets the patches since then, if they are still known,
- * and the whole result otherwise. If the database is closed, or there are `maxClients` clients already, the answer is 503.
+ * and the whole result otherwise. If the database is closed, a signal has fired, or there are `maxClients` clients already, the
+ * answer is 503.
  *
  * Resolves when the response has ended, and never rejects. Wrong arguments are thrown at once.
  *
@@ -36,16 +39,17 @@ export function sendSSE<V>(
   try {
     return new ResponseSink(response as ServerResponse).serve(new EventClient(query, settings))
   } catch (error) {
-    if (!isRefusal(error)) throw error
-    response.writeHead(REFUSED.status, REFUSED.headers).end()
+    if (!isUnavailable(error)) throw error
+    response.writeHead(UNAVAILABLE.status, UNAVAILABLE.headers).end()
     return Promise.resolve()
   }
 }
 
-class ResponseSink implements Sink {
+class ResponseSink extends PieceSink {
   readonly #response: ServerResponse
 
   constructor(response: ServerResponse) {
+    super()
     this.#response = response
   }
 
@@ -66,7 +70,7 @@ class ResponseSink implements Sink {
     return closed
   }
 
-  write({ bytes }: ServerEvent): boolean {
+  protected put(bytes: Bytes): boolean {
     return this.#response.write(bytes)
   }
 

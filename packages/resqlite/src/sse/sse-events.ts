@@ -79,6 +79,7 @@ class EventQueue implements IterationSource<SSEEvent> {
     this.#isOver = false
     this.#client.start({
       write: (event) => this.#add(event),
+      more: () => true,
       beat: () => true,
       end: (last) => this.#finish(last),
       abandon: (last) => this.#finish(last),

@@ -2,10 +2,11 @@ import { onAbort, throwIfAborted } from '../core/abort'
 import { refused, show } from '../core/checks'
 import type { LiveQuery } from '../core/live-types'
 import type { Bytes } from '../core/types'
-import { EventClient, type Sink } from './event-client'
+import { EventClient } from './event-client'
 import { STREAM_BYTES } from './limits'
 import { checkLive, type SSEOptions, sentSettings } from './options'
-import { EVENT_HEADERS, isRefusal, REFUSED } from './response-head'
+import { PieceSink } from './piece-sink'
+import { EVENT_HEADERS, isUnavailable, UNAVAILABLE } from './response-head'
 import { HEARTBEAT, retryField, type ServerEvent } from './server-event'
 
 /**
@@ -26,8 +27,8 @@ export function sseResponse<V>(live: LiveQuery<V>, request: Request, options: SS
     const client = new EventClient(query, settings)
     return new Response(streamOf(client, request.signal), { headers: EVENT_HEADERS })
   } catch (error) {
-    if (!isRefusal(error)) throw error
-    return new Response(null, REFUSED)
+    if (!isUnavailable(error)) throw error
+    return new Response(null, UNAVAILABLE)
   }
 }
 
@@ -52,26 +53,24 @@ function streamOf(client: EventClient, gone: AbortSignal): ReadableStream<Bytes>
   )
 }
 
-class StreamSink implements Sink {
+class StreamSink extends PieceSink {
   readonly #stream: ReadableStreamDefaultController<Bytes>
   readonly #ended: () => void
 
   constructor(stream: ReadableStreamDefaultController<Bytes>, ended: () => void) {
+    super()
     this.#stream = stream
     this.#ended = ended
   }
 
-  write({ bytes }: ServerEvent): boolean {
-    return this.#enqueue(bytes)
-  }
-
+  /** Adds nothing to what nobody has read: a response that a framework has dropped shows by that. */
   beat(): boolean {
-    return this.#enqueue(HEARTBEAT)
+    return this.#stream.desiredSize === STREAM_BYTES && this.put(HEARTBEAT)
   }
 
   end({ bytes }: ServerEvent): void {
     this.#ended()
-    this.#enqueue(bytes)
+    this.put(bytes)
     this.#stream.close()
   }
 
@@ -81,7 +80,7 @@ class StreamSink implements Sink {
     this.#stream.error(new Error('The client reads nothing'))
   }
 
-  #enqueue(bytes: Bytes): boolean {
+  protected put(bytes: Bytes): boolean {
     this.#stream.enqueue(bytes)
     return (this.#stream.desiredSize ?? 0) > 0
   }

@@ -118,6 +118,7 @@ export class FakeResponse extends EventEmitter {
   writableEnded = false
   /** The client does not read: what is written next is the last that is taken. */
   stopped = false
+  #unread = 0
   readonly req: { headers: Record<string, string> }
 
   constructor(lastEventId?: string) {
@@ -144,6 +145,7 @@ export class FakeResponse extends EventEmitter {
 
   write(bytes: Uint8Array): boolean {
     this.written.push(bytes)
+    this.#unread += bytes.length
     this.emit('written')
     return !this.stopped
   }
@@ -162,7 +164,14 @@ export class FakeResponse extends EventEmitter {
   /** The client has read everything. */
   drain(): void {
     this.stopped = false
+    this.#unread = 0
     this.emit('drain')
+  }
+
+  /** A client that is `stopped` reads so many bytes. */
+  read(bytes: number): void {
+    this.#unread = Math.max(0, this.#unread - bytes)
+    if (this.#unread === 0) this.emit('drain')
   }
 
   /** The client goes. */
