@@ -15,8 +15,8 @@ export interface StudioOptions {
   /** Whether pages may change data: edits, and statements that write. Default: `false`. */
   write?: boolean | undefined
   /**
-   * What a page must know, as `#token` in its address. `false`: nothing, because who asks is checked before the studio is
-   * called. Default: a random one, see {@link Studio.token}.
+   * What a page must know, as `#token` in its address: at least 16 letters, digits, `-` or `_`. `false`: nothing, because who
+   * asks is checked before the studio is called. Default: a random one, see {@link Studio.token}.
    */
   token?: string | false | undefined
   /** Under which path it answers, for example `'/studio'`. Default: `''`, every path. */
@@ -120,8 +120,9 @@ function check(db: unknown, write: unknown, path: unknown, token: unknown, hosts
   if (typeof path !== 'string' || (path !== '' && !/^\/.*[^/]$/.test(path))) {
     throw new TypeError("createStudio: 'path' must begin with a slash and end without one")
   }
-  if (token !== false && (typeof token !== 'string' || token === '')) {
-    throw new TypeError("createStudio: 'token' must be a text or false")
+  // The page knows a token behind the `#` of its address by this form.
+  if (token !== false && (typeof token !== 'string' || !/^[\w-]{16,}$/.test(token))) {
+    throw new TypeError("createStudio: 'token' must have at least 16 letters, digits, - or _, or be false")
   }
   if (!Array.isArray(hosts) || !hosts.every((host) => typeof host === 'string')) {
     throw new TypeError("createStudio: 'hosts' must be an array of host names")
