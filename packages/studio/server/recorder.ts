@@ -28,10 +28,10 @@ export class Recorder {
     return new Recorder(db)
   }
 
-  /** The facts of some kinds, live. */
+  /** The facts of some kinds, live: those of each kind in the order of their numbers, so the last sample is the latest. */
   watch(kinds: readonly string[]): LiveQuery<Row[]> {
     return this.#db.stream(
-      `${MARK}SELECT kind, id, data FROM facts WHERE kind IN (${kinds.map(() => '?').join(', ')})`,
+      `${MARK}SELECT kind, id, data FROM facts WHERE kind IN (${kinds.map(() => '?').join(', ')}) ORDER BY kind, id`,
       kinds,
     )
   }

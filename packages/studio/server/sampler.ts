@@ -19,6 +19,8 @@ export class Sampler {
   readonly #stopCommits: Unsubscribe
   #timer: NodeJS.Timeout | undefined
   #stopped = false
+  /** Whether the last sample failed. */
+  #failed = false
   #tick = 0
   #before: Diagnostics | undefined
   #sampled = Date.now()
@@ -52,18 +54,20 @@ export class Sampler {
 
   /** What an earlier sampler has told is as old as its last sample. */
   async #begin(): Promise<void> {
-    await this.#recorder.clear().catch(() => {}) // it has been closed: then the first sample is the last
+    await this.#recorder.clear().catch(() => {}) // it has been closed
     await this.#run()
   }
 
-  /** A sample that fails (the database is being closed) is the last. */
+  /** A sample may fail for a moment. Of several that fail in a row, the first is told. When the database is closed, it ends. */
   async #run(): Promise<void> {
     try {
       await this.#sample()
-      if (!this.#stopped) this.#timer = setTimeout(() => void this.#run(), TICK)
+      this.#failed = false
     } catch (error) {
-      if (!this.#stopped && this.#db.open) console.error('@resqlite/studio:', error)
+      if (!this.#stopped && this.#db.open && !this.#failed) console.error('@resqlite/studio:', error)
+      this.#failed = true
     }
+    if (!this.#stopped && this.#db.open) this.#timer = setTimeout(() => void this.#run(), TICK)
   }
 
   async #sample(): Promise<void> {

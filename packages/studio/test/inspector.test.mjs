@@ -150,6 +150,18 @@ test('the status tells the schema, so that a page reads the tables again', async
   assert.deepEqual([after.write, after.readOnly, after.pid], [true, false, process.pid])
 })
 
+test('sampling goes on after a sample that fails', { timeout: 20_000 }, async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const client = await serve(t, db)
+  const printed = t.mock.method(console, 'error', () => {})
+  const fails = t.mock.method(db, 'diagnostics', () => Promise.reject(new Error('for a moment')), {
+    times: 1,
+  })
+  await factsUntil(client, 'status', (all) => all.length === 1)
+  assert.equal(fails.mock.callCount(), 1)
+  assert.match(String(printed.mock.calls[0].arguments[1]), /for a moment/)
+})
+
 test('samples that begin anew forget the old ones', async (t) => {
   const { Recorder } = await import('../dist/server/recorder.js')
   const { Sampler } = await import('../dist/server/sampler.js')
