@@ -67,6 +67,22 @@ function wholeQuery(part: Part, cells: readonly string[]): string {
   return `${MARK}SELECT ${[...keys, ...cells].join(', ')} FROM ${sourceOf(part)}${where(part)}${ordered} LIMIT ${KEYLESS_ROWS}`
 }
 
+/**
+ * Refuses rows that take too long to find. A live query has no limit of time, and to find the rows of a filter, an order or a view
+ * may take any time. Rows from a key on are found at once.
+ */
+export async function checkTime(db: Database, part: Part, query: Query, signal: AbortSignal): Promise<void> {
+  const { table, filter, sort } = part
+  if (filter.trim() === '' && sort === undefined && table.key.length > 0) return
+  try {
+    await db.select(query.sql, query.params ?? [], { arrays: true, limits: { time: STATEMENT_TIME }, signal })
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'RESQLITE_LIMIT') throw error
+    // Not a status after which the page would ask again.
+    throw new HttpError(403, `the rows take longer than ${STATEMENT_TIME / 1000} seconds to find`)
+  }
+}
+
 /** How much a cell shows, so that a window stays small: a character takes up to four bytes, and a cell some by itself. */
 function shownOf(columns: number, rows: number): { text: number; blob: number } {
   const bytes = WINDOW_BYTES / (columns * rows) - 16

@@ -3,7 +3,17 @@ import type { Database } from 'resqlite'
 import { sendSSE } from 'resqlite/sse'
 import { findTable, readCatalog, type Table } from './catalog.js'
 import { commitEdits } from './edits.js'
-import { countRows, keyFrom, type Part, readValue, type Sort, seek, windowKey, windowQuery } from './grid.js'
+import {
+  checkTime,
+  countRows,
+  keyFrom,
+  type Part,
+  readValue,
+  type Sort,
+  seek,
+  windowKey,
+  windowQuery,
+} from './grid.js'
 import { HttpError } from './http-error.js'
 import { WINDOW_ROWS } from './limits.js'
 import { explainStatement, runStatement, withinTime } from './statements.js'
@@ -49,8 +59,9 @@ const gets: Record<string, Answer> = {
     const asked = parsed(searchParams.get('window') ?? '')
     const part = await partOf(db, asked)
     const from = asked.from === null ? undefined : keyFrom(part.table, asked.from)
-    const key = windowKey(part.table)
-    await sendSSE(db.stream(windowQuery(part, from)), response, { key })
+    const query = windowQuery(part, from)
+    await checkTime(db, part, query, leaving(response))
+    await sendSSE(db.stream(query), response, { key: windowKey(part.table) })
   },
   '/live/facts': async ({ watch }, _, response, { searchParams }) => {
     const { facts, leave } = await watch.enter(searchParams.getAll('kind'))
@@ -65,12 +76,18 @@ export function routeOf(method: string | undefined, path: string): Answer | unde
   return (
     asked &&
     (async (place, request, response) => {
-      const left = new AbortController()
-      response.once('close', () => left.abort())
-      const answer = await asked(place, await readObject(request), left.signal)
+      const left = leaving(response)
+      const answer = await asked(place, await readObject(request), left)
       if (!response.destroyed) sendJson(response, 200, answer)
     })
   )
+}
+
+/** Fires when the page does not wait for the answer any more. */
+function leaving(response: ServerResponse): AbortSignal {
+  const left = new AbortController()
+  response.once('close', () => left.abort())
+  return left.signal
 }
 
 async function partOf(db: Database, { schema, table, filter, sort }: Record<string, unknown>): Promise<Part> {
