@@ -5,7 +5,7 @@ import { KNOWN_STATEMENTS, LISTED_SQL } from './limits.js'
 import { isOwnCall } from './own-calls.js'
 import type { Fact } from './recorder.js'
 
-/** How often calls took how long: `counts[i]` of them less than 2ⁱ µs, and not less than half of that. */
+/** How often calls took how long: `counts[i]` of them at most 2ⁱ µs, and more than half of that. */
 export type Histogram = number[]
 
 /** What is known of all calls with one text. */

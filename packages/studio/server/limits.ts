@@ -32,7 +32,7 @@ export const COUNT_TIME = 400
 
 /** How long the keys of a table without rowids are read to find out where they are. */
 export const DIRECTORY_TIME = 400
-/** Every so many keys one is remembered. */
+/** One key in so many is remembered. */
 export const DIRECTORY_STRIDE = 1_000
 /** How long a directory is used. */
 export const DIRECTORY_AGE = 30_000

@@ -147,7 +147,7 @@ test(
     const editor = page.getByLabel('new value of age')
     await cell(page, '36').dblclick()
     await editor.fill('old')
-    await page.getByText('An INTEGER has only digits.').waitFor()
+    await page.getByText('An INTEGER is a sign and up to 19 digits.').waitFor()
     await editor.press('Enter')
     assert.equal(await editor.getAttribute('aria-invalid'), 'true')
     await editor.press('Escape')

@@ -178,6 +178,8 @@ test('requests that are not understood get an error, and the studio goes on', as
   }
   const large = `{"sql":"${'x'.repeat(5_000_000)}"}`
   assert.equal((await client.send('POST', '/api/query', { headers: type, body: large })).status, 413)
+  const chunked = { ...type, 'transfer-encoding': 'chunked' }
+  assert.equal((await client.send('POST', '/api/query', { headers: chunked, body: '{}' })).status, 411)
   assert.equal((await client.ask('catalog')).status, 200)
 })
 

@@ -12,7 +12,7 @@ export function ChangedTables({ ticks }: { ticks: readonly Tick[] }) {
   return (
     <figure class="plot">
       <figcaption>
-        <strong>Rows changed, of late</strong>
+        <strong>Rows changed in the last ten seconds</strong>
       </figcaption>
       {tables.length === 0 && <p class="faint pad">No row has changed in the last ten seconds.</p>}
       {tables.length > 0 && (

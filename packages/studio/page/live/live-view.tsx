@@ -11,7 +11,7 @@ import { Timeline } from './timeline.tsx'
 const LANES = 8
 const LISTED = 200
 
-/** The stream inspector: every live query of the process, what commits did to it, and why. */
+/** The view of live queries: every one of this thread, what commits did to it, and why. */
 export function LiveView({ status }: { status: Status | undefined }) {
   const { rows, code } = useFacts('live', 'tick')
   const [showsOwn, setShowsOwn] = useState(false)
@@ -53,7 +53,7 @@ export function LiveView({ status }: { status: Status | undefined }) {
           the studio’s own ({owned})
         </label>
       </header>
-      {code && <Notice problem={{ message: 'The studio does not tell.', code }} />}
+      {code && <Notice problem={{ message: 'The live queries cannot be read.', code }} />}
       {status && status.otherThreads > 0 && (
         <p class="hint">
           {plural(status.otherThreads, 'live query', 'live queries')} of worker threads cannot be listed here.
@@ -69,7 +69,7 @@ export function LiveView({ status }: { status: Status | undefined }) {
       ) : shown.length === 0 ? (
         <Empty
           title="No live queries"
-          text="Nothing in this process has called db.stream. To look into a program of yours, mount createStudio(db) in it."
+          text="Nothing in this thread has called db.stream. To look into a program of yours, mount createStudio(db) in it."
         />
       ) : (
         <div class="split">

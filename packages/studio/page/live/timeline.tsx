@@ -6,8 +6,9 @@ import { type History, STEPS } from './history.ts'
 const LANE = 18
 
 /**
- * Commits against emissions: time runs to the right, one column for each sample, which is half a second or, of a busy program, more. The lane above has the commits; below,
- * each live query has its own, with what they caused: an emission, a re-run that found nothing new, or nothing.
+ * Commits against emissions. Time runs to the right: one column for each sample, which is half a second or, of a busy program,
+ * more. The lane above has the commits; below, each live query has its own, with what they caused: an emission, a re-run that
+ * found nothing new, or nothing.
  */
 export function Timeline({
   ticks,
