@@ -1,7 +1,8 @@
 import type { Database, SqlValue } from 'resqlite'
 import type { Table } from './catalog.js'
 import { DIRECTORY_AGE, DIRECTORY_STRIDE, DIRECTORY_TIME } from './limits.js'
-import { MARK, quote } from './names.js'
+import { quote } from './names.js'
+import { MARK } from './own-statements.js'
 
 /** Returns a key at about a place in a table, from 0 to 1; undefined if the table is empty. */
 export async function keyAt(db: Database, table: Table, place: number): Promise<SqlValue[] | undefined> {

@@ -4,7 +4,8 @@ import { decodeCell, markOf } from './cells.js'
 import { keyFrom } from './grid.js'
 import { HttpError } from './http-error.js'
 import { BATCH_EDITS } from './limits.js'
-import { MARK, quote } from './names.js'
+import { quote } from './names.js'
+import { MARK } from './own-statements.js'
 
 /** One staged change, as a page sends it. */
 interface Edit {

@@ -22,7 +22,7 @@ interface Statement {
   rows: number
   changes: number
   last: number
-  /** Whether it was called since the last look. */
+  /** Whether it was called since the last sample. */
   wasCalled: boolean
 }
 
@@ -34,7 +34,7 @@ export class Latencies {
   readonly #statements = new Map<string, Statement>()
   readonly #histograms = { reads: empty(), writes: empty() }
   #lastId = 0
-  /** Writes since the last look. */
+  /** Writes since the last sample. */
   #writes = 0
   readonly #ended = (trace: unknown) => this.#add(trace as QueryTrace)
 

@@ -41,9 +41,9 @@ export const DIRECTORY_AGE = 30_000
 export const BATCH_EDITS = 2_000
 
 /** Time between two samples. */
-export const TICK = 500
+export const SAMPLE_DELAY = 500
 /** Samples that are kept: five minutes. */
-export const TICKS = 600
+export const SAMPLES = 600
 /** How long samples are taken after the last page has left. */
 export const LINGER = 60_000
 

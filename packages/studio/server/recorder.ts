@@ -1,5 +1,5 @@
 import { Database, type LiveQuery, type Row } from 'resqlite'
-import { MARK } from './names.js'
+import { MARK } from './own-statements.js'
 
 /**
  * Something that the studio has seen, as JSON under a kind and a number: a live query, a statement, a sample. Facts stand in a
