@@ -144,7 +144,7 @@ export class RowWindow {
     const rows = this.rows as readonly Row[]
     const seen = this.#seen
     const [first, last] = seen
-    const before = this.#place
+    const place = this.#place
     const end = this.start + rows.length
     const lacksBefore = this.start > 0 && first < this.start + MARGIN
     const lacksBehind = !this.#isAtEnd && last > end - MARGIN
@@ -161,7 +161,7 @@ export class RowWindow {
       const { from, before } = await this.#seek({ key }, BEFORE + MARGIN)
       hasCome = await this.#open(from, before < BEFORE + MARGIN ? 0 : slot - before, slot - before)
     }
-    return hasCome && (this.#place !== before || this.#seen !== seen)
+    return hasCome && (this.#place !== place || this.#seen !== seen)
   }
 
   /** Where the window is, and of which row on. */
