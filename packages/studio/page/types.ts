@@ -32,7 +32,7 @@ export interface Status
 }
 
 /** What happened between two samples. */
-export interface Tick {
+export interface Sample {
   readonly at: number
   /** The milliseconds since the sample before. */
   readonly span: number

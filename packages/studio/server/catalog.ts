@@ -1,6 +1,6 @@
 import type { Queryable } from 'resqlite'
 import { HttpError } from './http-error.js'
-import { MARK } from './names.js'
+import { MARK } from './own-statements.js'
 
 export interface TableColumn {
   readonly name: string

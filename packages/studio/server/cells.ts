@@ -20,11 +20,14 @@ export function cellOf(column: string, text = CELL_TEXT, blob = CELL_BLOB): stri
     ELSE 'r' || ${column} END`.replace(/\s+/g, ' ')
 }
 
-/** The cell of a value of a result. A number does not tell its storage class: whole ones count as INTEGER. */
+/**
+ * The cell of a value of a result. A number does not tell its storage class: whole ones count as INTEGER, unless they are so
+ * large that an INTEGER would have come as a bigint.
+ */
 export function encodeCell(value: unknown): Cell {
   if (value === null || value === undefined) return null
   if (typeof value === 'bigint') return `i${value}`
-  if (typeof value === 'number') return `${Number.isInteger(value) ? 'i' : 'r'}${value}`
+  if (typeof value === 'number') return `${Number.isSafeInteger(value) ? 'i' : 'r'}${value}`
   if (typeof value === 'string') {
     return value.length > CELL_TEXT ? `T${value.length}:${value.slice(0, CELL_TEXT)}` : `t${value}`
   }
@@ -42,7 +45,12 @@ export function decodeCell(cell: unknown): SqlValue {
   if (cell[0] === 'i' && /^[+-]?\d{1,19}$/.test(text)) return integer(text)
   if (cell[0] === 'r' && text.trim() !== '' && !Number.isNaN(Number(text))) return Number(text)
   if (cell[0] === 'b' && /^([\da-f]{2})*$/i.test(text)) return Buffer.from(text, 'hex')
-  throw new HttpError(400, `no value: ${JSON.stringify(cell.slice(0, 40))}`)
+  throw new HttpError(400, `not a valid cell: ${JSON.stringify(cell.slice(0, 40))}`)
+}
+
+/** What stands in a statement for the value of a cell. A REAL that is whole would be bound as an INTEGER. */
+export function markOf(cell: unknown): string {
+  return typeof cell === 'string' && cell[0] === 'r' ? 'CAST(? AS REAL)' : '?'
 }
 
 function integer(text: string): bigint {

@@ -1,7 +1,8 @@
 import type { Database, SqlValue } from 'resqlite'
 import type { Table } from './catalog.js'
 import { DIRECTORY_AGE, DIRECTORY_STRIDE, DIRECTORY_TIME } from './limits.js'
-import { MARK, quote } from './names.js'
+import { quote } from './names.js'
+import { MARK } from './own-statements.js'
 
 /** Returns a key at about a place in a table, from 0 to 1; undefined if the table is empty. */
 export async function keyAt(db: Database, table: Table, place: number): Promise<SqlValue[] | undefined> {
@@ -46,6 +47,7 @@ const directories = new WeakMap<Database, Map<string, Directory>>()
 
 /** Of other keys: every thousandth is remembered, as far as they can be read in a moment. */
 async function remembered(db: Database, table: Table, place: number): Promise<SqlValue[] | undefined> {
+  if (place === 1) return await lastKey(db, table)
   const known = directories.get(db) ?? new Map<string, Directory>()
   directories.set(db, known)
   const name = JSON.stringify([table.schema, table.name])
@@ -56,6 +58,14 @@ async function remembered(db: Database, table: Table, place: number): Promise<Sq
   }
   const { keys } = directory
   return keys[Math.min(keys.length - 1, Math.floor(place * keys.length))]
+}
+
+/** The end is found by one step into the table: the last key that is remembered may be far from it. */
+async function lastKey(db: Database, { schema, name, key }: Table): Promise<SqlValue[] | undefined> {
+  const columns = key.map(quote)
+  const order = columns.map((column) => `${column} DESC`).join(', ')
+  const sql = `${MARK}SELECT ${columns.join(', ')} FROM ${quote(schema)}.${quote(name)} ORDER BY ${order} LIMIT 1`
+  return await db.selectOne<SqlValue[]>(sql, [], { arrays: true })
 }
 
 async function readDirectory(db: Database, { schema, name, key }: Table): Promise<SqlValue[][]> {

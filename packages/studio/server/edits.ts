@@ -1,10 +1,11 @@
 import type { Database, Query, SqlValue } from 'resqlite'
 import { findTable, type Table } from './catalog.js'
-import { decodeCell } from './cells.js'
+import { decodeCell, markOf } from './cells.js'
 import { keyFrom } from './grid.js'
 import { HttpError } from './http-error.js'
 import { BATCH_EDITS } from './limits.js'
-import { MARK, quote } from './names.js'
+import { quote } from './names.js'
+import { MARK } from './own-statements.js'
 
 /** One staged change, as a page sends it. */
 interface Edit {
@@ -32,8 +33,11 @@ export async function commitEdits(
     throw new HttpError(400, `a batch has 1 to ${BATCH_EDITS} edits`)
   }
   const statements: Query[] = []
+  const tables = new Map<string, Table>()
   for (const edit of edits as Edit[]) {
-    const table = await findTable(db, edit.schema, edit.table)
+    const name = JSON.stringify([edit.schema, edit.table])
+    const table = tables.get(name) ?? (await findTable(db, edit.schema, edit.table))
+    tables.set(name, table)
     statements.push(statementOf(table, edit), { sql: ONE_ROW })
   }
   try {
@@ -59,16 +63,16 @@ function statementOf(table: Table, { kind, key, set }: Edit): Query {
     return { sql: `DELETE FROM ${target} WHERE ${condition(table)}`, params: keyFrom(table, key) }
   }
   const values = valuesOf(table, set)
-  const columns = values.map(([name]) => name)
-  const params = values.map(([, value]) => value)
+  const params = values.map(({ value }) => value)
   if (kind === 'insert') {
-    const list = columns.map(quote).join(', ')
-    const sql = `INSERT INTO ${target}(${list}) VALUES (${columns.map(() => '?').join(', ')})`
-    return columns.length === 0 ? { sql: `INSERT INTO ${target} DEFAULT VALUES` } : { sql, params }
+    const list = values.map(({ name }) => quote(name)).join(', ')
+    const marks = values.map(({ mark }) => mark).join(', ')
+    const sql = `INSERT INTO ${target}(${list}) VALUES (${marks})`
+    return values.length === 0 ? { sql: `INSERT INTO ${target} DEFAULT VALUES` } : { sql, params }
   }
-  if (kind !== 'update' || columns.length === 0)
+  if (kind !== 'update' || values.length === 0)
     throw new HttpError(400, 'an edit updates, inserts or deletes')
-  const changes = columns.map((name) => `${quote(name)} = ?`).join(', ')
+  const changes = values.map(({ name, mark }) => `${quote(name)} = ${mark}`).join(', ')
   return {
     sql: `UPDATE ${target} SET ${changes} WHERE ${condition(table)}`,
     params: [...params, ...keyFrom(table, key)],
@@ -79,11 +83,18 @@ function condition({ key }: Table): string {
   return key.map((name) => `${quote(name)} = ?`).join(' AND ')
 }
 
-function valuesOf({ columns }: Table, set: unknown): [string, SqlValue][] {
+interface NewValue {
+  readonly name: string
+  readonly value: SqlValue
+  /** What stands for the value in a statement. */
+  readonly mark: string
+}
+
+function valuesOf({ columns }: Table, set: unknown): NewValue[] {
   if (typeof set !== 'object' || set === null) throw new HttpError(400, 'an edit needs values')
   const writable = new Set(columns.filter(({ generated }) => !generated).map(({ name }) => name))
   return Object.entries(set).map(([name, cell]) => {
     if (!writable.has(name)) throw new HttpError(400, 'an edit names a column that cannot be written')
-    return [name, decodeCell(cell)]
+    return { name, value: decodeCell(cell), mark: markOf(cell) }
   })
 }

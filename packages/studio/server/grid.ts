@@ -13,7 +13,8 @@ import {
   WINDOW_BYTES,
   WINDOW_ROWS,
 } from './limits.js'
-import { MARK, quote } from './names.js'
+import { quote } from './names.js'
+import { MARK } from './own-statements.js'
 
 /**
  * How a grid reads a table of any size: never by OFFSET, always from a key on. A page watches a window of some hundred rows,
@@ -46,7 +47,7 @@ export function windowQuery(part: Part, from: readonly SqlValue[] | undefined): 
     ({ name }, i) => `${cellOf(columnOf(name), shown.text, shown.blob)} AS ${cellName(i)}`,
   )
   if (isWhole) return { sql: wholeQuery(part, cells) }
-  const keys = table.key.map((name, i) => `${wholeCell(name)} AS ${keyName(i)}`)
+  const keys = keyCells(table)
   const list = [...keys, ...cells].join(', ')
   const start = from === undefined ? undefined : `${tuple(table)} >= (${from.map(() => '?').join(', ')})`
   const sql = `${MARK}SELECT ${list} FROM ${sourceOf(part)}${where(part, start)} ORDER BY ${order(table)} LIMIT ${WINDOW_ROWS}`
@@ -61,10 +62,26 @@ function wholeQuery(part: Part, cells: readonly string[]): string {
   const keys =
     table.key.length === 0
       ? [`row_number() OVER (${by.length === 0 ? '' : `ORDER BY ${by}`}) AS k0`]
-      : table.key.map((name, i) => `${wholeCell(name)} AS ${keyName(i)}`)
+      : keyCells(table)
   const places = table.key.length === 0 ? by : [...by, order(table)]
   const ordered = places.length === 0 ? '' : ` ORDER BY ${places.join(', ')}`
   return `${MARK}SELECT ${[...keys, ...cells].join(', ')} FROM ${sourceOf(part)}${where(part)}${ordered} LIMIT ${KEYLESS_ROWS}`
+}
+
+/**
+ * Refuses rows that take too long to find. A live query has no limit of time, and to find the rows of a filter, an order or a view
+ * may take any time. Rows from a key on are found at once.
+ */
+export async function checkTime(db: Database, part: Part, query: Query, signal: AbortSignal): Promise<void> {
+  const { table, filter, sort } = part
+  if (filter.trim() === '' && sort === undefined && table.key.length > 0) return
+  try {
+    await db.select(query.sql, query.params ?? [], { arrays: true, limits: { time: STATEMENT_TIME }, signal })
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'RESQLITE_LIMIT') throw error
+    // Not a status after which the page would ask again.
+    throw new HttpError(403, `the rows take longer than ${STATEMENT_TIME / 1000} seconds to find`)
+  }
 }
 
 /** How much a cell shows, so that a window stays small: a character takes up to four bytes, and a cell some by itself. */
@@ -107,7 +124,7 @@ export async function seek(
   const { table } = part
   const key = 'key' in target ? target.key : await keyAt(db, table, target.place)
   if (key === undefined) return { from: null, before: 0 }
-  const cells = table.key.map((name, i) => `${wholeCell(name)} AS ${keyName(i)}`).join(', ')
+  const cells = keyCells(table).join(', ')
   const marks = key.map(() => '?').join(', ')
   const earlier = `${MARK}SELECT ${cells} FROM ${sourceOf(part)}${where(part, `${tuple(table)} < (${marks})`)} ORDER BY ${order(table, 'DESC')} LIMIT ${back}`
   const rows = await db.select<Cell[]>(earlier, key, { arrays: true, limits: { time: STATEMENT_TIME } })
@@ -143,6 +160,11 @@ export async function readValue(
   const condition = `${tuple(table)} = (${key.map(() => '?').join(', ')})`
   const sql = `${MARK}SELECT ${wholeCell(found.name)} AS value FROM ${sourceOf(part)}${where(part, condition)}`
   return (await db.selectOne<{ value: Cell }>(sql, key))?.value
+}
+
+/** The columns of a result that are the key, as a page sends it back. */
+function keyCells({ key }: Table): string[] {
+  return key.map((name, i) => `${wholeCell(name)} AS ${keyName(i)}`)
 }
 
 function wholeCell(name: string): string {

@@ -5,7 +5,7 @@ import { KNOWN_STATEMENTS, LISTED_SQL } from './limits.js'
 import { isOwnCall } from './own-calls.js'
 import type { Fact } from './recorder.js'
 
-/** How often calls took how long: `counts[i]` of them less than 2ⁱ µs, and not less than half of that. */
+/** How often calls took how long: `counts[i]` of them at most 2ⁱ µs, and more than half of that. */
 export type Histogram = number[]
 
 /** What is known of all calls with one text. */
@@ -22,7 +22,7 @@ interface Statement {
   rows: number
   changes: number
   last: number
-  /** Whether it was called since the last look. */
+  /** Whether it was called since the last sample. */
   wasCalled: boolean
 }
 
@@ -34,7 +34,7 @@ export class Latencies {
   readonly #statements = new Map<string, Statement>()
   readonly #histograms = { reads: empty(), writes: empty() }
   #lastId = 0
-  /** Writes since the last look. */
+  /** Writes since the last sample. */
   #writes = 0
   readonly #ended = (trace: unknown) => this.#add(trace as QueryTrace)
 

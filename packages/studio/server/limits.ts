@@ -32,7 +32,7 @@ export const COUNT_TIME = 400
 
 /** How long the keys of a table without rowids are read to find out where they are. */
 export const DIRECTORY_TIME = 400
-/** Every so many keys one is remembered. */
+/** One key in so many is remembered. */
 export const DIRECTORY_STRIDE = 1_000
 /** How long a directory is used. */
 export const DIRECTORY_AGE = 30_000
@@ -41,9 +41,9 @@ export const DIRECTORY_AGE = 30_000
 export const BATCH_EDITS = 2_000
 
 /** Time between two samples. */
-export const TICK = 500
+export const SAMPLE_DELAY = 500
 /** Samples that are kept: five minutes. */
-export const TICKS = 600
+export const SAMPLES = 600
 /** How long samples are taken after the last page has left. */
 export const LINGER = 60_000
 

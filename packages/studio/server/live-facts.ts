@@ -1,6 +1,6 @@
 import type { Database, LiveQueryInUse, StreamExplanation, StreamStats } from 'resqlite'
 import { EXAMINED_QUERIES, LISTED_QUERIES, LISTED_SQL } from './limits.js'
-import { MARK } from './names.js'
+import { MARK } from './own-statements.js'
 import type { Fact } from './recorder.js'
 
 /** What a page is told of a live query. */

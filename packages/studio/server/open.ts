@@ -36,6 +36,9 @@ export async function openStudio(options: OpenStudioOptions): Promise<OpenedStud
   if (typeof file !== 'string') throw new TypeError("openStudio: 'file' must be the path of a database")
   checkOptions('openStudio', options, ['file', 'port', 'write'])
   if (typeof write !== 'boolean') throw new TypeError("openStudio: 'write' must be true or false")
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new TypeError("openStudio: 'port' must be a whole number from 0 to 65535")
+  }
   const db = await Database.open(file, write ? { fileMustExist: true } : { readOnly: true })
   const studio = createStudio(db, { write })
   const server = createServer((request, response) => {

@@ -1,5 +1,5 @@
 import { Database, type LiveQuery, type Row } from 'resqlite'
-import { MARK } from './names.js'
+import { MARK } from './own-statements.js'
 
 /**
  * Something that the studio has seen, as JSON under a kind and a number: a live query, a statement, a sample. Facts stand in a
@@ -28,10 +28,10 @@ export class Recorder {
     return new Recorder(db)
   }
 
-  /** The facts of some kinds, live. */
+  /** The facts of some kinds, live: those of each kind in the order of their numbers, so the last sample is the latest. */
   watch(kinds: readonly string[]): LiveQuery<Row[]> {
     return this.#db.stream(
-      `${MARK}SELECT kind, id, data FROM facts WHERE kind IN (${kinds.map(() => '?').join(', ')})`,
+      `${MARK}SELECT kind, id, data FROM facts WHERE kind IN (${kinds.map(() => '?').join(', ')}) ORDER BY kind, id`,
       kinds,
     )
   }

@@ -3,7 +3,17 @@ import type { Database } from 'resqlite'
 import { sendSSE } from 'resqlite/sse'
 import { findTable, readCatalog, type Table } from './catalog.js'
 import { commitEdits } from './edits.js'
-import { countRows, keyFrom, type Part, readValue, type Sort, seek, windowKey, windowQuery } from './grid.js'
+import {
+  checkTime,
+  countRows,
+  keyFrom,
+  type Part,
+  readValue,
+  type Sort,
+  seek,
+  windowKey,
+  windowQuery,
+} from './grid.js'
 import { HttpError } from './http-error.js'
 import { WINDOW_ROWS } from './limits.js'
 import { explainStatement, runStatement, withinTime } from './statements.js'
@@ -11,16 +21,21 @@ import type { Watch } from './watch.js'
 import { parsed, readObject, sendJson } from './wire.js'
 
 /** What the routes work on. */
-export interface Place {
+export interface StudioContext {
   readonly db: Database
   readonly write: boolean
   readonly watch: Watch
 }
 
-type Answer = (place: Place, request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void>
+type Answer = (
+  context: StudioContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+) => Promise<void>
 
 /** A route that answers the JSON of a body with JSON. The signal fires when the page does not wait any more. */
-type Asked = (place: Place, body: Record<string, unknown>, signal: AbortSignal) => Promise<unknown>
+type Asked = (context: StudioContext, body: Record<string, unknown>, signal: AbortSignal) => Promise<unknown>
 
 const posts: Record<string, Asked> = {
   '/api/catalog': ({ db }) => readCatalog(db),
@@ -28,16 +43,17 @@ const posts: Record<string, Asked> = {
   '/api/seek': async ({ db }, body) => {
     const part = await partOf(db, body)
     const target =
-      body.key === undefined ? { place: share(body.place) } : { key: keyFrom(part.table, body.key) }
-    return await seek(db, part, target, integer(body.back, 0, WINDOW_ROWS))
+      body.key === undefined ? { place: share(body, 'place') } : { key: keyFrom(part.table, body.key) }
+    return await seek(db, part, target, integer(body, 'back', 0, WINDOW_ROWS))
   },
   '/api/value': async ({ db }, body) => {
     const table = await findTable(db, body.schema, body.table)
     return { cell: await readValue(db, table, keyFrom(table, body.key), body.column) }
   },
-  '/api/query': ({ db, write }, body, signal) => withinTime(runStatement(db, text(body.sql), write, signal)),
-  '/api/describe': ({ db }, body) => db.describe(text(body.sql)),
-  '/api/explain': ({ db }, body) => explainStatement(db, text(body.sql)),
+  '/api/query': ({ db, write }, body, signal) =>
+    withinTime(runStatement(db, text(body, 'sql'), write, signal)),
+  '/api/describe': ({ db }, body) => db.describe(text(body, 'sql')),
+  '/api/explain': ({ db }, body) => explainStatement(db, text(body, 'sql')),
   '/api/edits': async ({ db, write }, body) => {
     if (!write) throw new HttpError(403, 'the studio is read-only')
     return await commitEdits(db, body.edits)
@@ -49,8 +65,9 @@ const gets: Record<string, Answer> = {
     const asked = parsed(searchParams.get('window') ?? '')
     const part = await partOf(db, asked)
     const from = asked.from === null ? undefined : keyFrom(part.table, asked.from)
-    const key = windowKey(part.table)
-    await sendSSE(db.stream(windowQuery(part, from)), response, { key })
+    const query = windowQuery(part, from)
+    await checkTime(db, part, query, leaving(response))
+    await sendSSE(db.stream(query), response, { key: windowKey(part.table) })
   },
   '/live/facts': async ({ watch }, _, response, { searchParams }) => {
     const { facts, leave } = await watch.enter(searchParams.getAll('kind'))
@@ -64,18 +81,25 @@ export function routeOf(method: string | undefined, path: string): Answer | unde
   const asked = method === 'POST' && Object.hasOwn(posts, path) ? posts[path] : undefined
   return (
     asked &&
-    (async (place, request, response) => {
-      const left = new AbortController()
-      response.once('close', () => left.abort())
-      const answer = await asked(place, await readObject(request), left.signal)
+    (async (context, request, response) => {
+      const left = leaving(response)
+      const answer = await asked(context, await readObject(request), left)
       if (!response.destroyed) sendJson(response, 200, answer)
     })
   )
 }
 
-async function partOf(db: Database, { schema, table, filter, sort }: Record<string, unknown>): Promise<Part> {
-  const found = await findTable(db, schema, table)
-  return { table: found, filter: filter === undefined ? '' : text(filter), sort: sortOf(found, sort) }
+/** Fires when the page does not wait for the answer any more. */
+function leaving(response: ServerResponse): AbortSignal {
+  const left = new AbortController()
+  response.once('close', () => left.abort())
+  return left.signal
+}
+
+async function partOf(db: Database, asked: Record<string, unknown>): Promise<Part> {
+  const table = await findTable(db, asked.schema, asked.table)
+  const filter = asked.filter === undefined ? '' : text(asked, 'filter')
+  return { table, filter, sort: sortOf(table, asked.sort) }
 }
 
 /** The order that a page asks for. Its column is one of the table, so no other name gets into SQL. */
@@ -87,18 +111,20 @@ function sortOf({ columns }: Table, sort: unknown): Sort | undefined {
   return { column: known.name, descending: descending === true }
 }
 
-function text(value: unknown): string {
+function text(body: Record<string, unknown>, name: string): string {
+  const value = body[name]
   if (typeof value === 'string') return value
-  throw new HttpError(400, 'a text is missing')
+  throw new HttpError(400, `'${name}' must be a text`)
 }
 
-function integer(value: unknown, least: number, most: number): number {
-  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most)
-    return value as number
-  throw new HttpError(400, `a number from ${least} to ${most} is missing`)
+function integer(body: Record<string, unknown>, name: string, least: number, most: number): number {
+  const value = body[name] as number
+  if (Number.isInteger(value) && value >= least && value <= most) return value
+  throw new HttpError(400, `'${name}' must be a whole number from ${least} to ${most}`)
 }
 
-function share(value: unknown): number {
+function share(body: Record<string, unknown>, name: string): number {
+  const value = body[name]
   if (typeof value === 'number' && value >= 0 && value <= 1) return value
-  throw new HttpError(400, 'a number from 0 to 1 is missing')
+  throw new HttpError(400, `'${name}' must be a number from 0 to 1`)
 }

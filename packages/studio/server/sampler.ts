@@ -1,15 +1,15 @@
 import type { CommitEvent, Database, Diagnostics, Unsubscribe } from 'resqlite'
 import { Latencies } from './latencies.js'
-import { TICK, TICKS } from './limits.js'
+import { SAMPLE_DELAY, SAMPLES } from './limits.js'
 import { LiveFacts } from './live-facts.js'
-import { MARK } from './names.js'
 import { asOwnCall } from './own-calls.js'
+import { MARK } from './own-statements.js'
 import type { Fact, Recorder } from './recorder.js'
 
 /** Rows that commits changed in a table: inserted, updated, deleted. */
 type Changed = [inserted: number, updated: number, deleted: number]
 
-/** Looks at a database again and again, and tells a recorder what it sees. */
+/** Takes samples of a database again and again, and tells a recorder what it finds. */
 export class Sampler {
   readonly #db: Database
   readonly #recorder: Recorder
@@ -19,7 +19,9 @@ export class Sampler {
   readonly #stopCommits: Unsubscribe
   #timer: NodeJS.Timeout | undefined
   #stopped = false
-  #tick = 0
+  /** Whether the last sample failed. */
+  #failed = false
+  #lastId = 0
   #before: Diagnostics | undefined
   #sampled = Date.now()
   #changed = new Map<string, Changed>()
@@ -52,18 +54,20 @@ export class Sampler {
 
   /** What an earlier sampler has told is as old as its last sample. */
   async #begin(): Promise<void> {
-    await this.#recorder.clear().catch(() => {}) // it has been closed: then the first sample is the last
+    await this.#recorder.clear().catch(() => {}) // it has been closed
     await this.#run()
   }
 
-  /** A sample that fails (the database is being closed) is the last. */
+  /** A sample may fail for a moment. Of several that fail in a row, the first is told. When the database is closed, it ends. */
   async #run(): Promise<void> {
     try {
       await this.#sample()
-      if (!this.#stopped) this.#timer = setTimeout(() => void this.#run(), TICK)
+      this.#failed = false
     } catch (error) {
-      if (!this.#stopped && this.#db.open) console.error('@resqlite/studio:', error)
+      if (!this.#stopped && this.#db.open && !this.#failed) console.error('@resqlite/studio:', error)
+      this.#failed = true
     }
+    if (!this.#stopped && this.#db.open) this.#timer = setTimeout(() => void this.#run(), SAMPLE_DELAY)
   }
 
   async #sample(): Promise<void> {
@@ -72,15 +76,15 @@ export class Sampler {
     const version = schema?.schema_version ?? 0
     const { facts: statements, writes } = this.#latencies.take()
     const live = this.#live.take(version)
-    const id = ++this.#tick
+    const id = ++this.#lastId
     const facts = [
       ...statements,
       ...live.facts,
       { kind: 'status', id: 0, data: this.#status(now, version, live.total) },
-      { kind: 'tick', id, data: this.#sums(now, writes) },
+      { kind: 'sample', id, data: this.#sums(now, writes) },
     ] satisfies Fact[]
     if (this.#stopped) return
-    await this.#recorder.dropBefore('tick', id - TICKS)
+    await this.#recorder.dropBefore('sample', id - SAMPLES)
     await this.#recorder.keep(
       'live',
       live.facts.map((fact) => fact.id),
@@ -108,7 +112,7 @@ export class Sampler {
     return { ...engine, write: this.#write, schema, pid: process.pid, otherThreads: streams.open - listable }
   }
 
-  /** What has happened since the last sample, which `span` tells in milliseconds: of a busy program more than a tick. */
+  /** What has happened since the last sample. `span` tells how long that is ago, in milliseconds: longer in a busy program. */
   #sums(now: Diagnostics, writes: number): object {
     const before = this.#before ?? now
     const since = (of: (at: Diagnostics) => number) => of(now) - of(before)

@@ -18,7 +18,7 @@ const LIMITS = { time: STATEMENT_TIME, bytes: RESULT_BYTES }
 /** What a page gets when even the limit of time did not end a statement: SQLite looks at it between its steps only. */
 const STUCK = new HttpError(
   504,
-  'The statement has had its time, but a function in it does not end. Its connection is busy until the function has.',
+  'the statement has had its time, but a function in it does not end. Its connection is busy until the function has.',
 )
 
 /** Waits for work for a time. What comes of it later is nobody's any more. */

@@ -6,7 +6,7 @@ import { checkSource, checkToken, LOOPBACK } from './guard.js'
 import { HttpError } from './http-error.js'
 import { checkOptions } from './options.js'
 import { asOwnCall } from './own-calls.js'
-import { type Place, routeOf } from './routes.js'
+import { routeOf, type StudioContext } from './routes.js'
 import { Watch } from './watch.js'
 import { sendError } from './wire.js'
 
@@ -15,8 +15,8 @@ export interface StudioOptions {
   /** Whether pages may change data: edits, and statements that write. Default: `false`. */
   write?: boolean | undefined
   /**
-   * What a page must know, as `#token` in its address. `false`: nothing, because who asks is checked before the studio is
-   * called. Default: a random one, see {@link Studio.token}.
+   * What a page must know, as `#token` in its address: at least 16 letters, digits, `-` or `_`. `false`: nothing, because who
+   * asks is checked before the studio is called. Default: a random one, see {@link Studio.token}.
    */
   token?: string | false | undefined
   /** Under which path it answers, for example `'/studio'`. Default: `''`, every path. */
@@ -36,8 +36,8 @@ export interface Studio {
 }
 
 /**
- * Makes a studio for a database, to be mounted on a server of one's own: it shows the live queries, the writer and the readers
- * of the process that it is part of.
+ * Makes a studio for a database, to be mounted on a server of one's own: it shows the live queries of this thread, and the
+ * writer and the readers of the process.
  *
  * ```ts
  * const studio = createStudio(db, { path: '/studio' })
@@ -58,41 +58,44 @@ export function createStudio(db: Database, options: StudioOptions = {}): Studio 
   check(db, write, path, token, hosts)
   const mayWrite = write && !db.readOnly
   const watch = new Watch(db, mayWrite)
-  const place = { db, write: mayWrite, watch }
-  const own = { token, hosts: hosts.map((host) => host.toLowerCase()) }
+  const context = { db, write: mayWrite, watch }
+  const access = { token, hosts: hosts.map((host) => host.toLowerCase()) }
   const studio = (request: IncomingMessage, response: ServerResponse) => {
     const below = pathBelow(path, request.url ?? '/')
     if (below === undefined) return false
-    asOwnCall(() => answer(place, own, below, request, response)).catch((error) => sendError(response, error))
+    asOwnCall(() => answer(context, access, below, request, response)).catch((error) =>
+      sendError(response, error),
+    )
     return true
   }
   return Object.assign(studio, { token, close: () => watch.close() })
 }
 
-interface Door {
+/** Who is answered. */
+interface Access {
   readonly token: string | false
   readonly hosts: readonly string[]
 }
 
 async function answer(
-  place: Place,
-  door: Door,
+  context: StudioContext,
+  access: Access,
   below: string,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   for (const [name, value] of Object.entries(SAFE_HEADERS)) response.setHeader(name, value)
-  checkSource(request, door.hosts)
+  checkSource(request, access.hosts)
   const url = new URL(`http://studio${below}`)
   const outside = pathOf((request as { originalUrl?: string }).originalUrl ?? request.url ?? '/')
   if (request.method === 'GET' && url.pathname === '/' && !outside.endsWith('/')) {
     return moveToFolder(outside, response)
   }
   if (request.method === 'GET' && sendAsset(url.pathname, response)) return
-  checkToken(request, door.token)
+  checkToken(request, access.token)
   const route = routeOf(request.method, url.pathname)
   if (route === undefined) throw new HttpError(404, 'there is nothing here')
-  await route(place, request, response, url)
+  await route(context, request, response, url)
 }
 
 /** The page names its files relative to a folder, so the path that the browser sees must end with a slash. */
@@ -120,8 +123,9 @@ function check(db: unknown, write: unknown, path: unknown, token: unknown, hosts
   if (typeof path !== 'string' || (path !== '' && !/^\/.*[^/]$/.test(path))) {
     throw new TypeError("createStudio: 'path' must begin with a slash and end without one")
   }
-  if (token !== false && (typeof token !== 'string' || token === '')) {
-    throw new TypeError("createStudio: 'token' must be a text or false")
+  // The page knows a token behind the `#` of its address by this form.
+  if (token !== false && (typeof token !== 'string' || !/^[\w-]{16,}$/.test(token))) {
+    throw new TypeError("createStudio: 'token' must have at least 16 letters, digits, - or _, or be false")
   }
   if (!Array.isArray(hosts) || !hosts.every((host) => typeof host === 'string')) {
     throw new TypeError("createStudio: 'hosts' must be an array of host names")

@@ -18,7 +18,7 @@ export class Watch {
     this.#write = write
   }
 
-  /** A page looks at facts of some kinds, until it calls what this returns. */
+  /** A page looks at facts of some kinds, until it calls `leave`. */
   async enter(kinds: readonly string[]): Promise<{ facts: LiveQuery<Row[]>; leave: () => void }> {
     this.#pages++
     clearTimeout(this.#leaving)

@@ -7,8 +7,9 @@ export async function readObject(request: IncomingMessage): Promise<Record<strin
   const type = request.headers['content-type']?.split(';')[0]
   if (type !== 'application/json') throw new HttpError(415, 'the body must be JSON')
   // Its length must be known, so that one which is too long is refused before it is read.
-  const length = Number(request.headers['content-length'])
-  if (!(length <= BODY_BYTES)) throw new HttpError(413, `a request may have ${BODY_BYTES} bytes`)
+  const length = Number(request.headers['content-length'] ?? Number.NaN)
+  if (Number.isNaN(length)) throw new HttpError(411, 'the request must tell its content-length')
+  if (length > BODY_BYTES) throw new HttpError(413, `a request may have at most ${BODY_BYTES} bytes`)
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return parsed(Buffer.concat(chunks).toString())
@@ -27,7 +28,8 @@ export function parsed(text: string): Record<string, unknown> {
 
 export function sendJson(response: ServerResponse, status: number, value: unknown): void {
   const body = Buffer.from(JSON.stringify(value))
-  if (status === 413) response.setHeader('connection', 'close')
+  // The body was not read.
+  if (status === 411 || status === 413) response.setHeader('connection', 'close')
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': body.length,

@@ -91,6 +91,26 @@ test('a filter is an expression, and can end nothing but itself', async (t) => {
   }
 })
 
+test('rows that take too long to find are refused', { timeout: 60_000 }, async (t) => {
+  const endless =
+    'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS c FROM n'
+  const db = await tempDatabase(t, `${SCHEMA}; CREATE VIEW endless AS ${endless}`)
+  const client = await serve(t, db)
+  const windows = [
+    { schema: 'main', table: 't', from: null, filter: `id < (${endless})` },
+    { schema: 'main', table: 'endless', from: null },
+  ]
+  const answers = await Promise.all(
+    windows.map((window) =>
+      client.send('GET', `/live/rows?window=${encodeURIComponent(JSON.stringify(window))}`),
+    ),
+  )
+  for (const { status, text } of answers) {
+    assert.equal(status, 403)
+    assert.match(text, /longer than 10 seconds/)
+  }
+})
+
 test('views and virtual tables show their first rows', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const client = await serve(t, db)
@@ -155,6 +175,14 @@ test('places in a table without rowids are found, too', async (t) => {
   assert.deepEqual([body.before, body.from[0] > 'tk001000', body.from[0] < 'tk004000'], [2, true, true])
   const [first] = await client.window('pairs', body.from)
   assert.deepEqual([first.k0, first.k1], body.from)
+})
+
+test('the end of a table without rowids is its last row', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const client = await serve(t, db)
+  await db.exec(`${MANY} INSERT INTO pairs SELECT printf('k%06d', i), i % 3, 0 FROM n`)
+  const { body } = await client.ask('seek', { schema: 'main', table: 'pairs', back: 2, place: 1 })
+  assert.deepEqual(body, { from: ['tk004998', 'i0'], before: 2 })
 })
 
 test('a table without rows has no place', async (t) => {

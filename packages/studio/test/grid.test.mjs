@@ -7,6 +7,11 @@ const SCHEMA = `
   CREATE TABLE people(id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER, twice AS (age * 2));
   INSERT INTO people VALUES (1, 'Ada', 36), (2, 'Grace', 85), (3, 'Edsger', 72);
 `
+const KEYED = `
+  CREATE TABLE keyed(x TEXT PRIMARY KEY, y TEXT) WITHOUT ROWID;
+  WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+    INSERT INTO keyed SELECT printf('k%06d', i), 'old' FROM n;
+`
 
 let browser
 before(async () => {
@@ -45,6 +50,62 @@ test('a click on the name of a column sorts by it, up, down, and no more', inBro
   await head(page, 'age').click()
   await names(page, 'Ada', 'Grace', 'Edsger')
   assert.equal(await head(page, 'age').getAttribute('aria-sort'), null)
+})
+
+test('only the first button of the mouse sorts', inBrowser, async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const page = await openPage(t, browser, await serve(t, db))
+  await names(page, 'Ada', 'Grace', 'Edsger')
+  await head(page, 'age').click({ button: 'right' })
+  await head(page, 'age').click({ button: 'middle' })
+  await head(page, 'age').click()
+  await page.locator('[role=columnheader][aria-sort]').waitFor()
+  assert.equal(await head(page, 'age').getAttribute('aria-sort'), 'ascending')
+})
+
+test('Control+End leads to the last row of a table without rowids', inBrowser, async (t) => {
+  const db = await tempDatabase(t, KEYED)
+  const page = await openPage(t, browser, await serve(t, db))
+  await cell(page, 'k000001').click()
+  await page.getByText('5,000 rows').waitFor()
+  await page.keyboard.press('Control+End')
+  await cell(page, 'k005000').waitFor()
+  await page.locator('.cell.active', { hasText: 'old' }).waitFor()
+})
+
+test('a window that is refused is asked for once, and the old one stays live', inBrowser, async (t) => {
+  const db = await tempDatabase(t, KEYED)
+  const page = await openPage(t, browser, await serve(t, db))
+  await cell(page, 'k000001').waitFor()
+  await page.getByText('5,000 rows').waitFor()
+  let asked = 0
+  await page.route('**/live/rows?*', (route) => {
+    asked++
+    return route.fulfill({ status: 401, json: { message: 'no' } })
+  })
+  await page.locator('.grid').evaluate((element) => element.scrollTo(0, 270 * 26))
+  await page.getByRole('alert').waitFor()
+  for (let trip = 0; trip < 20; trip++) await page.evaluate(async () => void (await fetch('icon.svg')))
+  assert.ok(asked <= 2, `${asked} times`)
+  await db.execute("UPDATE keyed SET y = 'new' WHERE x = 'k000280'")
+  await cell(page, 'new').waitFor()
+})
+
+test('rows are shown also if they could not be counted', inBrowser, async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const client = await serve(t, db)
+  const page = await openPage(t, browser, client, '#/sql')
+  let fails = true
+  await page.route('**/api/count', (route) =>
+    fails ? route.fulfill({ status: 422, json: { message: 'not now' } }) : route.continue(),
+  )
+  await page.getByRole('link', { name: 'people' }).click()
+  await page.getByRole('alert').getByText('not now').waitFor()
+  await names(page, 'Ada', 'Grace', 'Edsger')
+  fails = false
+  await db.execute('UPDATE people SET age = 37 WHERE id = 1')
+  await page.getByText('3 rows').waitFor()
+  await page.getByRole('alert').waitFor({ state: 'detached' })
 })
 
 test('the keyboard alone sorts, edits a cell and commits', inBrowser, async (t) => {
@@ -86,7 +147,7 @@ test(
     const editor = page.getByLabel('new value of age')
     await cell(page, '36').dblclick()
     await editor.fill('old')
-    await page.getByText('An INTEGER has only digits.').waitFor()
+    await page.getByText('An INTEGER is a sign and up to 19 digits.').waitFor()
     await editor.press('Enter')
     assert.equal(await editor.getAttribute('aria-invalid'), 'true')
     await editor.press('Escape')

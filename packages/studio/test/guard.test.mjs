@@ -39,7 +39,10 @@ test('each studio has a token of its own, and one without a token must say so', 
   const db = await tempDatabase(t, SCHEMA)
   assert.notEqual(createStudio(db).token, createStudio(db).token)
   assert.ok(createStudio(db).token.length >= 32)
-  assert.throws(() => createStudio(db, { token: '' }), /'token' must be a text or false/)
+  for (const token of ['', 'too short', 'x'.repeat(15), 'a secret with spaces', 7]) {
+    assert.throws(() => createStudio(db, { token }), /'token' must have at least 16 letters, digits, - or _/)
+  }
+  assert.equal(createStudio(db, { token: 'a-token_of-one-s-own' }).token, 'a-token_of-one-s-own')
   const open = await serve(t, db, { token: false })
   assert.equal((await open.ask('catalog', {}, { token: '' })).status, 200)
 })
@@ -150,6 +153,13 @@ test('wrong arguments are refused by name', async () => {
   assert.throws(() => createStudio({}, { write: 'no' }), /'write' must be true or false/)
   await assert.rejects(openStudio({ file: 'app.db', writable: true }), /there is no option 'writable'/)
   await assert.rejects(openStudio({ file: 'app.db', write: 1 }), /'write' must be true or false/)
+  for (const port of ['x', -1, 65_536, 1.5, Number.NaN, null]) {
+    await assert.rejects(
+      openStudio({ file: 'app.db', port }),
+      /'port' must be a whole number from 0 to 65535/,
+      String(port),
+    )
+  }
   await assert.rejects(openStudio('app.db'), /'file' must be the path of a database/)
 })
 
@@ -168,6 +178,8 @@ test('requests that are not understood get an error, and the studio goes on', as
   }
   const large = `{"sql":"${'x'.repeat(5_000_000)}"}`
   assert.equal((await client.send('POST', '/api/query', { headers: type, body: large })).status, 413)
+  const chunked = { ...type, 'transfer-encoding': 'chunked' }
+  assert.equal((await client.send('POST', '/api/query', { headers: chunked, body: '{}' })).status, 411)
   assert.equal((await client.ask('catalog')).status, 200)
 })
 

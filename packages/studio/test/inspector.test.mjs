@@ -99,24 +99,24 @@ test('a live query that fails says why', async (t) => {
 test('samples tell the commits, the writer and the log', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const client = await serve(t, db)
-  await factsUntil(client, 'tick', (ticks) => ticks.length > 0)
+  await factsUntil(client, 'sample', (samples) => samples.length > 0)
   await Promise.all(Array.from({ length: 50 }, () => db.execute('INSERT INTO other VALUES (1)')))
-  const writes = (ticks) => ticks.reduce((sum, tick) => sum + tick.writes, 0)
-  const ticks = await factsUntil(client, 'tick', (all) => writes(all) >= 50)
-  const commits = ticks.reduce((sum, tick) => sum + tick.commits, 0)
+  const writes = (samples) => samples.reduce((sum, sample) => sum + sample.writes, 0)
+  const samples = await factsUntil(client, 'sample', (all) => writes(all) >= 50)
+  const commits = samples.reduce((sum, sample) => sum + sample.commits, 0)
   assert.ok(commits >= 1 && commits <= 50)
-  const inserted = ticks.flatMap(({ tables }) => tables).filter(([table]) => table === 'other')
+  const inserted = samples.flatMap(({ tables }) => tables).filter(([table]) => table === 'other')
   assert.equal(
     inserted.reduce((sum, [, [number]]) => sum + number, 0),
     50,
   )
-  assert.ok(ticks.at(-1).walBytes > 0)
+  assert.ok(samples.at(-1).walBytes > 0)
 })
 
 test('statements are timed, failed ones and waits included, but not the studio’s own', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const client = await serve(t, db)
-  await factsUntil(client, 'tick', (ticks) => ticks.length > 0)
+  await factsUntil(client, 'sample', (samples) => samples.length > 0)
   await db.select('SELECT * FROM t')
   await db.select('SELECT * FROM t')
   await assert.rejects(db.select('SELECT missing FROM t'))
@@ -150,16 +150,28 @@ test('the status tells the schema, so that a page reads the tables again', async
   assert.deepEqual([after.write, after.readOnly, after.pid], [true, false, process.pid])
 })
 
+test('sampling goes on after a sample that fails', { timeout: 20_000 }, async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const client = await serve(t, db)
+  const printed = t.mock.method(console, 'error', () => {})
+  const fails = t.mock.method(db, 'diagnostics', () => Promise.reject(new Error('for a moment')), {
+    times: 1,
+  })
+  await factsUntil(client, 'status', (all) => all.length === 1)
+  assert.equal(fails.mock.callCount(), 1)
+  assert.match(String(printed.mock.calls[0].arguments[1]), /for a moment/)
+})
+
 test('samples that begin anew forget the old ones', async (t) => {
   const { Recorder } = await import('../dist/server/recorder.js')
   const { Sampler } = await import('../dist/server/sampler.js')
   const db = await tempDatabase(t, SCHEMA)
   const recorder = await Recorder.open()
   t.after(() => recorder.close())
-  await recorder.put([{ kind: 'tick', id: 99, data: 'old' }])
+  await recorder.put([{ kind: 'sample', id: 99, data: 'old' }])
   const sampler = new Sampler(db, recorder, false)
-  for await (const ticks of recorder.watch(['tick'])) {
-    if (ticks.length === 1 && ticks[0].data !== '"old"') break
+  for await (const samples of recorder.watch(['sample'])) {
+    if (samples.length === 1 && samples[0].data !== '"old"') break
   }
   sampler.stop()
 })

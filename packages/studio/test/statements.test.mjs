@@ -161,6 +161,19 @@ test('edits are one batch: all or none, and the one that failed is named', async
   assert.deepEqual(await db.select('SELECT * FROM t'), rows)
 })
 
+test('a REAL that is whole stays a REAL', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 0)')
+  const client = await serve(t, db, { write: true })
+  const edits = [
+    { schema: 'main', table: 't', kind: 'update', key: ['i1'], set: { a: 'r2.0' } },
+    { schema: 'main', table: 't', kind: 'insert', set: { id: 'i2', a: 'r-3' } },
+  ]
+  assert.equal((await client.ask('edits', { edits })).status, 200)
+  assert.deepEqual(await db.select('SELECT typeof(a) FROM t', [], { arrays: true }), [['real'], ['real']])
+  const { body } = await client.ask('query', { sql: 'SELECT 1e300, 9007199254740993' })
+  assert.deepEqual(body.rows, [['r1e+300', 'i9007199254740993']])
+})
+
 test('an edit that makes no sense is refused', async (t) => {
   const db = await tempDatabase(t, `${SCHEMA}; CREATE VIEW v AS SELECT * FROM t`)
   const client = await serve(t, db, { write: true })

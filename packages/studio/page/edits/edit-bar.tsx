@@ -5,20 +5,29 @@ import { plural } from '../format.ts'
 import { Notice } from '../parts/notice.tsx'
 import type { Edit, Edits } from './edits.ts'
 
+/** Why a commit failed, and the name of the edit to blame. It is told until the edits change. */
+interface Failure {
+  readonly problem: Problem
+  readonly name: string | undefined
+  readonly version: number
+}
+
 /** What is staged: how much, each change on demand, and the one button that commits all of it. */
 export function EditBar({ edits }: { edits: Edits }) {
   const [isOpen, setOpen] = useState(false)
   const [isBusy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<Problem | undefined>()
+  const [failure, setFailure] = useState<Failure | undefined>()
   const { all, names } = edits
+  const { problem, name: failed } = failure?.version === edits.version ? failure : {}
   if (all.length === 0) return null
   const commit = async () => {
     setBusy(true)
-    setProblem(undefined)
+    setFailure(undefined)
     try {
       await edits.commit()
     } catch (error) {
-      setProblem(problemOf(error))
+      const problem = problemOf(error)
+      setFailure({ problem, name: names[problem.index ?? -1], version: edits.version })
       setOpen(true)
     } finally {
       setBusy(false)
@@ -29,7 +38,7 @@ export function EditBar({ edits }: { edits: Edits }) {
       {isOpen && (
         <ol class="staged">
           {all.map((edit, index) => (
-            <li key={names[index]} class={problem?.index === index ? 'failed' : ''}>
+            <li key={names[index]} class={names[index] === failed ? 'failed' : ''}>
               <Change edit={edit} />
               <button
                 type="button"

@@ -16,11 +16,17 @@ export interface Edit {
 /** The staged edits, in the order in which rows were first touched. They are committed together, or not at all. */
 export class Edits {
   readonly #edits = new Map<string, Edit>()
-  readonly #changed: () => void
+  readonly #draw: () => void
   #inserts = 0
+  #version = 0
 
-  constructor(changed: () => void) {
-    this.#changed = changed
+  constructor(draw: () => void) {
+    this.#draw = draw
+  }
+
+  /** Another number after each change. */
+  get version(): number {
+    return this.#version
   }
 
   get all(): readonly Edit[] {
@@ -63,11 +69,17 @@ export class Edits {
     this.#changed()
   }
 
-  /** Commits all as one batch. If that fails, they stay staged. */
-  async commit(): Promise<{ commit: number; changes: number }> {
-    const done = await ask<{ commit: number; changes: number }>('edits', { edits: this.all })
-    this.discard()
-    return done
+  /** Commits all as one batch. If that fails, they stay staged; what is staged meanwhile does in any case. */
+  async commit(): Promise<void> {
+    const sent = [...this.#edits]
+    await ask('edits', { edits: sent.map(([, edit]) => edit) })
+    for (const [name, edit] of sent) if (this.#edits.get(name) === edit) this.#edits.delete(name)
+    this.#changed()
+  }
+
+  #changed(): void {
+    this.#version++
+    this.#draw()
   }
 }
 

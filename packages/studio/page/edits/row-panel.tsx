@@ -22,13 +22,15 @@ interface Props {
 /** One row with all its values, as a form if it may be edited. */
 export function RowPanel({ table, rowKey, row, focus, edits, onClose }: Props) {
   const staged = rowKey && edits?.of(table, rowKey)
-  const [set, setSet] = useState<Record<string, Cell>>({ ...staged?.set })
+  const [draft, setDraft] = useState<Readonly<Record<string, Cell>>>({})
+  // Of a row that exists, what is staged is all that counts: it may be committed or dropped while the row is open.
+  const set = rowKey === undefined ? draft : (staged?.set ?? {})
   const stage = (name: string, cell: Cell | undefined) => {
     const next = { ...set }
     if (cell === undefined) delete next[name]
     else next[name] = cell
-    setSet(next)
-    if (rowKey !== undefined) edits?.update(table, rowKey, next)
+    if (rowKey === undefined) setDraft(next)
+    else edits?.update(table, rowKey, next)
   }
   return (
     <aside
@@ -104,19 +106,20 @@ interface FieldProps {
 function Field({ table, column, rowKey, cell, edited, isNew, hasFocus, onEdit }: FieldProps) {
   const { whole, problem } = useWhole(table, column.name, rowKey, cell)
   const shown = edited?.cell ?? (edited === undefined ? whole : null)
-  const [kind, setKind] = useState<Kind>(isNew && !edited ? kindFor(column) : kindOf(shown))
-  const [text, setText] = useState<string | undefined>(undefined)
+  // What was typed and is no value. Whatever is one is staged, and shown from there.
+  const [typed, setTyped] = useState<{ kind: Kind; text: string } | undefined>()
+  const kind = typed?.kind ?? (isNew && !edited ? kindFor(column) : kindOf(shown))
   const input = useRef<HTMLTextAreaElement>(null)
   useLayoutEffect(() => {
     if (hasFocus) input.current?.focus()
   }, [])
-  const now = text ?? textOf(shown)
+  const now = typed?.text ?? textOf(shown)
   const isSet = !isNew || edited !== undefined
-  const wrong = onEdit && text !== undefined ? misfit(kind, now) : undefined
+  const wrong = onEdit && typed && misfit(kind, now)
   const change = (nextKind: Kind, next: string) => {
-    setKind(nextKind)
-    setText(next)
-    if (misfit(nextKind, next) === undefined) onEdit?.(cellFrom(nextKind, next))
+    const isValue = misfit(nextKind, next) === undefined
+    setTyped(isValue ? undefined : { kind: nextKind, text: next })
+    if (isValue) onEdit?.(cellFrom(nextKind, next))
   }
   const id = `field-${column.name}`
   return (
@@ -160,8 +163,7 @@ function Field({ table, column, rowKey, cell, edited, isNew, hasFocus, onEdit }:
             aria-label={`take back ${column.name}`}
             onClick={() => {
               onEdit?.(undefined)
-              setText(undefined)
-              setKind(isNew ? kindFor(column) : kindOf(whole))
+              setTyped(undefined)
             }}
           >
             ↺

@@ -11,8 +11,8 @@ export function kindFor({ type }: TableColumn): Kind {
 
 /** Why a text is no value of a storage class. */
 export function misfit(kind: Kind, text: string): string | undefined {
-  if (kind === 'integer' && !/^[+-]?\d{1,19}$/.test(text)) return 'An INTEGER has only digits.'
-  if (kind === 'real' && (text.trim() === '' || Number.isNaN(Number(text)))) return 'This is no number.'
+  if (kind === 'integer' && !/^[+-]?\d{1,19}$/.test(text)) return 'An INTEGER is a sign and up to 19 digits.'
+  if (kind === 'real' && (text.trim() === '' || Number.isNaN(Number(text)))) return 'This is not a number.'
   if (kind === 'blob' && !/^([\da-f]{2})*$/i.test(text))
     return 'A BLOB is written as pairs of hexadecimal digits.'
   return undefined

@@ -1,18 +1,18 @@
 import { count } from '../format.ts'
-import type { Tick } from '../types.ts'
+import type { Sample } from '../types.ts'
 
 /** Samples that are added up: those of about ten seconds. */
 const RECENT = 20
 
 /** Which tables the commits of the last seconds changed, and how. Those of other processes are only counted. */
-export function ChangedTables({ ticks }: { ticks: readonly Tick[] }) {
-  const recent = ticks.slice(-RECENT)
+export function ChangedTables({ samples }: { samples: readonly Sample[] }) {
+  const recent = samples.slice(-RECENT)
   const tables = totals(recent)
-  const external = recent.reduce((sum, tick) => sum + tick.external, 0)
+  const external = recent.reduce((sum, sample) => sum + sample.external, 0)
   return (
     <figure class="plot">
       <figcaption>
-        <strong>Rows changed, of late</strong>
+        <strong>Rows changed in the last ten seconds</strong>
       </figcaption>
       {tables.length === 0 && <p class="faint pad">No row has changed in the last ten seconds.</p>}
       {tables.length > 0 && (
@@ -44,9 +44,9 @@ export function ChangedTables({ ticks }: { ticks: readonly Tick[] }) {
   )
 }
 
-function totals(ticks: readonly Tick[]): [table: string, changed: readonly number[]][] {
+function totals(samples: readonly Sample[]): [table: string, changed: readonly number[]][] {
   const sums = new Map<string, number[]>()
-  for (const [table, changed] of ticks.flatMap((tick) => tick.tables)) {
+  for (const [table, changed] of samples.flatMap((sample) => sample.tables)) {
     const before = sums.get(table) ?? [0, 0, 0]
     sums.set(
       table,

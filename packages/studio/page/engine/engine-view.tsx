@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { bytes, count, duration, plural, short } from '../format.ts'
 import { Empty } from '../parts/notice.tsx'
-import type { Histograms, Status, Tick } from '../types.ts'
+import type { Histograms, Sample, Status } from '../types.ts'
 import { factsOf, useFacts } from '../use-live.ts'
 import { ChangedTables } from './changed-tables.tsx'
 import { Histogram, quantile } from './histogram.tsx'
@@ -9,14 +9,14 @@ import { Plot } from './plot.tsx'
 
 /** The writer, the readers and the write-ahead log, over the last five minutes. */
 export function EngineView({ status }: { status: Status | undefined }) {
-  const { rows } = useFacts('tick', 'histogram')
-  const ticks = useMemo(() => factsOf<Tick>(rows, 'tick').map(([, tick]) => tick), [rows])
+  const { rows } = useFacts('sample', 'histogram')
+  const samples = useMemo(() => factsOf<Sample>(rows, 'sample').map(([, sample]) => sample), [rows])
   const [histogram] = factsOf<Histograms>(rows, 'histogram')
-  const times = useMemo(() => ticks.map(({ at }) => at), [ticks])
-  const perSecond = (of: (tick: Tick) => number) =>
-    ticks.map((tick) => (of(tick) * 1000) / Math.max(1, tick.span))
-  const plain = (of: (tick: Tick) => number) => ticks.map(of)
-  if (status === undefined || ticks.length === 0) {
+  const times = useMemo(() => samples.map(({ at }) => at), [samples])
+  const perSecond = (of: (sample: Sample) => number) =>
+    samples.map((sample) => (of(sample) * 1000) / Math.max(1, sample.span))
+  const plain = (of: (sample: Sample) => number) => samples.map(of)
+  if (status === undefined || samples.length === 0) {
     return (
       <section class="view">
         <header class="bar">
@@ -146,7 +146,7 @@ export function EngineView({ status }: { status: Status | undefined }) {
         </div>
         <div class="plots">
           {histogram && <Latency {...histogram[1]} />}
-          <ChangedTables ticks={ticks} />
+          <ChangedTables samples={samples} />
         </div>
       </div>
     </section>

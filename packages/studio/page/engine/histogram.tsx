@@ -6,7 +6,7 @@ export function Histogram({ reads, writes }: Histograms) {
   const used = reads.map((number, i) => number + (writes[i] ?? 0))
   const first = Math.max(0, used.findIndex((number) => number > 0) - 1)
   const last = used.findLastIndex((number) => number > 0) + 1
-  if (last === 0) return <p class="faint pad">No call of the program since the studio looks.</p>
+  if (last === 0) return <p class="faint pad">No call of the program since the first page was opened.</p>
   const most = Math.max(...used)
   const buckets = Array.from({ length: last - first + 1 }, (_, i) => first + i)
   return (

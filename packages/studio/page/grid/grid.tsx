@@ -202,7 +202,7 @@ function Head({ column, start, size, onSort }: HeadProps) {
       aria-sort={column.order}
       style={{ left: px(start), width: px(size) }}
       title={onSort ? `${column.name}: click to sort` : column.name}
-      onMouseDown={onSort}
+      onMouseDown={(event) => event.button === 0 && onSort?.()}
     >
       <span class="name">{column.name}</span>
       <span class="type">

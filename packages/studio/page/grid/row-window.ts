@@ -37,7 +37,6 @@ export class RowWindow {
   /** The slot of the first row. */
   start = 0
   rows: readonly Row[] | undefined
-  problem: Problem | undefined
   isStale = false
   /** When cells changed last, by row and column. */
   readonly lit = new Map<string, number>()
@@ -46,6 +45,9 @@ export class RowWindow {
   readonly #sort: Sort | undefined
   readonly #changed: () => void
   readonly #shifted: (slots: number) => void
+  /** Why rows were not counted, and why they are not read. */
+  #countProblem: Problem | undefined
+  #readProblem: Problem | undefined
   #stop = () => {}
   #closed = false
   #isMoving = false
@@ -73,6 +75,11 @@ export class RowWindow {
     return this.#table.key.length === 0 || this.#sort !== undefined
   }
 
+  /** What to tell first: of an error in a filter, only the count tells where it is. */
+  get problem(): Problem | undefined {
+    return this.#countProblem ?? this.#readProblem
+  }
+
   close(): void {
     this.#closed = true
     this.#stop()
@@ -97,11 +104,15 @@ export class RowWindow {
   async recount(): Promise<void> {
     try {
       const { rows, exact } = await ask<{ rows: number | null; exact: boolean }>('count', this.#part)
+      // The slots so far were those of a table of any size.
+      if (this.total === undefined && rows !== null) this.slots = 0
       this.total = rows ?? undefined
       this.isExact = exact
+      this.#countProblem = undefined
       this.#fit()
     } catch (error) {
-      this.#fail(error)
+      this.#countProblem = problemOf(error)
+      this.#changed()
     }
   }
 
@@ -111,7 +122,7 @@ export class RowWindow {
 
   async #begin(): Promise<void> {
     await this.recount()
-    if (this.problem === undefined) await this.#open(null, 0)
+    if (!this.#closed) await this.#open(null, 0)
   }
 
   /** Asks for another window if too little of this one is left. One at a time; what is seen then counts. */
@@ -121,72 +132,96 @@ export class RowWindow {
     try {
       while (!this.#closed && (await this.#step())) {}
     } catch (error) {
-      this.#fail(error)
+      this.#readProblem = problemOf(error)
+      this.#changed()
     } finally {
       this.#isMoving = false
     }
   }
 
+  /** Returns whether to look again: not after a window that did not come, or that changed nothing for what is seen. */
   async #step(): Promise<boolean> {
     const rows = this.rows as readonly Row[]
-    const [first, last] = this.#seen
+    const seen = this.#seen
+    const [first, last] = seen
+    const place = this.#place
     const end = this.start + rows.length
     const lacksBefore = this.start > 0 && first < this.start + MARGIN
     const lacksBehind = !this.#isAtEnd && last > end - MARGIN
     if (!lacksBefore && !lacksBehind) return false
-    if (last < this.start || first >= end) await this.#jump(first, last)
+    let hasCome: boolean
+    if (last < this.start || first >= end) hasCome = await this.#jump(first, last)
     else if (lacksBehind) {
       const at = Math.max(0, Math.min(first, end - 1) - this.start - BEFORE)
       if (at === 0) return false
-      await this.#open(this.keyOf(rows[at] as Row), this.start + at)
+      hasCome = await this.#open(this.keyOf(rows[at] as Row), this.start + at)
     } else {
       const slot = Math.max(first, this.start)
       const key = this.keyOf(rows[slot - this.start] as Row)
       const { from, before } = await this.#seek({ key }, BEFORE + MARGIN)
-      await this.#open(from, before < BEFORE + MARGIN ? 0 : slot - before, slot - before)
+      hasCome = await this.#open(from, before < BEFORE + MARGIN ? 0 : slot - before, slot - before)
     }
-    return true
+    return hasCome && (this.#place !== place || this.#seen !== seen)
+  }
+
+  /** Where the window is, and of which row on. */
+  get #place(): string {
+    const [first] = this.rows ?? []
+    return `${this.start} ${first && this.nameOf(first)}`
   }
 
   /** To a place that no row of the window is near. */
-  async #jump(first: number, last: number): Promise<void> {
+  async #jump(first: number, last: number): Promise<boolean> {
     if (first < BEFORE) return await this.#open(null, 0)
     const isEnd = last >= this.slots - 1
     const place = isEnd ? 1 : first / Math.max(1, this.slots - (last - first))
     const { from, before } = await this.#seek({ place }, isEnd ? WINDOW - 20 : BEFORE)
-    await this.#open(from, Math.max(0, (isEnd ? this.slots - 1 : first) - before))
+    return await this.#open(from, Math.max(0, (isEnd ? this.slots - 1 : first) - before))
   }
 
   #seek(target: object, back: number): Promise<{ from: Cell[] | null; before: number }> {
     return ask('seek', { ...this.#part, ...target, back })
   }
 
-  /** Follows the window that begins at a key, and takes its slot once it is there. `estimate`: the slot that it had so far. */
-  async #open(from: Cell[] | null, start: number, estimate = start): Promise<void> {
+  /**
+   * Follows the window that begins at a key, and takes its slot once it is there. `estimate`: the slot that it had so far. Returns
+   * whether it has come; if not, the old one stays.
+   */
+  async #open(from: Cell[] | null, start: number, estimate = start): Promise<boolean> {
     const query = live<Row>('rows', [['window', JSON.stringify({ ...this.#part, from })]])
     const stopOld = this.#stop
-    await new Promise<void>((resolve) => {
+    return await new Promise<boolean>((resolve) => {
       let isFirst = true
       const stop = follow(query, () => {
         const { current, state, error } = query
+        if (error !== undefined) this.#readProblem = { message: messageOf(error.code), code: error.code }
+        else if (current !== undefined) this.#readProblem = undefined
+        if (error !== undefined && isFirst && this.rows !== undefined) {
+          stop()
+          this.#stop = stopOld
+          this.#changed()
+          return resolve(false)
+        }
         this.isStale = state === 'stale'
-        if (error !== undefined) this.problem = { message: messageOf(error.code), code: error.code }
-        else if (current !== undefined) this.problem = undefined
         if (current !== undefined && isFirst) {
           isFirst = false
           stopOld()
+          this.#stop = stop
           this.start = start
           this.#take(current, false)
           if (start !== estimate) this.#shifted(start - estimate)
-          resolve()
+          resolve(true)
         } else if (current !== undefined && current !== this.rows) this.#take(current, true)
-        else if (error !== undefined) resolve()
+        else if (error !== undefined) resolve(false)
         this.#changed()
       })
-      this.#stop = stop
-      if (this.#closed) {
+      this.#stop = () => {
+        stopOld()
         stop()
-        resolve()
+      }
+      if (this.#closed) {
+        this.#stop()
+        resolve(false)
       }
     })
   }
@@ -244,13 +279,10 @@ export class RowWindow {
     this.start = start
     this.#shifted(by)
   }
-
-  #fail(error: unknown): void {
-    this.problem = problemOf(error)
-    this.#changed()
-  }
 }
 
 function messageOf(code: string): string {
-  return code === 'RESQLITE_CLOSED' ? 'The database was closed.' : `The rows cannot be read (${code}).`
+  if (code === 'RESQLITE_CLOSED') return 'The database was closed.'
+  if (code === 'HTTP_403') return 'The rows take too long to find.'
+  return `The rows cannot be read (${code}).`
 }

@@ -1,6 +1,6 @@
 import type { LiveFact } from '../types.ts'
 
-/** What happened to a live query between two looks. */
+/** What happened to a live query between two samples. */
 export interface Step {
   readonly reruns: number
   readonly unchanged: number
@@ -10,7 +10,7 @@ export interface Step {
   readonly span: number
 }
 
-/** Looks that are remembered: those of about a minute. */
+/** Samples that are remembered: those of about a minute. */
 export const STEPS = 120
 
 /** How many re-runs in about ten seconds, of which how many found nothing new, are a storm. */
@@ -18,12 +18,12 @@ const STORM_RERUNS = 30
 const STORM_SHARE = 0.8
 const STORM_STEPS = 20
 
-/** What the page has seen of live queries since it looks. */
+/** What the page has seen of live queries since it was opened. */
 export class History {
   readonly #steps = new Map<number, Step[]>()
   readonly #last = new Map<number, LiveFact>()
 
-  /** Takes the counters of all live queries, once for each tick. */
+  /** Takes the counters of all live queries, once for each sample. */
   add(facts: readonly (readonly [number, LiveFact])[], span: number): void {
     const ids = new Set(facts.map(([id]) => id))
     for (const id of this.#last.keys()) {

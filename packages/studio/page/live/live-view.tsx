@@ -1,7 +1,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { count, duration, oneLine, percent, plural, short } from '../format.ts'
 import { Empty, Notice } from '../parts/notice.tsx'
-import type { LiveFact, Status, Tick } from '../types.ts'
+import type { LiveFact, Sample, Status } from '../types.ts'
 import { factsOf, useFacts } from '../use-live.ts'
 import { Explanation, Precision } from './explanation.tsx'
 import { History } from './history.ts'
@@ -11,15 +11,15 @@ import { Timeline } from './timeline.tsx'
 const LANES = 8
 const LISTED = 200
 
-/** The stream inspector: every live query of the process, what commits did to it, and why. */
+/** The view of live queries: every one of this thread, what commits did to it, and why. */
 export function LiveView({ status }: { status: Status | undefined }) {
-  const { rows, code } = useFacts('live', 'tick')
+  const { rows, code } = useFacts('live', 'sample')
   const [showsOwn, setShowsOwn] = useState(false)
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState<number>()
-  const ticks = useMemo(() => factsOf<Tick>(rows, 'tick').map(([, tick]) => tick), [rows])
+  const samples = useMemo(() => factsOf<Sample>(rows, 'sample').map(([, sample]) => sample), [rows])
   const all = useMemo(() => factsOf<LiveFact>(rows, 'live'), [rows])
-  const history = useHistory(all, ticks.at(-1))
+  const history = useHistory(all, samples.at(-1))
 
   const owned = all.filter(([, fact]) => fact.own).length
   const shown = all
@@ -53,14 +53,14 @@ export function LiveView({ status }: { status: Status | undefined }) {
           the studio’s own ({owned})
         </label>
       </header>
-      {code && <Notice problem={{ message: 'The studio does not tell.', code }} />}
+      {code && <Notice problem={{ message: 'The live queries cannot be read.', code }} />}
       {status && status.otherThreads > 0 && (
         <p class="hint">
           {plural(status.otherThreads, 'live query', 'live queries')} of worker threads cannot be listed here.
         </p>
       )}
       <Timeline
-        ticks={ticks}
+        samples={samples}
         history={history}
         lanes={shown.slice(0, LANES).map(([id, fact]) => ({ id, label: labelOf(fact) }))}
       />
@@ -69,7 +69,7 @@ export function LiveView({ status }: { status: Status | undefined }) {
       ) : shown.length === 0 ? (
         <Empty
           title="No live queries"
-          text="Nothing in this process has called db.stream. To look into a program of yours, mount createStudio(db) in it."
+          text="Nothing in this thread has called db.stream. To look into a program of yours, mount createStudio(db) in it."
         />
       ) : (
         <div class="split">
@@ -94,12 +94,12 @@ export function LiveView({ status }: { status: Status | undefined }) {
 }
 
 /** A step for each sample, whether or not a query has changed in it. */
-function useHistory(all: readonly (readonly [number, LiveFact])[], tick: Tick | undefined): History {
+function useHistory(all: readonly (readonly [number, LiveFact])[], sample: Sample | undefined): History {
   const [history] = useState(() => new History())
   const last = useRef<number | undefined>(undefined)
-  if (tick !== undefined && tick.at !== last.current) {
-    last.current = tick.at
-    history.add(all, tick.span)
+  if (sample !== undefined && sample.at !== last.current) {
+    last.current = sample.at
+    history.add(all, sample.span)
   }
   return history
 }

@@ -1,25 +1,26 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { duration } from '../format.ts'
-import type { Tick } from '../types.ts'
+import type { Sample } from '../types.ts'
 import { type History, STEPS } from './history.ts'
 
 const LANE = 18
 
 /**
- * Commits against emissions: time runs to the right, one column for each sample, which is half a second or, of a busy program, more. The lane above has the commits; below,
- * each live query has its own, with what they caused: an emission, a re-run that found nothing new, or nothing.
+ * Commits against emissions. Time runs to the right: one column for each sample, which is half a second or, of a busy program,
+ * more. The lane above has the commits; below, each live query has its own, with what they caused: an emission, a re-run that
+ * found nothing new, or nothing.
  */
 export function Timeline({
-  ticks,
+  samples,
   lanes,
   history,
 }: {
-  ticks: readonly Tick[]
+  samples: readonly Sample[]
   lanes: readonly { readonly id: number; readonly label: string }[]
   history: History
 }) {
   const canvas = useRef<HTMLCanvasElement>(null)
-  const recent = ticks.slice(-STEPS)
+  const recent = samples.slice(-STEPS)
   const height = LANE * 2 + LANE * lanes.length
   useEffect(() => {
     const element = canvas.current
@@ -55,7 +56,7 @@ export function Timeline({
 function draw(
   canvas: HTMLCanvasElement,
   height: number,
-  recent: readonly Tick[],
+  recent: readonly Sample[],
   lanes: readonly { readonly id: number }[],
   history: History,
 ): void {

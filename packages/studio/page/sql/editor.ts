@@ -105,11 +105,6 @@ export class SqlEditor {
     this.#view.dispatch(setDiagnostics(state, [diagnosticOf(state, problem, from)]))
   }
 
-  replace(text: string): void {
-    this.#view.dispatch({ changes: { from: 0, to: this.#view.state.doc.length, insert: text } })
-    this.#view.focus()
-  }
-
   close(): void {
     this.#view.destroy()
   }

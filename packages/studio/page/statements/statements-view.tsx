@@ -10,7 +10,6 @@ const ORDERS = {
   mean: (statement: Statement) => statement.total / statement.calls,
   wait: (statement: Statement) => statement.longestWait,
   calls: (statement: Statement) => statement.calls,
-  last: (statement: Statement) => statement.last,
 }
 
 const HEADS: readonly [order: keyof typeof ORDERS, name: string][] = [
@@ -32,7 +31,7 @@ export function StatementsView() {
     <section class="view" aria-label="statements">
       <header class="bar">
         <h1>Statements</h1>
-        <span class="tag">since the studio looks</span>
+        <span class="tag">since the first page was opened</span>
       </header>
       {sorted.length === 0 ? (
         <Empty
