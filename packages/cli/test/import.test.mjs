@@ -82,6 +82,43 @@ describe('resqlite import of CSV', () => {
     ])
   })
 
+  test('creates columns of numbers only where these keep all digits', async () => {
+    const db = await withTable()
+    const input = [
+      'id,least,long,mixed,decimal,sum,tiny',
+      '1234567890123456789,-9223372036854775808,1,1.5,3.14159265358979323846,0.30000000000000004,1e-400',
+      '9223372036854775807,0,9223372036854775808,1234567890123456789,1.5,1.50000000000000000000,1e10',
+      '',
+    ]
+    assert.equal((await resqlite(['import', db, 'new', '--create'], { input: input.join('\n') })).code, 0)
+    assert.deepEqual(await rowsOf(db, "SELECT name, type FROM pragma_table_info('new')"), [
+      ['id', 'INTEGER'],
+      ['least', 'INTEGER'],
+      ['long', 'TEXT'],
+      ['mixed', 'TEXT'],
+      ['decimal', 'TEXT'],
+      ['sum', 'REAL'],
+      ['tiny', 'TEXT'],
+    ])
+    assert.deepEqual(await rowsOf(db, "SELECT id || '', least || '', mixed, decimal, sum FROM new"), [
+      ['1234567890123456789', '-9223372036854775808', '1.5', '3.14159265358979323846', 0.30000000000000004],
+      ['9223372036854775807', '0', '1234567890123456789', '1.5', 1.5],
+    ])
+  })
+
+  test('refuses a later number that would lose digits in the guessed type', async () => {
+    const db = await withTable()
+    for (const [first, later, type] of [
+      ['7', '9223372036854775808', 'INTEGER'],
+      ['7.5', '1234567890123456789', 'REAL'],
+    ]) {
+      const input = `n\n${`${first}\n`.repeat(40_000)}${later}\n`
+      const { code, stderr } = await resqlite(['import', db, 'new', '--create'], { input })
+      assert.match(stderr, new RegExp(`line 40002: ${later} has more digits than ${type} keeps, and `))
+      assert.equal(code, 1)
+    }
+  })
+
   test('creates the database, and leaves none behind when it fails', async () => {
     const db = join(folder, 'created.db')
     assert.equal((await imported(db, 'a\n1\n"2\n', '--create')).code, 1)
@@ -261,6 +298,18 @@ describe('resqlite import of NDJSON', () => {
       ['b', 'TEXT'],
       ['c', 'REAL'],
     ])
+  })
+
+  test('takes an integer of 64 bits beside a decimal for text, as no REAL keeps it', async () => {
+    const db = await withTable()
+    const options = ['--create', '--format', 'ndjson']
+    const input = '{"n": 1.5}\n{"n": 9007199254740993}\n'
+    assert.equal((await resqlite(['import', db, 'new', ...options], { input })).code, 0)
+    assert.deepEqual(await rowsOf(db, 'SELECT quote(n) FROM new'), [["'1.5'"], ["'9007199254740993'"]])
+    const later = `${'{"n": 1.5}\n'.repeat(20_000)}{"n": 9007199254740993}`
+    const { code, stderr } = await resqlite(['import', db, 'later', ...options], { input: later })
+    assert.match(stderr, /line 20001: 9007199254740993 has more digits than REAL keeps/)
+    assert.equal(code, 1)
   })
 
   for (const [what, input, message] of [
