@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { database, resqlite, rowsOf, start, temporaryFolder } from './support/cli.mjs'
@@ -128,6 +130,22 @@ describe('resqlite import of CSV', () => {
     )
     assert.equal((await imported(db, 'a\n1\n2\n', '--create')).code, 0)
     assert.deepEqual(await rowsOf(db, 'SELECT a FROM t'), [[1], [2]])
+  })
+
+  const noSockets = process.platform === 'win32' && 'there are no sockets in the file system'
+  test('leaves no database behind when its input cannot be opened', { skip: noSockets }, async () => {
+    const input = join(folder, 'socket')
+    const server = createServer().listen(input)
+    await once(server, 'listening')
+    const db = join(folder, 'unopened.db')
+    const { code, stderr } = await resqlite(['import', db, 't', input, '--create'])
+    server.close()
+    assert.match(stderr, /^resqlite: E[A-Z]+: .*, open '.*socket'\n$/)
+    assert.equal(code, 1)
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith('unopened.db')),
+      [],
+    )
   })
 
   test('refuses a database or table that is missing without --create, and a table that exists with it', async () => {

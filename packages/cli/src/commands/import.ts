@@ -1,4 +1,6 @@
-import { closeSync, createReadStream, existsSync, openSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import { type Command, Option } from 'commander'
 import type { Database } from 'resqlite'
 import type { Context } from '../core/context.js'
@@ -84,11 +86,12 @@ async function runImport(
   if (!options.create && !existsSync(file))
     throw new UsageError(`there is no database ${file}; --create creates it`)
   const style = csvStyle(options)
-  const source = sourceOf(input, context)
-  const isNew = options.create === true && createdNow(file)
+  const source = await sourceOf(input, context)
   const progress = new ProgressLine('import', 'row', context.stderr)
+  let isNew = false
   let done = false
   try {
+    isNew = options.create === true && createdNow(file)
     const pragmas: Record<string, number> = options.create ? {} : { cache_size: -CACHE }
     const count = await withDatabase(file, { pragmas }, async (db) => {
       const rows = await insertAll(db, table, source, options, style, input, progress, context)
@@ -116,19 +119,29 @@ function createdNow(file: string): boolean {
   }
 }
 
-/** What is read, and its size where that is known. */
-function sourceOf(input: string, { stdin }: Context) {
+/** What is read. */
+interface Source {
+  readonly stream: Readable
+  /** In bytes, where it is known. */
+  readonly size: number | undefined
+  /** The bytes that have been read. */
+  read: number
+}
+
+async function sourceOf(input: string, { stdin }: Context): Promise<Source> {
   if (input === '-') return { stream: stdin, size: undefined, read: 0 }
   const status = statSync(input)
   if (status.isDirectory()) throw new Error(`${input} is a directory`)
   const size = status.isFile() ? status.size : undefined
-  return { stream: createReadStream(input, { highWaterMark: CHUNK }), size, read: 0 }
+  // Opened before anything is written: a stream tells only later that it cannot be.
+  const file = await open(input)
+  return { stream: file.createReadStream({ highWaterMark: CHUNK }), size, read: 0 }
 }
 
 async function insertAll(
   db: Database,
   table: string,
-  source: ReturnType<typeof sourceOf>,
+  source: Source,
   options: Options,
   style: CsvStyle,
   input: string,
@@ -179,7 +192,7 @@ function numbered(width: number): string[] {
   return Array.from({ length: width }, (_, index) => `column${index + 1}`)
 }
 
-async function* counted(source: ReturnType<typeof sourceOf>): AsyncGenerator<Uint8Array, void> {
+async function* counted(source: Source): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of source.stream) {
     source.read += chunk.length
     yield chunk
