@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { bin, database, resqlite, start, temporaryFolder, until } from './support/cli.mjs'
+import { runHere } from './support/run-here.mjs'
 import { hasTmux, Terminal } from './support/terminal.mjs'
 
 const folder = temporaryFolder()
@@ -77,6 +79,37 @@ describe('resqlite watch --json', () => {
     assert.doesNotMatch(stdout, /(?!\n)[\p{Cc}\u202e]/u)
     assert.equal(JSON.parse(stdout).added[2].row.customer, '\x1b[2J\x9b1m\u202e')
   })
+})
+
+describe('resqlite watch that is interrupted', () => {
+  const limits = { timeout: 60_000 }
+  const query = 'SELECT id, cents FROM orders ORDER BY id'
+
+  for (const options of [[], ['--json']]) {
+    const command = ['watch', ...options].join(' ')
+
+    test(`before it shows anything ends well: ${command}`, limits, async () => {
+      const args = ['watch', await orders(), query, ...options]
+      const { code } = await runHere(args, { signal: AbortSignal.abort() })
+      assert.equal(code, 0)
+    })
+
+    test(`while a write waits ends well: ${command}`, limits, async () => {
+      const ending = new AbortController()
+      const stdout = new Writable({
+        highWaterMark: 1,
+        write(_chunk, _encoding, taken) {
+          setImmediate(() => {
+            ending.abort()
+            setImmediate(taken)
+          })
+        },
+      })
+      const args = ['watch', await orders(), query, ...options]
+      const { code } = await runHere(args, { signal: ending.signal, stdout })
+      assert.equal(code, 0)
+    })
+  }
 })
 
 describe('resqlite watch', () => {

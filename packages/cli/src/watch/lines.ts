@@ -15,13 +15,11 @@ export async function writePatches(
   key: string[],
   { stdout, signal }: Context,
 ): Promise<void> {
-  const patches = live.changesBytes({ key })
-  signal.addEventListener('abort', () => void patches.return(), { once: true })
   try {
-    for await (const { bytes } of patches) {
+    await eachOf(live.changesBytes({ key }), signal, async ({ bytes }) => {
       const line = safe(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'))
       if (!stdout.write(`${line}\n`)) await once(stdout, 'drain', { signal })
-    }
+    })
   } catch (error) {
     if ((error as { code?: string }).code !== 'RESQLITE_KEY') throw error
     throw new UsageError(`${(error as Error).message}; name the columns of a key with --key`)
@@ -34,11 +32,26 @@ export async function writeResults(
   names: readonly string[],
   { stdout, signal }: Context,
 ): Promise<void> {
-  const results = live.values()
-  signal.addEventListener('abort', () => void results.return(), { once: true })
-  for await (const rows of results) {
+  await eachOf(live.values(), signal, async (rows) => {
     await write(stdout, formatted('table', names, rows, stdout), signal)
     stdout.write('\n')
+  })
+}
+
+/** Does something with each value until the signal fires: that ends it well, also before the first value and in a write that waits. */
+async function eachOf<T>(
+  values: AsyncIterableIterator<T, undefined>,
+  signal: AbortSignal,
+  body: (value: T) => Promise<void>,
+): Promise<void> {
+  const end = () => void values.return?.()
+  // A signal that has fired tells nobody again.
+  if (signal.aborted) end()
+  signal.addEventListener('abort', end, { once: true })
+  try {
+    for await (const value of values) await body(value)
+  } catch (error) {
+    if (!signal.aborted) throw error
   }
 }
 
