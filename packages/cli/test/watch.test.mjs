@@ -59,11 +59,22 @@ describe('resqlite watch --json', () => {
     assert.deepEqual([removed[0].row, added[0].row], [{ n: 2 }, { n: 1 }])
   })
 
-  test('asks for a key where rows are equal, and refuses one that is no column', async () => {
+  test('fails when rows have the same key, and says what helps', async () => {
     const db = await orders()
+    const joined = 'SELECT o.id, o.cents FROM orders AS o JOIN orders AS other'
+    const same = await resqlite(['watch', db, joined, '--json'])
+    assert.match(same.stderr, /several rows have id = 1; name columns that tell rows apart with --key/)
+    assert.equal(same.code, 1)
     const equal = await resqlite(['watch', db, 'SELECT 1 AS one FROM orders', '--json'])
-    assert.match(equal.stderr, /--key/)
-    assert.equal(equal.code, 2)
+    assert.match(equal.stderr, /; two rows are equal: select a column that tells them apart$/m)
+    assert.equal(equal.code, 1)
+  })
+
+  test('refuses a key that is no column, and columns of the same name', { timeout: 60_000 }, async () => {
+    const db = await orders()
+    const twice = await resqlite(['watch', db, 'SELECT id, cents AS id FROM orders', '--json'])
+    assert.match(twice.stderr, /two columns are named "id"; name one of them with AS/)
+    assert.equal(twice.code, 2)
     const unknown = await resqlite(['watch', db, 'SELECT id FROM orders', '--json', '--key', 'number'])
     assert.match(unknown.stderr, /the result has no column "number"; it has id/)
     assert.equal(unknown.code, 2)

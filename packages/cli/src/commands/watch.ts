@@ -52,9 +52,7 @@ async function watch(file: string, argument: string, options: Options, context: 
     const names = columns.map(({ name }) => name)
     const key = await keyOf(db, columns, options.key)
     if (options.json) {
-      // Without a key, a row that changes is one that goes and one that comes.
-      const columns = (key ?? names.map((_, place) => place)).map((place) => names[place] as string)
-      await writePatches(db.stream(sql, params), columns, context)
+      await writePatches(db.stream(sql, params), names, key, context)
     } else {
       const live = db.stream(sql, params, { arrays: true })
       if (context.stdout.isTTY) await showOnScreen(live, { sql, names, key }, context)

@@ -12,9 +12,15 @@ import { write } from '../terminal/output.js'
  */
 export async function writePatches(
   live: LiveQuery<Row[]>,
-  key: string[],
+  names: readonly string[],
+  places: readonly number[] | undefined,
   { stdout, signal }: Context,
 ): Promise<void> {
+  const twice = names.find((name, place) => names.indexOf(name) < place)
+  if (twice !== undefined)
+    throw new UsageError(`--json: two columns are named ${JSON.stringify(twice)}; name one of them with AS`)
+  // Without a key, a row that changes is one that goes and one that comes.
+  const key = places?.map((place) => names[place] as string) ?? [...names]
   try {
     await eachOf(live.changesBytes({ key }), signal, async ({ bytes }) => {
       const line = safe(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'))
@@ -22,7 +28,11 @@ export async function writePatches(
     })
   } catch (error) {
     if ((error as { code?: string }).code !== 'RESQLITE_KEY') throw error
-    throw new UsageError(`${(error as Error).message}; name the columns of a key with --key`)
+    const isAll = names.every((name) => key.includes(name))
+    const advice = isAll
+      ? 'two rows are equal: select a column that tells them apart'
+      : 'name columns that tell rows apart with --key'
+    throw new Error(`${(error as Error).message}; ${advice}`)
   }
 }
 
