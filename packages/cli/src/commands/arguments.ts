@@ -11,7 +11,7 @@ import { Real } from '../input/records.js'
 export function paramOption(): Option {
   return new Option(
     '-p, --param <name=value>',
-    'a parameter of the SQL, by its name or its number; JSON numbers, null, true, false and "quoted text" are what they are in JSON, anything else is text',
+    'a parameter of the SQL, by its name or its number; JSON numbers, null, true, false and "quoted text" are what they are in JSON, anything else is text; a whole number is an INTEGER, 1.0 too, which CAST(:name AS REAL) makes REAL',
   ).argParser(addParam)
 }
 
