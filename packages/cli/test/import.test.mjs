@@ -211,7 +211,7 @@ describe('resqlite import of CSV', () => {
     ],
     ['text behind a quote', 'a,b\n"1"x,2\n', /line 2, column 4: text behind a closing quote/],
     ['text that is not UTF-8', Buffer.from('a,b\n1,2\n\xff,4\n', 'latin1'), /line 3: text that is not UTF-8/],
-    ['a column that does not exist', 'a,c\n1,2\n', /t has no column "c"; it has a, b/],
+    ['a column that does not exist', 'a,c\n1,2\n', /line 1: t has no column "c"; it has a, b/],
     ['a name that is there twice', 'a,A\n1,2\n', /line 1: the header has "A" twice/],
     ['nothing', '', /line 1: there is no header/],
   ]) {
@@ -331,8 +331,8 @@ describe('resqlite import of NDJSON', () => {
   })
 
   for (const [what, input, message] of [
-    ['what is no JSON', '{"a": 1}\n{"a": x}\n', /line 2.*: no JSON: /],
-    ['what is no object', '{"a": 1}\n[1]\n', /line 2, column 1: no object/],
+    ['what is no JSON', '{"a": 1}\n{"a": x}\n', /line 2.*: not valid JSON: /],
+    ['what is no object', '{"a": 1}\n[1]\n', /line 2, column 1: not a JSON object/],
     ['an unknown key', '{"a": 1}\n{"z": 1}\n', /line 2: the table has no column "z"/],
     [
       'text that is not UTF-8',

@@ -107,7 +107,7 @@ describe('resqlite query', () => {
   test('binds whole numbers as INTEGER, which a cast makes REAL', async () => {
     const sql = 'SELECT quote(:x) AS bound, quote(CAST(:x AS REAL)) AS "cast"'
     const { stdout } = await resqlite(['query', db, sql, '-f', 'csv', '--param', 'x=1.0'])
-    assert.equal(stdout, 'bound,cast\n1,1.0\n')
+    assert.equal(stdout, 'bound,cast\n"1","1.0"\n')
   })
 
   test('takes parameters by number', async () => {

@@ -137,7 +137,7 @@ describe('resqlite watch', () => {
   test('refuses what is no query, and SQL that is wrong', async () => {
     const db = await orders()
     const writes = await resqlite(['watch', db, 'DELETE FROM orders'])
-    assert.match(writes.stderr, /watch takes a query/)
+    assert.match(writes.stderr, /watch needs a statement that reads and returns rows/)
     assert.equal(writes.code, 2)
     assert.equal((await resqlite(['watch', db, 'SELECT nothing FROM orders'])).code, 1)
   })

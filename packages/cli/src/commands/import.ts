@@ -14,6 +14,7 @@ import type { Column, FindColumns, RecordReader } from '../input/records.js'
 import { columnsOf, matched, newColumns } from '../input/table.js'
 import { say } from '../terminal/output.js'
 import { ProgressLine } from '../terminal/progress.js'
+import { counted } from '../terminal/words.js'
 import { csvStyle, delimiter } from './arguments.js'
 import { examples } from './command.js'
 import { DATA_FORMATS, type DataFormat, formatOf } from './data-format.js'
@@ -157,7 +158,7 @@ async function insertAll(
   const reader = readerFor(formatOf(options.format, input), options.header, style, columns, find)
   const target: Target = { table, types: options.create ? (options.types ?? 'guess') : undefined }
   const shown = (count: number) => progress.show({ done: source.read, total: source.size, count })
-  return await db.transaction((tx) => importRecords(tx, counted(source), reader, target, shown), { signal })
+  return await db.transaction((tx) => importRecords(tx, measured(source), reader, target, shown), { signal })
 }
 
 function readerFor(
@@ -184,15 +185,17 @@ function columnsFor(
   if (columns.length === width) return columns
   const written = columns.filter(({ isGenerated }) => !isGenerated)
   if (written.length === width) return written
-  const given = width === 1 ? '1 field' : `${width} fields`
-  throw new UsageError(`the records have ${given}, but ${table} has ${columns.length} columns`)
+  throw new UsageError(
+    `the records have ${counted(width, 'field')}, but ${table} has ${columns.length} columns`,
+  )
 }
 
 function numbered(width: number): string[] {
   return Array.from({ length: width }, (_, index) => `column${index + 1}`)
 }
 
-async function* counted(source: Source): AsyncGenerator<Uint8Array, void> {
+/** The bytes of a source, which counts those that have been read. */
+async function* measured(source: Source): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of source.stream) {
     source.read += chunk.length
     yield chunk

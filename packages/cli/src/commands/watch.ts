@@ -48,7 +48,7 @@ async function watch(file: string, argument: string, options: Options, context: 
   await withDatabase(file, { ...EXACT, readOnly: true }, async (db) => {
     const { readOnly, columns } = await db.describe(sql)
     if (!readOnly || columns.length === 0)
-      throw new UsageError('watch takes a query, and this statement is none')
+      throw new UsageError('watch needs a statement that reads and returns rows')
     const names = columns.map(({ name }) => name)
     const key = await keyOf(db, columns, options.key)
     if (options.json) {

@@ -82,10 +82,10 @@ function parsed(text: string, line: number): Record<string, unknown> {
   try {
     value = exactNumbers(text)
   } catch (error) {
-    throw new InputError(`no JSON: ${(error as Error).message}`, line, columnOf(error as Error))
+    throw new InputError(`not valid JSON: ${(error as Error).message}`, line, columnOf(error as Error))
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InputError('no object', line, 1)
+    throw new InputError('not a JSON object', line, 1)
   }
   return value as Record<string, unknown>
 }
