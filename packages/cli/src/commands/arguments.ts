@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { SqlParams, SqlValue } from 'resqlite'
 import type { Context } from '../core/context.js'
+import type { CsvStyle } from '../core/csv-style.js'
 import { UsageError } from '../core/errors.js'
 import { looksLikeValue } from '../core/literals.js'
-import type { CsvStyle } from '../formats/csv-writer.js'
 import { exactNumbers } from '../input/exact-numbers.js'
 import { Real } from '../input/records.js'
 

@@ -1,5 +1,5 @@
+import type { CsvStyle } from '../core/csv-style.js'
 import { InputError } from '../core/errors.js'
-import type { CsvStyle } from '../formats/csv-writer.js'
 import { counted } from '../terminal/words.js'
 import type { Records, Value } from './records.js'
 import { MAX_RECORD } from './whole-lines.js'

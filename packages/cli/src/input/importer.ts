@@ -4,7 +4,7 @@ import { Batch } from './batch.js'
 import { Binder } from './binder.js'
 import { gathered } from './gathered.js'
 import type { Column, RecordReader, Records, Value } from './records.js'
-import { createTable, insertion } from './table.js'
+import { createTable, insertion } from './target-table.js'
 import { type ColumnType, contradiction, guessedType, keeps } from './types.js'
 import { NotUtf8, TooLong, WholeLines } from './whole-lines.js'
 

@@ -2,7 +2,7 @@ import { InputError } from '../core/errors.js'
 import { BLOB_KEY, jsonString, numberText } from '../core/values.js'
 import { exactNumbers } from './exact-numbers.js'
 import { type Column, Real, type RecordReader, type Records, type Value } from './records.js'
-import { newColumns } from './table.js'
+import { newColumns } from './target-table.js'
 
 /** Lines whose keys are looked at to find the columns of a table that is to be created. */
 const SAMPLE_LINES = 1000
