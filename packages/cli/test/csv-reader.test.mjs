@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { csvRecord, PLAIN_CSV } from '../dist/formats/csv-writer.js'
+import { PLAIN_CSV } from '../dist/core/csv-style.js'
+import { csvRecord } from '../dist/formats/csv-writer.js'
 import { CsvReader } from '../dist/input/csv-reader.js'
 import { randomNumbers } from './support/random.mjs'
 

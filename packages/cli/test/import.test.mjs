@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { database, resqlite, rowsOf, start, temporaryFolder } from './support/cli.mjs'
@@ -82,6 +84,43 @@ describe('resqlite import of CSV', () => {
     ])
   })
 
+  test('creates columns of numbers only where these keep all digits', async () => {
+    const db = await withTable()
+    const input = [
+      'id,least,long,mixed,decimal,sum,tiny',
+      '1234567890123456789,-9223372036854775808,1,1.5,3.14159265358979323846,0.30000000000000004,1e-400',
+      '9223372036854775807,0,9223372036854775808,1234567890123456789,1.5,1.50000000000000000000,1e10',
+      '',
+    ]
+    assert.equal((await resqlite(['import', db, 'new', '--create'], { input: input.join('\n') })).code, 0)
+    assert.deepEqual(await rowsOf(db, "SELECT name, type FROM pragma_table_info('new')"), [
+      ['id', 'INTEGER'],
+      ['least', 'INTEGER'],
+      ['long', 'TEXT'],
+      ['mixed', 'TEXT'],
+      ['decimal', 'TEXT'],
+      ['sum', 'REAL'],
+      ['tiny', 'TEXT'],
+    ])
+    assert.deepEqual(await rowsOf(db, "SELECT id || '', least || '', mixed, decimal, sum FROM new"), [
+      ['1234567890123456789', '-9223372036854775808', '1.5', '3.14159265358979323846', 0.30000000000000004],
+      ['9223372036854775807', '0', '1234567890123456789', '1.5', 1.5],
+    ])
+  })
+
+  test('refuses a later number that would lose digits in the guessed type', async () => {
+    const db = await withTable()
+    for (const [first, later, type] of [
+      ['7', '9223372036854775808', 'INTEGER'],
+      ['7.5', '1234567890123456789', 'REAL'],
+    ]) {
+      const input = `n\n${`${first}\n`.repeat(40_000)}${later}\n`
+      const { code, stderr } = await resqlite(['import', db, 'new', '--create'], { input })
+      assert.match(stderr, new RegExp(`line 40002: ${later} has more digits than ${type} keeps, and `))
+      assert.equal(code, 1)
+    }
+  })
+
   test('creates the database, and leaves none behind when it fails', async () => {
     const db = join(folder, 'created.db')
     assert.equal((await imported(db, 'a\n1\n"2\n', '--create')).code, 1)
@@ -91,6 +130,22 @@ describe('resqlite import of CSV', () => {
     )
     assert.equal((await imported(db, 'a\n1\n2\n', '--create')).code, 0)
     assert.deepEqual(await rowsOf(db, 'SELECT a FROM t'), [[1], [2]])
+  })
+
+  const noSockets = process.platform === 'win32' && 'there are no sockets in the file system'
+  test('leaves no database behind when its input cannot be opened', { skip: noSockets }, async () => {
+    const input = join(folder, 'socket')
+    const server = createServer().listen(input)
+    await once(server, 'listening')
+    const db = join(folder, 'unopened.db')
+    const { code, stderr } = await resqlite(['import', db, 't', input, '--create'])
+    server.close()
+    assert.match(stderr, /^resqlite: E[A-Z]+: .*, open '.*socket'\n$/)
+    assert.equal(code, 1)
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith('unopened.db')),
+      [],
+    )
   })
 
   test('refuses a database or table that is missing without --create, and a table that exists with it', async () => {
@@ -156,7 +211,7 @@ describe('resqlite import of CSV', () => {
     ],
     ['text behind a quote', 'a,b\n"1"x,2\n', /line 2, column 4: text behind a closing quote/],
     ['text that is not UTF-8', Buffer.from('a,b\n1,2\n\xff,4\n', 'latin1'), /line 3: text that is not UTF-8/],
-    ['a column that does not exist', 'a,c\n1,2\n', /t has no column "c"; it has a, b/],
+    ['a column that does not exist', 'a,c\n1,2\n', /line 1: t has no column "c"; it has a, b/],
     ['a name that is there twice', 'a,A\n1,2\n', /line 1: the header has "A" twice/],
     ['nothing', '', /line 1: there is no header/],
   ]) {
@@ -263,9 +318,21 @@ describe('resqlite import of NDJSON', () => {
     ])
   })
 
+  test('takes an integer of 64 bits beside a decimal for text, as no REAL keeps it', async () => {
+    const db = await withTable()
+    const options = ['--create', '--format', 'ndjson']
+    const input = '{"n": 1.5}\n{"n": 9007199254740993}\n'
+    assert.equal((await resqlite(['import', db, 'new', ...options], { input })).code, 0)
+    assert.deepEqual(await rowsOf(db, 'SELECT quote(n) FROM new'), [["'1.5'"], ["'9007199254740993'"]])
+    const later = `${'{"n": 1.5}\n'.repeat(20_000)}{"n": 9007199254740993}`
+    const { code, stderr } = await resqlite(['import', db, 'later', ...options], { input: later })
+    assert.match(stderr, /line 20001: 9007199254740993 has more digits than REAL keeps/)
+    assert.equal(code, 1)
+  })
+
   for (const [what, input, message] of [
-    ['what is no JSON', '{"a": 1}\n{"a": x}\n', /line 2.*: no JSON: /],
-    ['what is no object', '{"a": 1}\n[1]\n', /line 2, column 1: no object/],
+    ['what is no JSON', '{"a": 1}\n{"a": x}\n', /line 2.*: not valid JSON: /],
+    ['what is no object', '{"a": 1}\n[1]\n', /line 2, column 1: not a JSON object/],
     ['an unknown key', '{"a": 1}\n{"z": 1}\n', /line 2: the table has no column "z"/],
     [
       'text that is not UTF-8',

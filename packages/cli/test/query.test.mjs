@@ -104,6 +104,12 @@ describe('resqlite query', () => {
     assert.equal(JSON.parse(stdout).all_of_them, "7 9007199254740993 1.5 NULL 1 '00123' '7' 'a=b'")
   })
 
+  test('binds whole numbers as INTEGER, which a cast makes REAL', async () => {
+    const sql = 'SELECT quote(:x) AS bound, quote(CAST(:x AS REAL)) AS "cast"'
+    const { stdout } = await resqlite(['query', db, sql, '-f', 'csv', '--param', 'x=1.0'])
+    assert.equal(stdout, 'bound,cast\n"1","1.0"\n')
+  })
+
   test('takes parameters by number', async () => {
     const { stdout } = await resqlite([
       'query',

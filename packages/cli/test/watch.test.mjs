@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { bin, database, resqlite, start, temporaryFolder, until } from './support/cli.mjs'
+import { runHere } from './support/run-here.mjs'
 import { hasTmux, Terminal } from './support/terminal.mjs'
 
 const folder = temporaryFolder()
@@ -57,11 +59,22 @@ describe('resqlite watch --json', () => {
     assert.deepEqual([removed[0].row, added[0].row], [{ n: 2 }, { n: 1 }])
   })
 
-  test('asks for a key where rows are equal, and refuses one that is no column', async () => {
+  test('fails when rows have the same key, and says what helps', async () => {
     const db = await orders()
+    const joined = 'SELECT o.id, o.cents FROM orders AS o JOIN orders AS other'
+    const same = await resqlite(['watch', db, joined, '--json'])
+    assert.match(same.stderr, /several rows have id = 1; name columns that tell rows apart with --key/)
+    assert.equal(same.code, 1)
     const equal = await resqlite(['watch', db, 'SELECT 1 AS one FROM orders', '--json'])
-    assert.match(equal.stderr, /--key/)
-    assert.equal(equal.code, 2)
+    assert.match(equal.stderr, /; two rows are equal: select a column that tells them apart$/m)
+    assert.equal(equal.code, 1)
+  })
+
+  test('refuses a key that is no column, and columns of the same name', { timeout: 60_000 }, async () => {
+    const db = await orders()
+    const twice = await resqlite(['watch', db, 'SELECT id, cents AS id FROM orders', '--json'])
+    assert.match(twice.stderr, /two columns are named "id"; name one of them with AS/)
+    assert.equal(twice.code, 2)
     const unknown = await resqlite(['watch', db, 'SELECT id FROM orders', '--json', '--key', 'number'])
     assert.match(unknown.stderr, /the result has no column "number"; it has id/)
     assert.equal(unknown.code, 2)
@@ -79,6 +92,37 @@ describe('resqlite watch --json', () => {
   })
 })
 
+describe('resqlite watch that is interrupted', () => {
+  const limits = { timeout: 60_000 }
+  const query = 'SELECT id, cents FROM orders ORDER BY id'
+
+  for (const options of [[], ['--json']]) {
+    const command = ['watch', ...options].join(' ')
+
+    test(`before it shows anything ends well: ${command}`, limits, async () => {
+      const args = ['watch', await orders(), query, ...options]
+      const { code } = await runHere(args, { signal: AbortSignal.abort() })
+      assert.equal(code, 0)
+    })
+
+    test(`while a write waits ends well: ${command}`, limits, async () => {
+      const ending = new AbortController()
+      const stdout = new Writable({
+        highWaterMark: 1,
+        write(_chunk, _encoding, taken) {
+          setImmediate(() => {
+            ending.abort()
+            setImmediate(taken)
+          })
+        },
+      })
+      const args = ['watch', await orders(), query, ...options]
+      const { code } = await runHere(args, { signal: ending.signal, stdout })
+      assert.equal(code, 0)
+    })
+  }
+})
+
 describe('resqlite watch', () => {
   test('writes each result as a table where there is no terminal', async () => {
     const db = await orders()
@@ -93,7 +137,7 @@ describe('resqlite watch', () => {
   test('refuses what is no query, and SQL that is wrong', async () => {
     const db = await orders()
     const writes = await resqlite(['watch', db, 'DELETE FROM orders'])
-    assert.match(writes.stderr, /watch takes a query/)
+    assert.match(writes.stderr, /watch needs a statement that reads and returns rows/)
     assert.equal(writes.code, 2)
     assert.equal((await resqlite(['watch', db, 'SELECT nothing FROM orders'])).code, 1)
   })

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { SqlParams, SqlValue } from 'resqlite'
 import type { Context } from '../core/context.js'
+import type { CsvStyle } from '../core/csv-style.js'
 import { UsageError } from '../core/errors.js'
 import { looksLikeValue } from '../core/literals.js'
-import type { CsvStyle } from '../formats/csv-writer.js'
 import { exactNumbers } from '../input/exact-numbers.js'
 import { Real } from '../input/records.js'
 
@@ -11,7 +11,7 @@ import { Real } from '../input/records.js'
 export function paramOption(): Option {
   return new Option(
     '-p, --param <name=value>',
-    'a parameter of the SQL, by its name or its number; JSON numbers, null, true, false and "quoted text" are what they are in JSON, anything else is text',
+    'a parameter of the SQL, by its name or its number; JSON numbers, null, true, false and "quoted text" are what they are in JSON, anything else is text; a whole number is an INTEGER, 1.0 too, which CAST(:name AS REAL) makes REAL',
   ).argParser(addParam)
 }
 

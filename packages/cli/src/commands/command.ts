@@ -1,9 +1,3 @@
-import type { Command } from 'commander'
-import type { Context } from '../core/context.js'
-
-/** Adds a command to the program. Its action runs with the context. */
-export type AddCommand = (program: Command, context: Context) => void
-
 /** Help that follows the options: each example is a line, with what it does. */
 export function examples(...lines: readonly (readonly [command: string, meaning: string])[]): string {
   const shown = lines.map(([command, meaning]) => `  # ${meaning}\n  $ resqlite ${command}`)

@@ -1,17 +1,20 @@
-import { closeSync, createReadStream, existsSync, openSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import { type Command, Option } from 'commander'
 import type { Database } from 'resqlite'
 import type { Context } from '../core/context.js'
+import type { CsvStyle } from '../core/csv-style.js'
 import { withDatabase } from '../core/database.js'
 import { UsageError } from '../core/errors.js'
-import type { CsvStyle } from '../formats/csv-writer.js'
 import { CsvRecords } from '../input/csv.js'
 import { importRecords, type Target } from '../input/importer.js'
 import { NdjsonRecords } from '../input/ndjson.js'
 import type { Column, FindColumns, RecordReader } from '../input/records.js'
-import { columnsOf, matched, newColumns } from '../input/table.js'
+import { columnsOf, matched, newColumns } from '../input/target-table.js'
 import { say } from '../terminal/output.js'
 import { ProgressLine } from '../terminal/progress.js'
+import { counted } from '../terminal/words.js'
 import { csvStyle, delimiter } from './arguments.js'
 import { examples } from './command.js'
 import { DATA_FORMATS, type DataFormat, formatOf } from './data-format.js'
@@ -84,11 +87,12 @@ async function runImport(
   if (!options.create && !existsSync(file))
     throw new UsageError(`there is no database ${file}; --create creates it`)
   const style = csvStyle(options)
-  const source = sourceOf(input, context)
-  const isNew = options.create === true && createdNow(file)
+  const source = await sourceOf(input, context)
   const progress = new ProgressLine('import', 'row', context.stderr)
+  let isNew = false
   let done = false
   try {
+    isNew = options.create === true && createdNow(file)
     const pragmas: Record<string, number> = options.create ? {} : { cache_size: -CACHE }
     const count = await withDatabase(file, { pragmas }, async (db) => {
       const rows = await insertAll(db, table, source, options, style, input, progress, context)
@@ -116,19 +120,29 @@ function createdNow(file: string): boolean {
   }
 }
 
-/** What is read, and its size where that is known. */
-function sourceOf(input: string, { stdin }: Context) {
+/** What is read. */
+interface Source {
+  readonly stream: Readable
+  /** In bytes, where it is known. */
+  readonly size: number | undefined
+  /** The bytes that have been read. */
+  read: number
+}
+
+async function sourceOf(input: string, { stdin }: Context): Promise<Source> {
   if (input === '-') return { stream: stdin, size: undefined, read: 0 }
   const status = statSync(input)
   if (status.isDirectory()) throw new Error(`${input} is a directory`)
   const size = status.isFile() ? status.size : undefined
-  return { stream: createReadStream(input, { highWaterMark: CHUNK }), size, read: 0 }
+  // Opened before anything is written: a stream tells only later that it cannot be.
+  const file = await open(input)
+  return { stream: file.createReadStream({ highWaterMark: CHUNK }), size, read: 0 }
 }
 
 async function insertAll(
   db: Database,
   table: string,
-  source: ReturnType<typeof sourceOf>,
+  source: Source,
   options: Options,
   style: CsvStyle,
   input: string,
@@ -144,7 +158,7 @@ async function insertAll(
   const reader = readerFor(formatOf(options.format, input), options.header, style, columns, find)
   const target: Target = { table, types: options.create ? (options.types ?? 'guess') : undefined }
   const shown = (count: number) => progress.show({ done: source.read, total: source.size, count })
-  return await db.transaction((tx) => importRecords(tx, counted(source), reader, target, shown), { signal })
+  return await db.transaction((tx) => importRecords(tx, measured(source), reader, target, shown), { signal })
 }
 
 function readerFor(
@@ -171,15 +185,17 @@ function columnsFor(
   if (columns.length === width) return columns
   const written = columns.filter(({ isGenerated }) => !isGenerated)
   if (written.length === width) return written
-  const given = width === 1 ? '1 field' : `${width} fields`
-  throw new UsageError(`the records have ${given}, but ${table} has ${columns.length} columns`)
+  throw new UsageError(
+    `the records have ${counted(width, 'field')}, but ${table} has ${columns.length} columns`,
+  )
 }
 
 function numbered(width: number): string[] {
   return Array.from({ length: width }, (_, index) => `column${index + 1}`)
 }
 
-async function* counted(source: ReturnType<typeof sourceOf>): AsyncGenerator<Uint8Array, void> {
+/** The bytes of a source, which counts those that have been read. */
+async function* measured(source: Source): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of source.stream) {
     source.read += chunk.length
     yield chunk

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import type { Context } from '../core/context.js'
+import { type Context, ended } from '../core/context.js'
 import { UsageError } from '../core/errors.js'
-import { ended, say } from '../terminal/output.js'
+import { say } from '../terminal/output.js'
 import { wholeNumber } from './arguments.js'
 import { examples } from './command.js'
 

@@ -48,13 +48,11 @@ async function watch(file: string, argument: string, options: Options, context: 
   await withDatabase(file, { ...EXACT, readOnly: true }, async (db) => {
     const { readOnly, columns } = await db.describe(sql)
     if (!readOnly || columns.length === 0)
-      throw new UsageError('watch takes a query, and this statement is none')
+      throw new UsageError('watch needs a statement that reads and returns rows')
     const names = columns.map(({ name }) => name)
     const key = await keyOf(db, columns, options.key)
     if (options.json) {
-      // Without a key, a row that changes is one that goes and one that comes.
-      const columns = (key ?? names.map((_, place) => place)).map((place) => names[place] as string)
-      await writePatches(db.stream(sql, params), columns, context)
+      await writePatches(db.stream(sql, params), names, key, context)
     } else {
       const live = db.stream(sql, params, { arrays: true })
       if (context.stdout.isTTY) await showOnScreen(live, { sql, names, key }, context)

@@ -15,3 +15,11 @@ export interface Context {
   /** Fires when the user wants the command to end. */
   readonly signal: AbortSignal
 }
+
+/** Resolves when the user wants the command to end. */
+export function ended({ signal }: Context): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -1,16 +1,7 @@
 import type { ColumnValue } from 'resqlite'
+import type { CsvStyle } from '../core/csv-style.js'
 import { looksLikeValue } from '../core/literals.js'
 import { blobLiteral, numberText } from '../core/values.js'
-
-/** How CSV is written and read. */
-export interface CsvStyle {
-  /** One character between fields. */
-  readonly delimiter: string
-  /** What stands, without quotes, for NULL. */
-  readonly nullText: string
-}
-
-export const PLAIN_CSV: CsvStyle = { delimiter: ',', nullText: '' }
 
 /** A record of CSV, with its line end. Text that could be read as something else stands in quotes. */
 export function csvRecord(values: readonly ColumnValue[], style: CsvStyle): string {

@@ -1,11 +1,12 @@
 import type { ColumnValue } from 'resqlite'
 import type { Output } from '../core/context.js'
+import { type CsvStyle, PLAIN_CSV } from '../core/csv-style.js'
 import { jsonString, jsonText } from '../core/values.js'
 import { sizeOf } from '../terminal/output.js'
 import { painter } from '../terminal/style.js'
 import { Table } from '../terminal/table.js'
 import { visibleLines } from '../terminal/visible.js'
-import { type CsvStyle, csvRecord, PLAIN_CSV } from './csv-writer.js'
+import { csvRecord } from './csv-writer.js'
 
 /** How rows are written. */
 export const FORMATS = ['table', 'json', 'ndjson', 'csv'] as const

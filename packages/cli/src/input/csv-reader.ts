@@ -1,5 +1,6 @@
+import type { CsvStyle } from '../core/csv-style.js'
 import { InputError } from '../core/errors.js'
-import type { CsvStyle } from '../formats/csv-writer.js'
+import { counted } from '../terminal/words.js'
 import type { Records, Value } from './records.js'
 import { MAX_RECORD } from './whole-lines.js'
 
@@ -119,7 +120,7 @@ export class CsvReader {
     let at = this.#at
     let lines = 1
     for (;;) {
-      if (width !== 0 && count === width) throw this.#wrong(at, `more than ${fields(width)}`)
+      if (width !== 0 && count === width) throw this.#wrong(at, `more than ${counted(width, 'field')}`)
       const from = at
       let code = text.charCodeAt(at)
       if (code === QUOTE) {
@@ -159,7 +160,7 @@ export class CsvReader {
     if (blank && this.#width === 0) this.#blank++
     if (!blank && this.#width === 0) this.#width = count
     if (!blank && count < this.#width) {
-      throw this.#wrong(at, `${fields(count)} instead of ${this.#width}`)
+      throw this.#wrong(at, `${counted(count, 'field')} instead of ${this.#width}`)
     }
     this.#at = Math.min(at + 1, this.#text.length)
     this.#line += lines
@@ -206,8 +207,4 @@ function lineFeeds(text: string): number {
   let count = 0
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++
   return count
-}
-
-function fields(count: number): string {
-  return count === 1 ? '1 field' : `${count} fields`
 }

@@ -1,5 +1,5 @@
+import type { CsvStyle } from '../core/csv-style.js'
 import { InputError } from '../core/errors.js'
-import type { CsvStyle } from '../formats/csv-writer.js'
 import { CsvReader, type Field } from './csv-reader.js'
 import { plainValue } from './plain-field.js'
 import type { Column, FindColumns, RecordReader, Records } from './records.js'

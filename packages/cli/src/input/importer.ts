@@ -4,8 +4,8 @@ import { Batch } from './batch.js'
 import { Binder } from './binder.js'
 import { gathered } from './gathered.js'
 import type { Column, RecordReader, Records, Value } from './records.js'
-import { createTable, insertion } from './table.js'
-import { type ColumnType, guessedType, keeps } from './types.js'
+import { createTable, insertion } from './target-table.js'
+import { type ColumnType, contradiction, guessedType, keeps } from './types.js'
 import { NotUtf8, TooLong, WholeLines } from './whole-lines.js'
 
 /** Where records go. */
@@ -123,13 +123,10 @@ class Inserter {
     for (const { index, type } of this.#guessed) {
       const wrong = records.findIndex((record) => !keeps(type, record[index]))
       if (wrong === -1) continue
-      const value = JSON.stringify(records[wrong]?.[index])
+      const problem = contradiction(type, records[wrong]?.[index])
       const column = JSON.stringify(this.#columns[index]?.name)
       const advice = `the lines before it made column ${column} ${type}; try --types text`
-      throw new InputError(
-        `${value} is not ${type === 'REAL' ? 'a number' : 'an integer'}, and ${advice}`,
-        lines[wrong] as number,
-      )
+      throw new InputError(`${problem}, and ${advice}`, lines[wrong] as number)
     }
   }
 

@@ -2,7 +2,7 @@ import { InputError } from '../core/errors.js'
 import { BLOB_KEY, jsonString, numberText } from '../core/values.js'
 import { exactNumbers } from './exact-numbers.js'
 import { type Column, Real, type RecordReader, type Records, type Value } from './records.js'
-import { newColumns } from './table.js'
+import { newColumns } from './target-table.js'
 
 /** Lines whose keys are looked at to find the columns of a table that is to be created. */
 const SAMPLE_LINES = 1000
@@ -82,10 +82,10 @@ function parsed(text: string, line: number): Record<string, unknown> {
   try {
     value = exactNumbers(text)
   } catch (error) {
-    throw new InputError(`no JSON: ${(error as Error).message}`, line, columnOf(error as Error))
+    throw new InputError(`not valid JSON: ${(error as Error).message}`, line, columnOf(error as Error))
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InputError('no object', line, 1)
+    throw new InputError('not a JSON object', line, 1)
   }
   return value as Record<string, unknown>
 }

@@ -1,7 +1,5 @@
-import { BLOB, NUMBER } from '../core/literals.js'
+import { BLOB, isInteger, NUMBER } from '../core/literals.js'
 import { Real, type Value } from './records.js'
-
-const INTEGER = /^(?:0|-?[1-9]\d{0,18})$/
 
 /**
  * The value of a field of CSV that stands without quotes: `x'0aff'` is a BLOB, and anything else text, whose type is left to the
@@ -18,7 +16,6 @@ export function plainValue(text: string, isUntyped: boolean): Value {
 
 /** Digits that do not fit into an INTEGER stay text, so that none is lost. */
 function numberOf(text: string): Value {
-  if (!INTEGER.test(text)) return /^-?\d+$/.test(text) ? text : new Real(Number(text))
-  const value = BigInt(text)
-  return BigInt.asIntN(64, value) === value ? value : text
+  if (isInteger(text)) return BigInt(text)
+  return /^-?\d+$/.test(text) ? text : new Real(Number(text))
 }

@@ -1,16 +1,22 @@
-import { NUMBER } from '../core/literals.js'
+import { isInteger, isReal, NUMBER } from '../core/literals.js'
 import { Real, type Value } from './records.js'
 
 /** The type of a column of a table that is created. */
 export type ColumnType = 'INTEGER' | 'REAL' | 'TEXT'
 
-/** An integer that stays as it is written: no zeros before it, no sign but minus, and within 64 bits. */
-const INTEGER = /^(?:0|-?[1-9]\d{0,17})$/
-
-/** Whether a column of a type keeps a value: SQLite would make 123 of the text 00123. */
+/** Whether a column of a type keeps a value: SQLite would make 123 of the text 00123, and take digits from a long number. */
 export function keeps(type: ColumnType, value: Value | undefined): boolean {
-  if (type === 'TEXT' || typeof value !== 'string') return true
-  return (type === 'INTEGER' ? INTEGER : NUMBER).test(value)
+  if (type === 'TEXT') return true
+  if (typeof value === 'string') return type === 'INTEGER' ? isInteger(value) : isReal(value)
+  return typeof value !== 'bigint' || type === 'INTEGER' || BigInt(Number(value)) === value
+}
+
+/** Says why a column of a type does not keep a value. */
+export function contradiction(type: ColumnType, value: Value | undefined): string {
+  const text = String(value)
+  const isLong = type === 'REAL' ? NUMBER.test(text) : /^-?[1-9]\d*$/.test(text)
+  if (isLong) return `${text} has more digits than ${type} keeps`
+  return `${JSON.stringify(text)} is not ${type === 'REAL' ? 'a number' : 'an integer'}`
 }
 
 /** The narrowest type that keeps all of these values as they are. */
@@ -18,18 +24,16 @@ export function guessedType(values: readonly (Value | undefined)[]): ColumnType 
   const given = values.filter((value) => value !== null && value !== undefined)
   if (given.length === 0) return 'TEXT'
   if (given.some((value) => value instanceof Uint8Array)) return 'TEXT'
-  if (given.every(isInteger)) return 'INTEGER'
-  return given.every(isNumber) ? 'REAL' : 'TEXT'
+  if (given.every(isWhole)) return 'INTEGER'
+  return given.every((value) => isNumber(value) && keeps('REAL', value)) ? 'REAL' : 'TEXT'
 }
 
-function isInteger(value: Value): boolean {
-  if (typeof value === 'string') return INTEGER.test(value)
+function isWhole(value: Value): boolean {
+  if (typeof value === 'string') return isInteger(value)
   return typeof value === 'bigint' || typeof value === 'boolean' || Number.isSafeInteger(value)
 }
 
+/** Texts are left to {@link keeps}. */
 function isNumber(value: Value): boolean {
-  return (
-    isInteger(value) ||
-    (typeof value === 'string' ? NUMBER.test(value) : typeof value === 'number' || value instanceof Real)
-  )
+  return typeof value === 'string' || typeof value === 'number' || value instanceof Real || isWhole(value)
 }

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises'
-import type { Context, Output } from '../core/context.js'
+import type { Output } from '../core/context.js'
 import { visibleLines } from './visible.js'
 
 /** Writes pieces of text, each when the stream has taken the one before. The stream stays open. */
@@ -24,12 +24,4 @@ export function flushed(output: Output): Promise<void> {
 /** The size of a terminal. One that has lost its window, or never had one, has a size of 0. */
 export function sizeOf({ columns, rows }: Output): { columns: number; rows: number } {
   return { columns: columns || 80, rows: rows || 24 }
-}
-
-/** Resolves when the user wants the command to end. */
-export function ended({ signal }: Context): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

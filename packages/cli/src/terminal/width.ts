@@ -9,7 +9,7 @@ export function widthOf(text: string): number {
 
 /** Cuts a text that is wider than `width` columns, and marks the cut. */
 export function cut(text: string, width: number): string {
-  // No character takes less than a column and more than a few units, but a text may be megabytes long.
+  // A text may be megabytes long, and a character that is seen has a few units: combining marks take units, but no column.
   if (text.length <= width && widthOf(text) <= width) return text
   let kept = ''
   let used = 0

@@ -12,19 +12,27 @@ import { write } from '../terminal/output.js'
  */
 export async function writePatches(
   live: LiveQuery<Row[]>,
-  key: string[],
+  names: readonly string[],
+  places: readonly number[] | undefined,
   { stdout, signal }: Context,
 ): Promise<void> {
-  const patches = live.changesBytes({ key })
-  signal.addEventListener('abort', () => void patches.return(), { once: true })
+  const twice = names.find((name, place) => names.indexOf(name) < place)
+  if (twice !== undefined)
+    throw new UsageError(`--json: two columns are named ${JSON.stringify(twice)}; name one of them with AS`)
+  // Without a key, a row that changes is one that goes and one that comes.
+  const key = places?.map((place) => names[place] as string) ?? [...names]
   try {
-    for await (const { bytes } of patches) {
+    await eachOf(live.changesBytes({ key }), signal, async ({ bytes }) => {
       const line = safe(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'))
       if (!stdout.write(`${line}\n`)) await once(stdout, 'drain', { signal })
-    }
+    })
   } catch (error) {
     if ((error as { code?: string }).code !== 'RESQLITE_KEY') throw error
-    throw new UsageError(`${(error as Error).message}; name the columns of a key with --key`)
+    const isAll = names.every((name) => key.includes(name))
+    const advice = isAll
+      ? 'two rows are equal: select a column that tells them apart'
+      : 'name columns that tell rows apart with --key'
+    throw new Error(`${(error as Error).message}; ${advice}`)
   }
 }
 
@@ -34,11 +42,26 @@ export async function writeResults(
   names: readonly string[],
   { stdout, signal }: Context,
 ): Promise<void> {
-  const results = live.values()
-  signal.addEventListener('abort', () => void results.return(), { once: true })
-  for await (const rows of results) {
+  await eachOf(live.values(), signal, async (rows) => {
     await write(stdout, formatted('table', names, rows, stdout), signal)
     stdout.write('\n')
+  })
+}
+
+/** Does something with each value until the signal fires: that ends it well, also before the first value and in a write that waits. */
+async function eachOf<T>(
+  values: AsyncIterableIterator<T, undefined>,
+  signal: AbortSignal,
+  body: (value: T) => Promise<void>,
+): Promise<void> {
+  const end = () => void values.return?.()
+  // A signal that has fired tells nobody again.
+  if (signal.aborted) end()
+  signal.addEventListener('abort', end, { once: true })
+  try {
+    for await (const value of values) await body(value)
+  } catch (error) {
+    if (!signal.aborted) throw error
   }
 }
 

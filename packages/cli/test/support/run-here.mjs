@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { run } from '../../dist/run.js'
 
-/** Runs a command line in this process, for tests that run many. */
-export async function runHere(args) {
+/** Runs a command line in this process: for tests that run many, and those that choose when the signal fires. */
+export async function runHere(args, { signal = new AbortController().signal, ...given } = {}) {
   const result = { stdout: '', stderr: '' }
   const streams = ['stdout', 'stderr'].map((name) => {
     const stream = new PassThrough().setEncoding('utf8')
@@ -13,6 +13,6 @@ export async function runHere(args) {
   const [stdout, stderr] = streams
   const stdin = new PassThrough()
   stdin.end()
-  const code = await run(args, { stdin, stdout, stderr, signal: new AbortController().signal })
+  const code = await run(args, { stdin, stdout, stderr, signal, ...given })
   return { ...result, code }
 }

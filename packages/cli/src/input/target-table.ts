@@ -43,7 +43,7 @@ export function matched(
     const column = byName.get(foldedName(name)) ?? byName.get(foldedName(name.trim()))
     if (column !== undefined) return column
     const known = columns.map((column) => column.name).join(', ')
-    throw new Error(`${table} has no column ${JSON.stringify(name)}; it has ${known}`)
+    throw new InputError(`${table} has no column ${JSON.stringify(name)}; it has ${known}`, line)
   })
   return different(found, names, line)
 }

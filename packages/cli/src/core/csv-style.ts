@@ -1,0 +1,10 @@
+/** How CSV is written and read. */
+export interface CsvStyle {
+  /** One character between fields. */
+  readonly delimiter: string
+  /** What stands, without quotes, for NULL. */
+  readonly nullText: string
+}
+
+/** CSV with commas, in which nothing stands for NULL. */
+export const PLAIN_CSV: CsvStyle = { delimiter: ',', nullText: '' }
