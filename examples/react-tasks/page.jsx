@@ -67,7 +67,7 @@ async function send(method, task) {
 function contained(commit) {
   return new Promise((resolve) => {
     const timer = setTimeout(done, 2000)
-    const stop = tasks.subscribe((_, info) => info.commit >= commit && done())
+    const stop = tasks.subscribe(() => tasks.state === 'live' && tasks.commit >= commit && done())
     function done() {
       clearTimeout(timer)
       stop()

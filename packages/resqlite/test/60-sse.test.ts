@@ -80,6 +80,24 @@ test('the head keeps proxies from collecting, compressing and storing events', a
   client.leave()
 })
 
+test('a question for the head alone is answered, and is no client', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const response = await fetch(await served(t, db.stream(SQL)), { method: 'HEAD' })
+  assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'text/event-stream'])
+  assert.equal((await db.diagnostics()).streams.open, 0)
+})
+
+test('a server that is closing does not wait for connections whose events have ended', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const { origin, server } = await serve(t, (_, response) => void sendSSE(db.stream(SQL), response, KEY))
+  const client = await EventReader.open(origin)
+  assert.equal(client.response.headers.get('connection'), 'close')
+  const closed = once(server, 'close')
+  server.close()
+  await db.close()
+  await closed
+})
+
 test('headers that were set before are sent, too', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { origin } = await serve(t, (_, response) => {

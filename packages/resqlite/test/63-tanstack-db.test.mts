@@ -166,6 +166,30 @@ test('a server that starts anew ends the waiting for commits of the old one', as
   await until('Mow', 'Rake')
 })
 
+test('a commit of a server that started anew is waited for while the rows are those of the old one', async (t) => {
+  const server = new ScriptedServer()
+  const source = remoteQuery<Task>('/tasks', { fetch: server.fetch, minDelay: 1, maxDelay: 1 })
+  const { collection, until } = collectionOf(t, { source, key: 'id', timeout: 2 ** 30 })
+  const first = await server.accept()
+  first.full(50, [{ id: 1, title: 'Rake' }])
+  await until('Rake')
+  first.end()
+  const second = await server.accept()
+  assert.equal(source.state, 'stale')
+  let isThere = false
+  const written = collection.utils.awaitCommit({ commit: 3 }).then(() => {
+    isThere = true
+  })
+  second.full(2, [
+    { id: 1, title: 'Rake' },
+    { id: 2, title: 'Mow' },
+  ])
+  await until('Mow', 'Rake')
+  assert.equal(isThere, false)
+  second.full(3, [{ id: 1, title: 'Rake' }])
+  await written
+})
+
 test('a collection that began with what a server wrote into the page follows a server that starts anew', async (t) => {
   const server = new ScriptedServer()
   const added = [1, 2].map((id, index) => ({ index, row: { id, title: `old ${id}` } }))

@@ -51,13 +51,13 @@ interface Observing<T> {
 
 class Remote<T> implements RemoteQuery<T> {
   current: readonly T[] | undefined
+  commit: number | undefined
   state: RemoteState = 'connecting'
   error: RemoteError | undefined
   readonly #url: string
   readonly #options: RemoteOptions
   readonly #observers = new Set<Observing<T>>()
   #connection: Connection | undefined
-  #commit = 0
   /** The version of `current`. */
   #version = 0
   /** The id of the event that brought it. Without an id, the server sends the whole result. */
@@ -166,7 +166,7 @@ class Remote<T> implements RemoteQuery<T> {
       this.#patches?.push(patch)
     } else throw new RangeError('The patch does not lead on from the present value')
     this.#version = patch.version
-    this.#commit = patch.commit
+    this.commit = patch.commit
   }
 
   /** Tells the observers what has changed: the value, then the state. */
@@ -187,7 +187,7 @@ class Remote<T> implements RemoteQuery<T> {
     const { current } = this
     if (current === undefined || current === observing.told) return
     const info = {
-      commit: this.#commit,
+      commit: this.commit as number,
       patches: observing.told === this.#before ? this.#patches : undefined,
     }
     observing.told = current

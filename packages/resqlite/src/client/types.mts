@@ -100,6 +100,11 @@ export interface RemoteQuery<T> {
   reconnect(): void
   /** The latest value; undefined before the first. The same array until the next value. */
   readonly current: readonly T[] | undefined
+  /**
+   * `current` contains this commit, and all before it; undefined before the first value. While the state is not `'live'`, it
+   * may be a commit of an earlier run of the server, which counted from the beginning, too.
+   */
+  readonly commit: number | undefined
   readonly state: RemoteState
   /** Why the state is `'error'`; otherwise undefined. */
   readonly error: RemoteError | undefined

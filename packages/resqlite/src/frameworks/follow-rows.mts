@@ -7,11 +7,13 @@ export type CollectionSource<T> = Pick<LiveQuery<T[]>, 'changes'> | RemoteQuery<
 /** Who gets the rows of a source, and then what changes in them. */
 export interface RowsFollower<T> {
   /** These are all rows. */
-  whole(rows: readonly T[], commit: number): void
+  whole(rows: readonly T[]): void
   /** These changes were made to the rows. */
-  changed(patches: readonly FollowedPatch<T>[], commit: number): void
-  /** The rows are the present ones. */
-  live(): void
+  changed(patches: readonly FollowedPatch<T>[]): void
+  /** The rows are the present ones, and contain this commit. */
+  live(commit: number): void
+  /** The rows may be old. */
+  stale(): void
   failed(error: Error): void
 }
 
@@ -35,16 +37,17 @@ export function followRows<T>(
 }
 
 function followRemote<T>(source: RemoteQuery<T>, follower: RowsFollower<T>): () => void {
-  const live = () => {
-    if (source.state === 'live') follower.live()
+  const told = () => {
+    if (source.state === 'live') follower.live(source.commit as number)
+    else follower.stale()
   }
   return source.subscribe({
-    next(rows, { commit, patches }) {
-      if (patches === undefined) follower.whole(rows, commit)
-      else follower.changed(patches, commit)
-      live()
+    next(rows, { patches }) {
+      if (patches === undefined) follower.whole(rows)
+      else follower.changed(patches)
+      told()
     },
-    state: live,
+    state: told,
     error: (error) => follower.failed(error),
   })
 }
@@ -61,9 +64,9 @@ function followLive<T>(
       patches = source.changes({ key: key as never, rows: false }) as LiveIterator<LeanPatch<T>>
       for await (const patch of patches) {
         const { initial, added, commit } = patch
-        if (initial) follower.whole(rowsOf(added), commit)
-        else follower.changed([patch], commit)
-        follower.live()
+        if (initial) follower.whole(rowsOf(added))
+        else follower.changed([patch])
+        follower.live(commit)
       }
     } catch (error) {
       follower.failed(error as Error)

@@ -112,24 +112,24 @@ function follow<T extends object>(
   let hasRows = false
   let isReady = false
   return followRows(source, columns, {
-    whole(rows, number) {
+    whole(rows) {
       begin()
       if (hasRows) truncate()
       hasRows = true
       for (const value of rows) write({ type: 'insert', value })
       commit()
-      seen.saw(number)
     },
-    changed(patches, number) {
+    changed(patches) {
       begin()
       for (const patch of patches) writePatch(patch)
       commit()
-      seen.saw(number)
     },
-    live() {
+    live(number) {
       isReady = true
       markReady()
+      seen.saw(number)
     },
+    stale: () => seen.lost(),
     // Later errors leave the rows as they are: a collection in the state 'error' could not be used.
     failed(error) {
       if (!isReady) markError(error)

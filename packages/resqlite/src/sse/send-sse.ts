@@ -36,6 +36,10 @@ export function sendSSE<V>(
   const header = response.req?.headers['last-event-id']
   const settings = sentSettings('sendSSE', query, options, Array.isArray(header) ? header[0] : header)
   if (hasEnded(response)) return Promise.resolve()
+  if (response.req?.method === 'HEAD') {
+    response.writeHead(200, EVENT_HEADERS).end()
+    return Promise.resolve()
+  }
   try {
     return new ResponseSink(response as ServerResponse).serve(new EventClient(query, settings))
   } catch (error) {
@@ -55,6 +59,8 @@ class ResponseSink extends PieceSink {
 
   serve(client: EventClient): Promise<void> {
     const response = this.#response
+    // A connection that was kept when its events have ended would keep a server that is closing.
+    response.shouldKeepAlive = false
     response.writeHead(200, EVENT_HEADERS)
     response.write(retryField())
     response.on('drain', () => client.drained())
