@@ -345,7 +345,7 @@ export interface WriteResult<T = Row> {
   /** The rows of a `RETURNING` clause; empty without one. */
   rows: T[]
   /**
-   * The number of the commit that made the write visible. Commit numbers only grow. Inside a transaction: the number of the
+   * The number of the commit that made the write visible. Commit numbers only grow, while the engine runs; the next one begins anew. Inside a transaction: the number of the
    * last commit before the transaction.
    */
   commit: number
