@@ -80,10 +80,11 @@ fn numbers_go_on_after_a_restart_and_from_a_snapshot() {
 #[test]
 fn a_transaction_has_the_position_of_its_entry() {
     let (_world, [one, other, _third]) = World::of_three("CREATE TABLE t(a)");
+    let mut live = count(&other);
+    assert_eq!(shown(&mut live, 0), 1);
     let begun = block_on(one.cluster.database().begin(None)).unwrap();
     block_on(begun.execute("INSERT INTO t VALUES (1)", ())).unwrap();
     let commit = block_on(begun.commit()).unwrap();
-    let mut live = count(&other);
     assert_eq!(shown(&mut live, 1), commit);
     assert_eq!(commit, 2);
 }
