@@ -148,13 +148,19 @@ test('a transaction of its own waits for its commit', async (t) => {
   await until('Dig', 'Mow')
 })
 
-test('a server that starts anew ends the waiting for commits of the old one', async (t) => {
+/** A collection that waits long for its commits, with the rows that a server sent at commit 50. */
+async function followed(t: TestContext) {
   const server = new ScriptedServer()
   const source = remoteQuery<Task>('/tasks', { fetch: server.fetch, minDelay: 1, maxDelay: 1 })
   const { collection, until } = collectionOf(t, { source, key: 'id', timeout: 2 ** 30 })
   const first = await server.accept()
   first.full(50, [{ id: 1, title: 'Rake' }])
   await until('Rake')
+  return { server, source, collection, until, first }
+}
+
+test('a server that starts anew ends the waiting for commits of the old one', async (t) => {
+  const { server, collection, until, first } = await followed(t)
   const written = collection.utils.awaitCommit({ commit: 60 })
   first.end()
   const second = await server.accept()
@@ -167,12 +173,7 @@ test('a server that starts anew ends the waiting for commits of the old one', as
 })
 
 test('a commit of a server that started anew is waited for while the rows are those of the old one', async (t) => {
-  const server = new ScriptedServer()
-  const source = remoteQuery<Task>('/tasks', { fetch: server.fetch, minDelay: 1, maxDelay: 1 })
-  const { collection, until } = collectionOf(t, { source, key: 'id', timeout: 2 ** 30 })
-  const first = await server.accept()
-  first.full(50, [{ id: 1, title: 'Rake' }])
-  await until('Rake')
+  const { server, source, collection, until, first } = await followed(t)
   first.end()
   const second = await server.accept()
   assert.equal(source.state, 'stale')

@@ -12,7 +12,7 @@ use crate::{core::names::quoted, guard::Guard};
 pub(super) fn look_at_virtual_tables(sqlite: &Connection, guard: &Guard) {
     guard.as_internal(|| {
         for table in virtual_tables(sqlite) {
-            let _ = first_row(sqlite, &format!("SELECT rowid FROM {table} LIMIT 1"));
+            let _ = sqlite.query_text(&format!("SELECT rowid FROM {table} LIMIT 1"));
         }
     });
 }
@@ -33,11 +33,4 @@ fn virtual_tables(sqlite: &Connection) -> Vec<String> {
 
 fn name_of(text: &[u8]) -> String {
     quoted(&String::from_utf8_lossy(text), '"')
-}
-
-fn first_row(sqlite: &Connection, sql: &str) -> resqlite_sqlite::Result<bool> {
-    match sqlite.prepare(sql, false)?.statement {
-        Some(mut statement) => statement.step(),
-        None => Ok(false),
-    }
 }
