@@ -44,6 +44,9 @@ pub type sqlite3_syscall_ptr = Option<unsafe extern "C" fn()>;
 /// A function of a shared library.
 pub type sqlite3_symbol = Option<unsafe extern "C" fn(*mut sqlite3_vfs, *mut c_void, *const c_char)>;
 
+/// Tells SQLite that bytes stay as they are, so that it need not copy them.
+pub const SQLITE_STATIC: sqlite3_destructor_type = None;
+
 /// The destructor that makes SQLite copy the bytes before the call returns.
 pub fn SQLITE_TRANSIENT() -> sqlite3_destructor_type {
     // SAFETY: SQLite compares this address with -1, and never calls it.

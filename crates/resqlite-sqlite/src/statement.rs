@@ -4,6 +4,7 @@ use std::{
     ffi::{CString, c_int},
     ptr::NonNull,
     rc::Rc,
+    sync::Arc,
 };
 
 use resqlite_sqlite_sys as ffi;
@@ -19,6 +20,8 @@ use crate::{
 pub struct Statement {
     raw: NonNull<ffi::sqlite3_stmt>,
     handle: Rc<Handle>,
+    /// Bytes that bound values may point into. Invariant: no binding points into others, and these do not change.
+    held: Option<Arc<[u8]>>,
 }
 
 /// Where a column of a result comes from. Everything is `None` for an expression.
@@ -37,7 +40,11 @@ pub struct ColumnOrigin {
 #[allow(unsafe_code)]
 impl Statement {
     pub(crate) fn new(raw: NonNull<ffi::sqlite3_stmt>, handle: Rc<Handle>) -> Self {
-        Self { raw, handle }
+        Self {
+            raw,
+            handle,
+            held: None,
+        }
     }
 
     /// Advances to the next row: `true` if there is one, `false` if the statement has finished.
@@ -67,10 +74,43 @@ impl Statement {
         unsafe { ffi::sqlite3_reset(self.raw.as_ptr()) };
     }
 
-    /// Sets all parameters to NULL and frees the memory of the bound values.
+    /// Sets all parameters to NULL, frees the memory of the bound values, and lets go of what is [held](Self::hold). A run
+    /// ends: it would read them.
     pub fn clear_bindings(&mut self) {
-        // SAFETY: the statement is live.
+        self.reset();
+        // SAFETY: the statement is live, and does not run.
         unsafe { ffi::sqlite3_clear_bindings(self.raw.as_ptr()) };
+        self.held = None;
+    }
+
+    /// Holds bytes until [`clear_bindings`](Self::clear_bindings): texts and BLOBs that stand in them are bound without a
+    /// copy. Where others are held, the bindings are cleared first.
+    pub fn hold(&mut self, bytes: &Arc<[u8]>) {
+        if !self.held.as_ref().is_some_and(|held| Arc::ptr_eq(held, bytes)) {
+            self.release();
+            self.held = Some(Arc::clone(bytes));
+        }
+    }
+
+    /// Clears the bindings if bytes are [held](Self::hold).
+    pub fn release(&mut self) {
+        if self.held.is_some() {
+            self.clear_bindings();
+        }
+    }
+
+    /// How SQLite gets bytes: it copies them, unless they are held.
+    #[inline]
+    fn copying(&self, bytes: &[u8]) -> ffi::sqlite3_destructor_type {
+        let is_held = self.held.as_ref().is_some_and(|held| {
+            let (held, bytes) = (held.as_ptr_range(), bytes.as_ptr_range());
+            held.start <= bytes.start && bytes.end <= held.end
+        });
+        if is_held {
+            ffi::SQLITE_STATIC
+        } else {
+            ffi::SQLITE_TRANSIENT()
+        }
     }
 
     /// Returns whether the statement does not write to the database file itself. BEGIN, COMMIT and the like do not.
@@ -167,14 +207,16 @@ impl Statement {
         (index > 0).then_some(index as usize)
     }
 
-    /// Binds a value; SQLite copies the bytes of text and BLOBs. The first parameter is 1.
+    /// Binds a value; SQLite copies the bytes of text and BLOBs, unless they are [held](Self::hold). The first parameter is 1.
     ///
     /// # Errors
     /// `SQLITE_RANGE` if there is no such parameter, `SQLITE_TOOBIG`, `SQLITE_NOMEM`.
     #[inline]
     pub fn bind(&mut self, parameter: usize, value: ValueRef<'_>) -> Result<()> {
         let (raw, index) = (self.raw.as_ptr(), parameter as c_int);
-        // SAFETY: the statement is live; with SQLITE_TRANSIENT SQLite copies the bytes before the call returns.
+        // SAFETY: the statement is live. SQLite copies the bytes before the call returns; those that are held it reads until
+        // the parameter is bound anew, the bindings are cleared or the statement is finalized. The statement keeps them until
+        // then, and nobody can change them, since an `Arc` that is shared gives no exclusive access.
         let code = unsafe {
             match value {
                 ValueRef::Null => ffi::sqlite3_bind_null(raw, index),
@@ -182,14 +224,14 @@ impl Statement {
                 ValueRef::Real(value) => ffi::sqlite3_bind_double(raw, index, value),
                 ValueRef::Text(bytes) => {
                     let (start, length, copy) =
-                        (bytes.as_ptr().cast(), bytes.len() as u64, ffi::SQLITE_TRANSIENT());
+                        (bytes.as_ptr().cast(), bytes.len() as u64, self.copying(bytes));
                     ffi::sqlite3_bind_text64(raw, index, start, length, copy, ffi::SQLITE_UTF8 as u8)
                 }
                 // A null pointer would bind NULL; a `zeroblob` of length 0 is an empty BLOB.
                 ValueRef::Blob([]) => ffi::sqlite3_bind_zeroblob(raw, index, 0),
                 ValueRef::Blob(bytes) => {
                     let (start, length) = (bytes.as_ptr().cast(), bytes.len() as u64);
-                    ffi::sqlite3_bind_blob64(raw, index, start, length, ffi::SQLITE_TRANSIENT())
+                    ffi::sqlite3_bind_blob64(raw, index, start, length, self.copying(bytes))
                 }
             }
         };

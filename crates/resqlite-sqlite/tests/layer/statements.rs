@@ -1,5 +1,7 @@
 //! Binding, stepping, columns.
 
+use std::sync::Arc;
+
 use resqlite_sqlite::ValueRef;
 
 use crate::{memory, prepare, with};
@@ -48,6 +50,61 @@ fn bound_values_survive_a_reset_until_they_are_cleared() {
     statement.clear_bindings();
     assert!(statement.step().unwrap());
     assert_eq!(statement.column(0), ValueRef::Null);
+}
+
+#[test]
+fn clearing_the_bindings_ends_a_run() {
+    let connection = memory();
+    let mut statement = prepare(&connection, "SELECT ?1 UNION ALL SELECT ?1");
+    let text = "a text that is bound".repeat(100);
+    statement.bind(1, ValueRef::Text(text.as_bytes())).unwrap();
+    assert!(statement.step().unwrap());
+    statement.clear_bindings();
+    assert!(statement.step().unwrap());
+    assert_eq!(statement.column(0), ValueRef::Null);
+}
+
+#[test]
+fn held_bytes_are_kept_until_others_are_held_or_the_bindings_are_cleared() {
+    let connection = memory();
+    let mut statement = prepare(&connection, "SELECT ?1, ?2");
+    let first: Arc<[u8]> = Arc::from(&b"one, two"[..]);
+    let kept = Arc::downgrade(&first);
+    statement.hold(&first);
+    statement.bind(1, ValueRef::Text(&first[..3])).unwrap();
+    statement.bind(2, ValueRef::Blob(&first[5..])).unwrap();
+    drop(first);
+    assert!(statement.step().unwrap());
+    assert_eq!(statement.column(0), ValueRef::Text(b"one"));
+    assert_eq!(statement.column(1), ValueRef::Blob(b"two"));
+
+    let second: Arc<[u8]> = Arc::from(&b"three"[..]);
+    statement.hold(&second);
+    assert!(kept.upgrade().is_none());
+    assert!(statement.step().unwrap());
+    assert_eq!(statement.column(0), ValueRef::Null);
+
+    statement.reset();
+    statement.bind(1, ValueRef::Text(&second)).unwrap();
+    statement.bind(2, ValueRef::Text(b"copied")).unwrap();
+    statement.hold(&second);
+    assert!(statement.step().unwrap());
+    assert_eq!(statement.column(0), ValueRef::Text(b"three"));
+    assert_eq!(statement.column(1), ValueRef::Text(b"copied"));
+    statement.release();
+    assert_eq!(Arc::strong_count(&second), 1);
+}
+
+#[test]
+fn a_statement_that_is_dropped_lets_go_of_what_it_held() {
+    let connection = memory();
+    let mut statement = prepare(&connection, "SELECT ?1");
+    let bytes: Arc<[u8]> = Arc::from(&b"held"[..]);
+    statement.hold(&bytes);
+    statement.bind(1, ValueRef::Text(&bytes)).unwrap();
+    assert!(statement.step().unwrap());
+    drop(statement);
+    assert_eq!(Arc::strong_count(&bytes), 1);
 }
 
 #[test]

@@ -123,6 +123,11 @@ impl Params {
             .find(|text| is_like(text))
     }
 
+    /// Lets a statement keep the bytes while the sets are bound, so that SQLite need not copy texts and BLOBs.
+    pub(crate) fn held_by(&self, statement: &mut Statement) {
+        statement.hold(&self.bytes);
+    }
+
     /// A reader over the sets.
     pub(crate) fn reader(&self) -> Reader<'_> {
         let texts = self.texts();

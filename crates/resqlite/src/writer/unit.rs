@@ -182,8 +182,8 @@ impl Writer {
     }
 
     /// Runs the prepared statement once per parameter set; returns the rows changed. `before`: sets of the batch that
-    /// precede these. Large parameters are freed only after the last set: SQLite binds each set into the memory of the
-    /// previous one.
+    /// precede these. Many sets are bound where they stand. For one, the copy costs less than to hold a buffer that other
+    /// requests share.
     fn sets(
         &mut self,
         prepared: &mut Prepared,
@@ -192,6 +192,9 @@ impl Writer {
         before: Option<usize>,
         rows: &mut Vec<Packed>,
     ) -> Result<i64> {
+        if sets.count > 1 {
+            sets.params.held_by(&mut prepared.statement);
+        }
         let changes = self.each_set(prepared, sets, write, before, rows);
         prepared.end_run(sets.params.byte_len());
         changes
