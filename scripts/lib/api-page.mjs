@@ -11,6 +11,7 @@ const objects = {
   LiveQuery: 'live',
   ChangeFeed: 'feed',
   SqlQuery: 'query',
+  Utf8: 'text',
 }
 
 const head = `# API

@@ -8,6 +8,7 @@ export const {
   SqliteError,
   SqlQuery,
   TransactionError,
+  Utf8,
   sql,
   sqliteVersion,
 } = resqlite

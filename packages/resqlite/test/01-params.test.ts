@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { isUtf8 } from 'node:buffer'
 import { test } from 'node:test'
 import { runInNewContext } from 'node:vm'
+import { Utf8 } from '../src/core/utf8'
 import { FrameWriter } from '../src/wire/frame-writer'
 import { writeParams } from '../src/wire/params'
 import { FRAME_HEADER } from '../src/wire/protocol'
+import { isShortUtf8 } from '../src/wire/utf8-check'
 import { type Param, readParams } from './support/params-reader'
 
 function encode(params: unknown, set?: number): Param[] {
@@ -65,6 +68,58 @@ test('a lone surrogate becomes U+FFFD, in short and in long text', () => {
   assert.deepEqual(values, ['\ufffd', `${'y'.repeat(50)}\ufffd`])
 })
 
+test('a Utf8 is the text of its bytes, whole or in part, short and long', () => {
+  const texts = [
+    '',
+    'plain',
+    'a\0b',
+    '日本語',
+    `${'x'.repeat(98)}é`,
+    'y'.repeat(101),
+    `${'😀'.repeat(50_000)}z`,
+  ]
+  for (const text of texts) {
+    const bytes = Buffer.from(`é${text}漢`)
+    const params = encode([new Utf8(Buffer.from(text)), new Utf8(bytes, 2, bytes.length - 3), 1])
+    assert.deepEqual(params, [
+      { tag: 'TEXT', value: text },
+      { tag: 'TEXT', value: text },
+      { tag: 'INT32', value: 1 },
+    ])
+    assert.equal(String(new Utf8(bytes.subarray(1), 1, bytes.length - 4)), text)
+  }
+})
+
+test('a Utf8 refuses what is no part of a Uint8Array', () => {
+  const bytes = new Uint8Array(4)
+  const withoutBytes = ['text', null, undefined, new ArrayBuffer(1), [1]] as unknown as Uint8Array[]
+  for (const value of withoutBytes)
+    assert.throws(() => new Utf8(value), /^TypeError: Utf8 takes a Uint8Array/)
+  for (const [start, end] of [
+    [-1, 2],
+    [3, 2],
+    [0, 5],
+    [0.5, 2],
+    [Number.NaN, 2],
+  ]) {
+    assert.throws(() => new Utf8(bytes, start, end), /^RangeError: Utf8: .* is no part of 4 bytes/)
+  }
+})
+
+test('short bytes are found to be UTF-8 where Node.js finds them so', () => {
+  const edges = [0, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec]
+  edges.push(0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff)
+  const bytes = Buffer.alloc(4)
+  for (let length = 1; length <= 4; length++) {
+    for (let number = 0; number < edges.length ** length; number++) {
+      for (let i = 0; i < length; i++)
+        bytes[i] = edges[Math.floor(number / edges.length ** i) % edges.length] as number
+      if (isShortUtf8(bytes, 0, length) === isUtf8(bytes.subarray(0, length))) continue
+      assert.fail(`${bytes.toString('hex', 0, length)} is judged otherwise`)
+    }
+  }
+})
+
 test('Uint8Array and Buffer are BLOBs', () => {
   assert.deepEqual(encode([new Uint8Array([1, 2]), Buffer.from('ab'), new Uint8Array()]), [
     { tag: 'BLOB', value: Buffer.from([1, 2]) },
@@ -120,6 +175,24 @@ const refused: [string, unknown, ErrorConstructor, RegExp][] = [
     /^parameter 1 is 9223372036854775808, which does not fit/,
   ],
   ['a bigint below int64', { n: -(2n ** 63n) - 1n }, RangeError, /^parameter :n is -9223372036854775809/],
+  [
+    'a Utf8 of other bytes',
+    [new Utf8(Buffer.from([0x61, 0xff]))],
+    TypeError,
+    /^parameter 1 is a Utf8 whose bytes/,
+  ],
+  [
+    'a long Utf8 of other bytes',
+    [new Utf8(Buffer.alloc(200, 0xe9))],
+    TypeError,
+    /^parameter 1 is a Utf8 whose/,
+  ],
+  [
+    'a Utf8 that ends within a character',
+    { t: new Utf8(Buffer.from('é'), 0, 1) },
+    TypeError,
+    /^parameter :t is/,
+  ],
   ['a value instead of params', 'x', TypeError, /^params is a string; pass an array, as in \[value\]/],
   ['null instead of params', null, TypeError, /^params is null; pass an array/],
   ['a blob instead of params', new Uint8Array(1), TypeError, /^params is a Uint8Array; pass an array/],
@@ -133,8 +206,16 @@ function detached(): Uint8Array {
   return bytes
 }
 
+function detachedUtf8(): Utf8 {
+  const bytes = new Uint8Array([97])
+  const text = new Utf8(bytes)
+  structuredClone(bytes.buffer, { transfer: [bytes.buffer] })
+  return text
+}
+
 refused.push(
   ['a detached blob', [0, detached()], TypeError, /^parameter 2 is a Uint8Array whose buffer is detached/],
+  ['a detached Utf8', [detachedUtf8()], TypeError, /^parameter 1 is a Uint8Array whose buffer is detached/],
   ['a detached blob by name', { b: detached() }, TypeError, /^parameter :b is a Uint8Array whose buffer/],
 )
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ColumnValue, Database, SqlValue } from 'resqlite'
+import { type ColumnValue, type Database, type SqlValue, Utf8 } from 'resqlite'
 import { withCode } from './support/errors'
 import { random } from './support/random'
 import { tempDatabase } from './support/temp'
@@ -37,12 +37,20 @@ const values: [SqlValue, ColumnValue, string][] = [
   ['ÿ', 'ÿ', 'text'],
   ['日本 😀', '日本 😀', 'text'],
   ['\ud800', '\ufffd', 'text'],
+  [new Utf8(Buffer.from('日本')), '日本', 'text'],
   [new Uint8Array([0, 255]), Buffer.from([0, 255]), 'blob'],
   [new Uint8Array(), Buffer.alloc(0), 'blob'],
 ]
 
 for (const [given, expected, type] of values) {
-  const shown = typeof given === 'bigint' ? `${given}n` : Object.is(given, -0) ? '-0' : JSON.stringify(given)
+  const shown =
+    given instanceof Utf8
+      ? `a Utf8 of ${given}`
+      : typeof given === 'bigint'
+        ? `${given}n`
+        : Object.is(given, -0)
+          ? '-0'
+          : JSON.stringify(given)
   test(`${shown} is stored as ${type} and comes back`, async (t) => {
     const db = await tempDatabase(t)
     const row = await roundTrip(db, given)

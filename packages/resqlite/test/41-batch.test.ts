@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AbortError, SqlParams } from 'resqlite'
+import { type AbortError, type SqlParams, type SqlValue, Utf8 } from 'resqlite'
 import { withCode } from './support/errors'
 import { tempDatabase } from './support/temp'
 
@@ -377,6 +377,34 @@ test('texts of all kinds arrive as they are, whatever stands beside them', async
   const stored = sets.map((set) => set.map((text) => Buffer.from(text).toString()))
   assert.equal(rows.length, 40 * sets.length)
   for (const [i, row] of rows.entries()) assert.deepEqual(row, stored[i % sets.length])
+})
+
+test('a Utf8 arrives as it is among texts that are deferred, and its bytes may change after its set was taken', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(a, b, c)')
+  const bytes = Buffer.alloc(8)
+  function* sets(): Generator<SqlValue[]> {
+    for (let id = 0; id < 20_000; id++) {
+      const length = bytes.write(`é${id}`)
+      yield [`a${id}`, new Utf8(bytes, 0, length), `漢${id}`]
+    }
+  }
+  await db.executeBatch('INSERT INTO t VALUES (?, ?, ?)', sets())
+  const rows = await db.select('SELECT * FROM t ORDER BY rowid', [], { arrays: true })
+  assert.deepEqual(
+    rows,
+    Array.from({ length: 20_000 }, (_, id) => [`a${id}`, `é${id}`, `漢${id}`]),
+  )
+})
+
+test('a Utf8 of other bytes is named with its set, and nothing was written', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(a)')
+  const sets = [[new Utf8(Buffer.from('good'))], [new Utf8(Buffer.from([0xc3, 0x28]))]]
+  await assert.rejects(db.executeBatch('INSERT INTO t VALUES (?)', sets), {
+    code: 'RESQLITE_PARAMETER',
+    index: 1,
+    message: /^set at index 1, parameter 1 is a Utf8 whose bytes are not UTF-8/,
+  })
+  assert.equal((await db.selectOne<{ n: number }>('SELECT count(*) AS n FROM t'))?.n, 0)
 })
 
 test('named texts arrive as they are', async (t) => {

@@ -25,6 +25,7 @@ import {
   sql,
   type Transaction,
   type Unsubscribe,
+  Utf8,
   type WriteResult,
 } from 'resqlite'
 
@@ -88,7 +89,13 @@ export async function writes(db: Database): Promise<void> {
   same<typeof written, WriteResult<User>>(true)
   same<typeof written.lastInsertRowid, number | bigint>(true)
   same<typeof written.rows, User[]>(true)
-  const batch = await db.executeBatch('INSERT INTO t VALUES (?)', [[1], ['x'], [null], [new Uint8Array()]])
+  const batch = await db.executeBatch('INSERT INTO t VALUES (?)', [
+    [1],
+    ['x'],
+    [null],
+    [new Uint8Array()],
+    [new Utf8(new Uint8Array())],
+  ])
   same<typeof batch, WriteResult>(true)
   await db.executeBatch('INSERT INTO t VALUES (:a)', new Set([{ a: 1 }]))
   const nothing = await db.exec('CREATE TABLE t(x)')

@@ -48,6 +48,9 @@ export const UPLOAD_BYTES = 1024 * 1024
 /** Text up to this length (in UTF-16 units) is first tried as ASCII, unit by unit. */
 export const SHORT_TEXT = 40
 
+/** The same for text that is given as its bytes. */
+export const SHORT_BYTES = 100
+
 /** Texts of a batch that are longer (in UTF-16 units) are written in place. */
 export const DEFERRED_TEXT = 1024
 

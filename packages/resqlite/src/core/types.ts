@@ -1,8 +1,9 @@
 import type { StreamSums } from './counters'
 import type { rowType } from './row-type'
+import type { Utf8 } from './utf8'
 
-/** A value that can be passed as a parameter. Booleans are stored as 1 and 0. */
-export type SqlValue = null | number | bigint | string | boolean | Uint8Array
+/** A value that can be passed as a parameter. Booleans are stored as 1 and 0, and a `Uint8Array` is a BLOB. */
+export type SqlValue = null | number | bigint | string | boolean | Uint8Array | Utf8
 
 /**
  * Bytes with a buffer of their own, which `fetch` and `Response` take as a body: `Uint8Array<ArrayBuffer>`, or `Uint8Array` for

@@ -1,5 +1,14 @@
-import { DEFERRED_TEXT, KEEP_BYTES, REQUEST_BYTES, SHORT_TEXT, VALUE_BYTES } from '../core/limits'
+import { isUtf8 } from 'node:buffer'
+import {
+  DEFERRED_TEXT,
+  KEEP_BYTES,
+  REQUEST_BYTES,
+  SHORT_BYTES,
+  SHORT_TEXT,
+  VALUE_BYTES,
+} from '../core/limits'
 import { FRAME_HEADER } from './protocol'
+import { isShortUtf8 } from './utf8-check'
 
 /** Methods that every Buffer has in Node.js, Bun and Deno. They are faster than `write` and `toString`. */
 export interface RawBuffer extends Buffer {
@@ -145,6 +154,26 @@ export class FrameWriter {
     this.position += 4 + value.length
   }
 
+  /** A tag, a u32 byte length and the text that a part of some bytes is. Returns false if they are not UTF-8. */
+  taggedUtf8(tag: number, from: Uint8Array, start: number, end: number): boolean {
+    const length = end - start
+    this.reserve(5 + length)
+    const { bytes, position } = this
+    // Byte by byte, as the text is: together this takes two thirds of the time of other calls.
+    bytes[position] = tag
+    bytes[position + 1] = length
+    bytes[position + 2] = length >> 8
+    bytes[position + 3] = length >> 16
+    bytes[position + 4] = length >> 24
+    const at = position + 5
+    this.position = at + length
+    // The copy is what is checked: the bytes of a shared buffer may change meanwhile.
+    if (length <= SHORT_BYTES)
+      return copiesAscii(from, start, bytes, at, length) || isShortUtf8(bytes, at, at + length)
+    bytes.set(from.subarray(start, end), at)
+    return isUtf8(bytes.subarray(at, at + length))
+  }
+
   /** Bytes without a length. */
   raw(value: Uint8Array): void {
     this.reserve(value.length)
@@ -252,4 +281,15 @@ export class FrameWriter {
     this.bytes = Buffer.from(memory) as RawBuffer
     this.#view = new DataView(memory)
   }
+}
+
+/** Copies some bytes. Returns whether all are ASCII. */
+function copiesAscii(from: Uint8Array, start: number, to: Uint8Array, at: number, length: number): boolean {
+  let all = 0
+  for (let i = 0; i < length; i++) {
+    const byte = from[start + i] as number
+    to[at + i] = byte
+    all |= byte
+  }
+  return all < 128
 }

@@ -1,6 +1,7 @@
 import { types } from 'node:util'
 import { rangeError, typeError } from '../core/errors'
 import { MAX_PARAMETERS, VALUE_BYTES } from '../core/limits'
+import { Utf8 } from '../core/utf8'
 import type { FrameWriter } from './frame-writer'
 import { Tag } from './protocol'
 
@@ -54,6 +55,7 @@ function writeValue(writer: FrameWriter, value: unknown, set: number, label: str
   else if (value === null) writer.u8(Tag.NULL)
   else if (typeof value === 'boolean') writer.taggedI32(Tag.INT32, value ? 1 : 0)
   else if (typeof value === 'bigint') writeBigInt(writer, value, set, label)
+  else if (value instanceof Utf8) writeUtf8(writer, value, set, label)
   else if (types.isUint8Array(value)) writeBlob(writer, value, set, label)
   else throw typeError(`${inSet(set)}${named(label)} is ${refusal(value)}`, CODE)
 }
@@ -72,6 +74,17 @@ function writeText(writer: FrameWriter, value: string, set: number, label: strin
   writer.text(value)
 }
 
+function writeUtf8(writer: FrameWriter, text: Utf8, set: number, label: string | number): void {
+  const { bytes, start, end } = text
+  if (end - start > VALUE_BYTES) throw tooLong(set, label)
+  if (end > bytes.length) throw detached(bytes, set, label)
+  if (writer.taggedUtf8(Tag.TEXT, bytes, start, end)) return
+  throw typeError(
+    `${inSet(set)}${named(label)} is a Utf8 whose bytes are not UTF-8; pass a Uint8Array for a BLOB`,
+    CODE,
+  )
+}
+
 function writeBigInt(writer: FrameWriter, value: bigint, set: number, label: string | number): void {
   if (value < MIN_INT64 || value > MAX_INT64) {
     const message = `${inSet(set)}${named(label)} is ${shortened(value)}, which does not fit a 64-bit integer`
@@ -82,12 +95,7 @@ function writeBigInt(writer: FrameWriter, value: bigint, set: number, label: str
 
 function writeBlob(writer: FrameWriter, value: Uint8Array, set: number, label: string | number): void {
   if (value.length > VALUE_BYTES) throw tooLong(set, label)
-  if (value.length === 0 && isDetached(value)) {
-    throw typeError(
-      `${inSet(set)}${named(label)} is ${kindOf(value)} whose buffer is detached; pass it before the buffer is transferred, or pass a copy`,
-      CODE,
-    )
-  }
+  if (value.length === 0 && isDetached(value)) throw detached(value, set, label)
   writer.u8(Tag.BLOB)
   writer.blob(value)
 }
@@ -130,7 +138,7 @@ function refusal(value: unknown): string {
   if (ArrayBuffer.isView(value)) {
     return `${kindOf(value)}; pass a Uint8Array, as in new Uint8Array(view.buffer, view.byteOffset, view.byteLength)`
   }
-  return `${kindOf(value)}; a parameter is null, a number, bigint, string, boolean or Uint8Array`
+  return `${kindOf(value)}; a parameter is null, a number, bigint, string, boolean, Uint8Array or Utf8`
 }
 
 function kindOf(value: unknown): string {
@@ -147,6 +155,13 @@ function kindOf(value: unknown): string {
 function refusedNaN(set: number, label: string | number): RangeError {
   return rangeError(
     `${inSet(set)}${named(label)} is NaN, which SQLite would store as NULL; pass null instead`,
+    CODE,
+  )
+}
+
+function detached(bytes: Uint8Array, set: number, label: string | number): TypeError {
+  return typeError(
+    `${inSet(set)}${named(label)} is ${kindOf(bytes)} whose buffer is detached; pass it before the buffer is transferred, or pass a copy`,
     CODE,
   )
 }

@@ -1,0 +1,45 @@
+import { types } from 'node:util'
+import { rangeError, typeError } from './errors'
+
+/**
+ * A text that is given as its bytes in UTF-8, as a file or a socket has them: it is sent as it is, and no string is made of it.
+ * `start` and `end` choose a part of the bytes, in bytes. They are read when the call is made, and may change after it; in a batch,
+ * when its parameter set is taken.
+ *
+ * Throws a `TypeError` if `bytes` is no `Uint8Array`, and a `RangeError` if the part is not within it. The call that takes the
+ * parameter throws a `TypeError` if the bytes are not UTF-8.
+ *
+ * ```ts
+ * await db.execute('INSERT INTO documents (json) VALUES (?)', [new Utf8(await readFile('document.json'))])
+ * ```
+ */
+export class Utf8 {
+  /** The bytes that hold the text. */
+  readonly bytes: Uint8Array
+  /** Where the text begins. */
+  readonly start: number
+  /** Where it ends: the place behind its last byte. */
+  readonly end: number
+
+  constructor(bytes: Uint8Array, start = 0, end: number = bytes?.length) {
+    if (!types.isUint8Array(bytes)) throw typeError('Utf8 takes a Uint8Array', 'RESQLITE_PARAMETER')
+    if (!isPart(start, end, bytes.length))
+      throw rangeError(`Utf8: ${start} to ${end} is no part of ${bytes.length} bytes`, 'RESQLITE_PARAMETER')
+    this.bytes = bytes
+    this.start = start
+    this.end = end
+  }
+
+  /** The text as a string. Bytes that are not UTF-8 become U+FFFD. */
+  toString(): string {
+    return Buffer.from(
+      this.bytes.buffer,
+      this.bytes.byteOffset + this.start,
+      this.end - this.start,
+    ).toString()
+  }
+}
+
+function isPart(start: number, end: number, length: number): boolean {
+  return Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= length
+}
