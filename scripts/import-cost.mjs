@@ -5,13 +5,13 @@
 // All databases are new and have pages of 4096 bytes. resqlite always writes a log, and copies it into the database at the end;
 // by default, the shell writes into the database itself. So it is measured with a log, too (its last statement copies it).
 //
-//   node scripts/import-cost.mjs [megabytes] [rounds] [contenders, as a regular expression]
+//   node scripts/import-cost.mjs [megabytes] [rounds] [contenders, as a regular expression] [folder of another version, built]
 
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, createWriteStream, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { cliFolder } from './lib/paths.mjs'
 
 const [megabytes = 200, rounds = 3] = process.argv.slice(2, 4).map(Number)
@@ -19,11 +19,22 @@ const chosen = new RegExp(process.argv[4] ?? '')
 const folder = mkdtempSync(join(tmpdir(), 'import-cost-'))
 const csv = join(folder, 'rows.csv')
 const db = join(folder, 'rows.db')
-const resqlite = [process.execPath, join(cliFolder, 'dist', 'bin.js'), 'import', db, 'rows', csv, '--create']
+const importBy = (cli) => [
+  process.execPath,
+  join(cli, 'dist', 'bin.js'),
+  'import',
+  db,
+  'rows',
+  csv,
+  '--create',
+]
+const resqlite = importBy(cliFolder)
+const other = process.argv[5] && [...importBy(resolve(process.argv[5], 'packages', 'cli')), '--types', 'text']
 const bar = 'sqlite3 .import'
 const commands = {
   'resqlite import': [...resqlite, '--types', 'text'],
   'resqlite import, types guessed': resqlite,
+  ...(other && { 'resqlite import, other version': other }),
   [bar]: ['sqlite3', db, `.import --csv ${csv} rows`],
   'sqlite3 .import, with a log': ['sqlite3', db, 'PRAGMA journal_mode = WAL', `.import --csv ${csv} rows`],
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { Utf8 } from 'resqlite'
 import { PLAIN_CSV } from '../dist/core/csv-style.js'
 import { csvRecord } from '../dist/formats/csv-writer.js'
 import { CsvReader } from '../dist/input/csv-reader.js'
@@ -7,10 +8,14 @@ import { randomNumbers } from './support/random.mjs'
 
 /** All records of pieces of CSV. */
 function read(pieces, style = {}, header = false) {
-  const meanings = (first) => first.map(() => (text) => text)
+  const meanings = (first) => first.map(() => (bytes, start, end) => new Utf8(bytes, start, end))
   const reader = new CsvReader({ delimiter: ',', nullText: '', ...style }, header, meanings)
-  const parts = [...pieces.map((piece) => reader.read(piece)), reader.end()]
-  return { records: parts.flatMap(({ records }) => records), lines: parts.flatMap(({ lines }) => lines) }
+  const parts = [...pieces.map((piece) => reader.read(Buffer.from(piece))), reader.end()]
+  const records = parts.flatMap(({ records }) => records)
+  return {
+    records: records.map((record) => record.map((field) => (field === null ? null : String(field)))),
+    lines: parts.flatMap(({ lines }) => lines),
+  }
 }
 
 const recordsOf = (text, style, header) => read([text], style, header).records
@@ -52,8 +57,10 @@ describe('a CSV reader', () => {
     assert.deepEqual(recordsOf('\\N,"\\N",,""\n', { nullText: '\\N' }), [[null, '\\N', '', '']])
   })
 
-  test('takes another delimiter', () => {
+  test('takes another delimiter, also one beyond ASCII', () => {
     assert.deepEqual(recordsOf('a,b\tc\n', { delimiter: '\t' }), [['a,b', 'c']])
+    // The first byte of § is that of ¢, too.
+    assert.deepEqual(recordsOf('1¢§"2"§\r\n', { delimiter: '§' }), [['1¢', '2', null]])
   })
 
   test('tells the line at which each record begins', () => {
@@ -89,18 +96,22 @@ describe('a CSV reader', () => {
         'é',
         '漢字',
         '😀',
+        '§',
+        '⇒→',
+        ';',
         'x'.repeat(50),
       ]
       const field = () => (random(5) === 0 ? null : texts[random(texts.length)] + texts[random(texts.length)])
       const width = 1 + random(4)
       const header = Array.from({ length: width }, (_, n) => `name ${n}`)
       const records = [header, ...Array.from({ length: random(20) }, () => header.map(field))]
-      const text = records.map((record) => csvRecord(record, PLAIN_CSV)).join('')
+      const style = { ...PLAIN_CSV, delimiter: [',', ';', '§', '→'][random(4)] }
+      const characters = [...records.map((record) => csvRecord(record, style)).join('')]
       const size = 1 + random(9)
-      const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, n) =>
-        text.slice(n * size, (n + 1) * size),
+      const pieces = Array.from({ length: Math.ceil(characters.length / size) }, (_, n) =>
+        characters.slice(n * size, (n + 1) * size).join(''),
       )
-      assert.deepEqual(read(pieces).records, records, `seed ${seed}`)
+      assert.deepEqual(read(pieces, style).records, records, `seed ${seed}`)
     }
   })
 })

@@ -265,11 +265,50 @@ describe('resqlite import of CSV', () => {
     assert.deepEqual({ code, signal }, { code: 130, signal: null })
     assert.deepEqual(await rowsOf(db, 'SELECT count(*) FROM t'), [[0]])
   })
+
+  test('gives a new database its name when all is there, and leaves nothing when it is interrupted', {
+    skip: process.platform === 'win32',
+  }, async () => {
+    const db = join(folder, 'whole.db')
+    const running = start(['import', db, 't', '--create'])
+    running.child.stdin.write(`a,b\n${'1,2\n'.repeat(1_000_000)}`)
+    await isThere('whole.db', /partial-wal$/)
+    assert.ok(!existsSync(db))
+    running.child.kill('SIGINT')
+    const { code, signal } = await running.ended
+    assert.deepEqual({ code, signal }, { code: 130, signal: null })
+    assert.deepEqual(namesOf('whole.db'), [])
+  })
+
+  test('leaves a database alone that another program creates meanwhile', async () => {
+    const db = join(folder, 'meanwhile.db')
+    const running = start(['import', db, 't', '--create'])
+    running.child.stdin.write(`a,b\n${'1,2\n'.repeat(1_000_000)}`)
+    await isThere('meanwhile.db', /partial-wal$/)
+    writeFileSync(db, 'other')
+    running.child.stdin.end()
+    const { code, stderr } = await running.ended
+    assert.match(stderr, /meanwhile\.db was created meanwhile, by another program/)
+    assert.equal(code, 1)
+    assert.deepEqual(namesOf('meanwhile.db'), ['meanwhile.db'])
+    assert.equal(readFileSync(db, 'utf8'), 'other')
+  })
 })
 
 /** Resolves when the program has opened the database for writing. */
 async function hasWal(db) {
   while (!existsSync(`${db}-wal`)) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** The files whose names begin so. */
+function namesOf(beginning) {
+  return readdirSync(folder).filter((name) => name.startsWith(beginning))
+}
+
+/** Resolves when there is a file whose name begins so, and is like this. */
+async function isThere(beginning, like) {
+  while (!namesOf(beginning).some((name) => like.test(name)))
+    await new Promise((resolve) => setImmediate(resolve))
 }
 
 describe('resqlite import of NDJSON', () => {

@@ -1,10 +1,11 @@
-import { open, rename, rm } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import type { ColumnValue, Database } from 'resqlite'
 import type { Context, Output } from '../core/context.js'
 import type { CsvStyle } from '../core/csv-style.js'
 import { withDatabase } from '../core/database.js'
 import { quoted } from '../core/identifier.js'
+import { completed } from '../core/new-file.js'
 import { checkOutput } from '../core/output-file.js'
 import { EXACT } from '../core/values.js'
 import { formatted } from '../formats/rows.js'
@@ -77,24 +78,21 @@ async function runExport(
   }
 }
 
-/** The file has another name until it is complete. */
 async function intoFile(file: string, writeTo: (stream: Output) => Promise<number>): Promise<number> {
-  const partial = `${file}.${process.pid}.partial`
-  // Opened before anything is written: a stream tells only later that it cannot be.
-  const stream = (await open(partial, 'wx')).createWriteStream()
-  try {
-    const count = await writeTo(stream)
-    await new Promise<void>((resolve, reject) => {
-      stream.once('error', reject)
-      stream.end(resolve)
-    })
-    await rename(partial, file)
-    return count
-  } catch (error) {
-    stream.destroy()
-    await rm(partial, { force: true })
-    throw error
-  }
+  return await completed(file, async (partial) => {
+    // Opened before anything is written: a stream tells only later that it cannot be.
+    const stream = (await open(partial, 'wx')).createWriteStream()
+    try {
+      const count = await writeTo(stream)
+      await new Promise<void>((resolve, reject) => {
+        stream.once('error', reject)
+        stream.end(resolve)
+      })
+      return count
+    } finally {
+      stream.destroy()
+    }
+  })
 }
 
 async function exportTable(

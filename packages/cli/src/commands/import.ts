@@ -1,16 +1,17 @@
-import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import type { Readable } from 'node:stream'
+import { addAbortSignal, type Readable } from 'node:stream'
 import { type Command, Option } from 'commander'
-import type { Database } from 'resqlite'
+import type { Executor } from 'resqlite'
 import type { Context } from '../core/context.js'
 import type { CsvStyle } from '../core/csv-style.js'
 import { withDatabase } from '../core/database.js'
 import { UsageError } from '../core/errors.js'
+import { completed } from '../core/new-file.js'
 import { CsvRecords } from '../input/csv.js'
-import { importRecords, type Target } from '../input/importer.js'
+import { importRecords } from '../input/importer.js'
 import { NdjsonRecords } from '../input/ndjson.js'
-import type { Column, FindColumns, RecordReader } from '../input/records.js'
+import type { Column, FindColumns } from '../input/records.js'
 import { columnsOf, matched, newColumns } from '../input/target-table.js'
 import { say } from '../terminal/output.js'
 import { ProgressLine } from '../terminal/progress.js'
@@ -42,7 +43,7 @@ export function addImport(program: Command, context: Context): void {
     .command('import')
     .summary('insert the lines of a CSV or NDJSON file into a table')
     .description(
-      'Inserts the records of a CSV or NDJSON file into a table, in one transaction: all of them, or none. An error names the line. Fields of CSV where nothing stands are NULL, and "" is an empty text; --null names another text for NULL.',
+      'Inserts the records of a CSV or NDJSON file into a table: all of them, or none. An error names the line. Fields of CSV where nothing stands are NULL, and "" is an empty text; --null names another text for NULL.',
     )
     .argument('<file>', 'the database')
     .argument('<table>', 'the table')
@@ -75,6 +76,16 @@ export function addImport(program: Command, context: Context): void {
     )
 }
 
+/** An import, whatever database it goes into. */
+interface Job {
+  readonly table: string
+  readonly options: Options
+  readonly style: CsvStyle
+  readonly format: DataFormat
+  readonly source: Source
+  readonly progress: ProgressLine
+}
+
 async function runImport(
   file: string,
   table: string,
@@ -86,38 +97,55 @@ async function runImport(
     throw new UsageError('--types is for tables that --create creates')
   if (!options.create && !existsSync(file))
     throw new UsageError(`there is no database ${file}; --create creates it`)
+  const { signal, stderr } = context
   const style = csvStyle(options)
+  const format = formatOf(options.format, input)
   const source = await sourceOf(input, context)
-  const progress = new ProgressLine('import', 'row', context.stderr)
-  let isNew = false
-  let done = false
+  const progress = new ProgressLine('import', 'row', stderr)
+  const job: Job = { table, options, style, format, source, progress }
   try {
-    isNew = options.create === true && createdNow(file)
-    const pragmas: Record<string, number> = options.create ? {} : { cache_size: -CACHE }
-    const count = await withDatabase(file, { pragmas }, async (db) => {
-      const rows = await insertAll(db, table, source, options, style, input, progress, context)
-      progress.note('writing the log into the file')
-      return rows
-    })
-    done = true
+    const isNew = options.create === true && !isThere(file)
+    const count = await (isNew ? intoNewDatabase(file, job) : intoDatabase(file, job, signal))
     progress.clear()
-    say(context.stderr, `imported ${progress.summary(count)}`)
+    say(stderr, `imported ${progress.summary(count)}`)
   } finally {
     progress.clear()
     source.stream.destroy()
-    if (isNew && !done) for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
   }
 }
 
-/** Creates a file, unless there is one. Only a file of its own may be removed when the import fails. */
-function createdNow(file: string): boolean {
-  try {
-    closeSync(openSync(file, 'wx'))
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
-  }
+/** All records are inserted in one transaction. */
+async function intoDatabase(file: string, job: Job, signal: AbortSignal): Promise<number> {
+  const { table, options, progress } = job
+  const pragmas: Record<string, number> = options.create ? {} : { cache_size: -CACHE }
+  return await withDatabase(file, { pragmas }, async (db) => {
+    const columns = await columnsOf(db, table)
+    if (columns === undefined && !options.create)
+      throw new UsageError(`there is no table ${table}; --create creates it`)
+    if (columns !== undefined && options.create)
+      throw new UsageError(`the table ${table} exists; leave out --create`)
+    const count = await db.transaction((tx) => insertAll(tx, columns, job), { signal })
+    progress.note('writing the log into the file')
+    return count
+  })
+}
+
+/**
+ * The records are committed batch by batch, and their log is copied meanwhile. Nobody sees it: the database gets its name when all
+ * are there.
+ */
+async function intoNewDatabase(file: string, job: Job): Promise<number> {
+  return await completed(file, async (partial) => {
+    const options = { fileMustExist: false }
+    const count = await withDatabase(partial, options, (db) => insertAll(db, undefined, job))
+    if (isThere(file)) throw new Error(`${file} was created meanwhile, by another program`)
+    return count
+  })
+}
+
+/** Whether there is something of this name, also a link to nothing. */
+function isThere(file: string): boolean {
+  return lstatSync(file, { throwIfNoEntry: false }) !== undefined
 }
 
 /** What is read. */
@@ -129,47 +157,30 @@ interface Source {
   read: number
 }
 
-async function sourceOf(input: string, { stdin }: Context): Promise<Source> {
-  if (input === '-') return { stream: stdin, size: undefined, read: 0 }
+/** The stream fails when the user wants the import to end. */
+async function sourceOf(input: string, { stdin, signal }: Context): Promise<Source> {
+  if (input === '-') return { stream: addAbortSignal(signal, stdin), size: undefined, read: 0 }
   const status = statSync(input)
   if (status.isDirectory()) throw new Error(`${input} is a directory`)
   const size = status.isFile() ? status.size : undefined
   // Opened before anything is written: a stream tells only later that it cannot be.
   const file = await open(input)
-  return { stream: file.createReadStream({ highWaterMark: CHUNK }), size, read: 0 }
+  const stream = addAbortSignal(signal, file.createReadStream({ highWaterMark: CHUNK }))
+  return { stream, size, read: 0 }
 }
 
+/** Inserts into a table with these columns; into a new one, where there are none. */
 async function insertAll(
-  db: Database,
-  table: string,
-  source: Source,
-  options: Options,
-  style: CsvStyle,
-  input: string,
-  progress: ProgressLine,
-  { signal }: Context,
-): Promise<number> {
-  const columns = await columnsOf(db, table)
-  if (columns === undefined && !options.create)
-    throw new UsageError(`there is no table ${table}; --create creates it`)
-  if (columns !== undefined && options.create)
-    throw new UsageError(`the table ${table} exists; leave out --create`)
-  const find: FindColumns = (names, width, line) => columnsFor(table, columns, names, width, line)
-  const reader = readerFor(formatOf(options.format, input), options.header, style, columns, find)
-  const target: Target = { table, types: options.create ? (options.types ?? 'guess') : undefined }
-  const shown = (count: number) => progress.show({ done: source.read, total: source.size, count })
-  return await db.transaction((tx) => importRecords(tx, measured(source), reader, target, shown), { signal })
-}
-
-function readerFor(
-  format: DataFormat,
-  header: boolean,
-  style: CsvStyle,
+  executor: Executor,
   columns: readonly Column[] | undefined,
-  find: FindColumns,
-): RecordReader {
-  if (format === 'ndjson') return new NdjsonRecords(columns)
-  return new CsvRecords(style, header, find)
+  { table, options, style, format, source, progress }: Job,
+): Promise<number> {
+  const find: FindColumns = (names, width, line) => columnsFor(table, columns, names, width, line)
+  const reader =
+    format === 'ndjson' ? new NdjsonRecords(columns) : new CsvRecords(style, options.header, find)
+  const types = columns === undefined ? (options.types ?? 'guess') : undefined
+  const shown = (count: number) => progress.show({ done: source.read, total: source.size, count })
+  return await importRecords(measured(source), reader, { executor, table, types }, shown)
 }
 
 /** Without names, fields are for all columns in their order, or for all that can be written. */
@@ -195,7 +206,7 @@ function numbered(width: number): string[] {
 }
 
 /** The bytes of a source, which counts those that have been read. */
-async function* measured(source: Source): AsyncGenerator<Uint8Array, void> {
+async function* measured(source: Source): AsyncGenerator<Buffer, void> {
   for await (const chunk of source.stream) {
     source.read += chunk.length
     yield chunk

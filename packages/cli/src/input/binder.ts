@@ -7,13 +7,13 @@ export class Binder {
   /** Whether each record is a list of parameters as it is. */
   readonly #isPlain: boolean
 
-  constructor(columns: readonly Column[]) {
+  constructor(columns: readonly Column[], hasReals: boolean) {
     this.#columns = columns
-    this.#isPlain = columns.every(({ isUntyped, isGenerated }) => !isUntyped && !isGenerated)
+    this.#isPlain = !hasReals && columns.every(({ isUntyped, isGenerated }) => !isUntyped && !isGenerated)
   }
 
   bound(record: Value[]): SqlValue[] {
-    return this.#isPlain ? unwrapped(record) : this.#bound(record)
+    return this.#isPlain ? (record as SqlValue[]) : this.#bound(record)
   }
 
   #bound(record: readonly Value[]): SqlValue[] {
@@ -26,10 +26,6 @@ export class Binder {
     })
     return params
   }
-}
-
-function unwrapped(record: Value[]): SqlValue[] {
-  return record.some((value) => value instanceof Real) ? record.map(plain) : (record as SqlValue[])
 }
 
 function plain(value: Value): SqlValue {

@@ -1,3 +1,4 @@
+import { Utf8 } from 'resqlite'
 import type { CsvStyle } from '../core/csv-style.js'
 import { InputError } from '../core/errors.js'
 import { counted } from '../terminal/words.js'
@@ -7,8 +8,8 @@ import { MAX_RECORD } from './whole-lines.js'
 /** A field of a first record: null where the text for NULL stands. */
 export type Field = string | null
 
-/** What a field without quotes means. */
-type Meaning = (text: string) => Value
+/** What a field without quotes means: the part of the bytes from `start` to `end`. */
+type Meaning = (bytes: Uint8Array, start: number, end: number) => Value
 
 /** Gets the first record, and tells what the fields without quotes mean in the records that follow; of each field. */
 type Begin = (first: readonly Field[], line: number) => readonly Meaning[]
@@ -16,33 +17,38 @@ type Begin = (first: readonly Field[], line: number) => readonly Meaning[]
 const QUOTE = 34
 const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
+const NOTHING = Buffer.alloc(0)
+
+const asText: Meaning = (bytes, start, end) => new Utf8(bytes, start, end)
 
 /**
- * Reads CSV as RFC 4180 has it, from text that arrives in pieces. Lines may end with LF or CRLF, and lines without
+ * Reads CSV as RFC 4180 has it, from bytes in UTF-8 that arrive in pieces. Lines may end with LF or CRLF, and lines without
  * anything are skipped where a record has more than one field. A quote inside a field that does not begin with one
  * stands for itself. All records have as many fields as the first, which names them if there is a header.
+ *
+ * Fields are parts of the bytes: no string is made of a text that only goes on into the database.
  */
 export class CsvReader {
   /** What is not yet read. It begins with a record. */
-  #text = ''
+  #bytes: Buffer = NOTHING
   /** What arrived since. */
-  #pieces: string[] = []
+  #pieces: Buffer[] = []
   #waiting = 0
-  /** Where the next record begins: its place in the text, and its line. */
+  /** Where the next record begins: its place in the bytes, and its line. */
   #at = 0
   #line = 1
   #width = 0
   #meanings: readonly Meaning[] = []
   /** How many lines without anything there are before the first record. */
   #blank = 0
-  readonly #delimiter: number
-  readonly #nullText: string
+  readonly #delimiter: Buffer
+  readonly #nullText: Buffer
   readonly #hasHeader: boolean
   readonly #begin: Begin
 
   constructor({ delimiter, nullText }: CsvStyle, header: boolean, begin: Begin) {
-    this.#delimiter = delimiter.charCodeAt(0)
-    this.#nullText = nullText
+    this.#delimiter = Buffer.from(delimiter)
+    this.#nullText = Buffer.from(nullText)
     this.#hasHeader = header
     this.#begin = begin
   }
@@ -52,12 +58,15 @@ export class CsvReader {
     return this.#line
   }
 
-  /** Returns the records that are complete with this piece. */
-  read(piece: string): Records {
+  /**
+   * Returns the records that are complete with this piece, which ends where a character ends. Their fields are parts of it: it must
+   * not change.
+   */
+  read(piece: Buffer): Records {
     this.#pieces.push(piece)
     this.#waiting += piece.length
     // A long record is tried again when it has doubled, so that all tries together take as long as two.
-    if (this.#waiting < this.#text.length) return { records: [], lines: [] }
+    if (this.#waiting < this.#bytes.length) return { records: [], lines: [] }
     return this.#complete(false)
   }
 
@@ -67,20 +76,19 @@ export class CsvReader {
   }
 
   #complete(last: boolean): Records {
-    this.#text += this.#pieces.join('')
-    this.#pieces = []
-    this.#waiting = 0
+    this.#take()
     const records: Value[][] = []
     const lines: number[] = []
     for (;;) {
       const line = this.#line
       const from = this.#at
       const isFirst = this.#width === 0
-      const record = from < this.#text.length ? this.#record(last) : this.#onlyBlank(last)
+      const record = from < this.#bytes.length ? this.#record(last) : this.#onlyBlank(last)
       if (record === undefined) break
       if (record.length === 0) continue
       if (isFirst) {
-        this.#meanings = this.#begin(record as Field[], line)
+        const fields = record.map((field) => (field === null ? null : String(field)))
+        this.#meanings = this.#begin(fields, line)
         // Without a header, it is read again, now that its fields have a meaning.
         if (!this.#hasHeader) this.#goBack(from, line, record.length)
         continue
@@ -88,15 +96,23 @@ export class CsvReader {
       records.push(record)
       lines.push(line)
     }
-    this.#text = this.#text.slice(this.#at)
+    this.#bytes = this.#bytes.subarray(this.#at)
     this.#at = 0
-    if (this.#text.length > MAX_RECORD)
+    if (this.#bytes.length > MAX_RECORD)
       throw this.#wrong(0, 'a record without end: a closing quote is missing')
     return { records, lines }
   }
 
+  /** Appends the pieces that arrived. */
+  #take(): void {
+    const parts = this.#bytes.length > 0 ? [this.#bytes, ...this.#pieces] : this.#pieces
+    this.#bytes = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
+    this.#pieces = []
+    this.#waiting = 0
+  }
+
   /** A first record for an input that has lines, but nothing in them. */
-  #onlyBlank(last: boolean): Field[] | undefined {
+  #onlyBlank(last: boolean): null[] | undefined {
     if (!last || this.#hasHeader || this.#width > 0 || this.#blank === 0) return undefined
     this.#width = 1
     return [null]
@@ -105,106 +121,129 @@ export class CsvReader {
   /** Goes back to a record. If records have one field, the lines without anything before it are records, too. */
   #goBack(at: number, line: number, width: number): void {
     const blank = width === 1 ? this.#blank : 0
-    this.#text = '\n'.repeat(blank) + this.#text.slice(at)
+    this.#bytes = Buffer.concat([Buffer.alloc(blank, '\n'), this.#bytes.subarray(at)])
     this.#at = 0
     this.#line = line - blank
   }
 
   /** Reads one record; none of a line to be skipped. Undefined, and nothing is read, if the end is not there yet. */
   #record(last: boolean): Value[] | undefined {
-    const text = this.#text
-    const delimiter = this.#delimiter
+    const bytes = this.#bytes
     const width = this.#width
-    const record: Value[] = new Array(width)
-    let count = 0
+    const record: Value[] = []
     let at = this.#at
     let lines = 1
     for (;;) {
-      if (width !== 0 && count === width) throw this.#wrong(at, `more than ${counted(width, 'field')}`)
+      if (width !== 0 && record.length === width)
+        throw this.#wrong(at, `more than ${counted(width, 'field')}`)
       const from = at
-      let code = text.charCodeAt(at)
-      if (code === QUOTE) {
+      if (bytes[from] === QUOTE) {
         at = this.#closingQuote(from, last)
         if (at === -1) return undefined
-        const field = text.slice(from + 1, at)
-        record[count++] = field.includes('"') ? field.replaceAll('""', '"') : field
-        lines += lineFeeds(field)
+        record.push(quoted(bytes, from + 1, at))
+        lines += countOf(LINE_FEED, bytes, from, at)
         at = this.#afterQuote(at + 1)
-        code = text.charCodeAt(at)
       } else {
-        while (at < text.length && code !== delimiter && code !== LINE_FEED) code = text.charCodeAt(++at)
-        const end =
-          code !== delimiter && text.charCodeAt(at - 1) === CARRIAGE_RETURN && at > from ? at - 1 : at
-        record[count] = this.#meant(text.slice(from, end), count)
-        count++
+        at = this.#endOfField(from)
+        record.push(this.#meant(from, at, record.length))
       }
-      if (code === delimiter) {
-        at++
-      } else if (code === LINE_FEED || last) {
-        return this.#finish(record, count, at, lines)
-      } else {
-        return undefined
-      }
+      if (at < bytes.length && bytes[at] !== LINE_FEED) at += this.#delimiter.length
+      else if (at < bytes.length || last) return this.#finish(record, at, lines)
+      else return undefined
     }
   }
 
-  /** The value of a field without quotes. */
-  #meant(text: string, index: number): Value {
-    if (text === this.#nullText) return null
-    return this.#meanings[index]?.(text) ?? text
+  /** The place of the delimiter or the line feed behind a field without quotes, or of the end. */
+  #endOfField(from: number): number {
+    const bytes = this.#bytes
+    const delimiter = this.#delimiter[0]
+    const isOneByte = this.#delimiter.length === 1
+    let at = from
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at]
+      if (byte === LINE_FEED || (byte === delimiter && (isOneByte || this.#isDelimiter(at)))) break
+    }
+    return at
   }
 
-  #finish(record: Value[], count: number, at: number, lines: number): Value[] {
+  #isDelimiter(at: number): boolean {
+    const delimiter = this.#delimiter
+    for (let i = 0; i < delimiter.length; i++) if (this.#bytes[at + i] !== delimiter[i]) return false
+    return true
+  }
+
+  /** The value of a field without quotes that ends at a delimiter, at the end of the line, or of all. */
+  #meant(from: number, to: number, index: number): Value {
+    const bytes = this.#bytes
+    const isLast = to === bytes.length || bytes[to] === LINE_FEED
+    const end = isLast && to > from && bytes[to - 1] === CARRIAGE_RETURN ? to - 1 : to
+    if (this.#isNullText(from, end)) return null
+    return (this.#meanings[index] ?? asText)(bytes, from, end)
+  }
+
+  #isNullText(from: number, end: number): boolean {
+    const text = this.#nullText
+    if (end - from !== text.length) return false
+    return text.length === 0 || text.equals(this.#bytes.subarray(from, end))
+  }
+
+  #finish(record: Value[], at: number, lines: number): Value[] {
+    const count = record.length
     // Its end, or the CR before it, is all there is of a line.
-    const blank = this.#width !== 1 && count === 1 && isNothing(this.#text, this.#at, at)
+    const blank = this.#width !== 1 && count === 1 && isNothing(this.#bytes, this.#at, at)
     if (blank && this.#width === 0) this.#blank++
     if (!blank && this.#width === 0) this.#width = count
     if (!blank && count < this.#width) {
       throw this.#wrong(at, `${counted(count, 'field')} instead of ${this.#width}`)
     }
-    this.#at = Math.min(at + 1, this.#text.length)
+    this.#at = Math.min(at + 1, this.#bytes.length)
     this.#line += lines
     return blank ? [] : record
   }
 
   /** The place of the quote that closes a field; -1 if it is not there yet. */
   #closingQuote(from: number, last: boolean): number {
-    const text = this.#text
-    let at = from + 1
-    for (;;) {
-      at = text.indexOf('"', at)
-      if (at === -1 && last) throw this.#wrong(from, 'a field whose closing quote is missing')
+    const bytes = this.#bytes
+    for (let at = from + 1; at < bytes.length; at++) {
+      if (bytes[at] !== QUOTE) continue
       // What follows decides whether this quote closes the field.
-      if (at === -1 || (at + 1 === text.length && !last)) return -1
-      if (text.charCodeAt(at + 1) !== QUOTE) return at
-      at += 2
+      if (at + 1 === bytes.length && !last) return -1
+      if (bytes[at + 1] !== QUOTE) return at
+      at++
     }
+    if (last) throw this.#wrong(from, 'a field whose closing quote is missing')
+    return -1
   }
 
   /** The place of the delimiter or the line feed behind a closing quote. */
   #afterQuote(at: number): number {
-    const text = this.#text
-    const code = text.charCodeAt(at)
-    if (code === this.#delimiter || code === LINE_FEED || at === text.length) return at
-    if (code === CARRIAGE_RETURN && (at + 1 === text.length || text.charCodeAt(at + 1) === LINE_FEED))
+    const bytes = this.#bytes
+    if (at === bytes.length || bytes[at] === LINE_FEED || this.#isDelimiter(at)) return at
+    if (bytes[at] === CARRIAGE_RETURN && (at + 1 === bytes.length || bytes[at + 1] === LINE_FEED))
       return at + 1
     throw this.#wrong(at, 'text behind a closing quote')
   }
 
   #wrong(at: number, problem: string): InputError {
-    const before = this.#text.slice(this.#at, at)
+    const before = this.#bytes.toString('utf8', this.#at, at)
     const column = before.length - before.lastIndexOf('\n')
-    return new InputError(problem, this.#line + lineFeeds(before), column)
+    return new InputError(problem, this.#line + before.split('\n').length - 1, column)
   }
 }
 
-/** Whether there is nothing between two places, or a CR alone. */
-function isNothing(text: string, from: number, to: number): boolean {
-  return from === to || (to - from === 1 && text.charCodeAt(from) === CARRIAGE_RETURN)
+/** The value of a field in quotes, in which two quotes stand for one. */
+function quoted(bytes: Buffer, start: number, end: number): Value {
+  const text = new Utf8(bytes, start, end)
+  return countOf(QUOTE, bytes, start, end) === 0 ? text : String(text).replaceAll('""', '"')
 }
 
-function lineFeeds(text: string): number {
+/** Whether there is nothing between two places, or a CR alone. */
+function isNothing(bytes: Uint8Array, from: number, to: number): boolean {
+  return from === to || (to - from === 1 && bytes[from] === CARRIAGE_RETURN)
+}
+
+function countOf(wanted: number, bytes: Uint8Array, from: number, to: number): number {
   let count = 0
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++
+  for (let at = from; at < to; at++) if (bytes[at] === wanted) count++
   return count
 }

@@ -1,12 +1,13 @@
 import type { CsvStyle } from '../core/csv-style.js'
 import { InputError } from '../core/errors.js'
 import { CsvReader, type Field } from './csv-reader.js'
-import { plainValue } from './plain-field.js'
+import { typedValue, untypedValue } from './plain-field.js'
 import type { Column, FindColumns, RecordReader, Records } from './records.js'
 
 /** Records of CSV. The first names the fields, unless there is no header. */
 export class CsvRecords implements RecordReader {
   columns: readonly Column[] | undefined
+  readonly hasReals = false
   readonly #reader: CsvReader
   readonly #hasHeader: boolean
 
@@ -14,11 +15,7 @@ export class CsvRecords implements RecordReader {
     this.#hasHeader = header
     this.#reader = new CsvReader(style, header, (fields, line) => {
       this.columns = find(header ? namesOf(fields) : null, fields.length, line)
-      return this.columns.map(
-        ({ isUntyped }) =>
-          (text: string) =>
-            plainValue(text, isUntyped),
-      )
+      return this.columns.map(({ isUntyped }) => (isUntyped ? untypedValue : typedValue))
     })
   }
 
@@ -26,7 +23,7 @@ export class CsvRecords implements RecordReader {
     return this.#reader.line
   }
 
-  read(piece: string): Records {
+  read(piece: Buffer): Records {
     return this.#reader.read(piece)
   }
 

@@ -1,4 +1,4 @@
-import type { Transaction } from 'resqlite'
+import type { Executor } from 'resqlite'
 import { InputError } from '../core/errors.js'
 import { Batch } from './batch.js'
 import { Binder } from './binder.js'
@@ -10,6 +10,8 @@ import { NotUtf8, TooLong, WholeLines } from './whole-lines.js'
 
 /** Where records go. */
 export interface Target {
+  /** A transaction, so that all records are inserted or none; or the database itself, if it is dropped when one is not. */
+  readonly executor: Executor
   readonly table: string
   /** Types for a table that is to be created: guessed, or all TEXT. Undefined where the table exists. */
   readonly types: 'guess' | 'text' | undefined
@@ -19,17 +21,16 @@ export interface Target {
 const AT_ONCE = 2
 
 /**
- * Inserts the records of a source in a transaction, and returns how many there were. An error names the line. Nothing waits
- * that was read, except two batches, so memory does not grow with the source.
+ * Inserts the records of a source, and returns how many there were. An error names the line. Nothing waits that was read, except
+ * two batches, so memory does not grow with the source.
  */
 export async function importRecords(
-  tx: Transaction,
-  source: AsyncIterable<Uint8Array>,
+  source: AsyncIterable<Buffer>,
   reader: RecordReader,
   target: Target,
   inserted: (count: number) => void,
 ): Promise<number> {
-  const inserter = new Inserter(tx, reader, target, inserted)
+  const inserter = new Inserter(reader, target, inserted)
   const lines = new WholeLines()
   try {
     for await (const part of gathered(source)) await inserter.insert(recordsOf(part, lines, reader))
@@ -45,12 +46,12 @@ export async function importRecords(
   return inserter.count
 }
 
-function* recordsOf(chunks: readonly Uint8Array[], lines: WholeLines, reader: RecordReader) {
-  for (const chunk of chunks) for (const text of lines.read(chunk)) yield reader.read(text)
+function* recordsOf(chunks: readonly Buffer[], lines: WholeLines, reader: RecordReader) {
+  for (const chunk of chunks) for (const piece of lines.read(chunk)) yield reader.read(piece)
 }
 
 function* lastRecords(lines: WholeLines, reader: RecordReader) {
-  for (const text of lines.end()) yield reader.read(text)
+  for (const piece of lines.end()) yield reader.read(piece)
   yield reader.end()
 }
 
@@ -64,7 +65,6 @@ class Inserter {
   readonly #running: Promise<void>[] = []
 
   constructor(
-    readonly tx: Transaction,
     readonly reader: RecordReader,
     readonly target: Target,
     readonly inserted: (count: number) => void,
@@ -97,17 +97,17 @@ class Inserter {
   }
 
   async #prepare(columns: readonly Column[], sample: readonly Value[][]): Promise<Binder> {
-    const { table, types } = this.target
+    const { executor, table, types } = this.target
     this.#columns = columns
     if (types !== undefined) {
       const chosen = columns.map((_, index) =>
         types === 'text' ? ('TEXT' as const) : guessedType(sample.map((record) => record[index])),
       )
-      await createTable(this.tx, table, columns, chosen)
+      await createTable(executor, table, columns, chosen)
       this.#guessed = chosen.map((type, index) => ({ index, type })).filter(({ type }) => type !== 'TEXT')
     }
     this.#sql = insertion(table, columns)
-    return new Binder(columns)
+    return new Binder(columns, this.reader.hasReals)
   }
 
   *#checked(first: Records, rest: Iterable<Records>): Generator<Records, void> {
@@ -132,7 +132,7 @@ class Inserter {
 
   async #run(batch: Batch): Promise<void> {
     try {
-      await this.tx.executeBatch(this.#sql, batch)
+      await this.target.executor.executeBatch(this.#sql, batch)
     } catch (error) {
       const { index, message } = error as Error & { index?: number }
       if (index === undefined) throw error

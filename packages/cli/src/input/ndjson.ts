@@ -14,6 +14,7 @@ const SAMPLE_LINES = 1000
 export class NdjsonRecords implements RecordReader {
   columns: readonly Column[] | undefined
   line = 1
+  readonly hasReals = true
   #rest = ''
   #known: Set<string> | undefined
   /** Lines that wait until the names are known. */
@@ -23,8 +24,8 @@ export class NdjsonRecords implements RecordReader {
     if (columns !== undefined) this.#take(columns)
   }
 
-  read(piece: string): Records {
-    const lines = (this.#rest + piece).split('\n')
+  read(piece: Buffer): Records {
+    const lines = (this.#rest + piece.toString()).split('\n')
     this.#rest = lines.pop() as string
     return this.#records(lines, false)
   }

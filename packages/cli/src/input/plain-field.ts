@@ -1,17 +1,30 @@
+import { Utf8 } from 'resqlite'
 import { BLOB, isInteger, NUMBER } from '../core/literals.js'
 import { Real, type Value } from './records.js'
 
+const X = 120
+/** What makes a capital letter of ASCII small. */
+const SMALL = 32
+
 /**
- * The value of a field of CSV that stands without quotes: `x'0aff'` is a BLOB, and anything else text, whose type is left to the
- * column. Where the column has none, a number is a number.
+ * The value of a field of CSV that stands without quotes, for a column with a type: `x'0aff'` is a BLOB, and anything else text,
+ * of which the column makes its type.
  */
-export function plainValue(text: string, isUntyped: boolean): Value {
-  const first = text.charCodeAt(0) | 32
-  if (first === 120) {
-    const digits = BLOB.exec(text)?.[1]
-    if (digits !== undefined) return Buffer.from(digits, 'hex')
-  }
-  return isUntyped && NUMBER.test(text) ? numberOf(text) : text
+export function typedValue(bytes: Uint8Array, start: number, end: number): Value {
+  const text = new Utf8(bytes, start, end)
+  const mayBeBlob = end > start && ((bytes[start] as number) | SMALL) === X
+  return mayBeBlob ? (blobOf(String(text)) ?? text) : text
+}
+
+/** The same for a column without a type: there, a number is a number. */
+export function untypedValue(bytes: Uint8Array, start: number, end: number): Value {
+  const text = String(new Utf8(bytes, start, end))
+  return NUMBER.test(text) ? numberOf(text) : (blobOf(text) ?? text)
+}
+
+function blobOf(text: string): Buffer | undefined {
+  const digits = BLOB.exec(text)?.[1]
+  return digits === undefined ? undefined : Buffer.from(digits, 'hex')
 }
 
 /** Digits that do not fit into an INTEGER stay text, so that none is lost. */

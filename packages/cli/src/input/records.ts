@@ -26,14 +26,16 @@ export interface Column {
 /** Finds the columns of fields with these names, or of so many fields without names. */
 export type FindColumns = (names: readonly string[] | null, width: number, line: number) => readonly Column[]
 
-/** Makes records of text that arrives in pieces. Wrong text is an InputError with its place. */
+/** Makes records of bytes in UTF-8 that arrive in pieces. Wrong text is an InputError with its place. */
 export interface RecordReader {
   /** The columns of the fields, once enough has been read to know them. */
   readonly columns: readonly Column[] | undefined
   /** The line of the next record. */
   readonly line: number
+  /** Whether a column with a type may get a {@link Real}. */
+  readonly hasReals: boolean
   /** Returns the records that are complete with this piece. */
-  read(piece: string): Records
+  read(piece: Buffer): Records
   /** Returns the records that are left. */
   end(): Records
 }

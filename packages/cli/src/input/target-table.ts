@@ -1,4 +1,4 @@
-import type { Database, Transaction } from 'resqlite'
+import type { Database, Executor } from 'resqlite'
 import { InputError } from '../core/errors.js'
 import { foldedName, quoted } from '../core/identifier.js'
 import type { Column } from './records.js'
@@ -64,13 +64,13 @@ function different(columns: Column[], names: readonly string[], line: number): C
 
 /** Creates a table with these columns. */
 export async function createTable(
-  tx: Transaction,
+  executor: Executor,
   table: string,
   columns: readonly Column[],
   types: readonly ColumnType[],
 ): Promise<void> {
   const definitions = columns.map(({ name }, index) => `${quoted(name)} ${types[index]}`)
-  await tx.exec(`CREATE TABLE ${quoted(table)}(${definitions.join(', ')})`)
+  await executor.exec(`CREATE TABLE ${quoted(table)}(${definitions.join(', ')})`)
 }
 
 /**

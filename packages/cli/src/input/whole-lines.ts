@@ -13,51 +13,53 @@ export class NotUtf8 extends Error {}
 export class TooLong extends Error {}
 
 /**
- * Makes text of the chunks of a source in UTF-8, in pieces that end where a line ends, except the last, and without a byte
- * order mark. Each piece is one flat string: one that is put together of two takes twice as long to read.
+ * Makes pieces of the chunks of a source that end where a line ends, except the last. They are UTF-8, without a byte order mark.
  */
 export class WholeLines {
   /** What has arrived of a line. */
-  #rest: Uint8Array[] = []
+  #rest: Buffer[] = []
   #length = 0
-  #begun = false
+  #begun = false;
 
-  /** The lines that are complete with this chunk. */
-  read(chunk: Uint8Array): Iterable<string> {
+  /** The lines that are complete with this chunk, which must not change any more. */
+  *read(chunk: Buffer): Iterable<Buffer> {
     const end = chunk.lastIndexOf(LINE_FEED) + 1
     this.#length += chunk.length
     if (this.#length > MAX_RECORD + chunk.length) throw new TooLong()
     if (end === 0) {
       this.#rest.push(chunk)
-      return []
+      return
     }
-    const lines = Buffer.concat([...this.#rest, chunk.subarray(0, end)])
-    this.#rest = [chunk.subarray(end)]
+    // Only the line that began before is copied.
+    const first = this.#rest.length === 0 ? 0 : chunk.indexOf(LINE_FEED) + 1
+    const begun = [...this.#rest, chunk.subarray(0, first)]
+    this.#rest = end === chunk.length ? [] : [chunk.subarray(end)]
     this.#length = chunk.length - end
-    return this.#piece(lines)
+    if (first > 0) yield* this.#piece(Buffer.concat(begun))
+    if (first < end) yield* this.#piece(chunk.subarray(first, end))
   }
 
   /** What stands behind the last line feed. */
-  end(): Iterable<string> {
+  end(): Iterable<Buffer> {
     return this.#length > 0 ? this.#piece(Buffer.concat(this.#rest)) : []
   }
 
-  #piece(bytes: Buffer): Iterable<string> {
+  #piece(bytes: Buffer): Iterable<Buffer> {
     const marked = !this.#begun && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK)
     this.#begun = true
-    return texts(marked ? bytes.subarray(3) : bytes)
+    return valid(marked ? bytes.subarray(3) : bytes)
   }
 }
 
-/** The text of the lines; before it fails, that of the lines before the first which is not UTF-8. */
-function* texts(bytes: Buffer): Generator<string, void> {
-  if (isUtf8(bytes)) return yield bytes.toString('utf8')
+/** The lines; before it fails, those before the first which is not UTF-8. */
+function* valid(bytes: Buffer): Generator<Buffer, void> {
+  if (isUtf8(bytes)) return yield bytes
   let end = 0
   for (;;) {
     const next = bytes.indexOf(LINE_FEED, end) + 1 || bytes.length
     if (!isUtf8(bytes.subarray(end, next))) break
     end = next
   }
-  if (end > 0) yield bytes.toString('utf8', 0, end)
+  if (end > 0) yield bytes.subarray(0, end)
   throw new NotUtf8()
 }
