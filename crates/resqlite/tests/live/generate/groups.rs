@@ -240,10 +240,12 @@ fn results(draw: &mut Draw<'_>, columns: &[Named], terms: &[String]) -> (Vec<Str
     }
     let key = terms.iter().find_map(|term| term.strip_suffix(".id"));
     if let Some(table) = key.filter(|_| draw.rng.chance(50)) {
-        // What the key of its table determines.
+        // What the key of its table determines. The term may be an expression that ends with a key.
         let of_table = |column: &&Named| column.text.starts_with(&format!("{table}."));
         let columns: Vec<&Named> = columns.iter().filter(of_table).collect();
-        results.push(draw.rng.pick(&columns).text.clone());
+        if !columns.is_empty() {
+            results.push(draw.rng.pick(&columns).text.clone());
+        }
     } else if draw.rng.chance(4) {
         // Of some row of the group.
         results.push(draw.rng.pick(columns).text.clone());
