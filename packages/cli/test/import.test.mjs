@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { database, resqlite, rowsOf, start, temporaryFolder } from './support/cli.mjs'
+import { database, limited, resqlite, rowsOf, start, temporaryFolder } from './support/cli.mjs'
 
 const folder = temporaryFolder()
 let made = 0
@@ -269,46 +269,74 @@ describe('resqlite import of CSV', () => {
   test('gives a new database its name when all is there, and leaves nothing when it is interrupted', {
     skip: process.platform === 'win32',
   }, async () => {
-    const db = join(folder, 'whole.db')
-    const running = start(['import', db, 't', '--create'])
+    const own = ownFolder('whole')
+    const running = start(['import', join(own, 'new.db'), 't', '--create'])
     running.child.stdin.write(`a,b\n${'1,2\n'.repeat(1_000_000)}`)
-    await isThere('whole.db', /partial-wal$/)
-    assert.ok(!existsSync(db))
+    await hasPartial(own)
+    assert.ok(!existsSync(join(own, 'new.db')))
     running.child.kill('SIGINT')
     const { code, signal } = await running.ended
     assert.deepEqual({ code, signal }, { code: 130, signal: null })
-    assert.deepEqual(namesOf('whole.db'), [])
+    assert.deepEqual(readdirSync(own), [])
   })
 
   test('leaves a database alone that another program creates meanwhile', async () => {
-    const db = join(folder, 'meanwhile.db')
+    const own = ownFolder('meanwhile')
+    const db = join(own, 'new.db')
     const running = start(['import', db, 't', '--create'])
     running.child.stdin.write(`a,b\n${'1,2\n'.repeat(1_000_000)}`)
-    await isThere('meanwhile.db', /partial-wal$/)
+    await hasPartial(own)
     writeFileSync(db, 'other')
     running.child.stdin.end()
     const { code, stderr } = await running.ended
-    assert.match(stderr, /meanwhile\.db was created meanwhile, by another program/)
+    assert.match(stderr, /^resqlite: .*new\.db was created meanwhile, by another program\n$/)
     assert.equal(code, 1)
-    assert.deepEqual(namesOf('meanwhile.db'), ['meanwhile.db'])
+    assert.deepEqual(readdirSync(own), ['new.db'])
     assert.equal(readFileSync(db, 'utf8'), 'other')
   })
+
+  test('makes no database beside the log of another one, which would be taken for its own', async () => {
+    for (const suffix of ['-wal', '-journal']) {
+      const own = ownFolder(`log${suffix}`)
+      const db = join(own, 'new.db')
+      writeFileSync(db + suffix, 'of another one')
+      const { code, stderr } = await imported(db, 'a\n1\n', '--create')
+      assert.match(stderr, new RegExp(`there is no .*new\\.db, but .*new\\.db${suffix} is there`))
+      assert.equal(code, 1)
+      assert.deepEqual(readdirSync(own), [`new.db${suffix}`])
+    }
+  })
+
+  test('fails where the log of a new database cannot be copied into it', {
+    skip: process.platform === 'win32' && 'files have no limit',
+  }, async () => {
+    const own = ownFolder('limited')
+    const input = join(own, 'rows.csv')
+    writeFileSync(input, `a,b\n${`${'x'.repeat(50)},${'y'.repeat(50)}\n`.repeat(60_000)}`)
+    for (const blocks of [5_000, 5_900, 6_200, 6_600]) {
+      const { code, stderr } = await limited(blocks, ['import', join(own, 'new.db'), 't', input, '--create'])
+      assert.equal(code, 1, stderr)
+      assert.deepEqual(readdirSync(own), ['rows.csv'])
+    }
+  })
 })
+
+/** A new folder. */
+function ownFolder(name) {
+  const own = join(folder, name)
+  mkdirSync(own)
+  return own
+}
+
+/** Resolves when a new database is being written in a folder. */
+async function hasPartial(own) {
+  while (!readdirSync(own).some((name) => name.endsWith('.partial-wal')))
+    await new Promise((resolve) => setImmediate(resolve))
+}
 
 /** Resolves when the program has opened the database for writing. */
 async function hasWal(db) {
   while (!existsSync(`${db}-wal`)) await new Promise((resolve) => setImmediate(resolve))
-}
-
-/** The files whose names begin so. */
-function namesOf(beginning) {
-  return readdirSync(folder).filter((name) => name.startsWith(beginning))
-}
-
-/** Resolves when there is a file whose name begins so, and is like this. */
-async function isThere(beginning, like) {
-  while (!namesOf(beginning).some((name) => like.test(name)))
-    await new Promise((resolve) => setImmediate(resolve))
 }
 
 describe('resqlite import of NDJSON', () => {

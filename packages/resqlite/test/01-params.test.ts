@@ -206,8 +206,12 @@ function detached(): Uint8Array {
   return bytes
 }
 
-function detachedUtf8(): Utf8 {
-  const bytes = new Uint8Array([97])
+function changedUtf8(): Utf8 {
+  return Object.assign(new Utf8(new Uint8Array([97])), { end: Number.NaN })
+}
+
+function detachedUtf8(content: string): Utf8 {
+  const bytes = new TextEncoder().encode(content)
   const text = new Utf8(bytes)
   structuredClone(bytes.buffer, { transfer: [bytes.buffer] })
   return text
@@ -215,7 +219,14 @@ function detachedUtf8(): Utf8 {
 
 refused.push(
   ['a detached blob', [0, detached()], TypeError, /^parameter 2 is a Uint8Array whose buffer is detached/],
-  ['a detached Utf8', [detachedUtf8()], TypeError, /^parameter 1 is a Uint8Array whose buffer is detached/],
+  ['a detached Utf8', [detachedUtf8('a')], TypeError, /^parameter 1 is a Utf8 whose bytes are not there/],
+  [
+    'a detached Utf8 without bytes',
+    [detachedUtf8('')],
+    TypeError,
+    /^parameter 1 is a Utf8 whose bytes are not/,
+  ],
+  ['a Utf8 that was changed', [changedUtf8()], TypeError, /^parameter 1 is a Utf8 whose bytes are not there/],
   ['a detached blob by name', { b: detached() }, TypeError, /^parameter :b is a Uint8Array whose buffer/],
 )
 

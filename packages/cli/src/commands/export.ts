@@ -79,9 +79,9 @@ async function runExport(
 }
 
 async function intoFile(file: string, writeTo: (stream: Output) => Promise<number>): Promise<number> {
-  return await completed(file, async (partial) => {
+  return await completed(file, { replaces: true }, async (partial) => {
     // Opened before anything is written: a stream tells only later that it cannot be.
-    const stream = (await open(partial, 'wx')).createWriteStream()
+    const stream = (await open(partial, 'w')).createWriteStream()
     try {
       const count = await writeTo(stream)
       await new Promise<void>((resolve, reject) => {

@@ -7,7 +7,7 @@ import type { Context } from '../core/context.js'
 import type { CsvStyle } from '../core/csv-style.js'
 import { withDatabase } from '../core/database.js'
 import { UsageError } from '../core/errors.js'
-import { completed } from '../core/new-file.js'
+import { completed, refuseLogs } from '../core/new-file.js'
 import { CsvRecords } from '../input/csv.js'
 import { importRecords } from '../input/importer.js'
 import { NdjsonRecords } from '../input/ndjson.js'
@@ -97,6 +97,7 @@ async function runImport(
     throw new UsageError('--types is for tables that --create creates')
   if (!options.create && !existsSync(file))
     throw new UsageError(`there is no database ${file}; --create creates it`)
+  if (file === '' || file === ':memory:') throw new UsageError('an import is into a file')
   const { signal, stderr } = context
   const style = csvStyle(options)
   const format = formatOf(options.format, input)
@@ -104,7 +105,7 @@ async function runImport(
   const progress = new ProgressLine('import', 'row', stderr)
   const job: Job = { table, options, style, format, source, progress }
   try {
-    const isNew = options.create === true && !isThere(file)
+    const isNew = options.create === true && !isUrl(file) && !isThere(file)
     const count = await (isNew ? intoNewDatabase(file, job) : intoDatabase(file, job, signal))
     progress.clear()
     say(stderr, `imported ${progress.summary(count)}`)
@@ -135,12 +136,21 @@ async function intoDatabase(file: string, job: Job, signal: AbortSignal): Promis
  * are there.
  */
 async function intoNewDatabase(file: string, job: Job): Promise<number> {
-  return await completed(file, async (partial) => {
-    const options = { fileMustExist: false }
-    const count = await withDatabase(partial, options, (db) => insertAll(db, undefined, job))
-    if (isThere(file)) throw new Error(`${file} was created meanwhile, by another program`)
-    return count
-  })
+  await refuseLogs(file)
+  return await completed(file, { replaces: false }, (partial) =>
+    withDatabase(partial, {}, async (db) => {
+      const count = await insertAll(db, undefined, job)
+      // Closing would copy the log, too, but does not tell when it cannot.
+      const { busy } = await db.checkpoint('truncate')
+      if (busy) throw new Error('another program uses the file that is being made')
+      return count
+    }),
+  )
+}
+
+/** Whether it is a URL instead of a path. Only files that are there have one. */
+function isUrl(file: string): boolean {
+  return file.startsWith('file:')
 }
 
 /** Whether there is something of this name, also a link to nothing. */

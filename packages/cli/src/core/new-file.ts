@@ -1,17 +1,70 @@
-import { rename, rm } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { link, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 /** What SQLite puts behind the name of a database for its other files. */
-const SUFFIXES = ['', '-wal', '-shm']
+const SUFFIXES = ['-wal', '-shm', '-journal']
 
-/** Makes a file, which may be a database, under another name until it is complete. After an error nothing of it is left. */
-export async function completed<T>(file: string, make: (partial: string) => Promise<T>): Promise<T> {
-  const partial = `${file}.${process.pid}.partial`
+/**
+ * Makes a file, which may be a database, under another name in the same folder; it gets its own when it is complete. What is
+ * there already is not replaced, unless that is asked for. After an error nothing is left; after a crash, a file whose name ends in
+ * `.partial`.
+ */
+export async function completed<T>(
+  file: string,
+  { replaces }: { replaces: boolean },
+  make: (partial: string) => Promise<T>,
+): Promise<T> {
+  const partial = join(dirname(file), `resqlite-${randomBytes(8).toString('hex')}.partial`)
   try {
+    // Nobody else has a file of this name, and it gets the mode that new files have here.
+    await (await open(partial, 'wx')).close()
     const made = await make(partial)
-    await rename(partial, file)
+    for (const suffix of SUFFIXES) await refuse(partial + suffix, `${file} is not whole: `)
+    await (replaces ? rename(partial, file) : nameNew(partial, file))
     return made
   } catch (error) {
-    for (const suffix of SUFFIXES) await rm(partial + suffix, { force: true })
-    throw error
+    for (const suffix of ['', ...SUFFIXES]) await rm(partial + suffix, { force: true }).catch(() => {})
+    throw renamed(error as Error, partial, file)
   }
+}
+
+/** A log without its database would be taken for that of the one that gets its name. */
+export async function refuseLogs(file: string): Promise<void> {
+  for (const suffix of SUFFIXES) await refuse(file + suffix, `there is no ${file}, but `)
+}
+
+async function refuse(file: string, because: string): Promise<void> {
+  const there = await stat(file).catch(() => undefined)
+  if (there !== undefined) throw new Error(`${because}${file} is there`)
+}
+
+/** Names a file, unless there is one of this name. */
+async function nameNew(partial: string, file: string): Promise<void> {
+  try {
+    await link(partial, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw meanwhile(file)
+    return await renameNew(partial, file)
+  }
+  await rm(partial)
+}
+
+/** The same where a file has only one name. */
+async function renameNew(partial: string, file: string): Promise<void> {
+  const claimed = await open(file, 'wx').catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EEXIST' ? meanwhile(file) : error
+  })
+  await claimed.close()
+  await rename(partial, file)
+}
+
+function meanwhile(file: string): Error {
+  return new Error(`${file} was created meanwhile, by another program`)
+}
+
+/** Tells the name that the user gave. */
+function renamed(error: Error, partial: string, file: string): Error {
+  error.message = error.message.replaceAll(partial, file)
+  return error
 }

@@ -20,8 +20,9 @@ export function temporaryFolder() {
 }
 
 /** Starts the program. `ended` resolves with what it wrote and its exit code; `signal` where a signal killed it. */
-export function start(args, { input, env = {}, program = bin } = {}) {
-  const child = spawn(process.execPath, [program, ...args], {
+export function start(args, { input, env = {}, program = bin, command = [process.execPath, program] } = {}) {
+  const [file, ...before] = command
+  const child = spawn(file, [...before, ...args], {
     env: { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, ...env },
   })
   const result = { stdout: '', stderr: '' }
@@ -41,6 +42,12 @@ export function start(args, { input, env = {}, program = bin } = {}) {
 /** Runs the program to its end, with nothing on stdin unless given. */
 export function resqlite(args, options = {}) {
   return start(args, { input: '', ...options }).ended
+}
+
+/** The same, where no file may be larger than so many blocks of 512 or 1024 bytes. POSIX only. */
+export function limited(blocks, args) {
+  const script = `trap '' XFSZ; ulimit -f ${blocks}; exec "$0" "$@"`
+  return start(args, { input: '', command: ['sh', '-c', script, process.execPath, bin] }).ended
 }
 
 /** Resolves once the stdout of a program that runs fulfils a condition; rejects if it ends before. */

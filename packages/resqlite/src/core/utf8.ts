@@ -23,7 +23,7 @@ export class Utf8 {
 
   constructor(bytes: Uint8Array, start = 0, end: number = bytes?.length) {
     if (!types.isUint8Array(bytes)) throw typeError('Utf8 takes a Uint8Array', 'RESQLITE_PARAMETER')
-    if (!isPart(start, end, bytes.length))
+    if (!isPart(bytes, start, end))
       throw rangeError(`Utf8: ${start} to ${end} is no part of ${bytes.length} bytes`, 'RESQLITE_PARAMETER')
     this.bytes = bytes
     this.start = start
@@ -32,14 +32,13 @@ export class Utf8 {
 
   /** The text as a string. Bytes that are not UTF-8 become U+FFFD. */
   toString(): string {
-    return Buffer.from(
-      this.bytes.buffer,
-      this.bytes.byteOffset + this.start,
-      this.end - this.start,
-    ).toString()
+    const { buffer, byteOffset } = this.bytes
+    return Buffer.from(buffer, byteOffset + this.start, this.end - this.start).toString()
   }
 }
 
-function isPart(start: number, end: number, length: number): boolean {
-  return Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= length
+/** Whether these are bytes, and places in them. */
+export function isPart(bytes: Uint8Array, start: number, end: number): boolean {
+  if (!types.isUint8Array(bytes) || !Number.isInteger(start) || !Number.isInteger(end)) return false
+  return start >= 0 && start <= end && end <= bytes.length
 }

@@ -170,7 +170,7 @@ export class FrameWriter {
     // The copy is what is checked: the bytes of a shared buffer may change meanwhile.
     if (length <= SHORT_BYTES)
       return copiesAscii(from, start, bytes, at, length) || isShortUtf8(bytes, at, at + length)
-    bytes.set(from.subarray(start, end), at)
+    bytes.set(new Uint8Array(from.buffer, from.byteOffset + start, length), at)
     return isUtf8(bytes.subarray(at, at + length))
   }
 

@@ -1,7 +1,7 @@
 import { types } from 'node:util'
 import { rangeError, typeError } from '../core/errors'
 import { MAX_PARAMETERS, VALUE_BYTES } from '../core/limits'
-import { Utf8 } from '../core/utf8'
+import { isPart, Utf8 } from '../core/utf8'
 import type { FrameWriter } from './frame-writer'
 import { Tag } from './protocol'
 
@@ -76,8 +76,10 @@ function writeText(writer: FrameWriter, value: string, set: number, label: strin
 
 function writeUtf8(writer: FrameWriter, text: Utf8, set: number, label: string | number): void {
   const { bytes, start, end } = text
+  // Since it was made, its buffer may have been detached or have shrunk, and JavaScript may change its properties.
+  if (!isPart(bytes, start, end) || (bytes.length === 0 && isDetached(bytes)))
+    throw typeError(`${inSet(set)}${named(label)} is a Utf8 whose bytes are not there any more`, CODE)
   if (end - start > VALUE_BYTES) throw tooLong(set, label)
-  if (end > bytes.length) throw detached(bytes, set, label)
   if (writer.taggedUtf8(Tag.TEXT, bytes, start, end)) return
   throw typeError(
     `${inSet(set)}${named(label)} is a Utf8 whose bytes are not UTF-8; pass a Uint8Array for a BLOB`,
@@ -95,7 +97,12 @@ function writeBigInt(writer: FrameWriter, value: bigint, set: number, label: str
 
 function writeBlob(writer: FrameWriter, value: Uint8Array, set: number, label: string | number): void {
   if (value.length > VALUE_BYTES) throw tooLong(set, label)
-  if (value.length === 0 && isDetached(value)) throw detached(value, set, label)
+  if (value.length === 0 && isDetached(value)) {
+    throw typeError(
+      `${inSet(set)}${named(label)} is ${kindOf(value)} whose buffer is detached; pass it before the buffer is transferred, or pass a copy`,
+      CODE,
+    )
+  }
   writer.u8(Tag.BLOB)
   writer.blob(value)
 }
@@ -155,13 +162,6 @@ function kindOf(value: unknown): string {
 function refusedNaN(set: number, label: string | number): RangeError {
   return rangeError(
     `${inSet(set)}${named(label)} is NaN, which SQLite would store as NULL; pass null instead`,
-    CODE,
-  )
-}
-
-function detached(bytes: Uint8Array, set: number, label: string | number): TypeError {
-  return typeError(
-    `${inSet(set)}${named(label)} is ${kindOf(bytes)} whose buffer is detached; pass it before the buffer is transferred, or pass a copy`,
     CODE,
   )
 }
