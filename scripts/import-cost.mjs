@@ -2,7 +2,7 @@
 // are compared; before that, of a file of a tenth, whose peak memory must be about the same. Then the same file with a bad line
 // at its end, which must leave nothing behind. Linux, with sqlite3 installed and `npm run build` done.
 //
-// All databases are new and have pages of 4096 bytes. resqlite always writes a log, and copies it into the database at the end;
+// All databases are new and have pages of 4096 bytes. resqlite always writes a log, and copies it into the database while it reads;
 // by default, the shell writes into the database itself. So it is measured with a log, too (its last statement copies it).
 //
 //   node scripts/import-cost.mjs [megabytes] [rounds] [contenders, as a regular expression] [folder of another version, built]

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { link, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-
-/** What SQLite puts behind the name of a database for its other files. */
-const SUFFIXES = ['-wal', '-shm', '-journal']
+import { SUFFIXES } from './database.js'
 
 /**
  * Makes a file, which may be a database, under another name in the same folder; it gets its own when it is complete. What is

@@ -1,4 +1,5 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
+import { SUFFIXES } from './database.js'
 import { UsageError } from './errors.js'
 
 /**
@@ -15,5 +16,5 @@ export function checkOutput(file: string, overwrite: boolean, database: string):
 }
 
 function belongsTo(file: string, database: string): boolean {
-  return ['', '-wal', '-shm', '-journal'].some((suffix) => file === database + suffix)
+  return ['', ...SUFFIXES].some((suffix) => file === database + suffix)
 }

@@ -8,8 +8,8 @@ import { MAX_RECORD } from './whole-lines.js'
 /** A field of a first record: null where the text for NULL stands. */
 export type Field = string | null
 
-/** What a field without quotes means: the part of the bytes from `start` to `end`. */
-type Meaning = (bytes: Uint8Array, start: number, end: number) => Value
+/** What a field without quotes means. */
+type Meaning = (text: Utf8) => Value
 
 /** Gets the first record, and tells what the fields without quotes mean in the records that follow; of each field. */
 type Begin = (first: readonly Field[], line: number) => readonly Meaning[]
@@ -18,8 +18,6 @@ const QUOTE = 34
 const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 const NOTHING = Buffer.alloc(0)
-
-const asText: Meaning = (bytes, start, end) => new Utf8(bytes, start, end)
 
 /**
  * Reads CSV as RFC 4180 has it, from bytes in UTF-8 that arrive in pieces. Lines may end with LF or CRLF, and lines without
@@ -178,7 +176,8 @@ export class CsvReader {
     const isLast = to === bytes.length || bytes[to] === LINE_FEED
     const end = isLast && to > from && bytes[to - 1] === CARRIAGE_RETURN ? to - 1 : to
     if (this.#isNullText(from, end)) return null
-    return (this.#meanings[index] ?? asText)(bytes, from, end)
+    const text = new Utf8(bytes, from, end)
+    return this.#meanings[index]?.(text) ?? text
   }
 
   #isNullText(from: number, end: number): boolean {

@@ -1,4 +1,4 @@
-import { Utf8 } from 'resqlite'
+import type { Utf8 } from 'resqlite'
 import { BLOB, isInteger, NUMBER } from '../core/literals.js'
 import { Real, type Value } from './records.js'
 
@@ -10,15 +10,15 @@ const SMALL = 32
  * The value of a field of CSV that stands without quotes, for a column with a type: `x'0aff'` is a BLOB, and anything else text,
  * of which the column makes its type.
  */
-export function typedValue(bytes: Uint8Array, start: number, end: number): Value {
-  const text = new Utf8(bytes, start, end)
+export function typedValue(text: Utf8): Value {
+  const { bytes, start, end } = text
   const mayBeBlob = end > start && ((bytes[start] as number) | SMALL) === X
   return mayBeBlob ? (blobOf(String(text)) ?? text) : text
 }
 
 /** The same for a column without a type: there, a number is a number. */
-export function untypedValue(bytes: Uint8Array, start: number, end: number): Value {
-  const text = String(new Utf8(bytes, start, end))
+export function untypedValue(field: Utf8): Value {
+  const text = String(field)
   return NUMBER.test(text) ? numberOf(text) : (blobOf(text) ?? text)
 }
 

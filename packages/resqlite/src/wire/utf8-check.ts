@@ -3,8 +3,8 @@ const LEAST = 0x80
 const GREATEST = 0xbf
 
 /**
- * Whether bytes are UTF-8: characters in their shortest form, and no surrogates. For a short text, this takes a tenth of the time
- * of a call of `isUtf8`.
+ * Whether bytes are UTF-8: characters in their shortest form, and no surrogates. For a short text, this is quicker than a call of
+ * `isUtf8`.
  */
 export function isShortUtf8(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; ) {
