@@ -7,17 +7,19 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { alternate, calibrate, sample } from '../measure.mjs'
 import { openPeer } from '../peers/index.mjs'
+import { reactiveWorkloads } from '../reactive/index.mjs'
 import { seed } from '../shapes.mjs'
 import { workloads } from '../workloads/index.mjs'
 
 const judged = ['wall', 'main', 'cpu']
 const { jobs, packages, order, ...config } = JSON.parse(process.argv[2])
 
+const every = [...workloads, ...reactiveWorkloads]
 const peers = new Map()
 for (const side of order) peers.set(side, await loadBuild(packages[side]))
 const measured = []
 for (const { id, shape } of jobs) {
-  const workload = workloads.find((workload) => workload.id === id)
+  const workload = every.find((workload) => workload.id === id)
   const about = {
     benchmark: `${id} · ${shape}`,
     workload: id,
@@ -28,11 +30,15 @@ for (const { id, shape } of jobs) {
 }
 console.log(JSON.stringify(measured))
 
-/** A module instance of its own for each build, so that no inline cache is shared. */
-function loadBuild(folder) {
-  const url = new URL('../peers/resqlite.mjs', import.meta.url)
-  url.searchParams.set('package', pathToFileURL(`${folder}/`))
-  return import(url)
+/** Module instances of its own for each build, so that no inline cache is shared. */
+async function loadBuild(folder) {
+  const load = (module) => {
+    const url = new URL(module, import.meta.url)
+    url.searchParams.set('package', pathToFileURL(`${folder}/`))
+    return import(url)
+  }
+  const peer = await load('../peers/resqlite.mjs')
+  return { peer, reactive: await load('../reactive/peers/resqlite.mjs') }
 }
 
 async function measuredOrFailed(workload, shape) {
@@ -55,7 +61,7 @@ async function measuredTogether(workload, shape, open) {
   const tasks = new Map()
   for (const side of order) {
     const file = ownCopy(source, side)
-    const session = await openPeer(peers.get(side), file, workload.synchronous ?? 'NORMAL')
+    const session = await openSession(side, file, workload)
     open.push({ session, file })
     const task = await workload.prepare(session, shape, 'resqlite', { quick: config.quick, file })
     if (!task) throw new Error(`${side} cannot do it`)
@@ -63,16 +69,23 @@ async function measuredTogether(workload, shape, open) {
   }
   const ops = await warmedUp([...tasks.values()])
   const one = (side) => measuredOnce(tasks.get(side), ops)
-  const rounds = workload.fewer ? Math.ceil(config.rounds / 5) : config.rounds
+  const wanted = workload.fewer ? Math.ceil(config.rounds / 5) : config.rounds
+  const rounds = Math.min(wanted, ...[...tasks.values()].map((task) => task.rounds ?? wanted))
   const samples = await alternate(order, rounds, one)
   for (const [side, found] of samples)
     if (found instanceof Error) throw new Error(`${side}: ${found.message}`, { cause: found })
   return samples
 }
 
+function openSession(side, file, { reactive, synchronous = 'NORMAL' }) {
+  const build = peers.get(side)
+  return reactive ? build.reactive.open(file, { synchronous }) : openPeer(build.peer, file, synchronous)
+}
+
 async function sourceOf(workload, shape) {
   const rows = config.quick ? (workload.quickRows ?? workload.rows) : workload.rows
   const source = join(config.dir, `${shape}-${workload.seed ? workload.id : rows}.db`)
+  if (workload.reactive) return source
   if (!workload.seed) seed(source, shape, rows)
   else if (!existsSync(source)) await workload.seed(source, { quick: config.quick })
   return source

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { liveWorkloads } from '../live/index.mjs'
+import { reactiveWorkloads } from '../reactive/index.mjs'
 import { workloads } from '../workloads/index.mjs'
 import { root } from './paths.mjs'
 
@@ -10,11 +11,16 @@ const signals = join(root, 'experiments', 'signals.json')
 
 /** What is measured unless something else is chosen; the rate of false alarms is that of this set. */
 const standard = ['select-1k', 'select-10k', 'point-64', 'insert-64', 'json-1k', 'batch-10k']
-const standardJobs = standard.map((id) => ({ id, shape: 'items' }))
+const standardReactive = ['reactive-a11b-owners']
+const standardLive = ['live-list']
+const standardJobs = [
+  ...standard.map((id) => ({ id, shape: 'items' })),
+  ...standardReactive.map((id) => ({ id, shape: 'live' })),
+]
 
 export const usage = `node ab/run.mjs <baseline> <candidate> [options]
   a side is a git ref, . (this working tree as built) or a folder with a built package
-  --only id,…            workloads instead of the standard set (${standard.join(', ')});
+  --only id,…            workloads instead of the standard set (${[...standard, ...standardReactive, ...standardLive].join(', ')});
                          a group, or a beginning of ids such as \`select\`, is chosen by its name, \`all\` is everything that is not slow
   --direction id         the guardrails of a direction of experiments/signals.json
   --rounds n             rounds in each process (40); processes for each side, for live workloads (8)
@@ -87,8 +93,8 @@ export function planOf({ quick = false, rounds, processes }) {
 
 /** `{ jobs, live }`. Throws for what there is not, and for what cannot be done with two builds in one process. */
 export function chosen(names) {
-  if (!names) return { jobs: standardJobs, live: [] }
-  const every = [...workloads, ...liveWorkloads]
+  if (!names) return { jobs: standardJobs, live: liveWorkloads.filter(({ id }) => standardLive.includes(id)) }
+  const every = [...workloads, ...reactiveWorkloads, ...liveWorkloads]
   const unknown = names.filter((name) => !every.some((workload) => isMeant(workload, name)))
   if (unknown.length > 0) throw new Error(`no such workload: ${unknown.join(', ')}`)
   const meant = every.filter(

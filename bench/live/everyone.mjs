@@ -27,11 +27,11 @@ export const everyone = {
   id: 'live-everyone',
   version: 'v1',
   title: `${writes} updates, ${pause} ms apart, of a row out of ${rows} that all live queries read`,
-  async measure({ open, rounds }) {
+  async measure({ quick, open, rounds }) {
     const db = await open('few')
     await db.exec('CREATE TABLE few(id INTEGER PRIMARY KEY, a TEXT)')
     await db.exec(`INSERT INTO few SELECT value, 'a' FROM generate_series(0, ${rows - 1})`)
-    const s = await inTurns(phases, Math.min(rounds, 5), (phase, label) => run(db, phase, label))
+    const s = await inTurns(phases, Math.min(rounds, quick ? 2 : 5), (phase, label) => run(db, phase, label))
     const figures = { none: time('main-thread time per update without live queries', each(s.none, 'cpu')) }
     for (const number of numbers) {
       for (const makes of Object.keys(shownBy)) {

@@ -112,6 +112,16 @@ test('live workloads and a control lane are measured, and nothing is left behind
   )
 })
 
+test('reactive workloads are measured with both builds in one process', async () => {
+  const small = { ...chosen(['reactive-a11b-owners']), quick: true, rounds: 2, processes: 1 }
+  const { rows, failed } = await compareBuilds({ baseline: built, candidate: planted }, small)
+  assert.deepEqual(failed, [])
+  assert.deepEqual(
+    rows.map(({ benchmark, measure }) => `${benchmark} ${measure}`),
+    ['reactive-a11b-owners · live wall', 'reactive-a11b-owners · live main'],
+  )
+})
+
 test('a build that fails at a workload is reported, and the exit code is that of a regression', async () => {
   const broken = join(folder, 'broken')
   copyBuild(built, broken)

@@ -1,8 +1,12 @@
-// The library of this repository: one stream per live query, `subscribe` for each listener.
+// The library of this repository: one stream per live query, `subscribe` for each listener. With `?package=…`, as
+// ../../peers/resqlite.mjs has it, the module has that build.
 import { quiet } from '../../live/counters.mjs'
-import { Database, version } from '../../peers/resqlite.mjs'
 import { firstValues } from './first-values.mjs'
 import { sqliteSession } from './sqlite-session.mjs'
+
+const library = new URL('../../peers/resqlite.mjs', import.meta.url)
+library.search = new URL(import.meta.url).search
+const { Database, version } = await import(library)
 
 export { version }
 
