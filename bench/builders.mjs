@@ -99,7 +99,7 @@ async function together(width, call) {
     await Promise.all(Array.from({ length: width }, (_, j) => call(i + j)))
 }
 
-/** A file in write-ahead mode with rows, and `synchronous` as resqlite has it. */
+/** A file in write-ahead mode with rows. */
 function sqliteFile() {
   const path = file()
   const db = new Sqlite(path)

@@ -14,6 +14,7 @@ import { makePage } from './page/index.mjs'
 import { loadPeer, openPeer, peerNames } from './peers/index.mjs'
 import { progress } from './progress.mjs'
 import { loadReactivePeer, reactivePeerNames } from './reactive/peers/index.mjs'
+import { withRepeated } from './repeat.mjs'
 import { report } from './report.mjs'
 import { failure, measureWorkload, titled } from './runner.mjs'
 import { stolenBetween, ticks } from './stolen.mjs'
@@ -60,11 +61,14 @@ async function page({ files, out = fileURLToPath(new URL('./data/report.html', i
 }
 
 async function run(options) {
+  const stored = options.into && readRun(options.into)
   const dir = fileURLToPath(new URL(`./data/${process.pid}`, import.meta.url))
   mkdirSync(dir, { recursive: true })
   try {
-    const run = await measured(options, dir)
-    const file = storeRun(run, options)
+    const now = await measured(options, dir)
+    const run = stored ? withRepeated(stored, now) : now
+    const file = options.into ?? storeRun(run, options)
+    if (stored) writeRun(file, run)
     if (options.json) writeRun(options.json, run)
     console.log(report(run))
     progress(`Stored as ${file}. \`npm run bench -- --report\` makes a page of it.`, true)

@@ -29,6 +29,7 @@ export function optionsFrom(argv) {
       rounds: { type: 'string' },
       label: { type: 'string' },
       json: { type: 'string' },
+      into: { type: 'string' },
       list: { type: 'boolean', default: false },
       compare: { type: 'boolean', default: false },
       peer: { type: 'string' },
@@ -50,7 +51,7 @@ function comparing(values, files) {
 }
 
 function running(values) {
-  const { quick, label, json } = values
+  const { quick, label, json, into } = values
   const only = values.only?.flatMap((list) => list.split(','))
   const chosen = (workloads) =>
     workloads.filter((workload) => isChosen(workload, only, values['include-slow']))
@@ -60,12 +61,15 @@ function running(values) {
   if (unknown.length > 0) throw new Error(`no such peer: ${unknown}; there are ${everyPeer.join(', ')}`)
   const live = peers.includes('resqlite') ? chosen(liveWorkloads) : []
   if (timed.length + live.length === 0) throw new Error('no such workload; --list shows them')
+  if (into !== undefined && only === undefined)
+    throw new Error('--into repeats workloads: --only chooses them')
   return {
     mode: 'run',
     quick,
     label: label ?? (quick ? 'quick' : 'full'),
     keep: label !== undefined,
     json,
+    into,
     partial: only !== undefined || values.peers !== undefined,
     peers,
     jobs: timed.flatMap((workload) => workload.shapes.map((shape) => ({ workload, shape }))),

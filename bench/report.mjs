@@ -16,6 +16,7 @@ export function report(run) {
     `${machineLine(machine)} · commit ${commit}`,
     '',
     ...caution(machine),
+    ...repeatedLines(run),
     table(
       ['peer', 'version', 'SQLite', 'cache_size'],
       Object.entries(versions).map(([name, v]) => [name, v.version, v.sqlite ?? '–', v.cacheSize ?? '–']),
@@ -50,6 +51,13 @@ function caution({ stolen }) {
     `**${percent} % of the processors' time was stolen by the host: times are too long, and ratios less certain.**`,
     '',
   ]
+}
+
+function repeatedLines({ repeated = [] }) {
+  return repeated.flatMap(({ commit, machine, workloads }) => [
+    `Measured again at ${machine.date}, commit ${commit}: ${workloads.join(', ')}.`,
+    '',
+  ])
 }
 
 // --- workloads with peers ------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// The two row shapes that every workload can be run with, and the database files made of them.
+// The two row shapes that most workloads have, and the database files made of them.
 // Everything is a pure function of the row number: no randomness, so any two runs read the same bytes.
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'

@@ -9,7 +9,7 @@ import { root } from './paths.mjs'
 
 const signals = join(root, 'experiments', 'signals.json')
 
-/** What is measured unless something else is chosen; the rate of false alarms is that of this set. */
+/** What is measured unless something else is chosen. */
 const standard = ['select-1k', 'select-10k', 'point-64', 'insert-64', 'json-1k', 'batch-10k']
 const standardReactive = ['reactive-a11b-owners']
 const standardLive = ['live-list']

@@ -6,16 +6,22 @@ import { median } from './statistics.mjs'
 /** The peer that no change of ours can make faster or slower: what happens to it is noise. */
 export const control = 'better-sqlite3'
 
+/** From so many of its times on, the control tells the pace of the machine. */
+const fewest = 10
+
 /**
- * `{ peer, rows, notComparable, differences, control, wins, regressions, neutral, verdict }`
+ * `{ peer, rows, notComparable, differences, pace, control, wins, regressions, neutral, verdict }`
  *
  * - `rows`: one per benchmark and measure that both runs have of `peer`: the fields of its series, and those of `judge`
  * - `notComparable`: `{ benchmark, measureTitle, why }`, for what only one of them has or has in another version
  * - `differences`: what else is not the same in both runs and could explain a change, as text
- * - `control`: `{ peer, median, count }`, the median |Δ| of times of an unchanged peer; undefined when a run has none
+ * - `pace`: how many times as long an unchanged peer took in the later run; its times and rates are judged at the pace of the
+ *   earlier one
+ * - `control`: `{ peer, median, count }`, the median |Δ| of times of an unchanged peer, at that pace; undefined when a run has none
  */
 export function compareRuns(before, after, { peer = 'resqlite' } = {}) {
-  const { rows, notComparable } = compareSeries(before, after, peer)
+  const pace = peer === control ? 1 : paceOf(before, after)
+  const { rows, notComparable } = compareSeries(before, after, peer, pace)
   const count = (verdict) => rows.filter((row) => row.verdict === verdict).length
   const [wins, regressions, neutral] = ['improvement', 'regression', 'neutral'].map(count)
   return {
@@ -23,7 +29,8 @@ export function compareRuns(before, after, { peer = 'resqlite' } = {}) {
     rows,
     notComparable,
     differences: differencesOf(before, after),
-    control: peer === control ? undefined : controlOf(before, after),
+    pace,
+    control: peer === control ? undefined : controlOf(before, after, pace),
     wins,
     regressions,
     neutral,
@@ -31,7 +38,27 @@ export function compareRuns(before, after, { peer = 'resqlite' } = {}) {
   }
 }
 
-function compareSeries(before, after, peer) {
+/** Machines, and one machine on two days, differ more than two builds do. */
+function paceOf(before, after) {
+  const [was, is] = [before, after].map((run) => byKey(run, control))
+  const ratios = []
+  for (const [key, { kind, version, values }] of is) {
+    const old = was.get(key)
+    if (kind === 'time' && old?.version === version) ratios.push(median(values) / median(old.values))
+  }
+  return ratios.length >= fewest ? median(ratios) : 1
+}
+
+const paced = {
+  time: (value, pace) => value / pace,
+  delay: (value, pace) => value / pace,
+  rate: (value, pace) => value * pace,
+}
+
+const atPace = ({ kind, values }, pace) =>
+  paced[kind] ? values.map((value) => paced[kind](value, pace)) : values
+
+function compareSeries(before, after, peer, pace) {
   const [was, is] = [before, after].map((run) => byKey(run, peer))
   const rows = []
   const notComparable = []
@@ -39,7 +66,7 @@ function compareSeries(before, after, peer) {
     const [old, now] = [was.get(key), is.get(key)]
     const why = whyNot(old, now, before, after, peer)
     if (why) notComparable.push({ ...aboutOf(old ?? now), why })
-    else rows.push({ ...now, ...judge(old.values, now.values, now) })
+    else rows.push({ ...now, ...judge(old.values, atPace(now, pace), now) })
   }
   return { rows, notComparable }
 }
@@ -82,8 +109,8 @@ function differencesOf(before, after) {
     .map((name) => `${name}: ${was[name]} before, ${is[name]} after`)
 }
 
-function controlOf(before, after) {
-  const { rows } = compareSeries(before, after, control)
+function controlOf(before, after, pace) {
+  const { rows } = compareSeries(before, after, control, pace)
   const changes = rows.filter(({ kind }) => kind === 'time').map(({ change }) => Math.abs(change))
   return changes.length > 0 ? { peer: control, median: median(changes), count: changes.length } : undefined
 }

@@ -8,7 +8,7 @@ export const signed = (fraction) => (fraction > 0 ? `+${percent(fraction)}` : pe
 
 /** What counts comes first and in full; what does not, after it. */
 export function comparisonText(comparison, names) {
-  const { peer, rows, notComparable, differences, control, verdict } = comparison
+  const { peer, rows, notComparable, differences, pace, control, verdict } = comparison
   const of = (...verdicts) => rows.filter((row) => verdicts.includes(row.verdict))
   return [
     `# ${peer}: ${names[0]} → ${names[1]}`,
@@ -19,11 +19,15 @@ export function comparisonText(comparison, names) {
     ...part('Shown, not judged', of('shown')),
     ...(notComparable.length > 0 ? ['\n## Not comparable\n', ...items(notComparable)] : []),
     '',
+    ...(pace === 1 ? [] : [paceLine(pace), '']),
     controlLine(control),
     '',
     verdict,
   ].join('\n')
 }
+
+const paceLine = (pace) =>
+  `Pace: an unchanged peer took ${pace.toFixed(2)} times as long in the later run. Its times and rates are shown at the pace of the earlier one.`
 
 /** One line for the measures of a benchmark that are not comparable for the same reason. */
 function items(notComparable) {

@@ -22,11 +22,11 @@ const groupTitles = {
 /** `runs`: stored runs, newest last. */
 export function modelOf(runs) {
   const run = shownOf(runs)
-  const { label, quick, partial = false, commit, machine, versions } = run
+  const { label, quick, partial = false, commit, machine, versions, repeated = [] } = run
   const all = series(run)
   const history = historyOf(runs, run)
   return {
-    head: { label, quick, partial, commit, machine, versions, stored: runs.length },
+    head: { label, quick, partial, commit, machine, versions, repeated, stored: runs.length },
     groups: groupsOf(run.results, all, history),
     live: run.live.map((result) => liveOf(result, all, history)),
     targets: verdicts(run),

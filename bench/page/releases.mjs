@@ -6,7 +6,7 @@ const release = 'release'
 
 /**
  * One entry for every two neighbours among the stored releases, newest first: `{ before, after, wins, regressions, neutral,
- * differences, control, worse }`. `before` and `after`: date and commit. `worse`: the regressions, the greatest first.
+ * differences, pace, control, worse }`. `before` and `after`: date and commit. `worse`: the regressions, the greatest first.
  */
 export function betweenReleases(runs) {
   const releases = runs.filter(({ label }) => label === release)
@@ -17,7 +17,7 @@ export function betweenReleases(runs) {
 }
 
 function between(before, after) {
-  const { rows, wins, regressions, neutral, differences, control } = compareRuns(before, after)
+  const { rows, wins, regressions, neutral, differences, pace, control } = compareRuns(before, after)
   const worse = rows
     .filter(({ verdict }) => verdict === 'regression')
     .map(({ benchmark, measureTitle, kind, before, after, change, threshold }) => ({
@@ -39,6 +39,7 @@ function between(before, after) {
     regressions,
     neutral,
     differences,
+    pace,
     control,
     worse,
   }

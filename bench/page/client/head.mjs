@@ -2,7 +2,7 @@
 import { time } from '../../wording.mjs'
 import { dataTable, el, plural, section } from './dom.mjs'
 
-export function headOf({ head: { machine: m, quick, partial, commit, label, stored } }) {
+export function headOf({ head: { machine: m, quick, partial, commit, label, repeated, stored } }) {
   const kind = [quick ? 'quick' : 'full', partial ? 'a choice of workloads or peers' : undefined]
   const facts = {
     run: `${kind.filter(Boolean).join(', ')} (“${label}”)`,
@@ -16,6 +16,8 @@ export function headOf({ head: { machine: m, quick, partial, commit, label, stor
     'to a sleeping thread and back': time(m.wakeUpMs),
     'runs stored': String(stored),
   }
+  if (repeated.length > 0)
+    facts['measured again later'] = repeated.flatMap(({ workloads }) => workloads).join(', ')
   return el(
     'header',
     {},

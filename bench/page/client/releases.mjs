@@ -10,12 +10,13 @@ export const releaseSection = (releases) =>
       'p',
       { class: 'note' },
       'resqlite in every two neighbouring releases that are stored, judged as by --compare. The runs are hours or days apart, ',
-      'so the machine has changed, too: the noise is how far the times of an unchanged peer have moved.',
+      'so the machine has changed, too: times and rates are those at the pace of the earlier run, by the times of an unchanged peer, ',
+      'and the noise is how far these still differ.',
     ),
     releases.length > 0 ? releases.map(comparison) : el('p', {}, 'Fewer than two are stored.'),
   )
 
-function comparison({ before, after, wins, regressions, neutral, differences, control, worse }) {
+function comparison({ before, after, wins, regressions, neutral, differences, pace, control, worse }) {
   return el(
     'div',
     { class: 'release', 'data-release': `${before.commit} ${after.commit}` },
@@ -23,7 +24,7 @@ function comparison({ before, after, wins, regressions, neutral, differences, co
     el(
       'p',
       {},
-      `${plural(wins, 'win')}, ${plural(regressions, 'regression')}, ${neutral} neutral; ${noiseOf(control)}.`,
+      `${plural(wins, 'win')}, ${plural(regressions, 'regression')}, ${neutral} neutral; ${paceOf(pace)}${noiseOf(control)}.`,
     ),
     differences.map((difference) => el('p', { class: 'failure' }, `Not the same in both: ${difference}.`)),
     worse.length > 0 && regressionsOf(before, after, worse),
@@ -31,6 +32,8 @@ function comparison({ before, after, wins, regressions, neutral, differences, co
 }
 
 const named = ({ commit, date }) => `${commit} (${date.slice(0, 10)})`
+
+const paceOf = (pace) => (pace === 1 ? '' : `pace ${pace.toFixed(2)}, `)
 
 const noiseOf = (control) =>
   control

@@ -239,6 +239,23 @@ test('the control is how much the times of an unchanged peer moved', () => {
   assert.equal(compareRuns(runOf({ resqlite: ran(1) }), after).control, undefined)
 })
 
+test('a slower machine is no regression, and a change beyond its pace is one', () => {
+  const many = (speed, of) => {
+    const run = runOf({})
+    for (let i = 0; i < 5; i++)
+      run.results.push(
+        ...runOf({ resqlite: ran(of), 'better-sqlite3': ran(speed) }, { id: `select-${i}` }).results,
+      )
+    return run
+  }
+  const same = compareRuns(many(1, 3), many(1.6, 4.8))
+  assert.equal(same.pace.toFixed(2), '1.60')
+  assert.equal(same.verdict, '0 wins, 0 regressions, 10 neutral')
+  assert.equal(compareRuns(many(1, 3), many(1.6, 3)).verdict, '10 wins, 0 regressions, 0 neutral')
+  assert.equal(compareRuns(many(1, 3), many(1.6, 7)).verdict, '0 wins, 10 regressions, 0 neutral')
+  assert.match(comparisonText(same, ['a', 'b']), /^Pace: an unchanged peer took 1\.60 times as long/m)
+})
+
 test('other conditions are told', () => {
   const [before, after] = [false, true].map((quick) => runOf({ resqlite: ran(1) }, { quick }))
   assert.deepEqual(compareRuns(before, after).differences, ['rounds: full before, quick after'])
