@@ -11,7 +11,10 @@ use super::{
     log::Commits,
     tables::{Facts, Tables, read_tables},
 };
-use crate::core::{error::Result, profile};
+use crate::{
+    core::{error::Result, profile},
+    guard::effects::Unreported,
+};
 
 /// Records what happens on the writer's connection. Shared with the hook; one thread only.
 #[derive(Clone, Default)]
@@ -23,6 +26,8 @@ struct State {
     interest: Arc<Interest>,
     /// Empty if they must be read before the next write.
     tables: Tables,
+    /// The savepoints that statements of the open transaction have opened, by name, the outermost first.
+    savepoints: Vec<(String, Mark)>,
     /// The open transaction has changed the schema, so undoing part of it may bring other tables back.
     schema_touched: bool,
     /// The table of the last event; rows of one table mostly come in a row.
@@ -80,6 +85,7 @@ impl Recorder {
     pub(crate) fn rollback_to(&self, mark: Mark) {
         let mut state = self.0.borrow_mut();
         state.changes.rollback_to(mark);
+        state.savepoints.retain(|(_, opened)| *opened < mark);
         if let Some(export) = &mut state.export {
             export.roll_back_to_mark(mark);
         }
@@ -87,6 +93,23 @@ impl Recorder {
             state.changes.clear();
         }
         state.forget_if_touched();
+    }
+
+    /// A statement has run that does this.
+    pub(crate) fn follow(&self, unreported: &Unreported) {
+        let mut state = self.0.borrow_mut();
+        match unreported {
+            Unreported::Savepoint(name) => {
+                let mark = state.changes.mark();
+                state.savepoints.push((name.clone(), mark));
+            }
+            Unreported::Release(name) => {
+                let at = state.innermost(name).unwrap_or(0);
+                state.savepoints.truncate(at);
+            }
+            Unreported::RollBackTo(name) => state.roll_back_to(name),
+            Unreported::Header(_) => {}
+        }
     }
 
     /// SQLite undid everything.
@@ -179,6 +202,25 @@ impl Recorder {
 }
 
 impl State {
+    fn roll_back_to(&mut self, name: &str) {
+        match self.innermost(name) {
+            _ if planted("statement_rolls_back") => {}
+            Some(at) => {
+                self.savepoints.truncate(at + 1);
+                self.changes.rollback_to(self.savepoints[at].1);
+            }
+            // A batch has opened several of this name.
+            None => self.changes.record_everything_changed(),
+        }
+        self.forget_if_touched();
+    }
+
+    /// The position of the innermost savepoint of this name.
+    fn innermost(&self, name: &str) -> Option<usize> {
+        let is_it = |(open, _): &(String, _)| open.eq_ignore_ascii_case(name);
+        self.savepoints.iter().rposition(is_it)
+    }
+
     fn forget_if_touched(&mut self) {
         if self.schema_touched {
             self.forget_tables();
@@ -187,6 +229,7 @@ impl State {
 
     fn clear(&mut self) {
         self.changes.clear();
+        self.savepoints.clear();
         if let Some(export) = &mut self.export {
             export.clear();
         }

@@ -171,6 +171,9 @@ impl Writer {
 
     /// A statement of this text has run.
     pub(super) fn has_run(&mut self, effects: &Effects, sql: &str) -> Result<()> {
+        if let Some(unreported) = &effects.unreported {
+            self.recorder.follow(unreported);
+        }
         if !self.recorder.exports() {
             return Ok(());
         }

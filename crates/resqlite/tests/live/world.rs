@@ -36,8 +36,10 @@ pub struct World {
     strangers: Option<[Connection; 2]>,
     folder: Option<TempDir>,
     transaction: Option<Transaction>,
-    /// Open savepoints of it.
-    level: u32,
+    /// Its open savepoints: whether they were opened by a statement, as every other one is.
+    open: Vec<bool>,
+    /// How many there were so far.
+    savepoints: u32,
     /// Writes that are to wait together.
     waiting: Vec<Write>,
     queued: Vec<Receiver<Result<WriteResult>>>,
@@ -91,7 +93,8 @@ impl World {
             strangers: None,
             folder,
             transaction: None,
-            level: 0,
+            open: Vec::new(),
+            savepoints: 0,
             waiting: Vec::new(),
             queued: Vec::new(),
             attachments: 0,
@@ -145,22 +148,38 @@ impl World {
             (Step::Begin, None) => match block_on(self.handle().begin(None)) {
                 Ok(transaction) => {
                     self.transaction = Some(transaction);
-                    self.level = 0;
+                    self.open.clear();
                     Wrote::Other
                 }
                 Err(error) => Wrote::Failed(error),
             },
             (Step::Savepoint, Some(transaction)) => {
-                self.level += 1;
-                other(block_on(transaction.savepoint(self.level)))
+                self.savepoints += 1;
+                let by_statement = self.savepoints % 2 == 1;
+                self.open.push(by_statement);
+                let level = self.open.len() as u32;
+                other(if by_statement {
+                    run(transaction, &[format!("SAVEPOINT level_{level}")])
+                } else {
+                    block_on(transaction.savepoint(level))
+                })
             }
-            (Step::Release, Some(transaction)) if self.level > 0 => {
-                self.level -= 1;
-                other(block_on(transaction.release(self.level + 1)))
+            (Step::Release, Some(transaction)) => {
+                let level = self.open.len() as u32;
+                match self.open.pop() {
+                    Some(true) => other(run(transaction, &[format!("RELEASE level_{level}")])),
+                    Some(false) => other(block_on(transaction.release(level))),
+                    None => Wrote::Nothing,
+                }
             }
-            (Step::RollbackTo, Some(transaction)) if self.level > 0 => {
-                self.level -= 1;
-                other(block_on(transaction.rollback_to(self.level + 1)))
+            (Step::RollbackTo, Some(transaction)) => {
+                let level = self.open.len() as u32;
+                let back = ["ROLLBACK TO", "RELEASE"].map(|word| format!("{word} level_{level}"));
+                match self.open.pop() {
+                    Some(true) => other(run(transaction, &back)),
+                    Some(false) => other(block_on(transaction.rollback_to(level))),
+                    None => Wrote::Nothing,
+                }
             }
             (Step::Commit, Some(_)) => {
                 let transaction = self.transaction.take().expect("there is one");
@@ -323,6 +342,13 @@ pub fn all_or_nothing(connection: &Connection, script: &str) -> resqlite_sqlite:
 
 fn rows(done: Result<WriteResult>) -> Wrote {
     done.map_or_else(Wrote::Failed, Wrote::Rows)
+}
+
+/// Runs statements one after the other.
+fn run(transaction: &Transaction, statements: &[String]) -> Result<()> {
+    statements
+        .iter()
+        .try_for_each(|sql| block_on(transaction.execute(sql, ())).map(drop))
 }
 
 fn other(done: Result<()>) -> Wrote {
