@@ -371,6 +371,10 @@ pub(super) fn meaning(sql: &str, tokens: &[Token]) -> Meaning {
             Meaning::Name(_) | Meaning::Qualified => Meaning::Expression,
             other => other,
         },
+        [minus, ..] if minus.kind == TK_MINUS && !planted("signs_are_not_folded") => {
+            let number = folded(sql, tokens).and_then(|number| usize::try_from(number).ok());
+            number.map_or(Meaning::Expression, Meaning::Ordinal)
+        }
         [one] if one.kind == TK_INTEGER => integer(text(one)).map_or(Meaning::Expression, Meaning::Ordinal),
         [one] => name(sql, one).map_or(Meaning::Expression, Meaning::Name),
         [table, dot, column] if dot.kind == TK_DOT && name(sql, table).and(name(sql, column)).is_some() => {
@@ -384,6 +388,19 @@ pub(super) fn meaning(sql: &str, tokens: &[Token]) -> Meaning {
             Meaning::Hidden
         }
         _ => Meaning::Expression,
+    }
+}
+
+/// The number that SQLite makes of signs and an integer: `- -2` is 2.
+fn folded(sql: &str, tokens: &[Token]) -> Option<i64> {
+    match tokens {
+        [open, inner @ .., close] if open.kind == TK_LP && close.kind == TK_RP && closes(inner) => {
+            folded(sql, inner)
+        }
+        [plus, inner @ ..] if plus.kind == TK_PLUS => folded(sql, inner),
+        [minus, inner @ ..] if minus.kind == TK_MINUS => folded(sql, inner)?.checked_neg(),
+        [one] if one.kind == TK_INTEGER => i64::try_from(integer(&sql[one.span.clone()])?).ok(),
+        _ => None,
     }
 }
 
@@ -507,7 +524,7 @@ mod tests {
 
     #[test]
     fn names_and_numbers_are_found_where_sqlite_finds_them() {
-        let sql = "SELECT 1 FROM t ORDER BY (a), ((2)), +3, (+0x4), key, +a, -1, (a) + (b), ('a'), likely(a), x'61', t.a, main.t.a";
+        let sql = "SELECT 1 FROM t ORDER BY (a), ((2)), +3, (+0x4), - -5, -(-6), key, +a, -1, (a) + (b), ('a'), likely(a), x'61', t.a, main.t.a";
         let terms = Clauses::cut(sql).unwrap().order;
         let meanings: Vec<_> = terms.into_iter().map(|term| term.meaning).collect();
         assert_eq!(
@@ -517,6 +534,8 @@ mod tests {
                 Meaning::Ordinal(2),
                 Meaning::Ordinal(3),
                 Meaning::Ordinal(4),
+                Meaning::Ordinal(5),
+                Meaning::Ordinal(6),
                 Meaning::Name("key".into()),
                 Meaning::Expression,
                 Meaning::Expression,

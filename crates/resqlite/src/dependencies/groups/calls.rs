@@ -103,6 +103,11 @@ pub(super) fn call<'s>(
     )))
 }
 
+/// Whether an aggregate is called in a text, be it one that cannot be maintained.
+pub(super) fn calls_any(sql: &str, tokens: &[Token], is_aggregate: impl Fn(&str) -> bool) -> bool {
+    (0..tokens.len()).any(|at| !matches!(call(sql, &tokens[at..], &is_aggregate), Ok(None)))
+}
+
 const UNBALANCED: Refused = "an aggregate in it could not be read";
 
 /// How many tokens there are up to the parenthesis that closes one before them.

@@ -9,6 +9,7 @@ use crate::dependencies::{
     affinity::Affinity,
     clauses::{Meaning, Mention, meaning, tokens},
     keyed::refuse,
+    names::is_rowid,
     plan::Stop,
 };
 
@@ -43,6 +44,10 @@ impl<'a> Maker<'a> {
             let tokens = tokens(text).map_err(Stop::Refused)?;
             match meaning(text, &tokens) {
                 Meaning::Ordinal(number) => by_number(number),
+                // SQLite takes it for the rowid, where there is one, and for an alias otherwise.
+                Meaning::Name(name) if is_rowid(&name) && !self.scope.has(&name) => {
+                    refuse("it is grouped by the rowid")
+                }
                 Meaning::Name(name) if !self.scope.has(&name) => {
                     match outputs().find(|(_, output)| output.is_called(&name)) {
                         Some((number, _)) => by_number(number),

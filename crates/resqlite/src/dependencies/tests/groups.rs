@@ -10,6 +10,7 @@ const SHOP: &str = "
     CREATE TABLE strict(a ANY) STRICT;
     CREATE TABLE odd(\"#a0\", b);
     CREATE VIEW v AS SELECT n FROM t;
+    CREATE VIEW half AS SELECT y % 2 AS half, y * 10 AS total FROM w;
 ";
 
 impl Db {
@@ -170,6 +171,19 @@ fn without_a_column_the_images_hold_the_key() {
 }
 
 #[test]
+fn min_and_max_of_several_arguments_make_no_groups() {
+    let db = db(SHOP);
+    for sql in [
+        "SELECT max(n, 3) FROM t",
+        "SELECT id FROM t ORDER BY min(list, n)",
+    ] {
+        let analysed = db.analyse(sql);
+        let makes_groups = matches!(analysed.maintenance(), Ok(MaintenancePlan::Groups(_)));
+        assert!(!makes_groups, "{sql}");
+    }
+}
+
+#[test]
 fn what_sqlite_may_show_in_several_ways_is_not_maintained() {
     let db = db(SHOP);
     for (sql, why) in [
@@ -227,6 +241,18 @@ fn what_sqlite_may_show_in_several_ways_is_not_maintained() {
             "an aggregate that is not maintained",
         ),
         ("SELECT count(*) FROM t GROUP BY 1 + 1", "constant"),
+        (
+            "SELECT list AS oid, count(*) FROM t GROUP BY oid",
+            "grouped by the rowid",
+        ),
+        (
+            "SELECT half, count(*) AS total FROM half GROUP BY half HAVING total > 5",
+            "a computed column",
+        ),
+        (
+            "SELECT half, count(*) total FROM half GROUP BY half ORDER BY total + 0",
+            "a computed column",
+        ),
         ("SELECT count(*) FROM t GROUP BY CAST(n AS TEXT)", "CAST"),
         ("SELECT sum(twice) FROM t", "computed from others"),
         ("SELECT sum(hash) FROM t", "computed from others"),
