@@ -117,9 +117,10 @@ impl Prepared {
     /// Ends a run. Large parameters are not kept until the next one, nor is a buffer that they stand in.
     pub(crate) fn end_run(&mut self, bound_bytes: usize) {
         self.statement.reset();
-        self.statement.release();
         if bound_bytes > limits::BOUND_BYTES_KEPT {
             self.statement.clear_bindings();
+        } else {
+            self.statement.release();
         }
     }
 }

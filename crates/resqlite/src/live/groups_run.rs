@@ -27,14 +27,16 @@ use crate::{
 type FromGroups = (Option<Difference>, Option<Box<KeptGroups>>);
 
 impl<'r> StatementRun<'r> {
+    /// `named`: the columns of the last result are called as those of this one.
     pub(super) fn run_groups(
         &mut self,
         plan: &Arc<GroupsPlan>,
+        named: bool,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<(Arc<ColumnLayout>, New)> {
         match self.step_of_groups(plan, take_rows)? {
             Ok(step) => Ok(step),
-            Err(why) => self.whole_groups(plan, why, take_rows),
+            Err(why) => self.whole_groups(plan, why, named, take_rows),
         }
     }
 
@@ -71,16 +73,18 @@ impl<'r> StatementRun<'r> {
         &mut self,
         plan: &Arc<GroupsPlan>,
         why: WhyWhole,
+        named: bool,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<(Arc<ColumnLayout>, New)> {
         let fingerprints = self.part.fingerprints();
         let before = self.before(&fingerprints);
         let mut began = Instant::now();
         // An audit compares with what the statement itself returns.
-        let keeps = self.keeps() && !self.is_audit;
+        let keeps = self.keeps() && !self.is_audit && (self.part.undecided.may_keep(why) || self.is_always());
         let (mut kept, state) = (KeptNow::No, self.exact.filter(|_| keeps));
         // Only the statement itself has the names of its columns, so it must have run.
-        if let (Some(state), Some(layout), None) = (state, &self.part.layout, &plan.bounds) {
+        let layout = self.part.layout.as_ref().filter(|_| named);
+        if let (Some(state), Some(layout), None) = (state, layout, &plan.bounds) {
             if let Some((difference, groups)) = self.keep_groups(plan, layout, &before, state, take_rows)? {
                 let whole = Whole {
                     difference,

@@ -17,6 +17,7 @@ use super::{
     maintain::Kept,
     request::{Listener, Maintenance},
     stats::Counters,
+    undecided::Undecided,
 };
 use crate::{
     core::{
@@ -85,6 +86,8 @@ pub(super) struct Part {
     pub(super) groups: Option<Box<KeptGroups>>,
     /// Its rows cannot be kept, although its statement can be maintained.
     pub(super) is_unfit: bool,
+    /// How often what was kept has not told the result.
+    pub(super) undecided: Undecided,
     /// How long the last run of the whole statement took, in microseconds.
     pub(super) whole_micros: u64,
     /// How long all of them took.

@@ -13,6 +13,7 @@
 //! shown_rows    kept rows, and which of them a LIMIT shows
 //! groups        what is kept of a result that makes groups, and what changed rows change in it
 //! groups_run    the run of a statement that makes groups
+//! undecided     when groups are kept again that did not tell the result
 //! statement_run the run of one statement
 //! verification  audits: re-runs that should change nothing
 //! external      commits by other processes
@@ -43,6 +44,7 @@ mod staleness;
 mod statement_run;
 mod stats;
 mod subscription;
+mod undecided;
 mod verification;
 mod why_whole;
 mod window;

@@ -136,6 +136,7 @@ impl Part {
                 let new_rows = step.rows.new_rows().count() as u64;
                 let groups = self.groups.as_mut().expect("a step begins with kept groups");
                 groups.apply(step, state);
+                self.undecided.has_told();
                 self.give_up_if_heavy();
                 new_rows
             }
@@ -143,10 +144,11 @@ impl Part {
                 difference,
                 kept,
                 micros,
-                ..
+                why,
             }) => {
                 self.whole_micros = micros;
                 self.spent_micros += micros;
+                self.undecided.has_run_whole(why);
                 if matches!(kept, KeptNow::AsBefore) {
                     return 0;
                 }
@@ -170,6 +172,7 @@ impl Part {
                         self.groups = Some(groups);
                     }
                 }
+                self.give_up_if_heavy();
                 new_rows
             }
         }
@@ -199,7 +202,10 @@ impl<'r> StatementRun<'r> {
             Some((statement, plan)) => {
                 let (layout, new) = match &plan {
                     MaintenancePlan::Rows(plan) => self.run_rows(plan, take_rows)?,
-                    MaintenancePlan::Groups(plan) => self.run_groups(plan, take_rows)?,
+                    MaintenancePlan::Groups(plan) => {
+                        let named = self.part.schema_version == schema_version;
+                        self.run_groups(plan, named, take_rows)?
+                    }
                 };
                 (layout, statement, new)
             }
@@ -399,7 +405,7 @@ impl<'r> StatementRun<'r> {
         commits_between(&self.coordinator.commits, state, later, self.owed)
     }
 
-    fn is_always(&self) -> bool {
+    pub(super) fn is_always(&self) -> bool {
         self.maintenance == Maintenance::Always
     }
 
