@@ -266,19 +266,24 @@ describe('resqlite import of CSV', () => {
     assert.deepEqual(await rowsOf(db, 'SELECT count(*) FROM t'), [[0]])
   })
 
-  test('gives a new database its name when all is there, and leaves nothing when it is interrupted', {
-    skip: process.platform === 'win32',
-  }, async () => {
-    const own = ownFolder('whole')
-    const running = start(['import', join(own, 'new.db'), 't', '--create'])
-    running.child.stdin.write(`a,b\n${'1,2\n'.repeat(1_000_000)}`)
-    await hasPartial(own)
-    assert.ok(!existsSync(join(own, 'new.db')))
-    running.child.kill('SIGINT')
-    const { code, signal } = await running.ended
-    assert.deepEqual({ code, signal }, { code: 130, signal: null })
-    assert.deepEqual(readdirSync(own), [])
-  })
+  for (const [how, interrupts] of [
+    ['interrupted', 1],
+    ['interrupted twice', 2],
+  ]) {
+    test(`gives a new database its name when all is there, and leaves nothing when it is ${how}`, {
+      skip: process.platform === 'win32',
+    }, async () => {
+      const own = ownFolder(how)
+      const running = start(['import', join(own, 'new.db'), 't', '--create'])
+      running.child.stdin.write(`a,b\n${'1,2\n'.repeat(1_000_000)}`)
+      await hasPartial(own)
+      assert.ok(!existsSync(join(own, 'new.db')))
+      for (let i = 0; i < interrupts; i++) running.child.kill('SIGINT')
+      const { code, signal } = await running.ended
+      assert.deepEqual({ code, signal }, { code: 130, signal: null })
+      assert.deepEqual(readdirSync(own), [])
+    })
+  }
 
   test('leaves a database alone that another program creates meanwhile', async () => {
     const own = ownFolder('meanwhile')

@@ -34,7 +34,8 @@ export async function commitEdits(
   }
   const statements: Query[] = []
   const tables = new Map<string, Table>()
-  for (const edit of edits as Edit[]) {
+  for (const edit of edits as readonly Edit[]) {
+    if (typeof edit !== 'object' || edit === null) throw new HttpError(400, 'an edit must be an object')
     const name = JSON.stringify([edit.schema, edit.table])
     const table = tables.get(name) ?? (await findTable(db, edit.schema, edit.table))
     tables.set(name, table)

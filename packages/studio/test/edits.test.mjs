@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { launch, openPage, skip } from './support/browser.mjs'
+import { test } from 'node:test'
+import { inBrowser, openPage } from './support/browser.mjs'
 import { serve, tempDatabase } from './support/studio.mjs'
 
 const SCHEMA = `
@@ -8,20 +8,13 @@ const SCHEMA = `
   INSERT INTO people VALUES (1, 'Ada', 36), (2, 'Grace', NULL), (3, 'Edsger', 72);
 `
 
-let browser
-before(async () => {
-  if (!skip) browser = await launch()
-})
-after(() => browser?.close())
-
-const inBrowser = { skip, timeout: 60_000 }
 const cell = (page, text) => page.getByRole('gridcell', { name: text, exact: true })
 const button = (page, name) => page.getByRole('button', { name, exact: true })
 
 /** Opens a page that may write. */
 async function open(t) {
   const db = await tempDatabase(t, SCHEMA)
-  return { db, page: await openPage(t, browser, await serve(t, db, { write: true })) }
+  return { db, page: await openPage(t, await serve(t, db, { write: true })) }
 }
 
 /** Gives a cell of a grid another value. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { launch, openPage, skip } from './support/browser.mjs'
+import { test } from 'node:test'
+import { inBrowser, openPage } from './support/browser.mjs'
 import { serve, tempDatabase } from './support/studio.mjs'
 
 const SCHEMA = `
@@ -13,13 +13,6 @@ const KEYED = `
     INSERT INTO keyed SELECT printf('k%06d', i), 'old' FROM n;
 `
 
-let browser
-before(async () => {
-  if (!skip) browser = await launch()
-})
-after(() => browser?.close())
-
-const inBrowser = { skip, timeout: 60_000 }
 const cell = (page, text) => page.getByRole('gridcell', { name: text, exact: true })
 const head = (page, name) => page.getByRole('columnheader', { name })
 
@@ -34,7 +27,7 @@ async function names(page, ...expected) {
 
 test('a click on the name of a column sorts by it, up, down, and no more', inBrowser, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const page = await openPage(t, browser, await serve(t, db))
+  const page = await openPage(t, await serve(t, db))
   await names(page, 'Ada', 'Grace', 'Edsger')
   await head(page, 'age').click()
   await names(page, 'Ada', 'Edsger', 'Grace')
@@ -54,7 +47,7 @@ test('a click on the name of a column sorts by it, up, down, and no more', inBro
 
 test('only the first button of the mouse sorts', inBrowser, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const page = await openPage(t, browser, await serve(t, db))
+  const page = await openPage(t, await serve(t, db))
   await names(page, 'Ada', 'Grace', 'Edsger')
   await head(page, 'age').click({ button: 'right' })
   await head(page, 'age').click({ button: 'middle' })
@@ -65,7 +58,7 @@ test('only the first button of the mouse sorts', inBrowser, async (t) => {
 
 test('Control+End leads to the last row of a table without rowids', inBrowser, async (t) => {
   const db = await tempDatabase(t, KEYED)
-  const page = await openPage(t, browser, await serve(t, db))
+  const page = await openPage(t, await serve(t, db))
   await cell(page, 'k000001').click()
   await page.getByText('5,000 rows').waitFor()
   await page.keyboard.press('Control+End')
@@ -75,7 +68,7 @@ test('Control+End leads to the last row of a table without rowids', inBrowser, a
 
 test('a window that is refused is asked for once, and the old one stays live', inBrowser, async (t) => {
   const db = await tempDatabase(t, KEYED)
-  const page = await openPage(t, browser, await serve(t, db))
+  const page = await openPage(t, await serve(t, db))
   await cell(page, 'k000001').waitFor()
   await page.getByText('5,000 rows').waitFor()
   let asked = 0
@@ -94,7 +87,7 @@ test('a window that is refused is asked for once, and the old one stays live', i
 test('rows are shown also if they could not be counted', inBrowser, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const client = await serve(t, db)
-  const page = await openPage(t, browser, client, '#/sql')
+  const page = await openPage(t, client, '#/sql')
   let fails = true
   await page.route('**/api/count', (route) =>
     fails ? route.fulfill({ status: 422, json: { message: 'not now' } }) : route.continue(),
@@ -110,7 +103,7 @@ test('rows are shown also if they could not be counted', inBrowser, async (t) =>
 
 test('the keyboard alone sorts, edits a cell and commits', inBrowser, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const page = await openPage(t, browser, await serve(t, db, { write: true }))
+  const page = await openPage(t, await serve(t, db, { write: true }))
   await cell(page, 'Ada').waitFor()
   const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '')
   const reach = async (is) => {
@@ -142,7 +135,7 @@ test(
   inBrowser,
   async (t) => {
     const db = await tempDatabase(t, SCHEMA)
-    const page = await openPage(t, browser, await serve(t, db, { write: true }))
+    const page = await openPage(t, await serve(t, db, { write: true }))
     const before = (await db.diagnostics()).lastCommit
     const editor = page.getByLabel('new value of age')
     await cell(page, '36').dblclick()
@@ -175,13 +168,13 @@ test(
   inBrowser,
   async (t) => {
     const db = await tempDatabase(t, SCHEMA)
-    const writing = await openPage(t, browser, await serve(t, db, { write: true }))
+    const writing = await openPage(t, await serve(t, db, { write: true }))
     await cell(writing, '85').dblclick()
     await writing.getByLabel('new value of age').waitFor()
     await writing.keyboard.press('Escape')
     await cell(writing, '170').dblclick()
     await writing.getByRole('complementary', { name: 'row' }).waitFor()
-    const reading = await openPage(t, browser, await serve(t, db))
+    const reading = await openPage(t, await serve(t, db))
     await cell(reading, '36').dblclick()
     await reading.getByRole('complementary', { name: 'row' }).waitFor()
     assert.equal(await reading.locator('.cell-editor').count(), 0)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { launch, openPage, skip } from './support/browser.mjs'
+import { test } from 'node:test'
+import { inBrowser, openPage } from './support/browser.mjs'
 import { weakTexts } from './support/contrast.mjs'
 import { serve, tempDatabase } from './support/studio.mjs'
 
@@ -10,12 +10,6 @@ const SCHEMA = `
   CREATE VIEW old AS SELECT name FROM people WHERE age > 80;
   INSERT INTO people VALUES (1, 'Ada', 36, NULL, NULL), (2, 'Grace', 85, x'00ff', 'a note'), (3, 'Edsger', 72, NULL, '');
 `
-
-let browser
-before(async () => {
-  if (!skip) browser = await launch()
-})
-after(() => browser?.close())
 
 /** Opens each view in turn, with what it can show. */
 async function tour(page, look) {
@@ -69,13 +63,13 @@ for (const colorScheme of ['light', 'dark']) {
     [420, 760],
   ]) {
     test(`all text can be read, and nothing is wider than the page: ${colorScheme}, ${width} pixels`, {
-      skip,
+      ...inBrowser,
       timeout: 120_000,
     }, async (t) => {
       const db = await tempDatabase(t, SCHEMA)
       t.after(db.stream('SELECT id FROM people WHERE lower(name) = ?', ['x']).subscribe(() => {}))
       const client = await serve(t, db, { write: true })
-      const page = await openPage(t, browser, client, '', { viewport: { width, height }, colorScheme })
+      const page = await openPage(t, client, '', { viewport: { width, height }, colorScheme })
       await tour(page, async (what) => {
         assert.deepEqual(await page.evaluate(weakTexts), [], what)
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), what)

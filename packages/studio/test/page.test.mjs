@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { launch, openPage, skip } from './support/browser.mjs'
+import { inBrowser, openPage } from './support/browser.mjs'
 import { serve, tempDatabase } from './support/studio.mjs'
 
 const SCHEMA = `
@@ -16,15 +16,6 @@ const MILLION = `
   WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
     INSERT INTO events SELECT i, 'event ' || i FROM n;
 `
-
-let browser
-before(async () => {
-  if (!skip) browser = await launch()
-})
-after(() => browser?.close())
-
-/** Options of a test with a page. */
-const inBrowser = { skip, timeout: 60_000 }
 
 /** Replaces what is in the editor, as a keyboard would. */
 async function write(page, text) {
@@ -40,7 +31,7 @@ test(
   inBrowser,
   async (t) => {
     const db = await tempDatabase(t, SCHEMA)
-    const page = await openPage(t, browser, await serve(t, db))
+    const page = await openPage(t, await serve(t, db))
     await cell(page, 'Grace').waitFor()
     assert.equal(await page.locator('.lit').count(), 0)
     const lit = page.evaluate(
@@ -65,7 +56,7 @@ test(
 
 test('a row that is inserted lights up as a whole, and one that is deleted is gone', inBrowser, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const page = await openPage(t, browser, await serve(t, db))
+  const page = await openPage(t, await serve(t, db))
   await cell(page, 'Edsger').waitFor()
   await db.exec("INSERT INTO people VALUES (4, 'Barbara', 84); DELETE FROM people WHERE id = 1")
   await cell(page, 'Barbara').waitFor()
@@ -79,7 +70,7 @@ test(
   async (t) => {
     const db = await tempDatabase(t, MILLION)
     const client = await serve(t, db)
-    const page = await openPage(t, browser, client)
+    const page = await openPage(t, client)
     await cell(page, 'event 1').waitFor()
     await page.getByText('1,000,000 rows').waitFor()
     const asked = []
@@ -120,7 +111,7 @@ test(
 )
 
 test('keys move through a grid, and open a row', inBrowser, async (t) => {
-  const page = await openPage(t, browser, await serve(t, await tempDatabase(t, MILLION)))
+  const page = await openPage(t, await serve(t, await tempDatabase(t, MILLION)))
   await cell(page, 'event 1').click()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('PageDown')
@@ -138,7 +129,7 @@ test('keys move through a grid, and open a row', inBrowser, async (t) => {
 })
 
 test('a filter narrows the rows, and an error in it is told', inBrowser, async (t) => {
-  const page = await openPage(t, browser, await serve(t, await tempDatabase(t, SCHEMA)))
+  const page = await openPage(t, await serve(t, await tempDatabase(t, SCHEMA)))
   const filter = page.getByLabel('filter: a condition in SQL')
   await filter.fill('age > 80')
   await filter.press('Enter')
@@ -175,7 +166,7 @@ test('names and values are text, whatever they contain', inBrowser, async (t) =>
     t.after(live.subscribe(() => {}))
   }
   const client = await serve(t, db)
-  const page = await openPage(t, browser, client)
+  const page = await openPage(t, client)
   for (const name of attacks) {
     await page.getByRole('link', { name, exact: true }).click()
     for (const value of attacks) await cell(page, value).waitFor()
@@ -217,7 +208,7 @@ test('names and values are text, whatever they contain', inBrowser, async (t) =>
 
 test('an address with a hostile route shows no table, and runs nothing', inBrowser, async (t) => {
   const client = await serve(t, await tempDatabase(t, SCHEMA))
-  const page = await openPage(t, browser, client)
+  const page = await openPage(t, client)
   for (const hash of [
     '#/table/main/<img src=x onerror=alert(1)>',
     '#/table/%E0%A4%A/x',
@@ -234,7 +225,7 @@ test('an address with a hostile route shows no table, and runs nothing', inBrows
 
 test('the token leaves the address, and without it the page asks for it', inBrowser, async (t) => {
   const client = await serve(t, await tempDatabase(t, SCHEMA))
-  const page = await openPage(t, browser, client)
+  const page = await openPage(t, client)
   assert.ok(!page.url().includes(client.token))
   await page.evaluate(() => sessionStorage.clear())
   await page.reload()
@@ -248,7 +239,7 @@ test('the inspector shows a storm of re-runs that find nothing new, and why', in
   // No condition on a plain column: each commit makes it run again, and none changes what it finds.
   t.after(db.stream('SELECT id FROM people WHERE lower(name) = ?', ['nobody']).subscribe(() => {}))
   t.after(db.stream('SELECT age FROM people WHERE id = ?', [1]).subscribe(() => {}))
-  const page = await openPage(t, browser, await serve(t, db), '#/live')
+  const page = await openPage(t, await serve(t, db), '#/live')
   await page.locator('tbody tr').nth(1).waitFor()
   let stopped = false
   const storm = (async () => {
@@ -275,7 +266,7 @@ test(
   inBrowser,
   async (t) => {
     const db = await tempDatabase(t, SCHEMA)
-    const page = await openPage(t, browser, await serve(t, db), '#/sql')
+    const page = await openPage(t, await serve(t, db), '#/sql')
     await write(page, 'SELECT nme FROM people')
     assert.equal(await page.locator('.cm-lintRange-error').textContent(), 'nme')
     await write(page, 'SELECT count(*) FROM people WHERE ag')
@@ -301,7 +292,7 @@ test(
   inBrowser,
   async (t) => {
     const db = await tempDatabase(t, SCHEMA)
-    const page = await openPage(t, browser, await serve(t, db, { write: true }))
+    const page = await openPage(t, await serve(t, db, { write: true }))
     const edit = async (name, field, value) => {
       await cell(page, name).click()
       await page.keyboard.press('Enter')
@@ -329,7 +320,7 @@ test(
 )
 
 test('without write, a row can be read and not edited', inBrowser, async (t) => {
-  const page = await openPage(t, browser, await serve(t, await tempDatabase(t, SCHEMA)))
+  const page = await openPage(t, await serve(t, await tempDatabase(t, SCHEMA)))
   await cell(page, 'Ada').dblclick()
   await page.getByLabel('name', { exact: true }).waitFor()
   assert.equal(await page.getByLabel('name', { exact: true }).isEditable(), false)
@@ -338,7 +329,7 @@ test('without write, a row can be read and not edited', inBrowser, async (t) => 
 
 test('tables that come and go are seen at once', inBrowser, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const page = await openPage(t, browser, await serve(t, db))
+  const page = await openPage(t, await serve(t, db))
   await db.exec('CREATE TABLE fresh(x); INSERT INTO fresh VALUES (1)')
   await page.getByRole('link', { name: 'fresh' }).click()
   await page.getByText('1 row', { exact: true }).waitFor()
@@ -348,7 +339,7 @@ test('tables that come and go are seen at once', inBrowser, async (t) => {
 
 test('a page says that the connection is lost when the database was closed', inBrowser, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const page = await openPage(t, browser, await serve(t, db))
+  const page = await openPage(t, await serve(t, db))
   await cell(page, 'Ada').waitFor()
   await db.close()
   await page.locator('.foot .state.stale, .notice').first().waitFor()

@@ -194,7 +194,7 @@ test('an edit that makes no sense is refused', async (t) => {
     const { status } = await client.ask('edits', { edits: [edit] })
     assert.ok(status === 400 || status === 404, `${JSON.stringify(edit)}: ${status}`)
   }
-  for (const edits of [[], {}, undefined, Array(2001).fill(wrong[0])]) {
+  for (const edits of [[], {}, undefined, [null], ['an edit'], Array(2001).fill(wrong[0])]) {
     assert.equal((await client.ask('edits', { edits })).status, 400)
   }
 })

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { link, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { SUFFIXES } from './database.js'
@@ -14,6 +15,9 @@ export async function completed<T>(
   make: (partial: string) => Promise<T>,
 ): Promise<T> {
   const partial = join(dirname(file), `resqlite-${randomBytes(8).toString('hex')}.partial`)
+  const remove = () => removeAll(partial)
+  // A program that is interrupted twice ends at once.
+  process.once('exit', remove)
   try {
     // Nobody else has a file of this name, and it gets the mode that new files have here.
     await (await open(partial, 'wx')).close()
@@ -22,8 +26,21 @@ export async function completed<T>(
     await (replaces ? rename(partial, file) : nameNew(partial, file))
     return made
   } catch (error) {
-    for (const suffix of ['', ...SUFFIXES]) await rm(partial + suffix, { force: true }).catch(() => {})
+    remove()
     throw renamed(error as Error, partial, file)
+  } finally {
+    process.removeListener('exit', remove)
+  }
+}
+
+/** Removes a database, as far as that is possible. */
+function removeAll(file: string): void {
+  for (const suffix of ['', ...SUFFIXES]) {
+    try {
+      rmSync(file + suffix, { force: true })
+    } catch {
+      // What stays is told by its name.
+    }
   }
 }
 

@@ -1,14 +1,17 @@
 import { existsSync } from 'node:fs'
+import { after } from 'node:test'
 import { chromium } from 'playwright-core'
 
 /** Where systems have Chromium. */
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
 /** The browser of this machine; undefined if there is none. */
-export const executablePath = [process.env.CHROMIUM_PATH, ...PLACES].find((path) => path && existsSync(path))
+const executablePath = [process.env.CHROMIUM_PATH, ...PLACES].find((path) => path && existsSync(path))
 
-/** Why tests with a browser are skipped; false if they are not. */
-export const skip = executablePath === undefined && 'Chromium is not installed'
+const skip = executablePath === undefined && 'Chromium is not installed'
+
+/** For tests that need a browser. */
+export const inBrowser = { skip, timeout: 60_000 }
 
 /** Nothing that makes Chromium talk to anybody but the page. */
 const ALONE = [
@@ -21,15 +24,21 @@ const ALONE = [
   '--disable-sync',
 ]
 
-export function launch() {
-  return chromium.launch({ executablePath, args: ALONE })
+let launched
+after(async () => (await launched)?.close())
+
+/** The one browser of a test file. */
+function theBrowser() {
+  launched ??= chromium.launch({ executablePath, args: ALONE })
+  return launched
 }
 
 /**
  * Opens the page of a studio. It fails the test, when it ends, if the page has asked another address, logged an error or a
  * warning, shown a dialog, or broken its policy.
  */
-export async function openPage(t, browser, client, hash = '', options = {}) {
+export async function openPage(t, client, hash = '', options = {}) {
+  const browser = await theBrowser()
   const context = await browser.newContext({ viewport: { width: 1200, height: 700 }, ...options })
   const page = await context.newPage()
   const complaints = []
