@@ -16,8 +16,6 @@ export function headOf({ head: { machine: m, quick, partial, commit, label, repe
     'to a sleeping thread and back': time(m.wakeUpMs),
     'runs stored': String(stored),
   }
-  if (repeated.length > 0)
-    facts['measured again later'] = repeated.flatMap(({ workloads }) => workloads).join(', ')
   return el(
     'header',
     {},
@@ -41,6 +39,13 @@ export function headOf({ head: { machine: m, quick, partial, commit, label, repe
       { class: 'facts' },
       Object.entries(facts).map(([name, fact]) => el('div', {}, el('dt', {}, name), el('dd', {}, fact))),
     ),
+    repeated.length > 0
+      ? el(
+          'p',
+          { class: 'note' },
+          `Measured again later, because the machine was busy: ${repeated.flatMap(({ workloads }) => workloads).join(', ')}.`,
+        )
+      : undefined,
   )
 }
 
