@@ -48,7 +48,7 @@ class Client {
   }
 }
 
-const sizeOfEvent = 4096 // the text may stand that far from the end of an event
+const sizeOfEvent = 16_384 // the text may stand that far from the end of an event: behind it come texts of 8 KiB
 let clients = []
 let text = 'event:'
 let missing = 0
