@@ -76,9 +76,7 @@ pub(super) struct Export {
     writes_own: bool,
     /// The tables that the draft has defined, as they are now, with their numbers.
     defined: HashMap<String, usize>,
-    marks: Vec<(Mark, Point)>,
-    /// Savepoints that SQL of callers has opened.
-    savepoints: Vec<(String, DraftMark)>,
+    marks: Vec<(Mark, DraftMark)>,
     refusal: Option<Refusal>,
     /// `sqlite_sequence` at the first write of the transaction.
     sequence: Option<Draft>,
@@ -95,14 +93,6 @@ pub(super) struct Export {
     known: Vec<Arc<EntryTable>>,
     /// Where the last row was deleted, for the planted fault that forgets it.
     deleted: Option<DraftMark>,
-}
-
-/// A point to go back to.
-#[derive(Clone, Copy)]
-struct Point {
-    draft: DraftMark,
-    /// How many savepoints of callers were open.
-    savepoints: usize,
 }
 
 /// What was there before a statement that changes the schema.
@@ -165,26 +155,16 @@ impl Export {
     }
 
     pub(super) fn mark(&mut self, mark: Mark) {
-        let point = Point {
-            draft: self.draft.mark(),
-            savepoints: self.savepoints.len(),
-        };
-        self.marks.push((mark, point));
+        self.marks.push((mark, self.draft.mark()));
     }
 
-    pub(super) fn roll_back_to_mark(&mut self, mark: Mark) {
+    /// Cuts off what came after the mark, which stays valid.
+    pub(super) fn roll_back_to(&mut self, mark: Mark) {
         let at = self.marks.partition_point(|(other, _)| *other < mark);
-        let to = self.marks.get(at).map(|(_, to)| *to);
-        self.marks.truncate(at);
-        if let Some(to) = to {
-            // The mark stays valid.
-            self.marks.push((mark, to));
-            self.roll_back_to(to.draft);
-            self.savepoints.truncate(to.savepoints);
-        }
-    }
-
-    fn roll_back_to(&mut self, to: DraftMark) {
+        let Some((_, to)) = self.marks.get(at).copied() else {
+            return;
+        };
+        self.marks.truncate(at + 1);
         if planted("entry_keeps_undone") {
             return;
         }
@@ -193,6 +173,10 @@ impl Export {
         self.defined.retain(|_, number| *number < tables);
         let length = self.draft.byte_len();
         self.refusal.take_if(|refusal| refusal.at > length);
+        if self.statistics_written {
+            // Their tables may be gone.
+            self.forget_tables();
+        }
     }
 
     /// Refuses to carry the transaction, unless what came since is undone.
@@ -341,8 +325,8 @@ impl Export {
             self.statistics_written = true;
             self.shapes = None;
         }
-        if let Some(unreported) = &effects.unreported {
-            self.carry(connection, unreported)?;
+        if let Some(Unreported::Header(name)) = effects.unreported.as_deref() {
+            self.header(connection, name)?;
         }
         match self.defining.take() {
             Some(before) => self.defined(connection, &before, effects, sql),
@@ -411,35 +395,12 @@ impl Export {
         add_content(connection, &shape.table, &mut self.draft)
     }
 
-    fn carry(&mut self, connection: &Connection, unreported: &Unreported) -> Result<()> {
-        match unreported {
-            Unreported::Savepoint(name) => self.savepoints.push((name.clone(), self.draft.mark())),
-            Unreported::Release(name) => {
-                let at = self.innermost(name).unwrap_or(self.savepoints.len());
-                self.savepoints.truncate(at);
-            }
-            Unreported::RollBackTo(name) => {
-                if let Some(at) = self.innermost(name) {
-                    let to = self.savepoints[at].1;
-                    self.savepoints.truncate(at + 1);
-                    self.roll_back_to(to);
-                    // What the schema is now is not known.
-                    self.forget_tables();
-                }
-            }
-            Unreported::Header(name) => {
-                let pragma = format!("PRAGMA main.{name}");
-                let value = connection.query_text(&pragma)?.unwrap_or_default();
-                self.draft.sql(&format!("{pragma} = {value}"));
-            }
-        }
+    /// Carries the number that a PRAGMA of this name has set.
+    fn header(&mut self, connection: &Connection, name: &str) -> Result<()> {
+        let pragma = format!("PRAGMA main.{name}");
+        let value = connection.query_text(&pragma)?.unwrap_or_default();
+        self.draft.sql(&format!("{pragma} = {value}"));
         Ok(())
-    }
-
-    /// The position of the innermost savepoint of this name.
-    fn innermost(&self, name: &str) -> Option<usize> {
-        let is_it = |(open, _): &(String, _)| open.eq_ignore_ascii_case(name);
-        self.savepoints.iter().rposition(is_it)
     }
 
     /// Ends the draft with what must be compared.

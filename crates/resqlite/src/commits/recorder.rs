@@ -73,26 +73,21 @@ impl Recorder {
 
     /// A point that [`rollback_to`](Self::rollback_to) goes back to.
     pub(crate) fn mark(&self) -> Mark {
-        let mut state = self.0.borrow_mut();
-        let mark = state.changes.mark();
-        if let Some(export) = &mut state.export {
-            export.mark(mark);
+        self.0.borrow_mut().mark()
+    }
+
+    /// SQLite released the savepoint that was opened at the mark, and with it those that statements have opened since.
+    pub(crate) fn release(&self, mark: Mark) {
+        if !planted("savepoint_outlives_release") {
+            self.0.borrow_mut().close_since(mark);
         }
-        mark
     }
 
     /// SQLite undid what came after the mark.
     pub(crate) fn rollback_to(&self, mark: Mark) {
         let mut state = self.0.borrow_mut();
-        state.changes.rollback_to(mark);
-        state.savepoints.retain(|(_, opened)| *opened < mark);
-        if let Some(export) = &mut state.export {
-            export.roll_back_to_mark(mark);
-        }
-        if planted("savepoint_rollback") {
-            state.changes.clear();
-        }
-        state.forget_if_touched();
+        state.close_since(mark);
+        state.undo_since(mark);
     }
 
     /// A statement has run that does this.
@@ -100,7 +95,7 @@ impl Recorder {
         let mut state = self.0.borrow_mut();
         match unreported {
             Unreported::Savepoint(name) => {
-                let mark = state.changes.mark();
+                let mark = state.mark();
                 state.savepoints.push((name.clone(), mark));
             }
             Unreported::Release(name) => {
@@ -202,17 +197,43 @@ impl Recorder {
 }
 
 impl State {
+    fn mark(&mut self) -> Mark {
+        let mark = self.changes.mark();
+        if let Some(export) = &mut self.export {
+            export.mark(mark);
+        }
+        mark
+    }
+
+    fn undo_since(&mut self, mark: Mark) {
+        self.changes.rollback_to(mark);
+        if let Some(export) = &mut self.export {
+            export.roll_back_to(mark);
+        }
+        if planted("savepoint_rollback") {
+            self.changes.clear();
+        }
+        self.forget_if_touched();
+    }
+
+    fn close_since(&mut self, mark: Mark) {
+        self.savepoints.retain(|(_, opened)| *opened < mark);
+    }
+
+    /// The savepoint stays open.
     fn roll_back_to(&mut self, name: &str) {
         match self.innermost(name) {
             _ if planted("statement_rolls_back") => {}
             Some(at) => {
                 self.savepoints.truncate(at + 1);
-                self.changes.rollback_to(self.savepoints[at].1);
+                self.undo_since(self.savepoints[at].1);
             }
             // A batch has opened several of this name.
-            None => self.changes.record_everything_changed(),
+            None => {
+                self.changes.record_everything_changed();
+                self.forget_if_touched();
+            }
         }
-        self.forget_if_touched();
     }
 
     /// The position of the innermost savepoint of this name.

@@ -49,8 +49,14 @@ struct Open<'a> {
 }
 
 impl Open<'_> {
-    fn has_savepoint(&self, level: u32) -> bool {
-        self.savepoints.iter().any(|(open, _)| *open == level)
+    /// The savepoint ends, and those that are nested in it. Returns its mark, if it was open.
+    fn end_savepoint(&mut self, level: u32) -> Option<Mark> {
+        let at = self.savepoints.partition_point(|(open, _)| *open < level);
+        let ended = self.savepoints.split_off(at);
+        ended
+            .first()
+            .filter(|(open, _)| *open == level)
+            .map(|(_, mark)| *mark)
     }
 }
 
@@ -215,15 +221,14 @@ impl Writer {
                 self.answer(reply, done)
             }
             Step::Release(level, reply) => {
-                let was_open = open.has_savepoint(level);
-                open.savepoints.retain(|(other, _)| *other < level);
-                let done = self.control(&format!("RELEASE resqlite_{level}"));
-                self.answer_of_savepoint(reply, done, was_open)
+                let mark = open.end_savepoint(level);
+                let done = self.release(level, mark);
+                self.answer_of_savepoint(reply, done, mark.is_some())
             }
             Step::RollbackTo(level, reply) => {
-                let was_open = open.has_savepoint(level);
-                let done = self.roll_back_to(level, open);
-                self.answer_of_savepoint(reply, done, was_open)
+                let mark = open.end_savepoint(level);
+                let done = self.roll_back_to(level, mark);
+                self.answer_of_savepoint(reply, done, mark.is_some())
             }
             Step::Commit(reply) => {
                 open.cursors.close_all(&mut self.connection);
@@ -275,13 +280,15 @@ impl Writer {
         self.answer(reply, done)
     }
 
-    fn roll_back_to(&mut self, level: u32, open: &mut Open<'_>) -> Result<()> {
-        let mark = open
-            .savepoints
-            .iter()
-            .find(|(other, _)| *other == level)
-            .map(|(_, mark)| *mark);
-        open.savepoints.retain(|(other, _)| *other < level);
+    fn release(&mut self, level: u32, mark: Option<Mark>) -> Result<()> {
+        self.control(&format!("RELEASE resqlite_{level}"))?;
+        if let Some(mark) = mark {
+            self.recorder.release(mark);
+        }
+        Ok(())
+    }
+
+    fn roll_back_to(&mut self, level: u32, mark: Option<Mark>) -> Result<()> {
         self.control(&format!("ROLLBACK TO resqlite_{level}"))?;
         if let Some(mark) = mark {
             self.recorder.rollback_to(mark);

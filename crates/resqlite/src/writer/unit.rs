@@ -120,6 +120,7 @@ impl Writer {
     /// Runs `work` under a savepoint, so that it is done completely or not at all.
     fn undoable(&mut self, work: impl FnOnce(&mut Self) -> Result<Done>) -> Result<Done> {
         self.control("SAVEPOINT resqlite_unit")?;
+        let mark = self.recorder.mark();
         let done = work(self);
         if self.connection.sqlite.is_autocommit() {
             // SQLite has rolled the whole transaction back, so the savepoint is gone.
@@ -137,6 +138,7 @@ impl Writer {
         undone
             .and_then(|()| self.control("RELEASE resqlite_unit"))
             .map_err(|_| self.savepoint_lost())?;
+        self.recorder.release(mark);
         done
     }
 

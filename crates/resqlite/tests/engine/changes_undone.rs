@@ -4,6 +4,17 @@ use pollster::block_on;
 
 use crate::support::{Fixture, images, record};
 
+/// Runs each statement by itself in one transaction.
+fn in_one_transaction(fixture: &Fixture, statements: &[&str]) {
+    block_on(fixture.db.transaction(async |tx| {
+        for sql in statements {
+            tx.execute(sql, ()).await?;
+        }
+        Ok(())
+    }))
+    .unwrap();
+}
+
 fn fixture() -> Fixture {
     Fixture::new(
         "CREATE TABLE t(id INTEGER PRIMARY KEY, u UNIQUE); INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)",
@@ -53,24 +64,19 @@ fn a_failed_statement_leaves_nothing_in_its_transaction() {
 fn savepoints_of_statements_leave_what_was_before_them() {
     let fixture = fixture();
     let seen = record(&fixture.db, &[images("t", &[0])], || {
-        block_on(fixture.db.transaction(async |tx| {
-            for sql in [
-                "DELETE FROM t WHERE id = 1",
-                "SAVEPOINT outer",
-                "INSERT INTO t VALUES (10, 10)",
-                "SAVEPOINT inner",
-                "DELETE FROM t WHERE id = 2",
-                "RELEASE Inner",
-                "ROLLBACK TO OUTER",
-                "INSERT INTO t VALUES (11, 11)",
-                "ROLLBACK TO outer",
-                "DELETE FROM t WHERE id = 3",
-            ] {
-                tx.execute(sql, ()).await?;
-            }
-            Ok(())
-        }))
-        .unwrap();
+        let statements = [
+            "DELETE FROM t WHERE id = 1",
+            "SAVEPOINT outer",
+            "INSERT INTO t VALUES (10, 10)",
+            "SAVEPOINT inner",
+            "DELETE FROM t WHERE id = 2",
+            "RELEASE Inner",
+            "ROLLBACK TO OUTER",
+            "INSERT INTO t VALUES (11, 11)",
+            "ROLLBACK TO outer",
+            "DELETE FROM t WHERE id = 3",
+        ];
+        in_one_transaction(&fixture, &statements);
     });
     assert_eq!(seen.rows("t"), ["delete 1", "delete 3"]);
     assert_eq!(seen.operations("t"), (0, 0, 2));
@@ -97,21 +103,52 @@ fn a_savepoint_of_a_statement_ends_with_the_one_around_it() {
 }
 
 #[test]
-fn a_table_that_a_statement_brings_back_is_known_again() {
+fn a_savepoint_of_a_statement_ends_when_the_one_around_it_is_released() {
     let fixture = fixture();
     let seen = record(&fixture.db, &[images("t", &[0])], || {
         block_on(fixture.db.transaction(async |tx| {
-            for sql in [
-                "SAVEPOINT s",
-                "DROP TABLE t",
-                "CREATE TABLE other(a)",
-                "ROLLBACK TO s",
-            ] {
-                tx.execute(sql, ()).await?;
-            }
-            tx.execute("DELETE FROM t WHERE id = 3", ()).await
+            tx.execute("SAVEPOINT s", ()).await?;
+            tx.execute("DELETE FROM t WHERE id = 1", ()).await?;
+            tx.savepoint(1).await?;
+            tx.execute("SAVEPOINT s", ()).await?;
+            tx.release(1).await?;
+            tx.execute("DELETE FROM t WHERE id = 2", ()).await?;
+            tx.execute("ROLLBACK TO s", ()).await?;
+            tx.execute("INSERT INTO t VALUES (10, 10)", ()).await
         }))
         .unwrap();
+    });
+    assert_eq!(seen.rows("t"), ["insert 10"]);
+}
+
+#[test]
+fn a_savepoint_that_a_script_leaves_open_ends_with_the_script() {
+    let fixture = fixture();
+    let seen = record(&fixture.db, &[images("t", &[0])], || {
+        block_on(fixture.db.transaction(async |tx| {
+            tx.execute("SAVEPOINT s", ()).await?;
+            tx.execute("DELETE FROM t WHERE id = 1", ()).await?;
+            tx.exec("SAVEPOINT s; DELETE FROM t WHERE id = 2").await?;
+            tx.execute("ROLLBACK TO s", ()).await?;
+            tx.execute("INSERT INTO t VALUES (10, 10)", ()).await
+        }))
+        .unwrap();
+    });
+    assert_eq!(seen.rows("t"), ["insert 10"]);
+}
+
+#[test]
+fn a_table_that_a_statement_brings_back_is_known_again() {
+    let fixture = fixture();
+    let seen = record(&fixture.db, &[images("t", &[0])], || {
+        let statements = [
+            "SAVEPOINT s",
+            "DROP TABLE t",
+            "CREATE TABLE other(a)",
+            "ROLLBACK TO s",
+            "DELETE FROM t WHERE id = 3",
+        ];
+        in_one_transaction(&fixture, &statements);
     });
     assert_eq!(seen.rows("t"), ["delete 3"]);
 }
