@@ -57,7 +57,7 @@ impl Tasks {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use std::sync::{
         Arc, Mutex,
