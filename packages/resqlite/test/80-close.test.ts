@@ -104,6 +104,25 @@ test('iterators and snapshots end', async (t) => {
   await closing
 })
 
+test('closing very many live queries lets the event loop go on', async (t) => {
+  const db = await openDatabase(t, tempFile(t))
+  const live = 5000
+  let [told, toldBefore] = [0, -1]
+  for (let i = 0; i < live; i++) {
+    db.stream('SELECT ?', [i]).subscribe(
+      () => {},
+      () => told++,
+    )
+  }
+  const closing = db.close()
+  setImmediate(() => {
+    toldBefore = told
+  })
+  await closing
+  assert.equal(told, live)
+  assert.ok(toldBefore >= 0 && toldBefore < live, `an immediate ran after ${toldBefore} of ${live} were told`)
+})
+
 test('a transaction may close the database it runs on', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   const run = db.transaction(async () => {

@@ -1,7 +1,9 @@
 import { closedError, ResqliteError } from '../core/errors'
 import { closedFailure, type Failure, unwrap } from '../core/failure'
+import { TURN_MILLISECONDS } from '../core/limits'
 import { Op } from '../wire/protocol'
 import type { Channel } from './channel'
+import { nextTurn } from './event-loop'
 
 /** Where a request goes: to a database, or to the session of a transaction or snapshot. */
 export interface Target {
@@ -110,8 +112,7 @@ export class DatabaseHandle implements WriteTarget {
 
   async #close(): Promise<void> {
     this.#isOpen = false // first, because an interrupted caller may make another call at once
-    const failure = closedFailure(this.path)
-    for (const closeable of [...this.#closeables]) closeable.interrupt(failure)
+    await this.#interruptCloseables(closedFailure(this.path))
     if (!this.#isIdle) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve
@@ -122,6 +123,19 @@ export class DatabaseHandle implements WriteTarget {
     this.#isClosed = true
     for (const timer of this.#timers) clearTimeout(timer)
     unwrap(outcome)
+  }
+
+  /** Goes on in the next turn of the event loop where it takes long: there may be 100,000 live queries. */
+  async #interruptCloseables(failure: Failure): Promise<void> {
+    let turn = performance.now()
+    for (const closeable of [...this.#closeables]) {
+      if (!this.#closeables.has(closeable)) continue
+      closeable.interrupt(failure)
+      if (performance.now() - turn > TURN_MILLISECONDS) {
+        await new Promise<void>(nextTurn)
+        turn = performance.now()
+      }
+    }
   }
 
   get #isIdle(): boolean {
