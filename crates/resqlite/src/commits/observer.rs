@@ -6,7 +6,7 @@
 //! An observer has a part that any thread may call, and one part per writer that lives on the writer's thread. A writer
 //! whose thread panicked is replaced; so is the observer's part.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use crate::{connection::engine_connection::EngineConnection, core::error::Result};
 
@@ -33,8 +33,9 @@ pub(crate) trait CommitObserver: Send + Sync {
 /// The writer calls both methods after each of its turns, whether it has committed or not, and after it has answered the
 /// callers: they do not wait for observers. So `committed` must be quick, above all where there is nothing to do.
 pub(crate) trait CommitFollower {
-    /// The log may have new commits. `is_idle` tells whether nothing waits for the writer.
-    fn committed(&mut self, is_idle: &dyn Fn() -> bool);
+    /// The log may have new commits. `spare` tells how long the writer's thread may be used now: not at all while something
+    /// waits for the writer.
+    fn committed(&mut self, spare: &dyn Fn() -> Duration);
 
     /// All observers have seen these commits, and the state is settled (`Commits::settled`): now the observer may use
     /// the writer's thread for quick work.

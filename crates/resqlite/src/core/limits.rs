@@ -45,11 +45,21 @@ pub const WORK_TURN: Duration = Duration::from_millis(2);
 pub const SHARED_READ_RUNS: usize = 32;
 /// See [`SHARED_READ_RUNS`].
 pub const SHARED_READ_MICROS: u64 = 500;
-/// The most live queries that the writer re-runs itself after a commit, if no write waits. Together they took at most
-/// [`WRITER_RUNS_MICROS`] the last time.
+/// The most live queries that the writer re-runs itself after a commit, if no write waits. Together they took no longer the
+/// last time than the writes took now, [`WRITER_SPARE_LEAST`] at least and [`WRITER_SPARE_MOST`] at most.
 pub const WRITER_RUNS: usize = 8;
 /// See [`WRITER_RUNS`]. In tests of this crate nothing takes too long, however slow the machine is.
-pub const WRITER_RUNS_MICROS: u64 = if cfg!(test) { u64::MAX } else { 15 };
+pub const WRITER_SPARE_LEAST: Duration = if cfg!(test) {
+    Duration::MAX
+} else {
+    Duration::from_micros(15)
+};
+/// See [`WRITER_RUNS`].
+pub const WRITER_SPARE_MOST: Duration = if cfg!(test) {
+    Duration::MAX
+} else {
+    Duration::from_micros(60)
+};
 /// How long the writer may spend on such re-runs; then a live thread makes them.
 pub const WRITER_RUNS_MAX: Duration = Duration::from_micros(500);
 /// How long live queries that become stale while others are being run wait for each other.

@@ -1,8 +1,11 @@
 //! Who listens to commits, and who is told when.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering, fence},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering, fence},
+    },
+    time::Duration,
 };
 
 use resqlite_live::RowDetail;
@@ -219,7 +222,7 @@ impl CommitObserver for CommitEvents {
 struct Follower(Arc<CommitEvents>);
 
 impl CommitFollower for Follower {
-    fn committed(&mut self, _is_idle: &dyn Fn() -> bool) {
+    fn committed(&mut self, _spare: &dyn Fn() -> Duration) {
         self.0.look();
     }
 

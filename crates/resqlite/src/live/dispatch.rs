@@ -1,5 +1,7 @@
 //! How many threads are called for the re-runs that are ready.
 
+use std::time::Duration;
+
 use resqlite_live::Scheduler;
 
 use crate::core::limits;
@@ -43,14 +45,17 @@ impl Dispatch {
         }
     }
 
-    /// Plans for the re-runs that are ready. `is_idle`: the thread that asks has a reader and nothing else to do.
-    pub(super) fn plan(&mut self, scheduler: &Scheduler, is_idle: bool) -> Plan {
+    /// Plans for the re-runs that are ready. `spare`: how long the thread that asks may make some itself.
+    pub(super) fn plan(&mut self, scheduler: &Scheduler, spare: Duration) -> Plan {
         let ready = scheduler.ready();
         let free = self.slots - (self.called + self.working).min(self.slots);
-        let here = is_idle
+        let here = !spare.is_zero()
             && self.called == 0
             && free > 0
-            && scheduler.ready_fits(limits::WRITER_RUNS, limits::WRITER_RUNS_MICROS);
+            && scheduler.ready_fits(
+                limits::WRITER_RUNS,
+                spare.as_micros().try_into().unwrap_or(u64::MAX),
+            );
         let calls = if here {
             0
         } else {

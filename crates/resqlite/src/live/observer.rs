@@ -3,6 +3,7 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
+    time::Duration,
 };
 
 use super::{
@@ -46,8 +47,8 @@ struct Follower {
 }
 
 impl CommitFollower for Follower {
-    fn committed(&mut self, is_idle: &dyn Fn() -> bool) {
-        self.runs_on = self.coordinator.catch_up_if_open(is_idle);
+    fn committed(&mut self, spare: &dyn Fn() -> Duration) {
+        self.runs_on = self.coordinator.catch_up_if_open(spare);
     }
 
     fn settled(&mut self) {

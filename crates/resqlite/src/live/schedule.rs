@@ -1,6 +1,6 @@
 //! When live queries run, and on which threads.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use resqlite_live::{LiveQueryId, Reason};
 
@@ -159,13 +159,14 @@ impl LiveCoordinator {
 
     /// Calls threads for the re-runs that are ready; if all is quiet, calls the callbacks of `when_quiet`.
     pub(super) fn dispatch(self: &Arc<Self>, state: MutexGuard<'_, State>) {
-        self.dispatch_or_keep(false, state);
+        self.dispatch_or_keep(Duration::ZERO, state);
     }
 
-    /// Like [`dispatch`](Self::dispatch), but if the calling thread `is_idle`, it may be told to make the re-runs itself.
+    /// Like [`dispatch`](Self::dispatch), but the calling thread may be told to make the re-runs itself, if they fit into the
+    /// time that it has to `spare`.
     pub(super) fn dispatch_or_keep(
         self: &Arc<Self>,
-        is_idle: bool,
+        spare: Duration,
         mut state: MutexGuard<'_, State>,
     ) -> RunsOn {
         let now = &mut *state;
@@ -174,7 +175,7 @@ impl LiveCoordinator {
             calls,
             end_window,
             runs_on,
-        } = now.dispatch.plan(&now.scheduler, is_idle);
+        } = now.dispatch.plan(&now.scheduler, spare);
         let quiet = if now.on_quiet.is_empty() || !self.is_quiet(now) {
             Vec::new()
         } else {

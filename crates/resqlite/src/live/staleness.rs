@@ -1,8 +1,11 @@
 //! Which live queries a commit makes stale.
 
-use std::sync::{
-    Arc,
-    atomic::{Ordering, fence},
+use std::{
+    sync::{
+        Arc,
+        atomic::{Ordering, fence},
+    },
+    time::Duration,
 };
 
 use resqlite_live::{
@@ -21,18 +24,18 @@ impl LiveCoordinator {
     /// Processes the commits since the last call: marks the live queries stale that they affect, and calls threads for the
     /// re-runs.
     pub(super) fn catch_up(self: &Arc<Self>) {
-        self.catch_up_if_open(&|| false);
+        self.catch_up_if_open(&|| Duration::ZERO);
     }
 
     /// Like [`catch_up`](Self::catch_up), for a thread that may make the re-runs itself by
-    /// [`run_here`](super::jobs::run_here). `is_idle`: the thread has a reader and nothing else to do. It is asked only
-    /// while live queries are open.
-    pub(super) fn catch_up_if_open(self: &Arc<Self>, is_idle: &dyn Fn() -> bool) -> RunsOn {
+    /// [`run_here`](super::jobs::run_here). `spare`: how long it may take for that now. It is asked only while live queries
+    /// are open.
+    pub(super) fn catch_up_if_open(self: &Arc<Self>, spare: &dyn Fn() -> Duration) -> RunsOn {
         fence(Ordering::SeqCst);
         if self.open.load(Ordering::SeqCst) == 0 {
             return RunsOn::LiveThreads;
         }
-        let is_idle = is_idle();
+        let spare = spare();
         let timer = profile::start();
         let mut state = lock(&self.state);
         let seen = state.seen;
@@ -51,7 +54,7 @@ impl LiveCoordinator {
             }
         }
         let is_news = state.seen != seen;
-        let runs_on = self.dispatch_or_keep(is_idle, state);
+        let runs_on = self.dispatch_or_keep(spare, state);
         if is_news {
             profile::invalidation(timer);
         }

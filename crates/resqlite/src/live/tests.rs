@@ -1,4 +1,4 @@
-//! Which thread runs a live query. Here nothing takes the writer too long beforehand: see `limits::WRITER_RUNS_MICROS`.
+//! Which thread runs a live query. Here nothing takes the writer too long beforehand: see `limits::WRITER_SPARE_LEAST`.
 
 use std::{
     sync::{

@@ -6,7 +6,7 @@ use std::{
     rc::Rc,
     sync::Arc,
     thread::{self, JoinHandle},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use super::{
@@ -256,14 +256,20 @@ impl Writer {
             }
         }
         self.apply(entries);
+        let began = Instant::now();
         let (timer, requests) = (profile::start(), writes.len());
         self.commit_waiting(writes, shares);
         profile::writer_requests(timer, requests);
         // After the replies, because callers do not wait for observers.
         let queue = &self.context.queue;
-        let is_idle = || queue.len() == 0;
+        let spare = || match queue.len() {
+            0 => began
+                .elapsed()
+                .clamp(limits::WRITER_SPARE_LEAST, limits::WRITER_SPARE_MOST),
+            _ => Duration::ZERO,
+        };
         for follower in &mut self.followers {
-            follower.committed(&is_idle);
+            follower.committed(&spare);
         }
         self.commits.settle();
         for follower in &mut self.followers {
