@@ -18,7 +18,7 @@ const large = `SELECT *, replace(printf('%8192c', ' '), ' ', value % 10) AS body
 /** What a server holds for clients of server-sent events, which are in other processes. */
 export const socketsMemory = {
   id: 'live-sockets-memory',
-  version: 'v1',
+  version: 'v2',
   title: `memory: ${2 * half} clients of which ${half} are killed; and ${silent} that read nothing for a minute`,
   async measure({ open, rounds, quick }) {
     const db = await open('items')
@@ -119,8 +119,11 @@ class Server {
   constructor(db, sql) {
     this.#server = createServer(async (_, response) => {
       const write = response.write
+      let event = 0 // bytes of it so far: it may be sent in pieces, and ends with an empty line
       response.write = (chunk, ...given) => {
-        this.#largest = Math.max(this.#largest, chunk.length)
+        event += chunk.length
+        this.#largest = Math.max(this.#largest, event)
+        if (Buffer.from(chunk).subarray(-2).toString() === '\n\n') event = 0
         return write.call(response, chunk, ...given)
       }
       this.#responses.add(response)

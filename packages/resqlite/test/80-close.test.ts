@@ -123,6 +123,30 @@ test('closing very many live queries lets the event loop go on', async (t) => {
   assert.ok(toldBefore >= 0 && toldBefore < live, `an immediate ran after ${toldBefore} of ${live} were told`)
 })
 
+test('a transaction is rolled back before very many live queries end', async (t) => {
+  const db = await openDatabase(t, tempFile(t))
+  const live = 5000
+  let [told, toldBefore] = [0, -1]
+  for (let i = 0; i < live; i++) {
+    db.stream('SELECT ?', [i]).subscribe(
+      () => {},
+      () => told++,
+    )
+  }
+  const inside = gate()
+  const hanging = db.transaction(async () => {
+    inside.open()
+    await never()
+  })
+  await inside.promise
+  const rejected = assert.rejects(hanging, closed).then(() => {
+    toldBefore = told
+  })
+  await Promise.all([rejected, db.close()])
+  assert.equal(told, live)
+  assert.ok(toldBefore < live, 'the caller of the transaction need not wait for all of them')
+})
+
 test('a transaction may close the database it runs on', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   const run = db.transaction(async () => {

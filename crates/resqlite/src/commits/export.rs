@@ -174,7 +174,7 @@ impl Export {
         let length = self.draft.byte_len();
         self.refusal.take_if(|refusal| refusal.at > length);
         if self.statistics_written {
-            // Their tables may be gone.
+            // An undone ANALYZE has taken the tables of statistics with it that it made.
             self.forget_tables();
         }
     }
@@ -326,7 +326,7 @@ impl Export {
             self.shapes = None;
         }
         if let Some(Unreported::Header(name)) = effects.unreported.as_deref() {
-            self.header(connection, name)?;
+            self.carry_header(connection, name)?;
         }
         match self.defining.take() {
             Some(before) => self.defined(connection, &before, effects, sql),
@@ -396,7 +396,7 @@ impl Export {
     }
 
     /// Carries the number that a PRAGMA of this name has set.
-    fn header(&mut self, connection: &Connection, name: &str) -> Result<()> {
+    fn carry_header(&mut self, connection: &Connection, name: &str) -> Result<()> {
         let pragma = format!("PRAGMA main.{name}");
         let value = connection.query_text(&pragma)?.unwrap_or_default();
         self.draft.sql(&format!("{pragma} = {value}"));

@@ -102,7 +102,7 @@ impl Recorder {
                 let at = state.innermost(name).unwrap_or(0);
                 state.savepoints.truncate(at);
             }
-            Unreported::RollBackTo(name) => state.roll_back_to(name),
+            Unreported::RollBackTo(name) => state.undo_to_savepoint(name),
             Unreported::Header(_) => {}
         }
     }
@@ -205,6 +205,7 @@ impl State {
         mark
     }
 
+    /// Forgets what was recorded after the mark. Savepoints stay as they are.
     fn undo_since(&mut self, mark: Mark) {
         self.changes.rollback_to(mark);
         if let Some(export) = &mut self.export {
@@ -216,12 +217,13 @@ impl State {
         self.forget_if_touched();
     }
 
+    /// Forgets the savepoints that statements have opened after the mark.
     fn close_since(&mut self, mark: Mark) {
         self.savepoints.retain(|(_, opened)| *opened < mark);
     }
 
-    /// The savepoint stays open.
-    fn roll_back_to(&mut self, name: &str) {
+    /// Forgets what was recorded since a savepoint was opened; it stays open.
+    fn undo_to_savepoint(&mut self, name: &str) {
         match self.innermost(name) {
             _ if planted("statement_rolls_back") => {}
             Some(at) => {

@@ -46,7 +46,7 @@ pub const SHARED_READ_RUNS: usize = 32;
 /// See [`SHARED_READ_RUNS`].
 pub const SHARED_READ_MICROS: u64 = 500;
 /// The most live queries that the writer re-runs itself after a commit, if no write waits. Together they took no longer the
-/// last time than the writes took now, [`WRITER_SPARE_LEAST`] at least and [`WRITER_SPARE_MOST`] at most.
+/// last time than the writes did now; [`WRITER_SPARE_LEAST`] is always allowed, and more than [`WRITER_SPARE_MOST`] never.
 pub const WRITER_RUNS: usize = 8;
 /// See [`WRITER_RUNS`]. In tests of this crate nothing takes too long, however slow the machine is.
 pub const WRITER_SPARE_LEAST: Duration = if cfg!(test) {

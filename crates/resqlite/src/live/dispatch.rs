@@ -45,7 +45,7 @@ impl Dispatch {
         }
     }
 
-    /// Plans for the re-runs that are ready. `spare`: how long the thread that asks may make some itself.
+    /// Plans for the re-runs that are ready. `spare`: how long the thread that asks may spend on them.
     pub(super) fn plan(&mut self, scheduler: &Scheduler, spare: Duration) -> Plan {
         let ready = scheduler.ready();
         let free = self.slots - (self.called + self.working).min(self.slots);
@@ -90,5 +90,42 @@ impl Dispatch {
     pub(super) fn window_ended(&mut self) {
         self.window_ends = false;
         self.called += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use resqlite_live::LiveQueryId;
+
+    use super::*;
+
+    /// A scheduler with a stale live query that took 20 µs the last time.
+    fn stale() -> Scheduler {
+        let (mut scheduler, id) = (Scheduler::new(2), LiveQueryId(1));
+        scheduler.start(id);
+        scheduler.finished(id, 20, false);
+        scheduler.mark_stale(id, false);
+        scheduler
+    }
+
+    fn runs_here(spare: Duration) -> bool {
+        let plan = Dispatch::new(2).plan(&stale(), spare);
+        let here = plan.runs_on == RunsOn::ThisThread;
+        assert_eq!(plan.calls, usize::from(!here), "somebody makes the re-run");
+        here
+    }
+
+    #[test]
+    fn a_thread_makes_re_runs_itself_that_fit_into_its_spare_time() {
+        assert!(runs_here(Duration::from_micros(20)));
+        assert!(!runs_here(Duration::from_micros(19)));
+        assert!(!runs_here(Duration::ZERO));
+    }
+
+    #[test]
+    fn a_thread_makes_no_re_runs_itself_while_another_was_called_for_them() {
+        let mut dispatch = Dispatch::new(2);
+        assert_eq!(dispatch.plan(&stale(), Duration::ZERO).calls, 1);
+        assert!(dispatch.plan(&stale(), Duration::MAX).runs_on == RunsOn::LiveThreads);
     }
 }

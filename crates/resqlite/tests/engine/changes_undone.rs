@@ -4,7 +4,7 @@ use pollster::block_on;
 
 use crate::support::{Fixture, images, record};
 
-/// Runs each statement by itself in one transaction.
+/// Runs the statements one by one, in one transaction.
 fn in_one_transaction(fixture: &Fixture, statements: &[&str]) {
     block_on(fixture.db.transaction(async |tx| {
         for sql in statements {

@@ -24,7 +24,7 @@ export const KNOWN_TEXTS = 1_000
 /** Total length of these texts, in UTF-16 units. */
 export const KNOWN_TEXT_UNITS = 4 * 1024 * 1024
 
-/** Longest time that one turn of the event loop spends on decoding replies, or on encoding a batch. */
+/** Longest time that one turn of the event loop spends on decoding replies, encoding a batch, sending events, or ending live queries. */
 export const TURN_MILLISECONDS = 1
 
 /** Turns of the event loop that are spent on polling for a reply: 20 to 30 microseconds when nothing else happens. */

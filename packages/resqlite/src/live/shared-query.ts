@@ -78,6 +78,10 @@ export class SharedQuery extends LiveRequest implements Closeable {
     return this.#handle
   }
 
+  get endsLast(): boolean {
+    return true
+  }
+
   get plan(): StreamPlan {
     return this.#plan
   }
