@@ -14,7 +14,7 @@ const attempts = 3
  * Runs the writes of a scenario. The streams must have their first values. The stopwatch of the burst stops with the last
  * awaited write; then `counters` are read; then everything is waited for that the writes have caused, and the counters are
  * read again. Native threads count a piece of work when they are done with it, so only the second reading has all of it.
- * `drain_us` includes the quiet window by which the end of the drain is known, `work_us` does not; without streams both are 0.
+ * `drain_us` includes the quiet window by which the end of the drain is known, `work_us` does not; without live queries both are 0.
  */
 export async function burst(db, scenario, watches, label) {
   for (let attempt = 1; attempt <= attempts; attempt++) {

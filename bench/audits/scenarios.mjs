@@ -7,7 +7,7 @@
 //   writer(label)  → function (db, i) that makes write number i; no two labels write the same values
 //   concerned      how many of the writes change what a stream shows
 //   quiet          ms without any activity after which a drain has ended
-//   control        id of the scenario that is the same without streams, if there is one
+//   control        id of the scenario that is the same without live queries, if there is one
 
 import { turn } from '../live/turns.mjs'
 import { random } from '../random.mjs'

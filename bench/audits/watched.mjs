@@ -26,7 +26,7 @@ export async function assertWatched(db, { queries, writes, concerned }, watches,
   if (queries.length > 0 && counted.commits < writes)
     throw new Error(`${counted.commits} commits looked at for ${queries.length} streams, ${writes} writes`)
   if (concerned === 0 && counted.reruns > 0)
-    throw new Error(`${counted.reruns} re-queries though no write concerns a stream`)
+    throw new Error(`${counted.reruns} re-runs though no write affects a live query`)
   if (counted.emitted !== emissions) throw new Error(`${counted.emitted} emitted, ${emissions} came`)
   if (concerned > 0 && emissions === 0) throw new Error('nothing was emitted')
   const some = evenly(queries, checkedStreams)

@@ -14,7 +14,7 @@ const counting =
 export const busyReader = {
   id: 'live-busy',
   version: 'v1',
-  title: 'insert → new value of a COUNT(*) stream while a reader runs a query of 2 s',
+  title: 'insert → new value of a live COUNT(*) while a reader runs a query of 2 s',
   async measure({ open, rounds }) {
     const db = await open('items')
     await makeRows(db, rows)
@@ -33,11 +33,11 @@ export const busyReader = {
     const { normal, select, stream } = measured
     return {
       select: times('beside a select ÷ normal', ratio(select, normal, 'median'), { better: 'lower' }),
-      stream: times('beside a stream ÷ normal', ratio(stream, normal, 'median'), { better: 'lower' }),
+      stream: times('beside a live query ÷ normal', ratio(stream, normal, 'median'), { better: 'lower' }),
       normal: time('normal', each(normal, 'median')),
       normal99: time('normal, 99th percentile', each(normal, 'p99')),
       select99: time('beside a select, 99th percentile', each(select, 'p99')),
-      stream99: time('beside a stream, 99th percentile', each(stream, 'p99')),
+      stream99: time('beside a live query, 99th percentile', each(stream, 'p99')),
     }
   },
 }

@@ -8,7 +8,7 @@ import { each, inTurns, metered, ratio } from './turns.mjs'
 export const churn = {
   id: 'live-churn',
   version: 'v1',
-  title: 'subscribe, first value, unsubscribe: 10,000 streams by key',
+  title: 'subscribe, first value, unsubscribe: 10,000 live queries by key',
   async measure({ open, rounds, quick }) {
     const db = await open('items')
     const ops = quick ? 1000 : 10_000
@@ -16,9 +16,9 @@ export const churn = {
     const phases = { point: () => points(db, ops), stream: () => streams(db, ops) }
     const { point, stream } = await inTurns(phases, Math.ceil(rounds / 3), (phase) => phase())
     return {
-      wall: times('a stream ÷ a point query', ratio(stream, point, 'wall'), { better: 'lower' }),
+      wall: times('a live query ÷ a point query', ratio(stream, point, 'wall'), { better: 'lower' }),
       main: times('main-thread time ÷ a point query', ratio(stream, point, 'cpu'), { better: 'lower' }),
-      stream: time('a stream', each(stream, 'wall')),
+      stream: time('a live query', each(stream, 'wall')),
       point: time('a point query', each(point, 'wall')),
     }
   },
@@ -52,6 +52,6 @@ async function streams(db, ops) {
   const sampled = await metered(run, ops)
   await quiet(db)
   const { emitted, open } = await countedSince(db, before)
-  if (emitted !== ops || open !== 0) throw new Error(`${emitted} values, ${open} streams left open`)
+  if (emitted !== ops || open !== 0) throw new Error(`${emitted} values, ${open} live queries left open`)
   return sampled
 }

@@ -19,7 +19,7 @@ const phases = {
 export const columns = {
   id: 'live-columns',
   version: 'v1',
-  title: `${writes} updates of rows that ${streams} streams of 1,000 rows show, two turns of the event loop after each`,
+  title: `${writes} updates of rows that ${streams} live queries of 1,000 rows show, two turns of the event loop after each`,
   async measure({ open, rounds }) {
     const db = await open('wide')
     await makeWide(db)
@@ -28,19 +28,23 @@ export const columns = {
     )
     return {
       disjoint: times(
-        'updates/s, a column that no stream reads ÷ without streams',
+        'updates/s, a column that no live query reads ÷ without live queries',
         ratio(none, disjoint, 'wall'),
         { better: 'higher' },
       ),
-      overlap: times('updates/s, a column that all read ÷ without streams', ratio(none, overlap, 'wall'), {
-        better: 'higher',
-      }),
+      overlap: times(
+        'updates/s, a column that all read ÷ without live queries',
+        ratio(none, overlap, 'wall'),
+        {
+          better: 'higher',
+        },
+      ),
       disjointRequeries: count(
-        're-queries per update, a column that no stream reads',
+        're-runs per update, a column that no live query reads',
         each(disjoint, 'requeries'),
         { better: 'lower' },
       ),
-      overlapRequeries: count('re-queries per update, a column that all read', each(overlap, 'requeries'), {
+      overlapRequeries: count('re-runs per update, a column that all read', each(overlap, 'requeries'), {
         better: 'lower',
       }),
       overlapEmissions: count('emissions per update, a column that all read', each(overlap, 'emissions')),

@@ -13,7 +13,7 @@ const busyFor = 500 // ms
 export const crowded = {
   id: 'live-crowded',
   version: 'v1',
-  title: 'point queries, and insert → new value of a COUNT(*) stream, while others keep the cores busy',
+  title: 'point queries, and insert → new value of a live COUNT(*), while others keep the cores busy',
   async measure({ open, rounds }) {
     const db = await open('items')
     await makeRows(db, rows)

@@ -17,7 +17,7 @@ const queries = [
 export const idle = {
   id: 'live-idle',
   version: 'v1',
-  title: 'inserts when no stream is open: after streams were opened and closed ÷ never opened',
+  title: 'inserts when no live query is open: after live queries were opened and closed ÷ never opened',
   async measure({ open, rounds, quick }) {
     const files = { never: await open('never'), control: await open('control'), before: await open('before') }
     for (const db of Object.values(files)) await makeRows(db, 0)
@@ -31,14 +31,18 @@ export const idle = {
     const measured = await inTurns(phases, rounds, (phase) => phase())
     const { neverSingle, neverBatch, controlSingle, controlBatch, beforeSingle, beforeBatch } = measured
     return {
-      single: times('inserts/s, had streams before ÷ never had', ratio(neverSingle, beforeSingle, 'wall'), {
-        better: 'higher',
-      }),
+      single: times(
+        'inserts/s, had live queries before ÷ never had',
+        ratio(neverSingle, beforeSingle, 'wall'),
+        {
+          better: 'higher',
+        },
+      ),
       singleControl: times('inserts/s, never had ÷ never had', ratio(neverSingle, controlSingle, 'wall'), {
         better: 'none',
       }),
       batch: times(
-        'rows/s of a batch, had streams before ÷ never had',
+        'rows/s of a batch, had live queries before ÷ never had',
         ratio(neverBatch, beforeBatch, 'wall'),
         { better: 'higher' },
       ),
@@ -66,16 +70,16 @@ async function run(name, db, rows, insert) {
   const sampled = await metered(() => insert(db, rows), rows)
   const { n } = await db.selectOne('SELECT count(*) AS n FROM items')
   const { open, emitted } = await counters(db)
-  if (n !== rows || open !== 0) throw new Error(`${n} rows, ${open} streams`)
+  if (n !== rows || open !== 0) throw new Error(`${n} rows, ${open} live queries`)
   if (emitted > 0 !== (name === 'before')) throw new Error(`${name}: ${emitted} values`)
   return sampled
 }
 
 async function haveStreams(db) {
   const watches = await watchAll(db, queries)
-  await db.execute(sql, ['for the streams', 0])
+  await db.execute(sql, ['for the live queries', 0])
   await quiet(db)
-  if (watches.at(-1).emissions !== 2) throw new Error('the streams did not run')
+  if (watches.at(-1).emissions !== 2) throw new Error('the live queries did not run')
   stopAll(watches)
   await db.execute('DELETE FROM items')
   await quiet(db)

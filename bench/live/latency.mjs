@@ -10,7 +10,7 @@ export const rows = 100
 export const latency = {
   id: 'live-latency',
   version: 'v1',
-  title: 'insert → new value of a COUNT(*) stream, one at a time',
+  title: 'insert → new value of a live COUNT(*), one at a time',
   async measure({ open, rounds, quick }) {
     const db = await open('items')
     await makeRows(db, rows)
@@ -25,18 +25,18 @@ export const latency = {
         better: 'lower',
       }),
       fromAnswer: times(
-        'answer of the insert → value ÷ a point query',
+        'reply to the insert → value ÷ a point query',
         ratio(withAnswer(samples), samples.point, 'call'),
         { better: 'lower' },
       ),
       beyond: times(
-        'call → value ÷ an insert without streams',
+        'call → value ÷ an insert without live queries',
         ratio(samples.emission, samples.insert, 'call'),
         { better: 'lower' },
       ),
       call: time('call → value', each(samples.emission, 'call')),
-      answer: time('answer of the insert → value', each(samples.emission, 'answer')),
-      insert: time('an insert without streams', each(samples.insert, 'call')),
+      answer: time('reply to the insert → value', each(samples.emission, 'answer')),
+      insert: time('an insert without live queries', each(samples.insert, 'call')),
       point: time('a point query', each(samples.point, 'call')),
     }
   },

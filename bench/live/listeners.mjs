@@ -45,7 +45,7 @@ async function run(db, subscribers, ops) {
   )
   await first
   const before = await counters(db)
-  if (before.open !== 1) throw new Error(`${before.open} streams for one query`)
+  if (before.open !== 1) throw new Error(`${before.open} live queries for one query`)
   const insert = async () => {
     for (let i = 0; i < ops; i++) {
       const seen = arrival(100 + i + 1)

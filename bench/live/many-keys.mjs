@@ -16,7 +16,7 @@ const writes = 3000
 export const manyKeys = {
   id: 'live-keys-100k',
   version: 'v1',
-  title: `${writes.toLocaleString('en')} updates of random rows, 100,000 streams of one row by key`,
+  title: `${writes.toLocaleString('en')} updates of random rows, 100,000 live queries of one row by key`,
   async measure({ open, rounds }) {
     const [plain, db] = [await open('plain'), await open('watched')]
     for (const each of [plain, db]) await makeItems(each, watched + unwatched)
@@ -34,34 +34,34 @@ export const manyKeys = {
     const { none } = samples
     return {
       baseline: rate(
-        'updates/s without streams',
+        'updates/s without live queries',
         none.map(({ wall }) => 1000 / wall),
       ),
       watched: times(
-        'updates/s, each of a row that one stream shows ÷ without streams',
+        'updates/s, each of a row that one live query shows ÷ without live queries',
         ratio(none, samples.watched, 'wall'),
         { better: 'higher' },
       ),
       missed: times(
-        'updates/s, rows that no stream shows ÷ without streams',
+        'updates/s, rows that no live query shows ÷ without live queries',
         ratio(samples.noneMissed, samples.missed, 'wall'),
         { better: 'higher' },
       ),
       watchedMain: times(
-        'main-thread time, rows that one stream shows ÷ without',
+        'main-thread time, rows that one live query shows ÷ without',
         ratio(samples.watched, none, 'cpu'),
         { better: 'lower' },
       ),
-      excess: count('re-queries − updates of a row that is watched', each(samples.watched, 'excess'), {
+      excess: count('re-runs − updates of a row that is watched', each(samples.watched, 'excess'), {
         better: 'lower',
       }),
-      missedRequeries: count('re-queries for rows that no stream shows', each(samples.missed, 'excess'), {
+      missedRequeries: count('re-runs for rows that no live query shows', each(samples.missed, 'excess'), {
         better: 'lower',
       }),
-      opening: time('opening one stream, all 100,000 at once', opened.perStream),
-      rss: bytes('resident memory per open stream', opened.rss),
+      opening: time('opening one live query, all 100,000 at once', opened.perStream),
+      rss: bytes('resident memory per open live query', opened.rss),
       native: bytes('of it, outside of the heap of V8', opened.native),
-      heap: bytes('heap of V8 per open stream', opened.heap),
+      heap: bytes('heap of V8 per open live query', opened.heap),
     }
   },
 }
@@ -81,7 +81,7 @@ async function openAll(db) {
   })
   const perStream = (performance.now() - start) / watched
   const after = await memory()
-  if ((await counters(db)).open !== watched) throw new Error('not all streams are open')
+  if ((await counters(db)).open !== watched) throw new Error('not all live queries are open')
   const per = (what) => (after[what] - before[what]) / watched
   return { streams, perStream, rss: per('rss'), native: per('native'), heap: per('heap') }
 }

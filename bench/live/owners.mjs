@@ -11,7 +11,7 @@ const queries = Array.from({ length: owners }, (_, owner) => [sql, [owner]])
 export const ownersFanOut = {
   id: 'live-owners',
   version: 'v1',
-  title: `${writes} updates of random rows, ${owners} streams of ${rows / owners} rows by owner`,
+  title: `${writes} updates of random rows, ${owners} live queries of ${rows / owners} rows by owner`,
   async measure({ open, rounds }) {
     const db = await open('items')
     await db.exec(
@@ -24,10 +24,12 @@ export const ownersFanOut = {
     const phases = { none: [], watched: queries }
     const { none, watched } = await inTurns(phases, rounds, (queries) => run(db, queries, () => ++value))
     return {
-      requeries: count('re-queries per update', each(watched, 'requeries'), { better: 'lower' }),
+      requeries: count('re-runs per update', each(watched, 'requeries'), { better: 'lower' }),
       emissions: count('emissions per update', each(watched, 'emissions')),
-      updates: times('updates/s ÷ without streams', ratio(none, watched, 'wall'), { better: 'higher' }),
-      main: times('main-thread time ÷ without streams', ratio(watched, none, 'cpu'), { better: 'lower' }),
+      updates: times('updates/s ÷ without live queries', ratio(none, watched, 'wall'), { better: 'higher' }),
+      main: times('main-thread time ÷ without live queries', ratio(watched, none, 'cpu'), {
+        better: 'lower',
+      }),
       wall: time('an update', each(watched, 'wall')),
     }
   },

@@ -14,7 +14,7 @@ const insert = 'INSERT INTO items (name, value) VALUES (?, ?)'
 export const suite = {
   id: 'live-suite',
   version: 'v1',
-  title: 'streams over 100 rows',
+  title: 'live queries over 100 rows',
   async measure({ open, rounds, quick }) {
     const db = await open('items')
     await makeRows(db, rows)
@@ -32,14 +32,14 @@ export const suite = {
       await db.execute('DELETE FROM items WHERE id > ?', [rows])
       const sampled = await phase()
       await quiet(db)
-      if ((await counters(db)).open !== 0) throw new Error('streams left open')
+      if ((await counters(db)).open !== 0) throw new Error('live queries left open')
       return sampled
     })
     return {
       first: time('subscribe → first value of 100 rows', each(s.first, 'wall')),
       firstRatio: times('the same ÷ a select', ratio(s.first, s.select, 'wall'), { better: 'lower' }),
-      fanOut: time('insert → the values of 10 streams', each(s.fanOut, 'wall')),
-      fanOutRatio: times('the same ÷ an insert without streams', ratio(s.fanOut, s.inserts, 'wall'), {
+      fanOut: time('insert → the values of 10 live queries', each(s.fanOut, 'wall')),
+      fanOutRatio: times('the same ÷ an insert without live queries', ratio(s.fanOut, s.inserts, 'wall'), {
         better: 'lower',
       }),
       growing: time('100 rows more → value of the whole list (500 rows and more)', each(s.growing, 'wall')),
@@ -142,6 +142,6 @@ async function cycles(db, ops) {
   }
   const sampled = await metered(run, ops)
   const { emitted } = await countedSince(db, before)
-  if (emitted !== ops) throw new Error(`${emitted} values for ${ops} streams`)
+  if (emitted !== ops) throw new Error(`${emitted} values for ${ops} live queries`)
   return sampled
 }

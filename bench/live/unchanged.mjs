@@ -21,7 +21,7 @@ const barrier = ['SELECT body FROM long_items WHERE id = ?', [outsider]]
 export const longUnchanged = {
   id: 'live-unchanged',
   version: 'v1',
-  title: `updates that change none of ${streams} streams of ${rowsEach} texts of 4 KiB, which all must look`,
+  title: `updates that change none of ${streams} live queries of ${rowsEach} texts of 4 KiB, which all must look`,
   async measure({ open, rounds, quick }) {
     const db = await open('long')
     await makeTexts(db)
@@ -40,18 +40,18 @@ export const longUnchanged = {
       both,
     } = await inTurns(phases, rounds, (phase, label) => run(db, phase, writes, label))
     return {
-      main: times('main-thread time of an update ÷ without streams', ratio(looked, none, 'cpu'), {
+      main: times('main-thread time of an update ÷ without live queries', ratio(looked, none, 'cpu'), {
         better: 'lower',
       }),
       added: time(
-        'main-thread time of an update, less one without streams',
+        'main-thread time of an update, less one without live queries',
         looked.map(({ cpu }, i) => cpu - none[i].cpu),
       ),
-      mainNone: time('main-thread time of an update without streams', each(none, 'cpu')),
+      mainNone: time('main-thread time of an update without live queries', each(none, 'cpu')),
       mainLooked: time('main-thread time of an update', each(looked, 'cpu')),
-      wall: time('update → value of the stream that changes', each(both, 'wall')),
+      wall: time('update → value of the live query that changes', each(both, 'wall')),
       wallAlone: time('the same without the others', each(alone, 'wall')),
-      requeries: count('re-queries per update and stream', each(looked, 'requeries')),
+      requeries: count('re-runs per update and live query', each(looked, 'requeries')),
     }
   },
 }
@@ -93,9 +93,9 @@ async function run(db, { queries, last, pause }, writes, label) {
 
 /** All had to look (some for two updates at once), and none of the long texts were emitted. */
 function assertLooked({ reruns, coalesced, unchanged, errors }, watches, streams, writes, withLast) {
-  if (errors > 0) throw new Error(`${errors} re-queries failed`)
+  if (errors > 0) throw new Error(`${errors} re-runs failed`)
   const lastOnes = withLast ? writes : 0
   if (reruns + coalesced < streams * writes + lastOnes || unchanged < (streams * writes) / 2)
     throw new Error(`${reruns} re-runs, ${unchanged} of them unchanged, for ${streams} × ${writes}`)
-  if (reEmissions(watches) !== lastOnes) throw new Error('a stream that did not change was emitted')
+  if (reEmissions(watches) !== lastOnes) throw new Error('a live query that did not change was emitted')
 }

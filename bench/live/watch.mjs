@@ -66,6 +66,7 @@ export const reEmissions = (watches) => watches.reduce((sum, { emissions }) => s
 export async function assertUpToDate(db, watches, queries) {
   for (const [i, [sql, params]] of queries.entries()) {
     const expected = JSON.stringify(await db.select(sql, params))
-    if (JSON.stringify(watches[i].rows) !== expected) throw new Error(`stream ${i} is not up to date: ${sql}`)
+    if (JSON.stringify(watches[i].rows) !== expected)
+      throw new Error(`live query ${i} is not up to date: ${sql}`)
   }
 }

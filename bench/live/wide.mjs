@@ -26,7 +26,7 @@ export async function updatesBeside(db, { column, queries, concerned }, label) {
   const counted = await countedSince(db, before)
   assertNothingLost(counted, concerned)
   if (counted.commits !== writes * queries.length)
-    throw new Error(`${counted.commits} commits looked at for ${queries.length} streams`)
+    throw new Error(`${counted.commits} commits looked at for ${queries.length} live queries`)
   if (reEmissions(watches) !== counted.emitted) throw new Error('not every emission arrived')
   if (concerned > 0 && counted.emitted === 0) throw new Error('nothing was emitted')
   await assertUpToDate(db, watches, queries)

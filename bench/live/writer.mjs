@@ -19,7 +19,7 @@ const phases = {
 export const writer = {
   id: 'live-writer',
   version: 'v1',
-  title: `${writes} updates, two turns of the event loop after each, beside ${streams} streams of ${partition} rows`,
+  title: `${writes} updates, two turns of the event loop after each, beside ${streams} live queries of ${partition} rows`,
   async measure({ open, rounds }) {
     const db = await open('wide')
     await makeWide(db)
@@ -28,40 +28,43 @@ export const writer = {
     )
     return {
       baseline: rate(
-        'updates/s without streams',
+        'updates/s without live queries',
         noneA.map(({ wall }) => 1000 / wall),
       ),
       disjoint: times(
-        'updates/s, columns that no stream reads ÷ without streams',
+        'updates/s, columns that no live query reads ÷ without live queries',
         ratio(noneC, disjoint, 'wall'),
         { better: 'higher' },
       ),
       overlap: times(
-        'updates/s, columns that streams read ÷ without streams',
+        'updates/s, columns that live queries read ÷ without live queries',
         ratio(noneA, overlap, 'wall'),
         { better: 'higher' },
       ),
       disjointMain: times(
-        'main-thread time, columns that no stream reads ÷ without',
+        'main-thread time, columns that no live query reads ÷ without',
         ratio(disjoint, noneC, 'cpu'),
         { better: 'lower' },
       ),
       overlapMain: times(
-        'main-thread time, columns that streams read ÷ without',
+        'main-thread time, columns that live queries read ÷ without',
         ratio(overlap, noneA, 'cpu'),
         { better: 'lower' },
       ),
       disjointRequeries: count(
-        're-queries per update, columns that no stream reads',
+        're-runs per update, columns that no live query reads',
         each(disjoint, 'requeries'),
         { better: 'lower' },
       ),
       overlapRequeries: count(
-        're-queries per update, columns that streams read',
+        're-runs per update, columns that live queries read',
         each(overlap, 'requeries'),
         { better: 'lower' },
       ),
-      overlapEmissions: count('emissions per update, columns that streams read', each(overlap, 'emissions')),
+      overlapEmissions: count(
+        'emissions per update, columns that live queries read',
+        each(overlap, 'emissions'),
+      ),
     }
   },
 }

@@ -132,7 +132,7 @@ function addedTable(shown, scenarios) {
     }),
     notes: [
       '*Own replies*: what handling the replies of as many writes takes without any stream (A11c baseline; for the keyed ' +
-        'scenario the same writes without streams). *Added*: what is beyond that. *Work*: burst and drain without the quiet ' +
+        'scenario the same writes without live queries). *Added*: what is beyond that. *Work*: burst and drain without the quiet ' +
         'window, so that the window does not make the share small. Counters that see the replies of queries ' +
         'only are to be compared with *added*.',
       verdict(shown[overlap], rows[overlap]),

@@ -30,7 +30,7 @@ const liveSection = section(
   el(
     'p',
     { class: 'note' },
-    'resqlite alone: the same calls with and without streams, or a stream beside a plain query, taking turns. Points are rounds, ',
+    'resqlite alone: the same calls with and without live queries, or a live query beside a plain query, taking turns. Points are rounds, ',
     'the band lies between the quartiles, the dashed line is the target.',
   ),
   model.live.map((result) => liveArticle(result, model.targets)),
