@@ -13,6 +13,20 @@ const SCHEMA = `
 `
 const ONE = 'SELECT name FROM users WHERE id = ?'
 
+test('an audit leaves the reason of the last re-run', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const live = db.stream(ONE, [1], { verify: 1 })
+  const watching = new Watch(live)
+  await watching.next()
+  await db.execute("UPDATE users SET name = 'ADA' WHERE id = 1")
+  await watching.next()
+  await quiet(db) // a live query that is busy is not audited
+  await db.execute("UPDATE users SET name = 'GRACE' WHERE id = 2")
+  await quiet(db)
+  assert.deepEqual([live.stats.audits, live.stats.lastReason], [1, 'rows'])
+  watching.stop()
+})
+
 test('the counters say what each commit caused', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(ONE, [1])

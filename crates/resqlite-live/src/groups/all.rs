@@ -89,7 +89,8 @@ impl Groups {
         group.check()
     }
 
-    /// How the groups change when rows come and others leave; a row that changes leaves and comes.
+    /// How the groups change when rows come and others leave; a row that changes leaves and comes. Of some groups, only their
+    /// rows can tell ([`GroupsChange::unknown`]).
     ///
     /// # Errors
     /// What the groups become is not known. They stay as they are.
@@ -105,7 +106,13 @@ impl Groups {
         for row in left {
             self.changing(&mut groups, &row.group)?.subtract(&row.arguments)?;
         }
-        groups.values().try_for_each(Group::check)?;
+        let mut unknown = Vec::new();
+        for (values, group) in &groups {
+            match group.check() {
+                Err(Doubt::ExtremeLeft) => unknown.push(values.clone()),
+                checked => checked?,
+            }
+        }
         let stays =
             |group: &Group| group.rows() > 0 || self.terms.is_empty() || planted("groups_empty_stays");
         let groups = groups.into_iter();
@@ -115,15 +122,17 @@ impl Groups {
             groups: groups
                 .filter(|(values, group)| self.groups.get(values) != group.as_ref())
                 .collect(),
+            unknown,
         })
     }
 
     /// Makes the change.
     ///
     /// # Panics
-    /// The groups have changed since the change was planned.
+    /// The groups have changed since the change was planned, or some are unknown.
     pub fn apply(&mut self, change: GroupsChange) {
         assert_eq!(change.version, self.version, "the change is for these groups");
+        assert!(change.unknown.is_empty(), "all groups are known");
         self.version += 1;
         for (values, group) in change.groups {
             self.remove(&values);

@@ -2,7 +2,11 @@
 
 use hashbrown::HashMap;
 
-use crate::{groups::group::Group, value::Value};
+use crate::{
+    fault::planted,
+    groups::{doubt::Doubt, group::Group},
+    value::Value,
+};
 
 /// What a row means to the groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +24,8 @@ pub struct GroupsChange {
     pub(super) version: u64,
     /// `None`: the group vanishes.
     pub(super) groups: HashMap<Box<[Value]>, Option<Group>>,
+    /// See [`unknown`](GroupsChange::unknown).
+    pub(super) unknown: Vec<Box<[Value]>>,
 }
 
 impl GroupsChange {
@@ -31,6 +37,32 @@ impl GroupsChange {
     /// Whether no group changes.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
+    }
+
+    /// The values of groups of which only their rows can tell what they become, because a minimum or maximum has left. Before
+    /// the change is made, [`know`](Self::know) must tell.
+    pub fn unknown(&self) -> &[Box<[Value]>] {
+        &self.unknown
+    }
+
+    /// Tells what the unknown groups become: `made` gives the group of these values that all its rows make now.
+    ///
+    /// # Errors
+    /// [`Doubt::NeverCame`]: one of them has not as many rows as it should.
+    pub fn know<'g>(&mut self, made: impl Fn(&[Value]) -> Option<&'g Group>) -> Result<(), Doubt> {
+        for values in std::mem::take(&mut self.unknown) {
+            let known = self.groups.get_mut(&values).and_then(Option::as_mut);
+            let (Some(known), Some(made)) = (known, made(&values)) else {
+                return Err(Doubt::NeverCame);
+            };
+            if known.rows() != made.rows() {
+                return Err(Doubt::NeverCame);
+            }
+            if !planted("groups_extreme_stays") {
+                known.clone_from(made);
+            }
+        }
+        Ok(())
     }
 
     /// The groups that change, by their values, and what they become: `None` if they vanish. In no particular order.

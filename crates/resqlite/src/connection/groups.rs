@@ -15,7 +15,7 @@ use super::{
 use crate::{
     core::{error::Result, limits},
     dependencies::{
-        GroupsPlan, OverImages,
+        GroupsPlan, OfGroups, OverImages,
         value::{borrowed, owned},
     },
     requests::request::Query,
@@ -68,6 +68,23 @@ impl Rows for GivenGroups<'_> {
     }
 }
 
+/// Groups by the values of their terms.
+struct GivenValues<'a>(&'a [Box<[Value]>]);
+
+impl Rows for GivenValues<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn rowid(&self, _: usize) -> Option<i64> {
+        None
+    }
+
+    fn value(&self, row: usize, column: usize) -> Option<ValueRef<'_>> {
+        self.0[row].get(column).map(borrowed)
+    }
+}
+
 impl EngineConnection {
     /// Runs the whole query, and keeps nothing of it.
     ///
@@ -101,6 +118,39 @@ impl EngineConnection {
             }
             Ok(())
         })?;
+        Ok(is_known.then_some(groups))
+    }
+
+    /// The groups of these values, made of all their rows; `None` if they would not be what SQLite finds, or have more rows than
+    /// `most`.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn groups_of(
+        &mut self,
+        Grouped { query, plan, .. }: Grouped<'_>,
+        of_groups: &OfGroups,
+        values: &[Box<[Value]>],
+        most: usize,
+    ) -> Result<Option<Groups>> {
+        let mut groups = Groups::new(plan.terms.clone(), plan.aggregates.clone());
+        let mut row = no_contribution(plan);
+        let (mut is_known, mut rows) = (true, 0);
+        self.run_given(
+            query,
+            &of_groups.given,
+            &GivenValues(values),
+            &of_groups.sql,
+            |run| {
+                let statement = &mut run.prepared.statement;
+                while is_known && statement.step()? {
+                    rows += 1;
+                    read_contribution(statement, plan, &mut row);
+                    is_known = rows <= most && groups.add(&row.group, &row.arguments).is_ok();
+                }
+                Ok(())
+            },
+        )?;
         Ok(is_known.then_some(groups))
     }
 

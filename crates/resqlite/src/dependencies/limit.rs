@@ -61,6 +61,10 @@ fn value(clause: &str, tokens: &[Token], numbered: &Numbered) -> std::result::Re
     Ok(words?.join(" "))
 }
 
+/// Why a statement is refused for which [`is_same_search`] is false.
+pub(super) const ANOTHER_SEARCH: &str = "in an order that leaves no rows equal, its rows would have to be found in another way; end \
+     ORDER BY with the primary key, or make an index that gives the order";
+
 /// Whether SQLite finds the rows of two statements in the same way, and sorts both or neither. If so, more terms in the order
 /// of one cost next to nothing.
 ///

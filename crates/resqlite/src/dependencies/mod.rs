@@ -59,7 +59,7 @@ use resqlite_live::{Columns, Dependencies, Filter, TableDependency, fault::plant
 use resqlite_sqlite::{Connection, Statement};
 
 pub use explain::{Explanation, MaintenanceExplanation, Precision, TableExplanation};
-pub(crate) use groups::{GroupsPlan, GroupsSource};
+pub(crate) use groups::{GroupsPlan, GroupsSource, OfGroups};
 pub(crate) use images::OverImages;
 pub(crate) use limit::Limit;
 pub(crate) use maintenance::{Absence, RowsPlan, Source};

@@ -40,6 +40,8 @@ pub(super) struct KeptGroups {
 pub(super) struct GroupsStep {
     groups: GroupsChange,
     pub(super) rows: RowsStep,
+    /// How many rows were looked at: those that have changed, and those of groups that were read again.
+    pub(super) asked: u64,
 }
 
 impl KeptGroups {
@@ -65,6 +67,7 @@ impl KeptGroups {
         most: usize,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<Found<GroupsStep>> {
+        let changed_rows = changed.asked;
         let (came, left) = match changed.over {
             None => (Vec::new(), Vec::new()),
             Some(over) => {
@@ -76,7 +79,10 @@ impl KeptGroups {
                 }
             }
         };
-        let Ok(change) = self.groups.plan(&came, &left) else {
+        let Ok(mut change) = self.groups.plan(&came, &left) else {
+            return Ok(Err(WhyWhole::Undecided));
+        };
+        let Some(read_again) = make_known(connection, grouped, &mut change, most)? else {
             return Ok(Err(WhyWhole::Undecided));
         };
         let changed: Vec<(usize, SourceKey)> = change
@@ -112,11 +118,38 @@ impl KeptGroups {
         let is_complete =
             new.is_empty() || connection.hand_over_groups(grouped, &new, rows.new_rows(), take_rows)?;
         Ok(if is_complete {
-            Ok(GroupsStep { groups: change, rows })
+            let asked = changed_rows + read_again;
+            Ok(GroupsStep {
+                groups: change,
+                rows,
+                asked,
+            })
         } else {
             Err(WhyWhole::Undecided)
         })
     }
+}
+
+/// Makes unknown groups known by reading their rows. Returns how many these are; `None` if it cannot be done, or only by
+/// reading more than `most`.
+fn make_known(
+    connection: &mut EngineConnection,
+    grouped: Grouped<'_>,
+    change: &mut GroupsChange,
+    most: usize,
+) -> Result<Option<u64>> {
+    if change.unknown().is_empty() {
+        return Ok(Some(0));
+    }
+    let Some(of_groups) = &grouped.plan.of_groups else {
+        return Ok(None);
+    };
+    let made = connection.groups_of(grouped, of_groups, change.unknown(), most);
+    let Some(made) = if_it_has_values(made)?.flatten() else {
+        return Ok(None);
+    };
+    let rows = made.iter().map(|(_, group)| group.rows()).sum();
+    Ok(change.know(|values| made.get(values)).is_ok().then_some(rows))
 }
 
 /// The images of the changed rows that matter.
@@ -150,7 +183,13 @@ pub(super) fn images<'c>(
             continue;
         };
         let Rows::Only(rows) = &change.rows else {
-            return Err(WhyWhole::UnknownChanges);
+            // Nobody asks for the rows of a table whose images are of no use.
+            let is_told = source.images.is_some();
+            return Err(if is_told {
+                WhyWhole::UnknownChanges
+            } else {
+                WhyWhole::Undecided
+            });
         };
         let readers = || {
             dependencies

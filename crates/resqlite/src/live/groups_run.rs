@@ -62,10 +62,9 @@ impl<'r> StatementRun<'r> {
             Err(why) => return Ok(Err(why)),
             Ok(changed) => changed,
         };
-        let (grouped, asked) = (self.grouped(plan, layout), changed.asked);
+        let grouped = self.grouped(plan, layout);
         let step = kept.step(self.connection, grouped, &changed, most, take_rows)?;
-        let new = step.map(|step| New::Groups { step, asked, state });
-        Ok(new.map(|new| (Arc::clone(layout), new)))
+        Ok(step.map(|step| (Arc::clone(layout), New::Groups(step, state))))
     }
 
     /// Runs the whole statement, and keeps its groups if that is worth it.

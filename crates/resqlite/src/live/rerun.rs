@@ -106,7 +106,9 @@ fn make(
     state: &mut State,
 ) -> Result<RerunResult> {
     let (live_query, began) = (&rerun.live_query, Instant::now());
-    live_query.counters.set_reason(rerun.reason);
+    if !rerun.is_audit {
+        live_query.counters.set_reason(rerun.reason);
+    }
     let read = reader.in_read(live_query.wants_exact_state(), |reader, since| {
         debug_assert!(
             since >= rerun.seen,

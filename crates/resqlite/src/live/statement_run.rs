@@ -44,12 +44,7 @@ pub(super) enum New {
     /// What base rows have changed in it that changed up to this state.
     Step(Step, ExactState),
     /// The same, where they make groups.
-    Groups {
-        step: GroupsStep,
-        /// How many rows have changed.
-        asked: u64,
-        state: ExactState,
-    },
+    Groups(GroupsStep, ExactState),
 }
 
 /// A result that was read as a whole.
@@ -84,7 +79,7 @@ impl New {
                 .as_ref()
                 .map(|difference| &difference.segments[..]),
             Self::Step(step, _) => step.rows.segments(),
-            Self::Groups { step, .. } => step.rows.segments(),
+            Self::Groups(step, _) => step.rows.segments(),
         }
     }
 
@@ -101,7 +96,7 @@ impl New {
         match self {
             Self::Whole(_) => None,
             Self::Step(step, _) => Some(step.asked),
-            Self::Groups { asked, .. } => Some(*asked),
+            Self::Groups(step, _) => Some(step.asked),
         }
     }
 }
@@ -132,7 +127,7 @@ impl Part {
                 self.give_up_if_heavy();
                 new_rows
             }
-            New::Groups { step, state, .. } => {
+            New::Groups(step, state) => {
                 let new_rows = step.rows.new_rows().count() as u64;
                 let groups = self.groups.as_mut().expect("a step begins with kept groups");
                 groups.apply(step, state);

@@ -15,6 +15,8 @@ pub(crate) struct GroupsPlan {
     pub(crate) bounds: Option<Arc<str>>,
     /// For each row of the table 1, the values of its group, and the arguments of the aggregates.
     pub(crate) contributions: Arc<str>,
+    /// The same for the rows of some groups, if it is needed and an index finds them.
+    pub(crate) of_groups: Option<OfGroups>,
     /// The tables that it reads.
     pub(crate) sources: Box<[GroupsSource]>,
     /// The result from groups, and behind its columns what it is ordered by, and the values of the groups.
@@ -48,6 +50,14 @@ impl GroupsPlan {
             .map(|over| (over.table.clone(), over.needed.clone()))
             .collect()
     }
+}
+
+/// What the rows of some groups contribute.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct OfGroups {
+    pub(crate) sql: Arc<str>,
+    /// The groups, by the values of their terms.
+    pub(crate) given: GivenTable,
 }
 
 /// A table whose rows make groups, perhaps together with rows of others.

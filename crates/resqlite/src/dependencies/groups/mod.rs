@@ -3,7 +3,8 @@
 //! Each row that fulfils WHERE contributes to one group: the values of the terms of GROUP BY, and the arguments of the
 //! aggregates. A changed row takes back what its old image contributed and adds what its new one does. The images are
 //! shown to SQLite as a table with the declared types and collations of the base table, so it evaluates the statement's
-//! own expressions over them. From the values of the aggregates it makes the result in the same way: HAVING, ORDER BY
+//! own expressions over them. Where the least value of a group leaves, or the greatest, the rows of this group are read
+//! again, if an index finds them. From the values of the aggregates it makes the result in the same way: HAVING, ORDER BY
 //! and the columns of the result are evaluated over a table of groups, in which calls of aggregates are columns.
 //!
 //! ```text
@@ -11,6 +12,7 @@
 //!   all            … ORDER BY list
 //!   contributions  SELECT 1, list, n FROM t WHERE (done = ?1)
 //!   images         SELECT sign, list, n FROM images AS t WHERE (done = ?1)
+//!   of_groups      SELECT 1, list, n FROM given CROSS JOIN t WHERE (done = ?1) AND list IS given.g0
 //!   output         SELECT list, a0, list FROM groups AS t WHERE (a1 > 1) ORDER BY list
 //! ```
 //!
@@ -35,7 +37,7 @@ mod values;
 use resqlite_live::fault::planted;
 use resqlite_sqlite::Statement;
 
-pub(crate) use self::groups_plan::{GroupsPlan, GroupsSource};
+pub(crate) use self::groups_plan::{GroupsPlan, GroupsSource, OfGroups};
 use self::{maker::Maker, planner::Planner, scope::Scope, text::Parts};
 use super::{
     base::Base,

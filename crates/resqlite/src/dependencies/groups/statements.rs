@@ -7,11 +7,21 @@ use resqlite_sqlite::Statement;
 
 use super::{
     calls::Call,
-    groups_plan::{GroupsPlan, GroupsSource},
+    groups_plan::{GroupsPlan, GroupsSource, OfGroups},
     maker::Maker,
     rewrite::{Replaced, call_column, term_column},
+    terms::Term,
 };
-use crate::dependencies::{clauses::Mention, keyed::refuse, limit, plan::Stop, tools::Tools};
+use crate::dependencies::{
+    clauses::Mention,
+    keyed::{Planner as Reader, refuse},
+    limit,
+    plan::Stop,
+    tools::Tools,
+};
+
+/// The table of the groups whose rows are read.
+const GROUPS: &str = "\"#groups\"";
 
 impl Maker<'_> {
     pub(super) fn plan(&self, statement: &Statement) -> Result<GroupsPlan, Stop> {
@@ -91,8 +101,23 @@ impl Maker<'_> {
         if read.iter().all(|source| source.images.is_none()) {
             return refuse("no index finds the rows that a changed one is joined with");
         }
+        let has_extreme = aggregates
+            .iter()
+            .any(|aggregate| matches!(aggregate, Aggregate::Min | Aggregate::Max));
+        let of_groups = if has_extreme && !terms.is_empty() {
+            let link = if condition.is_empty() { " WHERE " } else { " AND " };
+            self.of_groups(&terms, count, |given, tests| {
+                format!(
+                    "{}{link}{tests}",
+                    rows("1", &format!("{given} CROSS JOIN {}", sources.rows))
+                )
+            })?
+        } else {
+            None
+        };
         let plan = GroupsPlan {
             all: all.into(),
+            of_groups,
             bounds: bounds.map(Arc::from),
             contributions: rows("1", &sources.rows).into(),
             sources: read.into(),
@@ -116,6 +141,42 @@ impl Maker<'_> {
             key,
         };
         self.check(plan, statement)
+    }
+
+    /// What the rows of some groups contribute, in so many columns. `sql` makes the statement of what stands before its tables
+    /// and what rows must fulfil besides. `None` if no index finds these rows.
+    fn of_groups(
+        &self,
+        terms: &[Term<'_>],
+        columns: usize,
+        sql: impl FnOnce(String, String) -> String,
+    ) -> Result<Option<OfGroups>, Stop> {
+        let Tools {
+            connection,
+            given: tables,
+            ..
+        } = self.planner.tools;
+        let given = self
+            .scope
+            .given(terms.iter().map(|term| term.column), std::iter::empty());
+        if tables.get(connection, &given).is_err() {
+            return Ok(None);
+        }
+        let test = |(number, term): (usize, &Term<'_>)| {
+            format!("({}) IS {GROUPS}.{}", term.of_row, term_column(number))
+        };
+        let tests: Vec<String> = terms.iter().enumerate().map(test).collect();
+        let sql = sql(format!("{} AS {GROUPS}", given.name), tests.join(" AND "));
+        let prepared = connection.prepare(&sql, false).ok();
+        let prepared = prepared.and_then(|prepared| prepared.statement);
+        if prepared.is_none_or(|statement| statement.column_count() != columns) {
+            return Ok(None);
+        }
+        let reader = Reader::new(self.planner.tools, self.planner.tables);
+        Ok(reader.finds(&sql)?.then(|| OfGroups {
+            sql: sql.into(),
+            given,
+        }))
     }
 
     /// Whether all statements give what they should.
@@ -142,7 +203,7 @@ impl Maker<'_> {
         }
         if plan.bounds.is_some() && !limit::is_same_search(connection, &self.planner.numbered.sql, &plan.all)?
         {
-            return refuse("with a total order, its rows would have to be found in another way");
+            return refuse(limit::ANOTHER_SEARCH);
         }
         Ok(plan)
     }

@@ -104,16 +104,25 @@ impl<'s> Parts<'s> {
 }
 
 fn output<'s>(sql: &'s str, tokens: &[Token]) -> OutputText<'s> {
-    match tokens {
-        [value @ .., by, alias] if by.kind == TK_AS => OutputText {
-            value: &sql[span(value)],
-            alias: Some(&sql[alias.span.clone()]),
-        },
-        all => OutputText {
-            value: &sql[span(all)],
-            alias: None,
-        },
+    let (value, alias) = match tokens {
+        [value @ .., by, alias] if by.kind == TK_AS => (value, Some(alias)),
+        [value @ .., alias] if alias.kind == TK_ID && value.last().is_some_and(ends_value) => {
+            (value, Some(alias))
+        }
+        all => (all, None),
+    };
+    OutputText {
+        value: &sql[span(value)],
+        alias: alias.map(|alias| &sql[alias.span.clone()]),
     }
+}
+
+/// Whether a value may end with a token, so that a name behind it is an alias without AS.
+fn ends_value(last: &Token) -> bool {
+    matches!(
+        last.kind,
+        TK_ID | TK_RP | TK_INTEGER | TK_FLOAT | TK_STRING | TK_BLOB | TK_NULL | TK_VARIABLE | TK_END
+    )
 }
 
 impl OutputText<'_> {
@@ -143,6 +152,15 @@ mod tests {
         assert_eq!((parts.having, parts.order.len()), (Some("n > 1"), 1));
         assert!(parts.unordered.ends_with("HAVING n > 1") && parts.limit.is_none());
         assert!(!parts.is_distinct && parts.outputs[1].is_called("N"));
+    }
+
+    #[test]
+    fn an_alias_needs_no_as() {
+        let sql = "SELECT t.a, sum(b) s, -1 \"one\", a COLLATE nocase, CASE a WHEN 1 THEN 2 END c FROM t";
+        let parts = Parts::cut(sql).unwrap();
+        let aliases: Vec<_> = parts.outputs.iter().map(|output| output.alias).collect();
+        assert_eq!(aliases, [None, Some("s"), Some("\"one\""), None, Some("c")]);
+        assert_eq!(parts.outputs[1].value, "sum(b)");
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Planner<'_> {
         };
         for other in [&plan.all, &limit.first] {
             if !limit::is_same_search(self.connection, sql, other)? {
-                return refuse("with a total order, its rows would have to be found in another way");
+                return refuse(limit::ANOTHER_SEARCH);
             }
         }
         Ok(())

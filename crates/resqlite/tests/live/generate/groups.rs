@@ -262,11 +262,12 @@ fn results(draw: &mut Draw<'_>, columns: &[Named], terms: &[String]) -> (Vec<Str
     (results, names)
 }
 
-/// The results as SELECT lists them, some with names.
+/// The results as SELECT lists them, some with names, before which AS need not stand.
 fn listed(results: &[String], names: &[(usize, String)]) -> String {
     let is_name = |name: &&(usize, String)| name.1.parse::<usize>().is_err();
     let named = results.iter().enumerate().map(|(at, result)| {
         match names.iter().filter(is_name).find(|(of, _)| *of == at) {
+            Some((_, name)) if (at + name.len()).is_multiple_of(3) => format!("{result} {name}"),
             Some((_, name)) => format!("{result} AS {name}"),
             None => result.clone(),
         }
