@@ -123,6 +123,28 @@ test('closing very many live queries lets the event loop go on', async (t) => {
   assert.ok(toldBefore >= 0 && toldBefore < live, `an immediate ran after ${toldBefore} of ${live} were told`)
 })
 
+test('a subscriber is told nothing after the call of close but that the live query has ended', async (t) => {
+  const db = await openDatabase(t, tempFile(t))
+  await db.exec('CREATE TABLE t(x)')
+  const live = 3000
+  let isClosing = false
+  const after: string[] = []
+  const ends: string[] = []
+  const subscribe = (i: number) =>
+    db.stream('SELECT x, ? AS i FROM t', [i]).subscribe(
+      () => isClosing && after.push('a value'),
+      ({ code }) => (code === 'RESQLITE_CLOSED' ? ends : after).push(code),
+    )
+  for (let i = 0; i < live; i++) subscribe(i)
+  await db.selectOne('SELECT 1') // first values have come by now, others are on their way
+  const write = db.exec('INSERT INTO t VALUES (1); DROP TABLE t')
+  subscribe(0)
+  isClosing = true
+  await Promise.all([db.close(), write])
+  assert.deepEqual(after, [])
+  assert.equal(ends.length, live + 1)
+})
+
 test('a transaction is rolled back before very many live queries end', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   const live = 5000

@@ -227,6 +227,14 @@ export async function refused(db: Database, open: typeof Database.open): Promise
   await db.executeBatch('INSERT INTO t VALUES (?)', [1, 2])
 }
 
+interface OfUser {
+  id: number
+}
+declare const ofUser: OfUser
+export const ofInterface: Query<User> = { sql: 'SELECT * FROM users WHERE id = :id', params: ofUser }
+// @ts-expect-error: a Date cannot be bound
+export const ofDate: Query<User> = { sql: 'SELECT ?', params: [new Date()] }
+
 interface NewTodo {
   title: string
   done: boolean

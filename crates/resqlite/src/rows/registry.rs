@@ -11,6 +11,9 @@ use crate::core::limits;
 /// Values by what they were made from. It keeps no value alive.
 pub(super) struct Registry<K, V> {
     known: HashMap<K, Weak<V>>,
+    /// How many are known when those that nobody uses are forgotten: twice as many as were in use the last time, so that
+    /// each costs the same, however many are in use.
+    sweep_at: usize,
     last_id: u32,
 }
 
@@ -18,6 +21,7 @@ impl<K, V> Default for Registry<K, V> {
     fn default() -> Self {
         Self {
             known: HashMap::new(),
+            sweep_at: limits::SHAPES_MAX,
             last_id: 0,
         }
     }
@@ -29,12 +33,42 @@ impl<K: Hash + Eq + Clone, V> Registry<K, V> {
         if let Some(value) = self.known.get(&key).and_then(Weak::upgrade) {
             return value;
         }
-        if self.known.len() >= limits::SHAPES_MAX {
+        if self.known.len() >= self.sweep_at {
             self.known.retain(|_, value| value.strong_count() > 0);
+            self.sweep_at = limits::SHAPES_MAX.max(2 * self.known.len());
         }
         self.last_id += 1;
         let value = Arc::new(make(self.last_id, key.clone()));
         self.known.insert(key, Arc::downgrade(&value));
         value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Registry, limits};
+
+    #[test]
+    fn unused_values_are_forgotten_once_there_are_twice_as_many_as_were_in_use() {
+        let mut registry = Registry::<usize, usize>::default();
+        let make = |_, key| key;
+        let used: Vec<_> = (0..limits::SHAPES_MAX)
+            .map(|key| registry.intern(key, make))
+            .collect();
+        for key in limits::SHAPES_MAX..2 * limits::SHAPES_MAX {
+            registry.intern(key, make);
+        }
+        assert_eq!(
+            registry.known.len(),
+            2 * limits::SHAPES_MAX,
+            "no sweep in between"
+        );
+        registry.intern(usize::MAX, make);
+        assert_eq!(registry.known.len(), used.len() + 1);
+        drop(used);
+        for key in 0..limits::SHAPES_MAX {
+            registry.intern(key, make);
+        }
+        assert!(registry.known.len() <= limits::SHAPES_MAX + 1);
     }
 }

@@ -1,5 +1,5 @@
 import type { ChangedRow } from './live-types'
-import type { AbortOptions } from './types'
+import type { AbortOptions, Row } from './types'
 
 /** Options of {@link Database.changes}. */
 export interface ChangeFeedOptions extends AbortOptions {
@@ -49,10 +49,18 @@ export interface KeepChanges {
  */
 export type ChangeGap = 'external' | 'script' | 'unlisted'
 
-/** A row that a commit changed. A row that it changed several times comes several times. */
+/** One change of a row. A row that a commit changed several times comes as many times, with what each change made of it. */
 export interface FeedRow extends ChangedRow {
   /** The table, in the main database. */
   table: string
+  /** What the change was. */
+  operation: 'insert' | 'update' | 'delete'
+  /** The primary key: its columns with their values. A table without one has `rowid` instead. */
+  key: Row
+  /** The row before this change; null if it was inserted. */
+  old: Row | null
+  /** The row after this change; null if it was deleted. */
+  new: Row | null
 }
 
 /** A change of the schema. */

@@ -26,8 +26,9 @@ export type SqlParams = readonly SqlValue[] | Readonly<Record<string, SqlValue>>
 export type ParamsOf<P> = object & { readonly [K in keyof P]: SqlValue }
 
 /**
- * The parameters of a call that names the type of its rows, as `select<User>(…)` does. TypeScript then cannot tell the type
- * of the parameters, and does not look at the values of an object. They are checked when the call is made.
+ * The parameters of a query object, and of a call that names the type of its rows, as `select<User>(…)` does. TypeScript then
+ * does not look at the values of an object whose type has a name, such as an interface. They are checked when the call is
+ * made.
  */
 export type AnyParams = SqlParams | (object & { readonly length?: never })
 
@@ -44,7 +45,7 @@ export interface Query<T = unknown> {
   /** The SQL text: one statement. */
   readonly sql: string
   /** Its parameters. Default: none. */
-  readonly params?: SqlParams | undefined
+  readonly params?: AnyParams | undefined
   /** Does not exist: it only carries the type of the rows. */
   readonly [rowType]?: T
 }
@@ -175,7 +176,7 @@ export interface BackupOptions {
   /** Cancels the backup. When the promise rejects with an {@link AbortError}, nothing is left of the file. */
   signal?: AbortSignal | undefined
   /**
-   * Called with the progress: at the first and the last page, and up to five times per second between them. If it throws,
+   * Called with the progress: after the first part and at the end, and up to five times per second between them. If it throws,
    * the backup is cancelled and rejects with what it threw; a file that was complete already stays.
    */
   progress?: ((progress: BackupProgress) => void) | undefined

@@ -205,7 +205,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
 
   /** Gives a late subscriber the present state, unless an emission has done so meanwhile. */
   #catchUp(subscriber: Subscriber): void {
-    if (!subscriber.late) return
+    if (!subscriber.late || !this.#handle.isOpen) return
     subscriber.late = false
     const shared = this.#shared as SharedQuery
     if (shared.version > 0) subscriber.emitted(undefined)

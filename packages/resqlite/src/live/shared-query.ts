@@ -139,6 +139,7 @@ export class SharedQuery extends LiveRequest implements Closeable {
   }
 
   emitted(emission: Emission, patches: RowPatch[]): void {
+    if (this.#isClosing) return
     this.#since = this.#version
     this.#version = ++lastVersion
     for (const patch of patches) this.#apply(patch)
@@ -154,6 +155,7 @@ export class SharedQuery extends LiveRequest implements Closeable {
   }
 
   failed(failure: Failure, ended: boolean): void {
+    if (this.#isClosing) return
     if (ended) this.#end(failure, false)
     else {
       this.#failure = failure
@@ -171,6 +173,11 @@ export class SharedQuery extends LiveRequest implements Closeable {
   /** The database is being closed. */
   interrupt(failure: Failure): void {
     this.#end(failure, true)
+  }
+
+  /** The database is being closed, so that its users are told nothing but that. It may take some turns of the event loop. */
+  get #isClosing(): boolean {
+    return !this.#handle.isOpen
   }
 
   #notify(patches: readonly RowPatch[]): void {
