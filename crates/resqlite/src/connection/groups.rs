@@ -106,19 +106,11 @@ impl EngineConnection {
     /// What SQLite says.
     pub(crate) fn groups(&mut self, grouped: Grouped<'_>) -> Result<Option<Groups>> {
         let plan = grouped.plan;
-        let mut groups = Groups::new(plan.terms.clone(), plan.aggregates.clone());
-        let mut row = no_contribution(plan);
-        let mut is_known = true;
         self.run_with(grouped.query, &plan.contributions, |run| {
-            let statement = &mut run.prepared.statement;
-            while is_known && statement.step()? {
-                read_contribution(statement, plan, &mut row);
-                is_known =
-                    groups.add(&row.group, &row.arguments).is_ok() && groups.weight() <= limits::KEPT_BYTES;
-            }
-            Ok(())
-        })?;
-        Ok(is_known.then_some(groups))
+            read_groups(&mut run.prepared.statement, plan, |groups, _| {
+                groups.weight() <= limits::KEPT_BYTES
+            })
+        })
     }
 
     /// The groups of these values, made of all their rows; `None` if they would not be what SQLite finds, or have more rows than
@@ -133,25 +125,10 @@ impl EngineConnection {
         values: &[Box<[Value]>],
         most: usize,
     ) -> Result<Option<Groups>> {
-        let mut groups = Groups::new(plan.terms.clone(), plan.aggregates.clone());
-        let mut row = no_contribution(plan);
-        let (mut is_known, mut rows) = (true, 0);
-        self.run_given(
-            query,
-            &of_groups.given,
-            &GivenValues(values),
-            &of_groups.sql,
-            |run| {
-                let statement = &mut run.prepared.statement;
-                while is_known && statement.step()? {
-                    rows += 1;
-                    read_contribution(statement, plan, &mut row);
-                    is_known = rows <= most && groups.add(&row.group, &row.arguments).is_ok();
-                }
-                Ok(())
-            },
-        )?;
-        Ok(is_known.then_some(groups))
+        let given = GivenValues(values);
+        self.run_given(query, &of_groups.given, &given, &of_groups.sql, |run| {
+            read_groups(&mut run.prepared.statement, plan, |_, rows| rows <= most)
+        })
     }
 
     /// What new images contribute to the groups, and what old ones did; `None` if that is more than `most`.
@@ -282,6 +259,25 @@ fn no_contribution(plan: &GroupsPlan) -> Contribution {
         group: vec![Value::Null; plan.terms.len()].into(),
         arguments: vec![Value::Null; plan.arguments.len()].into(),
     }
+}
+
+/// Reads the groups of all rows of `contributions`; `None` if they would not be what SQLite finds, or `may_be` refuses what has
+/// been read so far: the groups, and how many rows have made them.
+fn read_groups(
+    statement: &mut Statement,
+    plan: &GroupsPlan,
+    may_be: impl Fn(&Groups, usize) -> bool,
+) -> Result<Option<Groups>> {
+    let mut groups = Groups::new(plan.terms.clone(), plan.aggregates.clone());
+    let (mut row, mut rows) = (no_contribution(plan), 0);
+    while statement.step()? {
+        rows += 1;
+        read_contribution(statement, plan, &mut row);
+        if groups.add(&row.group, &row.arguments).is_err() || !may_be(&groups, rows) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(groups))
 }
 
 /// Reads what the row contributes on which a statement stands.
