@@ -8,6 +8,21 @@ import { openDatabase, tempDatabase, tempFile, tempFolder } from './support/temp
 const closed = withCode('RESQLITE_CLOSED')
 const never = () => new Promise<never>(() => {})
 
+/** So many live queries that ending them takes more than one turn of the event loop. */
+const MANY = 5000
+
+/** Opens them, and counts the subscribers that were told their end. */
+function subscribeMany(db: Database): { told: number } {
+  const subscribers = { told: 0 }
+  for (let i = 0; i < MANY; i++) {
+    db.stream('SELECT ?', [i]).subscribe(
+      () => {},
+      () => subscribers.told++,
+    )
+  }
+  return subscribers
+}
+
 test('after close every call is refused', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   await db.close()
@@ -106,21 +121,15 @@ test('iterators and snapshots end', async (t) => {
 
 test('closing very many live queries lets the event loop go on', async (t) => {
   const db = await openDatabase(t, tempFile(t))
-  const live = 5000
-  let [told, toldBefore] = [0, -1]
-  for (let i = 0; i < live; i++) {
-    db.stream('SELECT ?', [i]).subscribe(
-      () => {},
-      () => told++,
-    )
-  }
+  const subscribers = subscribeMany(db)
+  let toldBefore = -1
   const closing = db.close()
   setImmediate(() => {
-    toldBefore = told
+    toldBefore = subscribers.told
   })
   await closing
-  assert.equal(told, live)
-  assert.ok(toldBefore >= 0 && toldBefore < live, `an immediate ran after ${toldBefore} of ${live} were told`)
+  assert.equal(subscribers.told, MANY)
+  assert.ok(toldBefore >= 0 && toldBefore < MANY, `an immediate ran after ${toldBefore} of ${MANY} were told`)
 })
 
 test('a subscriber is told nothing after the call of close but that the live query has ended', async (t) => {
@@ -147,14 +156,8 @@ test('a subscriber is told nothing after the call of close but that the live que
 
 test('a transaction is rolled back before very many live queries end', async (t) => {
   const db = await openDatabase(t, tempFile(t))
-  const live = 5000
-  let [told, toldBefore] = [0, -1]
-  for (let i = 0; i < live; i++) {
-    db.stream('SELECT ?', [i]).subscribe(
-      () => {},
-      () => told++,
-    )
-  }
+  const subscribers = subscribeMany(db)
+  let toldBefore = -1
   const inside = gate()
   const hanging = db.transaction(async () => {
     inside.open()
@@ -162,11 +165,11 @@ test('a transaction is rolled back before very many live queries end', async (t)
   })
   await inside.promise
   const rejected = assert.rejects(hanging, closed).then(() => {
-    toldBefore = told
+    toldBefore = subscribers.told
   })
   await Promise.all([rejected, db.close()])
-  assert.equal(told, live)
-  assert.ok(toldBefore < live, 'the caller of the transaction need not wait for all of them')
+  assert.equal(subscribers.told, MANY)
+  assert.ok(toldBefore < MANY, 'the caller of the transaction need not wait for all of them')
 })
 
 test('a transaction may close the database it runs on', async (t) => {
