@@ -87,7 +87,8 @@ fn world() -> World {
 impl World {
     /// Which state a read shows.
     fn state(&mut self) -> Option<ExactState> {
-        let state = self.reader.in_read(true, |reader, _| Ok(reader.exact_state()));
+        let mut reading = self.reader.reading();
+        let state = reading.in_read(true, |reading, _| Ok(reading.exact_state()));
         state.expect("a read begins")
     }
 

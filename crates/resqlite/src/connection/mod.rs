@@ -16,6 +16,7 @@ mod integrity;
 pub(crate) mod keep;
 pub(crate) mod location;
 pub(crate) mod open;
+pub(crate) mod own_statements;
 pub(crate) mod prepared;
 mod query;
 mod returning;

@@ -132,6 +132,17 @@ impl SchemaEpoch {
         refused.map_or(Ok(()), |reason| Err(Error::Statement(reason)))
     }
 
+    /// What the writer's connection has followed to: everything.
+    pub(crate) fn now(&self) -> SeenEpoch {
+        SeenEpoch {
+            attached: self.attached.load(Ordering::Acquire),
+            keys: self.keys.load(Ordering::Acquire),
+            names: self.names.load(Ordering::Acquire),
+            statistics: self.statistics.load(Ordering::Acquire),
+            attachments: self.attached_names(),
+        }
+    }
+
     /// Brings a connection up to date, between two reads.
     ///
     /// # Errors

@@ -284,6 +284,11 @@ impl StatementDependencies {
         self.maintenance.as_ref().map_err(|why| *why)
     }
 
+    /// Whether the result follows from rows alone, so that every connection that sees these gives the same.
+    pub(crate) fn reads_only_rows(&self) -> bool {
+        matches!(self.tables, Tables::Known(_)) && !self.is_volatile()
+    }
+
     /// Whether the result can change although no row does.
     pub(crate) fn is_volatile(&self) -> bool {
         !self.volatile.is_empty()

@@ -226,7 +226,7 @@ impl CommitFollower for Follower {
         self.0.look();
     }
 
-    fn settled(&mut self) {}
+    fn settled(&mut self, _writer: &mut EngineConnection) {}
 }
 
 impl ExternalListener for CommitEvents {

@@ -28,6 +28,8 @@ pub(crate) struct Authorizer {
     script_has_set: Cell<bool>,
     /// A reader would have refused a statement that was described.
     described_a_write: Cell<bool>,
+    /// A statement was prepared that makes something in the temporary schema.
+    has_made_temporary: Cell<bool>,
 }
 
 /// Who a statement comes from, which decides what it may do.
@@ -62,6 +64,7 @@ impl Authorizer {
             untrusted: settings.untrusted,
             script_has_set: Cell::new(false),
             described_a_write: Cell::new(false),
+            has_made_temporary: Cell::new(false),
         }
     }
 
@@ -115,6 +118,11 @@ impl Authorizer {
         self.effects.borrow().clone()
     }
 
+    /// Whether the connection may have temporary tables or views.
+    pub(crate) fn has_made_temporary(&self) -> bool {
+        self.has_made_temporary.get()
+    }
+
     pub(super) fn take_refusal(&self) -> Option<Error> {
         self.refusal.take()
     }
@@ -122,6 +130,9 @@ impl Authorizer {
     /// The callback: whether a statement may do this.
     pub(super) fn authorize(&self, action: Action<'_>) -> bool {
         self.effects.borrow_mut().record(action);
+        if makes_temporary(action) {
+            self.has_made_temporary.set(true);
+        }
         if let Some(log) = &mut *self.log.borrow_mut() {
             log.record(action);
         }
@@ -199,4 +210,10 @@ impl Authorizer {
             _ => None,
         }
     }
+}
+
+/// Whatever makes something in a schema is asked for the row that this adds to its table of contents.
+fn makes_temporary(action: Action<'_>) -> bool {
+    let contents = |table: &str| table.starts_with("sqlite_temp_");
+    action.code == action::INSERT && action.first.is_some_and(contents)
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     rc::Rc,
-    sync::{Arc, Weak},
+    sync::{Arc, Weak, atomic::Ordering::Relaxed},
     time::Instant,
 };
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     core::{error::Error, limits, sync::lock},
-    reader::{Reader, ReaderJob},
+    reader::{Reader, ReaderJob, Reading},
 };
 
 /// A reader job: the first run of a live query.
@@ -35,7 +35,7 @@ pub(super) struct Retry {
 impl ReaderJob for LiveCoordinator {
     /// Makes the re-runs that are ready.
     fn run(self: Arc<Self>, reader: &mut Reader) {
-        work(&self, reader);
+        work(&self, &mut reader.reading());
     }
 
     fn fail(self: Arc<Self>, error: Error) {
@@ -53,7 +53,7 @@ impl ReaderJob for FirstRun {
             seen: 0,
             taken_at: (None, 0),
         };
-        guarded(&self.coordinator, reader, &first);
+        guarded(&self.coordinator, &mut reader.reading(), &first);
     }
 
     fn fail(self: Arc<Self>, error: Error) {
@@ -70,7 +70,7 @@ impl ReaderJob for FirstRun {
 impl ReaderJob for EndWindow {
     fn run(self: Arc<Self>, reader: &mut Reader) {
         self.0.end_window();
-        work(&self.0, reader);
+        work(&self.0, &mut reader.reading());
     }
 
     fn fail(self: Arc<Self>, error: Error) {
@@ -106,33 +106,45 @@ impl Retry {
     }
 }
 
-/// Makes the quick re-runs that are ready, on the writer's thread: see [`LiveCoordinator::catch_up_if_open`].
-pub(super) fn run_here(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader) {
-    coordinator.work_begins();
-    let _ends = WorkEnds(coordinator);
-    let interrupt = Rc::clone(&reader.connection().guard.interrupt);
-    interrupt.set_deadline(Some(Instant::now() + limits::WRITER_RUNS_MAX));
-    let reruns = SharedRead {
-        left: coordinator.take_reruns(),
-        coordinator,
-    };
-    reruns.run(reader);
-    interrupt.set_deadline(None);
+/// Quick re-runs that were ready, for the writer's thread to make: see [`LiveCoordinator::catch_up_if_open`].
+pub(super) struct RerunsHere<'a> {
+    // In this order: what is left is put back before the thread is done.
+    reruns: SharedRead<'a>,
+    _ends: WorkEnds<'a>,
 }
 
-/// Called instead of [`run_here`] if the writer's thread could not open a reader.
-pub(super) fn cannot_run_here(coordinator: &Arc<LiveCoordinator>) {
-    coordinator.work_begins();
-    drop(WorkEnds(coordinator));
+impl<'a> RerunsHere<'a> {
+    pub(super) fn take(coordinator: &'a Arc<LiveCoordinator>) -> Self {
+        coordinator.work_begins();
+        let ends = WorkEnds(coordinator);
+        let reruns = SharedRead {
+            left: coordinator.take_reruns(),
+            coordinator,
+        };
+        Self { reruns, _ends: ends }
+    }
+
+    /// Whether any connection gives the same results.
+    pub(super) fn read_only_rows(&self) -> bool {
+        let mut left = self.reruns.left.iter();
+        left.all(|rerun| rerun.live_query.reads_only_rows.load(Relaxed))
+    }
+
+    pub(super) fn run(self, reading: &mut Reading<'_>) {
+        let interrupt = Rc::clone(&reading.connection().guard.interrupt);
+        interrupt.set_deadline(Some(Instant::now() + limits::WRITER_RUNS_MAX));
+        self.reruns.run(reading);
+        interrupt.set_deadline(None);
+    }
 }
 
 /// Makes the re-runs that are ready, for one turn; then other jobs may use the thread.
-fn work(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader) {
+fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>) {
     coordinator.work_begins();
     let _ends = WorkEnds(coordinator);
     let began = Instant::now();
     // A read transaction shared with the jobs before may be older than the commits that made the queries stale.
-    if let Err(error) = reader.end_read() {
+    if let Err(error) = reading.end_read() {
         return fail_taken(coordinator, &error);
     }
     while began.elapsed() < limits::WORK_TURN {
@@ -143,7 +155,7 @@ fn work(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader) {
         if reruns.left.is_empty() {
             break;
         }
-        reruns.run(reader);
+        reruns.run(reading);
     }
 }
 
@@ -154,13 +166,13 @@ struct SharedRead<'a> {
 }
 
 impl SharedRead<'_> {
-    fn run(mut self, reader: &mut Reader) {
+    fn run(mut self, reading: &mut Reading<'_>) {
         let coordinator = self.coordinator;
         // It begins after the re-runs were taken, so it shows the commits that made them stale.
         let wants_exact_state = self.left.iter().any(|rerun| rerun.live_query.wants_exact_state());
-        let read = reader.in_read(wants_exact_state, |reader, _| {
+        let read = reading.in_read(wants_exact_state, |reading, _| {
             while let Some(rerun) = self.left.pop_front() {
-                guarded(coordinator, reader, &rerun);
+                guarded(coordinator, reading, &rerun);
             }
             Ok(())
         });

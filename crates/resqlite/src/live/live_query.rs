@@ -44,6 +44,8 @@ pub(super) struct LiveQuery {
     pub(super) maintenance: Maintenance,
     /// A result is kept, or may be from the next run on.
     pub(super) pays_to_keep: AtomicBool,
+    /// Its result follows from rows that every connection sees alike.
+    pub(super) reads_only_rows: AtomicBool,
     pub(super) counters: Counters,
     /// Locked by the thread that runs it.
     pub(super) state: Mutex<State>,
@@ -155,6 +157,7 @@ impl LiveQuery {
             scope,
             maintenance,
             pays_to_keep: AtomicBool::new(false),
+            reads_only_rows: AtomicBool::new(false),
             counters: Counters::default(),
             state: Mutex::new(State {
                 listener,

@@ -6,16 +6,12 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    coordinator::LiveCoordinator,
-    dispatch::RunsOn,
-    jobs::{cannot_run_here, run_here},
-};
+use super::{coordinator::LiveCoordinator, dispatch::RunsOn, jobs::RerunsHere};
 use crate::{
     commits::observer::{CommitFollower, CommitObserver},
-    connection::engine_connection::EngineConnection,
+    connection::{engine_connection::EngineConnection, own_statements::OwnStatements},
     core::error::Result,
-    reader::Reader,
+    reader::{Reader, Reads},
 };
 
 impl CommitObserver for LiveCoordinator {
@@ -26,6 +22,8 @@ impl CommitObserver for LiveCoordinator {
     ) -> Result<Box<dyn CommitFollower>> {
         self.external.follow_writer(connection, replaces)?;
         Ok(Box::new(Follower {
+            reads: self.reruns.reads_on_writer(),
+            statements: OwnStatements::new(connection),
             coordinator: self,
             reader: None,
             runs_on: RunsOn::LiveThreads,
@@ -38,9 +36,16 @@ impl CommitObserver for LiveCoordinator {
 }
 
 /// Re-runs quick live queries on the writer's thread while no write is queued.
+///
+/// On the writer's connection, where that gives the same result: the pages that a commit has changed are in its cache, while
+/// any other connection must read them again. See record 051.
 struct Follower {
     coordinator: Arc<LiveCoordinator>,
-    /// Opened when it is first needed.
+    /// Those on the writer's connection.
+    reads: Reads,
+    /// So that live queries do not push the statements of writes out of its cache.
+    statements: OwnStatements,
+    /// For what must not be read on the writer's connection. Opened when it is first needed.
     reader: Option<Reader>,
     /// Where the re-runs for the last commits are made.
     runs_on: RunsOn,
@@ -51,25 +56,42 @@ impl CommitFollower for Follower {
         self.runs_on = self.coordinator.catch_up_if_open(spare);
     }
 
-    fn settled(&mut self) {
+    fn settled(&mut self, writer: &mut EngineConnection) {
         if std::mem::replace(&mut self.runs_on, RunsOn::LiveThreads) == RunsOn::ThisThread {
-            self.run();
+            self.run(writer);
         }
     }
 }
 
 impl Follower {
-    fn run(&mut self) {
-        let coordinator = &self.coordinator;
-        let reader = match self.reader.take() {
-            Some(reader) => Ok(reader),
+    fn run(&mut self, writer: &mut EngineConnection) {
+        let Self {
+            coordinator,
+            reads,
+            statements,
+            reader,
+            ..
+        } = self;
+        let reruns = RerunsHere::take(coordinator);
+        if reruns.read_only_rows() && reads_like_others(writer) {
+            // A panic is reported to the listener of the query, and then ends this writer.
+            return statements.on(writer, |writer| reruns.run(&mut reads.on(writer)));
+        }
+        let own = match reader.take() {
+            Some(own) => Ok(own),
             None => coordinator.reruns.open_reader(),
         };
-        let Ok(mut reader) = reader else {
-            return cannot_run_here(coordinator);
-        };
-        // A panic is reported to the listener of the query. Only this reader is replaced, not the writer.
-        let run = catch_unwind(AssertUnwindSafe(|| run_here(coordinator, &mut reader)));
-        self.reader = run.is_ok().then_some(reader);
+        // If none can be opened, live threads make the re-runs.
+        if let Ok(mut own) = own {
+            // Here, only this reader is replaced.
+            let run = catch_unwind(AssertUnwindSafe(|| reruns.run(&mut own.reading())));
+            *reader = run.is_ok().then_some(own);
+        }
     }
+}
+
+/// Whether a query of rows gives the same result on the writer's connection as on any other. Only there are temporary tables,
+/// which hide others of their name.
+fn reads_like_others(writer: &EngineConnection) -> bool {
+    writer.sqlite.is_autocommit() && !writer.guard.authorizer.has_made_temporary()
 }

@@ -26,7 +26,7 @@ use crate::{
         limits,
         sync::lock,
     },
-    reader::Reader,
+    reader::Reading,
     rows::{ColumnLayout, RowBatch},
 };
 
@@ -62,15 +62,15 @@ pub(super) struct RerunResult {
     pub(super) retry: Option<Duration>,
 }
 
-/// Makes a run. If it panics, the listener gets an error, the query stays open, and the reader is replaced.
-pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader, rerun: &Rerun) {
+/// Makes a run. If it panics, the listener gets an error, the query stays open, and the connection is replaced.
+pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>, rerun: &Rerun) {
     let mut state = lock(&rerun.live_query.state);
     state.owe(rerun.first);
     if rerun.live_query.scope.is_cancelled() {
         return;
     }
     let (before, began) = (coordinator.commits.last(), Instant::now());
-    let run = catch_unwind(AssertUnwindSafe(|| make(coordinator, reader, rerun, &mut state)));
+    let run = catch_unwind(AssertUnwindSafe(|| make(coordinator, reading, rerun, &mut state)));
     let result = match &run {
         Ok(Ok(result)) => Some(result.clone()),
         Ok(Err(Error::TimedOut)) if !state.handed_over => {
@@ -101,7 +101,7 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reader: &mut Reader, r
 /// Runs the query, and emits what is new.
 fn make(
     coordinator: &Arc<LiveCoordinator>,
-    reader: &mut Reader,
+    reading: &mut Reading<'_>,
     rerun: &Rerun,
     state: &mut State,
 ) -> Result<RerunResult> {
@@ -109,12 +109,12 @@ fn make(
     if !rerun.is_audit {
         live_query.counters.set_reason(rerun.reason);
     }
-    let read = reader.in_read(live_query.wants_exact_state(), |reader, since| {
+    let read = reading.in_read(live_query.wants_exact_state(), |reading, since| {
         debug_assert!(
             since >= rerun.seen,
             "the snapshot is older than what made the query due"
         );
-        Ok((since, run_queries(coordinator, reader, rerun, state)?))
+        Ok((since, run_queries(coordinator, reading, rerun, state)?))
     });
     // A run that timed out here is made by a live thread, which counts it.
     if state.worked && !matches!(read, Err(Error::TimedOut)) {
@@ -197,11 +197,11 @@ fn emit(
 /// Runs all statements of a live query on one committed state. Patches go to the listener.
 fn run_queries(
     coordinator: &LiveCoordinator,
-    reader: &mut Reader,
+    reading: &mut Reading<'_>,
     rerun: &Rerun,
     state: &mut State,
 ) -> Result<PerQuery<PartResult>> {
-    let exact = reader.exact_state();
+    let exact = reading.exact_state();
     let live_query = &rerun.live_query;
     let mut results = PerQuery::new();
     state.handed_over = false;
@@ -214,7 +214,7 @@ fn run_queries(
             handed_over,
             ..
         } = state;
-        let connection = reader.connection();
+        let connection = reading.connection();
         let mut take_rows = |layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>| {
             *handed_over = true;
             listener.rows(layout, batch)
@@ -255,6 +255,8 @@ fn keep(
     let news = state.error.is_some() || results.iter().any(|result| result.dependencies.is_some());
     let volatile = results.iter().any(|result| result.statement.is_volatile());
     live_query.counters.volatile.store(volatile.into(), Relaxed);
+    let rows_only = results.iter().all(|result| result.statement.reads_only_rows());
+    live_query.reads_only_rows.store(rows_only, Relaxed);
     let (mut steps, mut asked) = (0, 0);
     for (part, result) in state.parts.iter_mut().zip(results) {
         if let Some(rows) = result.new.asked() {

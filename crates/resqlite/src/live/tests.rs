@@ -1,4 +1,4 @@
-//! Which thread runs a live query. Here nothing takes the writer too long beforehand: see `limits::WRITER_SPARE_LEAST`.
+//! Which thread runs a live query, and on which connection. Here nothing takes the writer too long beforehand: see `limits::WRITER_SPARE_LEAST`.
 
 use std::{
     sync::{
@@ -24,17 +24,18 @@ struct Witness {
 impl Witness {
     fn of(db: &Database, sql: &str) -> (Subscription, Receiver<(String, Value)>) {
         let (tell, hear) = channel();
-        let request = LiveQueryRequest {
+        let rows = Rows::default();
+        let witness = Box::new(Self { rows, tell });
+        (db.engine().subscribe(Self::request(sql), witness), hear)
+    }
+
+    fn request(sql: &str) -> LiveQueryRequest {
+        LiveQueryRequest {
             queries: vec![(sql.into(), ().into())],
             integers: Integers::BigInt,
             verify: 0.0,
             maintenance: Maintenance::default(),
-        };
-        let rows = Rows::default();
-        (
-            db.engine().subscribe(request, Box::new(Self { rows, tell })),
-            hear,
-        )
+        }
     }
 }
 
@@ -147,6 +148,132 @@ fn a_kept_result_does_not_look_at_commits_that_do_not_affect_it() {
         db.execute("UPDATE t SET b = 1", ()).await.unwrap();
         assert_eq!(change(&db, &mut live).await, before + 1);
         drop(live);
+        db.close().await.unwrap();
+    });
+}
+
+/// Commits until the writer has run the query itself, and checks each value.
+fn until_the_writer_tells(told: &Receiver<(String, Value)>, value: &Value, commit: impl Fn()) {
+    for _ in 0..1000 {
+        commit();
+        let (thread, now) = told.recv().unwrap();
+        assert_eq!(now, *value);
+        if thread == "resqlite-writer" {
+            return;
+        }
+    }
+    panic!("the writer never ran it");
+}
+
+/// Changes every row, but not how many there are.
+const ANOTHER: &str = "UPDATE main.t SET a = -a";
+
+#[test]
+fn a_query_that_the_writer_runs_sees_no_temporary_table() {
+    pollster::block_on(async {
+        let db = Database::open(":memory:", Options::default()).await.unwrap();
+        db.exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1), (-1)")
+            .await
+            .unwrap();
+        let (_subscription, told) = Witness::of(&db, "SELECT count(*), max(a), group_concat(a) FROM t");
+        assert_eq!(told.recv().unwrap().1, Value::Integer(2));
+        let another = || drop(pollster::block_on(db.execute(ANOTHER, ())).unwrap());
+        until_the_writer_tells(&told, &Value::Integer(2), another);
+        db.exec("CREATE TEMP TABLE t(a INTEGER)").await.unwrap();
+        until_the_writer_tells(&told, &Value::Integer(2), another);
+        db.close().await.unwrap();
+    });
+}
+
+#[test]
+fn a_query_that_the_writer_runs_does_not_tell_what_the_writer_has_done() {
+    pollster::block_on(async {
+        let db = Database::open(":memory:", Options::default()).await.unwrap();
+        db.exec("CREATE TABLE t(a INTEGER PRIMARY KEY)").await.unwrap();
+        let sql = "SELECT last_insert_rowid(), changes(), (SELECT max(a) FROM t)";
+        let (_subscription, told) = Witness::of(&db, sql);
+        let insert = || drop(pollster::block_on(db.execute("INSERT INTO t DEFAULT VALUES", ())).unwrap());
+        assert_eq!(told.recv().unwrap().1, Value::Integer(0));
+        until_the_writer_tells(&told, &Value::Integer(0), insert);
+        db.close().await.unwrap();
+    });
+}
+
+#[test]
+fn a_query_that_the_writer_runs_sees_the_attached_table_that_its_name_has_come_to_mean() {
+    pollster::block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let db = Database::open(&path("main.db"), Options::default())
+            .await
+            .unwrap();
+        db.exec(&format!(
+            "ATTACH '{}' AS other; CREATE TABLE other.t(a INTEGER); INSERT INTO other.t VALUES (7)",
+            path("other.db")
+        ))
+        .await
+        .unwrap();
+        let (_subscription, told) = Witness::of(&db, "SELECT a, rowid, (SELECT count(*) FROM t AS u) FROM t");
+        assert_eq!(told.recv().unwrap().1, Value::Integer(7));
+        let change = |table: &str| {
+            let sql = format!("UPDATE {table} SET rowid = rowid + 1");
+            drop(pollster::block_on(db.execute(&sql, ())).unwrap());
+        };
+        until_the_writer_tells(&told, &Value::Integer(7), || change("other.t"));
+        db.exec("CREATE TABLE main.t(a INTEGER); INSERT INTO main.t VALUES (8)")
+            .await
+            .unwrap();
+        while told.recv().unwrap().1 != Value::Integer(8) {}
+        until_the_writer_tells(&told, &Value::Integer(8), || change("main.t"));
+        db.close().await.unwrap();
+    });
+}
+
+/// Panics from the second value on.
+struct PanicsLater(Witness, bool);
+
+impl Listener for PanicsLater {
+    fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool {
+        self.0.rows(layout, batch)
+    }
+
+    fn patch(&mut self, _part: usize, _shape: &Arc<ColumnLayout>, _segments: &[Segment]) {
+        assert!(!std::mem::replace(&mut self.1, true), "on purpose");
+    }
+
+    fn emit(&mut self, emission: Emission) -> Delivery {
+        self.0.emit(emission)
+    }
+
+    fn fail(&mut self, error: &Error, ended: bool) -> Delivery {
+        self.0.fail(error, ended)
+    }
+}
+
+#[test]
+fn a_query_that_panics_on_the_writers_connection_is_told_so_and_writes_go_on() {
+    pollster::block_on(async {
+        let db = Database::open(":memory:", Options::default()).await.unwrap();
+        db.exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1), (-1)")
+            .await
+            .unwrap();
+        let (tell, told) = channel();
+        let witness = Witness {
+            rows: Rows::default(),
+            tell,
+        };
+        let _subscription = db.engine().subscribe(
+            Witness::request("SELECT count(*), group_concat(a) FROM t"),
+            Box::new(PanicsLater(witness, false)),
+        );
+        assert_eq!(told.recv().unwrap().1, Value::Integer(2));
+        db.execute(ANOTHER, ()).await.unwrap();
+        assert_eq!(told.recv().unwrap().0, Error::WorkerDied.to_string());
+        db.execute(ANOTHER, ()).await.unwrap();
+        assert_eq!(
+            db.select("SELECT a FROM t ORDER BY a", ()).await.unwrap().len(),
+            2
+        );
         db.close().await.unwrap();
     });
 }

@@ -16,7 +16,7 @@ impl AnyStatement {
     pub(super) fn run(self, reader: &mut Reader, ends_read: bool) {
         let Self { query, reply, writer } = self;
         let commit = reader.includes();
-        if let Err((reply, _)) = reader.connection().query(&query, commit, reply, ends_read) {
+        if let Err((reply, _)) = reader.connection.query(&query, commit, reply, ends_read) {
             writer(query, reply);
         }
     }

@@ -39,11 +39,14 @@ impl Reader {
             return lease.fail(reason);
         }
         // A job before this one may have left the shared read transaction open.
-        let began = self.end_read().and_then(|()| self.begin_read());
+        let began = self
+            .reading()
+            .end_read()
+            .and_then(|()| self.reading().begin_read());
         if let Err(error) = began {
             return lease.fail(error);
         }
-        let (inbox, holders) = (Arc::clone(&lease.inbox), Arc::clone(&self.shared.holders));
+        let (inbox, holders) = (Arc::clone(&lease.inbox), Arc::clone(&self.shared().holders));
         let (kind, sql) = match &lease.cursor {
             None => (HolderKind::Snapshot, None),
             Some(cursor) => (HolderKind::Cursor, Some(&cursor.query.sql)),
@@ -63,7 +66,7 @@ impl Reader {
             inbox.end(None);
         }
         // An error here leaves a transaction open, which the next begin reports.
-        let _ = self.end_read();
+        let _ = self.reading().end_read();
     }
 
     fn snapshot(&mut self, inbox: &Inbox, opened: ReplyGuard) {

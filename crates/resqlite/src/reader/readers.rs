@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use super::{
     job::Job,
     pool::{Pool, PoolStatus, Submitted},
-    reading::{Reader, Shared},
+    reading::{Reader, Reads, Shared},
 };
 use crate::{
     commits::log::Commits,
@@ -54,6 +54,11 @@ impl Readers {
     /// Opens a reader for a thread outside of the pool.
     pub(crate) fn open_reader(&self) -> Result<Reader> {
         Reader::open(&self.shared)
+    }
+
+    /// For reads on the writer's connection.
+    pub(crate) fn reads_on_writer(&self) -> Reads {
+        Reads::new(&self.shared)
     }
 
     /// Queues a job; starts a thread where one is missing.

@@ -1,4 +1,4 @@
-//! A reader: its connection, and the read transactions on it.
+//! Read transactions: those of a reader on its own connection, and those between two writes on the writer's.
 
 use std::{sync::Arc, thread, time::Instant};
 
@@ -31,12 +31,23 @@ pub(super) struct Shared {
 /// A read-only connection.
 pub(crate) struct Reader {
     pub(super) connection: EngineConnection,
-    pub(super) shared: Arc<Shared>,
+    reads: Reads,
+}
+
+/// What is known of the read transactions on a connection.
+pub(crate) struct Reads {
+    shared: Arc<Shared>,
     seen: SeenEpoch,
     /// The newest commit before the last read began.
     since: u64,
     /// Of the read transaction that is open, if it was begun to know it.
     exact: Option<ExactState>,
+}
+
+/// A connection to read from.
+pub(crate) struct Reading<'r> {
+    connection: &'r mut EngineConnection,
+    reads: &'r mut Reads,
 }
 
 /// The state that a read transaction shows.
@@ -74,15 +85,51 @@ impl Reader {
             .map_err(|error| location.health.explain(error))?;
         Ok(Self {
             connection,
+            reads: Reads::new(shared),
+        })
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        &self.reads.shared
+    }
+
+    pub(crate) fn reading(&mut self) -> Reading<'_> {
+        Reading {
+            connection: &mut self.connection,
+            reads: &mut self.reads,
+        }
+    }
+
+    /// What callers know as the number of the newest commit that the last read is sure to include.
+    pub(super) fn includes(&self) -> u64 {
+        self.shared().commits.told(self.reads.since)
+    }
+}
+
+impl Reads {
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self {
             shared: Arc::clone(shared),
             seen: SeenEpoch::default(),
             since: 0,
             exact: None,
-        })
+        }
     }
 
+    /// Reads on the writer's connection, which always knows what names mean. Call it on the writer's thread, between two
+    /// transactions.
+    pub(crate) fn on<'r>(&'r mut self, writer: &'r mut EngineConnection) -> Reading<'r> {
+        self.seen = self.shared.epoch.now();
+        Reading {
+            connection: writer,
+            reads: self,
+        }
+    }
+}
+
+impl Reading<'_> {
     pub(crate) fn connection(&mut self) -> &mut EngineConnection {
-        &mut self.connection
+        self.connection
     }
 
     /// Begins a read transaction. It takes its snapshot with the first read.
@@ -101,10 +148,10 @@ impl Reader {
                 return Ok(());
             }
         }
-        let commits = Arc::clone(&self.shared.commits);
+        let commits = Arc::clone(&self.reads.shared.commits);
         let _held_back = commits.hold_back();
         for _ in limits::SNAPSHOT_ATTEMPTS_FREE..limits::SNAPSHOT_ATTEMPTS {
-            if !commits.wait_until_settled(self.shared.settings.busy_timeout) {
+            if !commits.wait_until_settled(self.reads.shared.settings.busy_timeout) {
                 break;
             }
             if self.begin_at_one_state()? {
@@ -118,7 +165,7 @@ impl Reader {
     /// Begins a read transaction whose snapshot, if it spans several databases, is of one state of them all. Otherwise
     /// returns `false`, and no transaction is open.
     fn begin_at_one_state(&mut self) -> Result<bool> {
-        let settled = self.shared.commits.settled();
+        let settled = self.reads.shared.commits.settled();
         self.begin()?;
         if !self.spans_databases() {
             return Ok(true);
@@ -126,11 +173,11 @@ impl Reader {
         // SQLite takes the snapshot of each database with the first read from it. So this reads from all of them at
         // once, while no commit is under way.
         self.connection.internal("SELECT 1 FROM main.sqlite_schema")?;
-        for name in self.seen.attachments() {
+        for name in self.reads.seen.attachments() {
             let sql = format!("SELECT 1 FROM {}.sqlite_schema", quoted(name, '"'));
             self.connection.internal(&sql)?;
         }
-        let is_one_state = settled.is_some() && self.shared.commits.settled() == settled;
+        let is_one_state = settled.is_some() && self.reads.shared.commits.settled() == settled;
         if is_one_state || planted("torn_snapshot") {
             return Ok(true);
         }
@@ -141,9 +188,9 @@ impl Reader {
 
     /// Begins a read transaction, and tries to know exactly which state it shows.
     fn begin_exact_read(&mut self) -> Result<()> {
-        self.shared.commits.states.want(true);
+        self.reads.shared.commits.states.want(true);
         for _ in 0..limits::SNAPSHOT_ATTEMPTS_FREE {
-            let settled = self.shared.commits.settled();
+            let settled = self.reads.shared.commits.settled();
             self.begin_read()?;
             let is_blind = planted("unsettled_delta") || planted("state_too_late");
             give_way_if(planted("unsettled_delta"));
@@ -153,23 +200,23 @@ impl Reader {
             }
             // Of two ways to notice a commit, either makes up for a mistake that is planted into the other.
             let log = self.connection.sqlite.log_position().filter(|_| !is_blind);
-            let own_commits = self.shared.commits.in_main_log();
+            let own_commits = self.reads.shared.commits.in_main_log();
             // If nothing was committed since before the read began, the number is that of the state.
-            let is_exact = settled.is_some() && self.shared.commits.settled() == settled;
+            let is_exact = settled.is_some() && self.reads.shared.commits.settled() == settled;
             if is_exact || planted("unsettled_delta") {
                 give_way_if(planted("state_too_late"));
                 if planted("state_too_late") {
-                    self.since = self.shared.commits.last();
+                    self.reads.since = self.reads.shared.commits.last();
                 }
-                self.exact = Some(ExactState {
-                    number: self.since,
+                self.reads.exact = Some(ExactState {
+                    number: self.reads.since,
                     log_commits: log.map(|log| log.commits),
                     own_commits,
                 });
             } else {
-                self.exact = self.committed_state(log);
+                self.reads.exact = self.committed_state(log);
             }
-            if self.exact.is_some() {
+            if self.reads.exact.is_some() {
                 return Ok(());
             }
             self.end_read()?;
@@ -182,7 +229,10 @@ impl Reader {
     /// number is known in a moment.
     fn committed_state(&self, log: Option<LogPosition>) -> Option<ExactState> {
         let log = log.filter(|_| !self.spans_databases())?;
-        let (commits, end) = (&self.shared.commits, Instant::now() + limits::STATE_PATIENCE);
+        let (commits, end) = (
+            &self.reads.shared.commits,
+            Instant::now() + limits::STATE_PATIENCE,
+        );
         loop {
             match commits.states.at(log) {
                 Known::As(state) => {
@@ -200,12 +250,12 @@ impl Reader {
 
     /// Exactly which state the open read transaction shows, if that is known.
     pub(crate) fn exact_state(&self) -> Option<ExactState> {
-        self.exact
+        self.reads.exact
     }
 
     fn begin(&mut self) -> Result<()> {
         // Loaded first: a reader that knows of a commit must know what names mean since then.
-        self.since = self.shared.commits.last();
+        self.reads.since = self.reads.shared.commits.last();
         self.follow_schemas()?;
         self.connection.internal("BEGIN").map(drop)
     }
@@ -223,17 +273,12 @@ impl Reader {
     /// As [`ready_for_select`](Self::ready_for_select), for a statement that is told which commit it includes.
     pub(super) fn ready_for_any(&mut self) -> Result<bool> {
         // Loaded first, so that the statement reads at least this commit.
-        self.since = self.shared.commits.last();
+        self.reads.since = self.reads.shared.commits.last();
         self.ready_for_select()
     }
 
-    /// What callers know as the number of the newest commit that the last read is sure to include.
-    pub(super) fn includes(&self) -> u64 {
-        self.shared.commits.told(self.since)
-    }
-
     fn spans_databases(&self) -> bool {
-        !self.seen.attachments().is_empty()
+        !self.reads.seen.attachments().is_empty()
     }
 
     /// Runs `work` on one committed state, which holds all commits up to the number that `work` gets. `exact`: tries to
@@ -250,7 +295,7 @@ impl Reader {
             (true, true) => self.begin_exact_read()?,
             (true, false) => self.begin_read()?,
         }
-        let since = self.since;
+        let since = self.reads.since;
         let done = work(self, since);
         if begins {
             self.end_read()?;
@@ -260,7 +305,7 @@ impl Reader {
 
     /// Ends the read transaction, if one is open.
     pub(crate) fn end_read(&mut self) -> Result<()> {
-        self.exact = None;
+        self.reads.exact = None;
         if self.connection.sqlite.is_autocommit() {
             return Ok(());
         }
@@ -269,7 +314,10 @@ impl Reader {
 
     /// Learns what names mean now. Call it outside of transactions.
     pub(super) fn follow_schemas(&mut self) -> Result<()> {
-        self.shared.epoch.follow(&mut self.connection, &mut self.seen)
+        self.reads
+            .shared
+            .epoch
+            .follow(self.connection, &mut self.reads.seen)
     }
 }
 

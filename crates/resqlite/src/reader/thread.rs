@@ -80,7 +80,10 @@ fn take_turn(
         snapshot: wanted,
     } = next
     else {
-        if reader.as_mut().is_some_and(|reader| reader.end_read().is_err()) {
+        if reader
+            .as_mut()
+            .is_some_and(|reader| reader.reading().end_read().is_err())
+        {
             *reader = None;
         }
         return None;
@@ -94,7 +97,7 @@ fn take_turn(
     };
     // Queued reads share one read transaction: all of them were requested before it begins.
     let snapshot = match (open, wanted) {
-        (None, Some(_)) if current.begin_read().is_ok() => wanted,
+        (None, Some(_)) if current.reading().begin_read().is_ok() => wanted,
         (None, _) => None,
         (open, _) => open,
     };
@@ -114,9 +117,9 @@ fn ready<'a>(reader: &'a mut Option<Reader>, shared: &Arc<Shared>) -> Result<&'a
 fn run(reader: &mut Reader, job: Job, in_transaction: bool) {
     let begun = match &job {
         _ if in_transaction => Ok(false),
-        Job::Read(..) => reader.ready_for_select(),
-        Job::Any(_) => reader.ready_for_any(),
-        _ => reader.follow_schemas().map(|()| false),
+        Job::Read(..) => reader.reading().ready_for_select(),
+        Job::Any(_) => reader.reading().ready_for_any(),
+        _ => reader.reading().follow_schemas().map(|()| false),
     };
     let begun = match begun {
         Ok(begun) => begun,
@@ -127,9 +130,9 @@ fn run(reader: &mut Reader, job: Job, in_transaction: bool) {
             let timer = profile::start();
             reply.taken_up();
             if begun {
-                reader.connection().select_and_end_read(&query, reply);
+                reader.connection.select_and_end_read(&query, reply);
             } else {
-                reader.connection().select(&query, reply);
+                reader.connection.select(&query, reply);
             }
             profile::reader_request(timer);
         }
@@ -141,7 +144,7 @@ fn run(reader: &mut Reader, job: Job, in_transaction: bool) {
         }
         Job::Describe(sql, mut reply) => {
             reply.taken_up();
-            reader.connection().describe(&sql, reply);
+            reader.connection.describe(&sql, reply);
         }
         Job::Lease(lease) => reader.lease(lease),
         Job::Explain(query, done) => {
@@ -159,8 +162,8 @@ fn run(reader: &mut Reader, job: Job, in_transaction: bool) {
 }
 
 fn explain(reader: &mut Reader, query: &Query) -> Result<Explanation> {
-    reader.in_read(false, |reader, _| {
-        let connection = reader.connection();
+    reader.reading().in_read(false, |reading, _| {
+        let connection = reading.connection();
         let explained = connection.explain(query);
         explained.map_err(|error| connection.explain_error(error))
     })

@@ -273,7 +273,7 @@ impl Writer {
         }
         self.commits.settle();
         for follower in &mut self.followers {
-            follower.settled();
+            follower.settled(&mut self.connection);
         }
         self.checkpoint_if_due();
     }
