@@ -176,15 +176,13 @@ impl Scheduler {
         let Some(first) = self.pick() else {
             return Vec::new();
         };
-        let micros_of =
-            |scheduler: &Self, id| scheduler.entries.get(id).map_or(0, |entry: &Entry| entry.micros);
         let mut picked = vec![first];
-        let mut total = micros_of(self, first);
+        let mut total = self.micros_of(first);
         while picked.len() < count
             && let Some((_, id)) = self.quick.front().copied()
-            && total + micros_of(self, id) <= micros
+            && total + self.micros_of(id) <= micros
         {
-            total += micros_of(self, id);
+            total += self.micros_of(id);
             self.quick.pop_front();
             self.run(id);
             picked.push(id);
@@ -195,11 +193,20 @@ impl Scheduler {
     /// Whether some live queries are ready, and one [`pick_several`](Self::pick_several) with these bounds would take
     /// all of them.
     pub fn ready_fits(&self, count: usize, micros: u64) -> bool {
-        let micros_of = |&(_, id): &(u64, LiveQueryId)| self.entries.get(id).map_or(0, |entry| entry.micros);
         let ready = self.ready();
-        ready == self.quick.len()
-            && (1..=count).contains(&ready)
-            && self.quick.iter().map(micros_of).sum::<u64>() <= micros
+        let took = self.quick.iter().map(|&(_, id)| self.micros_of(id));
+        ready == self.quick.len() && (1..=count).contains(&ready) && took.sum::<u64>() <= micros
+    }
+
+    /// Whether the batch is within these bounds.
+    pub fn batch_fits(&self, count: usize, micros: u64) -> bool {
+        let took = self.batch.iter().map(|&id| self.micros_of(id));
+        self.batch.len() <= count && took.sum::<u64>() <= micros
+    }
+
+    /// How long its last run took.
+    fn micros_of(&self, id: LiveQueryId) -> u64 {
+        self.entries.get(id).map_or(0, |entry| entry.micros)
     }
 
     fn run(&mut self, id: LiveQueryId) {
@@ -247,6 +254,11 @@ impl Scheduler {
         for id in std::mem::take(&mut self.batch) {
             self.queue(id);
         }
+    }
+
+    /// How many live queries the batch has.
+    pub fn batched(&self) -> usize {
+        self.batch.len()
     }
 
     /// Whether the batch has live queries.
@@ -371,6 +383,18 @@ mod tests {
         assert!(!stale(&[5, 6]).ready_fits(2, 10), "they take longer");
         assert!(!stale(&[1, 1, 1]).ready_fits(2, 10), "there are too many");
         assert!(!stale(&[1, SLOW_MICROS]).ready_fits(2, 10), "one is slow");
+    }
+
+    #[test]
+    fn a_batch_fits_if_it_is_within_both_bounds() {
+        let mut scheduler = idle(2, &[(A, 5), (B, 6), (C, SLOW_MICROS)]);
+        for id in [A, B] {
+            scheduler.mark_stale(id, true);
+        }
+        scheduler.mark_stale(C, false);
+        assert!(scheduler.batch_fits(2, 11), "C is not in it");
+        assert!(!scheduler.batch_fits(1, 11));
+        assert!(!scheduler.batch_fits(2, 10));
     }
 
     #[test]

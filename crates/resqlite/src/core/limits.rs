@@ -45,8 +45,9 @@ pub const WORK_TURN: Duration = Duration::from_millis(2);
 pub const SHARED_READ_RUNS: usize = 32;
 /// See [`SHARED_READ_RUNS`].
 pub const SHARED_READ_MICROS: u64 = 500;
-/// The most live queries that the writer re-runs itself after a commit, if no write waits. Together they took no longer the
-/// last time than the writes did now; [`WRITER_SPARE_LEAST`] is always allowed, and more than [`WRITER_SPARE_MOST`] never.
+/// The most live queries that the writer re-runs itself before it looks again whether a write waits. Together they took no
+/// longer the last time than its writes did now; [`WRITER_SPARE_LEAST`] is always allowed, and more than
+/// [`WRITER_SPARE_MOST`] never.
 pub const WRITER_RUNS: usize = 8;
 /// See [`WRITER_RUNS`]. In tests of this crate nothing takes too long, however slow the machine is.
 pub const WRITER_SPARE_LEAST: Duration = if cfg!(test) {
@@ -60,10 +61,17 @@ pub const WRITER_SPARE_MOST: Duration = if cfg!(test) {
 } else {
     Duration::from_micros(60)
 };
+/// How long live queries take on average, if the writer re-runs more of them than it has time for at once: some now, some after
+/// the next write. Longer ones are better made together, by a live thread: their values then come together, too.
+pub const WRITER_ONE_BY_ONE: Duration = Duration::from_micros(15);
 /// How long the writer may spend on such re-runs; then a live thread makes them.
 pub const WRITER_RUNS_MAX: Duration = Duration::from_micros(500);
 /// How long live queries that become stale while others are being run wait for each other.
 pub const BATCHING_WINDOW: Duration = Duration::from_millis(1);
+/// When the writer ends that window, if it has time for what collected there: before a live thread is woken for it.
+pub const WRITER_ENDS_WINDOW: Duration = Duration::from_micros(750);
+/// How long re-runs that are ready are left to the writer; then a live thread makes them.
+pub const LEFT_TO_WRITER: Duration = Duration::from_millis(2);
 /// How long a live query waits after a transient error before it re-runs; twice as long after each further one.
 pub const RETRY_FIRST: Duration = Duration::from_millis(10);
 /// See [`RETRY_FIRST`]; it waits no longer than this.

@@ -226,7 +226,7 @@ impl CommitFollower for Follower {
         self.0.look();
     }
 
-    fn settled(&mut self, _writer: &mut EngineConnection) {}
+    fn settled(&mut self, _writer: &mut EngineConnection, _spare: &dyn Fn() -> Duration) {}
 }
 
 impl ExternalListener for CommitEvents {

@@ -4,11 +4,12 @@ use std::{
     collections::VecDeque,
     rc::Rc,
     sync::{Arc, Weak, atomic::Ordering::Relaxed},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use super::{
     coordinator::LiveCoordinator,
+    dispatch::Found,
     live_query::LiveQuery,
     rerun::{Rerun, failed, guarded},
 };
@@ -23,8 +24,8 @@ pub(super) struct FirstRun {
     pub(super) live_query: Arc<LiveQuery>,
 }
 
-/// A reader job: ends the batching window, and makes the re-runs that collected in it.
-pub(super) struct EndWindow(pub(super) Arc<LiveCoordinator>);
+/// A reader job: makes the re-runs that were batched, or left to the writer, for too long.
+pub(super) struct LookAfter(pub(super) Arc<LiveCoordinator>);
 
 /// A reader job: re-runs a live query after a transient error.
 pub(super) struct Retry {
@@ -67,14 +68,17 @@ impl ReaderJob for FirstRun {
     }
 }
 
-impl ReaderJob for EndWindow {
+impl ReaderJob for LookAfter {
     fn run(self: Arc<Self>, reader: &mut Reader) {
-        self.0.end_window();
-        work(&self.0, &mut reader.reading());
+        match self.0.look_after() {
+            Found::Overdue => work(&self.0, &mut reader.reading()),
+            Found::Waiting(pause) => self.0.look_after_in(pause),
+            Found::Nothing => {}
+        }
     }
 
     fn fail(self: Arc<Self>, error: Error) {
-        self.0.end_window();
+        self.0.take_over();
         fail_ready(&self.0, &error);
     }
 }
@@ -114,11 +118,11 @@ pub(super) struct RerunsHere<'a> {
 }
 
 impl<'a> RerunsHere<'a> {
-    pub(super) fn take(coordinator: &'a Arc<LiveCoordinator>) -> Self {
+    pub(super) fn take(coordinator: &'a Arc<LiveCoordinator>, spare: Duration) -> Self {
         coordinator.work_begins();
         let ends = WorkEnds(coordinator);
         let reruns = SharedRead {
-            left: coordinator.take_reruns(),
+            left: coordinator.take_few_reruns(spare),
             coordinator,
         };
         Self { reruns, _ends: ends }

@@ -6,7 +6,11 @@ use std::{
     time::Duration,
 };
 
-use super::{coordinator::LiveCoordinator, dispatch::RunsOn, jobs::RerunsHere};
+use super::{
+    coordinator::LiveCoordinator,
+    dispatch::{CalledBy, RunsOn},
+    jobs::RerunsHere,
+};
 use crate::{
     commits::observer::{CommitFollower, CommitObserver},
     connection::{engine_connection::EngineConnection, own_statements::OwnStatements},
@@ -26,7 +30,8 @@ impl CommitObserver for LiveCoordinator {
             statements: OwnStatements::new(connection),
             coordinator: self,
             reader: None,
-            runs_on: RunsOn::LiveThreads,
+            lacks_reader: false,
+            runs_on: RunsOn::Others,
         }))
     }
 
@@ -35,7 +40,7 @@ impl CommitObserver for LiveCoordinator {
     }
 }
 
-/// Re-runs quick live queries on the writer's thread while no write is queued.
+/// Re-runs quick live queries on the writer's thread while no write is queued, a few at a time: see record 052.
 ///
 /// On the writer's connection, where that gives the same result: the pages that a commit has changed are in its cache, while
 /// any other connection must read them again. See record 051.
@@ -47,24 +52,38 @@ struct Follower {
     statements: OwnStatements,
     /// For what must not be read on the writer's connection. Opened when it is first needed.
     reader: Option<Reader>,
+    /// It could not be opened: from now on live threads make all re-runs.
+    lacks_reader: bool,
     /// Where the re-runs for the last commits are made.
     runs_on: RunsOn,
 }
 
 impl CommitFollower for Follower {
     fn committed(&mut self, spare: &dyn Fn() -> Duration) {
-        self.runs_on = self.coordinator.catch_up_if_open(spare);
+        let by = || CalledBy::Writer(self.spare(spare));
+        self.runs_on = self.coordinator.catch_up_if_open(by);
     }
 
-    fn settled(&mut self, writer: &mut EngineConnection) {
-        if std::mem::replace(&mut self.runs_on, RunsOn::LiveThreads) == RunsOn::ThisThread {
-            self.run(writer);
+    fn settled(&mut self, writer: &mut EngineConnection, spare: &dyn Fn() -> Duration) {
+        while std::mem::replace(&mut self.runs_on, RunsOn::Others) == RunsOn::ThisThread {
+            self.run(writer, spare());
+            // If something waits for the writer now, it goes on after that.
+            self.runs_on = self.coordinator.goes_on(self.spare(spare));
         }
     }
 }
 
 impl Follower {
-    fn run(&mut self, writer: &mut EngineConnection) {
+    fn spare(&self, spare: &dyn Fn() -> Duration) -> Duration {
+        if self.lacks_reader {
+            Duration::ZERO
+        } else {
+            spare()
+        }
+    }
+
+    /// Makes re-runs that take no longer than `spare`, or one.
+    fn run(&mut self, writer: &mut EngineConnection, spare: Duration) {
         let Self {
             coordinator,
             reads,
@@ -72,7 +91,7 @@ impl Follower {
             reader,
             ..
         } = self;
-        let reruns = RerunsHere::take(coordinator);
+        let reruns = RerunsHere::take(coordinator, spare);
         if reruns.read_only_rows() && reads_like_others(writer) {
             // A panic is reported to the listener of the query, and then ends this writer.
             return statements.on(writer, |writer| reruns.run(&mut reads.on(writer)));
@@ -81,12 +100,13 @@ impl Follower {
             Some(own) => Ok(own),
             None => coordinator.reruns.open_reader(),
         };
-        // If none can be opened, live threads make the re-runs.
-        if let Ok(mut own) = own {
-            // Here, only this reader is replaced.
-            let run = catch_unwind(AssertUnwindSafe(|| reruns.run(&mut own.reading())));
-            *reader = run.is_ok().then_some(own);
-        }
+        let Ok(mut own) = own else {
+            self.lacks_reader = true;
+            return;
+        };
+        // Here, only this reader is replaced.
+        let run = catch_unwind(AssertUnwindSafe(|| reruns.run(&mut own.reading())));
+        *reader = run.is_ok().then_some(own);
     }
 }
 

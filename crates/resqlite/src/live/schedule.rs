@@ -1,13 +1,17 @@
 //! When live queries run, and on which threads.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use resqlite_live::{LiveQueryId, Reason};
 
 use super::{
     coordinator::{LiveCoordinator, State},
-    dispatch::{Plan, RunsOn},
-    jobs::{EndWindow, FirstRun, Retry},
+    dispatch::{CalledBy, Found, Plan, RunsOn, micros},
+    jobs::{FirstRun, LookAfter, Retry},
     live_query::LiveQuery,
     request::{Listener, LiveQueryRequest},
     rerun::{Rerun, RerunResult},
@@ -55,11 +59,18 @@ impl LiveCoordinator {
 
     /// Takes the re-runs that are due, as many as may share a read transaction. There are none if no query is stale.
     pub(super) fn take_reruns(&self) -> VecDeque<Rerun> {
+        self.take_several(limits::SHARED_READ_RUNS, limits::SHARED_READ_MICROS)
+    }
+
+    /// The same for the writer, which has this time to spare.
+    pub(super) fn take_few_reruns(&self, spare: Duration) -> VecDeque<Rerun> {
+        self.take_several(limits::WRITER_RUNS, micros(spare))
+    }
+
+    fn take_several(&self, count: usize, micros: u64) -> VecDeque<Rerun> {
         let mut state = lock(&self.state);
         let now = (self.commits.settled(), self.external_commits());
-        let picked = state
-            .scheduler
-            .pick_several(limits::SHARED_READ_RUNS, limits::SHARED_READ_MICROS);
+        let picked = state.scheduler.pick_several(count, micros);
         picked.into_iter().filter_map(|id| state.rerun(id, now)).collect()
     }
 
@@ -133,11 +144,16 @@ impl LiveCoordinator {
         self.dispatch(state);
     }
 
-    /// Ends the batching window. The caller then begins to work.
-    pub(super) fn end_window(&self) {
-        let mut state = lock(&self.state);
-        state.scheduler.release_batch();
-        state.dispatch.window_ended();
+    /// Looks after what is batched, or left to the writer. Unless it finds nothing, it is to be called again.
+    pub(super) fn look_after(&self) -> Found {
+        let state = &mut *lock(&self.state);
+        state.dispatch.look(&mut state.scheduler, Instant::now())
+    }
+
+    /// Makes everything ready that is batched or left to the writer. The caller then begins to work.
+    pub(super) fn take_over(&self) {
+        let state = &mut *lock(&self.state);
+        state.dispatch.take_over(&mut state.scheduler);
     }
 
     /// Calls `done` as soon as no live query runs, is stale, or has something to deliver: here, or on an engine thread.
@@ -159,38 +175,38 @@ impl LiveCoordinator {
 
     /// Calls threads for the re-runs that are ready; if all is quiet, calls the callbacks of `when_quiet`.
     pub(super) fn dispatch(self: &Arc<Self>, state: MutexGuard<'_, State>) {
-        self.dispatch_or_keep(Duration::ZERO, state);
+        self.dispatch_as(CalledBy::Other, state);
     }
 
-    /// Like [`dispatch`](Self::dispatch), but the calling thread may be told to make the re-runs itself, if they fit into the
-    /// time that it has to `spare`.
-    pub(super) fn dispatch_or_keep(
-        self: &Arc<Self>,
-        spare: Duration,
-        mut state: MutexGuard<'_, State>,
-    ) -> RunsOn {
+    /// Like [`dispatch`](Self::dispatch), but the writer may be told to make the re-runs itself.
+    pub(super) fn dispatch_as(self: &Arc<Self>, by: CalledBy, mut state: MutexGuard<'_, State>) -> RunsOn {
         let now = &mut *state;
         now.queued_peak = now.queued_peak.max(now.scheduler.queued());
         let Plan {
             calls,
-            end_window,
+            look_after,
             runs_on,
-        } = now.dispatch.plan(&now.scheduler, spare);
+        } = now.dispatch.plan(&mut now.scheduler, by, Instant::now());
         let quiet = if now.on_quiet.is_empty() || !self.is_quiet(now) {
             Vec::new()
         } else {
             std::mem::take(&mut now.on_quiet)
         };
         drop(state);
-        if end_window {
-            let job = Job::Other(Arc::new(EndWindow(Arc::clone(self))));
-            self.reruns.submit_after(limits::BATCHING_WINDOW, job);
+        if let Some(pause) = look_after {
+            self.look_after_in(pause);
         }
         for _ in 0..calls {
             self.reruns.submit(Job::Other(Arc::clone(self) as _));
         }
         quiet.into_iter().for_each(|done| done());
         runs_on
+    }
+
+    /// Queues the job that looks after what waits.
+    pub(super) fn look_after_in(self: &Arc<Self>, pause: Duration) {
+        let job = Job::Other(Arc::new(LookAfter(Arc::clone(self))));
+        self.reruns.submit_after(pause, job);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The writer thread: takes queued jobs, commits writes together, then calls the observers.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::{Cell, OnceCell, RefCell},
     panic::{AssertUnwindSafe, catch_unwind},
     rc::Rc,
     sync::Arc,
@@ -262,10 +262,12 @@ impl Writer {
         profile::writer_requests(timer, requests);
         // After the replies, because callers do not wait for observers.
         let queue = &self.context.queue;
+        let took = OnceCell::new();
         let spare = || match queue.len() {
-            0 => began
-                .elapsed()
-                .clamp(limits::WRITER_SPARE_LEAST, limits::WRITER_SPARE_MOST),
+            0 => *took.get_or_init(|| {
+                let took = began.elapsed();
+                took.clamp(limits::WRITER_SPARE_LEAST, limits::WRITER_SPARE_MOST)
+            }),
             _ => Duration::ZERO,
         };
         for follower in &mut self.followers {
@@ -273,7 +275,7 @@ impl Writer {
         }
         self.commits.settle();
         for follower in &mut self.followers {
-            follower.settled(&mut self.connection);
+            follower.settled(&mut self.connection, &spare);
         }
         self.checkpoint_if_due();
     }
