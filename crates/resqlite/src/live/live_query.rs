@@ -97,7 +97,7 @@ pub(super) struct Part {
     pub(super) layout: Option<Arc<ColumnLayout>>,
     /// What its statement depends on, whatever the parameters are.
     pub(super) statement: Option<Arc<StatementDependencies>>,
-    /// The version of the main schema for which that is so, if it can be maintained.
+    /// The version of the main schema for which that is so, unless it is never maintained.
     pub(super) schema_version: Option<i64>,
     pub(super) dependencies: Arc<Dependencies>,
 }

@@ -235,11 +235,10 @@ impl<'r> StatementRun<'r> {
         })
     }
 
-    /// The version of the main schema; `None` if the result is not maintained.
+    /// The version of the main schema; `None` if the result is never maintained. Whether it can be may change with the
+    /// schema, and with that the order of rows that ORDER BY leaves equal.
     fn schema_version(&mut self) -> Result<Option<i64>> {
-        let known = self.part.statement.as_ref();
-        let is_off = self.maintenance == Maintenance::Never;
-        if is_off || known.is_some_and(|statement| statement.maintenance().is_err()) {
+        if self.maintenance == Maintenance::Never {
             return Ok(None);
         }
         self.connection.internal("PRAGMA main.schema_version")
