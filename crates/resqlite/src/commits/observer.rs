@@ -38,6 +38,6 @@ pub(crate) trait CommitFollower {
     fn committed(&mut self, spare: &dyn Fn() -> Duration);
 
     /// All observers have seen these commits, and the state is settled (`Commits::settled`): now the observer may use
-    /// the writer's thread for quick work, and its connection for reading. `spare` as before: it is asked again and again.
+    /// the writer's thread for quick work, and its connection for reading. `spare` may be asked several times.
     fn settled(&mut self, writer: &mut EngineConnection, spare: &dyn Fn() -> Duration);
 }

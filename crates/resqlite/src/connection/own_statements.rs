@@ -6,7 +6,7 @@ use lru::LruCache;
 
 use super::{engine_connection::EngineConnection, prepared::Prepared};
 
-/// A cache of its own for one purpose. Drop it before the connection.
+/// A cache of its own for one purpose.
 pub(crate) struct OwnStatements {
     cache: LruCache<Arc<str>, Prepared>,
     /// How often the connection had forgotten its statements when this was used last.
@@ -21,7 +21,8 @@ impl OwnStatements {
         }
     }
 
-    /// Runs `work`, in which the connection uses these statements instead of its own.
+    /// Runs `work`, in which the connection uses these statements instead of its own. After a panic they are mixed up, and the
+    /// connection is to be dropped.
     pub(crate) fn on<T>(
         &mut self,
         connection: &mut EngineConnection,

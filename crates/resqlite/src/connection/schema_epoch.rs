@@ -73,6 +73,11 @@ pub(crate) struct SeenEpoch {
 }
 
 impl SeenEpoch {
+    /// How often names may have come to mean other tables.
+    pub(crate) fn names(&self) -> u64 {
+        self.names
+    }
+
     /// The names of the databases that the connection has attached.
     pub(crate) fn attachments(&self) -> &[String] {
         &self.attachments
@@ -132,7 +137,7 @@ impl SchemaEpoch {
         refused.map_or(Ok(()), |reason| Err(Error::Statement(reason)))
     }
 
-    /// What the writer's connection has followed to: everything.
+    /// For the writer's connection, which never follows.
     pub(crate) fn now(&self) -> SeenEpoch {
         SeenEpoch {
             attached: self.attached.load(Ordering::Acquire),

@@ -61,17 +61,16 @@ pub const WRITER_SPARE_MOST: Duration = if cfg!(test) {
 } else {
     Duration::from_micros(60)
 };
-/// How long live queries take on average, if the writer re-runs more of them than it has time for at once: some now, some after
-/// the next write. Longer ones are better made together, by a live thread: their values then come together, too.
-pub const WRITER_ONE_BY_ONE: Duration = Duration::from_micros(15);
+/// The writer works re-runs off, a few after each write, if they take no longer than this on average. Slower ones are made by
+/// a live thread, so that their values come together.
+pub const WORKED_OFF_EACH: Duration = Duration::from_micros(15);
 /// How long the writer may spend on such re-runs; then a live thread makes them.
 pub const WRITER_RUNS_MAX: Duration = Duration::from_micros(500);
-/// How long live queries that become stale while others are being run wait for each other.
+/// How long live queries that become stale while others are being run wait for each other, and those that are ready for the
+/// writer.
 pub const BATCHING_WINDOW: Duration = Duration::from_millis(1);
-/// When the writer ends that window, if it has time for what collected there: before a live thread is woken for it.
+/// When the writer makes what waits for each other, if it has time for that: before a live thread is woken for it.
 pub const WRITER_ENDS_WINDOW: Duration = Duration::from_micros(750);
-/// How long re-runs that are ready are left to the writer; then a live thread makes them.
-pub const LEFT_TO_WRITER: Duration = Duration::from_millis(2);
 /// How long a live query waits after a transient error before it re-runs; twice as long after each further one.
 pub const RETRY_FIRST: Duration = Duration::from_millis(10);
 /// See [`RETRY_FIRST`]; it waits no longer than this.

@@ -284,9 +284,14 @@ impl StatementDependencies {
         self.maintenance.as_ref().map_err(|why| *why)
     }
 
-    /// Whether the result follows from rows alone, so that every connection that sees these gives the same.
+    /// Whether the result follows from rows of ordinary tables alone, so that every connection that sees these gives the same.
+    /// Virtual tables keep things to themselves.
     pub(crate) fn reads_only_rows(&self) -> bool {
-        matches!(self.tables, Tables::Known(_)) && !self.is_volatile()
+        let Tables::Known(tables) = &self.tables else {
+            return false;
+        };
+        let are_ordinary = tables.iter().all(|table| matches!(table.kind, Kind::Ordinary(_)));
+        are_ordinary && !self.is_volatile()
     }
 
     /// Whether the result can change although no row does.

@@ -28,8 +28,8 @@ pub(crate) struct Authorizer {
     script_has_set: Cell<bool>,
     /// A reader would have refused a statement that was described.
     described_a_write: Cell<bool>,
-    /// A statement was prepared that makes something in the temporary schema.
-    has_made_temporary: Cell<bool>,
+    /// A statement was prepared that makes something in the temporary schema, whether it was run or not.
+    may_have_temporary: Cell<bool>,
 }
 
 /// Who a statement comes from, which decides what it may do.
@@ -64,7 +64,7 @@ impl Authorizer {
             untrusted: settings.untrusted,
             script_has_set: Cell::new(false),
             described_a_write: Cell::new(false),
-            has_made_temporary: Cell::new(false),
+            may_have_temporary: Cell::new(false),
         }
     }
 
@@ -119,8 +119,8 @@ impl Authorizer {
     }
 
     /// Whether the connection may have temporary tables or views.
-    pub(crate) fn has_made_temporary(&self) -> bool {
-        self.has_made_temporary.get()
+    pub(crate) fn may_have_temporary(&self) -> bool {
+        self.may_have_temporary.get()
     }
 
     pub(super) fn take_refusal(&self) -> Option<Error> {
@@ -131,7 +131,7 @@ impl Authorizer {
     pub(super) fn authorize(&self, action: Action<'_>) -> bool {
         self.effects.borrow_mut().record(action);
         if makes_temporary(action) {
-            self.has_made_temporary.set(true);
+            self.may_have_temporary.set(true);
         }
         if let Some(log) = &mut *self.log.borrow_mut() {
             log.record(action);
@@ -212,7 +212,7 @@ impl Authorizer {
     }
 }
 
-/// Whatever makes something in a schema is asked for the row that this adds to its table of contents.
+/// SQLite asks before it adds a row to the table of contents of a schema.
 fn makes_temporary(action: Action<'_>) -> bool {
     let contents = |table: &str| table.starts_with("sqlite_temp_");
     action.code == action::INSERT && action.first.is_some_and(contents)

@@ -1,16 +1,15 @@
-//! Who makes the re-runs that are ready, and when: the live threads at once, or the writer bit by bit, whenever it has nothing
-//! else to do.
+//! Who makes the re-runs that are ready: live threads at once, or the writer, a few after each write.
 //!
 //! ```text
 //! stale, while others run ──► batched ──── the window ends ────► ready ──► live threads
 //!                                │         (750 µs: the writer,    │
-//!                                │          1 ms: a live thread)   └────► left to the writer, if all are quick
+//!                                │          1 ms: a live thread)   └────► left to the writer, if they are quick
 //!                                │                                          │
-//!                                └──── a queued job looks after both ◄──────┘ and takes over what is left for 2 ms
+//!                                └──── a queued job looks after both ◄──────┘ and takes over what waits for 1 ms
 //! ```
 //!
-//! **Whatever is batched or left to the writer has a queued job behind it.** So the writer owes nothing: it may take up a long
-//! write at any time, or die.
+//! **Whatever is batched or left to the writer has a queued job behind it.** So the writer owes nothing: it may take up a
+//! long write at any time, or die.
 
 use std::time::{Duration, Instant};
 
@@ -33,24 +32,6 @@ pub(super) struct Dispatch {
     left_since: Option<Instant>,
 }
 
-/// The thread that asks for a plan.
-#[derive(Clone, Copy)]
-pub(super) enum CalledBy {
-    /// The writer, which may use so much time for re-runs now: none if something waits for it.
-    Writer(Duration),
-    Other,
-}
-
-impl CalledBy {
-    /// The time that this thread has for re-runs.
-    fn spare(self) -> Option<Duration> {
-        match self {
-            Self::Writer(spare) if !spare.is_zero() => Some(spare),
-            Self::Writer(_) | Self::Other => None,
-        }
-    }
-}
-
 /// What the caller of [`Dispatch::plan`] must do.
 pub(super) struct Plan {
     /// The number of threads to call.
@@ -65,18 +46,27 @@ pub(super) struct Plan {
 pub(super) enum RunsOn {
     /// The live threads, which were called, or later the writer.
     Others,
-    /// The thread that asked, because the re-runs are quick.
-    ThisThread,
+    /// The thread that asked: as many as take no longer than this, or one.
+    ThisThread(Duration),
 }
 
-/// What the job that looks after what waits has found.
+/// How long what waits may still wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
-    /// Re-runs that nobody has made in time. The caller is about to make them.
-    Overdue,
-    /// Nothing yet; something may be overdue after this time.
-    Waiting(Duration),
+pub(super) enum Wait {
+    /// No longer: the caller is about to make it.
+    Over,
+    For(Duration),
+    /// Nothing waits.
     Nothing,
+}
+
+/// How re-runs fit into the time of the writer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    AtOnce,
+    /// A few now, a few after the next write.
+    WorkedOff,
+    No,
 }
 
 impl Dispatch {
@@ -91,31 +81,35 @@ impl Dispatch {
         }
     }
 
-    /// Plans for the re-runs that are ready.
-    pub(super) fn plan(&mut self, scheduler: &mut Scheduler, by: CalledBy, now: Instant) -> Plan {
-        let spare = by.spare().map(micros);
-        self.follow_window(scheduler, spare.is_some(), now);
+    /// Plans for the re-runs that are ready. `spare`: how long the thread that asks may spend on them; zero for all but the
+    /// writer, and for the writer while something waits for it.
+    pub(super) fn plan(&mut self, scheduler: &mut Scheduler, spare: Duration, now: Instant) -> Plan {
+        self.follow_window(scheduler, !spare.is_zero(), now);
         let ready = scheduler.ready();
         let free = self.slots - (self.called + self.working).min(self.slots);
-        let fits = |count, micros| scheduler.ready_fits(count, micros);
-        let quick = fits(limits::SHARED_READ_RUNS, limits::SHARED_READ_MICROS);
-        let at_once = spare.is_some_and(|spare| fits(limits::WRITER_RUNS, spare));
-        let one_by_one = spare.is_some() && fits(ready, together(ready));
-        let here = self.called == 0 && free > 0 && (at_once || quick && one_by_one);
-        if here && !at_once {
-            self.left_since.get_or_insert(now);
-        } else if !quick || spare.is_some() {
-            self.left_since = None;
-        }
-        let calls = match self.left_since {
-            None if !here => ready.saturating_sub(self.called).min(free),
-            _ => 0,
+        let fit = fit(scheduler, spare);
+        let here = self.called == 0 && free > 0 && fit != Fit::No;
+        let stays =
+            spare.is_zero() && scheduler.ready_fits(limits::SHARED_READ_RUNS, limits::SHARED_READ_MICROS);
+        self.left_since = match fit {
+            Fit::WorkedOff if here => self.left_since.or(Some(now)),
+            _ => self.left_since.filter(|_| stays),
+        };
+        let waits = here || self.left_since.is_some();
+        let calls = if waits {
+            0
+        } else {
+            ready.saturating_sub(self.called).min(free)
         };
         self.called += calls + usize::from(here);
         Plan {
             calls,
             look_after: self.look_after(now),
-            runs_on: if here { RunsOn::ThisThread } else { RunsOn::Others },
+            runs_on: if here {
+                RunsOn::ThisThread(spare)
+            } else {
+                RunsOn::Others
+            },
         }
     }
 
@@ -126,9 +120,8 @@ impl Dispatch {
             return;
         }
         let since = *self.batching_since.get_or_insert(now);
-        let most = together(scheduler.batched()).min(limits::SHARED_READ_MICROS);
         let is_time = has_time && now.duration_since(since) >= limits::WRITER_ENDS_WINDOW;
-        if is_time && scheduler.batch_fits(limits::SHARED_READ_RUNS, most) {
+        if is_time && scheduler.batch_fits(limits::SHARED_READ_RUNS, worked_off(scheduler.batched())) {
             scheduler.release_batch();
             self.batching_since = None;
         }
@@ -140,28 +133,27 @@ impl Dispatch {
         Some(due.saturating_duration_since(now))
     }
 
-    /// When something that waits is overdue.
+    /// When something has waited for long enough. Whatever begins to wait later is due later, so one job is enough.
     fn due(&self) -> Option<Instant> {
-        let batch = self.batching_since.map(|since| since + limits::BATCHING_WINDOW);
-        let left = self.left_since.map(|since| since + limits::LEFT_TO_WRITER);
-        batch.into_iter().chain(left).min()
+        let since = self.batching_since.into_iter().chain(self.left_since).min()?;
+        Some(since + limits::BATCHING_WINDOW)
     }
 
-    /// Called by the job that looks after what waits. Unless it finds nothing, the caller is to call this again.
-    pub(super) fn look(&mut self, scheduler: &mut Scheduler, now: Instant) -> Found {
+    /// Called by the job that looks after what waits. Unless nothing does, the caller is to call this again.
+    pub(super) fn look(&mut self, scheduler: &mut Scheduler, now: Instant) -> Wait {
         self.follow_window(scheduler, false, now);
         if scheduler.ready() == 0 {
             self.left_since = None;
         }
         let Some(due) = self.due() else {
             self.looked_after = false;
-            return Found::Nothing;
+            return Wait::Nothing;
         };
         if now < due {
-            return Found::Waiting(due - now);
+            return Wait::For(due - now);
         }
         self.take_over(scheduler);
-        Found::Overdue
+        Wait::Over
     }
 
     /// Makes everything that waits ready for the caller, which is about to begin work.
@@ -183,10 +175,22 @@ impl Dispatch {
     }
 }
 
-/// How many microseconds so many may take together for the writer to make them one by one. On average: one that a busy machine
-/// has delayed does not make live threads run the others.
-fn together(count: usize) -> u64 {
-    micros(limits::WRITER_ONE_BY_ONE).saturating_mul(count as u64)
+/// How the re-runs that are ready fit into this time of the writer.
+fn fit(scheduler: &Scheduler, spare: Duration) -> Fit {
+    let fits = |count, micros| scheduler.ready_fits(count, micros);
+    match () {
+        () if spare.is_zero() => Fit::No,
+        () if fits(limits::WRITER_RUNS, micros(spare)) => Fit::AtOnce,
+        () if fits(limits::SHARED_READ_RUNS, worked_off(scheduler.ready())) => Fit::WorkedOff,
+        () => Fit::No,
+    }
+}
+
+/// How long so many re-runs may take in all, in microseconds, for the writer to work them off. It is a sum, so that one that
+/// was delayed does not send the others away.
+fn worked_off(count: usize) -> u64 {
+    let most = micros(limits::WORKED_OFF_EACH).saturating_mul(count as u64);
+    most.min(limits::SHARED_READ_MICROS)
 }
 
 /// In whole microseconds.
@@ -201,10 +205,10 @@ mod tests {
     use super::*;
 
     const QUICK: u64 = 12;
-    const SPARE: Duration = Duration::from_micros(15);
     const LONG: u64 = 50;
+    const SPARE: Duration = Duration::from_micros(15);
+    const NONE: Duration = Duration::ZERO;
 
-    /// A world with so many stale live queries, each of which took 12 µs the last time.
     struct World {
         dispatch: Dispatch,
         scheduler: Scheduler,
@@ -212,6 +216,7 @@ mod tests {
     }
 
     impl World {
+        /// So many live queries are stale, and quick.
         fn with_stale(count: u32) -> Self {
             let mut world = Self {
                 dispatch: Dispatch::new(2),
@@ -228,6 +233,7 @@ mod tests {
             world
         }
 
+        /// A live query that took so long the last time becomes stale.
         fn becomes_stale(&mut self, id: u32, micros: u64, batch: bool) {
             let id = LiveQueryId(id);
             self.scheduler.start(id);
@@ -235,13 +241,13 @@ mod tests {
             self.scheduler.mark_stale(id, batch);
         }
 
-        fn plan(&mut self, by: CalledBy) -> Plan {
-            self.dispatch.plan(&mut self.scheduler, by, self.now)
+        fn plan(&mut self, spare: Duration) -> Plan {
+            self.dispatch.plan(&mut self.scheduler, spare, self.now)
         }
 
         /// Whether the writer makes re-runs now; if so, it makes one.
         fn writer_makes_one(&mut self, spare: Duration) -> bool {
-            let is_here = self.plan(CalledBy::Writer(spare)).runs_on == RunsOn::ThisThread;
+            let is_here = self.plan(spare).runs_on == RunsOn::ThisThread(spare);
             if is_here {
                 self.dispatch.work_begins();
                 let id = self.scheduler.pick().expect("one is ready");
@@ -251,7 +257,7 @@ mod tests {
             is_here
         }
 
-        fn look(&mut self) -> Found {
+        fn look(&mut self) -> Wait {
             self.dispatch.look(&mut self.scheduler, self.now)
         }
     }
@@ -262,48 +268,44 @@ mod tests {
         let takes = Duration::from_micros(LONG);
         assert!(by_writer(takes));
         assert!(!by_writer(takes - Duration::from_micros(1)));
-        assert!(!by_writer(Duration::ZERO));
+        assert!(!by_writer(NONE));
     }
 
     #[test]
-    fn a_writer_makes_quick_re_runs_one_by_one() {
+    fn a_writer_works_off_more_re_runs_if_they_are_quick() {
         let mut world = World::with_stale(5);
         for _ in 0..5 {
             assert!(world.writer_makes_one(SPARE));
         }
         assert!(!world.writer_makes_one(SPARE), "all are made");
+    }
+
+    #[test]
+    fn a_writer_works_off_no_re_runs_that_are_not_quick() {
         let mut world = World::with_stale(5);
         world.becomes_stale(6, LONG, false);
-        assert!(!world.writer_makes_one(SPARE), "they are not quick on average");
+        assert!(!world.writer_makes_one(SPARE));
     }
 
     #[test]
     fn live_threads_are_called_for_what_the_writer_has_no_time_for() {
-        let calls = |by| World::with_one_of(LONG).plan(by).calls;
-        assert_eq!(calls(CalledBy::Writer(SPARE)), 1);
-        assert_eq!(calls(CalledBy::Writer(Duration::ZERO)), 1);
-        assert_eq!(calls(CalledBy::Other), 1);
+        let calls = |spare| World::with_one_of(LONG).plan(spare).calls;
+        assert_eq!([calls(SPARE), calls(NONE)], [1, 1]);
     }
 
     #[test]
     fn a_writer_makes_no_re_runs_itself_while_a_live_thread_was_called_for_them() {
         let mut world = World::with_stale(1);
-        assert_eq!(world.plan(CalledBy::Other).calls, 1);
+        assert_eq!(world.plan(NONE).calls, 1);
         assert!(!world.writer_makes_one(Duration::MAX));
     }
 
     #[test]
-    fn what_the_writer_has_begun_is_left_to_it_whatever_comes_between() {
+    fn what_the_writer_has_begun_is_left_to_it_while_a_write_waits() {
         let mut world = World::with_stale(3);
         assert!(world.writer_makes_one(SPARE));
-        assert_eq!(world.plan(CalledBy::Other).calls, 0);
-        assert_eq!(
-            world.plan(CalledBy::Writer(Duration::ZERO)).calls,
-            0,
-            "a write waits"
-        );
-        assert!(world.writer_makes_one(SPARE) && world.writer_makes_one(SPARE));
-        assert!(!world.writer_makes_one(SPARE), "all are made");
+        assert_eq!(world.plan(NONE).calls, 0);
+        assert!(world.writer_makes_one(SPARE));
     }
 
     #[test]
@@ -313,78 +315,70 @@ mod tests {
         for id in 10..10 + limits::SHARED_READ_RUNS as u32 {
             world.becomes_stale(id, QUICK, false);
         }
-        assert_eq!(world.plan(CalledBy::Other).calls, 2);
+        assert_eq!(world.plan(NONE).calls, 2);
     }
 
     #[test]
     fn somebody_looks_after_what_the_writer_does_not_come_back_for() {
-        let mut world = World::with_stale(2);
-        let plan = world.plan(CalledBy::Writer(SPARE));
-        assert_eq!(plan.look_after, Some(limits::LEFT_TO_WRITER));
+        let mut world = World::with_stale(3);
+        assert_eq!(world.plan(SPARE).look_after, Some(limits::BATCHING_WINDOW));
         world.dispatch.work_begins();
         world.scheduler.pick();
         world.dispatch.work_ends();
-        world.now += limits::LEFT_TO_WRITER / 2;
-        assert_eq!(world.look(), Found::Waiting(limits::LEFT_TO_WRITER / 2));
-        world.now += limits::LEFT_TO_WRITER / 2;
-        assert_eq!(world.look(), Found::Overdue);
+        world.now += limits::BATCHING_WINDOW / 2;
+        assert_eq!(world.look(), Wait::For(limits::BATCHING_WINDOW / 2));
+        world.now += limits::BATCHING_WINDOW / 2;
+        assert_eq!(world.look(), Wait::Over);
         world.dispatch.work_begins();
-        assert_eq!(
-            world.plan(CalledBy::Other).calls,
-            1,
-            "nothing is left to the writer"
-        );
+        assert_eq!(world.plan(NONE).calls, 1, "nothing is left to the writer");
     }
 
     #[test]
     fn nobody_looks_after_what_the_writer_makes_at_once() {
-        assert_eq!(
-            World::with_stale(1).plan(CalledBy::Writer(SPARE)).look_after,
-            None
-        );
+        assert_eq!(World::with_stale(1).plan(SPARE).look_after, None);
     }
 
     #[test]
     fn nobody_looks_any_longer_after_what_the_writer_has_made() {
         let mut world = World::with_stale(2);
         assert!(world.writer_makes_one(SPARE) && world.writer_makes_one(SPARE));
-        assert_eq!(world.look(), Found::Nothing);
+        assert_eq!(world.look(), Wait::Nothing);
     }
 
     #[test]
-    fn the_batching_window_is_ended_by_the_writer_if_it_has_time_and_by_a_live_thread_if_not() {
+    fn the_writer_ends_the_batching_window_if_it_has_time_for_what_it_holds() {
         let mut world = World::with_stale(0);
         world.becomes_stale(1, QUICK, true);
-        assert_eq!(
-            world.plan(CalledBy::Writer(SPARE)).look_after,
-            Some(limits::BATCHING_WINDOW)
-        );
+        assert!(!world.writer_makes_one(SPARE), "it has just been opened");
         world.now += limits::WRITER_ENDS_WINDOW;
-        assert_eq!(world.plan(CalledBy::Other).calls, 0);
-        assert!(!world.writer_makes_one(Duration::ZERO));
+        assert!(!world.writer_makes_one(NONE));
         assert!(world.writer_makes_one(SPARE));
+    }
 
-        world.becomes_stale(2, QUICK, true);
-        assert_eq!(
-            world.plan(CalledBy::Other).look_after,
-            None,
-            "somebody will look already"
-        );
-        world.now += limits::BATCHING_WINDOW;
-        assert_eq!(world.look(), Found::Overdue);
+    #[test]
+    fn a_live_thread_ends_the_batching_window_if_the_writer_does_not() {
+        let mut world = World::with_stale(0);
+        world.becomes_stale(1, LONG, true);
+        assert_eq!(world.plan(SPARE).look_after, Some(limits::BATCHING_WINDOW));
+        world.now += limits::WRITER_ENDS_WINDOW;
+        assert_eq!(world.plan(SPARE).calls, 0, "it takes too long for the writer");
+        world.now += limits::BATCHING_WINDOW - limits::WRITER_ENDS_WINDOW;
+        assert_eq!(world.look(), Wait::Over);
         assert_eq!(world.scheduler.ready(), 1);
     }
 
     #[test]
-    fn a_window_that_was_opened_later_is_ended_later() {
-        let mut world = World::with_stale(0);
-        world.becomes_stale(1, QUICK, true);
-        world.plan(CalledBy::Other);
-        world.now += limits::WRITER_ENDS_WINDOW;
-        assert!(world.writer_makes_one(SPARE));
-        world.becomes_stale(2, QUICK, true);
-        world.plan(CalledBy::Other);
-        world.now += limits::BATCHING_WINDOW - limits::WRITER_ENDS_WINDOW;
-        assert_eq!(world.look(), Found::Waiting(limits::WRITER_ENDS_WINDOW));
+    fn a_window_that_opens_while_something_is_left_to_the_writer_ends_in_time() {
+        let mut world = World::with_stale(2);
+        assert_eq!(world.plan(SPARE).look_after, Some(limits::BATCHING_WINDOW));
+        world.dispatch.work_begins();
+        world.scheduler.pick();
+        world.scheduler.pick();
+        world.dispatch.work_ends();
+        world.becomes_stale(3, QUICK, true);
+        world.now += limits::BATCHING_WINDOW / 2;
+        assert_eq!(world.plan(NONE).look_after, None, "somebody will look already");
+        world.now += limits::BATCHING_WINDOW / 2;
+        assert_eq!(world.look(), Wait::For(limits::BATCHING_WINDOW / 2));
     }
 }

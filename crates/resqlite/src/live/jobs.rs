@@ -3,13 +3,13 @@
 use std::{
     collections::VecDeque,
     rc::Rc,
-    sync::{Arc, Weak, atomic::Ordering::Relaxed},
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 
 use super::{
     coordinator::LiveCoordinator,
-    dispatch::Found,
+    dispatch::Wait,
     live_query::LiveQuery,
     rerun::{Rerun, failed, guarded},
 };
@@ -71,9 +71,9 @@ impl ReaderJob for FirstRun {
 impl ReaderJob for LookAfter {
     fn run(self: Arc<Self>, reader: &mut Reader) {
         match self.0.look_after() {
-            Found::Overdue => work(&self.0, &mut reader.reading()),
-            Found::Waiting(pause) => self.0.look_after_in(pause),
-            Found::Nothing => {}
+            Wait::Over => work(&self.0, &mut reader.reading()),
+            Wait::For(pause) => self.0.look_after_in(pause),
+            Wait::Nothing => {}
         }
     }
 
@@ -118,20 +118,26 @@ pub(super) struct RerunsHere<'a> {
 }
 
 impl<'a> RerunsHere<'a> {
+    /// As many as take no longer than this, or one.
     pub(super) fn take(coordinator: &'a Arc<LiveCoordinator>, spare: Duration) -> Self {
         coordinator.work_begins();
         let ends = WorkEnds(coordinator);
         let reruns = SharedRead {
-            left: coordinator.take_few_reruns(spare),
+            left: coordinator.take_reruns_within(spare),
             coordinator,
         };
         Self { reruns, _ends: ends }
     }
 
-    /// Whether any connection gives the same results.
-    pub(super) fn read_only_rows(&self) -> bool {
+    /// Other threads may have taken them.
+    pub(super) fn are_none(&self) -> bool {
+        self.reruns.left.is_empty()
+    }
+
+    /// Whether any connection gives the same results, as long as names mean what they do now.
+    pub(super) fn read_only_rows(&self, names: u64) -> bool {
         let mut left = self.reruns.left.iter();
-        left.all(|rerun| rerun.live_query.reads_only_rows.load(Relaxed))
+        left.all(|rerun| rerun.live_query.reads_only_rows(names))
     }
 
     pub(super) fn run(self, reading: &mut Reading<'_>) {

@@ -4,7 +4,7 @@ use std::{
     borrow::Cow,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
 };
 
@@ -44,8 +44,9 @@ pub(super) struct LiveQuery {
     pub(super) maintenance: Maintenance,
     /// A result is kept, or may be from the next run on.
     pub(super) pays_to_keep: AtomicBool,
-    /// Its result follows from rows that every connection sees alike.
-    pub(super) reads_only_rows: AtomicBool,
+    /// Names meant what they did at this [count](crate::connection::schema_epoch::SeenEpoch::names), less one, when its result
+    /// followed from rows alone, which every connection sees alike; 0 if it does not.
+    only_rows_at: AtomicU64,
     pub(super) counters: Counters,
     /// Locked by the thread that runs it.
     pub(super) state: Mutex<State>,
@@ -157,7 +158,7 @@ impl LiveQuery {
             scope,
             maintenance,
             pays_to_keep: AtomicBool::new(false),
-            reads_only_rows: AtomicBool::new(false),
+            only_rows_at: AtomicU64::new(0),
             counters: Counters::default(),
             state: Mutex::new(State {
                 listener,
@@ -174,6 +175,16 @@ impl LiveQuery {
 }
 
 impl LiveQuery {
+    /// Whether its result follows from rows alone, as long as names mean what they did at this count.
+    pub(super) fn reads_only_rows(&self, names: u64) -> bool {
+        self.only_rows_at.load(Relaxed) == names + 1
+    }
+
+    pub(super) fn set_reads_only_rows(&self, reads_only_rows: bool, names: u64) {
+        let at = if reads_only_rows { names + 1 } else { 0 };
+        self.only_rows_at.store(at, Relaxed);
+    }
+
     /// Whether its result is maintained, or may be from the next run on.
     pub(super) fn wants_exact_state(&self) -> bool {
         match self.maintenance {

@@ -6,16 +6,12 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    coordinator::LiveCoordinator,
-    dispatch::{CalledBy, RunsOn},
-    jobs::RerunsHere,
-};
+use super::{coordinator::LiveCoordinator, dispatch::RunsOn, jobs::RerunsHere};
 use crate::{
     commits::observer::{CommitFollower, CommitObserver},
     connection::{engine_connection::EngineConnection, own_statements::OwnStatements},
     core::error::Result,
-    reader::{Reader, Reads},
+    reader::{ReadState, Reader, Reading},
 };
 
 impl CommitObserver for LiveCoordinator {
@@ -40,14 +36,14 @@ impl CommitObserver for LiveCoordinator {
     }
 }
 
-/// Re-runs quick live queries on the writer's thread while no write is queued, a few at a time: see record 052.
+/// Re-runs quick live queries on the writer's thread while no write waits, a few at a time: see record 052.
 ///
 /// On the writer's connection, where that gives the same result: the pages that a commit has changed are in its cache, while
 /// any other connection must read them again. See record 051.
 struct Follower {
     coordinator: Arc<LiveCoordinator>,
-    /// Those on the writer's connection.
-    reads: Reads,
+    /// For reads on the writer's connection.
+    reads: ReadState,
     /// So that live queries do not push the statements of writes out of its cache.
     statements: OwnStatements,
     /// For what must not be read on the writer's connection. Opened when it is first needed.
@@ -60,15 +56,14 @@ struct Follower {
 
 impl CommitFollower for Follower {
     fn committed(&mut self, spare: &dyn Fn() -> Duration) {
-        let by = || CalledBy::Writer(self.spare(spare));
-        self.runs_on = self.coordinator.catch_up_if_open(by);
+        self.runs_on = self.coordinator.catch_up_if_open(|| self.spare(spare));
     }
 
     fn settled(&mut self, writer: &mut EngineConnection, spare: &dyn Fn() -> Duration) {
-        while std::mem::replace(&mut self.runs_on, RunsOn::Others) == RunsOn::ThisThread {
-            self.run(writer, spare());
+        while let RunsOn::ThisThread(time) = std::mem::replace(&mut self.runs_on, RunsOn::Others) {
+            self.run(writer, time);
             // If something waits for the writer now, it goes on after that.
-            self.runs_on = self.coordinator.goes_on(self.spare(spare));
+            self.runs_on = self.coordinator.plan_next(self.spare(spare));
         }
     }
 }
@@ -82,8 +77,8 @@ impl Follower {
         }
     }
 
-    /// Makes re-runs that take no longer than `spare`, or one.
-    fn run(&mut self, writer: &mut EngineConnection, spare: Duration) {
+    /// Makes re-runs that take no longer than `time`, or one.
+    fn run(&mut self, writer: &mut EngineConnection, time: Duration) {
         let Self {
             coordinator,
             reads,
@@ -91,9 +86,13 @@ impl Follower {
             reader,
             ..
         } = self;
-        let reruns = RerunsHere::take(coordinator, spare);
-        if reruns.read_only_rows() && reads_like_others(writer) {
-            // A panic is reported to the listener of the query, and then ends this writer.
+        let reruns = RerunsHere::take(coordinator, time);
+        if reruns.are_none() {
+            return;
+        }
+        let mut reading = reads.on(writer);
+        if reads_like_others(&mut reading) && reruns.read_only_rows(reading.names()) {
+            // A panic is told to the listener of the query, and then ends this writer.
             return statements.on(writer, |writer| reruns.run(&mut reads.on(writer)));
         }
         let own = match reader.take() {
@@ -111,7 +110,11 @@ impl Follower {
 }
 
 /// Whether a query of rows gives the same result on the writer's connection as on any other. Only there are temporary tables,
-/// which hide others of their name.
-fn reads_like_others(writer: &EngineConnection) -> bool {
-    writer.sqlite.is_autocommit() && !writer.guard.authorizer.has_made_temporary()
+/// which hide others of their name. And if another process gives a table of one database the name of a table of another, its
+/// statements do not notice before the next write.
+fn reads_like_others(writer: &mut Reading<'_>) -> bool {
+    let has_one_database = !writer.spans_databases();
+    let connection = writer.connection();
+    let has_temporary = connection.guard.authorizer.may_have_temporary();
+    has_one_database && !has_temporary && connection.sqlite.is_autocommit()
 }

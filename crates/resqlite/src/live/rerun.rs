@@ -62,7 +62,7 @@ pub(super) struct RerunResult {
     pub(super) retry: Option<Duration>,
 }
 
-/// Makes a run. If it panics, the listener gets an error, the query stays open, and the connection is replaced.
+/// Makes a run. If it panics, the listener gets an error, the query stays open, and the caller replaces the connection.
 pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>, rerun: &Rerun) {
     let mut state = lock(&rerun.live_query.state);
     state.owe(rerun.first);
@@ -114,13 +114,14 @@ fn make(
             since >= rerun.seen,
             "the snapshot is older than what made the query due"
         );
-        Ok((since, run_queries(coordinator, reading, rerun, state)?))
+        let results = run_queries(coordinator, reading, rerun, state)?;
+        Ok((since, reading.names(), results))
     });
     // A run that timed out here is made by a live thread, which counts it.
     if state.worked && !matches!(read, Err(Error::TimedOut)) {
         count_run(coordinator, rerun);
     }
-    let (since, results) = read?;
+    let (since, names, results) = read?;
     let since = if planted("since_after") {
         coordinator.commits.last()
     } else {
@@ -142,7 +143,7 @@ fn make(
     state.transient_errors = 0;
     let news = changed || !state.worked || state.error.is_some();
     let is_step = results.iter().any(|result| result.new.asked().is_some());
-    let dependencies = keep(coordinator, live_query, state, results);
+    let dependencies = keep(coordinator, live_query, state, results, names);
     // An audit leaves kept rows in the state that they show.
     if !rerun.is_audit {
         state.owed = None;
@@ -250,13 +251,14 @@ fn keep(
     live_query: &LiveQuery,
     state: &mut State,
     results: PerQuery<PartResult>,
+    names: u64,
 ) -> Option<Arc<Dependencies>> {
     // After an error the registered dependencies are the catch-all; restore the real ones.
     let news = state.error.is_some() || results.iter().any(|result| result.dependencies.is_some());
     let volatile = results.iter().any(|result| result.statement.is_volatile());
     live_query.counters.volatile.store(volatile.into(), Relaxed);
-    let rows_only = results.iter().all(|result| result.statement.reads_only_rows());
-    live_query.reads_only_rows.store(rows_only, Relaxed);
+    let reads_only_rows = results.iter().all(|result| result.statement.reads_only_rows());
+    live_query.set_reads_only_rows(reads_only_rows, names);
     let (mut steps, mut asked) = (0, 0);
     for (part, result) in state.parts.iter_mut().zip(results) {
         if let Some(rows) = result.new.asked() {

@@ -10,7 +10,7 @@ use resqlite_live::{LiveQueryId, Reason};
 
 use super::{
     coordinator::{LiveCoordinator, State},
-    dispatch::{CalledBy, Found, Plan, RunsOn, micros},
+    dispatch::{Plan, RunsOn, Wait, micros},
     jobs::{FirstRun, LookAfter, Retry},
     live_query::LiveQuery,
     request::{Listener, LiveQueryRequest},
@@ -62,8 +62,8 @@ impl LiveCoordinator {
         self.take_several(limits::SHARED_READ_RUNS, limits::SHARED_READ_MICROS)
     }
 
-    /// The same for the writer, which has this time to spare.
-    pub(super) fn take_few_reruns(&self, spare: Duration) -> VecDeque<Rerun> {
+    /// The same for the writer: as many as take no longer than this, or one.
+    pub(super) fn take_reruns_within(&self, spare: Duration) -> VecDeque<Rerun> {
         self.take_several(limits::WRITER_RUNS, micros(spare))
     }
 
@@ -144,8 +144,8 @@ impl LiveCoordinator {
         self.dispatch(state);
     }
 
-    /// Looks after what is batched, or left to the writer. Unless it finds nothing, it is to be called again.
-    pub(super) fn look_after(&self) -> Found {
+    /// Looks after what is batched, or left to the writer. Unless nothing is, it is to be called again.
+    pub(super) fn look_after(&self) -> Wait {
         let state = &mut *lock(&self.state);
         state.dispatch.look(&mut state.scheduler, Instant::now())
     }
@@ -175,18 +175,23 @@ impl LiveCoordinator {
 
     /// Calls threads for the re-runs that are ready; if all is quiet, calls the callbacks of `when_quiet`.
     pub(super) fn dispatch(self: &Arc<Self>, state: MutexGuard<'_, State>) {
-        self.dispatch_as(CalledBy::Other, state);
+        self.dispatch_or_keep(Duration::ZERO, state);
     }
 
-    /// Like [`dispatch`](Self::dispatch), but the writer may be told to make the re-runs itself.
-    pub(super) fn dispatch_as(self: &Arc<Self>, by: CalledBy, mut state: MutexGuard<'_, State>) -> RunsOn {
+    /// Like [`dispatch`](Self::dispatch), but the calling thread may be told to make re-runs itself, if they fit into the
+    /// time that it has to `spare`.
+    pub(super) fn dispatch_or_keep(
+        self: &Arc<Self>,
+        spare: Duration,
+        mut state: MutexGuard<'_, State>,
+    ) -> RunsOn {
         let now = &mut *state;
         now.queued_peak = now.queued_peak.max(now.scheduler.queued());
         let Plan {
             calls,
             look_after,
             runs_on,
-        } = now.dispatch.plan(&mut now.scheduler, by, Instant::now());
+        } = now.dispatch.plan(&mut now.scheduler, spare, Instant::now());
         let quiet = if now.on_quiet.is_empty() || !self.is_quiet(now) {
             Vec::new()
         } else {

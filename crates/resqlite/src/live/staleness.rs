@@ -14,7 +14,7 @@ use resqlite_live::{
 
 use super::{
     coordinator::{LiveCoordinator, State},
-    dispatch::{CalledBy, RunsOn},
+    dispatch::RunsOn,
     external::{ExternalListener, Found},
     live_query::{LiveQuery, images},
 };
@@ -24,17 +24,17 @@ impl LiveCoordinator {
     /// Processes the commits since the last call: marks the live queries stale that they affect, and calls threads for the
     /// re-runs.
     pub(super) fn catch_up(self: &Arc<Self>) {
-        self.catch_up_if_open(|| CalledBy::Other);
+        self.catch_up_if_open(|| Duration::ZERO);
     }
 
-    /// Like [`catch_up`](Self::catch_up), for the writer, too, which may make re-runs itself. `by` is called only while
-    /// live queries are open.
-    pub(super) fn catch_up_if_open(self: &Arc<Self>, by: impl FnOnce() -> CalledBy) -> RunsOn {
+    /// Like [`catch_up`](Self::catch_up), for a thread that may make the re-runs itself. `spare`: how long it may take for
+    /// that now. It is asked only while live queries are open.
+    pub(super) fn catch_up_if_open(self: &Arc<Self>, spare: impl FnOnce() -> Duration) -> RunsOn {
         fence(Ordering::SeqCst);
         if self.open.load(Ordering::SeqCst) == 0 {
             return RunsOn::Others;
         }
-        let by = by();
+        let spare = spare();
         let timer = profile::start();
         let mut state = lock(&self.state);
         let seen = state.seen;
@@ -53,16 +53,16 @@ impl LiveCoordinator {
             }
         }
         let is_news = state.seen != seen;
-        let runs_on = self.dispatch_as(by, state);
+        let runs_on = self.dispatch_or_keep(spare, state);
         if is_news {
             profile::invalidation(timer);
         }
         runs_on
     }
 
-    /// Whether the writer, which has made some re-runs, makes the next ones, too.
-    pub(super) fn goes_on(self: &Arc<Self>, spare: Duration) -> RunsOn {
-        self.dispatch_as(CalledBy::Writer(spare), lock(&self.state))
+    /// Who makes the next re-runs, after the calling thread has made some.
+    pub(super) fn plan_next(self: &Arc<Self>, spare: Duration) -> RunsOn {
+        self.dispatch_or_keep(spare, lock(&self.state))
     }
 
     fn process_commit(&self, state: &mut State, number: u64, summary: &ChangeSummary, batch: bool) {

@@ -252,7 +252,7 @@ impl<'r> StatementRun<'r> {
         if schema_version.is_none() {
             return Ok(None);
         }
-        // Its tables are those of the main schema.
+        // Whether it can be maintained follows from the main schema alone.
         let statement = match &self.part.statement {
             Some(statement) if self.part.schema_version == schema_version => Arc::clone(statement),
             _ => self.connection.dependencies_before_run(&self.query.sql)?,

@@ -1,4 +1,5 @@
-//! Which thread runs a live query, and on which connection. Here nothing takes the writer too long beforehand: see `limits::WRITER_SPARE_LEAST`.
+//! Which thread runs a live query, and on which connection. Here nothing takes the writer too long beforehand: see
+//! `limits::WRITER_SPARE_LEAST`.
 
 use std::{
     sync::{
@@ -117,6 +118,9 @@ fn a_query_that_keeps_the_writer_too_long_is_run_by_another_thread() {
             told.recv().unwrap(),
             ("resqlite-live".to_owned(), Value::Integer(MANY))
         );
+        // What was interrupted has left nothing behind on the writer's connection.
+        count_to(&db, 3).await;
+        assert_eq!(told.recv().unwrap().1, Value::Integer(3));
         db.close().await.unwrap();
     });
 }
@@ -195,6 +199,55 @@ fn a_query_that_the_writer_runs_does_not_tell_what_the_writer_has_done() {
         let insert = || drop(pollster::block_on(db.execute("INSERT INTO t DEFAULT VALUES", ())).unwrap());
         assert_eq!(told.recv().unwrap().1, Value::Integer(0));
         until_the_writer_tells(&told, &Value::Integer(0), insert);
+        db.close().await.unwrap();
+    });
+}
+
+#[test]
+fn a_query_whose_view_comes_to_tell_what_the_writer_has_done_does_not() {
+    pollster::block_on(async {
+        let db = Database::open(":memory:", Options::default()).await.unwrap();
+        db.exec("CREATE TABLE t(a INTEGER PRIMARY KEY); INSERT INTO t VALUES (5)")
+            .await
+            .unwrap();
+        db.exec("CREATE VIEW v AS SELECT 0 AS m, max(a) FROM t")
+            .await
+            .unwrap();
+        let (_subscription, told) = Witness::of(&db, "SELECT * FROM v");
+        let insert = || drop(pollster::block_on(db.execute("INSERT INTO t DEFAULT VALUES", ())).unwrap());
+        assert_eq!(told.recv().unwrap().1, Value::Integer(0));
+        until_the_writer_tells(&told, &Value::Integer(0), insert);
+        let another = "CREATE VIEW v AS SELECT last_insert_rowid() AS m, min(a), max(a) FROM t";
+        db.exec(&format!("DROP VIEW v; {another}; INSERT INTO t DEFAULT VALUES"))
+            .await
+            .unwrap();
+        assert_eq!(told.recv().unwrap().1, Value::Integer(0));
+        until_the_writer_tells(&told, &Value::Integer(0), insert);
+        db.close().await.unwrap();
+    });
+}
+
+#[test]
+fn what_the_writer_has_read_for_a_query_holds_nothing_up() {
+    pollster::block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let db = Database::open(&path("main.db"), Options::default())
+            .await
+            .unwrap();
+        db.exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1), (-1)")
+            .await
+            .unwrap();
+        let (_subscription, told) = Witness::of(&db, "SELECT count(*), group_concat(a) FROM t");
+        assert_eq!(told.recv().unwrap().1, Value::Integer(2));
+        let another = || drop(pollster::block_on(db.execute(ANOTHER, ())).unwrap());
+        until_the_writer_tells(&told, &Value::Integer(2), another);
+        db.exec("VACUUM").await.unwrap();
+        db.exec(&format!("ATTACH '{}' AS other", path("other.db")))
+            .await
+            .unwrap();
+        db.exec("DETACH other").await.unwrap();
+        db.exec("DROP TABLE t").await.unwrap();
         db.close().await.unwrap();
     });
 }

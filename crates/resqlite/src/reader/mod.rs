@@ -14,4 +14,4 @@ pub(crate) use job::{Job, ReaderJob};
 pub(crate) use lease::Lease;
 pub(crate) use pool::Pool;
 pub(crate) use readers::Readers;
-pub(crate) use reading::{ExactState, Reader, Reading, Reads};
+pub(crate) use reading::{ExactState, ReadState, Reader, Reading};

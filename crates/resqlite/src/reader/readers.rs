@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use super::{
     job::Job,
     pool::{Pool, PoolStatus, Submitted},
-    reading::{Reader, Reads, Shared},
+    reading::{ReadState, Reader, Shared},
 };
 use crate::{
     commits::log::Commits,
@@ -57,8 +57,8 @@ impl Readers {
     }
 
     /// For reads on the writer's connection.
-    pub(crate) fn reads_on_writer(&self) -> Reads {
-        Reads::new(&self.shared)
+    pub(crate) fn reads_on_writer(&self) -> ReadState {
+        ReadState::new(&self.shared)
     }
 
     /// Queues a job; starts a thread where one is missing.

@@ -31,11 +31,11 @@ pub(super) struct Shared {
 /// A read-only connection.
 pub(crate) struct Reader {
     pub(super) connection: EngineConnection,
-    reads: Reads,
+    reads: ReadState,
 }
 
 /// What is known of the read transactions on a connection.
-pub(crate) struct Reads {
+pub(crate) struct ReadState {
     shared: Arc<Shared>,
     seen: SeenEpoch,
     /// The newest commit before the last read began.
@@ -44,10 +44,10 @@ pub(crate) struct Reads {
     exact: Option<ExactState>,
 }
 
-/// A connection to read from.
+/// A connection, and what is known of its read transactions.
 pub(crate) struct Reading<'r> {
     connection: &'r mut EngineConnection,
-    reads: &'r mut Reads,
+    reads: &'r mut ReadState,
 }
 
 /// The state that a read transaction shows.
@@ -85,7 +85,7 @@ impl Reader {
             .map_err(|error| location.health.explain(error))?;
         Ok(Self {
             connection,
-            reads: Reads::new(shared),
+            reads: ReadState::new(shared),
         })
     }
 
@@ -106,7 +106,7 @@ impl Reader {
     }
 }
 
-impl Reads {
+impl ReadState {
     pub(super) fn new(shared: &Arc<Shared>) -> Self {
         Self {
             shared: Arc::clone(shared),
@@ -277,7 +277,12 @@ impl Reading<'_> {
         self.ready_for_select()
     }
 
-    fn spans_databases(&self) -> bool {
+    /// What [`SchemaEpoch::names`] was when the last read began.
+    pub(crate) fn names(&self) -> u64 {
+        self.reads.seen.names()
+    }
+
+    pub(crate) fn spans_databases(&self) -> bool {
         !self.reads.seen.attachments().is_empty()
     }
 

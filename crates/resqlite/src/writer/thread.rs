@@ -262,6 +262,7 @@ impl Writer {
         profile::writer_requests(timer, requests);
         // After the replies, because callers do not wait for observers.
         let queue = &self.context.queue;
+        // Measured once: later it would include the re-runs.
         let took = OnceCell::new();
         let spare = || match queue.len() {
             0 => *took.get_or_init(|| {
