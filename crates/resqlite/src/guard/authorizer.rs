@@ -212,8 +212,12 @@ impl Authorizer {
     }
 }
 
-/// SQLite asks before it adds a row to the table of contents of a schema.
+/// SQLite asks before it adds a row to the table of contents of a schema. It does not always call that of the temporary one by
+/// its own name.
 fn makes_temporary(action: Action<'_>) -> bool {
-    let contents = |table: &str| table.starts_with("sqlite_temp_");
-    action.code == action::INSERT && action.first.is_some_and(contents)
+    let is_contents = action.first.is_some_and(|table| table.starts_with("sqlite_"));
+    let is_temporary = action
+        .schema
+        .is_some_and(|schema| schema.eq_ignore_ascii_case("temp"));
+    action.code == action::INSERT && is_contents && is_temporary
 }

@@ -93,7 +93,12 @@ impl Follower {
         let mut reading = reads.on(writer);
         if reads_like_others(&mut reading) && reruns.read_only_rows(reading.names()) {
             // A panic is told to the listener of the query, and then ends this writer.
-            return statements.on(writer, |writer| reruns.run(&mut reads.on(writer)));
+            statements.on(writer, |writer| reruns.run(&mut reads.on(writer)));
+            if !writer.sqlite.is_autocommit() {
+                // The end of the read has failed. No write could begin.
+                let _ = writer.internal("ROLLBACK");
+            }
+            return;
         }
         let own = match reader.take() {
             Some(own) => Ok(own),
@@ -106,6 +111,15 @@ impl Follower {
         // Here, only this reader is replaced.
         let run = catch_unwind(AssertUnwindSafe(|| reruns.run(&mut own.reading())));
         *reader = run.is_ok().then_some(own);
+    }
+}
+
+impl Drop for Follower {
+    /// If the writer is lost before it has made what it took upon itself, others make it.
+    fn drop(&mut self) {
+        if matches!(self.runs_on, RunsOn::ThisThread(_)) {
+            drop(RerunsHere::take(&self.coordinator, Duration::ZERO));
+        }
     }
 }
 

@@ -174,19 +174,31 @@ const ANOTHER: &str = "UPDATE main.t SET a = -a";
 
 #[test]
 fn a_query_that_the_writer_runs_sees_no_temporary_table() {
-    pollster::block_on(async {
-        let db = Database::open(":memory:", Options::default()).await.unwrap();
-        db.exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1), (-1)")
-            .await
-            .unwrap();
-        let (_subscription, told) = Witness::of(&db, "SELECT count(*), max(a), group_concat(a) FROM t");
-        assert_eq!(told.recv().unwrap().1, Value::Integer(2));
-        let another = || drop(pollster::block_on(db.execute(ANOTHER, ())).unwrap());
-        until_the_writer_tells(&told, &Value::Integer(2), another);
-        db.exec("CREATE TEMP TABLE t(a INTEGER)").await.unwrap();
-        until_the_writer_tells(&told, &Value::Integer(2), another);
-        db.close().await.unwrap();
-    });
+    for temporary in [
+        "CREATE TEMP TABLE t(a)",
+        "CREATE TABLE temp.t(a)",
+        "CREATE TABLE temp.t AS SELECT 9 AS a",
+        "CREATE TABLE temp.u(a); ALTER TABLE temp.u RENAME TO t",
+        "CREATE TEMP VIEW t AS SELECT 9 AS a",
+        "CREATE VIEW temp.t AS SELECT 9 AS a",
+        "CREATE VIRTUAL TABLE temp.t USING rtree(a, x, y)",
+    ] {
+        pollster::block_on(shows_the_main_table_beside(temporary));
+    }
+}
+
+async fn shows_the_main_table_beside(temporary: &str) {
+    let db = Database::open(":memory:", Options::default()).await.unwrap();
+    db.exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1), (-1)")
+        .await
+        .unwrap();
+    let (_subscription, told) = Witness::of(&db, "SELECT count(*), max(a), group_concat(a) FROM t");
+    assert_eq!(told.recv().unwrap().1, Value::Integer(2));
+    let another = || drop(pollster::block_on(db.execute(ANOTHER, ())).unwrap());
+    until_the_writer_tells(&told, &Value::Integer(2), another);
+    db.exec(temporary).await.unwrap();
+    until_the_writer_tells(&told, &Value::Integer(2), another);
+    db.close().await.unwrap();
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use resqlite_live::fault::planted;
-use resqlite_sqlite::{LogPosition, codes, locks_survive_other_copies};
+use resqlite_sqlite::{Connection, LogPosition, codes, locks_survive_other_copies};
 
 use super::{Writer, entry::refuse_late};
 use crate::{
@@ -192,6 +192,11 @@ impl Writer {
                 self.connection.sqlite.is_autocommit(),
                 "ROLLBACK failed: {done:?}"
             );
+        }
+        if std::mem::take(&mut self.statistics_touched) {
+            // SQLite has loaded what ANALYZE found, and goes on planning with it. If it fails, it plans with that.
+            self.connection.clear();
+            let _ = self.connection.as_internal(Connection::forget_schemas);
         }
     }
 
