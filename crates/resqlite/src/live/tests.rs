@@ -169,6 +169,23 @@ fn until_the_writer_tells(told: &Receiver<(String, Value)>, value: &Value, commi
     panic!("the writer never ran it");
 }
 
+fn execute(db: &Database, sql: &str) {
+    pollster::block_on(db.execute(sql, ())).unwrap();
+}
+
+fn file_in(folder: &tempfile::TempDir, name: &str) -> String {
+    folder.path().join(name).to_str().unwrap().to_owned()
+}
+
+/// A table `t` with the rows 1 and -1.
+async fn two_rows(path: &str) -> Database {
+    let db = Database::open(path, Options::default()).await.unwrap();
+    db.exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1), (-1)")
+        .await
+        .unwrap();
+    db
+}
+
 /// Changes every row, but not how many there are.
 const ANOTHER: &str = "UPDATE main.t SET a = -a";
 
@@ -188,13 +205,10 @@ fn a_query_that_the_writer_runs_sees_no_temporary_table() {
 }
 
 async fn shows_the_main_table_beside(temporary: &str) {
-    let db = Database::open(":memory:", Options::default()).await.unwrap();
-    db.exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1), (-1)")
-        .await
-        .unwrap();
+    let db = two_rows(":memory:").await;
     let (_subscription, told) = Witness::of(&db, "SELECT count(*), max(a), group_concat(a) FROM t");
     assert_eq!(told.recv().unwrap().1, Value::Integer(2));
-    let another = || drop(pollster::block_on(db.execute(ANOTHER, ())).unwrap());
+    let another = || execute(&db, ANOTHER);
     until_the_writer_tells(&told, &Value::Integer(2), another);
     db.exec(temporary).await.unwrap();
     until_the_writer_tells(&told, &Value::Integer(2), another);
@@ -208,7 +222,7 @@ fn a_query_that_the_writer_runs_does_not_tell_what_the_writer_has_done() {
         db.exec("CREATE TABLE t(a INTEGER PRIMARY KEY)").await.unwrap();
         let sql = "SELECT last_insert_rowid(), changes(), (SELECT max(a) FROM t)";
         let (_subscription, told) = Witness::of(&db, sql);
-        let insert = || drop(pollster::block_on(db.execute("INSERT INTO t DEFAULT VALUES", ())).unwrap());
+        let insert = || execute(&db, "INSERT INTO t DEFAULT VALUES");
         assert_eq!(told.recv().unwrap().1, Value::Integer(0));
         until_the_writer_tells(&told, &Value::Integer(0), insert);
         db.close().await.unwrap();
@@ -226,7 +240,7 @@ fn a_query_whose_view_comes_to_tell_what_the_writer_has_done_does_not() {
             .await
             .unwrap();
         let (_subscription, told) = Witness::of(&db, "SELECT * FROM v");
-        let insert = || drop(pollster::block_on(db.execute("INSERT INTO t DEFAULT VALUES", ())).unwrap());
+        let insert = || execute(&db, "INSERT INTO t DEFAULT VALUES");
         assert_eq!(told.recv().unwrap().1, Value::Integer(0));
         until_the_writer_tells(&told, &Value::Integer(0), insert);
         let another = "CREATE VIEW v AS SELECT last_insert_rowid() AS m, min(a), max(a) FROM t";
@@ -243,19 +257,13 @@ fn a_query_whose_view_comes_to_tell_what_the_writer_has_done_does_not() {
 fn what_the_writer_has_read_for_a_query_holds_nothing_up() {
     pollster::block_on(async {
         let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        let db = Database::open(&path("main.db"), Options::default())
-            .await
-            .unwrap();
-        db.exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1), (-1)")
-            .await
-            .unwrap();
+        let db = two_rows(&file_in(&folder, "main.db")).await;
         let (_subscription, told) = Witness::of(&db, "SELECT count(*), group_concat(a) FROM t");
         assert_eq!(told.recv().unwrap().1, Value::Integer(2));
-        let another = || drop(pollster::block_on(db.execute(ANOTHER, ())).unwrap());
+        let another = || execute(&db, ANOTHER);
         until_the_writer_tells(&told, &Value::Integer(2), another);
         db.exec("VACUUM").await.unwrap();
-        db.exec(&format!("ATTACH '{}' AS other", path("other.db")))
+        db.exec(&format!("ATTACH '{}' AS other", file_in(&folder, "other.db")))
             .await
             .unwrap();
         db.exec("DETACH other").await.unwrap();
@@ -268,22 +276,17 @@ fn what_the_writer_has_read_for_a_query_holds_nothing_up() {
 fn a_query_that_the_writer_runs_sees_the_attached_table_that_its_name_has_come_to_mean() {
     pollster::block_on(async {
         let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        let db = Database::open(&path("main.db"), Options::default())
-            .await
-            .unwrap();
+        let main = file_in(&folder, "main.db");
+        let db = Database::open(&main, Options::default()).await.unwrap();
         db.exec(&format!(
             "ATTACH '{}' AS other; CREATE TABLE other.t(a INTEGER); INSERT INTO other.t VALUES (7)",
-            path("other.db")
+            file_in(&folder, "other.db")
         ))
         .await
         .unwrap();
         let (_subscription, told) = Witness::of(&db, "SELECT a, rowid, (SELECT count(*) FROM t AS u) FROM t");
         assert_eq!(told.recv().unwrap().1, Value::Integer(7));
-        let change = |table: &str| {
-            let sql = format!("UPDATE {table} SET rowid = rowid + 1");
-            drop(pollster::block_on(db.execute(&sql, ())).unwrap());
-        };
+        let change = |table: &str| execute(&db, &format!("UPDATE {table} SET rowid = rowid + 1"));
         until_the_writer_tells(&told, &Value::Integer(7), || change("other.t"));
         db.exec("CREATE TABLE main.t(a INTEGER); INSERT INTO main.t VALUES (8)")
             .await
@@ -318,10 +321,7 @@ impl Listener for PanicsLater {
 #[test]
 fn a_query_that_panics_on_the_writers_connection_is_told_so_and_writes_go_on() {
     pollster::block_on(async {
-        let db = Database::open(":memory:", Options::default()).await.unwrap();
-        db.exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1), (-1)")
-            .await
-            .unwrap();
+        let db = two_rows(":memory:").await;
         let (tell, told) = channel();
         let witness = Witness {
             rows: Rows::default(),
