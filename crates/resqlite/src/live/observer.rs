@@ -11,7 +11,7 @@ use crate::{
     commits::observer::{CommitFollower, CommitObserver},
     connection::{engine_connection::EngineConnection, own_statements::OwnStatements},
     core::error::Result,
-    reader::{ReadState, Reader, Reading},
+    reader::{ReadState, Reader},
 };
 
 impl CommitObserver for LiveCoordinator {
@@ -90,8 +90,8 @@ impl Follower {
         if reruns.are_none() {
             return;
         }
-        let mut reading = reads.on(writer);
-        if reads_like_others(&mut reading) && reruns.read_only_rows(reading.names()) {
+        reads.follow_writer();
+        if reads_like_others(writer, reads) && reruns.read_only_rows(reads.names()) {
             // A panic is told to the listener of the query, and then ends this writer.
             statements.on(writer, |writer| reruns.run(&mut reads.on(writer)));
             if !writer.sqlite.is_autocommit() {
@@ -126,9 +126,7 @@ impl Drop for Follower {
 /// Whether a query of rows gives the same result on the writer's connection as on any other. Only there are temporary tables,
 /// which hide others of their name. And if another process gives a table of one database the name of a table of another, its
 /// statements do not notice before the next write.
-fn reads_like_others(writer: &mut Reading<'_>) -> bool {
-    let has_one_database = !writer.spans_databases();
-    let connection = writer.connection();
-    let has_temporary = connection.guard.authorizer.may_have_temporary();
-    has_one_database && !has_temporary && connection.sqlite.is_autocommit()
+fn reads_like_others(writer: &EngineConnection, reads: &ReadState) -> bool {
+    let has_temporary = writer.guard.authorizer.may_have_temporary();
+    !reads.spans_databases() && !has_temporary && writer.sqlite.is_autocommit()
 }

@@ -116,10 +116,22 @@ impl ReadState {
         }
     }
 
-    /// Reads on the writer's connection, which always knows what names mean. Call it on the writer's thread, between two
-    /// transactions.
-    pub(crate) fn on<'r>(&'r mut self, writer: &'r mut EngineConnection) -> Reading<'r> {
+    /// Takes over what names mean now on the writer's connection, which always knows. Call it on the writer's thread.
+    pub(crate) fn follow_writer(&mut self) {
         self.seen = self.shared.epoch.now();
+    }
+
+    /// What [`SchemaEpoch::names`] was when the last read began.
+    pub(crate) fn names(&self) -> u64 {
+        self.seen.names()
+    }
+
+    pub(crate) fn spans_databases(&self) -> bool {
+        !self.seen.attachments().is_empty()
+    }
+
+    /// Reads on the writer's connection, between two transactions, after [`follow_writer`](Self::follow_writer).
+    pub(crate) fn on<'r>(&'r mut self, writer: &'r mut EngineConnection) -> Reading<'r> {
         Reading {
             connection: writer,
             reads: self,
@@ -277,13 +289,13 @@ impl Reading<'_> {
         self.ready_for_select()
     }
 
-    /// What [`SchemaEpoch::names`] was when the last read began.
+    /// See [`ReadState::names`].
     pub(crate) fn names(&self) -> u64 {
-        self.reads.seen.names()
+        self.reads.names()
     }
 
-    pub(crate) fn spans_databases(&self) -> bool {
-        !self.reads.seen.attachments().is_empty()
+    fn spans_databases(&self) -> bool {
+        self.reads.spans_databases()
     }
 
     /// Runs `work` on one committed state, which holds all commits up to the number that `work` gets. `exact`: tries to
