@@ -157,6 +157,10 @@ impl Interrupt {
         self.deadline.set(deadline);
     }
 
+    pub(crate) fn has_deadline(&self) -> bool {
+        self.deadline.get().is_some()
+    }
+
     /// Sets the session that has the connection. Cancelling it interrupts statements.
     pub(crate) fn set_session(&self, session: Option<Scope>) {
         *self.session.borrow_mut() = session;

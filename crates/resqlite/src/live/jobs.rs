@@ -225,13 +225,8 @@ fn fail_rerun(coordinator: &Arc<LiveCoordinator>, rerun: &Rerun, error: &Error) 
     let live_query = &rerun.live_query;
     let mut state = lock(&live_query.state);
     state.owe(rerun.first);
-    let result = failed(
-        coordinator,
-        live_query,
-        &mut state,
-        error,
-        coordinator.commits.last(),
-    );
+    let since = coordinator.commits.last();
+    let result = failed(coordinator, rerun, &mut state, error, (since, 0));
     drop(state);
     if let Some(result) = result {
         coordinator.finished(live_query, result);

@@ -175,6 +175,11 @@ impl LiveQuery {
 }
 
 impl LiveQuery {
+    /// Whether a run that takes too long can leave everything to a later one: only the last statement of a run hands rows over.
+    pub(super) fn can_be_put_off(&self) -> bool {
+        self.queries.len() == 1
+    }
+
     /// Whether its result follows from rows alone, as long as names mean what they did at this count.
     pub(super) fn reads_only_rows(&self, names: u64) -> bool {
         self.only_rows_at.load(Relaxed) == names + 1

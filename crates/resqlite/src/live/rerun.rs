@@ -70,22 +70,28 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
         return;
     }
     let (before, began) = (coordinator.commits.last(), Instant::now());
+    let micros = || (began.elapsed().as_micros() as u64).max(1);
+    let may_be_put_off = reading.connection().guard.interrupt.has_deadline();
+    if may_be_put_off && !rerun.live_query.can_be_put_off() {
+        drop(state);
+        return coordinator.requeue(rerun, 0);
+    }
     let run = catch_unwind(AssertUnwindSafe(|| make(coordinator, reading, rerun, &mut state)));
     let result = match &run {
         Ok(Ok(result)) => Some(result.clone()),
         Ok(Err(Error::TimedOut)) if !state.handed_over => {
             drop(state);
-            return coordinator.requeue(rerun, began.elapsed().as_micros() as u64);
+            return coordinator.requeue(rerun, micros());
         }
         // A cancelled query has no listener any more.
         Ok(Err(_)) if rerun.live_query.scope.is_cancelled() => None,
-        Ok(Err(error)) => failed(coordinator, &rerun.live_query, &mut state, error, before),
+        Ok(Err(error)) => failed(coordinator, rerun, &mut state, error, (before, micros())),
         Err(_) => failed(
             coordinator,
-            &rerun.live_query,
+            rerun,
             &mut state,
             &Error::WorkerDied,
-            before,
+            (before, micros()),
         ),
     };
     drop(state);
@@ -313,13 +319,14 @@ fn together(parts: &[Part]) -> Arc<Dependencies> {
 }
 
 /// Reports an error to the listener, unless it got the same one before. From now on every commit makes it re-run,
-/// those after number `since` included, because it may have recovered. A query that never worked ends.
+/// those after number `since` included, because it may have recovered. A query that never worked ends. The run took
+/// `micros`.
 pub(super) fn failed(
     coordinator: &Arc<LiveCoordinator>,
-    live_query: &LiveQuery,
+    Rerun { live_query, .. }: &Rerun,
     state: &mut State,
     error: &Error,
-    since: u64,
+    (since, micros): (u64, u64),
 ) -> Option<RerunResult> {
     if !state.worked {
         let _known = coordinator.take_out(live_query.id);
@@ -345,7 +352,7 @@ pub(super) fn failed(
     };
     Some(RerunResult {
         since,
-        micros: 0,
+        micros,
         pending,
         dependencies: news.then(|| Arc::new(anything)),
         is_step: false,

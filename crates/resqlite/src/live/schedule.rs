@@ -25,6 +25,9 @@ use crate::{
     reader::Job,
 };
 
+/// The duration of a run that the writer does not work off, in microseconds.
+const TOO_LONG_FOR_THE_WRITER: u64 = limits::SHARED_READ_MICROS + 1;
+
 impl LiveCoordinator {
     /// Begins a live query.
     pub(super) fn begin(
@@ -83,9 +86,12 @@ impl LiveCoordinator {
         if let Some(dependencies) = result.dependencies {
             self.register(&mut state, live_query.id, dependencies, result.since);
         }
-        state
-            .scheduler
-            .finished(live_query.id, result.micros, result.pending);
+        let micros = if live_query.can_be_put_off() {
+            result.micros
+        } else {
+            result.micros.max(TOO_LONG_FOR_THE_WRITER)
+        };
+        state.scheduler.finished(live_query.id, micros, result.pending);
         if result.is_step {
             let State {
                 audits, scheduler, ..
@@ -124,6 +130,7 @@ impl LiveCoordinator {
     /// Puts back a run that took too long for the writer's thread; a live thread makes it.
     pub(super) fn requeue(self: &Arc<Self>, rerun: &Rerun, micros: u64) {
         let mut state = lock(&self.state);
+        let micros = micros.max(TOO_LONG_FOR_THE_WRITER);
         state.scheduler.finished(rerun.live_query.id, micros, false);
         let reason = rerun.reason.unwrap_or(Reason::Unknown);
         self.mark_stale(&mut state, rerun.live_query.id, reason, rerun.first, false);

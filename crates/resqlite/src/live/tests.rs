@@ -31,8 +31,12 @@ impl Witness {
     }
 
     fn request(sql: &str) -> LiveQueryRequest {
+        Self::request_of(&[sql])
+    }
+
+    fn request_of(queries: &[&str]) -> LiveQueryRequest {
         LiveQueryRequest {
-            queries: vec![(sql.into(), ().into())],
+            queries: queries.iter().map(|&sql| (sql.into(), ().into())).collect(),
             integers: Integers::BigInt,
             verify: 0.0,
             maintenance: Maintenance::default(),
@@ -121,6 +125,44 @@ fn a_query_that_keeps_the_writer_too_long_is_run_by_another_thread() {
         // What was interrupted has left nothing behind on the writer's connection.
         count_to(&db, 3).await;
         assert_eq!(told.recv().unwrap().1, Value::Integer(3));
+        db.close().await.unwrap();
+    });
+}
+
+#[test]
+fn a_query_that_has_many_new_rows_does_not_keep_the_writer_either() {
+    const MANY: i64 = 1_000_000;
+    // Of many, more bytes than are handed over together come at once, and the last row much later.
+    let sql = COUNTS.replace(
+        "count(*) FROM c",
+        "n, zeroblob(60000) FROM steps, c WHERE x = 1 OR x BETWEEN 20 AND 25 OR x % 100000 = 0",
+    );
+    pollster::block_on(async {
+        let db = steps().await;
+        let (_subscription, told) = Witness::of(&db, &sql);
+        assert_eq!(told.recv().unwrap().1, Value::Integer(1));
+        assert!(until_the_writer_runs_it(&db, &told).await);
+        count_to(&db, MANY).await;
+        assert_eq!(
+            told.recv().unwrap(),
+            ("resqlite-live".to_owned(), Value::Integer(MANY))
+        );
+        db.close().await.unwrap();
+    });
+}
+
+#[test]
+fn the_writer_runs_no_live_query_of_several_statements() {
+    pollster::block_on(async {
+        let db = steps().await;
+        let (tell, told) = channel();
+        let rows = Rows::default();
+        let _subscription = db.engine().subscribe(
+            Witness::request_of(&["SELECT n FROM steps", COUNTS]),
+            Box::new(Witness { rows, tell }),
+        );
+        told.recv().unwrap();
+        assert!(!until_the_writer_runs_it(&db, &told).await);
         db.close().await.unwrap();
     });
 }

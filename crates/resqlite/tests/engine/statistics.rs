@@ -1,6 +1,6 @@
 //! Statistics that ANALYZE gathers reach all connections.
 
-use resqlite::{Options, Value};
+use resqlite::{Error, Options, Value};
 
 use crate::support::{Fixture, block_on, readers};
 
@@ -72,6 +72,21 @@ fn also_when_pragma_optimize_gathers_them() {
     fixture.run("PRAGMA optimize(0x10002)");
     assert!(plan("first").contains("first_a"));
     assert!(plan("second").contains("second_b"));
+}
+
+#[test]
+fn nobody_plans_by_those_that_were_rolled_back() {
+    let fixture = fixture(readers(1));
+    let rolled_back = block_on(fixture.db.transaction(async |tx| {
+        tx.exec(SWAP).await?;
+        tx.execute("ANALYZE", ()).await?;
+        assert!(detail(&tx.select(QUESTION, ()).await?).contains("by_b"));
+        Err::<(), _>(Error::Closed)
+    }));
+    assert!(matches!(rolled_back, Err(Error::Closed)));
+    assert!(plan(&fixture).contains("by_a"));
+    let tx = block_on(fixture.db.begin(None)).unwrap();
+    assert!(detail(&block_on(tx.select(QUESTION, ())).unwrap()).contains("by_a"));
 }
 
 #[test]
