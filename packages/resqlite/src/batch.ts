@@ -92,10 +92,14 @@ class Batch {
   /** Encodes and sends all parameter sets. Stops, and closes their iterator, when the batch fails or is cancelled. */
   async encode(sets: ParamSets): Promise<void> {
     this.#beginFrame()
+    // Nothing is awaited for a small batch that is there: a call that follows it must not overtake it.
     if (isAsync(sets)) {
       await this.#encodeAsync(sets)
+    } else if (isPlainArray(sets)) {
+      while (!this.#addUntilFull(sets)) {
+        if (!(await this.#nextFrame())) break
+      }
     } else {
-      // Nothing is awaited for a small batch: a call that follows it must not overtake it.
       for (const params of sets) {
         if (this.#isFull && !(await this.#nextFrame())) break
         this.#add(params)
@@ -186,6 +190,23 @@ class Batch {
     this.#turn = performance.now()
   }
 
+  /** Adds sets of an array until the frame is full; returns whether these were the last. A loop without an iterator. */
+  #addUntilFull(sets: readonly unknown[]): boolean {
+    const { frames } = this
+    const first = this.#sets
+    let at = first
+    try {
+      for (; at < sets.length && frames.frameBytes < BATCH_FRAME_BYTES; at++) {
+        writeParams(frames, sets[at], at)
+      }
+    } catch (error) {
+      throw Object.assign(error as Error, { index: at })
+    }
+    this.#sets = at
+    this.#setsInFrame += at - first
+    return at >= sets.length
+  }
+
   #add(params: unknown): void {
     try {
       writeParams(this.frames, params, this.#sets)
@@ -246,6 +267,11 @@ function leave(iterator: AsyncIterator<unknown>): void {
   Promise.resolve()
     .then(() => iterator.return?.())
     .catch(() => {})
+}
+
+/** Whether what an iterator would give is what the indices do. */
+function isPlainArray(sets: ParamSets): sets is readonly unknown[] {
+  return Array.isArray(sets) && sets[Symbol.iterator] === Array.prototype[Symbol.iterator]
 }
 
 function isAsync(sets: ParamSets): sets is AsyncIterable<unknown> {

@@ -29,6 +29,12 @@ test('numbers are integers when they are safe integers, else reals', () => {
   )
 })
 
+test('values of a batch are written like those of one statement', () => {
+  const numbers = [0, -1, 2147483647, 2147483648, -2147483648, -2147483649, 2 ** 53, 1.5, -0, 1e300]
+  const values = [...numbers, -Infinity, null, 'text', true, 7n, new Uint8Array([1]), 'é', '', null, 2]
+  assert.deepEqual(encode(values, 0), encode(values))
+})
+
 test('booleans are 1 and 0, null is NULL', () => {
   assert.deepEqual(encode([true, false, null]), [
     { tag: 'INT32', value: 1 },
@@ -245,6 +251,8 @@ for (const [what, params, type, message] of refused) {
 }
 
 test('in a batch the set is named, and a missing set is refused', () => {
+  assert.throws(() => encode([1, Number.NaN], 17), /^RangeError: set at index 17, parameter 2 is NaN/)
+  assert.throws(() => encode(Array(2), 17), /^TypeError: set at index 17, parameter 1 is undefined/)
   assert.throws(() => encode([1, Symbol()], 17), /^TypeError: set at index 17, parameter 2 is a symbol/)
   assert.throws(() => encode(undefined, 3), /^TypeError: set at index 3, params is undefined; pass an array/)
 })

@@ -32,6 +32,17 @@ test('sets may be named, and come from any iterable', async (t) => {
   assert.deepEqual(await db.selectOne('SELECT sum(x) AS s FROM t'), { s: 6 })
 })
 
+test('an array with an iterator of its own is asked for its sets by that', async (t) => {
+  class Backwards extends Array<SqlValue[]> {
+    override *[Symbol.iterator](): ArrayIterator<SqlValue[]> {
+      for (let i = this.length - 1; i >= 0; i--) yield this[i] as SqlValue[]
+    }
+  }
+  const db = await tempDatabase(t, TABLE)
+  await db.executeBatch('INSERT INTO t(x) VALUES (?)', Backwards.of(['a'], ['b']))
+  assert.deepEqual(await db.select('SELECT x FROM t ORDER BY id', [], { arrays: true }), [['b'], ['a']])
+})
+
 test('no sets change nothing', async (t) => {
   const db = await tempDatabase(t, TABLE)
   assert.equal((await db.executeBatch(INSERT, [])).changes, 0)

@@ -7,7 +7,7 @@ import {
   SHORT_TEXT,
   VALUE_BYTES,
 } from '../core/limits'
-import { FRAME_HEADER } from './protocol'
+import { FRAME_HEADER, Tag } from './protocol'
 import { isShortUtf8 } from './utf8-check'
 
 /** Methods that every Buffer has in Node.js, Bun and Deno. They are faster than `write` and `toString`. */
@@ -159,12 +159,8 @@ export class FrameWriter {
     const length = end - start
     this.reserve(5 + length)
     const { bytes, position } = this
-    // Byte by byte, as the text is: together this takes two thirds of the time of other calls.
     bytes[position] = tag
-    bytes[position + 1] = length
-    bytes[position + 2] = length >> 8
-    bytes[position + 3] = length >> 16
-    bytes[position + 4] = length >> 24
+    putU32(bytes, position + 1, length)
     const at = position + 5
     this.position = at + length
     // The copy is what is checked: the bytes of a shared buffer may change meanwhile.
@@ -195,6 +191,48 @@ export class FrameWriter {
     this.#view.setUint32(at, length, true)
   }
 
+  /**
+   * Writes values from index `from` on up to the first that is not plain, and returns its index. Plain are NULL, most
+   * numbers, and texts that may be deferred: one loop without calls writes them in less time than a call for each.
+   */
+  plainValues(values: readonly unknown[], from: number, count: number): number {
+    this.reserve((count - from) * 9)
+    const { bytes, defersTexts } = this
+    const view = this.#view
+    let { position } = this
+    let texts = ''
+    let at = from
+    for (; at < count; at++) {
+      const value = values[at]
+      if (typeof value === 'number') {
+        if ((value | 0) === value && (value !== 0 || 1 / value > 0)) {
+          bytes[position] = Tag.INT32
+          putU32(bytes, position + 1, value)
+          position += 5
+        } else if (Number.isInteger(value) || Number.isNaN(value)) {
+          break
+        } else {
+          bytes[position] = Tag.REAL
+          view.setFloat64(position + 1, value, true)
+          position += 9
+        }
+      } else if (typeof value === 'string') {
+        if (!defersTexts || !mayBeDeferred(value)) break
+        bytes[position] = Tag.DEFERRED
+        putU32(bytes, position + 1, value.length)
+        position += 5
+        texts += value
+      } else if (value === null) {
+        bytes[position++] = Tag.NULL
+      } else {
+        break
+      }
+    }
+    this.position = position
+    if (texts !== '') this.#texts += texts
+    return at
+  }
+
   /** Lets texts be written at the end of the open frame: one long text takes less time than many short ones. */
   deferTexts(): void {
     this.defersTexts = true
@@ -202,8 +240,7 @@ export class FrameWriter {
 
   /** Writes a tag and a u32 length in UTF-16 units. The text follows later. Returns false if it must stand here. */
   deferText(tag: number, value: string): boolean {
-    // The second half of a surrogate pair would join the first half, should the text before end with one.
-    if (value.length > DEFERRED_TEXT || (value.charCodeAt(0) & 0xfc00) === 0xdc00) return false
+    if (!mayBeDeferred(value)) return false
     this.reserve(5)
     this.bytes[this.position] = tag
     this.#view.setUint32(this.position + 1, value.length, true)
@@ -281,6 +318,19 @@ export class FrameWriter {
     this.bytes = Buffer.from(memory) as RawBuffer
     this.#view = new DataView(memory)
   }
+}
+
+/** Byte by byte: beside other bytes this takes less time than a call of a `DataView`. */
+function putU32(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value
+  bytes[at + 1] = value >> 8
+  bytes[at + 2] = value >> 16
+  bytes[at + 3] = value >> 24
+}
+
+function mayBeDeferred(text: string): boolean {
+  // The second half of a surrogate pair would join the first half, should the text before end with one.
+  return text.length <= DEFERRED_TEXT && (text.charCodeAt(0) & 0xfc00) !== 0xdc00
 }
 
 /** Copies some bytes. Returns whether all are ASCII. */

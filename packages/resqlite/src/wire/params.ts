@@ -26,7 +26,14 @@ function writePositional(writer: FrameWriter, params: readonly unknown[], set: n
   const count = params.length
   checkCount(count, set)
   writer.u32(count)
-  for (let i = 0; i < count; i++) writeValue(writer, params[i], set, i + 1)
+  // Where there are many sets, one loop for most of their values pays.
+  const isMany = set !== NO_SET
+  let at = isMany ? writer.plainValues(params, 0, count) : 0
+  while (at < count) {
+    writeValue(writer, params[at], set, at + 1)
+    at++
+    if (isMany) at = writer.plainValues(params, at, count)
+  }
 }
 
 function writeNamed(writer: FrameWriter, params: Record<string, unknown>, set: number): void {
