@@ -9,7 +9,7 @@ use std::{num::NonZeroUsize, sync::Arc};
 use lru::LruCache;
 use resqlite_sqlite::{Connection, Statement, ValueRef, codes};
 
-use super::{integrity::look_at_virtual_tables, location::Location, prepared::Prepared};
+use super::{held_read::HeldRead, integrity::look_at_virtual_tables, location::Location, prepared::Prepared};
 use crate::{
     core::error::{Error, Result},
     dependencies::given_tables::GivenTables,
@@ -28,6 +28,7 @@ pub(crate) struct EngineConnection {
     forgotten: u64,
     /// resqlite's own statements: BEGIN, COMMIT, savepoints. As many as there are levels of nesting.
     internal: Vec<(String, Statement)>,
+    held_read: HeldRead,
     pub(super) packer: Packer,
     pub(crate) given_tables: GivenTables,
 }
@@ -42,6 +43,7 @@ impl EngineConnection {
             cache: LruCache::new(size),
             forgotten: 0,
             internal: Vec::new(),
+            held_read: HeldRead::default(),
             packer: Packer::default(),
             given_tables: GivenTables::default(),
         }
@@ -101,6 +103,19 @@ impl EngineConnection {
     pub(crate) fn put(&mut self, sql: &Arc<str>, mut prepared: Prepared) {
         prepared.statement.reset();
         self.cache.push(Arc::clone(sql), prepared);
+    }
+
+    /// Holds the read of the open transaction until [`release_read`](Self::release_read): it goes on after COMMIT.
+    ///
+    /// # Errors
+    /// What SQLite says. The read is not held then.
+    pub(crate) fn hold_read(&mut self) -> Result<()> {
+        self.held_read.hold(&self.sqlite, &self.guard)
+    }
+
+    /// Ends the read that is held. Returns whether there was one.
+    pub(crate) fn release_read(&mut self) -> bool {
+        self.held_read.release()
     }
 
     /// Whether a statement may fail and leave behind what it had changed by then.

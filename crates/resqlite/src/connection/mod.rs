@@ -12,6 +12,7 @@ pub(crate) mod file_health;
 pub(crate) mod given;
 pub(crate) mod groups;
 pub(crate) mod halfway;
+mod held_read;
 mod integrity;
 pub(crate) mod keep;
 pub(crate) mod location;

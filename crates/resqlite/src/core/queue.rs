@@ -97,6 +97,15 @@ impl<T> Queue<T> {
 
     /// Waits for the oldest item, at most until `deadline`.
     pub(crate) fn pop(&self, deadline: Option<Instant>) -> Popped<T> {
+        self.pop_and_tell(deadline, None::<fn()>)
+    }
+
+    /// Waits for the oldest item. If the thread has to park for that, `parks` is called before.
+    pub(crate) fn pop_or_park(&self, parks: impl FnOnce()) -> Popped<T> {
+        self.pop_and_tell(None, Some(parks))
+    }
+
+    fn pop_and_tell(&self, deadline: Option<Instant>, mut parks: Option<impl FnOnce()>) -> Popped<T> {
         let mut state = lock(&self.state);
         let mut spun = false;
         loop {
@@ -116,6 +125,12 @@ impl<T> Queue<T> {
                 if did_spin {
                     continue;
                 }
+            }
+            if let Some(parks) = parks.take() {
+                drop(state);
+                parks();
+                state = lock(&self.state);
+                continue;
             }
             state.waiting = true;
             state = match rest {

@@ -71,6 +71,7 @@ impl Writer {
     }
 
     fn copy_log(&mut self, schema: &str) -> bool {
+        self.connection.release_read();
         let copied = self.connection.sqlite.checkpoint(schema, Checkpoint::Passive);
         let copied = copied.map_err(Error::from);
         self.context.counters.note_sync(&copied);
@@ -106,6 +107,7 @@ impl Writer {
     /// Makes a checkpoint that readers may prevent, while new reads are held back. It waits for no lock of other
     /// processes, and for readers no longer than the pause may take.
     fn checkpoint_in_pause(&mut self, how: Checkpoint) -> Result<Checkpointed> {
+        self.connection.release_read();
         let WriterContext {
             readers, background, ..
         } = &self.context;

@@ -11,7 +11,7 @@ use crate::{
     connection::{schemas, versions::Versions},
     core::{
         error::{EntryFault, Error, Result},
-        options::Durability,
+        options::{Checkpoints, Durability},
         profile,
     },
     entries::Entry,
@@ -39,6 +39,9 @@ impl Writer {
         loop {
             match self.run_untimed("BEGIN IMMEDIATE") {
                 // Another process committed after this one took its snapshot: begin again.
+                // It has waited for nobody.
+                Err(Error::Sqlite(error))
+                    if error.primary() == codes::BUSY && self.connection.release_read() => {}
                 Err(Error::Sqlite(error)) if error.code() == codes::BUSY_SNAPSHOT && Instant::now() < end => {
                 }
                 Err(Error::Sqlite(error)) if error.primary() == codes::BUSY => {
@@ -47,6 +50,10 @@ impl Writer {
                 }
                 Err(error) => return Err(error),
                 Ok(()) => {
+                    if self.connection.release_read() {
+                        // Nobody has committed since: it would have failed.
+                        return Ok(());
+                    }
                     let noticed = self.notice_external_schema();
                     if noticed.is_err() {
                         self.roll_back();
@@ -101,10 +108,12 @@ impl Writer {
         self.wrote.set(false);
         let log_commits = self.log_commits_after();
         let own_commits = self.commits.in_main_log();
+        self.hold_read();
         let timer = profile::start();
         let committed = self.run_untimed("COMMIT");
         self.context.counters.note_sync(&committed);
         if let Err(error) = committed {
+            self.connection.release_read();
             let in_part = self.may_be_in_part(&error);
             return Err(if in_part {
                 self.committed_in_part(&error)
@@ -120,6 +129,7 @@ impl Writer {
             self.context.epoch.statistics_changed();
         }
         let number = self.recorder.commit(&self.commits, self.wrote.get(), position);
+        self.held_at = number;
         if self.commits.in_main_log() != own_commits {
             self.record_state(log_commits, number);
         }
@@ -127,6 +137,20 @@ impl Writer {
             self.look_after_files(self.durability == Durability::Full || !locks_survive_other_copies())?;
         }
         Ok(self.commits.told(number))
+    }
+
+    /// Lets what comes next read on in the state that the commit makes. Not where somebody else needs a word on the log: a
+    /// program that makes the checkpoints, or feeds and gates, which look for the commits of others before each write.
+    fn hold_read(&mut self) {
+        let is_plain = self.context.settings.checkpoints != Checkpoints::Manual
+            && !self.schema_touched
+            && self.context.epoch.has_no_attachments()
+            && self.feeds.is_none()
+            && !self.recorder.exports();
+        if is_plain {
+            // If this fails, the next transaction takes its own locks.
+            let _ = self.connection.hold_read();
+        }
     }
 
     /// How many commits the log of the main database will have had after this one, if somebody wants to know.
@@ -185,6 +209,7 @@ impl Writer {
     /// Rolls back the open transaction, if there is one.
     pub(super) fn roll_back(&mut self) {
         self.recorder.discard();
+        self.connection.release_read();
         if !self.connection.sqlite.is_autocommit() {
             let done = self.control("ROLLBACK");
             // If ROLLBACK fails, the panic makes the writer replace this connection.

@@ -73,6 +73,7 @@ impl Writer {
 
     /// Runs what cannot share a transaction. `None` if it must run in one of its own all the same.
     fn run_alone(&mut self, write: &Write) -> Option<Result<(Done, u64)>> {
+        self.connection.release_read();
         // A file that cannot be read now has no feeds that could miss anything.
         let _ = self.notice_feeds();
         let uncarried = self.recorder.uncarried();

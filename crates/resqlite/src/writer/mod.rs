@@ -158,6 +158,8 @@ pub(super) struct Writer {
     carried: Vec<Carried>,
     /// What the gate has had applied before anything else.
     overtaken_by: Vec<Entry>,
+    /// The commit whose state a held read shows.
+    held_at: u64,
     /// The open transaction has changed what names mean.
     schema_touched: bool,
     /// ANALYZE has run in the open transaction.

@@ -71,7 +71,12 @@ fn serve(writer: Writer, context: WriterContext) {
     let mut jobs = Vec::new();
     let mut gathering = Gathering::default();
     loop {
-        match context.queue.pop(None) {
+        let parks = || {
+            if let Some(writer) = &mut writer {
+                writer.connection.release_read();
+            }
+        };
+        match context.queue.pop_or_park(parks) {
             Popped::Item(job) => jobs.push(job),
             _ => break,
         }
@@ -119,6 +124,9 @@ fn serve(writer: Writer, context: WriterContext) {
             }
             context.commits.settle();
         }
+    }
+    if let Some(writer) = &mut writer {
+        writer.connection.release_read();
     }
     // Readers close first, so that the writer's connection is the last and leaves no write-ahead log behind.
     context.readers.join();
@@ -221,6 +229,7 @@ impl Writer {
             applies: false,
             carried: Vec::new(),
             overtaken_by: Vec::new(),
+            held_at: 0,
             schema_touched: false,
             statistics_touched: false,
             files,
@@ -236,6 +245,9 @@ impl Writer {
         let mut writes = Vec::with_capacity(jobs.len());
         let mut entries = Vec::new();
         for job in jobs {
+            if !matches!(job, WriteJob::Write(..) | WriteJob::Begin(_)) {
+                self.connection.release_read();
+            }
             if job.writes_as_always() {
                 self.end_apply();
             }
@@ -275,6 +287,9 @@ impl Writer {
             follower.committed(&spare);
         }
         self.commits.settle();
+        if self.held_at != self.commits.last() {
+            self.connection.release_read();
+        }
         for follower in &mut self.followers {
             follower.settled(&mut self.connection, &spare);
         }

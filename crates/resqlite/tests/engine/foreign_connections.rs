@@ -90,6 +90,27 @@ fn a_foreign_commit_between_two_writes_is_no_error() {
 }
 
 #[test]
+fn writes_without_rest_and_those_of_a_stranger_wait_for_each_other() {
+    const EACH: i64 = 300;
+    const CALLERS: i64 = 3;
+    let fixture = Fixture::with("CREATE TABLE t(a)", patient(Duration::from_secs(60)));
+    let path = fixture.path();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let stranger = connect(path.to_str().unwrap()).unwrap();
+            stranger.execute_script("PRAGMA busy_timeout = 60000").unwrap();
+            (0..EACH).for_each(|_| stranger.execute_script("INSERT INTO t VALUES (1)").unwrap());
+        });
+        for _ in 0..CALLERS {
+            scope.spawn(|| {
+                (0..EACH).for_each(|_| drop(fixture.run("INSERT INTO t VALUES (2)")));
+            });
+        }
+    });
+    assert_eq!(fixture.integers("SELECT count(*) FROM t"), [(1 + CALLERS) * EACH]);
+}
+
+#[test]
 fn a_column_that_a_stranger_added_is_there_for_every_statement() {
     let fixture = Fixture::new("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
     fixture.select("SELECT * FROM t");

@@ -7,6 +7,8 @@ use std::{
 
 use resqlite::{Database, Options, limits};
 
+use resqlite_sqlite::Checkpoint;
+
 use crate::support::{Fixture, ask, block_on};
 
 const PAGE: u64 = 4096;
@@ -60,6 +62,21 @@ fn checkpoints_copy_the_log_while_nobody_reads() {
     let diagnostics = fixture.db.diagnostics();
     assert!(diagnostics.checkpoints >= 1, "{diagnostics:?}");
     assert!(diagnostics.file_bytes > 1_000_000, "{diagnostics:?}");
+}
+
+#[test]
+fn others_can_reset_the_log_as_soon_as_the_writer_has_nothing_to_do() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let stranger = fixture.stranger();
+    // Longer than a writer can be busy, and shorter than a test may last. Without a read it does not know of the log.
+    stranger
+        .execute_script("PRAGMA busy_timeout = 10000; SELECT * FROM t")
+        .unwrap();
+    for n in 0..20 {
+        fixture.run("INSERT INTO t VALUES (1)");
+        let done = stranger.checkpoint("main", Checkpoint::Truncate).unwrap();
+        assert!(!done.busy, "after write {n}");
+    }
 }
 
 #[test]

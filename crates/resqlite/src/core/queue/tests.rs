@@ -26,6 +26,15 @@ fn an_item_that_waits_is_taken_even_after_the_deadline() {
 }
 
 #[test]
+fn a_thread_that_has_to_park_is_asked_before_and_takes_what_came_meanwhile() {
+    let queue = Queue::new(2);
+    assert!(queue.push('a').is_ok());
+    assert_eq!(queue.pop_or_park(|| panic!("there is one")), Popped::Item('a'));
+    let push = || assert!(queue.push('b').is_ok());
+    assert_eq!(queue.pop_or_park(push), Popped::Item('b'));
+}
+
+#[test]
 fn a_closed_queue_gives_what_waits_and_then_says_closed() {
     let queue = Queue::new(2);
     assert!(queue.push('a').is_ok());

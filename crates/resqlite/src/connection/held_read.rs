@@ -1,0 +1,169 @@
+//! A read that begins in a write transaction and goes on after its COMMIT, in the state that the commit has made.
+//!
+//! ```text
+//!                 BEGIN … COMMIT     re-runs     BEGIN … COMMIT             the writer parks
+//! lock to read   ├───────────────────────────────────────────── … ─────────┤
+//! lock to write   ├────────────┤                ├────────────┤
+//! ```
+//!
+//! SQLite locks the log for each transaction anew: six calls of the system for one that writes, four for one that reads a
+//! state that nobody has read before. While a statement stands on a row, COMMIT leaves the lock to read as it is: the next
+//! transaction that reads needs none, and the next that writes only the lock to write, which is two calls.
+//!
+//! The state grows old if another process commits. Then BEGIN IMMEDIATE fails, without waiting for locks: release the read
+//! and begin again. Nor can the log be reset by anybody while a read is held.
+
+use resqlite_sqlite::{Connection, Statement};
+
+use crate::{core::error::Result, guard::Guard};
+
+/// The read that a connection holds, if it does.
+#[derive(Default)]
+pub(super) struct HeldRead {
+    /// It stands on a row while the read is held.
+    statement: Option<Statement>,
+    is_held: bool,
+}
+
+impl HeldRead {
+    /// See [`hold_read`](super::engine_connection::EngineConnection::hold_read).
+    pub(super) fn hold(&mut self, sqlite: &Connection, guard: &Guard) -> Result<()> {
+        guard.as_internal(|| {
+            if self.statement.is_none() {
+                self.statement = sqlite.prepare("PRAGMA main.schema_version", true)?.statement;
+            }
+            let Some(statement) = &mut self.statement else {
+                return Ok(());
+            };
+            let stepped = statement.step();
+            self.is_held = matches!(stepped, Ok(true));
+            if !self.is_held {
+                statement.reset();
+            }
+            Ok(stepped.map(drop)?)
+        })
+    }
+
+    /// See [`release_read`](super::engine_connection::EngineConnection::release_read).
+    pub(super) fn release(&mut self) -> bool {
+        let was_held = std::mem::take(&mut self.is_held);
+        if was_held && let Some(statement) = &mut self.statement {
+            statement.reset();
+        }
+        was_held
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use resqlite_sqlite::codes;
+
+    use crate::{
+        connection::{engine_connection::EngineConnection, location::Location, open::open},
+        core::{
+            error::Error,
+            options::{Options, Settings},
+        },
+        guard::authorizer::Role,
+    };
+
+    /// Two connections to one file, as those of two processes.
+    struct Two {
+        ours: EngineConnection,
+        theirs: EngineConnection,
+        _folder: tempfile::TempDir,
+    }
+
+    const COUNT: &str = "SELECT count(*) FROM t";
+
+    fn connections() -> Two {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        let options = Options::default();
+        let location = Location::find(path.to_str().unwrap(), &options).unwrap();
+        let settings = Settings::decide(&options).unwrap();
+        let open = || open(&location, &settings, Role::Writer, |_| {}).unwrap();
+        let (mut ours, theirs) = (open(), open());
+        ours.internal("CREATE TABLE t(a)").unwrap();
+        Two {
+            ours,
+            theirs,
+            _folder: folder,
+        }
+    }
+
+    fn insert(connection: &mut EngineConnection) {
+        connection.internal("INSERT INTO t VALUES (1)").unwrap();
+    }
+
+    fn insert_and_hold(connection: &mut EngineConnection) {
+        connection.internal("BEGIN IMMEDIATE").unwrap();
+        connection.release_read();
+        insert(connection);
+        connection.hold_read().unwrap();
+        connection.internal("COMMIT").unwrap();
+    }
+
+    fn count(connection: &mut EngineConnection) -> Option<i64> {
+        connection.internal(COUNT).unwrap()
+    }
+
+    #[test]
+    fn it_shows_the_state_of_its_commit_until_it_is_released() {
+        let Two {
+            mut ours, mut theirs, ..
+        } = connections();
+        insert_and_hold(&mut ours);
+        insert(&mut theirs);
+        ours.internal("BEGIN").unwrap();
+        assert_eq!(count(&mut ours), Some(1));
+        ours.internal("COMMIT").unwrap();
+        assert_eq!(
+            count(&mut ours),
+            Some(1),
+            "a transaction that reads does not end it"
+        );
+        assert!(ours.release_read());
+        assert_eq!(count(&mut ours), Some(2));
+        assert!(!ours.release_read(), "it is over");
+    }
+
+    #[test]
+    fn a_write_goes_on_from_it_while_nobody_else_commits() {
+        let Two {
+            mut ours, mut theirs, ..
+        } = connections();
+        (0..3).for_each(|_| insert_and_hold(&mut ours));
+        assert_eq!(count(&mut theirs), Some(3));
+    }
+
+    #[test]
+    fn a_write_begins_again_after_another_commit() {
+        let Two {
+            mut ours, mut theirs, ..
+        } = connections();
+        insert_and_hold(&mut ours);
+        insert(&mut theirs);
+        match ours.internal("BEGIN IMMEDIATE") {
+            Err(Error::Sqlite(error)) => assert_eq!(error.code(), codes::BUSY_SNAPSHOT),
+            other => panic!("{other:?}"),
+        }
+        assert!(ours.release_read());
+        insert_and_hold(&mut ours);
+        assert_eq!(count(&mut theirs), Some(3));
+    }
+
+    #[test]
+    fn the_log_can_be_reset_once_it_is_released() {
+        use resqlite_sqlite::Checkpoint::Truncate;
+        let Two { mut ours, theirs, .. } = connections();
+        insert_and_hold(&mut ours);
+        let reset = || {
+            let at_once = || theirs.sqlite.checkpoint("main", Truncate).unwrap();
+            !theirs.guard.interrupt.without_waiting(at_once).busy
+        };
+        assert!(!reset());
+        ours.release_read();
+        assert!(reset());
+    }
+}
