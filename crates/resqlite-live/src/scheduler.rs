@@ -28,6 +28,8 @@ struct Entry {
     delivered_before_finish: bool,
     /// The duration of its last run.
     micros: u64,
+    /// See [`Scheduler::never_fits`].
+    never_fits: bool,
 }
 
 impl Entry {
@@ -114,8 +116,17 @@ impl Scheduler {
                 rerun_pending: false,
                 delivered_before_finish: false,
                 micros: 0,
+                never_fits: false,
             },
         );
+    }
+
+    /// While the live query waits, [`ready_fits`](Self::ready_fits) or [`batch_fits`](Self::batch_fits) says no, however quick
+    /// it is.
+    pub fn never_fits(&mut self, id: LiveQueryId) {
+        if let Some(entry) = self.entries.get_mut(id) {
+            entry.never_fits = true;
+        }
     }
 
     /// Removes a live query. A run of it that has not ended yet no longer occupies a slot.
@@ -194,14 +205,21 @@ impl Scheduler {
     /// all of them.
     pub fn ready_fits(&self, count: usize, micros: u64) -> bool {
         let ready = self.ready();
-        let took = self.quick.iter().map(|&(_, id)| self.micros_of(id));
-        ready == self.quick.len() && (1..=count).contains(&ready) && took.sum::<u64>() <= micros
+        let quick = self.quick.iter().map(|&(_, id)| id);
+        ready == self.quick.len() && (1..=count).contains(&ready) && self.fit(quick, micros)
     }
 
     /// Whether the batch is within these bounds.
     pub fn batch_fits(&self, count: usize, micros: u64) -> bool {
-        let took = self.batch.iter().map(|&id| self.micros_of(id));
-        self.batch.len() <= count && took.sum::<u64>() <= micros
+        self.batch.len() <= count && self.fit(self.batch.iter().copied(), micros)
+    }
+
+    fn fit(&self, ids: impl Iterator<Item = LiveQueryId>, micros: u64) -> bool {
+        let took = ids.map(|id| {
+            let entry = self.entries.get(id).filter(|entry| !entry.never_fits);
+            entry.map(|entry| entry.micros)
+        });
+        took.sum::<Option<u64>>().is_some_and(|took| took <= micros)
     }
 
     /// How long its last run took.
@@ -383,6 +401,18 @@ mod tests {
         assert!(!stale(&[5, 6]).ready_fits(2, 10), "they take longer");
         assert!(!stale(&[1, 1, 1]).ready_fits(2, 10), "there are too many");
         assert!(!stale(&[1, SLOW_MICROS]).ready_fits(2, 10), "one is slow");
+    }
+
+    #[test]
+    fn a_query_that_never_fits_does_not_however_quick_it_is() {
+        let mut scheduler = idle(2, &[(A, 1), (B, 1)]);
+        scheduler.never_fits(B);
+        scheduler.mark_stale(A, true);
+        assert!(scheduler.batch_fits(2, 10));
+        scheduler.mark_stale(B, true);
+        assert!(!scheduler.batch_fits(2, 10));
+        scheduler.release_batch();
+        assert!(!scheduler.ready_fits(2, 10));
     }
 
     #[test]

@@ -92,7 +92,7 @@ class Batch {
   /** Encodes and sends all parameter sets. Stops, and closes their iterator, when the batch fails or is cancelled. */
   async encode(sets: ParamSets): Promise<void> {
     this.#beginFrame()
-    // Nothing is awaited for a small batch that is there: a call that follows it must not overtake it.
+    // Nothing is awaited while the sets fit into one frame: a call that follows must not overtake such a batch.
     if (isAsync(sets)) {
       await this.#encodeAsync(sets)
     } else if (isPlainArray(sets)) {
@@ -190,7 +190,7 @@ class Batch {
     this.#turn = performance.now()
   }
 
-  /** Adds sets of an array until the frame is full; returns whether these were the last. A loop without an iterator. */
+  /** Adds sets of an array until the frame is full; returns whether these were the last. Quicker than `#add` for each. */
   #addUntilFull(sets: readonly unknown[]): boolean {
     const { frames } = this
     const first = this.#sets
@@ -269,7 +269,7 @@ function leave(iterator: AsyncIterator<unknown>): void {
     .catch(() => {})
 }
 
-/** Whether what an iterator would give is what the indices do. */
+/** Whether its iterator gives what its indices do. */
 function isPlainArray(sets: ParamSets): sets is readonly unknown[] {
   return Array.isArray(sets) && sets[Symbol.iterator] === Array.prototype[Symbol.iterator]
 }

@@ -29,10 +29,35 @@ test('numbers are integers when they are safe integers, else reals', () => {
   )
 })
 
+/** Encodes values one by one, as texts that are deferred are; `set`: as a set of a batch. */
+function encodeDeferred(values: unknown[], set?: number): Param[] {
+  const writer = new FrameWriter()
+  writer.begin(5, 0, 0)
+  writer.deferTexts()
+  writeParams(writer, values, set)
+  const end = writer.position
+  writer.deferredTexts()
+  writer.end(0)
+  const texts = { text: writer.bytes.toString('utf8', end, writer.position), at: 0 }
+  return readParams(writer.bytes.subarray(FRAME_HEADER, end), 0, texts).params
+}
+
 test('values of a batch are written like those of one statement', () => {
   const numbers = [0, -1, 2147483647, 2147483648, -2147483648, -2147483649, 2 ** 53, 1.5, -0, 1e300]
-  const values = [...numbers, -Infinity, null, 'text', true, 7n, new Uint8Array([1]), 'é', '', null, 2]
+  const texts = [
+    'text',
+    'é',
+    '',
+    'a\0b',
+    'x'.repeat(1024),
+    'x'.repeat(1025),
+    '\udc00 low',
+    'high \ud83d',
+    '日本',
+  ]
+  const values = [...numbers, -Infinity, null, ...texts, true, 7n, new Uint8Array([1]), null, 2]
   assert.deepEqual(encode(values, 0), encode(values))
+  assert.deepEqual(encodeDeferred(values, 0), encodeDeferred(values))
 })
 
 test('booleans are 1 and 0, null is NULL', () => {

@@ -28,8 +28,9 @@ pub(crate) type TakeRows<'a> = dyn FnMut(&Arc<ColumnLayout>, &RowBatch<'_>) -> b
 
 impl EngineConnection {
     /// Runs a query and compares the fingerprint of each row with those of the result before. Rows that it did not have
-    /// go to `take_rows`. Only an error could void them, so where a deadline applies they go there at the end, or not at
-    /// all. Returns the column layout and the difference, if there is one.
+    /// go to `take_rows`, and cannot be taken back. So a run with a deadline hands them over at its end; with more than the
+    /// packer holds, it ends with [`Error::TimedOut`], and a thread without a deadline makes it. Returns the column layout
+    /// and the difference, if there is one.
     ///
     /// # Errors
     /// What SQLite says; [`Error::Aborted`] when `take_rows` wants no more.
@@ -97,7 +98,7 @@ impl Run<'_> {
             see(&self.prepared.statement, print);
             if differ.push(print) {
                 if self.packer.is_full(limits::ROW_BATCH_ROWS_MAX) {
-                    self.hand_over_some(&layout, take_rows)?;
+                    self.hand_over_full(&layout, take_rows)?;
                 }
                 self.packer.push(&self.prepared.statement)?;
             }
@@ -109,12 +110,11 @@ impl Run<'_> {
         Ok((layout, difference))
     }
 
-    /// Hands over the rows in the packer, which is full. More rows may follow.
+    /// Hands over the rows in the packer, which is full.
     ///
     /// # Errors
-    /// [`Error::TimedOut`] if there is a deadline, which applies to the whole run: no row has been handed over, so that
-    /// another thread can make it.
-    pub(super) fn hand_over_some(
+    /// [`Error::TimedOut`] if there is a deadline: see [`EngineConnection::compare`].
+    pub(super) fn hand_over_full(
         &mut self,
         layout: &Arc<ColumnLayout>,
         take_rows: &mut TakeRows<'_>,
@@ -125,7 +125,7 @@ impl Run<'_> {
         self.hand_over_new(layout, take_rows)
     }
 
-    /// Hands over the last rows, which are in the packer.
+    /// Hands over the rows in the packer.
     pub(super) fn hand_over_new(
         &mut self,
         layout: &Arc<ColumnLayout>,

@@ -237,7 +237,7 @@ impl EngineConnection {
                     continue;
                 }
                 if run.packer.is_full(limits::ROW_BATCH_ROWS_MAX) {
-                    run.hand_over_some(layout, take_rows)?;
+                    run.hand_over_full(layout, take_rows)?;
                     handed_over = true;
                 }
                 run.packer.push(&run.prepared.statement)?;

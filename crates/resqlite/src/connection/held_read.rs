@@ -2,20 +2,25 @@
 //!
 //! ```text
 //!                 BEGIN … COMMIT     re-runs     BEGIN … COMMIT             the writer parks
-//! lock to read   ├───────────────────────────────────────────── … ─────────┤
-//! lock to write   ├────────────┤                ├────────────┤
+//! read lock      ├───────────────────────────────────────────── … ─────────┤
+//! write lock      ├────────────┤                ├────────────┤
 //! ```
 //!
-//! SQLite locks the log for each transaction anew: six calls of the system for one that writes, four for one that reads a
-//! state that nobody has read before. While a statement stands on a row, COMMIT leaves the lock to read as it is: the next
-//! transaction that reads needs none, and the next that writes only the lock to write, which is two calls.
+//! SQLite locks the write-ahead log for each transaction anew: six system calls for one that writes, four for one that reads
+//! a state that nobody has read before. While a statement stands on a row, COMMIT leaves the read lock as it is: the next
+//! transaction that reads needs none, and the next that writes only the write lock, which is two calls.
 //!
-//! The state grows old if another process commits. Then BEGIN IMMEDIATE fails, without waiting for locks: release the read
-//! and begin again. Nor can the log be reset by anybody while a read is held.
+//! The state grows old if another process commits. Then BEGIN IMMEDIATE fails, and it does not wait for locks either: release
+//! the read and begin again. While a read is held, nobody can reset the log.
 
 use resqlite_sqlite::{Connection, Statement};
 
-use crate::{core::error::Result, guard::Guard};
+use crate::{
+    core::error::{Error, Result},
+    guard::Guard,
+};
+
+const READS: &str = "PRAGMA main.schema_version";
 
 /// The read that a connection holds, if it does.
 #[derive(Default)]
@@ -29,11 +34,13 @@ impl HeldRead {
     /// See [`hold_read`](super::engine_connection::EngineConnection::hold_read).
     pub(super) fn hold(&mut self, sqlite: &Connection, guard: &Guard) -> Result<()> {
         guard.as_internal(|| {
-            if self.statement.is_none() {
-                self.statement = sqlite.prepare("PRAGMA main.schema_version", true)?.statement;
-            }
-            let Some(statement) = &mut self.statement else {
-                return Ok(());
+            let statement = match &mut self.statement {
+                Some(statement) => statement,
+                none => {
+                    let prepared = sqlite.prepare(READS, true)?.statement;
+                    let no_statement = || Error::Statement(format!("{READS:?} is no statement"));
+                    none.insert(prepared.ok_or_else(no_statement)?)
+                }
             };
             let stepped = statement.step();
             self.is_held = matches!(stepped, Ok(true));

@@ -225,7 +225,7 @@ impl EngineConnection {
             let mut handed_over = false;
             for row in rows {
                 if run.packer.is_full(limits::ROW_BATCH_ROWS_MAX) {
-                    run.hand_over_some(layout, take_rows)?;
+                    run.hand_over_full(layout, take_rows)?;
                     handed_over = true;
                 }
                 let statement = &mut run.prepared.statement;

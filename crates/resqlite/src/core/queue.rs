@@ -100,35 +100,35 @@ impl<T> Queue<T> {
         self.pop_and_tell(deadline, None::<fn()>)
     }
 
-    /// Waits for the oldest item. If the thread has to park for that, `parks` is called before.
-    pub(crate) fn pop_or_park(&self, parks: impl FnOnce()) -> Popped<T> {
-        self.pop_and_tell(None, Some(parks))
+    /// Waits for the oldest item. Calls `before_rest` if none comes soon, or none comes any more.
+    pub(crate) fn pop_or_rest(&self, before_rest: impl FnOnce()) -> Popped<T> {
+        self.pop_and_tell(None, Some(before_rest))
     }
 
-    fn pop_and_tell(&self, deadline: Option<Instant>, mut parks: Option<impl FnOnce()>) -> Popped<T> {
+    fn pop_and_tell(&self, deadline: Option<Instant>, mut before_rest: Option<impl FnOnce()>) -> Popped<T> {
         let mut state = lock(&self.state);
         let mut spun = false;
         loop {
             if let Some(item) = state.items.pop_front() {
                 return Popped::Item(item);
             }
-            if state.closed {
+            if state.closed && before_rest.is_none() {
                 return Popped::Closed;
             }
             let rest = deadline.map(|end| end.saturating_duration_since(Instant::now()));
             if rest.is_some_and(|rest| rest.is_zero()) {
                 return Popped::TimedOut;
             }
-            if !std::mem::replace(&mut spun, true) {
+            if !state.closed && !std::mem::replace(&mut spun, true) {
                 let (relocked, did_spin) = self.gate.spin(&self.state, state, |state| &mut state.arrivals);
                 state = relocked;
                 if did_spin {
                     continue;
                 }
             }
-            if let Some(parks) = parks.take() {
+            if let Some(before_rest) = before_rest.take() {
                 drop(state);
-                parks();
+                before_rest();
                 state = lock(&self.state);
                 continue;
             }

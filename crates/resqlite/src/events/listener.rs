@@ -1,6 +1,7 @@
 //! Who listens to commits, and who is told when.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering, fence},
@@ -181,9 +182,16 @@ impl Listening {
         let Some(next) = state.next.take() else {
             return;
         };
-        let event = CommitEvent::since(&self.commits, &mut state.seen, self.detail);
+        let make = || CommitEvent::since(&self.commits, &mut state.seen, self.detail);
+        let made = catch_unwind(AssertUnwindSafe(make));
         drop(state);
-        next(Ok(event));
+        match made {
+            Ok(event) => next(Ok(event)),
+            Err(panic) => {
+                next(Err(Error::WorkerDied));
+                resume_unwind(panic);
+            }
+        }
     }
 
     /// Gives back who waits for an event that will not come.

@@ -81,6 +81,8 @@ impl<'a> Merge<'a> {
 struct Net<'a> {
     /// The commit whose rows are being added.
     commit: u64,
+    /// The columns of the table in the commits so far.
+    names: Option<&'a Arc<RowNames>>,
     rows: Vec<NetRow<'a>>,
     positions: HashMap<Vec<&'a Stored>, usize>,
 }
@@ -108,6 +110,10 @@ impl<'a> Net<'a> {
     fn add(&mut self, change: &'a TableChange, detail: RowDetail) -> Result<(), Unlisted> {
         let watched = &*change.watched;
         let names = watched.names.as_ref().ok_or(Unlisted::Unknown)?;
+        if *self.names.get_or_insert(names) != names {
+            // Another process has changed the table, and nobody has noticed that commit yet.
+            return Err(Unlisted::Schema);
+        }
         if names.key.is_empty() {
             return Err(Unlisted::Key);
         }

@@ -152,6 +152,9 @@ impl LiveCoordinator {
         };
         state.entries.insert(id, entry);
         state.scheduler.start(id);
+        if !live_query.fits_a_deadline() {
+            state.scheduler.never_fits(id);
+        }
         state.audits.add(id, verify);
         (live_query, false)
     }

@@ -226,7 +226,7 @@ fn fail_rerun(coordinator: &Arc<LiveCoordinator>, rerun: &Rerun, error: &Error) 
     let mut state = lock(&live_query.state);
     state.owe(rerun.first);
     let since = coordinator.commits.last();
-    let result = failed(coordinator, rerun, &mut state, error, (since, 0));
+    let result = failed(coordinator, live_query, &mut state, error, since);
     drop(state);
     if let Some(result) = result {
         coordinator.finished(live_query, result);

@@ -175,8 +175,9 @@ impl LiveQuery {
 }
 
 impl LiveQuery {
-    /// Whether a run that takes too long can leave everything to a later one: only the last statement of a run hands rows over.
-    pub(super) fn can_be_put_off(&self) -> bool {
+    /// Whether a run can be given up before rows are handed over: of several statements, the rows of the first are, before the
+    /// second runs.
+    pub(super) fn fits_a_deadline(&self) -> bool {
         self.queries.len() == 1
     }
 

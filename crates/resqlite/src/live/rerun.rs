@@ -15,6 +15,7 @@ use resqlite_live::{Dependencies, Reason, fault::planted};
 
 use super::{
     coordinator::LiveCoordinator,
+    dispatch::micros,
     live_query::{LiveQuery, Part, PerQuery, State},
     request::{Delivery, Emission},
     statement_run::{PartResult, StatementRun},
@@ -70,9 +71,8 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
         return;
     }
     let (before, began) = (coordinator.commits.last(), Instant::now());
-    let micros = || (began.elapsed().as_micros() as u64).max(1);
-    let may_be_put_off = reading.connection().guard.interrupt.has_deadline();
-    if may_be_put_off && !rerun.live_query.can_be_put_off() {
+    let is_limited = reading.connection().guard.interrupt.has_deadline();
+    if is_limited && !rerun.live_query.fits_a_deadline() {
         drop(state);
         return coordinator.requeue(rerun, 0);
     }
@@ -81,20 +81,25 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
         Ok(Ok(result)) => Some(result.clone()),
         Ok(Err(Error::TimedOut)) if !state.handed_over => {
             drop(state);
-            return coordinator.requeue(rerun, micros());
+            return coordinator.requeue(rerun, micros_since(began));
         }
         // A cancelled query has no listener any more.
         Ok(Err(_)) if rerun.live_query.scope.is_cancelled() => None,
-        Ok(Err(error)) => failed(coordinator, rerun, &mut state, error, (before, micros())),
+        Ok(Err(error)) => failed(coordinator, &rerun.live_query, &mut state, error, before),
         Err(_) => failed(
             coordinator,
-            rerun,
+            &rerun.live_query,
             &mut state,
             &Error::WorkerDied,
-            (before, micros()),
+            before,
         ),
     };
     drop(state);
+    let took = |result: RerunResult| RerunResult {
+        micros: micros_since(began),
+        ..result
+    };
+    let result = result.map(took);
     match result {
         Some(result) => coordinator.finished(&rerun.live_query, result),
         None => coordinator.dispatch_ready(),
@@ -133,7 +138,7 @@ fn make(
     } else {
         since
     };
-    let micros = (began.elapsed().as_micros() as u64).max(1);
+    let micros = micros_since(began);
     live_query.counters.last_micros.store(micros, Relaxed);
     live_query
         .counters
@@ -168,6 +173,11 @@ fn make(
         is_step,
         retry: None,
     })
+}
+
+/// At least 1: 0 stands for a run of which nothing is known.
+fn micros_since(began: Instant) -> u64 {
+    micros(began.elapsed()).max(1)
 }
 
 fn count_run(coordinator: &LiveCoordinator, rerun: &Rerun) {
@@ -319,14 +329,13 @@ fn together(parts: &[Part]) -> Arc<Dependencies> {
 }
 
 /// Reports an error to the listener, unless it got the same one before. From now on every commit makes it re-run,
-/// those after number `since` included, because it may have recovered. A query that never worked ends. The run took
-/// `micros`.
+/// those after number `since` included, because it may have recovered. A query that never worked ends.
 pub(super) fn failed(
     coordinator: &Arc<LiveCoordinator>,
-    Rerun { live_query, .. }: &Rerun,
+    live_query: &LiveQuery,
     state: &mut State,
     error: &Error,
-    (since, micros): (u64, u64),
+    since: u64,
 ) -> Option<RerunResult> {
     if !state.worked {
         let _known = coordinator.take_out(live_query.id);
@@ -352,7 +361,7 @@ pub(super) fn failed(
     };
     Some(RerunResult {
         since,
-        micros,
+        micros: 0,
         pending,
         dependencies: news.then(|| Arc::new(anything)),
         is_step: false,

@@ -86,12 +86,9 @@ impl LiveCoordinator {
         if let Some(dependencies) = result.dependencies {
             self.register(&mut state, live_query.id, dependencies, result.since);
         }
-        let micros = if live_query.can_be_put_off() {
-            result.micros
-        } else {
-            result.micros.max(TOO_LONG_FOR_THE_WRITER)
-        };
-        state.scheduler.finished(live_query.id, micros, result.pending);
+        state
+            .scheduler
+            .finished(live_query.id, result.micros, result.pending);
         if result.is_step {
             let State {
                 audits, scheduler, ..

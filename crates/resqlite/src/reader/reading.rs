@@ -279,7 +279,8 @@ impl Reading<'_> {
         if self.spans_databases() {
             self.begin_read()?;
         }
-        Ok(self.spans_databases())
+        // Meanwhile it may have learnt that the databases were detached.
+        Ok(!self.connection.sqlite.is_autocommit())
     }
 
     /// As [`ready_for_select`](Self::ready_for_select), for a statement that is told which commit it includes.

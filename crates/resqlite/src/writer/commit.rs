@@ -37,11 +37,12 @@ impl Writer {
     pub(super) fn take_write_lock(&mut self) -> Result<()> {
         let end = Instant::now() + self.context.settings.busy_timeout;
         loop {
-            match self.run_untimed("BEGIN IMMEDIATE") {
+            let begun = self.run_untimed("BEGIN IMMEDIATE");
+            let continued = self.connection.release_read();
+            match begun {
+                // Another process has committed since, or has the write lock. While a read is held, SQLite does not wait.
+                Err(Error::Sqlite(error)) if continued && error.primary() == codes::BUSY => {}
                 // Another process committed after this one took its snapshot: begin again.
-                // It has waited for nobody.
-                Err(Error::Sqlite(error))
-                    if error.primary() == codes::BUSY && self.connection.release_read() => {}
                 Err(Error::Sqlite(error)) if error.code() == codes::BUSY_SNAPSHOT && Instant::now() < end => {
                 }
                 Err(Error::Sqlite(error)) if error.primary() == codes::BUSY => {
@@ -49,11 +50,9 @@ impl Writer {
                     return Err(if gave_up { Error::Aborted } else { locked(&error) });
                 }
                 Err(error) => return Err(error),
+                // Nobody has committed since: it would have failed.
+                Ok(()) if continued => return Ok(()),
                 Ok(()) => {
-                    if self.connection.release_read() {
-                        // Nobody has committed since: it would have failed.
-                        return Ok(());
-                    }
                     let noticed = self.notice_external_schema();
                     if noticed.is_err() {
                         self.roll_back();
@@ -139,8 +138,9 @@ impl Writer {
         Ok(self.commits.told(number))
     }
 
-    /// Lets what comes next read on in the state that the commit makes. Not where somebody else needs a word on the log: a
-    /// program that makes the checkpoints, or feeds and gates, which look for the commits of others before each write.
+    /// Lets what comes next read on in the state that the commit makes. Not with checkpoints that another program makes; not
+    /// beside feeds and gates, which look for the commits of others before each write; not beside attached databases; and
+    /// not after a change of the schema, which the next BEGIN looks at.
     fn hold_read(&mut self) {
         let is_plain = self.context.settings.checkpoints != Checkpoints::Manual
             && !self.schema_touched

@@ -77,6 +77,11 @@ impl WriteJob {
         )
     }
 
+    /// Whether it does nothing before BEGIN IMMEDIATE, or before it runs alone.
+    pub(super) fn begins_a_write(&self) -> bool {
+        matches!(self, Self::Write(..) | Self::Begin(_))
+    }
+
     pub(crate) fn fail(self, error: Error) {
         match self {
             Self::Write(_, reply) => reply.fail(error),

@@ -158,7 +158,7 @@ pub(super) struct Writer {
     carried: Vec<Carried>,
     /// What the gate has had applied before anything else.
     overtaken_by: Vec<Entry>,
-    /// The commit whose state a held read shows.
+    /// The last commit of this connection: a held read shows its state.
     held_at: u64,
     /// The open transaction has changed what names mean.
     schema_touched: bool,

@@ -71,12 +71,12 @@ fn serve(writer: Writer, context: WriterContext) {
     let mut jobs = Vec::new();
     let mut gathering = Gathering::default();
     loop {
-        let parks = || {
+        let before_rest = || {
             if let Some(writer) = &mut writer {
                 writer.connection.release_read();
             }
         };
-        match context.queue.pop_or_park(parks) {
+        match context.queue.pop_or_rest(before_rest) {
             Popped::Item(job) => jobs.push(job),
             _ => break,
         }
@@ -124,9 +124,6 @@ fn serve(writer: Writer, context: WriterContext) {
             }
             context.commits.settle();
         }
-    }
-    if let Some(writer) = &mut writer {
-        writer.connection.release_read();
     }
     // Readers close first, so that the writer's connection is the last and leaves no write-ahead log behind.
     context.readers.join();
@@ -245,7 +242,7 @@ impl Writer {
         let mut writes = Vec::with_capacity(jobs.len());
         let mut entries = Vec::new();
         for job in jobs {
-            if !matches!(job, WriteJob::Write(..) | WriteJob::Begin(_)) {
+            if !job.begins_a_write() {
                 self.connection.release_read();
             }
             if job.writes_as_always() {
@@ -287,6 +284,7 @@ impl Writer {
             follower.committed(&spare);
         }
         self.commits.settle();
+        // A re-run tells that it includes every commit up to the last.
         if self.held_at != self.commits.last() {
             self.connection.release_read();
         }

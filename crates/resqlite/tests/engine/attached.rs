@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use resqlite::Options;
 
-use crate::support::{Fixture, ask, block_on, connect, hold_reader, integers, open};
+use crate::support::{Fixture, ask, block_on, connect, hold_reader, integers, open, readers};
 
 fn attached(readers: usize) -> Fixture {
     let fixture = Fixture::with(
@@ -217,4 +217,20 @@ fn a_reader_that_could_not_read_an_attached_database_shows_no_old_state_afterwar
     stranger.execute_script("COMMIT").unwrap();
     fixture.run("INSERT INTO t VALUES (1)");
     assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+}
+
+#[test]
+fn a_read_that_meets_a_detach_leaves_nothing_open() {
+    let fixture = Fixture::with("CREATE TABLE t(a)", readers(1));
+    let other = fixture.folder.path().join("other.db");
+    std::thread::scope(|scope| {
+        for n in 0..300 {
+            attach(&fixture, other.to_str().unwrap()).unwrap();
+            let reading = scope.spawn(|| fixture.integers("SELECT 1"));
+            fixture.run("DETACH other");
+            reading.join().unwrap();
+            fixture.run("INSERT INTO t VALUES (1)");
+            assert_eq!(fixture.integers("SELECT count(*) FROM t"), [n + 1]);
+        }
+    });
 }

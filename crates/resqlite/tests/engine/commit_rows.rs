@@ -6,7 +6,7 @@ use std::{
 };
 
 use resqlite::{
-    Changes, CommitEvent, CommitListener, RowDetail, RowEvent, RowState, Unlisted, Value, limits,
+    Changes, CommitEvent, CommitListener, Options, RowDetail, RowEvent, RowState, Unlisted, Value, limits,
 };
 
 use crate::support::{Fixture, Random, block_on, next_integers};
@@ -459,4 +459,25 @@ fn nothing_is_recorded_once_the_listener_is_gone() {
     assert_eq!(images(fixture.run("INSERT INTO t VALUES (2)").commit), 1);
     drop(events);
     assert_eq!(images(fixture.run("INSERT INTO t VALUES (3)").commit), 0);
+}
+
+#[test]
+fn commits_before_and_after_a_foreign_change_of_the_table_are_not_merged() {
+    let options = Options {
+        watch_external: Some(false),
+        ..Options::default()
+    };
+    let fixture = Fixture::with("CREATE TABLE t(id INTEGER PRIMARY KEY, v)", options);
+    let events = Events::of(&fixture, RowDetail::Images);
+    fixture.run("INSERT INTO t(id, v) VALUES (1, 10)");
+    fixture
+        .stranger()
+        .execute_script(
+            "DROP TABLE t; CREATE TABLE t(v, w, id INTEGER PRIMARY KEY); INSERT INTO t(id, v) VALUES (1, 10)",
+        )
+        .unwrap();
+    fixture.run("UPDATE t SET v = 11");
+    assert!(matches!(events.only(), Changes::Unlisted(Unlisted::Schema)));
+    fixture.run("UPDATE t SET v = 12");
+    assert!(matches!(events.only(), Changes::Rows(rows) if rows.len() == 1));
 }

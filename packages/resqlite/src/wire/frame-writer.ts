@@ -10,6 +10,9 @@ import {
 import { FRAME_HEADER, Tag } from './protocol'
 import { isShortUtf8 } from './utf8-check'
 
+/** A tag and a REAL: the longest plain value. */
+const PLAIN_BYTES = 9
+
 /** Methods that every Buffer has in Node.js, Bun and Deno. They are faster than `write` and `toString`. */
 export interface RawBuffer extends Buffer {
   utf8Write(text: string, offset?: number, length?: number): number
@@ -193,10 +196,11 @@ export class FrameWriter {
 
   /**
    * Writes values from index `from` on up to the first that is not plain, and returns its index. Plain are NULL, most
-   * numbers, and texts that may be deferred: one loop without calls writes them in less time than a call for each.
+   * numbers, and texts that may be deferred: one loop without calls writes them in less time than a call for each. It must
+   * write what `writeParams` does: a test compares them.
    */
   plainValues(values: readonly unknown[], from: number, count: number): number {
-    this.reserve((count - from) * 9)
+    this.reserve((count - from) * PLAIN_BYTES)
     const { bytes, defersTexts } = this
     const view = this.#view
     let { position } = this
@@ -241,9 +245,9 @@ export class FrameWriter {
   /** Writes a tag and a u32 length in UTF-16 units. The text follows later. Returns false if it must stand here. */
   deferText(tag: number, value: string): boolean {
     if (!mayBeDeferred(value)) return false
-    this.reserve(5)
+    this.reserve(PLAIN_BYTES)
     this.bytes[this.position] = tag
-    this.#view.setUint32(this.position + 1, value.length, true)
+    putU32(this.bytes, this.position + 1, value.length)
     this.position += 5
     this.#texts += value
     return true

@@ -27,12 +27,12 @@ function writePositional(writer: FrameWriter, params: readonly unknown[], set: n
   checkCount(count, set)
   writer.u32(count)
   // Where there are many sets, one loop for most of their values pays.
-  const isMany = set !== NO_SET
-  let at = isMany ? writer.plainValues(params, 0, count) : 0
+  const isInBatch = set !== NO_SET
+  let at = isInBatch ? writer.plainValues(params, 0, count) : 0
   while (at < count) {
     writeValue(writer, params[at], set, at + 1)
     at++
-    if (isMany) at = writer.plainValues(params, at, count)
+    if (isInBatch) at = writer.plainValues(params, at, count)
   }
 }
 
