@@ -24,6 +24,7 @@
 
 mod batches;
 mod blocking;
+mod calls;
 mod cancellation;
 mod cluster;
 mod commit_frames;
@@ -34,6 +35,7 @@ mod description;
 mod diagnostics;
 mod dispatch;
 mod errors;
+mod exchange;
 mod explanation;
 mod external_memory;
 mod feed_json;

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import * as v8 from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { Database, type LiveQuery } from 'resqlite'
-import type { NativePort } from '../../src/wire/native'
+import type { NativeCalls, NativePort } from '../../src/wire/native'
 import { scriptText, type Tools } from './process-tools'
 import { random } from './random'
 import { whoWaits } from './watchdog'
@@ -358,13 +358,17 @@ function countSlots(): void {
     join(insidePackage, 'wire', 'native'),
   ) as typeof import('../../src/wire/native')
   const prototype: NativePort = nativeBinding().Port.prototype
-  const { submit } = prototype
-  prototype.submit = function (requests, length, isPolling) {
-    const view = new DataView(requests.buffer, requests.byteOffset, length)
-    for (let at = 0; at < length; at += view.getUint32(at, true)) {
-      slots = Math.max(slots, view.getUint32(at + 8, true) + 1)
+  const { calls } = prototype
+  prototype.calls = function () {
+    const { submit, drain } = calls.call(this)
+    const counting: NativeCalls['submit'] = (requests, length, isPolling) => {
+      const view = new DataView(requests.buffer, requests.byteOffset, length)
+      for (let at = 0; at < length; at += view.getUint32(at, true)) {
+        slots = Math.max(slots, view.getUint32(at + 8, true) + 1)
+      }
+      submit(requests, length, isPolling)
     }
-    submit.call(this, requests, length, isPolling)
+    return { submit: counting, drain }
   }
 }
 
