@@ -34,7 +34,7 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    /// Connects the realm. `drain` fills `inbox`; `onWake` is called when replies wait.
+    /// Connects the realm. `drain` fills `inbox`; `on_wake` is called when replies wait.
     pub(crate) fn new(env: Env, inbox: Uint8Array, on_wake: Function<'_, (), ()>) -> napi::Result<Self> {
         if inbox.len() < FRAME_BYTES {
             return Err(napi::Error::from_reason("the inbox is too small for a frame"));

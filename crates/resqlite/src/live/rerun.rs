@@ -85,21 +85,19 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
         }
         // A cancelled query has no listener any more.
         Ok(Err(_)) if rerun.live_query.scope.is_cancelled() => None,
-        Ok(Err(error)) => failed(coordinator, &rerun.live_query, &mut state, error, before),
-        Err(_) => failed(
-            coordinator,
-            &rerun.live_query,
-            &mut state,
-            &Error::WorkerDied,
-            before,
-        ),
+        failure => {
+            let error = match failure {
+                Ok(Err(error)) => error,
+                _ => &Error::WorkerDied,
+            };
+            let failed = failed(coordinator, &rerun.live_query, &mut state, error, before);
+            failed.map(|result| RerunResult {
+                micros: micros_since(began),
+                ..result
+            })
+        }
     };
     drop(state);
-    let took = |result: RerunResult| RerunResult {
-        micros: micros_since(began),
-        ..result
-    };
-    let result = result.map(took);
     match result {
         Some(result) => coordinator.finished(&rerun.live_query, result),
         None => coordinator.dispatch_ready(),

@@ -109,19 +109,24 @@ fn a_quick_query_is_run_by_the_writer_when_nobody_waits_for_it() {
     });
 }
 
+/// The writer has run the query itself; then there is so much to count that a live thread runs it.
+async fn comes_to_take_the_writer_too_long(db: &Database, told: &Receiver<(String, Value)>) {
+    const MANY: i64 = 1_000_000;
+    assert_eq!(told.recv().unwrap().1, Value::Integer(1));
+    assert!(until_the_writer_runs_it(db, told).await);
+    count_to(db, MANY).await;
+    assert_eq!(
+        told.recv().unwrap(),
+        ("resqlite-live".to_owned(), Value::Integer(MANY))
+    );
+}
+
 #[test]
 fn a_query_that_keeps_the_writer_too_long_is_run_by_another_thread() {
-    const MANY: i64 = 1_000_000;
     pollster::block_on(async {
         let db = steps().await;
         let (_subscription, told) = Witness::of(&db, COUNTS);
-        assert_eq!(told.recv().unwrap().1, Value::Integer(1));
-        assert!(until_the_writer_runs_it(&db, &told).await);
-        count_to(&db, MANY).await;
-        assert_eq!(
-            told.recv().unwrap(),
-            ("resqlite-live".to_owned(), Value::Integer(MANY))
-        );
+        comes_to_take_the_writer_too_long(&db, &told).await;
         // What was interrupted has left nothing behind on the writer's connection.
         count_to(&db, 3).await;
         assert_eq!(told.recv().unwrap().1, Value::Integer(3));
@@ -131,7 +136,6 @@ fn a_query_that_keeps_the_writer_too_long_is_run_by_another_thread() {
 
 #[test]
 fn a_query_that_has_many_new_rows_does_not_keep_the_writer_either() {
-    const MANY: i64 = 1_000_000;
     // Of many, more bytes than are handed over together come at once, and the last row much later.
     let sql = COUNTS.replace(
         "count(*) FROM c",
@@ -140,13 +144,7 @@ fn a_query_that_has_many_new_rows_does_not_keep_the_writer_either() {
     pollster::block_on(async {
         let db = steps().await;
         let (_subscription, told) = Witness::of(&db, &sql);
-        assert_eq!(told.recv().unwrap().1, Value::Integer(1));
-        assert!(until_the_writer_runs_it(&db, &told).await);
-        count_to(&db, MANY).await;
-        assert_eq!(
-            told.recv().unwrap(),
-            ("resqlite-live".to_owned(), Value::Integer(MANY))
-        );
+        comes_to_take_the_writer_too_long(&db, &told).await;
         db.close().await.unwrap();
     });
 }
