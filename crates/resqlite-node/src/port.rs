@@ -23,7 +23,10 @@ impl Port {
     }
 
     /// The functions `submit` and `drain`, which every request takes.
-    #[napi(catch_unwind)]
+    #[napi(
+        catch_unwind,
+        ts_return_type = "{ submit(requests: Uint8Array, length: number, isPolling: boolean): void; drain(isPolling: boolean): number }"
+    )]
     pub fn calls<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
         calls::of(env, &self.0)
     }
