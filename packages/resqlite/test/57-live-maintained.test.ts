@@ -156,10 +156,9 @@ test('LIMIT and OFFSET may be parameters, and negative', async (t) => {
       assert.deepEqual(watching.values.at(-1), await db.select(sql, params), JSON.stringify(params))
     }
   }
-  assert.deepEqual(
-    all.map(({ live }) => live.stats.maintained > 0),
-    [true, true, true, false],
-  )
+  // Whether the last one, which is always empty, is worth keeping depends on how long its runs took.
+  const maintained = all.slice(0, 3).map(({ live }) => live.stats.maintained > 0)
+  assert.deepEqual(maintained, [true, true, true])
 })
 
 const ids = (rows: { row: Row }[]) => rows.map(({ row }) => row.id)

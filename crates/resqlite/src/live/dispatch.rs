@@ -53,8 +53,11 @@ pub(super) enum RunsOn {
 /// How long what waits may still wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// No longer: the caller is about to make it.
-    Over,
+    /// No longer: the caller is about to make it, and so many other threads are to be called for what it does not make in one
+    /// read.
+    Over {
+        calls: usize,
+    },
     For(Duration),
     /// Nothing waits.
     Nothing,
@@ -85,10 +88,8 @@ impl Dispatch {
     /// writer, and for the writer while something waits for it.
     pub(super) fn plan(&mut self, scheduler: &mut Scheduler, spare: Duration, now: Instant) -> Plan {
         self.follow_window(scheduler, !spare.is_zero(), now);
-        let ready = scheduler.ready();
-        let free = self.slots - (self.called + self.working).min(self.slots);
         let fit = fit(scheduler, spare);
-        let here = self.called == 0 && free > 0 && fit != Fit::No;
+        let here = self.called == 0 && self.free() > 0 && fit != Fit::No;
         let stays =
             spare.is_zero() && scheduler.ready_fits(limits::SHARED_READ_RUNS, limits::SHARED_READ_MICROS);
         self.left_since = match fit {
@@ -96,12 +97,8 @@ impl Dispatch {
             _ => self.left_since.filter(|_| stays),
         };
         let waits = here || self.left_since.is_some();
-        let calls = if waits {
-            0
-        } else {
-            ready.saturating_sub(self.called).min(free)
-        };
-        self.called += calls + usize::from(here);
+        let calls = if waits { 0 } else { self.call(scheduler.ready()) };
+        self.called += usize::from(here);
         Plan {
             calls,
             look_after: self.look_after(now),
@@ -153,7 +150,24 @@ impl Dispatch {
             return Wait::For(due - now);
         }
         self.take_over(scheduler);
-        Wait::Over
+        let in_one_read = scheduler.ready_fits(limits::SHARED_READ_RUNS, limits::SHARED_READ_MICROS);
+        let calls = if in_one_read {
+            0
+        } else {
+            self.call(scheduler.ready())
+        };
+        Wait::Over { calls }
+    }
+
+    /// Calls threads for so many re-runs that are ready, beyond those that are called already; returns how many.
+    fn call(&mut self, ready: usize) -> usize {
+        let calls = ready.saturating_sub(self.called).min(self.free());
+        self.called += calls;
+        calls
+    }
+
+    fn free(&self) -> usize {
+        self.slots - (self.called + self.working).min(self.slots)
     }
 
     /// Makes everything that waits ready for the caller, which is about to begin work.
@@ -328,7 +342,7 @@ mod tests {
         world.now += limits::BATCHING_WINDOW / 2;
         assert_eq!(world.look(), Wait::For(limits::BATCHING_WINDOW / 2));
         world.now += limits::BATCHING_WINDOW / 2;
-        assert_eq!(world.look(), Wait::Over);
+        assert_eq!(world.look(), Wait::Over { calls: 0 });
         world.dispatch.work_begins();
         assert_eq!(world.plan(NONE).calls, 1, "nothing is left to the writer");
     }
@@ -363,8 +377,27 @@ mod tests {
         world.now += limits::WRITER_ENDS_WINDOW;
         assert_eq!(world.plan(SPARE).calls, 0, "it takes too long for the writer");
         world.now += limits::BATCHING_WINDOW - limits::WRITER_ENDS_WINDOW;
-        assert_eq!(world.look(), Wait::Over);
+        assert_eq!(world.look(), Wait::Over { calls: 0 });
         assert_eq!(world.scheduler.ready(), 1);
+    }
+
+    #[test]
+    fn a_window_that_holds_a_slow_re_run_before_a_quick_one_ends_with_a_thread_for_each() {
+        let mut world = World::with_stale(0);
+        world.becomes_stale(1, 1_000_000, true);
+        world.becomes_stale(2, QUICK, true);
+        world.plan(SPARE);
+        world.now += limits::BATCHING_WINDOW;
+        assert_eq!(world.look(), Wait::Over { calls: 1 });
+    }
+
+    #[test]
+    fn a_window_that_holds_what_one_thread_makes_in_one_read_ends_with_one_thread() {
+        let mut world = World::with_stale(0);
+        (1..=8).for_each(|id| world.becomes_stale(id, QUICK, true));
+        world.plan(NONE);
+        world.now += limits::BATCHING_WINDOW;
+        assert_eq!(world.look(), Wait::Over { calls: 0 });
     }
 
     #[test]

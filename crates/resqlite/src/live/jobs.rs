@@ -71,7 +71,7 @@ impl ReaderJob for FirstRun {
 impl ReaderJob for LookAfter {
     fn run(self: Arc<Self>, reader: &mut Reader) {
         match self.0.look_after() {
-            Wait::Over => work(&self.0, &mut reader.reading()),
+            Wait::Over { .. } => work(&self.0, &mut reader.reading()),
             Wait::For(pause) => self.0.look_after_in(pause),
             Wait::Nothing => {}
         }

@@ -149,9 +149,21 @@ impl LiveCoordinator {
     }
 
     /// Looks after what is batched, or left to the writer. Unless nothing is, it is to be called again.
-    pub(super) fn look_after(&self) -> Wait {
-        let state = &mut *lock(&self.state);
-        state.dispatch.look(&mut state.scheduler, Instant::now())
+    pub(super) fn look_after(self: &Arc<Self>) -> Wait {
+        let mut state = lock(&self.state);
+        let now = &mut *state;
+        let wait = now.dispatch.look(&mut now.scheduler, Instant::now());
+        drop(state);
+        if let Wait::Over { calls } = wait {
+            self.call_threads(calls);
+        }
+        wait
+    }
+
+    fn call_threads(self: &Arc<Self>, calls: usize) {
+        for _ in 0..calls {
+            self.reruns.submit(Job::Other(Arc::clone(self) as _));
+        }
     }
 
     /// Makes everything ready that is batched or left to the writer. The caller then begins to work.
@@ -205,9 +217,7 @@ impl LiveCoordinator {
         if let Some(pause) = look_after {
             self.look_after_in(pause);
         }
-        for _ in 0..calls {
-            self.reruns.submit(Job::Other(Arc::clone(self) as _));
-        }
+        self.call_threads(calls);
         quiet.into_iter().for_each(|done| done());
         runs_on
     }

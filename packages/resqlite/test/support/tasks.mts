@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import type { Database, LiveQuery } from 'resqlite'
+import type { Database, LiveQuery, ResqliteError } from 'resqlite'
 import { sendSSE } from 'resqlite/sse'
 import { serve } from './sse.js'
 import { tempDatabase } from './temp.js'
@@ -28,7 +28,15 @@ export function tasksOf(db: Database, list: number): LiveQuery<Task[]> {
 
 /** Sends list 7 as server-sent events until the test ends. Returns the address. */
 export async function servedTasks(t: TestContext, db: Database): Promise<string> {
-  const { origin } = await serve(t, (_, response) => void sendSSE(tasksOf(db, 7), response, { key: 'id' }))
+  const { origin } = await serve(t, (_, response) => {
+    try {
+      sendSSE(tasksOf(db, 7), response, { key: 'id' })
+    } catch (error) {
+      // When a test ends, its database closes before its server. Meanwhile a client may come back.
+      if ((error as ResqliteError).code !== 'RESQLITE_CLOSED') throw error
+      response.destroy()
+    }
+  })
   return origin
 }
 
