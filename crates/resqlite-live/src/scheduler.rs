@@ -28,8 +28,8 @@ struct Entry {
     delivered_before_finish: bool,
     /// The duration of its last run.
     micros: u64,
-    /// See [`Scheduler::never_fits`].
-    never_fits: bool,
+    /// See [`Scheduler::keep_from_writer`].
+    not_for_writer: bool,
 }
 
 impl Entry {
@@ -116,16 +116,16 @@ impl Scheduler {
                 rerun_pending: false,
                 delivered_before_finish: false,
                 micros: 0,
-                never_fits: false,
+                not_for_writer: false,
             },
         );
     }
 
-    /// While the live query waits, [`ready_fits`](Self::ready_fits) or [`batch_fits`](Self::batch_fits) says no, however quick
-    /// it is.
-    pub fn never_fits(&mut self, id: LiveQueryId) {
+    /// The writer never runs this live query, however quick it is; live threads do. While it waits,
+    /// [`ready_fits`](Self::ready_fits) or [`batch_fits`](Self::batch_fits) says no.
+    pub fn keep_from_writer(&mut self, id: LiveQueryId) {
         if let Some(entry) = self.entries.get_mut(id) {
-            entry.never_fits = true;
+            entry.not_for_writer = true;
         }
     }
 
@@ -216,7 +216,7 @@ impl Scheduler {
 
     fn fit(&self, ids: impl Iterator<Item = LiveQueryId>, micros: u64) -> bool {
         let took = ids.map(|id| {
-            let entry = self.entries.get(id).filter(|entry| !entry.never_fits);
+            let entry = self.entries.get(id).filter(|entry| !entry.not_for_writer);
             entry.map(|entry| entry.micros)
         });
         took.sum::<Option<u64>>().is_some_and(|took| took <= micros)
@@ -404,9 +404,9 @@ mod tests {
     }
 
     #[test]
-    fn a_query_that_never_fits_does_not_however_quick_it_is() {
+    fn a_query_that_is_kept_from_the_writer_does_not_fit_however_quick_it_is() {
         let mut scheduler = idle(2, &[(A, 1), (B, 1)]);
-        scheduler.never_fits(B);
+        scheduler.keep_from_writer(B);
         scheduler.mark_stale(A, true);
         assert!(scheduler.batch_fits(2, 10));
         scheduler.mark_stale(B, true);

@@ -19,12 +19,13 @@
 //! reply · listener
 //! copies · cluster (calls)
 //! dispatch
+//! exchange
+//! functions
 //! port
 //! ```
 
 mod batches;
 mod blocking;
-mod calls;
 mod cancellation;
 mod cluster;
 mod commit_frames;
@@ -40,6 +41,7 @@ mod explanation;
 mod external_memory;
 mod feed_json;
 mod frames;
+mod functions;
 mod key;
 mod limits;
 mod listener;

@@ -8,9 +8,9 @@ use napi::{
 };
 use napi_derive::napi;
 
-use crate::{calls, exchange::Exchange, limits::SLAB_BYTES, stats};
+use crate::{exchange::Exchange, functions, limits::SLAB_BYTES, stats};
 
-/// The native end of the connection between a realm and the engine: request frames in, reply frames out.
+/// What JavaScript has of its realm: `submit` and `drain`, and what is asked for by number.
 #[napi]
 pub struct Port(Rc<RefCell<Exchange>>);
 
@@ -22,13 +22,13 @@ impl Port {
         Exchange::new(env, inbox, on_wake).map(|exchange| Self(Rc::new(RefCell::new(exchange))))
     }
 
-    /// The functions `submit` and `drain`, which every request takes.
+    /// The functions `submit` and `drain`, through which all frames pass.
     #[napi(
         catch_unwind,
         ts_return_type = "{ submit(requests: Uint8Array, length: number, isPolling: boolean): void; drain(isPolling: boolean): number }"
     )]
-    pub fn calls<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
-        calls::of(env, &self.0)
+    pub fn functions<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
+        functions::of(env, &self.0)
     }
 
     /// The memory of a slab. JavaScript asks once and keeps it.

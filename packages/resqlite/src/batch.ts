@@ -92,9 +92,9 @@ class Batch {
   /** Encodes and sends all parameter sets. Stops, and closes their iterator, when the batch fails or is cancelled. */
   async encode(sets: ParamSets): Promise<void> {
     this.#beginFrame()
-    // Nothing is awaited while the sets fit into one frame: a call that follows must not overtake such a batch.
     if (isAsync(sets)) {
       await this.#encodeAsync(sets)
+      // Sets that fit into one frame are sent before anything is awaited, or a later call could overtake them.
     } else if (isPlainArray(sets)) {
       while (!this.#addUntilFull(sets)) {
         if (!(await this.#nextFrame())) break

@@ -1,5 +1,7 @@
 //! The public API: the engine of one file, and the futures on top of it.
 
+#[cfg(test)]
+mod answering_tests;
 pub(crate) mod answers;
 pub(crate) mod copies;
 pub(crate) mod cursor;

@@ -1,60 +1,16 @@
 //! Which state a read shows while the writer is at work. The writer is held in the middle of a turn: it has committed, and
 //! answers the caller, so the state is unsettled.
 
-use std::{
-    sync::{
-        Arc,
-        mpsc::{Receiver, Sender, channel},
-    },
-    thread,
-};
+use std::{sync::Arc, thread};
 
 use pollster::block_on;
 use resqlite_sqlite::{Access, Connection};
 
+use super::answering_tests::while_answering;
 use crate::{
-    ColumnLayout, Database, Durability, Engine, Error, Integers, Options, Outcome, Reply, RowBatch, Write,
-    WriteOp,
-    core::token::Token,
+    Database, Engine, Options,
     reader::{ExactState, Reader},
 };
-
-/// Holds the thread that answers until it is let go.
-struct Hold {
-    holds: Sender<()>,
-    let_go: Receiver<()>,
-}
-
-impl Reply for Hold {
-    fn rows(&mut self, _layout: &Arc<ColumnLayout>, _batch: &RowBatch<'_>) -> bool {
-        true
-    }
-
-    fn finish(self: Box<Self>, outcome: Result<Outcome<'_>, Error>) {
-        assert!(outcome.is_ok(), "the write succeeds");
-        self.holds.send(()).expect("the test waits");
-        self.let_go.recv().expect("the test lets go");
-    }
-}
-
-/// Runs `work` after a write has been committed, while the writer answers it.
-fn while_answering(engine: &Arc<Engine>, sql: &str, work: impl FnOnce()) {
-    let ((holds, is_held), (go, let_go)) = (channel(), channel());
-    let write = Write {
-        op: WriteOp::Execute {
-            sql: sql.into(),
-            params: ().into(),
-        },
-        durability: Durability::Normal,
-        integers: Integers::BigInt,
-        token: Token::default(),
-        tag: None,
-    };
-    engine.write(write, Box::new(Hold { holds, let_go }));
-    is_held.recv().expect("the writer answers");
-    work();
-    go.send(()).expect("the writer waits");
-}
 
 struct World {
     _folder: tempfile::TempDir,

@@ -20,7 +20,8 @@ use crate::{
     guard::Guard,
 };
 
-const READS: &str = "PRAGMA main.schema_version";
+/// It reads the database and has a row to stand on.
+const ONE_ROW: &str = "PRAGMA main.schema_version";
 
 /// The read that a connection holds, if it does.
 #[derive(Default)]
@@ -37,8 +38,8 @@ impl HeldRead {
             let statement = match &mut self.statement {
                 Some(statement) => statement,
                 none => {
-                    let prepared = sqlite.prepare(READS, true)?.statement;
-                    let no_statement = || Error::Statement(format!("{READS:?} is no statement"));
+                    let prepared = sqlite.prepare(ONE_ROW, true)?.statement;
+                    let no_statement = || Error::Statement(format!("{ONE_ROW:?} is no statement"));
                     none.insert(prepared.ok_or_else(no_statement)?)
                 }
             };
@@ -103,12 +104,14 @@ mod tests {
         connection.internal("INSERT INTO t VALUES (1)").unwrap();
     }
 
-    fn insert_and_hold(connection: &mut EngineConnection) {
+    /// Returns whether the write went on from a read that was held.
+    fn insert_and_hold(connection: &mut EngineConnection) -> bool {
         connection.internal("BEGIN IMMEDIATE").unwrap();
-        connection.release_read();
+        let was_held = connection.release_read();
         insert(connection);
         connection.hold_read().unwrap();
         connection.internal("COMMIT").unwrap();
+        was_held
     }
 
     fn count(connection: &mut EngineConnection) -> Option<i64> {
@@ -140,7 +143,8 @@ mod tests {
         let Two {
             mut ours, mut theirs, ..
         } = connections();
-        (0..3).for_each(|_| insert_and_hold(&mut ours));
+        let went_on = [(); 3].map(|()| insert_and_hold(&mut ours));
+        assert_eq!(went_on, [false, true, true]);
         assert_eq!(count(&mut theirs), Some(3));
     }
 

@@ -100,23 +100,24 @@ impl<T> Queue<T> {
         self.pop_and_tell(deadline, None::<fn()>)
     }
 
-    /// Waits for the oldest item. Calls `before_rest` if none comes soon, or none comes any more.
-    pub(crate) fn pop_or_rest(&self, before_rest: impl FnOnce()) -> Popped<T> {
-        self.pop_and_tell(None, Some(before_rest))
+    /// Waits for the oldest item. Calls `before_park` if none comes soon, or none comes any more.
+    pub(crate) fn pop_or_park(&self, before_park: impl FnOnce()) -> Popped<T> {
+        self.pop_and_tell(None, Some(before_park))
     }
 
-    fn pop_and_tell(&self, deadline: Option<Instant>, mut before_rest: Option<impl FnOnce()>) -> Popped<T> {
+    /// [`pop`](Self::pop) and [`pop_or_park`](Self::pop_or_park) in one.
+    fn pop_and_tell(&self, deadline: Option<Instant>, mut before_park: Option<impl FnOnce()>) -> Popped<T> {
         let mut state = lock(&self.state);
         let mut spun = false;
         loop {
             if let Some(item) = state.items.pop_front() {
                 return Popped::Item(item);
             }
-            if state.closed && before_rest.is_none() {
+            if state.closed && before_park.is_none() {
                 return Popped::Closed;
             }
-            let rest = deadline.map(|end| end.saturating_duration_since(Instant::now()));
-            if rest.is_some_and(|rest| rest.is_zero()) {
+            let remaining = deadline.map(|end| end.saturating_duration_since(Instant::now()));
+            if remaining.is_some_and(|remaining| remaining.is_zero()) {
                 return Popped::TimedOut;
             }
             if !state.closed && !std::mem::replace(&mut spun, true) {
@@ -126,16 +127,16 @@ impl<T> Queue<T> {
                     continue;
                 }
             }
-            if let Some(before_rest) = before_rest.take() {
+            if let Some(before_park) = before_park.take() {
                 drop(state);
-                before_rest();
+                before_park();
                 state = lock(&self.state);
                 continue;
             }
             state.waiting = true;
-            state = match rest {
+            state = match remaining {
                 None => wait(&self.ready, state),
-                Some(rest) => wait_for(&self.ready, state, rest),
+                Some(remaining) => wait_for(&self.ready, state, remaining),
             };
             state.waiting = false;
         }

@@ -152,8 +152,8 @@ impl LiveCoordinator {
         };
         state.entries.insert(id, entry);
         state.scheduler.start(id);
-        if !live_query.fits_a_deadline() {
-            state.scheduler.never_fits(id);
+        if !live_query.can_be_given_up() {
+            state.scheduler.keep_from_writer(id);
         }
         state.audits.add(id, verify);
         (live_query, false)

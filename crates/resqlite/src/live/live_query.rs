@@ -175,9 +175,9 @@ impl LiveQuery {
 }
 
 impl LiveQuery {
-    /// Whether a run can be given up before rows are handed over: of several statements, the rows of the first are, before the
-    /// second runs.
-    pub(super) fn fits_a_deadline(&self) -> bool {
+    /// Whether a run can be given up before it has handed rows over. With several statements it cannot: the rows of the first
+    /// are handed over before the second runs.
+    pub(super) fn can_be_given_up(&self) -> bool {
         self.queries.len() == 1
     }
 

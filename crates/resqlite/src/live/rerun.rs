@@ -72,7 +72,7 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
     }
     let (before, began) = (coordinator.commits.last(), Instant::now());
     let is_limited = reading.connection().guard.interrupt.has_deadline();
-    if is_limited && !rerun.live_query.fits_a_deadline() {
+    if is_limited && !rerun.live_query.can_be_given_up() {
         drop(state);
         return coordinator.requeue(rerun, 0);
     }

@@ -38,10 +38,10 @@ impl Writer {
         let end = Instant::now() + self.context.settings.busy_timeout;
         loop {
             let begun = self.run_untimed("BEGIN IMMEDIATE");
-            let continued = self.connection.release_read();
+            let was_held = self.connection.release_read();
             match begun {
                 // Another process has committed since, or has the write lock. While a read is held, SQLite does not wait.
-                Err(Error::Sqlite(error)) if continued && error.primary() == codes::BUSY => {}
+                Err(Error::Sqlite(error)) if was_held && error.primary() == codes::BUSY => {}
                 // Another process committed after this one took its snapshot: begin again.
                 Err(Error::Sqlite(error)) if error.code() == codes::BUSY_SNAPSHOT && Instant::now() < end => {
                 }
@@ -51,7 +51,7 @@ impl Writer {
                 }
                 Err(error) => return Err(error),
                 // Nobody has committed since: it would have failed.
-                Ok(()) if continued => return Ok(()),
+                Ok(()) if was_held => return Ok(()),
                 Ok(()) => {
                     let noticed = self.notice_external_schema();
                     if noticed.is_err() {
@@ -128,7 +128,7 @@ impl Writer {
             self.context.epoch.statistics_changed();
         }
         let number = self.recorder.commit(&self.commits, self.wrote.get(), position);
-        self.held_at = number;
+        self.last_own_commit = number;
         if self.commits.in_main_log() != own_commits {
             self.record_state(log_commits, number);
         }
@@ -138,16 +138,16 @@ impl Writer {
         Ok(self.commits.told(number))
     }
 
-    /// Lets what comes next read on in the state that the commit makes. Not with checkpoints that another program makes; not
-    /// beside feeds and gates, which look for the commits of others before each write; not beside attached databases; and
-    /// not after a change of the schema, which the next BEGIN looks at.
+    /// Holds the read of this transaction beyond its COMMIT, unless that is in the way of something: of the next BEGIN, which
+    /// looks at a schema that has changed, and beside feeds and gates for the commits of others; of re-runs, which beside
+    /// attached databases have a reader of their own; of another program that makes the checkpoints.
     fn hold_read(&mut self) {
-        let is_plain = self.context.settings.checkpoints != Checkpoints::Manual
+        let may_hold = self.context.settings.checkpoints != Checkpoints::Manual
             && !self.schema_touched
             && self.context.epoch.has_no_attachments()
             && self.feeds.is_none()
             && !self.recorder.exports();
-        if is_plain {
+        if may_hold {
             // If this fails, the next transaction takes its own locks.
             let _ = self.connection.hold_read();
         }

@@ -77,7 +77,7 @@ impl WriteJob {
         )
     }
 
-    /// Whether it does nothing before BEGIN IMMEDIATE, or before it runs alone.
+    /// Whether it is a write. Writes release the held read themselves, when they begin.
     pub(super) fn begins_a_write(&self) -> bool {
         matches!(self, Self::Write(..) | Self::Begin(_))
     }

@@ -158,8 +158,8 @@ pub(super) struct Writer {
     carried: Vec<Carried>,
     /// What the gate has had applied before anything else.
     overtaken_by: Vec<Entry>,
-    /// The last commit of this connection: a held read shows its state.
-    held_at: u64,
+    /// The number of the last commit of this connection, whose state a held read shows.
+    last_own_commit: u64,
     /// The open transaction has changed what names mean.
     schema_touched: bool,
     /// ANALYZE has run in the open transaction.

@@ -71,12 +71,12 @@ fn serve(writer: Writer, context: WriterContext) {
     let mut jobs = Vec::new();
     let mut gathering = Gathering::default();
     loop {
-        let before_rest = || {
+        let before_park = || {
             if let Some(writer) = &mut writer {
                 writer.connection.release_read();
             }
         };
-        match context.queue.pop_or_rest(before_rest) {
+        match context.queue.pop_or_park(before_park) {
             Popped::Item(job) => jobs.push(job),
             _ => break,
         }
@@ -226,7 +226,7 @@ impl Writer {
             applies: false,
             carried: Vec::new(),
             overtaken_by: Vec::new(),
-            held_at: 0,
+            last_own_commit: 0,
             schema_touched: false,
             statistics_touched: false,
             files,
@@ -284,8 +284,9 @@ impl Writer {
             follower.committed(&spare);
         }
         self.commits.settle();
-        // A re-run tells that it includes every commit up to the last.
-        if self.held_at != self.commits.last() {
+        // A re-run on this connection tells that it includes the last commit of the log, and a held read shows no commit but our
+        // own last one. Only this thread adds to the log, so this stays true until the re-runs end.
+        if self.last_own_commit != self.commits.last() {
             self.connection.release_read();
         }
         for follower in &mut self.followers {

@@ -5,7 +5,7 @@ import { Layout } from '../decode/layout'
 import { Memory } from '../decode/memory'
 import { decodeRows } from '../decode/row-batch'
 import { FrameWriter, type RawBuffer } from '../wire/frame-writer'
-import type { NativeBinding, NativeCalls, NativePort } from '../wire/native'
+import type { NativeBinding, NativeFunctions, NativePort } from '../wire/native'
 import { writeParams } from '../wire/params'
 import { FRAME_HEADER, Op, ReplyFlags, ReplyKind } from '../wire/protocol'
 import { statsNumbers, statsOf } from '../wire/stream-stats'
@@ -35,7 +35,7 @@ export class Channel {
   /** The native module if it has counters, else undefined. */
   readonly profile: ProfileBinding | undefined
   readonly #port: NativePort
-  readonly #calls: NativeCalls
+  readonly #functions: NativeFunctions
   readonly #writer = new FrameWriter()
   readonly #inbox = new Memory(new ArrayBuffer(INBOX_BYTES), 0, INBOX_BYTES)
   /** Where the next frame of the inbox begins, and where the last one ends. */
@@ -64,7 +64,7 @@ export class Channel {
     this.profile = profile
     this.#onReplies = profile === undefined ? handler : () => profile.profileTurn(handler)
     this.#port = new binding.Port(this.#inbox.bytes, this.#onReplies)
-    this.#calls = this.#port.calls()
+    this.#functions = this.#port.functions()
   }
 
   /** Returns a session id that no open session has. */
@@ -283,7 +283,7 @@ export class Channel {
     this.#flushScheduled = false
     const writer = this.#writer
     if (writer.position === 0) return
-    this.#calls.submit(writer.bytes, writer.position, this.#poller.flush())
+    this.#functions.submit(writer.bytes, writer.position, this.#poller.flush())
     writer.clear()
   }
 
@@ -348,7 +348,7 @@ export class Channel {
     if (this.#at < this.#filled) return true
     this.#at = 0
     this.#filled = 0 // stays so if drain throws
-    this.#filled = this.#calls.drain(this.#poller.drain())
+    this.#filled = this.#functions.drain(this.#poller.drain())
     return this.#filled > 0
   }
 

@@ -245,7 +245,7 @@ export class FrameWriter {
   /** Writes a tag and a u32 length in UTF-16 units. The text follows later. Returns false if it must stand here. */
   deferText(tag: number, value: string): boolean {
     if (!mayBeDeferred(value)) return false
-    this.reserve(PLAIN_BYTES)
+    this.reserve(5)
     this.bytes[this.position] = tag
     putU32(this.bytes, this.position + 1, value.length)
     this.position += 5

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 
-/** The calls that every request takes. They are functions, not methods: a native method costs ten times as much. */
-export interface NativeCalls {
+/** The functions through which all frames pass. As methods of the port they would take ten times as long. */
+export interface NativeFunctions {
   /**
    * Hands over the request frames in `requests[0..length)`, which are copied before it returns. `isPolling`: this realm
    * calls `drain` without being woken, until it passes false to it.
@@ -17,7 +17,7 @@ export interface NativeCalls {
 /** The native end of the connection between a realm (the main thread or a worker_thread) and the engine. */
 export interface NativePort {
   /** Returns the functions `submit` and `drain`. */
-  calls(): NativeCalls
+  functions(): NativeFunctions
   /** Returns the memory of a slab, which is the same for the life of the port. */
   slab(id: number): ArrayBuffer
   /** Returns an owned payload. Each can be taken once. */

@@ -1,6 +1,6 @@
 import { Channel } from '../../src/channel/channel'
 import { STREAM_COUNTERS, type StreamStats } from '../../src/core/counters'
-import type { NativeBinding, NativeCalls, NativePort } from '../../src/wire/native'
+import type { NativeBinding, NativeFunctions, NativePort } from '../../src/wire/native'
 import { FRAME_HEADER, REASONS, ReplyFlags, ReplyKind } from '../../src/wire/protocol'
 import { padded } from './row-batches'
 
@@ -14,7 +14,7 @@ export interface Frame {
 }
 
 /** The native side of a channel, under the control of a test. */
-export class FakePort implements NativePort, NativeCalls {
+export class FakePort implements NativePort, NativeFunctions {
   /** The arguments of `submit`: one list of frames per call. */
   readonly submits: Frame[][] = []
   readonly slabs: ArrayBuffer[] = []
@@ -36,7 +36,7 @@ export class FakePort implements NativePort, NativeCalls {
     return this.submits.flat()
   }
 
-  calls(): NativeCalls {
+  functions(): NativeFunctions {
     return this
   }
 

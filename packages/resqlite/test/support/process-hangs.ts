@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import * as v8 from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { Database, type LiveQuery } from 'resqlite'
-import type { NativeCalls, NativePort } from '../../src/wire/native'
+import type { NativeFunctions, NativePort } from '../../src/wire/native'
 import { scriptText, type Tools } from './process-tools'
 import { random } from './random'
 import { whoWaits } from './watchdog'
@@ -323,9 +323,9 @@ async function come(
 ): Promise<void> {
   const end = Date.now() + LOST_AFTER
   while (!(await condition())) {
+    if (Date.now() > end) throw new Error([`it is in vain that ${what}`, ...(await left())].join('\n'))
     globalThis.gc?.()
     await turn()
-    if (Date.now() > end) throw new Error([`it is in vain that ${what}`, ...(await left())].join('\n'))
   }
 }
 
@@ -358,10 +358,10 @@ function countSlots(): void {
     join(insidePackage, 'wire', 'native'),
   ) as typeof import('../../src/wire/native')
   const prototype: NativePort = nativeBinding().Port.prototype
-  const { calls } = prototype
-  prototype.calls = function () {
-    const { submit, drain } = calls.call(this)
-    const counting: NativeCalls['submit'] = (requests, length, isPolling) => {
+  const { functions } = prototype
+  prototype.functions = function () {
+    const { submit, drain } = functions.call(this)
+    const counting: NativeFunctions['submit'] = (requests, length, isPolling) => {
       const view = new DataView(requests.buffer, requests.byteOffset, length)
       for (let at = 0; at < length; at += view.getUint32(at, true)) {
         slots = Math.max(slots, view.getUint32(at + 8, true) + 1)

@@ -96,12 +96,12 @@ fn loom_an_item_is_either_removed_or_taken() {
 }
 
 #[test]
-fn loom_an_item_that_comes_while_a_thread_is_about_to_rest_is_taken() {
+fn loom_an_item_that_comes_while_a_thread_is_about_to_park_is_taken() {
     model(|| {
         let queue = Arc::new(Queue::new(16));
         let producing = Arc::clone(&queue);
         let producer = thread::spawn(move || assert!(producing.push((1, 0)).is_ok()));
-        assert_eq!(queue.pop_or_rest(|| ()), Popped::Item((1, 0)));
+        assert_eq!(queue.pop_or_park(|| ()), Popped::Item((1, 0)));
         producer.join().unwrap();
     });
 }
