@@ -113,6 +113,14 @@ impl EngineConnection {
         self.held_read.hold(&self.sqlite, &self.guard)
     }
 
+    /// Begins a transaction that holds the write lock, from the state of the held read if there is one; the read is released
+    /// then. Returns what SQLite says, and whether there was one. A read that is old is released before.
+    pub(crate) fn begin_write(&mut self) -> (Result<()>, bool) {
+        self.held_read.release_if_old();
+        let begun = self.internal("BEGIN IMMEDIATE").map(drop);
+        (begun, self.release_read())
+    }
+
     /// Ends the read that is held. Returns whether there was one.
     pub(crate) fn release_read(&mut self) -> bool {
         self.held_read.release()

@@ -11,12 +11,18 @@
 //! transaction that reads needs none, and the next that writes only the write lock, which is two calls.
 //!
 //! The state grows old if another process commits. Then BEGIN IMMEDIATE fails, and it does not wait for locks either: release
-//! the read and begin again. While a read is held, nobody can reset the log.
+//! the read and begin again.
+//!
+//! The lock stands for the state at which the read began, which does not move with our own commits. While it is held, nobody
+//! can reset the log, nor copy more of it into the database file than up to there. So after some writes a new read begins.
 
 use resqlite_sqlite::{Connection, Statement};
 
 use crate::{
-    core::error::{Error, Result},
+    core::{
+        error::{Error, Result},
+        limits,
+    },
     guard::Guard,
 };
 
@@ -29,6 +35,8 @@ pub(super) struct HeldRead {
     /// It stands on a row while the read is held.
     statement: Option<Statement>,
     is_held: bool,
+    /// The writes since it was last released for being old.
+    writes: u32,
 }
 
 impl HeldRead {
@@ -45,11 +53,20 @@ impl HeldRead {
             };
             let stepped = statement.step();
             self.is_held = matches!(stepped, Ok(true));
+            self.writes += 1;
             if !self.is_held {
                 statement.reset();
             }
             Ok(stepped.map(drop)?)
         })
+    }
+
+    /// Releases the read if it may stand for a state that is many writes old.
+    pub(super) fn release_if_old(&mut self) {
+        if self.writes >= limits::HELD_READ_WRITES {
+            self.release();
+            self.writes = 0;
+        }
     }
 
     /// See [`release_read`](super::engine_connection::EngineConnection::release_read).
@@ -70,6 +87,7 @@ mod tests {
         connection::{engine_connection::EngineConnection, location::Location, open::open},
         core::{
             error::Error,
+            limits,
             options::{Options, Settings},
         },
         guard::authorizer::Role,
@@ -106,8 +124,8 @@ mod tests {
 
     /// Returns whether the write went on from a read that was held.
     fn insert_and_hold(connection: &mut EngineConnection) -> bool {
-        connection.internal("BEGIN IMMEDIATE").unwrap();
-        let was_held = connection.release_read();
+        let (begun, was_held) = connection.begin_write();
+        begun.unwrap();
         insert(connection);
         connection.hold_read().unwrap();
         connection.internal("COMMIT").unwrap();
@@ -155,13 +173,24 @@ mod tests {
         } = connections();
         insert_and_hold(&mut ours);
         insert(&mut theirs);
-        match ours.internal("BEGIN IMMEDIATE") {
-            Err(Error::Sqlite(error)) => assert_eq!(error.code(), codes::BUSY_SNAPSHOT),
+        match ours.begin_write() {
+            (Err(Error::Sqlite(error)), true) => assert_eq!(error.code(), codes::BUSY_SNAPSHOT),
             other => panic!("{other:?}"),
         }
-        assert!(ours.release_read());
         insert_and_hold(&mut ours);
         assert_eq!(count(&mut theirs), Some(3));
+    }
+
+    #[test]
+    fn after_some_writes_a_new_read_begins_so_that_others_can_copy_the_log() {
+        use resqlite_sqlite::Checkpoint::Passive;
+        let Two { mut ours, theirs, .. } = connections();
+        let most = i64::from(limits::HELD_READ_WRITES);
+        let went_on = |ours: &mut EngineConnection| (0..3 * most).filter(|_| insert_and_hold(ours)).count();
+        assert_eq!(went_on(&mut ours) as i64, 3 * (most - 1));
+        let copied = theirs.sqlite.checkpoint("main", Passive).unwrap();
+        let (log, copied) = (copied.log.unwrap(), copied.copied.unwrap());
+        assert!(copied > log / 2, "{copied} of {log} pages");
     }
 
     #[test]

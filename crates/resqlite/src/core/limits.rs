@@ -116,6 +116,8 @@ pub const PACKER_KEPT: usize = 1 << 20;
 pub const SHAPES_MAX: usize = 4096;
 /// Virtual-machine operations between two checks of a statement's cancellation token (some tens of microseconds).
 pub const PROGRESS_OPERATIONS: u32 = 1000;
+/// Writes that go on from one held read to the next, before a new one begins: others can copy the log up to where it began.
+pub const HELD_READ_WRITES: u32 = 64;
 /// How long the writer waits for locks of other processes, when the user names no time.
 pub const BUSY_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
 /// The longest pause between two attempts at a lock of another process.

@@ -37,8 +37,7 @@ impl Writer {
     pub(super) fn take_write_lock(&mut self) -> Result<()> {
         let end = Instant::now() + self.context.settings.busy_timeout;
         loop {
-            let begun = self.run_untimed("BEGIN IMMEDIATE");
-            let was_held = self.connection.release_read();
+            let (begun, was_held) = self.connection.begin_write();
             match begun {
                 // Another process has committed since, or has the write lock. While a read is held, SQLite does not wait.
                 Err(Error::Sqlite(error)) if was_held && error.primary() == codes::BUSY => {}
