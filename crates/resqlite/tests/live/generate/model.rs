@@ -128,6 +128,15 @@ impl Table {
         self.unique_lists().iter().any(|list| list.contains(&column))
     }
 
+    /// Whether this column may be the rowid: INTEGER PRIMARY KEY, also where the key is declared behind the columns.
+    pub fn may_be_rowid(&self, column: usize) -> bool {
+        match &self.key {
+            Key::Alias(alias) => *alias == column,
+            Key::Columns { columns, rowid } => *rowid && *columns == [column],
+            Key::Rowid => false,
+        }
+    }
+
     pub fn refers_to(&self, other: &Self) -> bool {
         let refers =
             |column: &Column| matches!(&column.role, Role::Child { table, .. } if *table == other.name);

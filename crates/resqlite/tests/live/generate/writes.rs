@@ -410,7 +410,9 @@ fn insert_select(draw: &mut Draw<'_>, table: &Table) -> String {
     let columns: Vec<usize> = table
         .writable()
         .into_iter()
-        .filter(|&at| !matches!(table.columns[at].role, Role::Child { .. }) && table.key != Key::Alias(at))
+        .filter(|&at| !matches!(table.columns[at].role, Role::Child { .. }))
+        // Behind the greatest rowid, SQLite tries random ones.
+        .filter(|&at| !table.may_be_rowid(at))
         .take(from.columns.len())
         .collect();
     if columns.is_empty() {
