@@ -28,8 +28,8 @@ struct Entry {
     delivered_before_finish: bool,
     /// The duration of its last run.
     micros: u64,
-    /// See [`Scheduler::keep_from_writer`].
-    not_for_writer: bool,
+    /// See [`Scheduler::run_alone`].
+    alone: bool,
 }
 
 impl Entry {
@@ -116,16 +116,16 @@ impl Scheduler {
                 rerun_pending: false,
                 delivered_before_finish: false,
                 micros: 0,
-                not_for_writer: false,
+                alone: false,
             },
         );
     }
 
-    /// The writer never runs this live query, however quick it is; live threads do. While it waits,
+    /// This live query never runs together with others, however quick it is. While it waits,
     /// [`ready_fits`](Self::ready_fits) or [`batch_fits`](Self::batch_fits) says no.
-    pub fn keep_from_writer(&mut self, id: LiveQueryId) {
+    pub fn run_alone(&mut self, id: LiveQueryId) {
         if let Some(entry) = self.entries.get_mut(id) {
-            entry.not_for_writer = true;
+            entry.alone = true;
         }
     }
 
@@ -188,12 +188,15 @@ impl Scheduler {
             return Vec::new();
         };
         let mut picked = vec![first];
-        let mut total = self.micros_of(first);
+        let mut total = self.shared_micros_of(first);
         while picked.len() < count
             && let Some((_, id)) = self.quick.front().copied()
-            && total + self.micros_of(id) <= micros
+            && let Some(together) = total
+                .zip(self.shared_micros_of(id))
+                .map(|(one, other)| one + other)
+            && together <= micros
         {
-            total += self.micros_of(id);
+            total = Some(together);
             self.quick.pop_front();
             self.run(id);
             picked.push(id);
@@ -215,16 +218,14 @@ impl Scheduler {
     }
 
     fn fit(&self, ids: impl Iterator<Item = LiveQueryId>, micros: u64) -> bool {
-        let took = ids.map(|id| {
-            let entry = self.entries.get(id).filter(|entry| !entry.not_for_writer);
-            entry.map(|entry| entry.micros)
-        });
+        let took = ids.map(|id| self.shared_micros_of(id));
         took.sum::<Option<u64>>().is_some_and(|took| took <= micros)
     }
 
-    /// How long its last run took.
-    fn micros_of(&self, id: LiveQueryId) -> u64 {
-        self.entries.get(id).map_or(0, |entry| entry.micros)
+    /// How long its last run took; `None` if it runs alone.
+    fn shared_micros_of(&self, id: LiveQueryId) -> Option<u64> {
+        let entry = self.entries.get(id).filter(|entry| !entry.alone);
+        entry.map(|entry| entry.micros)
     }
 
     fn run(&mut self, id: LiveQueryId) {
@@ -404,15 +405,26 @@ mod tests {
     }
 
     #[test]
-    fn a_query_that_is_kept_from_the_writer_does_not_fit_however_quick_it_is() {
+    fn a_query_that_runs_alone_does_not_fit_however_quick_it_is() {
         let mut scheduler = idle(2, &[(A, 1), (B, 1)]);
-        scheduler.keep_from_writer(B);
+        scheduler.run_alone(B);
         scheduler.mark_stale(A, true);
         assert!(scheduler.batch_fits(2, 10));
         scheduler.mark_stale(B, true);
         assert!(!scheduler.batch_fits(2, 10));
         scheduler.release_batch();
         assert!(!scheduler.ready_fits(2, 10));
+    }
+
+    #[test]
+    fn a_query_that_runs_alone_is_not_picked_with_others() {
+        let mut scheduler = idle(2, &[(A, 1), (B, 1), (C, 1)]);
+        scheduler.run_alone(B);
+        for id in [A, B, C] {
+            scheduler.mark_stale(id, false);
+        }
+        let mut pick = || scheduler.pick_several(3, 10);
+        assert_eq!([pick(), pick(), pick()], [[A], [B], [C]]);
     }
 
     #[test]

@@ -153,7 +153,7 @@ impl LiveCoordinator {
         state.entries.insert(id, entry);
         state.scheduler.start(id);
         if !live_query.can_be_given_up() {
-            state.scheduler.keep_from_writer(id);
+            state.scheduler.run_alone(id);
         }
         state.audits.add(id, verify);
         (live_query, false)

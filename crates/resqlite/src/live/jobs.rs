@@ -124,6 +124,7 @@ impl<'a> RerunsHere<'a> {
         let ends = WorkEnds(coordinator);
         let reruns = SharedRead {
             left: coordinator.take_reruns_within(spare),
+            each: None,
             coordinator,
         };
         Self { reruns, _ends: ends }
@@ -160,6 +161,7 @@ fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>) {
     while began.elapsed() < limits::WORK_TURN {
         let reruns = SharedRead {
             left: coordinator.take_reruns(),
+            each: Some(limits::SHARED_RUN_MAX),
             coordinator,
         };
         if reruns.left.is_empty() {
@@ -172,6 +174,8 @@ fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>) {
 /// Re-runs to make on one committed state. If one panics, the others are put back.
 struct SharedRead<'a> {
     left: VecDeque<Rerun>,
+    /// How long each may take while others are left; the last has time. `None`: the caller has set one deadline for all.
+    each: Option<Duration>,
     coordinator: &'a Arc<LiveCoordinator>,
 }
 
@@ -182,6 +186,10 @@ impl SharedRead<'_> {
         let wants_exact_state = self.left.iter().any(|rerun| rerun.live_query.wants_exact_state());
         let read = reading.in_read(wants_exact_state, |reading, _| {
             while let Some(rerun) = self.left.pop_front() {
+                if let Some(each) = self.each {
+                    let deadline = (!self.left.is_empty()).then(|| Instant::now() + each);
+                    reading.connection().guard.interrupt.set_deadline(deadline);
+                }
                 guarded(coordinator, reading, &rerun);
             }
             Ok(())

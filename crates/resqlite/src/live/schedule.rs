@@ -124,7 +124,8 @@ impl LiveCoordinator {
         self.dispatch(state);
     }
 
-    /// Puts back a run that took too long for the writer's thread; a live thread makes it.
+    /// Puts back a run that took too long for the writer's thread, or for others that wait for the same read; a live thread
+    /// makes it, by itself.
     pub(super) fn requeue(self: &Arc<Self>, rerun: &Rerun, micros: u64) {
         let mut state = lock(&self.state);
         let micros = micros.max(TOO_LONG_FOR_THE_WRITER);

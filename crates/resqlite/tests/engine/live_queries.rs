@@ -176,6 +176,47 @@ fn a_slow_query_holds_up_no_quick_one() {
 }
 
 #[test]
+fn a_query_that_takes_long_for_the_first_time_holds_up_no_other() {
+    // Which of them share a read is left to chance.
+    for _ in 0..40 {
+        pollster::block_on(a_query_turns_slow_beside_others());
+    }
+}
+
+async fn a_query_turns_slow_beside_others() {
+    let options = Options {
+        readers: Some(2),
+        ..Options::default()
+    };
+    let db = Database::open(":memory:", keyed(options)).await.unwrap();
+    db.exec("CREATE TABLE steps(n); INSERT INTO steps VALUES (10)")
+        .await
+        .unwrap();
+    let counting = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT (SELECT n FROM steps)) \
+                    SELECT count(*) FROM c";
+    let mut turns_slow = db.stream(counting, ());
+    // More than the writer makes itself.
+    let mut others: Vec<_> = (0..40)
+        .map(|i: i64| db.stream("SELECT n, ? FROM steps", [i.into()]))
+        .collect();
+    let change = |n: i64| db.execute("UPDATE steps SET n = ?", [n.into()]);
+    for n in [10, 11] {
+        change(n).await.unwrap();
+        turns_slow.next().await.unwrap().unwrap();
+        for other in &mut others {
+            other.next().await.unwrap().unwrap();
+        }
+    }
+    // From now on it does not come to an end.
+    change(1_000_000_000_000).await.unwrap();
+    for other in &mut others {
+        other.next().await.unwrap().unwrap();
+    }
+    drop((turns_slow, others));
+    db.close().await.unwrap();
+}
+
+#[test]
 fn a_statement_that_sqlite_plans_anew_for_its_parameters_is_no_change_of_everything() {
     pollster::block_on(async {
         let db = items().await;
