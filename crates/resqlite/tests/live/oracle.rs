@@ -46,6 +46,11 @@ impl Expected {
         self
     }
 
+    /// Whether SQLite says that the file is damaged.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Fails(code) if code.starts_with("SQLITE_CORRUPT"))
+    }
+
     /// Whether the engine did just that.
     pub fn is_met(&self, wrote: &Wrote) -> bool {
         match (self, wrote) {
