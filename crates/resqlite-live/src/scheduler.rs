@@ -182,17 +182,17 @@ impl Scheduler {
     }
 
     /// Takes live queries to run one after the other on one thread: the next one, and the quick ones behind it while
-    /// there are at most `count` and their last runs took at most `micros` together. They are running from here on.
+    /// there are at most `count`, their last runs took at most `micros` together, and none [runs alone](Self::run_alone). They are running from here on.
     pub fn pick_several(&mut self, count: usize, micros: u64) -> Vec<LiveQueryId> {
         let Some(first) = self.pick() else {
             return Vec::new();
         };
         let mut picked = vec![first];
-        let mut total = self.shared_micros_of(first);
+        let mut total = self.micros_if_shared(first);
         while picked.len() < count
             && let Some((_, id)) = self.quick.front().copied()
             && let Some(together) = total
-                .zip(self.shared_micros_of(id))
+                .zip(self.micros_if_shared(id))
                 .map(|(one, other)| one + other)
             && together <= micros
         {
@@ -218,12 +218,12 @@ impl Scheduler {
     }
 
     fn fit(&self, ids: impl Iterator<Item = LiveQueryId>, micros: u64) -> bool {
-        let took = ids.map(|id| self.shared_micros_of(id));
+        let took = ids.map(|id| self.micros_if_shared(id));
         took.sum::<Option<u64>>().is_some_and(|took| took <= micros)
     }
 
     /// How long its last run took; `None` if it runs alone.
-    fn shared_micros_of(&self, id: LiveQueryId) -> Option<u64> {
+    fn micros_if_shared(&self, id: LiveQueryId) -> Option<u64> {
         let entry = self.entries.get(id).filter(|entry| !entry.alone);
         entry.map(|entry| entry.micros)
     }

@@ -2,7 +2,6 @@
 
 use std::{
     collections::VecDeque,
-    rc::Rc,
     sync::{Arc, Weak},
     time::{Duration, Instant},
 };
@@ -124,7 +123,7 @@ impl<'a> RerunsHere<'a> {
         let ends = WorkEnds(coordinator);
         let reruns = SharedRead {
             left: coordinator.take_reruns_within(spare),
-            each: None,
+            end: None,
             coordinator,
         };
         Self { reruns, _ends: ends }
@@ -141,11 +140,9 @@ impl<'a> RerunsHere<'a> {
         left.all(|rerun| rerun.live_query.reads_only_rows(names))
     }
 
-    pub(super) fn run(self, reading: &mut Reading<'_>) {
-        let interrupt = Rc::clone(&reading.connection().guard.interrupt);
-        interrupt.set_deadline(Some(Instant::now() + limits::WRITER_RUNS_MAX));
+    pub(super) fn run(mut self, reading: &mut Reading<'_>) {
+        self.reruns.end = Some(Instant::now() + limits::WRITER_RUNS_MAX);
         self.reruns.run(reading);
-        interrupt.set_deadline(None);
     }
 }
 
@@ -161,7 +158,7 @@ fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>) {
     while began.elapsed() < limits::WORK_TURN {
         let reruns = SharedRead {
             left: coordinator.take_reruns(),
-            each: Some(limits::SHARED_RUN_MAX),
+            end: None,
             coordinator,
         };
         if reruns.left.is_empty() {
@@ -174,8 +171,8 @@ fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>) {
 /// Re-runs to make on one committed state. If one panics, the others are put back.
 struct SharedRead<'a> {
     left: VecDeque<Rerun>,
-    /// How long each may take while others are left; the last has time. `None`: the caller has set one deadline for all.
-    each: Option<Duration>,
+    /// The end of all. `None`: each may take [`limits::SHARED_RUN_MAX`] while others are left, and the last has no limit.
+    end: Option<Instant>,
     coordinator: &'a Arc<LiveCoordinator>,
 }
 
@@ -186,12 +183,13 @@ impl SharedRead<'_> {
         let wants_exact_state = self.left.iter().any(|rerun| rerun.live_query.wants_exact_state());
         let read = reading.in_read(wants_exact_state, |reading, _| {
             while let Some(rerun) = self.left.pop_front() {
-                if let Some(each) = self.each {
-                    let deadline = (!self.left.is_empty()).then(|| Instant::now() + each);
-                    reading.connection().guard.interrupt.set_deadline(deadline);
-                }
+                // Each time, since a run that hands rows over clears it.
+                let each = || (!self.left.is_empty()).then(|| Instant::now() + limits::SHARED_RUN_MAX);
+                let deadline = self.end.or_else(each);
+                reading.connection().guard.interrupt.set_deadline(deadline);
                 guarded(coordinator, reading, &rerun);
             }
+            reading.connection().guard.interrupt.set_deadline(None);
             Ok(())
         });
         if let Err(error) = read {

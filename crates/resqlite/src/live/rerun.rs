@@ -12,6 +12,7 @@ use std::{
 };
 
 use resqlite_live::{Dependencies, Reason, fault::planted};
+use resqlite_sqlite::codes;
 
 use super::{
     coordinator::LiveCoordinator,
@@ -79,7 +80,7 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
     let run = catch_unwind(AssertUnwindSafe(|| make(coordinator, reading, rerun, &mut state)));
     let result = match &run {
         Ok(Ok(result)) => Some(result.clone()),
-        Ok(Err(Error::TimedOut)) if !state.handed_over => {
+        Ok(Err(error)) if is_limited && !state.handed_over && is_given_up(error) => {
             drop(state);
             return coordinator.requeue(rerun, micros_since(began));
         }
@@ -126,7 +127,7 @@ fn make(
         let results = run_queries(coordinator, reading, rerun, state)?;
         Ok((since, reading.names(), results))
     });
-    // A run that timed out here is made by a live thread, which counts it.
+    // A run that was given up is made again, and counted then.
     if state.worked && !matches!(read, Err(Error::TimedOut)) {
         count_run(coordinator, rerun);
     }
@@ -171,6 +172,12 @@ fn make(
         is_step,
         retry: None,
     })
+}
+
+/// Whether a run that ends with this has reached its deadline, perhaps while it waited for a lock.
+fn is_given_up(error: &Error) -> bool {
+    let is_busy = |error: &resqlite_sqlite::Error| error.primary() == codes::BUSY;
+    matches!(error, Error::TimedOut) || error.sqlite().is_some_and(is_busy)
 }
 
 /// At least 1: 0 stands for a run of which nothing is known.

@@ -25,8 +25,8 @@ use crate::{
     reader::Job,
 };
 
-/// The duration of a run that the writer does not work off, in microseconds.
-const TOO_LONG_FOR_THE_WRITER: u64 = limits::SHARED_READ_MICROS + 1;
+/// The duration of a run that shares its read with no other, in microseconds.
+const TOO_LONG_TO_SHARE: u64 = limits::SHARED_READ_MICROS + 1;
 
 impl LiveCoordinator {
     /// Begins a live query.
@@ -114,22 +114,29 @@ impl LiveCoordinator {
             live_query,
             reason,
             first,
+            is_audit,
             ..
         } in &reruns
         {
             state.scheduler.finished(live_query.id, 0, false);
+            if *is_audit {
+                state.audits.owe(live_query.id);
+            }
             let reason = reason.unwrap_or(Reason::Unknown);
             self.mark_stale(&mut state, live_query.id, reason, *first, true);
         }
         self.dispatch(state);
     }
 
-    /// Puts back a run that took too long for the writer's thread, or for others that wait for the same read; a live thread
-    /// makes it, by itself.
+    /// Puts back a run that took too long for the writer's thread or for others of the same read, has more new rows than it may
+    /// hand over there, or cannot be given up; a live thread makes it, by itself.
     pub(super) fn requeue(self: &Arc<Self>, rerun: &Rerun, micros: u64) {
         let mut state = lock(&self.state);
-        let micros = micros.max(TOO_LONG_FOR_THE_WRITER);
+        let micros = micros.max(TOO_LONG_TO_SHARE);
         state.scheduler.finished(rerun.live_query.id, micros, false);
+        if rerun.is_audit {
+            state.audits.owe(rerun.live_query.id);
+        }
         let reason = rerun.reason.unwrap_or(Reason::Unknown);
         self.mark_stale(&mut state, rerun.live_query.id, reason, rerun.first, false);
         self.dispatch(state);

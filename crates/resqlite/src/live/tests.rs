@@ -135,6 +135,17 @@ fn a_query_that_keeps_the_writer_too_long_is_run_by_another_thread() {
 }
 
 #[test]
+fn nor_does_a_query_that_the_writer_runs_after_another_which_had_new_rows() {
+    pollster::block_on(async {
+        let db = steps().await;
+        let (_first, _) = Witness::of(&db, "SELECT n FROM steps");
+        let (_second, told) = Witness::of(&db, COUNTS);
+        comes_to_take_the_writer_too_long(&db, &told).await;
+        db.close().await.unwrap();
+    });
+}
+
+#[test]
 fn a_query_that_has_many_new_rows_does_not_keep_the_writer_either() {
     // Of many, more bytes than are handed over together come at once, and the last row much later.
     let sql = COUNTS.replace(

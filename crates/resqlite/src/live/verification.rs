@@ -32,6 +32,11 @@ impl Audits {
         self.due.remove(&id);
     }
 
+    /// The re-run that begins next is an audit: one was taken and not made.
+    pub(super) fn owe(&mut self, id: LiveQueryId) {
+        self.due.insert(id);
+    }
+
     /// Whether a re-run that begins now is an audit.
     pub(super) fn take_due(&mut self, id: LiveQueryId) -> bool {
         self.due.remove(&id)

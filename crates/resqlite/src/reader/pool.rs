@@ -136,7 +136,9 @@ impl<J> Pool<J> {
         state.arrivals.arrived();
         state.waiting.push(job);
         let spinning = state.arrivals.spinning;
-        if state.waiting.len() > state.idle + spinning && state.threads < self.threads_max {
+        // While something is to come later, one idle thread must stay and watch the clock.
+        let takers = state.idle.saturating_sub(usize::from(state.waiting.has_later()));
+        if state.waiting.len() > takers + spinning && state.threads < self.threads_max {
             state.threads += 1;
             state.alive += 1;
             self.dispatcher.queued(state.waiting.len(), state.free());
@@ -170,12 +172,13 @@ impl<J> Pool<J> {
         }
         let due = Instant::now() + pause;
         state.waiting.push_later(due, job);
-        if state.threads == 0 {
+        // Busy threads may be so for ever.
+        if state.idle == 0 && state.threads < self.threads_max {
             state.threads += 1;
             state.alive += 1;
             return Submitted::NeedsThread;
         }
-        // An idle thread must learn how long it may sleep; busy ones check after their jobs.
+        // An idle thread must learn how long it may sleep. If all are taken, one looks after its job.
         let wake = state.waking < state.idle;
         state.waking += usize::from(wake);
         drop(state);

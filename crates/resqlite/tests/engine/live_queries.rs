@@ -176,7 +176,7 @@ fn a_slow_query_holds_up_no_quick_one() {
 }
 
 #[test]
-fn a_query_that_takes_long_for_the_first_time_holds_up_no_other() {
+fn a_query_that_was_quick_so_far_and_does_not_end_holds_up_no_other() {
     // Which of them share a read is left to chance.
     for _ in 0..40 {
         pollster::block_on(a_query_turns_slow_beside_others());

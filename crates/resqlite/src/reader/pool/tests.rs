@@ -1,6 +1,6 @@
-use std::time::Duration;
+use std::{sync::Arc, thread, time::Duration};
 
-use super::{Next, Pool, Submitted, relief::Relief};
+use super::{Next, Pool, Submitted, lock, relief::Relief};
 
 fn job(number: u32, snapshot: Option<u64>) -> Next<u32> {
     Next::Job {
@@ -114,6 +114,33 @@ fn a_job_for_later_is_taken_by_a_thread_that_waits() {
         Submitted::NeedsThread
     ));
     assert_eq!(pool.next(false, None), job(1, None));
+}
+
+#[test]
+fn a_job_for_later_gets_a_thread_to_watch_the_clock_while_the_others_are_busy() {
+    let pool = Pool::new(3, 100, None);
+    assert!(matches!(pool.submit(1), Submitted::NeedsThread));
+    assert_eq!(pool.next(false, None), job(1, None));
+    let in_an_hour = || pool.submit_after(Duration::from_secs(3600), 2);
+    assert!(matches!(in_an_hour(), Submitted::NeedsThread));
+}
+
+#[test]
+fn the_thread_that_watches_the_clock_is_not_counted_upon_for_other_jobs() {
+    let pool = Arc::new(Pool::new(3, 100, None));
+    assert!(matches!(
+        pool.submit_after(Duration::from_secs(3600), 1),
+        Submitted::NeedsThread
+    ));
+    let watching = Arc::clone(&pool);
+    let watcher = thread::spawn(move || watching.next(false, None));
+    while lock(&pool.state).idle == 0 {
+        thread::yield_now();
+    }
+    assert!(matches!(pool.submit(2), Submitted::NeedsThread));
+    assert_eq!(pool.next(false, None), job(2, None));
+    pool.close();
+    assert_eq!(watcher.join().unwrap(), Next::Quit);
 }
 
 #[test]

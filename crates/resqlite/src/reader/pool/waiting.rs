@@ -96,6 +96,11 @@ impl<J> Waiting<J> {
         taken.into_iter().map(|(_, job)| job).collect()
     }
 
+    /// Whether jobs are to come later.
+    pub(super) fn has_later(&self) -> bool {
+        !self.later.is_empty()
+    }
+
     /// Takes the delayed jobs.
     pub(super) fn take_later(&mut self) -> Vec<J> {
         self.later.drain(..).map(|(_, job)| job).collect()
