@@ -182,7 +182,8 @@ impl Scheduler {
     }
 
     /// Takes live queries to run one after the other on one thread: the next one, and the quick ones behind it while
-    /// there are at most `count`, their last runs took at most `micros` together, and none [runs alone](Self::run_alone). They are running from here on.
+    /// there are at most `count`, their last runs took at most `micros` together, and none [runs alone](Self::run_alone).
+    /// They are running from here on.
     pub fn pick_several(&mut self, count: usize, micros: u64) -> Vec<LiveQueryId> {
         let Some(first) = self.pick() else {
             return Vec::new();
@@ -191,12 +192,10 @@ impl Scheduler {
         let mut total = self.micros_if_shared(first);
         while picked.len() < count
             && let Some((_, id)) = self.quick.front().copied()
-            && let Some(together) = total
-                .zip(self.micros_if_shared(id))
-                .map(|(one, other)| one + other)
-            && together <= micros
+            && let (Some(so_far), Some(more)) = (total, self.micros_if_shared(id))
+            && so_far + more <= micros
         {
-            total = Some(together);
+            total = Some(so_far + more);
             self.quick.pop_front();
             self.run(id);
             picked.push(id);

@@ -110,20 +110,8 @@ impl LiveCoordinator {
         // Declared before the lock, so dropped after it is released: a query that has ended takes its listener with it.
         let reruns: Vec<_> = reruns.collect();
         let mut state = lock(&self.state);
-        for Rerun {
-            live_query,
-            reason,
-            first,
-            is_audit,
-            ..
-        } in &reruns
-        {
-            state.scheduler.finished(live_query.id, 0, false);
-            if *is_audit {
-                state.audits.owe(live_query.id);
-            }
-            let reason = reason.unwrap_or(Reason::Unknown);
-            self.mark_stale(&mut state, live_query.id, reason, *first, true);
+        for rerun in &reruns {
+            self.put_back(&mut state, rerun, 0, true);
         }
         self.dispatch(state);
     }
@@ -132,14 +120,20 @@ impl LiveCoordinator {
     /// hand over there, or cannot be given up; a live thread makes it, by itself.
     pub(super) fn requeue(self: &Arc<Self>, rerun: &Rerun, micros: u64) {
         let mut state = lock(&self.state);
-        let micros = micros.max(TOO_LONG_TO_SHARE);
-        state.scheduler.finished(rerun.live_query.id, micros, false);
-        if rerun.is_audit {
-            state.audits.owe(rerun.live_query.id);
+        self.put_back(&mut state, rerun, micros.max(TOO_LONG_TO_SHARE), false);
+        self.dispatch(state);
+    }
+
+    /// The live query is as stale as before the run was taken. `micros`, `batch`: as in the scheduler.
+    fn put_back(&self, state: &mut State, rerun: &Rerun, micros: u64, batch: bool) {
+        let id = rerun.live_query.id;
+        state.scheduler.finished(id, micros, false);
+        // It may have ended meanwhile, and with it what is due of it.
+        if rerun.is_audit && state.entries.get(id).is_some() {
+            state.audits.owe(id);
         }
         let reason = rerun.reason.unwrap_or(Reason::Unknown);
-        self.mark_stale(&mut state, rerun.live_query.id, reason, rerun.first, false);
-        self.dispatch(state);
+        self.mark_stale(state, id, reason, rerun.first, batch);
     }
 
     /// The pause after a transient error is over.

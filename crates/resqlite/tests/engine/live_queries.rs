@@ -145,20 +145,30 @@ fn many_queries_that_commits_outpace_all_end_up_to_date() {
     });
 }
 
+/// Takes as long as the only row of `steps` says.
+const COUNTING: &str = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT (SELECT n FROM steps)) \
+                        SELECT count(*) FROM c";
+
+/// A database for [`COUNTING`], with two live threads.
+async fn with_steps(steps: i64) -> Database {
+    let options = Options {
+        readers: Some(2),
+        ..Options::default()
+    };
+    let db = Database::open(":memory:", keyed(options)).await.unwrap();
+    db.exec(&format!(
+        "CREATE TABLE steps(n); INSERT INTO steps VALUES ({steps})"
+    ))
+    .await
+    .unwrap();
+    db
+}
+
 #[test]
 fn a_slow_query_holds_up_no_quick_one() {
     pollster::block_on(async {
-        let options = Options {
-            readers: Some(2),
-            ..Options::default()
-        };
-        let db = Database::open(":memory:", keyed(options)).await.unwrap();
-        db.exec("CREATE TABLE steps(n); INSERT INTO steps VALUES (2000000)")
-            .await
-            .unwrap();
-        let counting = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT (SELECT n FROM steps)) \
-                        SELECT count(*) FROM c";
-        let mut slow = db.stream(counting, ());
+        let db = with_steps(2_000_000).await;
+        let mut slow = db.stream(COUNTING, ());
         let mut quick = db.stream("SELECT n FROM steps", ());
         slow.next().await.unwrap().unwrap();
         quick.next().await.unwrap().unwrap();
@@ -184,17 +194,8 @@ fn a_query_that_was_quick_so_far_and_does_not_end_holds_up_no_other() {
 }
 
 async fn a_query_turns_slow_beside_others() {
-    let options = Options {
-        readers: Some(2),
-        ..Options::default()
-    };
-    let db = Database::open(":memory:", keyed(options)).await.unwrap();
-    db.exec("CREATE TABLE steps(n); INSERT INTO steps VALUES (10)")
-        .await
-        .unwrap();
-    let counting = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT (SELECT n FROM steps)) \
-                    SELECT count(*) FROM c";
-    let mut turns_slow = db.stream(counting, ());
+    let db = with_steps(10).await;
+    let mut turns_slow = db.stream(COUNTING, ());
     // More than the writer makes itself.
     let mut others: Vec<_> = (0..40)
         .map(|i: i64| db.stream("SELECT n, ? FROM steps", [i.into()]))
