@@ -40,13 +40,14 @@ import { statementLists } from './statements.mjs'
 import { sustained } from './sustained.mjs'
 import { syncBurst } from './sync-burst.mjs'
 import { transactions } from './transactions.mjs'
+import { update } from './update.mjs'
 
 export const workloads = [
   [...selects, ...shapeSelects, parameterised, stall], // reads
   concurrentSelects, // concurrency
   points,
   jsons, // json
-  [...inserts, ...hundreds, ...batches, ...pipelines, sustained], // writes
+  [...inserts, ...hundreds, ...batches, update, ...pipelines, sustained], // writes
   [...transactions, ...statementLists, pipelinedTransactions, contention], // transactions
   [chat, feed, syncBurst, largeSet], // scenarios
   [...memories, iterate], // memory

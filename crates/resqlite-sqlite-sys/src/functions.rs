@@ -73,6 +73,7 @@ unsafe extern "C" {
         snapshot: *mut *mut sqlite3_snapshot,
     ) -> c_int;
     pub fn sqlite3_system_errno(db: *mut sqlite3) -> c_int;
+    pub fn sqlite3_total_changes64(db: *mut sqlite3) -> sqlite3_int64;
     pub fn sqlite3_txn_state(db: *mut sqlite3, schema: *const c_char) -> c_int;
     pub fn sqlite3_table_column_metadata(
         db: *mut sqlite3,

@@ -252,6 +252,13 @@ impl Connection {
         unsafe { ffi::sqlite3_changes64(self.handle.db.as_ptr()) }
     }
 
+    /// Returns the number of rows that all statements so far have changed, with triggers and cascades. To undo does not lower
+    /// it.
+    pub fn total_changes(&self) -> i64 {
+        // SAFETY: the handle is open.
+        unsafe { ffi::sqlite3_total_changes64(self.handle.db.as_ptr()) }
+    }
+
     /// Returns the row id of the last successful insert into a rowid table.
     pub fn last_insert_rowid(&self) -> i64 {
         // SAFETY: the handle is open.

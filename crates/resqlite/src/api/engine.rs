@@ -318,6 +318,7 @@ impl Engine {
     }
 
     /// Listens to commits from now on. With a `detail`, their events tell the rows of transactions that begin from now on.
+    /// The first listener or live query of an engine learns no tables of a transaction that began before it.
     pub fn listen_to_commits(&self, detail: Option<RowDetail>) -> CommitListener {
         CommitListener::begin(&self.events, detail)
     }
@@ -327,7 +328,8 @@ impl Engine {
         self.parts.commits.last_told()
     }
 
-    /// The commits after this number.
+    /// The commits after this number. Those that began before the first listener, live query or [`watch`](Self::watch) say that
+    /// everything changed.
     ///
     /// # Errors
     /// [`Overflow`] when the log no longer reaches back that far.
@@ -339,6 +341,7 @@ impl Engine {
     /// `columns` an UPDATE changed and which values the columns `images` had before and have after.
     pub fn watch(&self, table: &TableName, columns: &Columns, images: &[u16]) {
         let commits = &self.parts.commits;
+        commits.want_changes();
         commits.change_interest(|interest| interest.add(table, columns, images));
     }
 

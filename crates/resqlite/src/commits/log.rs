@@ -51,6 +51,8 @@ pub(crate) struct Commits {
     generation: AtomicU64,
     /// The state is unsettled because of a script that manages transactions itself.
     is_script: AtomicBool,
+    /// Somebody wants to know what commits change, or has wanted to.
+    changes_are_wanted: AtomicBool,
     interest: Mutex<Arc<Interest>>,
     /// The states that the last commits have made.
     pub(crate) states: States,
@@ -67,6 +69,7 @@ impl Default for Commits {
             in_main_log: AtomicU32::new(0),
             generation: AtomicU64::new(0),
             is_script: AtomicBool::new(false),
+            changes_are_wanted: AtomicBool::new(false),
             interest: Mutex::default(),
             states: States::default(),
             gate: CommitGate::new(),
@@ -188,6 +191,16 @@ impl Commits {
                 reaches_back_to: self.told(reaches_back_to),
             }),
         }
+    }
+
+    /// From now on transactions that begin record what they change. Before, each commit says "everything".
+    pub(crate) fn want_changes(&self) {
+        self.changes_are_wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a transaction that begins records what it changes.
+    pub(crate) fn changes_are_wanted(&self) -> bool {
+        self.changes_are_wanted.load(Ordering::Relaxed)
     }
 
     /// Changes the interest; transactions that begin later are decoded accordingly.

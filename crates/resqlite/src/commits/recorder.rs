@@ -22,6 +22,8 @@ pub(crate) struct Recorder(Rc<RefCell<State>>);
 
 #[derive(Default)]
 struct State {
+    /// The hook is installed.
+    sees_rows: bool,
     changes: ChangeSet,
     interest: Arc<Interest>,
     /// Empty if they must be read before the next write.
@@ -48,8 +50,16 @@ struct Latest {
 }
 
 impl Recorder {
-    /// Installs the hook. Nothing may have been prepared on the connection.
+    /// Whether it sees each row that changes; otherwise a commit changes "everything".
+    #[inline]
+    pub(crate) fn sees_rows(&self) -> bool {
+        self.0.borrow().sees_rows
+    }
+
+    /// Installs the hook. There may be no statement on the connection that was prepared before: it could empty a table
+    /// without the hook.
     pub(crate) fn install(&self, connection: &Connection) {
+        self.0.borrow_mut().sees_rows = true;
         let state = Rc::clone(&self.0);
         connection.set_preupdate_hook(move |event| {
             let timer = profile::start();
@@ -119,11 +129,15 @@ impl Recorder {
         self.0.borrow_mut().forget_tables();
     }
 
-    /// SQLite has committed: returns the commit number. `wrote`: it has written to the file, even if only to
-    /// tables of its own. `position`: of its entry.
+    /// SQLite has committed: returns the commit number. `wrote`: it has written something, even if only to tables of its own.
+    /// `position`: of its entry.
     pub(crate) fn commit(&self, commits: &Commits, wrote: bool, position: Option<u64>) -> u64 {
         let timer = profile::start();
-        let number = commits.append(&mut self.0.borrow_mut().changes, wrote, position);
+        let mut state = self.0.borrow_mut();
+        if wrote && !state.sees_rows {
+            state.changes.record_everything_changed();
+        }
+        let number = commits.append(&mut state.changes, wrote, position);
         profile::writer_dirty(timer);
         number
     }
@@ -179,6 +193,9 @@ impl Recorder {
     /// it would be too late.
     pub(crate) fn know_tables(&self, connection: &Connection) -> Result<()> {
         let state = self.0.borrow();
+        if !state.sees_rows {
+            return Ok(());
+        }
         let tells_rows = state.interest.row_detail().is_some();
         let is_known = !state.tables.is_empty() && (state.tables.have_names() || !tells_rows);
         let exports = state.export.is_some();

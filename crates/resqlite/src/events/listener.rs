@@ -74,6 +74,7 @@ impl CommitListener {
                 .commits
                 .change_interest(|interest| interest.add_row_listener(detail));
         }
+        events.commits.want_changes();
         let mut listeners = lock(&events.listeners);
         events.open.fetch_add(1, Ordering::SeqCst);
         // Either the writer sees the listener, or the number of its commit is seen here.

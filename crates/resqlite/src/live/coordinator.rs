@@ -139,6 +139,7 @@ impl LiveCoordinator {
         if state.closed {
             return (live_query, true);
         }
+        self.commits.want_changes();
         if self.open.fetch_add(1, Ordering::SeqCst) == 0 {
             // Pairs with the fence in `catch_up_if_open`: the writer sees the open query, or its commit is seen here.
             fence(Ordering::SeqCst);

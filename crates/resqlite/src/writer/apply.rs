@@ -198,6 +198,7 @@ impl Writer {
         if self.applies {
             return Ok(());
         }
+        self.see_rows()?;
         self.connection.clear();
         self.applies = true;
         self.update_export();

@@ -23,7 +23,11 @@ impl Writer {
         self.context.location.health.check()?;
         self.set_synchronous(durability)?;
         self.notice_strangers()?;
+        if self.commits.changes_are_wanted() {
+            self.see_rows()?;
+        }
         self.recorder.begin(&self.commits);
+        self.changes_before = self.connection.sqlite.total_changes();
         self.schema_touched = false;
         self.statistics_touched = false;
         // What a transaction before had may not have reached the gate.
@@ -32,6 +36,21 @@ impl Writer {
         let begun = self.take_write_lock().and_then(|()| self.refuse_strangers());
         profile::writer_begin(timer);
         begun
+    }
+
+    /// From now on the recorder sees each row that changes. The open transaction, if there is one, has changed nothing yet.
+    pub(super) fn see_rows(&mut self) -> Result<()> {
+        if self.recorder.sees_rows() {
+            return Ok(());
+        }
+        // A writer that replaces this one sees them from its first on.
+        self.commits.want_changes();
+        self.connection.release_read();
+        self.connection.clear();
+        // Virtual tables keep statements of their own, which could empty a table unseen.
+        self.connection.as_internal(Connection::forget_schemas)?;
+        self.recorder.install(&self.connection.sqlite);
+        Ok(())
     }
 
     pub(super) fn take_write_lock(&mut self) -> Result<()> {
@@ -126,7 +145,8 @@ impl Writer {
         if std::mem::take(&mut self.statistics_touched) {
             self.context.epoch.statistics_changed();
         }
-        let number = self.recorder.commit(&self.commits, self.wrote.get(), position);
+        let wrote = self.wrote.get() || self.has_changed_unseen_rows();
+        let number = self.recorder.commit(&self.commits, wrote, position);
         self.last_own_commit = number;
         if self.commits.in_main_log() != own_commits {
             self.record_state(log_commits, number);
@@ -135,6 +155,12 @@ impl Writer {
             self.look_after_files(self.durability == Durability::Full || !locks_survive_other_copies())?;
         }
         Ok(self.commits.told(number))
+    }
+
+    /// Whether the transaction has changed rows that the recorder does not see: perhaps of temporary tables only, or of an
+    /// attached database without a write-ahead log.
+    fn has_changed_unseen_rows(&self) -> bool {
+        !self.recorder.sees_rows() && self.connection.sqlite.total_changes() != self.changes_before
     }
 
     /// Holds the read of this transaction beyond its COMMIT, unless that is in the way of something: of the next BEGIN, which

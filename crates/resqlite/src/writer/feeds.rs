@@ -65,7 +65,7 @@ const CUT_EVERY: u32 = 256;
 impl Writer {
     pub(super) fn feed(&mut self, job: FeedJob) {
         let done = match job.work {
-            FeedWork::Open(options) => self.open_feed(&options),
+            FeedWork::Open(options) => self.see_rows().and_then(|()| self.open_feed(&options)),
             FeedWork::Acknowledge { name, position } => self.acknowledge(&name, position),
             FeedWork::Drop { name } => self.drop_feed(&name),
             FeedWork::ForgetPosition => self.forget_position(),
@@ -89,12 +89,15 @@ impl Writer {
                 .internal("SELECT unlisted FROM main._resqlite_feed_state")?;
             feeds.gap = (unlisted != Some(0)).then_some(Gap::Script);
         }
+        if are_there {
+            self.see_rows()?;
+        }
         self.feeds = feeds;
         self.update_export();
         Ok(())
     }
 
-    /// Begins to draw up entries, or ends that, as the gate and the feeds need it.
+    /// Begins to draw up entries, or ends that, as the gate and the feeds need it. The recorder sees rows where they do.
     pub(super) fn update_export(&mut self) {
         let uncarried = if self.applies || lock(&self.context.gate).is_some() {
             Some(Uncarried::Refused)

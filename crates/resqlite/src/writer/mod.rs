@@ -160,6 +160,8 @@ pub(super) struct Writer {
     overtaken_by: Vec<Entry>,
     /// The number of the last commit of this connection, whose state a held read shows.
     last_own_commit: u64,
+    /// SQLite's count of changed rows when the open transaction began.
+    changes_before: i64,
     /// The open transaction has changed what names mean.
     schema_touched: bool,
     /// ANALYZE has run in the open transaction.

@@ -180,7 +180,9 @@ impl Writer {
         let logs = Rc::clone(&attached_logs);
         let commits = Arc::clone(&context.commits);
         let mut connection = open(&context.location, &context.settings, Role::Writer, |connection| {
-            recorder.install(connection);
+            if commits.changes_are_wanted() {
+                recorder.install(connection);
+            }
             connection.set_wal_hook(move |schema, in_log| {
                 writes.set(true);
                 match schema {
@@ -227,6 +229,7 @@ impl Writer {
             carried: Vec::new(),
             overtaken_by: Vec::new(),
             last_own_commit: 0,
+            changes_before: 0,
             schema_touched: false,
             statistics_touched: false,
             files,

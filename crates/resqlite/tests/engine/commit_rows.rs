@@ -377,6 +377,7 @@ fn a_table_with_too_large_rows_says_so() {
 #[test]
 fn a_transaction_that_was_open_when_the_listener_began_has_unknown_rows() {
     let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY)");
+    let _another = fixture.db.engine().listen_to_commits(None);
     let transaction = block_on(fixture.db.begin(None)).unwrap();
     block_on(transaction.execute("INSERT INTO t VALUES (1)", ())).unwrap();
     let events = Events::of(&fixture, RowDetail::Keys);
@@ -454,6 +455,7 @@ fn nothing_is_recorded_once_the_listener_is_gone() {
         let (_, change) = commits[0].summary.tables().next().unwrap();
         change.watched.images.len()
     };
+    let _without_rows = fixture.db.engine().listen_to_commits(None);
     assert_eq!(images(fixture.run("INSERT INTO t VALUES (1)").commit), 0);
     let events = Events::of(&fixture, RowDetail::Images);
     assert_eq!(images(fixture.run("INSERT INTO t VALUES (2)").commit), 1);

@@ -44,6 +44,7 @@ mod scripts;
 mod statistics;
 mod strangers;
 mod transactions;
+mod unwatched;
 mod values;
 mod values_roundtrip;
 mod wal;

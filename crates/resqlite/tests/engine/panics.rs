@@ -75,6 +75,7 @@ fn a_read_whose_end_panics_leaves_the_reader_able() {
 #[test]
 fn a_write_whose_end_panics_leaves_the_writer_able_and_the_log_claiming_everything() {
     let fixture = fixture();
+    let _listening = fixture.db.engine().listen_to_commits(None);
     let before = fixture.db.engine().last_commit();
     let (ending, is_ending) = mpsc::channel();
     let reply = tell(move |_| {

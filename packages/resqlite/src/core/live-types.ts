@@ -237,7 +237,10 @@ export interface CommitEvent {
   schemaChanged: boolean
   /** Whether the listener was so slow that some of the commits are no longer known. Then `tables` is null. */
   truncated: boolean
-  /** The tables that changed, by name; null if any table may have changed: after an external commit, or `VACUUM`. */
+  /**
+   * The tables that changed, by name; null if any table may have changed: after an external commit or `VACUUM`, or if the
+   * transaction began before the first live query or commit listener of the file.
+   */
   tables: CommittedTable[] | null
 }
 

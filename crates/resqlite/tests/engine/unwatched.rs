@@ -1,0 +1,113 @@
+//! Commits before anybody wants to know what they change: each says "everything". Afterwards each says what it has changed.
+
+use std::sync::mpsc;
+
+use crate::support::{Fixture, block_on, next_integers, record, table};
+
+/// Whether the commit says "everything".
+fn says_everything(fixture: &Fixture, number: u64) -> bool {
+    let commits = fixture.db.engine().commits_since(number - 1).unwrap();
+    assert_eq!(commits[0].number, number);
+    commits[0].summary.everything_changed()
+}
+
+#[test]
+fn a_commit_says_everything_until_somebody_listens() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let before = fixture.run("INSERT INTO t VALUES (1)").commit;
+    let listener = fixture.db.engine().listen_to_commits(None);
+    let listened = fixture.run("INSERT INTO t VALUES (2)").commit;
+    drop(listener);
+    let later = fixture.run("INSERT INTO t VALUES (3)").commit;
+    let everything = [before, listened, later].map(|number| says_everything(&fixture, number));
+    assert_eq!(everything, [true, false, false]);
+}
+
+#[test]
+fn a_live_query_is_enough() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let mut live = fixture.db.stream("SELECT count(*) FROM t", ());
+    assert_eq!(next_integers(&mut live), [0]);
+    let number = fixture.run("INSERT INTO t VALUES (1)").commit;
+    assert!(!says_everything(&fixture, number));
+}
+
+#[test]
+fn a_transaction_that_was_open_when_the_first_listener_began_says_everything() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let transaction = block_on(fixture.db.begin(None)).unwrap();
+    block_on(transaction.execute("INSERT INTO t VALUES (1)", ())).unwrap();
+    let listener = fixture.db.engine().listen_to_commits(None);
+    block_on(transaction.execute("INSERT INTO t VALUES (2)", ())).unwrap();
+    block_on(transaction.commit()).unwrap();
+    let (tell, told) = mpsc::channel();
+    listener.next(move |event| tell.send(event.unwrap()).unwrap());
+    assert_eq!(told.recv().unwrap().tables, None);
+}
+
+#[test]
+fn a_live_query_that_begins_during_the_first_transaction_shows_its_commit() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let transaction = block_on(fixture.db.begin(None)).unwrap();
+    block_on(transaction.execute("INSERT INTO t VALUES (1)", ())).unwrap();
+    let mut live = fixture.db.stream("SELECT a FROM t", ());
+    assert!(next_integers(&mut live).is_empty());
+    block_on(transaction.commit()).unwrap();
+    assert_eq!(next_integers(&mut live), [1]);
+}
+
+#[test]
+fn a_statement_that_has_emptied_a_table_before_tells_each_row_afterwards() {
+    let fixture = Fixture::new("CREATE TABLE t(a); INSERT INTO t VALUES (1), (2)");
+    let empty = "DELETE FROM t";
+    assert_eq!(fixture.run(empty).changes, 2);
+    fixture.run("INSERT INTO t VALUES (1), (2), (3)");
+    let recorded = record(&fixture.db, &[], || {
+        assert_eq!(fixture.run(empty).changes, 3);
+    });
+    assert_eq!(recorded.operations("t"), (0, 0, 3));
+}
+
+#[test]
+fn so_does_a_virtual_table_with_the_statements_that_it_keeps() {
+    let fixture = Fixture::new("CREATE VIRTUAL TABLE f USING fts3(a); INSERT INTO f VALUES ('word')");
+    let empty = "DELETE FROM f WHERE rowid = 1";
+    fixture.run(empty);
+    fixture.run("INSERT INTO f(rowid, a) VALUES (1, 'word')");
+    let recorded = record(&fixture.db, &[], || drop(fixture.run(empty)));
+    assert!(recorded.commit().touches(&table("f")));
+    assert!(!recorded.commit().everything_changed());
+}
+
+#[test]
+fn a_write_to_a_temporary_table_has_a_number_of_its_own() {
+    let fixture = Fixture::new("CREATE TEMP TABLE t(a)");
+    let number = fixture.run("INSERT INTO t VALUES (1)").commit;
+    assert_eq!(fixture.run("INSERT INTO t VALUES (2)").commit, number + 1);
+    assert_eq!(fixture.run("DELETE FROM t").commit, number + 2);
+    assert_eq!(
+        fixture.run("DELETE FROM t").commit,
+        number + 2,
+        "nothing was there"
+    );
+}
+
+#[test]
+fn so_has_a_write_to_an_attached_database() {
+    let fixture = Fixture::new("");
+    let other = fixture.file("other.db");
+    fixture.exec(&format!("ATTACH '{other}' AS other; CREATE TABLE other.t(a)"));
+    let number = fixture.run("INSERT INTO other.t VALUES (1)").commit;
+    assert_eq!(fixture.run("INSERT INTO other.t VALUES (2)").commit, number + 1);
+    assert!(says_everything(&fixture, number + 1));
+}
+
+#[test]
+fn what_a_statement_has_undone_leaves_the_schema_as_it_was_for_the_first_listener() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let transaction = block_on(fixture.db.begin(None)).unwrap();
+    block_on(transaction.execute("ALTER TABLE t ADD COLUMN b", ())).unwrap();
+    block_on(transaction.rollback()).unwrap();
+    let recorded = record(&fixture.db, &[], || drop(fixture.run("INSERT INTO t VALUES (1)")));
+    assert_eq!(recorded.operations("t"), (1, 0, 0));
+}
