@@ -251,6 +251,13 @@ impl Scheduler {
         self.rest(id);
     }
 
+    /// A run that was picked is not made.
+    pub fn not_made(&mut self, id: LiveQueryId) {
+        if let Some(micros) = self.entries.get(id).map(|entry| entry.micros) {
+            self.finished(id, micros, false);
+        }
+    }
+
     /// The emission of the last run is delivered.
     pub fn delivered(&mut self, id: LiveQueryId) {
         let Some(entry) = self.entries.get_mut(id) else {
@@ -297,6 +304,11 @@ impl Scheduler {
         self.entries
             .get(id)
             .is_some_and(|entry| entry.phase == Phase::Idle)
+    }
+
+    /// Whether its last run was so long that it does not keep the last slot from quick ones.
+    pub fn is_slow(&self, id: LiveQueryId) -> bool {
+        self.entries.get(id).is_some_and(Entry::is_slow)
     }
 
     /// Whether it waits to run, or runs again as soon as it can.

@@ -134,7 +134,9 @@ test('a window from which more rows leave than are kept behind it is read as a w
     assert.deepEqual(await watching.value(), await db.select(LATEST_IN_ORDER))
   }
   const { reruns, maintained } = live.stats
-  assert.deepEqual([reruns - before.reruns, maintained - before.maintained], [50, 49])
+  assert.equal(reruns - before.reruns, 50)
+  // On the writer's thread there may be no time to keep the rows behind it; then the next run reads all again.
+  assert.ok([48, 49].includes(maintained - before.maintained), `${maintained - before.maintained}`)
 })
 
 test('LIMIT and OFFSET may be parameters, and negative', async (t) => {

@@ -24,6 +24,7 @@ use crate::{
 pub(crate) struct Interrupt {
     running: RefCell<Option<Running>>,
     deadline: Cell<Option<Instant>>,
+    run_limit: Cell<RunLimit>,
     /// The transaction, snapshot or cursor that has the connection.
     session: RefCell<Option<Scope>>,
     /// What the request may still cost, if it has limits.
@@ -39,6 +40,16 @@ pub(crate) struct Interrupt {
     impatient: Cell<bool>,
 }
 
+/// When a run of a live query is given up. A run that has handed rows over goes on: they cannot be taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunLimit {
+    None,
+    /// Others wait for the thread. Until then, or when its new rows are more than one batch: they are handed over at its end.
+    BesideOthers(Instant),
+    /// It is by itself, and was quick so far. Until then.
+    Alone(Instant),
+}
+
 /// The request that is being run.
 struct Running {
     token: Token,
@@ -50,6 +61,7 @@ impl Interrupt {
         Self {
             running: RefCell::new(None),
             deadline: Cell::new(None),
+            run_limit: Cell::new(RunLimit::None),
             session: RefCell::new(None),
             budget: RefCell::new(None),
             exceeded: Cell::new(None),
@@ -157,8 +169,40 @@ impl Interrupt {
         self.deadline.set(deadline);
     }
 
-    pub(crate) fn has_deadline(&self) -> bool {
-        self.deadline.get().is_some()
+    /// Limits the next run of a live query; sets the deadline with it.
+    pub(crate) fn set_run_limit(&self, limit: RunLimit) {
+        self.run_limit.set(limit);
+        self.deadline.set(match limit {
+            RunLimit::None => None,
+            RunLimit::BesideOthers(end) | RunLimit::Alone(end) => Some(end),
+        });
+    }
+
+    pub(crate) fn run_limit(&self) -> RunLimit {
+        self.run_limit.get()
+    }
+
+    /// Whether the run may hand no rows over before its end.
+    pub(crate) fn holds_rows_back(&self) -> bool {
+        matches!(self.run_limit.get(), RunLimit::BesideOthers(_)) && self.deadline.get().is_some()
+    }
+
+    /// Does `work` that may be given up although the run may not: it keeps something of a result whose rows have been handed over,
+    /// which has lifted the deadline. `None` if it ends late. `deadline`: that of the run before.
+    pub(crate) fn within<R>(
+        &self,
+        deadline: Option<Instant>,
+        work: impl FnOnce() -> Result<R>,
+    ) -> Result<Option<R>> {
+        self.set_deadline(deadline);
+        match work() {
+            Err(error) if error.is_interrupt() && self.is_late() => Ok(None),
+            done => done.map(Some),
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.deadline.get()
     }
 
     /// Sets the session that has the connection. Cancelling it interrupts statements.
@@ -178,6 +222,7 @@ impl Interrupt {
         self.exceeded.take()
     }
 
+    /// Whether the deadline is over.
     pub(super) fn is_late(&self) -> bool {
         self.deadline.get().is_some_and(|end| Instant::now() >= end)
     }
@@ -228,5 +273,32 @@ impl Interrupt {
             self.exceeded.set(Some(error));
             true
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use resqlite_sqlite::codes;
+
+    use super::Interrupt;
+    use crate::core::error::Error;
+
+    fn error(code: i32) -> Error {
+        Error::Sqlite(resqlite_sqlite::Error::new(code, "stopped"))
+    }
+
+    #[test]
+    fn only_work_that_its_deadline_has_stopped_is_given_up() {
+        let interrupt = Interrupt::new(Duration::ZERO);
+        let (past, later) = (Instant::now(), Instant::now() + Duration::from_secs(3600));
+        let stopped = || Err::<(), _>(error(codes::INTERRUPT));
+        assert_eq!(interrupt.within(Some(past), stopped).unwrap(), None);
+        assert!(interrupt.within(Some(later), stopped).is_err());
+        assert!(interrupt.within(None, stopped).is_err());
+        let broken = || Err::<(), _>(error(codes::CORRUPT));
+        assert!(interrupt.within(Some(past), broken).is_err());
+        assert_eq!(interrupt.within(Some(past), || Ok(1)).unwrap(), Some(1));
     }
 }

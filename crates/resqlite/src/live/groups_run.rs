@@ -77,6 +77,7 @@ impl<'r> StatementRun<'r> {
     ) -> Result<(Arc<ColumnLayout>, New)> {
         let fingerprints = self.part.fingerprints();
         let before = self.before(&fingerprints);
+        let deadline = self.connection.guard.interrupt.deadline();
         let mut began = Instant::now();
         // An audit compares with what the statement itself returns.
         let keeps = self.keeps() && !self.is_audit && (self.part.undecided.may_keep(why) || self.is_always());
@@ -103,8 +104,13 @@ impl<'r> StatementRun<'r> {
             let shown = difference
                 .as_ref()
                 .map_or(&*fingerprints, |now| &now.fingerprints);
-            let groups = self.keep_window(plan, bounds, &layout, shown, state)?;
-            kept = groups.map_or(KeptNow::Unfit, KeptNow::Groups);
+            let guard = self.connection.guard.clone();
+            let work = || self.keep_window(plan, bounds, &layout, shown, state);
+            kept = match guard.interrupt.within(deadline, work)? {
+                Some(Some(groups)) => KeptNow::Groups(groups),
+                Some(None) => KeptNow::Unfit,
+                None => KeptNow::No,
+            };
         }
         if self.is_audit && difference.is_none() {
             kept = KeptNow::AsBefore;

@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Weak},
+    sync::{Arc, Weak, atomic::Ordering::SeqCst},
     time::{Duration, Instant},
 };
 
@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     core::{error::Error, limits, sync::lock},
+    guard::interrupt::RunLimit,
     reader::{Reader, ReaderJob, Reading},
 };
 
@@ -49,6 +50,7 @@ impl ReaderJob for FirstRun {
             live_query: Arc::clone(&self.live_query),
             reason: None,
             is_audit: false,
+            is_slow: false,
             first: 0,
             seen: 0,
             taken_at: (None, 0),
@@ -99,11 +101,9 @@ impl Retry {
         let Some(live_query) = self.live_query.upgrade() else {
             return;
         };
-        let mut state = lock(&live_query.state);
-        state.retry_planned = false;
-        let failing = state.error.is_some();
-        drop(state);
-        if failing {
+        // Its state may be locked for long: by a run that another commit has caused.
+        live_query.retry_planned.store(false, SeqCst);
+        if live_query.is_failing.load(SeqCst) {
             self.coordinator.retry(&live_query);
         }
     }
@@ -171,7 +171,8 @@ fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>) {
 /// Re-runs to make on one committed state. If one panics, the others are put back.
 struct SharedRead<'a> {
     left: VecDeque<Rerun>,
-    /// The end of all. `None`: each may take [`limits::SHARED_RUN_MAX`] while others are left, and the last has no limit.
+    /// The end of all, if the writer's thread makes them. Otherwise each may take [`limits::SHARED_RUN_MAX`], except for one
+    /// that is by itself and known to be slow.
     end: Option<Instant>,
     coordinator: &'a Arc<LiveCoordinator>,
 }
@@ -182,20 +183,38 @@ impl SharedRead<'_> {
         // It begins after the re-runs were taken, so it shows the commits that made them stale.
         let wants_exact_state = self.left.iter().any(|rerun| rerun.live_query.wants_exact_state());
         let read = reading.in_read(wants_exact_state, |reading, _| {
-            while let Some(rerun) = self.left.pop_front() {
-                // Each time, since a run that hands rows over clears it.
-                let each = || (!self.left.is_empty()).then(|| Instant::now() + limits::SHARED_RUN_MAX);
-                let deadline = self.end.or_else(each);
-                reading.connection().guard.interrupt.set_deadline(deadline);
+            while !self.is_over()
+                && let Some(rerun) = self.left.pop_front()
+            {
+                let limit = self.limit_of(&rerun);
+                reading.connection().guard.interrupt.set_run_limit(limit);
                 guarded(coordinator, reading, &rerun);
             }
-            reading.connection().guard.interrupt.set_deadline(None);
+            reading.connection().guard.interrupt.set_run_limit(RunLimit::None);
             Ok(())
         });
         if let Err(error) = read {
             while let Some(rerun) = self.left.pop_front() {
                 fail_rerun(coordinator, &rerun, &error);
             }
+        }
+    }
+}
+
+impl SharedRead<'_> {
+    /// Whether the writer must go on. What is left is put back.
+    fn is_over(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// That of a run behind which others are left.
+    fn limit_of(&self, rerun: &Rerun) -> RunLimit {
+        let each = || Instant::now() + limits::SHARED_RUN_MAX;
+        match self.end {
+            Some(end) => RunLimit::BesideOthers(end),
+            None if !self.left.is_empty() => RunLimit::BesideOthers(each()),
+            None if rerun.is_slow => RunLimit::None,
+            None => RunLimit::Alone(each()),
         }
     }
 }

@@ -48,6 +48,10 @@ pub(super) struct LiveQuery {
     /// followed from rows alone, which every connection sees alike; 0 if it does not.
     only_rows_at: AtomicU64,
     pub(super) counters: Counters,
+    /// Its last run has failed.
+    pub(super) is_failing: AtomicBool,
+    /// A retry after a pause is planned.
+    pub(super) retry_planned: AtomicBool,
     /// Locked by the thread that runs it.
     pub(super) state: Mutex<State>,
 }
@@ -67,8 +71,6 @@ pub(super) struct State {
     pub(super) handed_over: bool,
     /// How many transient errors it has had in a row.
     pub(super) transient_errors: u32,
-    /// A retry after a pause is planned.
-    pub(super) retry_planned: bool,
 }
 
 impl State {
@@ -160,6 +162,8 @@ impl LiveQuery {
             pays_to_keep: AtomicBool::new(false),
             only_rows_at: AtomicU64::new(0),
             counters: Counters::default(),
+            is_failing: AtomicBool::new(false),
+            retry_planned: AtomicBool::new(false),
             state: Mutex::new(State {
                 listener,
                 parts,
@@ -168,7 +172,6 @@ impl LiveQuery {
                 error: None,
                 handed_over: false,
                 transient_errors: 0,
-                retry_planned: false,
             }),
         }
     }

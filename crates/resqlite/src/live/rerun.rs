@@ -6,12 +6,15 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        atomic::{
+            AtomicU64,
+            Ordering::{Relaxed, SeqCst},
+        },
     },
     time::{Duration, Instant},
 };
 
-use resqlite_live::{Dependencies, Reason, fault::planted};
+use resqlite_live::{Dependencies, Reason, fault::planted, limits::SLOW_MICROS};
 use resqlite_sqlite::codes;
 
 use super::{
@@ -28,6 +31,7 @@ use crate::{
         limits,
         sync::lock,
     },
+    guard::interrupt::RunLimit,
     reader::Reading,
     rows::{ColumnLayout, RowBatch},
 };
@@ -39,6 +43,8 @@ pub(super) struct Rerun {
     pub(super) reason: Option<Reason>,
     /// No commit affects the query; its result should be the same.
     pub(super) is_audit: bool,
+    /// See [`is_slow`](resqlite_live::Scheduler::is_slow).
+    pub(super) is_slow: bool,
     /// The first commit since the run before was taken that affects it; 0 if that is not known.
     pub(super) first: u64,
     /// The newest commit that may have made it stale.
@@ -72,17 +78,19 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
         return;
     }
     let (before, began) = (coordinator.commits.last(), Instant::now());
-    let is_limited = reading.connection().guard.interrupt.has_deadline();
-    if is_limited && !rerun.live_query.can_be_given_up() {
+    let limit = reading.connection().guard.interrupt.run_limit();
+    if matches!(limit, RunLimit::BesideOthers(_)) && !rerun.live_query.can_be_given_up() {
         drop(state);
-        return coordinator.requeue(rerun, 0);
+        return coordinator.requeue(rerun, too_long(limit));
     }
-    let run = catch_unwind(AssertUnwindSafe(|| make(coordinator, reading, rerun, &mut state)));
+    let run = catch_unwind(AssertUnwindSafe(|| {
+        make(coordinator, reading, rerun, &mut state, limit)
+    }));
     let result = match &run {
         Ok(Ok(result)) => Some(result.clone()),
-        Ok(Err(error)) if is_limited && !state.handed_over && is_given_up(error) => {
+        Ok(Err(error)) if is_given_up(error, limit, &state) => {
             drop(state);
-            return coordinator.requeue(rerun, micros_since(began));
+            return coordinator.requeue(rerun, micros_since(began).max(too_long(limit)));
         }
         // A cancelled query has no listener any more.
         Ok(Err(_)) if rerun.live_query.scope.is_cancelled() => None,
@@ -114,6 +122,7 @@ fn make(
     reading: &mut Reading<'_>,
     rerun: &Rerun,
     state: &mut State,
+    limit: RunLimit,
 ) -> Result<RerunResult> {
     let (live_query, began) = (&rerun.live_query, Instant::now());
     if !rerun.is_audit {
@@ -128,7 +137,8 @@ fn make(
         Ok((since, reading.names(), results))
     });
     // A run that was given up is made again, and counted then.
-    if state.worked && !matches!(read, Err(Error::TimedOut)) {
+    let given_up = matches!(&read, Err(error) if is_given_up(error, limit, state));
+    if state.worked && !given_up {
         count_run(coordinator, rerun);
     }
     let (since, names, results) = read?;
@@ -174,10 +184,21 @@ fn make(
     })
 }
 
-/// Whether a run that ends with this has reached its deadline, perhaps while it waited for a lock.
-fn is_given_up(error: &Error) -> bool {
+/// Whether a run that ends with this is given up and made again: it has reached its limit, perhaps while it waited for a lock,
+/// and has handed nothing over.
+fn is_given_up(error: &Error, limit: RunLimit, state: &State) -> bool {
     let is_busy = |error: &resqlite_sqlite::Error| error.primary() == codes::BUSY;
-    matches!(error, Error::TimedOut) || error.sqlite().is_some_and(is_busy)
+    let is_late = || matches!(error, Error::TimedOut) || error.sqlite().is_some_and(is_busy);
+    limit != RunLimit::None && !state.handed_over && is_late()
+}
+
+/// How long a run that was given up counts as having taken, at least, in microseconds: so that it is by itself the next time,
+/// and if it was so already, without a limit.
+fn too_long(limit: RunLimit) -> u64 {
+    match limit {
+        RunLimit::Alone(_) => SLOW_MICROS,
+        RunLimit::BesideOthers(_) | RunLimit::None => limits::SHARED_READ_MICROS + 1,
+    }
 }
 
 /// At least 1: 0 stands for a run of which nothing is known.
@@ -209,6 +230,7 @@ fn emit(
     // An audit that finds something new has no reason of its own.
     let reason = rerun.reason.or(state.worked.then_some(Reason::Unknown));
     (state.worked, state.error) = (true, None);
+    rerun.live_query.is_failing.store(false, SeqCst);
     state.listener.emit(Emission {
         commit: coordinator.commits.told(since),
         reason,
@@ -357,6 +379,7 @@ pub(super) fn failed(
             .add(&coordinator.totals, |counters| &counters.errors, news.into());
         pending = state.listener.fail(error, false) == Delivery::Pending;
         state.error = Some(text);
+        live_query.is_failing.store(true, SeqCst);
         // The error has voided those rows: no further report is due until new rows are handed over.
         state.handed_over = false;
     }
@@ -370,17 +393,16 @@ pub(super) fn failed(
         pending,
         dependencies: news.then(|| Arc::new(anything)),
         is_step: false,
-        retry: plan_retry(state, error),
+        retry: plan_retry(live_query, state, error),
     })
 }
 
 /// How long a live query waits after a transient error; `None` for other errors, and if a retry is planned already.
-fn plan_retry(state: &mut State, error: &Error) -> Option<Duration> {
-    if !error.is_transient() || state.retry_planned || planted("no_retry") {
+fn plan_retry(live_query: &LiveQuery, state: &mut State, error: &Error) -> Option<Duration> {
+    if !error.is_transient() || planted("no_retry") || live_query.retry_planned.swap(true, SeqCst) {
         return None;
     }
     let pause = limits::RETRY_FIRST * (1 << state.transient_errors.min(16));
     state.transient_errors = state.transient_errors.saturating_add(1);
-    state.retry_planned = true;
     Some(pause.min(limits::RETRY_MAX))
 }

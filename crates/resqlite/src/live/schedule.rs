@@ -25,9 +25,6 @@ use crate::{
     reader::Job,
 };
 
-/// The duration of a run that shares its read with no other, in microseconds.
-const TOO_LONG_TO_SHARE: u64 = limits::SHARED_READ_MICROS + 1;
-
 impl LiveCoordinator {
     /// Begins a live query.
     pub(super) fn begin(
@@ -111,26 +108,26 @@ impl LiveCoordinator {
         let reruns: Vec<_> = reruns.collect();
         let mut state = lock(&self.state);
         for rerun in &reruns {
-            self.put_back(&mut state, rerun, 0, true);
+            state.scheduler.not_made(rerun.live_query.id);
+            self.put_back(&mut state, rerun, true);
         }
         self.dispatch(state);
     }
 
-    /// Puts back a run that took too long for the writer's thread or for others of the same read, has more new rows than it may
-    /// hand over there, or cannot be given up; a live thread makes it, by itself.
+    /// Puts back a run that was given up, or cannot be given up beside others: a live thread makes it, by itself. `micros`: how
+    /// long it counts as having taken.
     pub(super) fn requeue(self: &Arc<Self>, rerun: &Rerun, micros: u64) {
         let mut state = lock(&self.state);
-        self.put_back(&mut state, rerun, micros.max(TOO_LONG_TO_SHARE), false);
+        state.scheduler.finished(rerun.live_query.id, micros, false);
+        self.put_back(&mut state, rerun, false);
         self.dispatch(state);
     }
 
-    /// The live query is as stale as before the run was taken. `micros`, `batch`: as in the scheduler.
-    fn put_back(&self, state: &mut State, rerun: &Rerun, micros: u64, batch: bool) {
+    /// The live query is as stale as before the run was taken, which the scheduler knows to be over. `batch`: as in the scheduler.
+    fn put_back(&self, state: &mut State, rerun: &Rerun, batch: bool) {
         let id = rerun.live_query.id;
-        state.scheduler.finished(id, micros, false);
-        // It may have ended meanwhile, and with it what is due of it.
-        if rerun.is_audit && state.entries.get(id).is_some() {
-            state.audits.owe(id);
+        if rerun.is_audit {
+            return state.audits.put_back(id, &mut state.scheduler);
         }
         let reason = rerun.reason.unwrap_or(Reason::Unknown);
         self.mark_stale(state, id, reason, rerun.first, batch);
@@ -238,6 +235,7 @@ impl State {
             reason: entry.reason.take(),
             is_audit: self.audits.take_due(id),
             live_query: Arc::clone(&entry.live_query),
+            is_slow: self.scheduler.is_slow(id),
             first: entry.first.take().unwrap_or(0),
             seen: self.seen,
             taken_at,

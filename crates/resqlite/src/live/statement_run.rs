@@ -312,6 +312,7 @@ impl<'r> StatementRun<'r> {
         } else {
             Keep::Nothing
         };
+        let deadline = self.connection.guard.interrupt.deadline();
         let (began, fingerprints) = (Instant::now(), self.part.fingerprints());
         let (before, maintained) = (self.before(&fingerprints), self.maintained(plan));
         let (layout, difference) = self
@@ -323,7 +324,10 @@ impl<'r> StatementRun<'r> {
             let shown = difference
                 .as_ref()
                 .map_or(&*fingerprints, |now| &now.fingerprints);
-            (keep, window) = window::keep(self.connection, maintained, limit, self.slack(), shown)?;
+            let (guard, slack) = (self.connection.guard.clone(), self.slack());
+            let work = || window::keep(self.connection, maintained, limit, slack, shown);
+            let kept = guard.interrupt.within(deadline, work)?;
+            (keep, window) = kept.unwrap_or((Keep::Nothing, None));
         }
         let kept = match (keep, state) {
             (Keep::Unfit, _) => KeptNow::Unfit,

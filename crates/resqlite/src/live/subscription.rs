@@ -13,10 +13,10 @@ use super::{
 
 /// An open live query. Dropping it ends it; a call of its listener that is under way is finished.
 pub struct Subscription {
-    coordinator: Arc<LiveCoordinator>,
+    pub(super) coordinator: Arc<LiveCoordinator>,
     /// Copy of `live_query.id`, so that `delivered` need not touch the query's cache line.
     id: LiveQueryId,
-    live_query: Arc<LiveQuery>,
+    pub(super) live_query: Arc<LiveQuery>,
 }
 
 impl Subscription {

@@ -11,9 +11,10 @@ use std::{
 
 use resqlite_live::Segment;
 
+use super::jobs::Retry;
 use crate::{
     ColumnLayout, Database, Delivery, Emission, Error, Integers, Listener, LiveQuery, LiveQueryRequest,
-    Maintenance, Options, RowBatch, Rows, Subscription, Value,
+    Maintenance, Options, RowBatch, Rows, Subscription, Value, core::sync::lock, reader::ReaderJob,
 };
 
 /// Tells the first value of each result, and which thread came with it.
@@ -156,6 +157,85 @@ fn a_query_that_has_many_new_rows_does_not_keep_the_writer_either() {
         let db = steps().await;
         let (_subscription, told) = Witness::of(&db, &sql);
         comes_to_take_the_writer_too_long(&db, &told).await;
+        db.close().await.unwrap();
+    });
+}
+
+#[test]
+fn queries_that_come_to_no_end_leave_a_thread_to_quick_ones() {
+    pollster::block_on(async {
+        let options = Options {
+            readers: Some(2),
+            ..Options::default()
+        };
+        let db = Database::open(":memory:", options).await.unwrap();
+        db.exec("CREATE TABLE steps(n INTEGER); INSERT INTO steps VALUES (1); CREATE TABLE t(a); INSERT INTO t VALUES (0)")
+            .await
+            .unwrap();
+        let endless: Vec<_> = (0..3).map(|_| Witness::of(&db, COUNTS)).collect();
+        let (_quick, told) = Witness::of(&db, "SELECT a FROM t");
+        endless.iter().for_each(|(_, told)| drop(told.recv().unwrap()));
+        assert_eq!(told.recv().unwrap().1, Value::Integer(0));
+        count_to(&db, i64::MAX).await;
+        for a in 1..20 {
+            db.execute("UPDATE t SET a = ?", vec![a.into()]).await.unwrap();
+            assert_eq!(told.recv().unwrap().1, Value::Integer(a));
+        }
+        drop(endless);
+        db.close().await.unwrap();
+    });
+}
+
+#[test]
+fn a_retry_does_not_wait_for_a_run_of_its_query() {
+    pollster::block_on(async {
+        let db = steps().await;
+        let (subscription, told) = Witness::of(&db, COUNTS);
+        told.recv().unwrap();
+        let running = lock(&subscription.live_query.state);
+        let retry = Retry {
+            coordinator: Arc::clone(&subscription.coordinator),
+            live_query: Arc::downgrade(&subscription.live_query),
+        };
+        Arc::new(retry).fail(Error::WorkerDied);
+        drop(running);
+        drop(subscription);
+        db.close().await.unwrap();
+    });
+}
+
+fn until_quiet(db: &Database) {
+    let (tell, quiet) = channel();
+    db.engine().when_quiet(Box::new(move || tell.send(()).unwrap()));
+    quiet.recv().unwrap();
+}
+
+#[test]
+fn an_audit_that_the_writer_gives_up_stays_an_audit() {
+    pollster::block_on(async {
+        let db = steps().await;
+        db.exec("CREATE TABLE t(a); INSERT INTO t VALUES (0)")
+            .await
+            .unwrap();
+        let (tell, told) = channel();
+        let rows = Rows::default();
+        let request = LiveQueryRequest {
+            verify: 1.0,
+            ..Witness::request(COUNTS)
+        };
+        let subscription = db.engine().subscribe(request, Box::new(Witness { rows, tell }));
+        told.recv().unwrap();
+        // It takes longer than the writer may, and not as long as one that is slow.
+        count_to(&db, 10_000).await;
+        told.recv().unwrap();
+        until_quiet(&db);
+        for audits in 1..=10 {
+            db.execute("UPDATE t SET a = a + 1", ()).await.unwrap();
+            until_quiet(&db);
+            let stats = subscription.stats();
+            assert_eq!((stats.audits, stats.reruns), (audits, 1));
+        }
+        drop(subscription);
         db.close().await.unwrap();
     });
 }

@@ -32,9 +32,11 @@ impl Audits {
         self.due.remove(&id);
     }
 
-    /// The re-run that begins next is an audit: one was taken and not made.
-    pub(super) fn owe(&mut self, id: LiveQueryId) {
-        self.due.insert(id);
+    /// Schedules an audit again that was taken and not made.
+    pub(super) fn put_back(&mut self, id: LiveQueryId, scheduler: &mut Scheduler) {
+        if self.share_of(id).is_some() {
+            self.schedule(id, scheduler);
+        }
     }
 
     /// Whether a re-run that begins now is an audit.
@@ -61,12 +63,21 @@ impl Audits {
 
     /// Schedules an audit of a live query whose result was made from the one before, perhaps.
     pub(super) fn choose_step(&mut self, id: LiveQueryId, scheduler: &mut Scheduler) {
+        if let Some(share) = self.share_of(id)
+            && self.draw() < share
+        {
+            self.schedule(id, scheduler);
+        }
+    }
+
+    fn share_of(&self, id: LiveQueryId) -> Option<f64> {
         let wanted = self.wanted.iter().find(|(other, _)| *other == id);
-        let Some(share) = wanted.map(|(_, share)| *share) else {
-            return;
-        };
-        // What is due already is a run for a later commit.
-        if !scheduler.is_due(id) && self.draw() < share {
+        wanted.map(|(_, share)| *share)
+    }
+
+    /// Schedules an audit, unless a run for a later commit is due: that is none.
+    fn schedule(&mut self, id: LiveQueryId, scheduler: &mut Scheduler) {
+        if !scheduler.is_due(id) {
             self.due.insert(id);
             scheduler.mark_stale(id, false);
         }

@@ -78,7 +78,12 @@ pub(crate) enum Submitted<J> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next<J> {
     /// Run this job. `snapshot`: if more jobs wait, the last ticket that a read transaction begun now may serve.
-    Job { job: J, snapshot: Option<u64> },
+    /// `needs_thread`: start a thread first, which was counted already.
+    Job {
+        job: J,
+        snapshot: Option<u64>,
+        needs_thread: bool,
+    },
     /// End the read transaction, then ask again without one.
     EndSnapshot,
     /// Close the connection, report [`Pool::left`] and end.
@@ -138,9 +143,7 @@ impl<J> Pool<J> {
         let spinning = state.arrivals.spinning;
         // While something is to come later, one idle thread must stay and watch the clock.
         let takers = state.idle.saturating_sub(usize::from(state.waiting.has_later()));
-        if state.waiting.len() > takers + spinning && state.threads < self.threads_max {
-            state.threads += 1;
-            state.alive += 1;
+        if state.waiting.len() > takers + spinning && self.count_new_thread(&mut state) {
             self.dispatcher.queued(state.waiting.len(), state.free());
             return Submitted::NeedsThread;
         }
@@ -173,9 +176,7 @@ impl<J> Pool<J> {
         let due = Instant::now() + pause;
         state.waiting.push_later(due, job);
         // Busy threads may be so for ever.
-        if state.idle == 0 && state.threads < self.threads_max {
-            state.threads += 1;
-            state.alive += 1;
+        if state.busy == state.threads && self.count_new_thread(&mut state) {
             return Submitted::NeedsThread;
         }
         // An idle thread must learn how long it may sleep. If all are taken, one looks after its job.
@@ -197,7 +198,12 @@ impl<J> Pool<J> {
                 return Next::EndSnapshot;
             }
             let job = state.waiting.pop_up_to(last);
-            return job.map_or(Next::EndSnapshot, |job| Next::Job { job, snapshot });
+            let needs_thread = false;
+            return job.map_or(Next::EndSnapshot, |job| Next::Job {
+                job,
+                snapshot,
+                needs_thread,
+            });
         }
         if was_busy {
             self.rest(&mut state);
@@ -206,28 +212,31 @@ impl<J> Pool<J> {
         let mut looking = self.dispatcher.looks();
         let mut spun = false;
         loop {
-            let free = state.free();
+            let (free, queued) = (state.free(), state.waiting.len());
             let due = state
                 .waiting
                 .take_due(|length| self.dispatcher.queued(length, free));
+            let came_due = state.waiting.len() > queued;
             if !state.held_back
                 && let Some(job) = state.waiting.pop()
             {
                 state.busy += 1;
                 let snapshot = state.waiting.last_ticket();
-                if due.is_some() && state.waking < state.idle {
-                    // Another thread must watch the clock now.
-                    state.waking += 1;
-                    self.work.notify_one();
-                }
-                return Next::Job { job, snapshot };
+                let others_wait = due.is_some() || came_due && !state.waiting.is_empty();
+                let needs_thread = others_wait && self.lacks_watcher(&mut state);
+                return Next::Job {
+                    job,
+                    snapshot,
+                    needs_thread,
+                };
             }
             if state.closed && state.waiting.is_empty() {
                 state.threads -= 1;
                 return Next::Quit;
             }
             let rest = self.idle_max.map(|max| max.saturating_sub(idle_since.elapsed()));
-            if rest.is_some_and(|rest| rest.is_zero()) && state.waiting.is_empty() && due.is_none() {
+            let is_over = rest.is_some_and(|rest| rest.is_zero());
+            if is_over && state.waiting.is_empty() && due.is_none() {
                 state.threads -= 1;
                 return Next::Quit;
             }
@@ -244,6 +253,7 @@ impl<J> Pool<J> {
             }
             looking.sleeps();
             state.idle += 1;
+            let rest = rest.filter(|_| !is_over);
             state = match [rest, due].into_iter().flatten().min() {
                 None => wait(&self.work, state),
                 Some(time) => wait_for(&self.work, state, time),
@@ -251,6 +261,25 @@ impl<J> Pool<J> {
             state.idle -= 1;
             state.waking = state.waking.saturating_sub(1);
         }
+    }
+
+    /// A thread has taken a job, perhaps for ever, while another is to come later or has come due with it: a second thread must
+    /// watch the clock. Returns whether the caller must start one, which is counted here.
+    fn lacks_watcher(&self, state: &mut State<J>) -> bool {
+        if state.waking < state.idle {
+            state.waking += 1;
+            self.work.notify_one();
+        }
+        // A thread that was woken or has started looks at the jobs first, and comes here if it takes one.
+        state.busy == state.threads && self.count_new_thread(state)
+    }
+
+    /// Counts a thread that the caller is to start, unless there are as many as there may be.
+    fn count_new_thread(&self, state: &mut State<J>) -> bool {
+        let may_start = state.threads < self.threads_max;
+        state.threads += usize::from(may_start);
+        state.alive += usize::from(may_start);
+        may_start
     }
 
     fn rest(&self, state: &mut State<J>) {
@@ -267,6 +296,8 @@ impl<J> Pool<J> {
         state.alive -= 1;
         self.quiet.notify_all();
         if state.threads > 0 {
+            // One that watches the clock takes the job.
+            self.work.notify_one();
             Vec::new()
         } else {
             let mut jobs = state.waiting.take_all(|_| true);

@@ -23,10 +23,10 @@ use crate::{
 
 impl Readers {
     pub(super) fn start_thread(&self) {
-        let (pool, shared) = (Arc::clone(&self.pool), Arc::clone(&self.shared));
+        let readers = self.clone();
         let started = thread::Builder::new()
-            .name(shared.name.into())
-            .spawn(move || serve(&pool, &shared));
+            .name(self.shared.name.into())
+            .spawn(move || readers.serve());
         if started.is_err() {
             self.pool
                 .lost_thread()
@@ -34,28 +34,32 @@ impl Readers {
                 .for_each(|job| job.fail(Error::WorkerDied));
         }
     }
-}
 
-/// Serves jobs until the pool says to quit. A connection that cannot be opened fails the job that needed it.
-/// After a panic, the connection is replaced.
-fn serve(pool: &Pool<Job>, shared: &Arc<Shared>) {
-    // Declared first, so that it is dropped last, after the connection.
-    let _leaving = Leaving(pool);
-    let mut reader: Option<Reader> = None;
-    let (mut was_busy, mut snapshot) = (false, None);
-    loop {
-        let next = pool.next(was_busy, snapshot);
-        if matches!(next, Next::Quit) {
-            break;
+    /// Serves jobs until the pool says to quit. A connection that cannot be opened fails the job that needed it.
+    /// After a panic, the connection is replaced.
+    fn serve(&self) {
+        // Declared first, so that it is dropped last, after the connection.
+        let _leaving = Leaving(&self.pool);
+        let mut reader: Option<Reader> = None;
+        let (mut was_busy, mut snapshot) = (false, None);
+        loop {
+            let next = self.pool.next(was_busy, snapshot);
+            match next {
+                Next::Quit => break,
+                Next::Job {
+                    needs_thread: true, ..
+                } => self.start_thread(),
+                Next::Job { .. } | Next::EndSnapshot => {}
+            }
+            was_busy = true;
+            let turn = catch_unwind(AssertUnwindSafe(|| {
+                take_turn(next, snapshot, &mut reader, &self.shared)
+            }));
+            snapshot = turn.unwrap_or_else(|_| {
+                reader = None;
+                None
+            });
         }
-        was_busy = true;
-        let turn = catch_unwind(AssertUnwindSafe(|| {
-            take_turn(next, snapshot, &mut reader, shared)
-        }));
-        snapshot = turn.unwrap_or_else(|_| {
-            reader = None;
-            None
-        });
     }
 }
 
@@ -78,6 +82,7 @@ fn take_turn(
     let Next::Job {
         job,
         snapshot: wanted,
+        ..
     } = next
     else {
         if reader

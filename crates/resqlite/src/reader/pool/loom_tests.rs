@@ -56,6 +56,7 @@ impl Watched {
                 Next::Job {
                     job,
                     snapshot: wanted,
+                    ..
                 } => {
                     self.at_work.fetch_add(usize::from(snapshot.is_none()), SeqCst);
                     self.runs[job].fetch_add(1, SeqCst);

@@ -6,6 +6,16 @@ fn job(number: u32, snapshot: Option<u64>) -> Next<u32> {
     Next::Job {
         job: number,
         snapshot,
+        needs_thread: false,
+    }
+}
+
+/// The same, where another thread must be started first.
+fn job_and_thread(number: u32, snapshot: Option<u64>) -> Next<u32> {
+    Next::Job {
+        job: number,
+        snapshot,
+        needs_thread: true,
     }
 }
 
@@ -123,6 +133,49 @@ fn a_job_for_later_gets_a_thread_to_watch_the_clock_while_the_others_are_busy() 
     assert_eq!(pool.next(false, None), job(1, None));
     let in_an_hour = || pool.submit_after(Duration::from_secs(3600), 2);
     assert!(matches!(in_an_hour(), Submitted::NeedsThread));
+}
+
+#[test]
+fn a_thread_that_takes_a_job_has_another_one_watch_the_clock() {
+    let in_an_hour = |pool: &Pool<u32>| pool.submit_after(Duration::from_secs(3600), 2);
+    for (threads_max, taken) in [(1, job(1, None)), (2, job_and_thread(1, None))] {
+        let pool = Pool::new(threads_max, 100, None);
+        assert!(matches!(pool.submit(1), Submitted::NeedsThread));
+        // The thread that was asked for could watch, if it did not take the other job.
+        assert!(matches!(in_an_hour(&pool), Submitted::Queued));
+        assert_eq!(pool.next(false, None), taken);
+    }
+}
+
+#[test]
+fn so_does_one_that_takes_the_first_of_several_jobs_for_later() {
+    for next in [Duration::ZERO, Duration::from_secs(3600)] {
+        let pool = Pool::new(3, 100, None);
+        assert!(matches!(
+            pool.submit_after(Duration::ZERO, 1),
+            Submitted::NeedsThread
+        ));
+        assert!(matches!(pool.submit_after(next, 2), Submitted::Queued));
+        let last = next.is_zero().then_some(2);
+        assert_eq!(pool.next(false, None), job_and_thread(1, last));
+    }
+}
+
+#[test]
+fn the_thread_that_watches_the_clock_takes_the_job_of_one_that_cannot_start() {
+    let pool = Arc::new(Pool::new(2, 100, None));
+    assert!(matches!(
+        pool.submit_after(Duration::from_secs(3600), 1),
+        Submitted::NeedsThread
+    ));
+    let watching = Arc::clone(&pool);
+    let watcher = thread::spawn(move || watching.next(false, None));
+    while lock(&pool.state).idle == 0 {
+        thread::yield_now();
+    }
+    assert!(matches!(pool.submit(2), Submitted::NeedsThread));
+    assert!(pool.lost_thread().is_empty());
+    assert_eq!(watcher.join().unwrap(), job_and_thread(2, None));
 }
 
 #[test]
