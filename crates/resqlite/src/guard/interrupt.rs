@@ -187,22 +187,23 @@ impl Interrupt {
         matches!(self.run_limit.get(), RunLimit::BesideOthers(_)) && self.deadline.get().is_some()
     }
 
-    /// Does `work` that may be given up although the run may not: it keeps something of a result whose rows have been handed over,
-    /// which has lifted the deadline. `None` if it ends late. `deadline`: that of the run before.
-    pub(crate) fn within<R>(
-        &self,
-        deadline: Option<Instant>,
-        work: impl FnOnce() -> Result<R>,
-    ) -> Result<Option<R>> {
-        self.set_deadline(deadline);
-        match work() {
-            Err(error) if error.is_interrupt() && self.is_late() => Ok(None),
-            done => done.map(Some),
+    /// Does `work` of a run whose statement has ended: it reads what is to be kept. Beside others, `None` if the limit comes first
+    /// and rows have been handed over, so that the run itself cannot be given up. By itself, the rest has no limit.
+    pub(crate) fn keeping<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<Option<R>> {
+        match self.run_limit.get() {
+            RunLimit::BesideOthers(end) if self.deadline.get().is_none() => {
+                self.deadline.set(Some(end));
+                match work() {
+                    Err(error) if error.is_interrupt() && self.is_late() => Ok(None),
+                    done => done.map(Some),
+                }
+            }
+            RunLimit::Alone(_) => {
+                self.deadline.set(None);
+                work().map(Some)
+            }
+            RunLimit::BesideOthers(_) | RunLimit::None => work().map(Some),
         }
-    }
-
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.deadline.get()
     }
 
     /// Sets the session that has the connection. Cancelling it interrupts statements.
@@ -282,23 +283,39 @@ mod tests {
 
     use resqlite_sqlite::codes;
 
-    use super::Interrupt;
+    use super::{Interrupt, RunLimit};
     use crate::core::error::Error;
 
     fn error(code: i32) -> Error {
         Error::Sqlite(resqlite_sqlite::Error::new(code, "stopped"))
     }
 
+    const KEPT: fn() -> Result<i32, Error> = || Ok(1);
+
     #[test]
-    fn only_work_that_its_deadline_has_stopped_is_given_up() {
+    fn what_would_be_kept_is_given_up_if_rows_are_out_and_others_wait() {
         let interrupt = Interrupt::new(Duration::ZERO);
+        let stopped = || Err::<i32, _>(error(codes::INTERRUPT));
+        let with_rows_out = |end, work: fn() -> Result<i32, Error>| {
+            interrupt.set_run_limit(RunLimit::BesideOthers(end));
+            interrupt.set_deadline(None);
+            interrupt.keeping(work)
+        };
         let (past, later) = (Instant::now(), Instant::now() + Duration::from_secs(3600));
-        let stopped = || Err::<(), _>(error(codes::INTERRUPT));
-        assert_eq!(interrupt.within(Some(past), stopped).unwrap(), None);
-        assert!(interrupt.within(Some(later), stopped).is_err());
-        assert!(interrupt.within(None, stopped).is_err());
-        let broken = || Err::<(), _>(error(codes::CORRUPT));
-        assert!(interrupt.within(Some(past), broken).is_err());
-        assert_eq!(interrupt.within(Some(past), || Ok(1)).unwrap(), Some(1));
+        assert_eq!(with_rows_out(past, stopped).unwrap(), None);
+        assert_eq!(with_rows_out(past, KEPT).unwrap(), Some(1));
+        assert!(with_rows_out(later, stopped).is_err());
+        assert!(with_rows_out(past, || Err(error(codes::CORRUPT))).is_err());
+        interrupt.set_run_limit(RunLimit::BesideOthers(past));
+        assert!(interrupt.keeping(stopped).is_err(), "the whole run is given up");
+    }
+
+    #[test]
+    fn by_itself_a_run_whose_statement_has_ended_has_no_limit() {
+        let interrupt = Interrupt::new(Duration::ZERO);
+        interrupt.set_run_limit(RunLimit::Alone(Instant::now()));
+        assert!(interrupt.is_late());
+        assert_eq!(interrupt.keeping(KEPT).unwrap(), Some(1));
+        assert!(!interrupt.is_late());
     }
 }

@@ -77,7 +77,6 @@ impl<'r> StatementRun<'r> {
     ) -> Result<(Arc<ColumnLayout>, New)> {
         let fingerprints = self.part.fingerprints();
         let before = self.before(&fingerprints);
-        let deadline = self.connection.guard.interrupt.deadline();
         let mut began = Instant::now();
         // An audit compares with what the statement itself returns.
         let keeps = self.keeps() && !self.is_audit && (self.part.undecided.may_keep(why) || self.is_always());
@@ -106,7 +105,7 @@ impl<'r> StatementRun<'r> {
                 .map_or(&*fingerprints, |now| &now.fingerprints);
             let guard = self.connection.guard.clone();
             let work = || self.keep_window(plan, bounds, &layout, shown, state);
-            kept = match guard.interrupt.within(deadline, work)? {
+            kept = match guard.interrupt.keeping(work)? {
                 Some(Some(groups)) => KeptNow::Groups(groups),
                 Some(None) => KeptNow::Unfit,
                 None => KeptNow::No,

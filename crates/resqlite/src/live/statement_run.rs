@@ -312,7 +312,6 @@ impl<'r> StatementRun<'r> {
         } else {
             Keep::Nothing
         };
-        let deadline = self.connection.guard.interrupt.deadline();
         let (began, fingerprints) = (Instant::now(), self.part.fingerprints());
         let (before, maintained) = (self.before(&fingerprints), self.maintained(plan));
         let (layout, difference) = self
@@ -326,7 +325,7 @@ impl<'r> StatementRun<'r> {
                 .map_or(&*fingerprints, |now| &now.fingerprints);
             let (guard, slack) = (self.connection.guard.clone(), self.slack());
             let work = || window::keep(self.connection, maintained, limit, slack, shown);
-            let kept = guard.interrupt.within(deadline, work)?;
+            let kept = guard.interrupt.keeping(work)?;
             (keep, window) = kept.unwrap_or((Keep::Nothing, None));
         }
         let kept = match (keep, state) {
