@@ -251,7 +251,7 @@ impl Scheduler {
         self.rest(id);
     }
 
-    /// A run that was picked is not made.
+    /// A run that was picked was not made: its duration stays that of the run before.
     pub fn not_made(&mut self, id: LiveQueryId) {
         if let Some(micros) = self.entries.get(id).map(|entry| entry.micros) {
             self.finished(id, micros, false);
@@ -306,7 +306,7 @@ impl Scheduler {
             .is_some_and(|entry| entry.phase == Phase::Idle)
     }
 
-    /// Whether its last run was so long that it does not keep the last slot from quick ones.
+    /// Whether its last run was so long that it may not take the last slot of several.
     pub fn is_slow(&self, id: LiveQueryId) -> bool {
         self.entries.get(id).is_some_and(Entry::is_slow)
     }

@@ -252,8 +252,8 @@ impl Connection {
         unsafe { ffi::sqlite3_changes64(self.handle.db.as_ptr()) }
     }
 
-    /// Returns the number of rows that all statements so far have changed, with triggers and cascades. To undo does not lower
-    /// it.
+    /// Returns the number of rows that all statements so far have changed, with triggers and cascades. Undone changes
+    /// count, too.
     pub fn total_changes(&self) -> i64 {
         // SAFETY: the handle is open.
         unsafe { ffi::sqlite3_total_changes64(self.handle.db.as_ptr()) }
@@ -340,7 +340,8 @@ impl Connection {
         Backup::begin(&self.handle, &target.handle)
     }
 
-    /// Drops the cached schema and statistics; SQLite reads them again when it needs them.
+    /// Drops the cached schema and statistics, and the virtual tables with the statements that they keep; SQLite reads them again
+    /// when it needs them.
     ///
     /// # Errors
     /// SQLite's errors.
@@ -436,8 +437,9 @@ impl Connection {
         };
     }
 
-    /// Calls `observe` before each row change. Set the hook before preparing statements: a `DELETE FROM t` that was
-    /// prepared earlier may empty the table without calling it.
+    /// Calls `observe` before each row change. Set the hook before preparing statements, or drop all of them and
+    /// [forget the schemas](Self::forget_schemas) first: a `DELETE FROM t` that was prepared earlier may empty the table
+    /// without calling it.
     pub fn set_preupdate_hook(&self, observe: impl FnMut(&PreUpdate<'_>) + 'static) {
         *self.handle.hooks.preupdate.borrow_mut() = Some(Box::new(observe));
         // SAFETY: as in `set_authorizer`.

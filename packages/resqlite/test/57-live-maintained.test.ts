@@ -135,8 +135,9 @@ test('a window from which more rows leave than are kept behind it is read as a w
   }
   const { reruns, maintained } = live.stats
   assert.equal(reruns - before.reruns, 50)
-  // On the writer's thread there may be no time to keep the rows behind it; then the next run reads all again.
-  assert.ok([48, 49].includes(maintained - before.maintained), `${maintained - before.maintained}`)
+  // If the writer has no time to read the rows behind the window, the next run is whole, too.
+  const whole = reruns - before.reruns - (maintained - before.maintained)
+  assert.ok(whole >= 1 && whole < 10, `${whole} of 50 were whole`)
 })
 
 test('LIMIT and OFFSET may be parameters, and negative', async (t) => {

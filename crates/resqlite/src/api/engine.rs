@@ -318,7 +318,7 @@ impl Engine {
     }
 
     /// Listens to commits from now on. With a `detail`, their events tell the rows of transactions that begin from now on.
-    /// The first listener or live query of an engine learns no tables of a transaction that began before it.
+    /// If nobody wanted to know of changes before, the event of a transaction that is open now lists no tables.
     pub fn listen_to_commits(&self, detail: Option<RowDetail>) -> CommitListener {
         CommitListener::begin(&self.events, detail)
     }
@@ -328,8 +328,8 @@ impl Engine {
         self.parts.commits.last_told()
     }
 
-    /// The commits after this number. Those that began before the first listener, live query or [`watch`](Self::watch) say that
-    /// everything changed.
+    /// The commits after this number. Those that began before anybody wanted to know of changes (a listener, a live query,
+    /// [`watch`](Self::watch), a change feed, an entry gate) say that everything changed.
     ///
     /// # Errors
     /// [`Overflow`] when the log no longer reaches back that far.

@@ -193,7 +193,8 @@ impl Commits {
         }
     }
 
-    /// From now on transactions that begin record what they change. Before, each commit says "everything".
+    /// From now on transactions that begin record what they change. Before, each commit says "everything", which is never too
+    /// little: so it does not matter if one that begins now misses this.
     pub(crate) fn want_changes(&self) {
         self.changes_are_wanted.store(true, Ordering::Relaxed);
     }
@@ -224,7 +225,7 @@ impl Commits {
         self.add(ChangeSummary::of_external_commit(), None);
     }
 
-    /// `wrote`: SQLite has written something, even if the hook reported no row. `position`: of the entry, or the last one.
+    /// `wrote`: SQLite has written something, even if no row was recorded. `position`: of the entry, or the last one.
     pub(super) fn append(&self, changes: &mut ChangeSet, wrote: bool, position: Option<u64>) -> u64 {
         if changes.is_empty() && !wrote {
             changes.clear();

@@ -23,7 +23,7 @@ pub(crate) struct Recorder(Rc<RefCell<State>>);
 #[derive(Default)]
 struct State {
     /// The hook is installed.
-    sees_rows: bool,
+    records_rows: bool,
     changes: ChangeSet,
     interest: Arc<Interest>,
     /// Empty if they must be read before the next write.
@@ -50,16 +50,16 @@ struct Latest {
 }
 
 impl Recorder {
-    /// Whether it sees each row that changes; otherwise a commit changes "everything".
+    /// Whether it records each row that changes. Otherwise a commit says "everything".
     #[inline]
-    pub(crate) fn sees_rows(&self) -> bool {
-        self.0.borrow().sees_rows
+    pub(crate) fn records_rows(&self) -> bool {
+        self.0.borrow().records_rows
     }
 
     /// Installs the hook. There may be no statement on the connection that was prepared before: it could empty a table
     /// without the hook.
     pub(crate) fn install(&self, connection: &Connection) {
-        self.0.borrow_mut().sees_rows = true;
+        self.0.borrow_mut().records_rows = true;
         let state = Rc::clone(&self.0);
         connection.set_preupdate_hook(move |event| {
             let timer = profile::start();
@@ -129,12 +129,12 @@ impl Recorder {
         self.0.borrow_mut().forget_tables();
     }
 
-    /// SQLite has committed: returns the commit number. `wrote`: it has written something, even if only to tables of its own.
+    /// SQLite has committed: returns the commit number. `wrote`: it has written something, even if no row was recorded.
     /// `position`: of its entry.
     pub(crate) fn commit(&self, commits: &Commits, wrote: bool, position: Option<u64>) -> u64 {
         let timer = profile::start();
         let mut state = self.0.borrow_mut();
-        if wrote && !state.sees_rows {
+        if wrote && !state.records_rows {
             state.changes.record_everything_changed();
         }
         let number = commits.append(&mut state.changes, wrote, position);
@@ -189,11 +189,11 @@ impl Recorder {
         self.0.borrow_mut().export.as_deref_mut().map(work).transpose()
     }
 
-    /// Reads the tables of the database, if they are not known. Call it before a statement writes: inside the hook
+    /// Reads the tables of the database, if rows are recorded and the tables are not known. Call it before a statement writes: inside the hook
     /// it would be too late.
     pub(crate) fn know_tables(&self, connection: &Connection) -> Result<()> {
         let state = self.0.borrow();
-        if !state.sees_rows {
+        if !state.records_rows {
             return Ok(());
         }
         let tells_rows = state.interest.row_detail().is_some();

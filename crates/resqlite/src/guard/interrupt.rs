@@ -23,6 +23,7 @@ use crate::{
 /// The state of a connection's progress handler and busy handler.
 pub(crate) struct Interrupt {
     running: RefCell<Option<Running>>,
+    /// A run of a live query clears it when it hands rows over.
     deadline: Cell<Option<Instant>>,
     run_limit: Cell<RunLimit>,
     /// The transaction, snapshot or cursor that has the connection.
@@ -43,10 +44,11 @@ pub(crate) struct Interrupt {
 /// When a run of a live query is given up. A run that has handed rows over goes on: they cannot be taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunLimit {
+    /// Never.
     None,
-    /// Others wait for the thread. Until then, or when its new rows are more than one batch: they are handed over at its end.
+    /// Others wait for the thread: at this time, or when its new rows are more than one batch. They are handed over at its end.
     BesideOthers(Instant),
-    /// It is by itself, and was quick so far. Until then.
+    /// Nothing waits behind it in its read, and it was quick so far: at this time.
     Alone(Instant),
 }
 
@@ -187,22 +189,29 @@ impl Interrupt {
         matches!(self.run_limit.get(), RunLimit::BesideOthers(_)) && self.deadline.get().is_some()
     }
 
-    /// Does `work` of a run whose statement has ended: it reads what is to be kept. Beside others, `None` if the limit comes first
-    /// and rows have been handed over, so that the run itself cannot be given up. By itself, the rest has no limit.
-    pub(crate) fn keeping<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<Option<R>> {
+    /// A run of a live query has handed rows over. So from now on it has no limit.
+    pub(crate) fn rows_are_out(&self) {
+        self.deadline.set(None);
+    }
+
+    /// Has `read` read what is kept of a result whose statement has ended. `None`: the limit came first, but rows are out, so only
+    /// this is given up. By itself it has no limit, since it takes as long as the table is large, and not for ever.
+    pub(crate) fn read_kept<R>(&self, read: impl FnOnce() -> Result<R>) -> Result<Option<R>> {
         match self.run_limit.get() {
             RunLimit::BesideOthers(end) if self.deadline.get().is_none() => {
                 self.deadline.set(Some(end));
-                match work() {
+                match read() {
                     Err(error) if error.is_interrupt() && self.is_late() => Ok(None),
-                    done => done.map(Some),
+                    kept => kept.map(Some),
                 }
             }
             RunLimit::Alone(_) => {
-                self.deadline.set(None);
-                work().map(Some)
+                let deadline = self.deadline.take();
+                let kept = read();
+                self.deadline.set(deadline);
+                kept.map(Some)
             }
-            RunLimit::BesideOthers(_) | RunLimit::None => work().map(Some),
+            RunLimit::BesideOthers(_) | RunLimit::None => read().map(Some),
         }
     }
 
@@ -223,8 +232,8 @@ impl Interrupt {
         self.exceeded.take()
     }
 
-    /// Whether the deadline is over.
-    pub(super) fn is_late(&self) -> bool {
+    /// Whether the deadline has passed.
+    pub(crate) fn is_late(&self) -> bool {
         self.deadline.get().is_some_and(|end| Instant::now() >= end)
     }
 
@@ -298,8 +307,8 @@ mod tests {
         let stopped = || Err::<i32, _>(error(codes::INTERRUPT));
         let with_rows_out = |end, work: fn() -> Result<i32, Error>| {
             interrupt.set_run_limit(RunLimit::BesideOthers(end));
-            interrupt.set_deadline(None);
-            interrupt.keeping(work)
+            interrupt.rows_are_out();
+            interrupt.read_kept(work)
         };
         let (past, later) = (Instant::now(), Instant::now() + Duration::from_secs(3600));
         assert_eq!(with_rows_out(past, stopped).unwrap(), None);
@@ -307,15 +316,17 @@ mod tests {
         assert!(with_rows_out(later, stopped).is_err());
         assert!(with_rows_out(past, || Err(error(codes::CORRUPT))).is_err());
         interrupt.set_run_limit(RunLimit::BesideOthers(past));
-        assert!(interrupt.keeping(stopped).is_err(), "the whole run is given up");
+        assert!(interrupt.read_kept(stopped).is_err(), "the whole run is given up");
     }
 
     #[test]
-    fn by_itself_a_run_whose_statement_has_ended_has_no_limit() {
+    fn by_itself_a_run_may_take_as_long_as_it_needs_to_read_what_is_kept() {
         let interrupt = Interrupt::new(Duration::ZERO);
         interrupt.set_run_limit(RunLimit::Alone(Instant::now()));
-        assert!(interrupt.is_late());
-        assert_eq!(interrupt.keeping(KEPT).unwrap(), Some(1));
-        assert!(!interrupt.is_late());
+        let is_late = || Ok(interrupt.is_late());
+        assert_eq!(interrupt.read_kept(is_late).unwrap(), Some(false));
+        assert!(interrupt.is_late(), "another statement of the run has it again");
+        interrupt.set_run_limit(RunLimit::None);
+        assert_eq!(interrupt.read_kept(is_late).unwrap(), Some(false));
     }
 }

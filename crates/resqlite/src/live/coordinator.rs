@@ -153,7 +153,7 @@ impl LiveCoordinator {
         };
         state.entries.insert(id, entry);
         state.scheduler.start(id);
-        if !live_query.can_be_given_up() {
+        if !live_query.runs_beside_others() {
             state.scheduler.run_alone(id);
         }
         state.audits.add(id, verify);

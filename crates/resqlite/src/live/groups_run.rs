@@ -104,8 +104,8 @@ impl<'r> StatementRun<'r> {
                 .as_ref()
                 .map_or(&*fingerprints, |now| &now.fingerprints);
             let guard = self.connection.guard.clone();
-            let work = || self.keep_window(plan, bounds, &layout, shown, state);
-            kept = match guard.interrupt.keeping(work)? {
+            let read = || self.keep_window(plan, bounds, &layout, shown, state);
+            kept = match guard.interrupt.read_kept(read)? {
                 Some(Some(groups)) => KeptNow::Groups(groups),
                 Some(None) => KeptNow::Unfit,
                 None => KeptNow::No,

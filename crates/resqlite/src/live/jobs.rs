@@ -171,8 +171,8 @@ fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>) {
 /// Re-runs to make on one committed state. If one panics, the others are put back.
 struct SharedRead<'a> {
     left: VecDeque<Rerun>,
-    /// The end of all, if the writer's thread makes them. Otherwise each may take [`limits::SHARED_RUN_MAX`], except for one
-    /// that is by itself and known to be slow.
+    /// The end of all. `None` on a live thread: each may take [`limits::QUICK_RUN_MAX`], except for one that is by itself and known
+    /// to be slow.
     end: Option<Instant>,
     coordinator: &'a Arc<LiveCoordinator>,
 }
@@ -199,22 +199,20 @@ impl SharedRead<'_> {
             }
         }
     }
-}
 
-impl SharedRead<'_> {
-    /// Whether the writer must go on. What is left is put back.
+    /// Whether the writer has no time left. Then the others are put back.
     fn is_over(&self) -> bool {
         self.end.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// That of a run behind which others are left.
+    /// When this run, which was just taken out of `left`, is given up.
     fn limit_of(&self, rerun: &Rerun) -> RunLimit {
-        let each = || Instant::now() + limits::SHARED_RUN_MAX;
+        let run_end = || Instant::now() + limits::QUICK_RUN_MAX;
         match self.end {
             Some(end) => RunLimit::BesideOthers(end),
-            None if !self.left.is_empty() => RunLimit::BesideOthers(each()),
+            None if !self.left.is_empty() => RunLimit::BesideOthers(run_end()),
             None if rerun.is_slow => RunLimit::None,
-            None => RunLimit::Alone(each()),
+            None => RunLimit::Alone(run_end()),
         }
     }
 }

@@ -48,7 +48,7 @@ pub(super) struct LiveQuery {
     /// followed from rows alone, which every connection sees alike; 0 if it does not.
     only_rows_at: AtomicU64,
     pub(super) counters: Counters,
-    /// Its last run has failed.
+    /// `state` has an error. Here for those who cannot wait for its lock.
     pub(super) is_failing: AtomicBool,
     /// A retry after a pause is planned.
     pub(super) retry_planned: AtomicBool,
@@ -178,9 +178,9 @@ impl LiveQuery {
 }
 
 impl LiveQuery {
-    /// Whether a run can be given up before it has handed rows over. With several statements it cannot: the rows of the first
-    /// are handed over before the second runs.
-    pub(super) fn can_be_given_up(&self) -> bool {
+    /// Whether it may run beside others. With several statements it may not: the rows of the first are handed over before the second
+    /// runs, and then it cannot be given up.
+    pub(super) fn runs_beside_others(&self) -> bool {
         self.queries.len() == 1
     }
 

@@ -31,7 +31,7 @@ use crate::{
         limits,
         sync::lock,
     },
-    guard::interrupt::RunLimit,
+    guard::interrupt::{Interrupt, RunLimit},
     reader::Reading,
     rows::{ColumnLayout, RowBatch},
 };
@@ -79,18 +79,16 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
     }
     let (before, began) = (coordinator.commits.last(), Instant::now());
     let limit = reading.connection().guard.interrupt.run_limit();
-    if matches!(limit, RunLimit::BesideOthers(_)) && !rerun.live_query.can_be_given_up() {
+    if matches!(limit, RunLimit::BesideOthers(_)) && !rerun.live_query.runs_beside_others() {
         drop(state);
-        return coordinator.requeue(rerun, too_long(limit));
+        return coordinator.requeue(rerun, least_micros(limit));
     }
-    let run = catch_unwind(AssertUnwindSafe(|| {
-        make(coordinator, reading, rerun, &mut state, limit)
-    }));
+    let run = catch_unwind(AssertUnwindSafe(|| make(coordinator, reading, rerun, &mut state)));
     let result = match &run {
-        Ok(Ok(result)) => Some(result.clone()),
-        Ok(Err(error)) if is_given_up(error, limit, &state) => {
+        Ok(Ok(Made::Result(result))) => Some(result.clone()),
+        Ok(Ok(Made::GivenUp)) => {
             drop(state);
-            return coordinator.requeue(rerun, micros_since(began).max(too_long(limit)));
+            return coordinator.requeue(rerun, micros_since(began).max(least_micros(limit)));
         }
         // A cancelled query has no listener any more.
         Ok(Err(_)) if rerun.live_query.scope.is_cancelled() => None,
@@ -116,14 +114,20 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
     }
 }
 
+/// What became of a run.
+enum Made {
+    Result(RerunResult),
+    /// It is made again.
+    GivenUp,
+}
+
 /// Runs the query, and emits what is new.
 fn make(
     coordinator: &Arc<LiveCoordinator>,
     reading: &mut Reading<'_>,
     rerun: &Rerun,
     state: &mut State,
-    limit: RunLimit,
-) -> Result<RerunResult> {
+) -> Result<Made> {
     let (live_query, began) = (&rerun.live_query, Instant::now());
     if !rerun.is_audit {
         live_query.counters.set_reason(rerun.reason);
@@ -136,9 +140,12 @@ fn make(
         let results = run_queries(coordinator, reading, rerun, state)?;
         Ok((since, reading.names(), results))
     });
-    // A run that was given up is made again, and counted then.
-    let given_up = matches!(&read, Err(error) if is_given_up(error, limit, state));
-    if state.worked && !given_up {
+    if let Err(error) = &read
+        && is_given_up(error, &reading.connection().guard.interrupt, state)
+    {
+        return Ok(Made::GivenUp);
+    }
+    if state.worked {
         count_run(coordinator, rerun);
     }
     let (since, names, results) = read?;
@@ -174,27 +181,28 @@ fn make(
             .counters
             .add(&coordinator.totals, |counters| &counters.unchanged, 1);
     }
-    Ok(RerunResult {
+    Ok(Made::Result(RerunResult {
         since,
         micros,
         pending,
         dependencies,
         is_step,
         retry: None,
-    })
+    }))
 }
 
-/// Whether a run that ends with this is given up and made again: it has reached its limit, perhaps while it waited for a lock,
-/// and has handed nothing over.
-fn is_given_up(error: &Error, limit: RunLimit, state: &State) -> bool {
+/// Whether a run that ends with this is given up: it has handed nothing over, and has reached its limit, perhaps while it waited
+/// for a lock, or has more new rows than it may hold back.
+fn is_given_up(error: &Error, interrupt: &Interrupt, state: &State) -> bool {
     let is_busy = |error: &resqlite_sqlite::Error| error.primary() == codes::BUSY;
-    let is_late = || matches!(error, Error::TimedOut) || error.sqlite().is_some_and(is_busy);
-    limit != RunLimit::None && !state.handed_over && is_late()
+    let is_locked = error.sqlite().is_some_and(is_busy) && interrupt.is_late();
+    let is_limited = interrupt.run_limit() != RunLimit::None;
+    is_limited && !state.handed_over && (matches!(error, Error::TimedOut) || is_locked)
 }
 
-/// How long a run that was given up counts as having taken, at least, in microseconds: so that it is by itself the next time,
-/// and if it was so already, without a limit.
-fn too_long(limit: RunLimit) -> u64 {
+/// How long a run that was given up counts as having taken, at least, in microseconds. Beside others: too long to share a read. By
+/// itself: slow, and so without a limit the next time.
+fn least_micros(limit: RunLimit) -> u64 {
     match limit {
         RunLimit::Alone(_) => SLOW_MICROS,
         RunLimit::BesideOthers(_) | RunLimit::None => limits::SHARED_READ_MICROS + 1,
@@ -279,7 +287,7 @@ fn run_queries(
         connection.guard.interrupt.stop();
         let result = result?;
         if let Some(segments) = result.new.segments() {
-            connection.guard.interrupt.set_deadline(None);
+            connection.guard.interrupt.rows_are_out();
             state.handed_over = true;
             state.listener.patch(number, &result.layout, segments);
         }

@@ -324,8 +324,8 @@ impl<'r> StatementRun<'r> {
                 .as_ref()
                 .map_or(&*fingerprints, |now| &now.fingerprints);
             let (guard, slack) = (self.connection.guard.clone(), self.slack());
-            let work = || window::keep(self.connection, maintained, limit, slack, shown);
-            let kept = guard.interrupt.keeping(work)?;
+            let read = || window::keep(self.connection, maintained, limit, slack, shown);
+            let kept = guard.interrupt.read_kept(read)?;
             (keep, window) = kept.unwrap_or((Keep::Nothing, None));
         }
         let kept = match (keep, state) {

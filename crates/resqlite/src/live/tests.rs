@@ -4,6 +4,7 @@
 use std::{
     sync::{
         Arc,
+        atomic::Ordering::SeqCst,
         mpsc::{Receiver, Sender, channel},
     },
     thread,
@@ -192,13 +193,20 @@ fn a_retry_does_not_wait_for_a_run_of_its_query() {
         let db = steps().await;
         let (subscription, told) = Witness::of(&db, COUNTS);
         told.recv().unwrap();
-        let running = lock(&subscription.live_query.state);
+        until_quiet(&db);
+        let live_query = &subscription.live_query;
+        live_query.is_failing.store(true, SeqCst);
+        live_query.retry_planned.store(true, SeqCst);
+        let running = lock(&live_query.state);
         let retry = Retry {
             coordinator: Arc::clone(&subscription.coordinator),
-            live_query: Arc::downgrade(&subscription.live_query),
+            live_query: Arc::downgrade(live_query),
         };
         Arc::new(retry).fail(Error::WorkerDied);
+        assert!(!live_query.retry_planned.load(SeqCst));
         drop(running);
+        until_quiet(&db);
+        assert_eq!(subscription.stats().reruns, 1);
         drop(subscription);
         db.close().await.unwrap();
     });
@@ -225,8 +233,8 @@ fn an_audit_that_the_writer_gives_up_stays_an_audit() {
         };
         let subscription = db.engine().subscribe(request, Box::new(Witness { rows, tell }));
         told.recv().unwrap();
-        // It takes longer than the writer may, and not as long as one that is slow.
-        count_to(&db, 10_000).await;
+        // It takes longer than the writer may.
+        count_to(&db, 100_000).await;
         told.recv().unwrap();
         until_quiet(&db);
         for audits in 1..=10 {

@@ -32,7 +32,7 @@ impl Audits {
         self.due.remove(&id);
     }
 
-    /// Schedules an audit again that was taken and not made.
+    /// Schedules an audit again that was taken and not made, unless its query has ended meanwhile.
     pub(super) fn put_back(&mut self, id: LiveQueryId, scheduler: &mut Scheduler) {
         if self.share_of(id).is_some() {
             self.schedule(id, scheduler);
@@ -55,8 +55,7 @@ impl Audits {
             let (id, share) = self.wanted[at];
             let skipped = affected.iter().all(|(other, _)| *other != id);
             if skipped && scheduler.is_idle(id) && self.draw() < share {
-                self.due.insert(id);
-                scheduler.mark_stale(id, false);
+                self.schedule(id, scheduler);
             }
         }
     }

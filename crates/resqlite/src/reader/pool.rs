@@ -143,7 +143,7 @@ impl<J> Pool<J> {
         let spinning = state.arrivals.spinning;
         // While something is to come later, one idle thread must stay and watch the clock.
         let takers = state.idle.saturating_sub(usize::from(state.waiting.has_later()));
-        if state.waiting.len() > takers + spinning && self.count_new_thread(&mut state) {
+        if state.waiting.len() > takers + spinning && self.try_count_thread(&mut state) {
             self.dispatcher.queued(state.waiting.len(), state.free());
             return Submitted::NeedsThread;
         }
@@ -176,16 +176,11 @@ impl<J> Pool<J> {
         let due = Instant::now() + pause;
         state.waiting.push_later(due, job);
         // Busy threads may be so for ever.
-        if state.busy == state.threads && self.count_new_thread(&mut state) {
+        if state.busy == state.threads && self.try_count_thread(&mut state) {
             return Submitted::NeedsThread;
         }
         // An idle thread must learn how long it may sleep. If all are taken, one looks after its job.
-        let wake = state.waking < state.idle;
-        state.waking += usize::from(wake);
-        drop(state);
-        if wake {
-            self.work.notify_one();
-        }
+        self.wake_one(&mut state);
         Submitted::Queued
     }
 
@@ -198,11 +193,10 @@ impl<J> Pool<J> {
                 return Next::EndSnapshot;
             }
             let job = state.waiting.pop_up_to(last);
-            let needs_thread = false;
             return job.map_or(Next::EndSnapshot, |job| Next::Job {
                 job,
                 snapshot,
-                needs_thread,
+                needs_thread: false,
             });
         }
         if was_busy {
@@ -217,25 +211,19 @@ impl<J> Pool<J> {
                 .waiting
                 .take_due(|length| self.dispatcher.queued(length, free));
             let came_due = state.waiting.len() > queued;
+            // More than the one that is taken here.
+            let others_come = due.is_some() || came_due && state.waiting.len() > 1;
             if !state.held_back
-                && let Some(job) = state.waiting.pop()
+                && let Some(taken) = self.take(&mut state, others_come)
             {
-                state.busy += 1;
-                let snapshot = state.waiting.last_ticket();
-                let others_wait = due.is_some() || came_due && !state.waiting.is_empty();
-                let needs_thread = others_wait && self.lacks_watcher(&mut state);
-                return Next::Job {
-                    job,
-                    snapshot,
-                    needs_thread,
-                };
+                return taken;
             }
             if state.closed && state.waiting.is_empty() {
                 state.threads -= 1;
                 return Next::Quit;
             }
-            let rest = self.idle_max.map(|max| max.saturating_sub(idle_since.elapsed()));
-            let is_over = rest.is_some_and(|rest| rest.is_zero());
+            let life_left = self.idle_max.map(|max| max.saturating_sub(idle_since.elapsed()));
+            let is_over = life_left.is_some_and(|left| left.is_zero());
             if is_over && state.waiting.is_empty() && due.is_none() {
                 state.threads -= 1;
                 return Next::Quit;
@@ -253,8 +241,9 @@ impl<J> Pool<J> {
             }
             looking.sleeps();
             state.idle += 1;
-            let rest = rest.filter(|_| !is_over);
-            state = match [rest, due].into_iter().flatten().min() {
+            // When it is over, the thread stays for what is due later.
+            let life_left = life_left.filter(|_| !is_over);
+            state = match [life_left, due].into_iter().flatten().min() {
                 None => wait(&self.work, state),
                 Some(time) => wait_for(&self.work, state, time),
             };
@@ -263,19 +252,35 @@ impl<J> Pool<J> {
         }
     }
 
-    /// A thread has taken a job, perhaps for ever, while another is to come later or has come due with it: a second thread must
-    /// watch the clock. Returns whether the caller must start one, which is counted here.
-    fn lacks_watcher(&self, state: &mut State<J>) -> bool {
+    /// Takes a job for a thread. `others_come`: further jobs have come due with it, or will. As the thread may be busy for ever,
+    /// another one must watch the clock.
+    fn take(&self, state: &mut State<J>, others_come: bool) -> Option<Next<J>> {
+        let job = state.waiting.pop()?;
+        state.busy += 1;
+        Some(Next::Job {
+            job,
+            snapshot: state.waiting.last_ticket(),
+            needs_thread: others_come && self.have_clock_watched(state),
+        })
+    }
+
+    /// Wakes an idle thread. Returns whether the caller must start one instead, which is counted here.
+    fn have_clock_watched(&self, state: &mut State<J>) -> bool {
+        self.wake_one(state);
+        // A thread that is free is enough: if it takes a job, it comes here in turn.
+        state.busy == state.threads && self.try_count_thread(state)
+    }
+
+    /// Wakes an idle thread, if there is one that was not woken.
+    fn wake_one(&self, state: &mut State<J>) {
         if state.waking < state.idle {
             state.waking += 1;
             self.work.notify_one();
         }
-        // A thread that was woken or has started looks at the jobs first, and comes here if it takes one.
-        state.busy == state.threads && self.count_new_thread(state)
     }
 
-    /// Counts a thread that the caller is to start, unless there are as many as there may be.
-    fn count_new_thread(&self, state: &mut State<J>) -> bool {
+    /// Counts a thread that the caller is to start, if there may be one more.
+    fn try_count_thread(&self, state: &mut State<J>) -> bool {
         let may_start = state.threads < self.threads_max;
         state.threads += usize::from(may_start);
         state.alive += usize::from(may_start);
@@ -296,8 +301,8 @@ impl<J> Pool<J> {
         state.alive -= 1;
         self.quiet.notify_all();
         if state.threads > 0 {
-            // One that watches the clock takes the job.
-            self.work.notify_one();
+            // A thread that watches the clock was not counted upon for the job: now it is needed.
+            self.wake_one(&mut state);
             Vec::new()
         } else {
             let mut jobs = state.waiting.take_all(|_| true);

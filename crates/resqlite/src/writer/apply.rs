@@ -198,7 +198,7 @@ impl Writer {
         if self.applies {
             return Ok(());
         }
-        self.see_rows()?;
+        self.begin_to_record_rows()?;
         self.connection.clear();
         self.applies = true;
         self.update_export();

@@ -24,7 +24,7 @@ impl Writer {
         self.set_synchronous(durability)?;
         self.notice_strangers()?;
         if self.commits.changes_are_wanted() {
-            self.see_rows()?;
+            self.begin_to_record_rows()?;
         }
         self.recorder.begin(&self.commits);
         self.changes_before = self.connection.sqlite.total_changes();
@@ -38,12 +38,12 @@ impl Writer {
         begun
     }
 
-    /// From now on the recorder sees each row that changes. The open transaction, if there is one, has changed nothing yet.
-    pub(super) fn see_rows(&mut self) -> Result<()> {
-        if self.recorder.sees_rows() {
+    /// From now on each row that changes is recorded. The open transaction, if there is one, has changed nothing yet.
+    pub(super) fn begin_to_record_rows(&mut self) -> Result<()> {
+        if self.recorder.records_rows() {
             return Ok(());
         }
-        // A writer that replaces this one sees them from its first on.
+        // A writer that replaces this one does so from its first transaction on.
         self.commits.want_changes();
         self.connection.release_read();
         self.connection.clear();
@@ -145,7 +145,7 @@ impl Writer {
         if std::mem::take(&mut self.statistics_touched) {
             self.context.epoch.statistics_changed();
         }
-        let wrote = self.wrote.get() || self.has_changed_unseen_rows();
+        let wrote = self.wrote.get() || self.has_changed_unrecorded_rows();
         let number = self.recorder.commit(&self.commits, wrote, position);
         self.last_own_commit = number;
         if self.commits.in_main_log() != own_commits {
@@ -157,10 +157,10 @@ impl Writer {
         Ok(self.commits.told(number))
     }
 
-    /// Whether the transaction has changed rows that the recorder does not see: perhaps of temporary tables only, or of an
+    /// Whether the transaction has changed rows that are not recorded: perhaps of temporary tables only, or of an
     /// attached database without a write-ahead log.
-    fn has_changed_unseen_rows(&self) -> bool {
-        !self.recorder.sees_rows() && self.connection.sqlite.total_changes() != self.changes_before
+    fn has_changed_unrecorded_rows(&self) -> bool {
+        !self.recorder.records_rows() && self.connection.sqlite.total_changes() != self.changes_before
     }
 
     /// Holds the read of this transaction beyond its COMMIT, unless that is in the way of something: of the next BEGIN, which

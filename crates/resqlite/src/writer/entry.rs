@@ -83,7 +83,7 @@ impl Writer {
     pub(super) fn set_gate(&mut self, job: GateJob) {
         let is_on = job.gate.is_some();
         let position = if is_on {
-            self.see_rows().and_then(|()| self.prepare_position())
+            self.begin_to_record_rows().and_then(|()| self.prepare_position())
         } else {
             self.position_now()
         };

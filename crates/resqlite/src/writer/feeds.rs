@@ -65,7 +65,9 @@ const CUT_EVERY: u32 = 256;
 impl Writer {
     pub(super) fn feed(&mut self, job: FeedJob) {
         let done = match job.work {
-            FeedWork::Open(options) => self.see_rows().and_then(|()| self.open_feed(&options)),
+            FeedWork::Open(options) => self
+                .begin_to_record_rows()
+                .and_then(|()| self.open_feed(&options)),
             FeedWork::Acknowledge { name, position } => self.acknowledge(&name, position),
             FeedWork::Drop { name } => self.drop_feed(&name),
             FeedWork::ForgetPosition => self.forget_position(),
@@ -90,14 +92,14 @@ impl Writer {
             feeds.gap = (unlisted != Some(0)).then_some(Gap::Script);
         }
         if are_there {
-            self.see_rows()?;
+            self.begin_to_record_rows()?;
         }
         self.feeds = feeds;
         self.update_export();
         Ok(())
     }
 
-    /// Begins to draw up entries, or ends that, as the gate and the feeds need it. The recorder sees rows where they do.
+    /// Begins to draw up entries, or ends that, as the gate and the feeds need it. Where entries are drawn up, rows are recorded already.
     pub(super) fn update_export(&mut self) {
         let uncarried = if self.applies || lock(&self.context.gate).is_some() {
             Some(Uncarried::Refused)

@@ -2,7 +2,9 @@
 
 use std::sync::mpsc;
 
-use crate::support::{Fixture, block_on, next_integers, record, table};
+use resqlite::FeedOptions;
+
+use crate::support::{Fixture, block_on, images, next_integers, open, record, table, tell, write};
 
 /// Whether the commit says "everything".
 fn says_everything(fixture: &Fixture, number: u64) -> bool {
@@ -103,11 +105,48 @@ fn so_has_a_write_to_an_attached_database() {
 }
 
 #[test]
-fn what_a_statement_has_undone_leaves_the_schema_as_it_was_for_the_first_listener() {
-    let fixture = Fixture::new("CREATE TABLE t(a)");
+fn after_a_rollback_of_ddl_columns_are_told_right_to_whoever_asks_first() {
+    let fixture = Fixture::new("CREATE TABLE t(a, b)");
     let transaction = block_on(fixture.db.begin(None)).unwrap();
-    block_on(transaction.execute("ALTER TABLE t ADD COLUMN b", ())).unwrap();
+    block_on(transaction.execute("ALTER TABLE t DROP COLUMN a", ())).unwrap();
+    block_on(transaction.execute("INSERT INTO t VALUES (0)", ())).unwrap();
     block_on(transaction.rollback()).unwrap();
-    let recorded = record(&fixture.db, &[], || drop(fixture.run("INSERT INTO t VALUES (1)")));
-    assert_eq!(recorded.operations("t"), (1, 0, 0));
+    let recorded = record(&fixture.db, &[images("t", &[0, 1])], || {
+        drop(fixture.run("INSERT INTO t VALUES (1, 2)"));
+    });
+    assert_eq!(recorded.rows("t"), ["insert 1 2"]);
+}
+
+#[test]
+fn a_file_that_has_a_change_feed_is_enough() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    block_on(fixture.db.changes(FeedOptions::named("feed"))).unwrap();
+    let path = fixture.path();
+    block_on(fixture.db.close()).unwrap();
+    let db = open(path.to_str().unwrap()).unwrap();
+    let number = block_on(db.execute("INSERT INTO t VALUES (1)", ()))
+        .unwrap()
+        .commit;
+    let commits = db.engine().commits_since(number - 1).unwrap();
+    assert!(commits[0].summary.touches(&table("t")) && !commits[0].summary.everything_changed());
+    block_on(db.close()).unwrap();
+}
+
+#[test]
+fn a_writer_that_replaces_another_goes_on_recording() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    drop(fixture.db.engine().listen_to_commits(None));
+    fixture.run("INSERT INTO t VALUES (1)");
+    let (ending, is_ending) = mpsc::channel();
+    let panics = tell(move |_| {
+        ending.send(()).unwrap();
+        panic!("on purpose");
+    });
+    fixture
+        .db
+        .engine()
+        .write(write("INSERT INTO t VALUES (2)", false), panics);
+    is_ending.recv().unwrap();
+    let number = fixture.run("INSERT INTO t VALUES (3)").commit;
+    assert!(!says_everything(&fixture, number));
 }

@@ -56,8 +56,9 @@ impl Watched {
                 Next::Job {
                     job,
                     snapshot: wanted,
-                    ..
+                    needs_thread,
                 } => {
+                    assert!(!needs_thread, "no job is for later");
                     self.at_work.fetch_add(usize::from(snapshot.is_none()), SeqCst);
                     self.runs[job].fetch_add(1, SeqCst);
                     snapshot = snapshot.or(wanted);
