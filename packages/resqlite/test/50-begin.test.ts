@@ -350,10 +350,11 @@ test('nested transactions go inside the open savepoints, which are refused meanw
 })
 
 test('what a savepoint undid makes no live query run', async (t) => {
-  const { db, tx } = await begun(t)
+  const db = await tempDatabase(t, TABLE)
   const live = db.stream('SELECT count(*) AS n FROM t')
   const results = live[Symbol.asyncIterator]()
   await results.next()
+  const tx = await db.begin()
   await tx.savepoint('a')
   await tx.execute(INSERT, [1])
   await tx.rollbackTo('a')

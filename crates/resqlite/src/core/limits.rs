@@ -45,9 +45,9 @@ pub const WORK_TURN: Duration = Duration::from_millis(2);
 pub const SHARED_READ_RUNS: usize = 32;
 /// See [`SHARED_READ_RUNS`].
 pub const SHARED_READ_MICROS: u64 = 500;
-/// How long a run may take of a live query that was quick so far, on a live thread. It is longer than a slow one takes, so that the
-/// run counts as slow.
-pub const QUICK_RUN_MAX: Duration = Duration::from_millis(25);
+/// How long a live query may run while others wait for their turn in the same read transaction. Then it is run again by itself;
+/// it is longer than a slow one takes, so that this counts as slow.
+pub const SHARED_RUN_MAX: Duration = Duration::from_millis(25);
 /// The most live queries that the writer re-runs itself before it looks again whether a write waits. Together they took no
 /// longer the last time than its writes did now; [`WRITER_SPARE_LEAST`] is always allowed, and more than
 /// [`WRITER_SPARE_MOST`] never.

@@ -48,8 +48,6 @@ pub(crate) enum RunLimit {
     None,
     /// Others wait for the thread: at this time, or when its new rows are more than one batch. They are handed over at its end.
     BesideOthers(Instant),
-    /// Nothing waits behind it in its read, and it was quick so far: at this time.
-    Alone(Instant),
 }
 
 /// The request that is being run.
@@ -176,7 +174,7 @@ impl Interrupt {
         self.run_limit.set(limit);
         self.deadline.set(match limit {
             RunLimit::None => None,
-            RunLimit::BesideOthers(end) | RunLimit::Alone(end) => Some(end),
+            RunLimit::BesideOthers(end) => Some(end),
         });
     }
 
@@ -195,7 +193,7 @@ impl Interrupt {
     }
 
     /// Has `read` read what is kept of a result whose statement has ended. `None`: the limit came first, but rows are out, so only
-    /// this is given up. By itself it has no limit, since it takes as long as the table is large, and not for ever.
+    /// this is given up.
     pub(crate) fn read_kept<R>(&self, read: impl FnOnce() -> Result<R>) -> Result<Option<R>> {
         match self.run_limit.get() {
             RunLimit::BesideOthers(end) if self.deadline.get().is_none() => {
@@ -204,12 +202,6 @@ impl Interrupt {
                     Err(error) if error.is_interrupt() && self.is_late() => Ok(None),
                     kept => kept.map(Some),
                 }
-            }
-            RunLimit::Alone(_) => {
-                let deadline = self.deadline.take();
-                let kept = read();
-                self.deadline.set(deadline);
-                kept.map(Some)
             }
             RunLimit::BesideOthers(_) | RunLimit::None => read().map(Some),
         }
@@ -317,16 +309,5 @@ mod tests {
         assert!(with_rows_out(past, || Err(error(codes::CORRUPT))).is_err());
         interrupt.set_run_limit(RunLimit::BesideOthers(past));
         assert!(interrupt.read_kept(stopped).is_err(), "the whole run is given up");
-    }
-
-    #[test]
-    fn by_itself_a_run_may_take_as_long_as_it_needs_to_read_what_is_kept() {
-        let interrupt = Interrupt::new(Duration::ZERO);
-        interrupt.set_run_limit(RunLimit::Alone(Instant::now()));
-        let is_late = || Ok(interrupt.is_late());
-        assert_eq!(interrupt.read_kept(is_late).unwrap(), Some(false));
-        assert!(interrupt.is_late(), "another statement of the run has it again");
-        interrupt.set_run_limit(RunLimit::None);
-        assert_eq!(interrupt.read_kept(is_late).unwrap(), Some(false));
     }
 }

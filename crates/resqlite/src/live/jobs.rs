@@ -50,7 +50,6 @@ impl ReaderJob for FirstRun {
             live_query: Arc::clone(&self.live_query),
             reason: None,
             is_audit: false,
-            is_slow: false,
             first: 0,
             seen: 0,
             taken_at: (None, 0),
@@ -171,8 +170,8 @@ fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>) {
 /// Re-runs to make on one committed state. If one panics, the others are put back.
 struct SharedRead<'a> {
     left: VecDeque<Rerun>,
-    /// The end of all. `None` on a live thread: each may take [`limits::QUICK_RUN_MAX`], except for one that is by itself and known
-    /// to be slow.
+    /// The end of all. `None` on a live thread: each may take [`limits::SHARED_RUN_MAX`] while others are left, and the last has no
+    /// limit.
     end: Option<Instant>,
     coordinator: &'a Arc<LiveCoordinator>,
 }
@@ -186,7 +185,7 @@ impl SharedRead<'_> {
             while !self.is_over()
                 && let Some(rerun) = self.left.pop_front()
             {
-                let limit = self.limit_of(&rerun);
+                let limit = self.limit();
                 reading.connection().guard.interrupt.set_run_limit(limit);
                 guarded(coordinator, reading, &rerun);
             }
@@ -205,14 +204,12 @@ impl SharedRead<'_> {
         self.end.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// When this run, which was just taken out of `left`, is given up.
-    fn limit_of(&self, rerun: &Rerun) -> RunLimit {
-        let run_end = || Instant::now() + limits::QUICK_RUN_MAX;
+    /// When the run that was just taken out of `left` is given up.
+    fn limit(&self) -> RunLimit {
         match self.end {
             Some(end) => RunLimit::BesideOthers(end),
-            None if !self.left.is_empty() => RunLimit::BesideOthers(run_end()),
-            None if rerun.is_slow => RunLimit::None,
-            None => RunLimit::Alone(run_end()),
+            None if self.left.is_empty() => RunLimit::None,
+            None => RunLimit::BesideOthers(Instant::now() + limits::SHARED_RUN_MAX),
         }
     }
 }

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite_live::{Dependencies, Reason, fault::planted, limits::SLOW_MICROS};
+use resqlite_live::{Dependencies, Reason, fault::planted};
 use resqlite_sqlite::codes;
 
 use super::{
@@ -43,8 +43,6 @@ pub(super) struct Rerun {
     pub(super) reason: Option<Reason>,
     /// No commit affects the query; its result should be the same.
     pub(super) is_audit: bool,
-    /// See [`is_slow`](resqlite_live::Scheduler::is_slow).
-    pub(super) is_slow: bool,
     /// The first commit since the run before was taken that affects it; 0 if that is not known.
     pub(super) first: u64,
     /// The newest commit that may have made it stale.
@@ -78,17 +76,17 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
         return;
     }
     let (before, began) = (coordinator.commits.last(), Instant::now());
-    let limit = reading.connection().guard.interrupt.run_limit();
-    if matches!(limit, RunLimit::BesideOthers(_)) && !rerun.live_query.runs_beside_others() {
+    let is_limited = reading.connection().guard.interrupt.run_limit() != RunLimit::None;
+    if is_limited && !rerun.live_query.runs_beside_others() {
         drop(state);
-        return coordinator.requeue(rerun, least_micros(limit));
+        return coordinator.requeue(rerun, GIVEN_UP_MICROS);
     }
     let run = catch_unwind(AssertUnwindSafe(|| make(coordinator, reading, rerun, &mut state)));
     let result = match &run {
         Ok(Ok(Made::Result(result))) => Some(result.clone()),
         Ok(Ok(Made::GivenUp)) => {
             drop(state);
-            return coordinator.requeue(rerun, micros_since(began).max(least_micros(limit)));
+            return coordinator.requeue(rerun, micros_since(began).max(GIVEN_UP_MICROS));
         }
         // A cancelled query has no listener any more.
         Ok(Err(_)) if rerun.live_query.scope.is_cancelled() => None,
@@ -200,14 +198,8 @@ fn is_given_up(error: &Error, interrupt: &Interrupt, state: &State) -> bool {
     is_limited && !state.handed_over && (matches!(error, Error::TimedOut) || is_locked)
 }
 
-/// How long a run that was given up counts as having taken, at least, in microseconds. Beside others: too long to share a read. By
-/// itself: slow, and so without a limit the next time.
-fn least_micros(limit: RunLimit) -> u64 {
-    match limit {
-        RunLimit::Alone(_) => SLOW_MICROS,
-        RunLimit::BesideOthers(_) | RunLimit::None => limits::SHARED_READ_MICROS + 1,
-    }
-}
+/// How long a run that was given up counts as having taken, at least, in microseconds: too long to share a read.
+const GIVEN_UP_MICROS: u64 = limits::SHARED_READ_MICROS + 1;
 
 /// At least 1: 0 stands for a run of which nothing is known.
 fn micros_since(began: Instant) -> u64 {

@@ -235,7 +235,6 @@ impl State {
             reason: entry.reason.take(),
             is_audit: self.audits.take_due(id),
             live_query: Arc::clone(&entry.live_query),
-            is_slow: self.scheduler.is_slow(id),
             first: entry.first.take().unwrap_or(0),
             seen: self.seen,
             taken_at,

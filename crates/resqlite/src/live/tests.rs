@@ -163,31 +163,6 @@ fn a_query_that_has_many_new_rows_does_not_keep_the_writer_either() {
 }
 
 #[test]
-fn queries_that_come_to_no_end_leave_a_thread_to_quick_ones() {
-    pollster::block_on(async {
-        let options = Options {
-            readers: Some(2),
-            ..Options::default()
-        };
-        let db = Database::open(":memory:", options).await.unwrap();
-        db.exec("CREATE TABLE steps(n INTEGER); INSERT INTO steps VALUES (1); CREATE TABLE t(a); INSERT INTO t VALUES (0)")
-            .await
-            .unwrap();
-        let endless: Vec<_> = (0..3).map(|_| Witness::of(&db, COUNTS)).collect();
-        let (_quick, told) = Witness::of(&db, "SELECT a FROM t");
-        endless.iter().for_each(|(_, told)| drop(told.recv().unwrap()));
-        assert_eq!(told.recv().unwrap().1, Value::Integer(0));
-        count_to(&db, i64::MAX).await;
-        for a in 1..20 {
-            db.execute("UPDATE t SET a = ?", vec![a.into()]).await.unwrap();
-            assert_eq!(told.recv().unwrap().1, Value::Integer(a));
-        }
-        drop(endless);
-        db.close().await.unwrap();
-    });
-}
-
-#[test]
 fn a_retry_does_not_wait_for_a_run_of_its_query() {
     pollster::block_on(async {
         let db = steps().await;
