@@ -192,21 +192,6 @@ impl Interrupt {
         self.deadline.set(None);
     }
 
-    /// Has `read` read what is kept of a result whose statement has ended. `None`: the limit came first, but rows are out, so only
-    /// this is given up.
-    pub(crate) fn read_kept<R>(&self, read: impl FnOnce() -> Result<R>) -> Result<Option<R>> {
-        match self.run_limit.get() {
-            RunLimit::BesideOthers(end) if self.deadline.get().is_none() => {
-                self.deadline.set(Some(end));
-                match read() {
-                    Err(error) if error.is_interrupt() && self.is_late() => Ok(None),
-                    kept => kept.map(Some),
-                }
-            }
-            RunLimit::BesideOthers(_) | RunLimit::None => read().map(Some),
-        }
-    }
-
     /// Sets the session that has the connection. Cancelling it interrupts statements.
     pub(crate) fn set_session(&self, session: Option<Scope>) {
         *self.session.borrow_mut() = session;
@@ -275,39 +260,5 @@ impl Interrupt {
             self.exceeded.set(Some(error));
             true
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::{Duration, Instant};
-
-    use resqlite_sqlite::codes;
-
-    use super::{Interrupt, RunLimit};
-    use crate::core::error::Error;
-
-    fn error(code: i32) -> Error {
-        Error::Sqlite(resqlite_sqlite::Error::new(code, "stopped"))
-    }
-
-    const KEPT: fn() -> Result<i32, Error> = || Ok(1);
-
-    #[test]
-    fn what_would_be_kept_is_given_up_if_rows_are_out_and_others_wait() {
-        let interrupt = Interrupt::new(Duration::ZERO);
-        let stopped = || Err::<i32, _>(error(codes::INTERRUPT));
-        let with_rows_out = |end, work: fn() -> Result<i32, Error>| {
-            interrupt.set_run_limit(RunLimit::BesideOthers(end));
-            interrupt.rows_are_out();
-            interrupt.read_kept(work)
-        };
-        let (past, later) = (Instant::now(), Instant::now() + Duration::from_secs(3600));
-        assert_eq!(with_rows_out(past, stopped).unwrap(), None);
-        assert_eq!(with_rows_out(past, KEPT).unwrap(), Some(1));
-        assert!(with_rows_out(later, stopped).is_err());
-        assert!(with_rows_out(past, || Err(error(codes::CORRUPT))).is_err());
-        interrupt.set_run_limit(RunLimit::BesideOthers(past));
-        assert!(interrupt.read_kept(stopped).is_err(), "the whole run is given up");
     }
 }

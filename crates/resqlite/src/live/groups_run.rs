@@ -103,13 +103,8 @@ impl<'r> StatementRun<'r> {
             let shown = difference
                 .as_ref()
                 .map_or(&*fingerprints, |now| &now.fingerprints);
-            let guard = self.connection.guard.clone();
-            let read = || self.keep_window(plan, bounds, &layout, shown, state);
-            kept = match guard.interrupt.read_kept(read)? {
-                Some(Some(groups)) => KeptNow::Groups(groups),
-                Some(None) => KeptNow::Unfit,
-                None => KeptNow::No,
-            };
+            let groups = self.keep_window(plan, bounds, &layout, shown, state)?;
+            kept = groups.map_or(KeptNow::Unfit, KeptNow::Groups);
         }
         if self.is_audit && difference.is_none() {
             kept = KeptNow::AsBefore;

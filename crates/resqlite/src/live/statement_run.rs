@@ -323,10 +323,7 @@ impl<'r> StatementRun<'r> {
             let shown = difference
                 .as_ref()
                 .map_or(&*fingerprints, |now| &now.fingerprints);
-            let (guard, slack) = (self.connection.guard.clone(), self.slack());
-            let read = || window::keep(self.connection, maintained, limit, slack, shown);
-            let kept = guard.interrupt.read_kept(read)?;
-            (keep, window) = kept.unwrap_or((Keep::Nothing, None));
+            (keep, window) = window::keep(self.connection, maintained, limit, self.slack(), shown)?;
         }
         let kept = match (keep, state) {
             (Keep::Unfit, _) => KeptNow::Unfit,
