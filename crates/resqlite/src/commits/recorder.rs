@@ -189,8 +189,8 @@ impl Recorder {
         self.0.borrow_mut().export.as_deref_mut().map(work).transpose()
     }
 
-    /// Reads the tables of the database, if rows are recorded and the tables are not known. Call it before a statement writes: inside the hook
-    /// it would be too late.
+    /// Reads the tables of the database, if rows are recorded and the tables are not known. Call it before a statement
+    /// writes: inside the hook it would be too late.
     pub(crate) fn know_tables(&self, connection: &Connection) -> Result<()> {
         let state = self.0.borrow();
         if !state.records_rows {

@@ -28,9 +28,9 @@ pub(crate) type TakeRows<'a> = dyn FnMut(&Arc<ColumnLayout>, &RowBatch<'_>) -> b
 
 impl EngineConnection {
     /// Runs a query and compares the fingerprint of each row with those of the result before. Rows that it did not have
-    /// go to `take_rows`, and cannot be taken back. So a run [beside others](crate::guard::interrupt::RunLimit::BesideOthers) hands them
-    /// over at its end; with more than the packer holds, it ends with [`Error::TimedOut`], and is run again by itself. Returns
-    /// the column layout and the difference, if there is one.
+    /// go to `take_rows`, and cannot be taken back. So a run with a deadline hands them over at its end; with more than the
+    /// packer holds, it ends with [`Error::TimedOut`], and it is run again without one. Returns the column layout
+    /// and the difference, if there is one.
     ///
     /// # Errors
     /// What SQLite says; [`Error::Aborted`] when `take_rows` wants no more.
@@ -113,13 +113,13 @@ impl Run<'_> {
     /// Hands over the rows in the packer, which is full.
     ///
     /// # Errors
-    /// [`Error::TimedOut`] beside others: see [`EngineConnection::compare`].
+    /// [`Error::TimedOut`] if there is a deadline: see [`EngineConnection::compare`].
     pub(super) fn hand_over_full(
         &mut self,
         layout: &Arc<ColumnLayout>,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<()> {
-        if self.guard.interrupt.holds_rows_back() {
+        if self.guard.interrupt.has_deadline() {
             return Err(Error::TimedOut);
         }
         self.hand_over_new(layout, take_rows)

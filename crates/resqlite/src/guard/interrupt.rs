@@ -25,7 +25,6 @@ pub(crate) struct Interrupt {
     running: RefCell<Option<Running>>,
     /// A run of a live query clears it when it hands rows over.
     deadline: Cell<Option<Instant>>,
-    run_limit: Cell<RunLimit>,
     /// The transaction, snapshot or cursor that has the connection.
     session: RefCell<Option<Scope>>,
     /// What the request may still cost, if it has limits.
@@ -41,15 +40,6 @@ pub(crate) struct Interrupt {
     impatient: Cell<bool>,
 }
 
-/// When a run of a live query is given up. A run that has handed rows over goes on: they cannot be taken back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RunLimit {
-    /// Never.
-    None,
-    /// Others wait for the thread: at this time, or when its new rows are more than one batch. They are handed over at its end.
-    BesideOthers(Instant),
-}
-
 /// The request that is being run.
 struct Running {
     token: Token,
@@ -61,7 +51,6 @@ impl Interrupt {
         Self {
             running: RefCell::new(None),
             deadline: Cell::new(None),
-            run_limit: Cell::new(RunLimit::None),
             session: RefCell::new(None),
             budget: RefCell::new(None),
             exceeded: Cell::new(None),
@@ -169,22 +158,8 @@ impl Interrupt {
         self.deadline.set(deadline);
     }
 
-    /// Limits the next run of a live query; sets the deadline with it.
-    pub(crate) fn set_run_limit(&self, limit: RunLimit) {
-        self.run_limit.set(limit);
-        self.deadline.set(match limit {
-            RunLimit::None => None,
-            RunLimit::BesideOthers(end) => Some(end),
-        });
-    }
-
-    pub(crate) fn run_limit(&self) -> RunLimit {
-        self.run_limit.get()
-    }
-
-    /// Whether the run may hand no rows over before its end.
-    pub(crate) fn holds_rows_back(&self) -> bool {
-        matches!(self.run_limit.get(), RunLimit::BesideOthers(_)) && self.deadline.get().is_some()
+    pub(crate) fn has_deadline(&self) -> bool {
+        self.deadline.get().is_some()
     }
 
     /// A run of a live query has handed rows over. So from now on it has no limit.

@@ -14,7 +14,6 @@ use super::{
 };
 use crate::{
     core::{error::Error, limits, sync::lock},
-    guard::interrupt::RunLimit,
     reader::{Reader, ReaderJob, Reading},
 };
 
@@ -185,11 +184,12 @@ impl SharedRead<'_> {
             while !self.is_over()
                 && let Some(rerun) = self.left.pop_front()
             {
-                let limit = self.limit();
-                reading.connection().guard.interrupt.set_run_limit(limit);
+                // Each time, since a run that hands rows over clears it.
+                let deadline = self.deadline();
+                reading.connection().guard.interrupt.set_deadline(deadline);
                 guarded(coordinator, reading, &rerun);
             }
-            reading.connection().guard.interrupt.set_run_limit(RunLimit::None);
+            reading.connection().guard.interrupt.set_deadline(None);
             Ok(())
         });
         if let Err(error) = read {
@@ -204,13 +204,10 @@ impl SharedRead<'_> {
         self.end.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// When the run that was just taken out of `left` is given up.
-    fn limit(&self) -> RunLimit {
-        match self.end {
-            Some(end) => RunLimit::BesideOthers(end),
-            None if self.left.is_empty() => RunLimit::None,
-            None => RunLimit::BesideOthers(Instant::now() + limits::SHARED_RUN_MAX),
-        }
+    /// That of the run that was just taken out of `left`.
+    fn deadline(&self) -> Option<Instant> {
+        let each = || (!self.left.is_empty()).then(|| Instant::now() + limits::SHARED_RUN_MAX);
+        self.end.or_else(each)
     }
 }
 

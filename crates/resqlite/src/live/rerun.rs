@@ -31,7 +31,7 @@ use crate::{
         limits,
         sync::lock,
     },
-    guard::interrupt::{Interrupt, RunLimit},
+    guard::interrupt::Interrupt,
     reader::Reading,
     rows::{ColumnLayout, RowBatch},
 };
@@ -76,7 +76,7 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
         return;
     }
     let (before, began) = (coordinator.commits.last(), Instant::now());
-    let is_limited = reading.connection().guard.interrupt.run_limit() != RunLimit::None;
+    let is_limited = reading.connection().guard.interrupt.has_deadline();
     if is_limited && !rerun.live_query.runs_beside_others() {
         drop(state);
         return coordinator.requeue(rerun, GIVEN_UP_MICROS);
@@ -194,8 +194,7 @@ fn make(
 fn is_given_up(error: &Error, interrupt: &Interrupt, state: &State) -> bool {
     let is_busy = |error: &resqlite_sqlite::Error| error.primary() == codes::BUSY;
     let is_locked = error.sqlite().is_some_and(is_busy) && interrupt.is_late();
-    let is_limited = interrupt.run_limit() != RunLimit::None;
-    is_limited && !state.handed_over && (matches!(error, Error::TimedOut) || is_locked)
+    interrupt.has_deadline() && !state.handed_over && (matches!(error, Error::TimedOut) || is_locked)
 }
 
 /// How long a run that was given up counts as having taken, at least, in microseconds: too long to share a read.

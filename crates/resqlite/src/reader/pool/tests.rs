@@ -1,4 +1,8 @@
-use std::{sync::Arc, thread, time::Duration};
+use std::{
+    sync::Arc,
+    thread::{self, JoinHandle},
+    time::Duration,
+};
 
 use super::{Next, Pool, Submitted, lock, relief::Relief};
 
@@ -161,18 +165,24 @@ fn so_does_one_that_takes_the_first_of_several_jobs_for_later() {
     }
 }
 
-#[test]
-fn the_thread_that_watches_the_clock_takes_the_job_of_one_that_cannot_start() {
-    let pool = Arc::new(Pool::new(2, 100, None));
+/// A thread that waits for a job of which the time comes in an hour.
+fn watch_the_clock(pool: &Arc<Pool<u32>>) -> JoinHandle<Next<u32>> {
     assert!(matches!(
         pool.submit_after(Duration::from_secs(3600), 1),
         Submitted::NeedsThread
     ));
-    let watching = Arc::clone(&pool);
+    let watching = Arc::clone(pool);
     let watcher = thread::spawn(move || watching.next(false, None));
     while lock(&pool.state).idle == 0 {
         thread::yield_now();
     }
+    watcher
+}
+
+#[test]
+fn the_thread_that_watches_the_clock_takes_the_job_of_one_that_cannot_start() {
+    let pool = Arc::new(Pool::new(2, 100, None));
+    let watcher = watch_the_clock(&pool);
     assert!(matches!(pool.submit(2), Submitted::NeedsThread));
     assert!(pool.lost_thread().is_empty());
     assert_eq!(watcher.join().unwrap(), job_and_thread(2, None));
@@ -181,15 +191,7 @@ fn the_thread_that_watches_the_clock_takes_the_job_of_one_that_cannot_start() {
 #[test]
 fn the_thread_that_watches_the_clock_is_not_counted_upon_for_other_jobs() {
     let pool = Arc::new(Pool::new(3, 100, None));
-    assert!(matches!(
-        pool.submit_after(Duration::from_secs(3600), 1),
-        Submitted::NeedsThread
-    ));
-    let watching = Arc::clone(&pool);
-    let watcher = thread::spawn(move || watching.next(false, None));
-    while lock(&pool.state).idle == 0 {
-        thread::yield_now();
-    }
+    let watcher = watch_the_clock(&pool);
     assert!(matches!(pool.submit(2), Submitted::NeedsThread));
     assert_eq!(pool.next(false, None), job(2, None));
     pool.close();
