@@ -182,6 +182,10 @@ pub const KEPT_ROWS_MIN: usize = 64;
 /// A run of the whole statement takes long from so many microseconds on. No result is maintained before its whole runs have
 /// taken as long together.
 pub const KEPT_MICROS_MIN: u64 = 200;
+/// To read what is kept of a result takes no longer than so many runs of its statement.
+pub const KEEPING_RUNS: u64 = 8;
+/// So long it may always take.
+pub const KEEPING_LEAST: Duration = Duration::from_millis(1);
 /// Rows that are kept behind the window that a LIMIT shows: so many may leave before the whole statement runs again.
 pub const WINDOW_SLACK: usize = 128;
 /// The most that these grow to where rows keep leaving: each time they are used up, twice as many are kept.

@@ -158,6 +158,18 @@ impl Interrupt {
         self.deadline.set(deadline);
     }
 
+    /// Does `work` with this limit instead of the deadline that is set; `None` if the limit interrupts it.
+    pub(crate) fn within<R>(&self, limit: Duration, work: impl FnOnce() -> Result<R>) -> Result<Option<R>> {
+        let before = self.deadline.replace(Some(Instant::now() + limit));
+        let done = work();
+        let is_late = self.is_late();
+        self.deadline.set(before);
+        match done {
+            Err(error) if is_late && error.is_interrupt() => Ok(None),
+            done => done.map(Some),
+        }
+    }
+
     pub(crate) fn has_deadline(&self) -> bool {
         self.deadline.get().is_some()
     }

@@ -84,16 +84,18 @@ impl<'r> StatementRun<'r> {
         // Only the statement itself has the names of its columns, so it must have run.
         let layout = self.part.layout.as_ref().filter(|_| named);
         if let (Some(state), Some(layout), None) = (state, layout, &plan.bounds) {
-            if let Some((difference, groups)) = self.keep_groups(plan, layout, &before, state, take_rows)? {
-                let whole = Whole {
-                    difference,
-                    kept: groups.map_or(KeptNow::Unfit, KeptNow::Groups),
-                    micros: began.elapsed().as_micros() as u64,
-                    why: self.told(why),
-                };
-                return Ok((Arc::clone(layout), New::Whole(whole)));
+            match self.keep_groups(plan, layout, &before, state, take_rows)? {
+                Ok((difference, groups)) => {
+                    let whole = Whole {
+                        difference,
+                        kept: groups.map_or(KeptNow::Unfit, KeptNow::Groups),
+                        micros: began.elapsed().as_micros() as u64,
+                        why: self.told(why),
+                    };
+                    return Ok((Arc::clone(layout), New::Whole(whole)));
+                }
+                Err(why_not) => (kept, began) = (why_not, Instant::now()),
             }
-            (kept, began) = (KeptNow::Unfit, Instant::now());
         }
         let (layout, difference) = self
             .connection
@@ -103,8 +105,12 @@ impl<'r> StatementRun<'r> {
             let shown = difference
                 .as_ref()
                 .map_or(&*fingerprints, |now| &now.fingerprints);
-            let groups = self.keep_window(plan, bounds, &layout, shown, state)?;
-            kept = groups.map_or(KeptNow::Unfit, KeptNow::Groups);
+            let groups =
+                self.while_it_pays(micros, |run| run.keep_window(plan, bounds, &layout, shown, state))?;
+            kept = match groups {
+                Some(groups) => groups.map_or(KeptNow::Unfit, KeptNow::Groups),
+                None => KeptNow::TooSlow,
+            };
         }
         if self.is_audit && difference.is_none() {
             kept = KeptNow::AsBefore;
@@ -118,7 +124,7 @@ impl<'r> StatementRun<'r> {
         Ok((layout, New::Whole(whole)))
     }
 
-    /// Reads all groups, and makes the result of them; `None`, before any row is handed over, if they cannot be kept.
+    /// Reads all groups, and makes the result of them; or tells, before any row is handed over, that they are not kept.
     fn keep_groups(
         &mut self,
         plan: &Arc<GroupsPlan>,
@@ -126,10 +132,13 @@ impl<'r> StatementRun<'r> {
         before: &Before<'_>,
         state: ExactState,
         take_rows: &mut TakeRows<'_>,
-    ) -> Result<Option<FromGroups>> {
+    ) -> Result<std::result::Result<FromGroups, KeptNow>> {
         let grouped = self.grouped(plan, layout);
-        let Some(groups) = self.all_groups(grouped)? else {
-            return Ok(None);
+        let groups = self.while_it_pays(self.part.whole_micros, |run| run.all_groups(grouped))?;
+        let groups = match groups {
+            None => return Ok(Err(KeptNow::TooSlow)),
+            Some(None) => return Ok(Err(KeptNow::Unfit)),
+            Some(Some(groups)) => groups,
         };
         let given: Vec<GivenGroup<'_>> = groups.iter().collect();
         let mut keep = Keep::rows(&plan.order);
@@ -142,7 +151,7 @@ impl<'r> StatementRun<'r> {
             self.connection
                 .compare_and_keep_groups(grouped, &given, before, &mut take_rows, &mut keep);
         let difference = match compared {
-            Err(error) if is_of_values(&error) && !handed_over => return Ok(None),
+            Err(error) if is_of_values(&error) && !handed_over => return Ok(Err(KeptNow::Unfit)),
             compared => compared?,
         };
         let kept = match keep {
@@ -154,7 +163,7 @@ impl<'r> StatementRun<'r> {
             })),
             Keep::Nothing | Keep::Unfit => None,
         };
-        Ok(Some((difference, kept)))
+        Ok(Ok((difference, kept)))
     }
 
     /// Reads all groups of a result with a LIMIT, in the state in which the statement has run. `shown`: the fingerprints of

@@ -91,6 +91,8 @@ pub(super) struct Part {
     pub(super) groups: Option<Box<KeptGroups>>,
     /// Its rows cannot be kept, although its statement can be maintained.
     pub(super) is_unfit: bool,
+    /// Nothing is kept before the whole runs have taken so long together, in microseconds: to read what is kept took too long.
+    pub(super) keep_from_micros: u64,
     /// How often what was kept has not told the result.
     pub(super) undecided: Undecided,
     /// How long the last run of the whole statement took, in microseconds.
@@ -128,7 +130,12 @@ impl Part {
     /// is longer than others, so a statement that runs quickly must have run some times.
     pub(super) fn pays_to_keep(&self) -> bool {
         let is_large = self.rows() >= limits::KEPT_ROWS_MIN || self.whole_micros >= limits::KEPT_MICROS_MIN;
-        is_large && self.spent_micros >= limits::KEPT_MICROS_MIN
+        is_large && self.spent_micros >= limits::KEPT_MICROS_MIN.max(self.keep_from_micros)
+    }
+
+    /// To read what is kept has taken too long. It is tried again when the whole runs have taken twice as long as until now.
+    pub(super) fn put_off_keeping(&mut self) {
+        self.keep_from_micros = 2 * self.spent_micros;
     }
 
     /// Whether the rows are kept, or may be from the next run on.
@@ -263,6 +270,19 @@ mod tests {
         assert!(!pays_to_keep(63, 199, 100));
         assert!(pays_to_keep(64, 1, 200));
         assert!(pays_to_keep(1, 200, 1));
+    }
+
+    #[test]
+    fn after_keeping_took_too_long_whole_runs_take_as_long_again_before_it_is_tried_again() {
+        let mut part = Part {
+            whole_micros: 300,
+            spent_micros: 900,
+            ..Part::default()
+        };
+        part.put_off_keeping();
+        assert!(!part.pays_to_keep());
+        part.spent_micros += 900;
+        assert!(part.pays_to_keep());
     }
 
     #[test]

@@ -1,6 +1,11 @@
 //! A run of one statement of a live query, as a whole or only for the rows of changed base rows.
 
-use std::{borrow::Cow, sync::Arc, time::Instant};
+use std::{
+    borrow::Cow,
+    rc::Rc,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use resqlite_live::{Commit, Dependencies, Difference, Segment, fault::planted};
 
@@ -66,6 +71,8 @@ pub(super) enum KeptNow {
     Groups(Box<KeptGroups>),
     /// An audit has found no difference: what was kept stays.
     AsBefore,
+    /// They are not kept, because to read them takes too long.
+    TooSlow,
     /// They cannot be kept.
     Unfit,
 }
@@ -157,6 +164,7 @@ impl Part {
                 }
                 match kept {
                     KeptNow::No | KeptNow::AsBefore => {}
+                    KeptNow::TooSlow => self.put_off_keeping(),
                     KeptNow::Unfit => self.is_unfit = true,
                     KeptNow::Yes(kept) => {
                         self.fingerprints = Vec::new();
@@ -318,14 +326,20 @@ impl<'r> StatementRun<'r> {
             .connection
             .compare_and_keep(maintained, &before, take_rows, &mut keep)?;
         let micros = began.elapsed().as_micros() as u64;
-        let mut window = None;
+        let (mut window, mut is_slow) = (None, false);
         if let (Some(limit), Some(_)) = (&plan.limit, state) {
             let shown = difference
                 .as_ref()
                 .map_or(&*fingerprints, |now| &now.fingerprints);
-            (keep, window) = window::keep(self.connection, maintained, limit, self.slack(), shown)?;
+            let slack = self.slack();
+            let read = self.while_it_pays(micros, |run| {
+                window::keep(run.connection, maintained, limit, slack, shown)
+            })?;
+            is_slow = read.is_none();
+            (keep, window) = read.unwrap_or((Keep::Nothing, None));
         }
         let kept = match (keep, state) {
+            _ if is_slow => KeptNow::TooSlow,
             (Keep::Unfit, _) => KeptNow::Unfit,
             (Keep::Nothing, _) | (_, None) => KeptNow::No,
             (Keep::Rows(rows), Some(state)) => KeptNow::Yes(Box::new(Kept {
@@ -385,6 +399,20 @@ impl<'r> StatementRun<'r> {
         !self.part.is_unfit && (self.part.pays_to_keep() || self.is_always())
     }
 
+    /// Reads what is kept of a result, whose statement ran for so many microseconds; `None` if that takes too long to pay.
+    pub(super) fn while_it_pays<R>(
+        &mut self,
+        micros: u64,
+        read: impl FnOnce(&mut Self) -> Result<R>,
+    ) -> Result<Option<R>> {
+        if self.is_always() {
+            return read(self).map(Some);
+        }
+        let limit = Duration::from_micros(micros * limits::KEEPING_RUNS).max(limits::KEEPING_LEAST);
+        let interrupt = Rc::clone(&self.connection.guard.interrupt);
+        interrupt.within(limit, || read(self))
+    }
+
     /// How many rows can be asked for before the whole statement runs quicker.
     pub(super) fn most_asked(&self) -> usize {
         if self.is_always() {
@@ -420,9 +448,10 @@ impl<'r> StatementRun<'r> {
                 kept: KeptNow::Groups(groups),
                 ..
             }) => groups.plan.needed_images(),
-            // Nobody looks at them any more.
+            // Nobody looks at them.
             New::Whole(Whole {
-                kept: KeptNow::Unfit, ..
+                kept: KeptNow::TooSlow | KeptNow::Unfit,
+                ..
             }) => Box::default(),
             _ if part.is_unfit => Box::default(),
             _ => part.dependencies.images.clone(),

@@ -4,7 +4,7 @@ use std::{sync::mpsc, thread, time::Duration};
 
 use resqlite::{Database, LiveQuery, Options, Value};
 
-use crate::support::{Fixture, block_on, connect, keyed};
+use crate::support::{Fixture, block_on, connect, keyed, next_integers};
 
 async fn items() -> Database {
     let db = Database::open(":memory:", keyed(Options::default()))
@@ -215,6 +215,26 @@ async fn a_query_turns_slow_beside_others() {
     }
     drop((turns_slow, others));
     db.close().await.unwrap();
+}
+
+/// Its first rows are found at once. To find those behind them takes hours.
+const FIRST_ROWS: &str = "SELECT v.id FROM t JOIN v ON v.a + 0 = t.a + 0 ORDER BY t.id, v.id LIMIT 100";
+
+#[test]
+fn rows_behind_a_window_are_not_kept_if_it_takes_long_to_find_them() {
+    let fixture = Fixture::new(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, a); CREATE TABLE v(id INTEGER PRIMARY KEY, a);
+         INSERT INTO t SELECT value, iif(value = 1, 0, -value) FROM generate_series(1, 300000);
+         INSERT INTO v SELECT value, iif(value <= 100, 0, value) FROM generate_series(1, 300000)",
+    );
+    let mut live = fixture.db.stream(FIRST_ROWS, ());
+    assert_eq!(next_integers(&mut live).last(), Some(&100));
+    for step in 1..=3 {
+        fixture.run(&format!("INSERT INTO v VALUES (-{step}, 0)"));
+        assert_eq!(next_integers(&mut live).last(), Some(&(100 - step)));
+    }
+    let stats = live.stats();
+    assert_eq!((stats.maintained, stats.whole_not_kept), (0, 3));
 }
 
 #[test]

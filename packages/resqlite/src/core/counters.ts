@@ -22,7 +22,8 @@ export interface StreamStats {
   rowsAsked: number
   /**
    * How often a query that can be maintained ran as a whole because nothing was kept: such a run is quick,
-   * the result is too large, or its values leave it open what a change makes of it.
+   * the result is too large, its values leave it open what a change makes of it, or to read what must be
+   * kept takes too long.
    */
   wholeNotKept: number
   /**
