@@ -8,6 +8,8 @@ import {
   type FeedCommit,
 } from 'resqlite'
 import { withCode } from './support/errors'
+import { run } from './support/process'
+import type { Tools } from './support/process-tools'
 import { openDatabase, tempDatabase, tempFile } from './support/temp'
 
 const SCHEMA =
@@ -229,6 +231,28 @@ test('VACUUM and scripts with transactions of their own show as gaps', async (t)
   await insert(db, 2)
   const gaps = [await next(feed), await next(feed), await next(feed)].map(({ gap }) => gap)
   assert.deepEqual(gaps, ['script', 'script', null])
+})
+
+test('what another process of resqlite commits is no gap, even if it has undone all of it', async (t) => {
+  async function other({ Database }: Tools, file: string) {
+    const db = await Database.open(file)
+    const undone = async (tx: { execute(sql: string): Promise<unknown> }) => {
+      await tx.execute('INSERT INTO t VALUES (2, 2)')
+      throw new Error('undone')
+    }
+    await db.execute('INSERT INTO t VALUES (3, 3)')
+    await db.transaction((tx) => tx.transaction(undone).catch(() => {}))
+    await db.close()
+  }
+  const file = tempFile(t)
+  const db = await openDatabase(t, file)
+  await db.exec(SCHEMA)
+  const feed = await feedOf(db)
+  await insert(db, 1)
+  await run(t, other, file)
+  await insert(db, 4)
+  const gaps = [await next(feed), await next(feed), await next(feed)].map(({ gap }) => gap)
+  assert.deepEqual(gaps, [null, null, null])
 })
 
 test('commit events do not tell the rows of the log', async (t) => {

@@ -48,6 +48,8 @@ pub(crate) enum Uncarried {
 pub(crate) enum Sealed {
     /// Nothing changed that an entry carries.
     Unchanged,
+    /// All of it was undone. There may be a commit nevertheless, since pages were written to.
+    Undone,
     /// It has all changes.
     Complete,
     /// It has no operations, because something changed that no entry can carry.
@@ -85,6 +87,8 @@ pub(super) struct Export {
     statistics_written: bool,
     /// A statement that changes the schema is running.
     defining: Option<Definition>,
+    /// Something has changed, even if it was undone.
+    has_changed: bool,
     /// The entry is made; only [`OWN_TABLES`] may change from now on.
     sealed: bool,
     /// Something else has changed nevertheless.
@@ -215,6 +219,7 @@ impl Export {
             }
             return;
         }
+        self.has_changed |= !self.writes_own;
         let shapes = self.shapes.clone();
         let shape = shapes.as_ref().and_then(|shapes| shapes.get(event.table));
         match shape {
@@ -346,6 +351,7 @@ impl Export {
         if connection.query_text(SCHEMA_VERSION)? == before.version {
             return Ok(());
         }
+        self.has_changed = true;
         self.shapes = None;
         let shapes = self.shapes(connection)?;
         let is_lost = |table: &&&str| before.tables.contains(**table) && shapes.get(table).is_none();
@@ -397,6 +403,7 @@ impl Export {
 
     /// Carries the number that a PRAGMA of this name has set.
     fn carry_header(&mut self, connection: &Connection, name: &str) -> Result<()> {
+        self.has_changed = true;
         let pragma = format!("PRAGMA main.{name}");
         let value = connection.query_text(&pragma)?.unwrap_or_default();
         self.draft.sql(&format!("{pragma} = {value}"));
@@ -422,8 +429,9 @@ impl Export {
                 self.draft.forget_operations();
                 Ok(Sealed::Gap)
             }
-            None if self.draft.is_empty() => Ok(Sealed::Unchanged),
-            None => Ok(Sealed::Complete),
+            None if !self.draft.is_empty() => Ok(Sealed::Complete),
+            None if self.has_changed => Ok(Sealed::Undone),
+            None => Ok(Sealed::Unchanged),
         }
     }
 

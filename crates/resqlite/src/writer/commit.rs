@@ -30,6 +30,9 @@ impl Writer {
         self.changes_before = self.connection.sqlite.total_changes();
         self.schema_touched = false;
         self.statistics_touched = false;
+        if let Some(feeds) = &mut self.feeds {
+            feeds.counts_itself = false;
+        }
         // What a transaction before had may not have reached the gate.
         self.carried.clear();
         let timer = profile::start();
@@ -145,6 +148,7 @@ impl Writer {
         if std::mem::take(&mut self.statistics_touched) {
             self.context.epoch.statistics_changed();
         }
+        self.counted();
         let wrote = self.wrote.get() || self.has_changed_unrecorded_rows();
         let number = self.recorder.commit(&self.commits, wrote, position);
         self.last_own_commit = number;

@@ -214,8 +214,10 @@ impl Writer {
     pub(super) fn make_entry(&mut self, always: bool) -> Result<Option<Entry>> {
         self.flush_virtual_tables()?;
         let sealed = self.recorder.seal(&self.connection.sqlite)?;
-        if sealed == Sealed::Unchanged && !always {
-            return Ok(None);
+        match sealed {
+            Sealed::Unchanged if !always => return Ok(None),
+            Sealed::Undone if !always => return self.count_commit().map(|()| None),
+            _ => {}
         }
         let position = self.read_position()?;
         let Some(entry) = self.recorder.entry(position.position + 1, position.hash)? else {

@@ -96,7 +96,11 @@ impl Writer {
         }
         self.feeds = feeds;
         self.update_export();
-        Ok(())
+        if self.connection.sqlite.is_autocommit() {
+            self.notice_strangers()
+        } else {
+            self.begin_to_notice_strangers()
+        }
     }
 
     /// Begins to draw up entries, or ends that, as the gate and the feeds need it. Where entries are drawn up, rows are recorded already.
@@ -157,6 +161,25 @@ impl Writer {
         }
     }
 
+    /// Counts the open transaction, which has no entry, if there are feeds.
+    pub(super) fn count_commit(&mut self) -> Result<()> {
+        if let Some(feeds) = &mut self.feeds {
+            feeds.counts_itself = true;
+            let count = "UPDATE main._resqlite_feed_state SET other_commits = other_commits + 1";
+            self.own::<0>(count, &[])?;
+        }
+        Ok(())
+    }
+
+    /// The open transaction is committed.
+    pub(super) fn counted(&mut self) {
+        if let Some(feeds) = &mut self.feeds
+            && std::mem::take(&mut feeds.counts_itself)
+        {
+            feeds.strangers.listed();
+        }
+    }
+
     fn cut_log(&mut self) -> Result<()> {
         let newest = "SELECT position, bytes FROM main._resqlite_changes ORDER BY position DESC LIMIT 1";
         if let Some([Some(position), Some(bytes)]) = self.own(newest, &[])? {
@@ -170,6 +193,17 @@ impl Writer {
     }
 
     fn open_feed(&mut self, options: &FeedOptions) -> Result<u64> {
+        let after = self.add_feed(options)?;
+        if self.feeds.is_none() {
+            // BEGIN notices the first feed.
+            self.begin(Durability::Normal)?;
+            self.roll_back();
+        }
+        Ok(after)
+    }
+
+    /// Returns the position after which it goes on.
+    fn add_feed(&mut self, options: &FeedOptions) -> Result<u64> {
         self.in_own_transaction(|writer| {
             writer.make_position_table()?;
             if writer.feeds.is_none() {
@@ -345,17 +379,11 @@ impl Writer {
                 Wrote::Tables => None,
                 _ if self.has_gap_to_tell() => self.make_entry(true)?,
                 Wrote::Nothing => None,
-                Wrote::Something => {
-                    let count = "UPDATE main._resqlite_feed_state SET other_commits = other_commits + 1";
-                    self.own::<0>(count, &[])?;
-                    None
-                }
+                Wrote::Something => self.count_commit().map(|()| None)?,
             };
             self.commit_now(entry.as_ref().map(Entry::position))?;
-            match (&mut self.feeds, wrote) {
-                _ if entry.is_some() => self.logged(),
-                (Some(feeds), Wrote::Something) => feeds.strangers.listed(),
-                _ => {}
+            if entry.is_some() {
+                self.logged();
             }
             Ok(result)
         });

@@ -340,6 +340,53 @@ fn what_a_stranger_writes_shows_as_a_gap() {
 }
 
 #[test]
+fn so_does_what_it_writes_at_once() {
+    let fixture = fixture();
+    let mut feed = feed(&fixture);
+    let stranger = fixture.stranger();
+    stranger.execute_script("INSERT INTO t VALUES (1, 1)").unwrap();
+    insert(&fixture, 2);
+    assert_eq!(next(&mut feed).gap, Some(Gap::External));
+}
+
+#[test]
+fn so_does_what_it_writes_after_a_known_consumer_has_come_back() {
+    let fixture = fixture();
+    drop(feed(&fixture));
+    let path = fixture.path();
+    block_on(fixture.db.close()).unwrap();
+    let db = open(path.to_str().unwrap()).unwrap();
+    let mut feed = block_on(db.changes(FeedOptions::named("one"))).unwrap();
+    let stranger = crate::support::connect(path.to_str().unwrap()).unwrap();
+    stranger.execute_script("INSERT INTO t VALUES (1, 1)").unwrap();
+    block_on(db.execute("INSERT INTO t VALUES (2, 2)", ())).unwrap();
+    assert_eq!(next(&mut feed).gap, Some(Gap::External));
+}
+
+#[test]
+fn a_commit_of_what_was_undone_is_counted_for_other_processes() {
+    const UNDONE: [&str; 2] = [
+        "SAVEPOINT one; INSERT INTO t VALUES (3, 3); ROLLBACK TO one; RELEASE one",
+        "SAVEPOINT one; CREATE TABLE u(a); ROLLBACK TO one; RELEASE one",
+    ];
+    let fixture = fixture();
+    let _feed = feed(&fixture);
+    insert(&fixture, 1);
+    let count = || fixture.integers("SELECT other_commits FROM _resqlite_feed_state")[0];
+    let before = count();
+    for script in UNDONE {
+        block_on(fixture.db.transaction(async |tx| tx.exec(script).await)).unwrap();
+    }
+    let fails = "INSERT INTO t VALUES (4, 4), (1, 1)";
+    let transaction = block_on(fixture.db.begin(None)).unwrap();
+    block_on(transaction.execute(fails, ())).unwrap_err();
+    block_on(transaction.commit()).unwrap();
+    assert_eq!(count() - before, 3);
+    fixture.run("DELETE FROM t WHERE id = 100");
+    assert_eq!(count() - before, 3, "no page was written");
+}
+
+#[test]
 fn a_consumer_that_waits_is_told_of_what_a_stranger_writes() {
     let fixture = fixture();
     let mut feed = feed(&fixture);
