@@ -94,7 +94,7 @@ class FeedSource implements IterationSource<FeedCommit> {
     if (this.#hasEnded) return undefined
     try {
       await this.open()
-      this.#listen() // before it reads, so that no commit goes unnoticed
+      await this.#listen() // before it reads, so that no commit goes unnoticed
       if (this.#options.acknowledge !== 'manual' && this.#told > this.#acknowledged) {
         await this.acknowledge(this.#told)
       }
@@ -108,10 +108,16 @@ class FeedSource implements IterationSource<FeedCommit> {
     }
   }
 
-  #listen(): void {
+  async #listen(): Promise<void> {
     if (this.#listens) return
     this.#events.open()
     this.#listens = true
+    await this.#haveStrangersNoticed() // those of before, of whom no event tells
+  }
+
+  /** What a stranger has written is not in the feed. The writer finds out, and adds a gap. */
+  async #haveStrangersNoticed(): Promise<void> {
+    await this.acknowledge(this.#acknowledged)
   }
 
   async #find(): Promise<Outcome<FeedCommit>> {
@@ -123,8 +129,7 @@ class FeedSource implements IterationSource<FeedCommit> {
       if (await this.#readMore()) continue
       const event = await this.#events.next()
       if (event === undefined || event instanceof Failure) return event
-      // It may be a stranger's, which is not in the feed. The writer finds out, and adds a gap.
-      if (event.value.external) await this.acknowledge(this.#acknowledged)
+      if (event.value.external) await this.#haveStrangersNoticed()
     }
   }
 

@@ -15,6 +15,11 @@ import { openDatabase, tempDatabase, tempFile } from './support/temp'
 const SCHEMA =
   'CREATE TABLE t(id INTEGER PRIMARY KEY, v); CREATE TABLE u(a, b, PRIMARY KEY (b, a)) WITHOUT ROWID'
 
+/** A stranger, in a process of ours. */
+const nodeSqlite = process.getBuiltinModule?.('node:sqlite') as
+  | { DatabaseSync: new (path: string) => { exec(sql: string): void; close(): void } }
+  | undefined
+
 async function feedOf(db: Database, options?: Partial<ChangeFeedOptions>): Promise<ChangeFeed> {
   const feed = db.changes({ name: 'one', ...options })
   await feed.ready()
@@ -253,6 +258,26 @@ test('what another process of resqlite commits is no gap, even if it has undone 
   await insert(db, 4)
   const gaps = [await next(feed), await next(feed), await next(feed)].map(({ gap }) => gap)
   assert.deepEqual(gaps, [null, null, null])
+})
+
+test('a consumer that begins to wait is told of what a stranger has written, though a live query knows of it already', {
+  skip: nodeSqlite === undefined && 'this version of Node.js has no node:sqlite',
+}, async (t) => {
+  const file = tempFile(t)
+  const db = await openDatabase(t, file)
+  await db.exec(SCHEMA)
+  const feed = await feedOf(db)
+  const counts: unknown[] = []
+  const rows = db.stream('SELECT count(*) AS n FROM t')[Symbol.asyncIterator]()
+  counts.push((await rows.next()).value)
+  assert.ok(nodeSqlite)
+  const stranger = new nodeSqlite.DatabaseSync(file)
+  stranger.exec('INSERT INTO t VALUES (1, 1)')
+  stranger.close()
+  counts.push((await rows.next()).value)
+  assert.deepEqual(counts, [[{ n: 0 }], [{ n: 1 }]])
+  assert.equal((await next(feed)).gap, 'external')
+  await rows.return?.()
 })
 
 test('commit events do not tell the rows of the log', async (t) => {

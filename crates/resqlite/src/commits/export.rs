@@ -20,7 +20,7 @@ use std::{
 
 use resqlite_live::{Mark, fault::planted};
 use resqlite_sqlite::{Connection, PreUpdate, RowOperation, ValueRef};
-use sqlite3_parser::dialect::TokenType::{TK_CREATE, TK_SEMI, TK_TABLE, TK_VIRTUAL};
+use sqlite3_parser::dialect::TokenType::{TK_CREATE, TK_PRAGMA, TK_REINDEX, TK_SEMI, TK_TABLE, TK_VIRTUAL};
 
 use super::shapes::{Nature, OWN_TABLES, Shape, Shapes, add_content};
 use crate::{
@@ -48,7 +48,7 @@ pub(crate) enum Uncarried {
 pub(crate) enum Sealed {
     /// Nothing changed that an entry carries.
     Unchanged,
-    /// All of it was undone. There may be a commit nevertheless, since pages were written to.
+    /// The same, but pages may have been written: of what was undone or has failed, or by REINDEX.
     Undone,
     /// It has all changes.
     Complete,
@@ -87,8 +87,8 @@ pub(super) struct Export {
     statistics_written: bool,
     /// A statement that changes the schema is running.
     defining: Option<Definition>,
-    /// Something has changed, even if it was undone.
-    has_changed: bool,
+    /// Pages may have been written, even if all was undone.
+    has_written: bool,
     /// The entry is made; only [`OWN_TABLES`] may change from now on.
     sealed: bool,
     /// Something else has changed nevertheless.
@@ -103,6 +103,7 @@ pub(super) struct Export {
 struct Definition {
     version: Option<String>,
     tables: HashSet<String>,
+    had_written: bool,
 }
 
 const SCHEMA_VERSION: &str = "PRAGMA main.schema_version";
@@ -219,7 +220,7 @@ impl Export {
             }
             return;
         }
-        self.has_changed |= !self.writes_own;
+        self.has_written |= !self.writes_own;
         let shapes = self.shapes.clone();
         let shape = shapes.as_ref().and_then(|shapes| shapes.get(event.table));
         match shape {
@@ -320,7 +321,10 @@ impl Export {
         self.defining = Some(Definition {
             version: connection.query_text(SCHEMA_VERSION)?,
             tables,
+            had_written: self.has_written,
         });
+        // So that it stays if the statement fails.
+        self.has_written = true;
         Ok(())
     }
 
@@ -332,6 +336,10 @@ impl Export {
         }
         if let Some(Unreported::Header(name)) = effects.unreported.as_deref() {
             self.carry_header(connection, name)?;
+        }
+        if effects.writes.is_empty() && Kind::of(sql) == Kind::Pragma {
+            // `incremental_vacuum` moves pages.
+            self.has_written |= !effects.only_reports;
         }
         match self.defining.take() {
             Some(before) => self.defined(connection, &before, effects, sql),
@@ -349,9 +357,9 @@ impl Export {
         sql: &str,
     ) -> Result<()> {
         if connection.query_text(SCHEMA_VERSION)? == before.version {
+            self.has_written = before.had_written || Kind::of(sql) == Kind::Reindex;
             return Ok(());
         }
-        self.has_changed = true;
         self.shapes = None;
         let shapes = self.shapes(connection)?;
         let is_lost = |table: &&&str| before.tables.contains(**table) && shapes.get(table).is_none();
@@ -384,7 +392,7 @@ impl Export {
                     self.content(connection, shape)?;
                 }
             }
-            Kind::Other => self.draft.sql(alone(sql)),
+            Kind::Reindex | Kind::Pragma | Kind::Other => self.draft.sql(alone(sql)),
         }
         Ok(())
     }
@@ -403,7 +411,7 @@ impl Export {
 
     /// Carries the number that a PRAGMA of this name has set.
     fn carry_header(&mut self, connection: &Connection, name: &str) -> Result<()> {
-        self.has_changed = true;
+        self.has_written = true;
         let pragma = format!("PRAGMA main.{name}");
         let value = connection.query_text(&pragma)?.unwrap_or_default();
         self.draft.sql(&format!("{pragma} = {value}"));
@@ -430,7 +438,7 @@ impl Export {
                 Ok(Sealed::Gap)
             }
             None if !self.draft.is_empty() => Ok(Sealed::Complete),
-            None if self.has_changed => Ok(Sealed::Undone),
+            None if self.has_written => Ok(Sealed::Undone),
             None => Ok(Sealed::Unchanged),
         }
     }
@@ -522,14 +530,18 @@ impl Export {
         self.defining = is_so.then(|| Definition {
             version: None,
             tables: HashSet::new(),
+            had_written: self.has_written,
         });
     }
 }
 
 /// What a statement that has changed the schema was.
+#[derive(PartialEq, Eq)]
 enum Kind {
     Table,
     VirtualTable,
+    Reindex,
+    Pragma,
     Other,
 }
 
@@ -541,6 +553,8 @@ impl Kind {
         match (words.next(), words.next()) {
             (Some(TK_CREATE), Some(TK_TABLE)) => Self::Table,
             (Some(TK_CREATE), Some(TK_VIRTUAL)) => Self::VirtualTable,
+            (Some(TK_REINDEX), _) => Self::Reindex,
+            (Some(TK_PRAGMA), _) => Self::Pragma,
             _ => Self::Other,
         }
     }

@@ -22,7 +22,6 @@ impl Writer {
     pub(super) fn begin(&mut self, durability: Durability) -> Result<()> {
         self.context.location.health.check()?;
         self.set_synchronous(durability)?;
-        self.notice_strangers()?;
         if self.commits.changes_are_wanted() {
             self.begin_to_record_rows()?;
         }
@@ -30,13 +29,13 @@ impl Writer {
         self.changes_before = self.connection.sqlite.total_changes();
         self.schema_touched = false;
         self.statistics_touched = false;
-        if let Some(feeds) = &mut self.feeds {
-            feeds.counts_itself = false;
-        }
         // What a transaction before had may not have reached the gate.
         self.carried.clear();
         let timer = profile::start();
         let begun = self.take_write_lock().and_then(|()| self.refuse_strangers());
+        if begun.is_ok() {
+            self.notice_strangers();
+        }
         profile::writer_begin(timer);
         begun
     }
@@ -148,7 +147,9 @@ impl Writer {
         if std::mem::take(&mut self.statistics_touched) {
             self.context.epoch.statistics_changed();
         }
-        self.counted();
+        if let Some(feeds) = &mut self.feeds {
+            feeds.strangers.committed();
+        }
         let wrote = self.wrote.get() || self.has_changed_unrecorded_rows();
         let number = self.recorder.commit(&self.commits, wrote, position);
         self.last_own_commit = number;
@@ -238,6 +239,9 @@ impl Writer {
     /// Rolls back the open transaction, if there is one.
     pub(super) fn roll_back(&mut self) {
         self.recorder.discard();
+        if let Some(feeds) = &mut self.feeds {
+            feeds.strangers.listed = 0;
+        }
         self.connection.release_read();
         if !self.connection.sqlite.is_autocommit() {
             let done = self.control("ROLLBACK");

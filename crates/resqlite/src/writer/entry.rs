@@ -200,7 +200,7 @@ impl Writer {
         let entry = if self.connection.sqlite.has_deferred_violations() {
             None
         } else {
-            self.make_entry(false)?
+            self.make_entry(self.has_gap_to_tell())?
         };
         match &entry {
             Some(entry) => self.ask_gate(entry)?,
@@ -210,13 +210,17 @@ impl Writer {
     }
 
     /// Makes the entry of the open transaction, moves the position on, and logs it for the feeds. `None` if the transaction
-    /// needs no entry. `always`: it needs one even if it changed nothing.
+    /// needs no entry: if it may write pages nevertheless, it is listed without one. `always`: it needs one even if it changed
+    /// nothing.
     pub(super) fn make_entry(&mut self, always: bool) -> Result<Option<Entry>> {
         self.flush_virtual_tables()?;
         let sealed = self.recorder.seal(&self.connection.sqlite)?;
         match sealed {
             Sealed::Unchanged if !always => return Ok(None),
-            Sealed::Undone if !always => return self.count_commit().map(|()| None),
+            Sealed::Undone if !always => {
+                self.list_without_entry()?;
+                return Ok(None);
+            }
             _ => {}
         }
         let position = self.read_position()?;

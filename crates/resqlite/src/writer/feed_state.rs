@@ -8,8 +8,6 @@ pub(super) struct Feeds {
     /// Something has changed that no entry carries. The next entry that is logged says so.
     pub(super) gap: Option<Gap>,
     pub(super) strangers: Strangers,
-    /// The open transaction counts itself in the tables.
-    pub(super) counts_itself: bool,
     /// Commits that were logged since what nobody needs was last removed.
     pub(super) uncut: u32,
 }
@@ -29,6 +27,8 @@ pub(super) struct Strangers {
     pub(super) counted: Option<Counted>,
     /// Commits of this writer that the tables count.
     pub(super) own_listed: i64,
+    /// By how many the open transaction raises that.
+    pub(super) listed: i64,
 }
 
 /// Commits, as they were counted at one moment, each from any start.
@@ -45,9 +45,9 @@ pub(super) struct Counted {
 }
 
 impl Strangers {
-    /// This writer has made a commit that the tables count.
-    pub(super) fn listed(&mut self) {
-        self.own_listed += 1;
+    /// This writer has committed.
+    pub(super) fn committed(&mut self) {
+        self.own_listed += std::mem::take(&mut self.listed);
     }
 
     /// Compares with the last look. Returns whether strangers have written meanwhile, or may have.

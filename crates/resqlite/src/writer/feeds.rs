@@ -9,7 +9,10 @@
 //! The tables are there while there is a feed. So a process that does not know of the first one finds out like it finds out
 //! about every change of the schema: when it begins to write.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{
+    rc::Rc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use resqlite_live::fault::planted;
 use resqlite_sqlite::ValueRef;
@@ -96,11 +99,7 @@ impl Writer {
         }
         self.feeds = feeds;
         self.update_export();
-        if self.connection.sqlite.is_autocommit() {
-            self.notice_strangers()
-        } else {
-            self.begin_to_notice_strangers()
-        }
+        Ok(())
     }
 
     /// Begins to draw up entries, or ends that, as the gate and the feeds need it. Where entries are drawn up, rows are recorded already.
@@ -121,12 +120,23 @@ impl Writer {
         has_gap && self.recorder.uncarried() == Some(Uncarried::Gap)
     }
 
+    /// At the end: logs what strangers have written since the last commit as a gap, since nobody else may know of it.
+    pub(super) fn log_last_gap(&mut self) {
+        if self.recorder.uncarried() != Some(Uncarried::Gap) {
+            return;
+        }
+        let interrupt = Rc::clone(&self.connection.guard.interrupt);
+        // If another process has the lock, nobody waits for it.
+        let _ = interrupt.without_waiting(|| self.in_own_transaction(|_| Ok(((), Wrote::Nothing))));
+    }
+
     /// Logs the entry of the open transaction, if there are feeds.
     pub(super) fn log_entry(&mut self, entry: &Entry, is_listed: bool) -> Result<()> {
         let Some(feeds) = &mut self.feeds else {
             return Ok(());
         };
         let gap = if is_listed { feeds.gap } else { Some(Gap::Unlisted) };
+        feeds.strangers.listed += 1;
         feeds.uncut += 1;
         let cut = feeds.uncut >= CUT_EVERY;
         if planted("feed_skips") {
@@ -145,8 +155,11 @@ impl Writer {
     /// Logs entries of others that are applied in one commit.
     pub(super) fn log_entries(&mut self, entries: &[Entry]) -> Result<()> {
         entries.iter().try_for_each(|entry| self.log_entry(entry, true))?;
-        if self.feeds.is_some() && entries.len() > 1 {
+        if let Some(feeds) = &mut self.feeds
+            && entries.len() > 1
+        {
             // The position says that there were so many commits.
+            feeds.strangers.listed = 1;
             let count = "UPDATE main._resqlite_feed_state SET other_commits = other_commits - ?1";
             self.own::<0>(count, &[ValueRef::Integer(entries.len() as i64 - 1)])?;
         }
@@ -157,27 +170,17 @@ impl Writer {
     pub(super) fn logged(&mut self) {
         if let Some(feeds) = &mut self.feeds {
             feeds.gap = None;
-            feeds.strangers.listed();
         }
     }
 
-    /// Counts the open transaction, which has no entry, if there are feeds.
-    pub(super) fn count_commit(&mut self) -> Result<()> {
+    /// Lists the open transaction without an entry, if there are feeds.
+    pub(super) fn list_without_entry(&mut self) -> Result<()> {
         if let Some(feeds) = &mut self.feeds {
-            feeds.counts_itself = true;
+            feeds.strangers.listed += 1;
             let count = "UPDATE main._resqlite_feed_state SET other_commits = other_commits + 1";
             self.own::<0>(count, &[])?;
         }
         Ok(())
-    }
-
-    /// The open transaction is committed.
-    pub(super) fn counted(&mut self) {
-        if let Some(feeds) = &mut self.feeds
-            && std::mem::take(&mut feeds.counts_itself)
-        {
-            feeds.strangers.listed();
-        }
     }
 
     fn cut_log(&mut self) -> Result<()> {
@@ -192,22 +195,17 @@ impl Writer {
         Ok(())
     }
 
+    /// Returns the position after which the consumer goes on.
     fn open_feed(&mut self, options: &FeedOptions) -> Result<u64> {
-        let after = self.add_feed(options)?;
-        if self.feeds.is_none() {
-            // BEGIN notices the first feed.
-            self.begin(Durability::Normal)?;
-            self.roll_back();
-        }
-        Ok(after)
-    }
-
-    /// Returns the position after which it goes on.
-    fn add_feed(&mut self, options: &FeedOptions) -> Result<u64> {
-        self.in_own_transaction(|writer| {
+        let mut first = None;
+        let after = self.in_own_transaction(|writer| {
             writer.make_position_table()?;
             if writer.feeds.is_none() {
                 writer.make_own_tables(TABLES)?;
+                first = Some(Feeds {
+                    strangers: writer.begin_to_notice_strangers(),
+                    ..Feeds::default()
+                });
             }
             let newest = writer.read_position()?.position;
             let name = ValueRef::Text(options.name.as_bytes());
@@ -234,7 +232,12 @@ impl Writer {
             let after = options.after.unwrap_or(acknowledged);
             writer.check_reaches(&options.name, after, newest)?;
             Ok((after, wrote))
-        })
+        })?;
+        if first.is_some() {
+            self.feeds = first;
+            self.update_export();
+        }
+        Ok(after)
     }
 
     fn set_keep(&mut self, name: ValueRef<'_>, keep: &Keep) -> Result<()> {
@@ -348,25 +351,31 @@ impl Writer {
     /// Runs SQL that manages transactions or the file itself. Nothing that it commits is logged, so a gap is.
     pub(super) fn run_unlisted<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         // What happens before the gap is logged may be the end of the process.
-        self.set_unlisted(true)?;
+        self.set_unlisted(true, 0)?;
         self.recorder.set_export(None, &self.connection.sqlite);
         let before = self.commits.in_main_log();
         let done = run(self);
         self.update_export();
-        if self.commits.in_main_log() != before
+        let commits = self.commits.in_main_log().wrapping_sub(before);
+        if commits > 0
             && let Some(feeds) = &mut self.feeds
         {
             feeds.gap = Some(Gap::Script);
         }
         // If this fails, the gap is logged with the next entry.
-        let _ = self.set_unlisted(false);
+        let _ = self.set_unlisted(false, commits);
         done
     }
 
-    fn set_unlisted(&mut self, is_so: bool) -> Result<()> {
+    /// `commits`: so many were made that the tables do not count yet.
+    fn set_unlisted(&mut self, is_so: bool, commits: u32) -> Result<()> {
         self.in_own_transaction(|writer| {
-            let set = "UPDATE main._resqlite_feed_state SET unlisted = ?1";
-            writer.own::<0>(set, &[ValueRef::Integer(is_so.into())])?;
+            let set =
+                "UPDATE main._resqlite_feed_state SET unlisted = ?1, other_commits = other_commits + ?2";
+            writer.own::<0>(set, &[is_so.into(), commits.into()].map(ValueRef::Integer))?;
+            if let Some(feeds) = &mut writer.feeds {
+                feeds.strangers.listed += i64::from(commits);
+            }
             Ok(((), Wrote::Something))
         })
     }
@@ -379,7 +388,10 @@ impl Writer {
                 Wrote::Tables => None,
                 _ if self.has_gap_to_tell() => self.make_entry(true)?,
                 Wrote::Nothing => None,
-                Wrote::Something => self.count_commit().map(|()| None)?,
+                Wrote::Something => {
+                    self.list_without_entry()?;
+                    None
+                }
             };
             self.commit_now(entry.as_ref().map(Entry::position))?;
             if entry.is_some() {

@@ -125,6 +125,9 @@ fn serve(writer: Writer, context: WriterContext) {
             context.commits.settle();
         }
     }
+    if let Some(writer) = &mut writer {
+        let _ = catch_unwind(AssertUnwindSafe(|| writer.log_last_gap()));
+    }
     // Readers close first, so that the writer's connection is the last and leaves no write-ahead log behind.
     context.readers.join();
     context.background.join();

@@ -51,6 +51,14 @@ fn own_tables(fixture: &Fixture) -> i64 {
     fixture.integers(sql)[0]
 }
 
+/// How many commits without an entry this adds to those that other processes know of.
+fn counted(fixture: &Fixture, work: impl FnOnce()) -> i64 {
+    let count = || fixture.integers("SELECT other_commits FROM _resqlite_feed_state")[0];
+    let before = count();
+    work();
+    count() - before
+}
+
 #[test]
 fn a_feed_has_each_commit_since_it_was_made_in_order_and_exactly() {
     let fixture = fixture();
@@ -340,7 +348,7 @@ fn what_a_stranger_writes_shows_as_a_gap() {
 }
 
 #[test]
-fn so_does_what_it_writes_at_once() {
+fn so_does_what_it_writes_before_the_first_commit() {
     let fixture = fixture();
     let mut feed = feed(&fixture);
     let stranger = fixture.stranger();
@@ -365,25 +373,111 @@ fn so_does_what_it_writes_after_a_known_consumer_has_come_back() {
 
 #[test]
 fn a_commit_of_what_was_undone_is_counted_for_other_processes() {
-    const UNDONE: [&str; 2] = [
-        "SAVEPOINT one; INSERT INTO t VALUES (3, 3); ROLLBACK TO one; RELEASE one",
-        "SAVEPOINT one; CREATE TABLE u(a); ROLLBACK TO one; RELEASE one",
+    const UNDONE: [&str; 3] = [
+        "INSERT INTO t VALUES (3, 3)",
+        "CREATE TABLE u(a)",
+        "PRAGMA user_version = 7",
+    ];
+    const FAIL: [&str; 4] = [
+        "INSERT INTO t VALUES (4, 4), (1, 1)",
+        "CREATE UNIQUE INDEX i ON t(a)",
+        "CREATE TABLE u AS SELECT abs(-9223372036854775807 - id) FROM t",
+        "ALTER TABLE t ADD COLUMN b CHECK (b IS NOT NULL)",
     ];
     let fixture = fixture();
     let _feed = feed(&fixture);
     insert(&fixture, 1);
-    let count = || fixture.integers("SELECT other_commits FROM _resqlite_feed_state")[0];
-    let before = count();
-    for script in UNDONE {
-        block_on(fixture.db.transaction(async |tx| tx.exec(script).await)).unwrap();
+    insert(&fixture, 2);
+    for undone in UNDONE {
+        let script = format!("SAVEPOINT one; {undone}; ROLLBACK TO one; RELEASE one");
+        let undo = || block_on(fixture.db.transaction(async |tx| tx.exec(&script).await)).unwrap();
+        assert_eq!(counted(&fixture, undo), 1, "{undone}");
     }
-    let fails = "INSERT INTO t VALUES (4, 4), (1, 1)";
-    let transaction = block_on(fixture.db.begin(None)).unwrap();
-    block_on(transaction.execute(fails, ())).unwrap_err();
-    block_on(transaction.commit()).unwrap();
-    assert_eq!(count() - before, 3);
+    for fails in FAIL {
+        let fail = || {
+            let transaction = block_on(fixture.db.begin(None)).unwrap();
+            block_on(transaction.execute(fails, ())).unwrap_err();
+            block_on(transaction.commit()).unwrap();
+        };
+        assert_eq!(counted(&fixture, fail), 1, "{fails}");
+    }
+    assert_eq!(counted(&fixture, || drop(fixture.run("REINDEX"))), 1);
+}
+
+#[test]
+fn what_writes_no_page_is_not_counted() {
+    let fixture = fixture();
+    let _feed = feed(&fixture);
+    insert(&fixture, 1);
+    for sql in [
+        "DELETE FROM t WHERE id = 100",
+        "CREATE TABLE IF NOT EXISTS t(a)",
+        "PRAGMA integrity_check",
+    ] {
+        assert_eq!(counted(&fixture, || drop(fixture.run(sql))), 0, "{sql}");
+    }
+}
+
+#[test]
+fn a_commit_that_fails_is_not_counted() {
+    let fixture = Fixture::new(
+        "CREATE TABLE p(id INTEGER PRIMARY KEY);
+         CREATE TABLE c(p REFERENCES p DEFERRABLE INITIALLY DEFERRED)",
+    );
+    let _feed = feed(&fixture);
+    let violate = || {
+        let insert = block_on(
+            fixture
+                .db
+                .transaction(async |tx| tx.execute("INSERT INTO c VALUES (7)", ()).await),
+        );
+        insert.unwrap_err();
+        fixture.run("INSERT INTO p VALUES (1)");
+    };
+    assert_eq!(counted(&fixture, violate), 0);
+}
+
+#[test]
+fn so_does_what_it_writes_while_a_write_waits_for_its_lock() {
+    let fixture = fixture();
+    let mut feed = feed(&fixture);
+    insert(&fixture, 1);
+    assert_eq!(next(&mut feed).gap, None);
+    let stranger = fixture.stranger();
+    stranger
+        .execute_script("BEGIN IMMEDIATE; INSERT INTO t VALUES (2, 2)")
+        .unwrap();
+    let waiting = ask(fixture.db.execute("UPDATE t SET a = 3 WHERE id = 2", ()));
+    stranger.execute_script("COMMIT").unwrap();
+    waiting.wait().unwrap();
+    assert_eq!(next(&mut feed).gap, Some(Gap::External));
+}
+
+#[test]
+fn a_gap_is_told_by_a_write_that_changes_nothing() {
+    let fixture = fixture();
+    let mut feed = feed(&fixture);
+    fixture
+        .stranger()
+        .execute_script("INSERT INTO t VALUES (1, 1)")
+        .unwrap();
     fixture.run("DELETE FROM t WHERE id = 100");
-    assert_eq!(count() - before, 3, "no page was written");
+    assert_eq!(next(&mut feed).gap, Some(Gap::External));
+}
+
+#[test]
+fn a_gap_is_told_though_nobody_writes_before_the_database_is_closed() {
+    let fixture = fixture();
+    let path = fixture.path();
+    drop(feed(&fixture));
+    fixture
+        .stranger()
+        .execute_script("INSERT INTO t VALUES (1, 1)")
+        .unwrap();
+    block_on(fixture.db.close()).unwrap();
+    let db = open(path.to_str().unwrap()).unwrap();
+    let mut feed = block_on(db.changes(FeedOptions::named("one"))).unwrap();
+    assert_eq!(next(&mut feed).gap, Some(Gap::External));
 }
 
 #[test]
