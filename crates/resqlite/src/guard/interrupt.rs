@@ -158,11 +158,13 @@ impl Interrupt {
         self.deadline.set(deadline);
     }
 
-    /// Does `work` with this limit instead of the deadline that is set; `None` if the limit interrupts it.
+    /// Does `work` with this limit, and within the deadline that is set; `None` if the limit interrupts it.
     pub(crate) fn within<R>(&self, limit: Duration, work: impl FnOnce() -> Result<R>) -> Result<Option<R>> {
-        let before = self.deadline.replace(Some(Instant::now() + limit));
+        let (before, end) = (self.deadline.get(), Instant::now() + limit);
+        self.deadline
+            .set(Some(before.map_or(end, |before| before.min(end))));
         let done = work();
-        let is_late = self.is_late();
+        let is_late = Instant::now() >= end;
         self.deadline.set(before);
         match done {
             Err(error) if is_late && error.is_interrupt() => Ok(None),
@@ -170,6 +172,7 @@ impl Interrupt {
         }
     }
 
+    /// Whether a run of a live query can be given up.
     pub(crate) fn has_deadline(&self) -> bool {
         self.deadline.get().is_some()
     }
@@ -247,5 +250,58 @@ impl Interrupt {
             self.exceeded.set(Some(error));
             true
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use resqlite_sqlite::codes;
+
+    use super::Interrupt;
+    use crate::core::error::{Error, Result};
+
+    const LATER: Duration = Duration::from_secs(3600);
+
+    fn fails_with(code: i32) -> Result<i32> {
+        Err(Error::Sqlite(resqlite_sqlite::Error::new(code, "stopped")))
+    }
+
+    /// What becomes of work with a limit that fails with this code.
+    fn failed(deadline: Option<Instant>, limit: Duration, code: i32) -> Result<Option<i32>> {
+        let interrupt = Interrupt::new(Duration::ZERO);
+        interrupt.set_deadline(deadline);
+        let done = interrupt.within(limit, || fails_with(code));
+        assert_eq!(interrupt.deadline.get(), deadline);
+        done
+    }
+
+    #[test]
+    fn work_that_its_limit_interrupts_comes_to_nothing() {
+        assert_eq!(failed(None, Duration::ZERO, codes::INTERRUPT).unwrap(), None);
+        let later = Some(Instant::now() + LATER);
+        assert_eq!(failed(later, Duration::ZERO, codes::INTERRUPT).unwrap(), None);
+    }
+
+    #[test]
+    fn what_else_ends_it_is_an_error() {
+        assert!(
+            failed(None, LATER, codes::INTERRUPT).is_err(),
+            "its caller gave up"
+        );
+        assert!(failed(None, Duration::ZERO, codes::CORRUPT).is_err());
+        assert!(failed(Some(Instant::now()), LATER, codes::INTERRUPT).is_err());
+    }
+
+    #[test]
+    fn the_earlier_of_limit_and_deadline_holds() {
+        let interrupt = Interrupt::new(Duration::ZERO);
+        let is_late = || Ok(interrupt.is_late());
+        assert_eq!(interrupt.within(Duration::ZERO, is_late).unwrap(), Some(true));
+        interrupt.set_deadline(Some(Instant::now()));
+        assert_eq!(interrupt.within(LATER, is_late).unwrap(), Some(true));
+        interrupt.set_deadline(None);
+        assert_eq!(interrupt.within(LATER, is_late).unwrap(), Some(false));
     }
 }

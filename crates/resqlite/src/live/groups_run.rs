@@ -23,8 +23,8 @@ use crate::{
     rows::{ColumnLayout, RowBatch},
 };
 
-/// A result that was made of all groups, if it is another one, and the groups, if they are kept.
-type FromGroups = (Option<Difference>, Option<Box<KeptGroups>>);
+/// A result that was made of all groups, if it is another one, and whether they are kept; or why it was not made of them.
+type FromGroups = std::result::Result<(Option<Difference>, KeptNow), KeptNow>;
 
 impl<'r> StatementRun<'r> {
     /// `named`: the columns of the last result are called as those of this one.
@@ -85,10 +85,10 @@ impl<'r> StatementRun<'r> {
         let layout = self.part.layout.as_ref().filter(|_| named);
         if let (Some(state), Some(layout), None) = (state, layout, &plan.bounds) {
             match self.keep_groups(plan, layout, &before, state, take_rows)? {
-                Ok((difference, groups)) => {
+                Ok((difference, kept)) => {
                     let whole = Whole {
                         difference,
-                        kept: groups.map_or(KeptNow::Unfit, KeptNow::Groups),
+                        kept,
                         micros: began.elapsed().as_micros() as u64,
                         why: self.told(why),
                     };
@@ -107,10 +107,7 @@ impl<'r> StatementRun<'r> {
                 .map_or(&*fingerprints, |now| &now.fingerprints);
             let groups =
                 self.while_it_pays(micros, |run| run.keep_window(plan, bounds, &layout, shown, state))?;
-            kept = match groups {
-                Some(groups) => groups.map_or(KeptNow::Unfit, KeptNow::Groups),
-                None => KeptNow::TooSlow,
-            };
+            kept = groups.unwrap_or(KeptNow::TooSlow);
         }
         if self.is_audit && difference.is_none() {
             kept = KeptNow::AsBefore;
@@ -132,7 +129,7 @@ impl<'r> StatementRun<'r> {
         before: &Before<'_>,
         state: ExactState,
         take_rows: &mut TakeRows<'_>,
-    ) -> Result<std::result::Result<FromGroups, KeptNow>> {
+    ) -> Result<FromGroups> {
         let grouped = self.grouped(plan, layout);
         let groups = self.while_it_pays(self.part.whole_micros, |run| run.all_groups(grouped))?;
         let groups = match groups {
@@ -155,19 +152,19 @@ impl<'r> StatementRun<'r> {
             compared => compared?,
         };
         let kept = match keep {
-            Keep::Rows(rows) => Some(Box::new(KeptGroups {
+            Keep::Rows(rows) => KeptNow::Groups(Box::new(KeptGroups {
                 plan: Arc::clone(plan),
                 groups,
                 shown: ShownRows::new(*rows, None),
                 state,
             })),
-            Keep::Nothing | Keep::Unfit => None,
+            Keep::Nothing | Keep::Unfit => KeptNow::Unfit,
         };
         Ok(Ok((difference, kept)))
     }
 
     /// Reads all groups of a result with a LIMIT, in the state in which the statement has run. `shown`: the fingerprints of
-    /// its result. `None` if they cannot be kept.
+    /// its result.
     fn keep_window(
         &mut self,
         plan: &Arc<GroupsPlan>,
@@ -175,33 +172,33 @@ impl<'r> StatementRun<'r> {
         layout: &Arc<ColumnLayout>,
         shown: &[u64],
         state: ExactState,
-    ) -> Result<Option<Box<KeptGroups>>> {
+    ) -> Result<KeptNow> {
         let grouped = self.grouped(plan, layout);
         // A LIMIT that is no integer is left to SQLite.
         let Some(window) = self.connection.window(self.query, &plan.all, bounds)? else {
-            return Ok(None);
+            return Ok(KeptNow::Unfit);
         };
         let Some(groups) = self.all_groups(grouped)? else {
-            return Ok(None);
+            return Ok(KeptNow::Unfit);
         };
         let all: Vec<GivenGroup<'_>> = groups.iter().collect();
         let Some(made) = if_it_has_values(self.connection.rows_of_groups(grouped, &all))? else {
-            return Ok(None);
+            return Ok(KeptNow::Unfit);
         };
         let mut rows = KeptRows::new(plan.order.clone());
         if made.into_iter().try_for_each(|row| rows.append(row)).is_err() {
-            return Ok(None);
+            return Ok(KeptNow::Unfit);
         }
         let rows = ShownRows::new(rows, Some(KeptWindow::new(window, usize::MAX)));
-        let is_right = rows.fingerprints() == shown;
-        Ok(is_right.then(|| {
-            Box::new(KeptGroups {
-                plan: Arc::clone(plan),
-                groups,
-                shown: rows,
-                state,
-            })
-        }))
+        if rows.fingerprints() != shown {
+            return Ok(KeptNow::Unfit);
+        }
+        Ok(KeptNow::Groups(Box::new(KeptGroups {
+            plan: Arc::clone(plan),
+            groups,
+            shown: rows,
+            state,
+        })))
     }
 
     /// The groups of all rows, if they can be kept.

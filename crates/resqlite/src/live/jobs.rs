@@ -2,7 +2,10 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Weak, atomic::Ordering::SeqCst},
+    sync::{
+        Arc, Weak,
+        atomic::Ordering::{Relaxed, SeqCst},
+    },
     time::{Duration, Instant},
 };
 
@@ -170,7 +173,7 @@ fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>) {
 struct SharedRead<'a> {
     left: VecDeque<Rerun>,
     /// The end of all. `None` on a live thread: each may take [`limits::SHARED_RUN_MAX`] while others are left, and the last has no
-    /// limit.
+    /// limit, unless it is a second run.
     end: Option<Instant>,
     coordinator: &'a Arc<LiveCoordinator>,
 }
@@ -185,7 +188,7 @@ impl SharedRead<'_> {
                 && let Some(rerun) = self.left.pop_front()
             {
                 // Each time, since a run that hands rows over clears it.
-                let deadline = self.deadline();
+                let deadline = self.deadline(&rerun);
                 reading.connection().guard.interrupt.set_deadline(deadline);
                 guarded(coordinator, reading, &rerun);
             }
@@ -204,10 +207,14 @@ impl SharedRead<'_> {
         self.end.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// That of the run that was just taken out of `left`.
-    fn deadline(&self) -> Option<Instant> {
-        let each = || (!self.left.is_empty()).then(|| Instant::now() + limits::SHARED_RUN_MAX);
-        self.end.or_else(each)
+    /// That of a run that was just taken out of `left`.
+    fn deadline(&self, rerun: &Rerun) -> Option<Instant> {
+        let most = match () {
+            () if !self.left.is_empty() => Some(limits::SHARED_RUN_MAX),
+            () if rerun.live_query.has_second_run.load(Relaxed) => Some(limits::SECOND_RUN_MAX),
+            () => None,
+        };
+        self.end.or_else(|| most.map(|most| Instant::now() + most))
     }
 }
 

@@ -52,6 +52,8 @@ pub(super) struct LiveQuery {
     pub(super) is_failing: AtomicBool,
     /// A retry after a pause is planned.
     pub(super) retry_planned: AtomicBool,
+    /// Its run took too long beside others, and has a second chance by itself.
+    pub(super) has_second_run: AtomicBool,
     /// Locked by the thread that runs it.
     pub(super) state: Mutex<State>,
 }
@@ -171,6 +173,7 @@ impl LiveQuery {
             counters: Counters::default(),
             is_failing: AtomicBool::new(false),
             retry_planned: AtomicBool::new(false),
+            has_second_run: AtomicBool::new(false),
             state: Mutex::new(State {
                 listener,
                 parts,
@@ -252,7 +255,10 @@ pub(super) fn images(dependency: &TableDependency) -> Vec<u16> {
 
 #[cfg(test)]
 mod tests {
-    use super::Part;
+    use super::{
+        super::statement_run::{KeptNow, New, Whole},
+        Part,
+    };
 
     fn pays_to_keep(rows: usize, whole_micros: u64, runs: u64) -> bool {
         let fingerprints = vec![0; rows];
@@ -273,16 +279,26 @@ mod tests {
     }
 
     #[test]
-    fn after_keeping_took_too_long_whole_runs_take_as_long_again_before_it_is_tried_again() {
-        let mut part = Part {
-            whole_micros: 300,
-            spent_micros: 900,
-            ..Part::default()
+    fn keeping_that_took_too_long_is_tried_again_after_whole_runs_of_twice_the_time() {
+        let run = |kept| {
+            New::Whole(Whole {
+                difference: None,
+                kept,
+                micros: 300,
+                why: None,
+            })
         };
-        part.put_off_keeping();
-        assert!(!part.pays_to_keep());
-        part.spent_micros += 900;
+        let mut part = Part::default();
+        part.take(run(KeptNow::No));
         assert!(part.pays_to_keep());
+        part.take(run(KeptNow::TooSlow));
+        let pays: Vec<_> = (0..3)
+            .map(|_| {
+                part.take(run(KeptNow::No));
+                part.pays_to_keep()
+            })
+            .collect();
+        assert_eq!(pays, [false, true, true]);
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
         Ok(Ok(Made::Result(result))) => Some(result.clone()),
         Ok(Ok(Made::GivenUp)) => {
             drop(state);
-            return coordinator.requeue(rerun, micros_since(began).max(GIVEN_UP_MICROS));
+            return coordinator.requeue(rerun, given_up_after(&rerun.live_query, began.elapsed()));
         }
         // A cancelled query has no listener any more.
         Ok(Err(_)) if rerun.live_query.scope.is_cancelled() => None,
@@ -166,6 +166,7 @@ fn make(
         coordinator.possible_miss(live_query, external);
     }
     state.transient_errors = 0;
+    live_query.has_second_run.store(false, Relaxed);
     let news = changed || !state.worked || state.error.is_some();
     let is_step = results.iter().any(|result| result.new.asked().is_some());
     let dependencies = keep(coordinator, live_query, state, results, names);
@@ -199,6 +200,20 @@ fn is_given_up(error: &Error, interrupt: &Interrupt, state: &State) -> bool {
 
 /// How long a run that was given up counts as having taken, at least, in microseconds: too long to share a read.
 const GIVEN_UP_MICROS: u64 = limits::SHARED_READ_MICROS + 1;
+
+/// How long a run that was given up after this time counts as having taken, in microseconds. What took too long beside others is
+/// not slow before its second run.
+fn given_up_after(live_query: &LiveQuery, time: Duration) -> u64 {
+    let was_late = time >= limits::SHARED_RUN_MAX;
+    let is_second = live_query.has_second_run.load(Relaxed);
+    let has_second = was_late && !is_second;
+    live_query.has_second_run.store(has_second, Relaxed);
+    if has_second {
+        GIVEN_UP_MICROS
+    } else {
+        micros(time).max(GIVEN_UP_MICROS)
+    }
+}
 
 /// At least 1: 0 stands for a run of which nothing is known.
 fn micros_since(began: Instant) -> u64 {
@@ -363,6 +378,7 @@ pub(super) fn failed(
     error: &Error,
     since: u64,
 ) -> Option<RerunResult> {
+    live_query.has_second_run.store(false, Relaxed);
     if !state.worked {
         let _known = coordinator.take_out(live_query.id);
         state.listener.fail(error, true);

@@ -339,7 +339,7 @@ impl<'r> StatementRun<'r> {
             (keep, window) = read.unwrap_or((Keep::Nothing, None));
         }
         let kept = match (keep, state) {
-            _ if is_slow => KeptNow::TooSlow,
+            (Keep::Nothing, _) if is_slow => KeptNow::TooSlow,
             (Keep::Unfit, _) => KeptNow::Unfit,
             (Keep::Nothing, _) | (_, None) => KeptNow::No,
             (Keep::Rows(rows), Some(state)) => KeptNow::Yes(Box::new(Kept {
@@ -399,7 +399,7 @@ impl<'r> StatementRun<'r> {
         !self.part.is_unfit && (self.part.pays_to_keep() || self.is_always())
     }
 
-    /// Reads what is kept of a result, whose statement ran for so many microseconds; `None` if that takes too long to pay.
+    /// Reads what is to be kept; `None` if that takes too long to pay. `micros`: how long a whole run took.
     pub(super) fn while_it_pays<R>(
         &mut self,
         micros: u64,

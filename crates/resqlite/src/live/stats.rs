@@ -23,7 +23,7 @@ pub struct StreamStats {
     /// How many changed base rows the re-runs looked at.
     pub rows_asked: u64,
     /// How often a query that can be maintained ran as a whole because nothing was kept: such a run is quick, the result is too
-    /// large, its values leave it open what a change makes of it, or to read what must be kept takes too long.
+    /// large, its values leave it open what a change makes of it, or reading what would be kept takes too long.
     pub whole_not_kept: u64,
     /// How often one did because it was not known exactly what had changed: after DDL, an external commit, a rollback, or
     /// very many commits.

@@ -238,6 +238,24 @@ fn rows_behind_a_window_are_not_kept_if_it_takes_long_to_find_them() {
 }
 
 #[test]
+fn groups_behind_a_window_are_not_kept_if_it_takes_long_to_make_them() {
+    // An index gives the groups in their order, so those of the window are made of few rows.
+    let fixture = Fixture::new(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, a); CREATE INDEX t_a ON t(a);
+         INSERT INTO t SELECT value, value FROM generate_series(1, 300000)",
+    );
+    let sql = "SELECT a, count(*) FROM t GROUP BY a LIMIT 100";
+    let mut live = fixture.db.stream(sql, ());
+    assert_eq!(next_integers(&mut live).first(), Some(&1));
+    for step in 1..=3 {
+        fixture.run(&format!("INSERT INTO t(a) VALUES (-{step})"));
+        assert_eq!(next_integers(&mut live).first(), Some(&-step));
+    }
+    let stats = live.stats();
+    assert_eq!((stats.maintained, stats.whole_not_kept), (0, 3));
+}
+
+#[test]
 fn a_statement_that_sqlite_plans_anew_for_its_parameters_is_no_change_of_everything() {
     pollster::block_on(async {
         let db = items().await;
