@@ -43,15 +43,17 @@ export const thousand = {
     const [plain, db] = [await open('plain'), await open('watched')]
     for (const each of [plain, db]) await fill(each, rows)
     const { shown, opening } = await openAll(db)
-    const phases = { none: { db: plain, shown: [] }, watched: { db, shown } }
+    const phases = { timers: undefined, none: { db: plain, shown: [] }, watched: { db, shown } }
     const pick = random(seed)
-    const samples = await inTurns(phases, Math.min(rounds, 3), (phase) => run(phase, { rows, seconds, pick }))
+    const samples = await inTurns(phases, Math.min(rounds, 3), (phase) =>
+      phase === undefined ? onlyOffer(seconds) : run(phase, { rows, seconds, pick }),
+    )
     await assertRight(db, shown)
     return { ...figuresOf(samples), opening: time('opening one of them, all at once', opening) }
   },
 }
 
-function figuresOf({ none, watched }) {
+function figuresOf({ timers, none, watched }) {
   const percent = (samples, measure) => samples.map((sample) => 100 * sample[measure])
   return {
     commits: rate('commits per second', each(watched, 'commits')),
@@ -64,6 +66,13 @@ function figuresOf({ none, watched }) {
     mainAlone: count('main thread without live queries: % of a core', percent(none, 'main'), {
       better: 'lower',
     }),
+    mainTimers: count(
+      'main thread without writes, for the timers of the offer: % of a core',
+      percent(timers, 'main'),
+      {
+        better: 'lower',
+      },
+    ),
     native: count('native threads: % of a core', percent(watched, 'native'), { better: 'lower' }),
     nativeAlone: count('native threads without live queries: % of a core', percent(none, 'native'), {
       better: 'lower',
@@ -179,6 +188,13 @@ async function run({ db, shown }, { rows, seconds, pick }) {
     share: maintained / reruns,
     emitted: emitted / writes,
   }
+}
+
+/** What it takes to offer nothing at the same rate. */
+async function onlyOffer(seconds) {
+  const meter = cpuMeter()
+  await offer(async () => {}, seconds)
+  return { main: meter.read().main / (performance.now() - meter.start) }
 }
 
 /** Calls `write` at the offered rate. Resolves when all replies are there; `wall`: ms until the last call. */

@@ -314,11 +314,17 @@ export interface TransactionOptions {
 }
 
 /** Options of {@link Database.begin}. */
-export interface BeginOptions extends Omit<TransactionOptions, 'timeout'> {
+export interface BeginOptions extends Omit<TransactionOptions, 'timeout' | 'signal'> {
+  /**
+   * Rolls the transaction back. `begin`, or the call of the transaction that is running, rejects with an
+   * {@link AbortError}; later calls reject with a {@link TransactionError} whose `cause` it is.
+   */
+  signal?: AbortSignal | undefined
   /**
    * The time in milliseconds after which the transaction is rolled back. It counts from the moment when the transaction
    * gets the write lock. Default: `60000`. Nobody else can write while the transaction is open, so there is always one: it
-   * ends a transaction that was forgotten.
+   * ends a transaction that was forgotten. The call that comes then, or is running, rejects with the code
+   * `RESQLITE_TIMEOUT`; later calls reject with a {@link TransactionError} whose `cause` has that code.
    */
   timeout?: number | undefined
 }

@@ -147,15 +147,32 @@ impl Planner<'_> {
         Ok(Collation::Binary)
     }
 
-    /// The collation of a term that is the name of a column of the only table.
+    /// The collation of a term that is the name of a column.
     fn column_collation(&self, term: &Term<'_>, sources: &[Keyed<'_>]) -> Result<Collation, Stop> {
-        if let ([source], Meaning::Name(name)) = (sources, &term.meaning)
-            && let Some(column) = source.place.column_called(name, self.tables)
+        if let (Meaning::Name(_) | Meaning::Qualified, [mention]) = (&term.meaning, &term.mentions[..])
+            && let Some((source, column)) = self.only_column(mention, sources)
             && let Kind::Ordinary(columns) = &source.table.kind
         {
             return self.collation(&source.table.name, &columns[usize::from(column)].name);
         }
         refuse(UNKNOWN_COLLATION)
+    }
+
+    /// The only column that a name can mean.
+    fn only_column<'s>(&self, mention: &Mention, sources: &'s [Keyed<'s>]) -> Option<(&'s Keyed<'s>, u16)> {
+        if sources.len() > 1 && !sources.iter().all(Keyed::is_plain) {
+            return None;
+        }
+        let is_called = |source: &&Keyed<'_>| match (&mention.table, &source.place.called) {
+            (Some(table), Some(called)) => called.eq_ignore_ascii_case(table),
+            _ => true,
+        };
+        let column = |source: &'s Keyed<'s>| {
+            let column = source.place.column_called(&mention.name, self.tables)?;
+            Some((source, column))
+        };
+        let mut found = sources.iter().filter(is_called).filter_map(column);
+        found.next().filter(|_| found.next().is_none())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Which statements are maintained, and by which other statements.
 
+use resqlite_live::{Collation, Order, OrderTerm};
+
 use super::{Db, db};
 use crate::dependencies::{Absence, MaintenancePlan, RowsPlan};
 
@@ -53,6 +55,28 @@ fn rows_come_with_their_keys_and_in_their_order() {
         *source.some,
         *"SELECT a, \"t\".\"rowid\" FROM t WHERE (b > 1) AND \"t\".\"rowid\" = ?1"
     );
+}
+
+#[test]
+fn a_column_has_its_collation_in_joins_too() {
+    let db = db(SHOP);
+    let ordered_by = |term: &str| {
+        let sql = format!("SELECT u.id AS i FROM u JOIN t ON t.id = u.t ORDER BY {term}");
+        db.plan(&sql).order
+    };
+    let by = |collation| {
+        let term = OrderTerm {
+            collation,
+            descending: false,
+            nulls_last: false,
+        };
+        Order::new([term].into(), false)
+    };
+    for binary in ["u.id", "U.b", "d", "(main.u.d)"] {
+        assert_eq!(ordered_by(binary), by(Collation::Binary), "{binary}");
+    }
+    assert_eq!(ordered_by("t.name"), by(Collation::NoCase));
+    assert_eq!(ordered_by("name"), by(Collation::NoCase));
 }
 
 #[test]
