@@ -38,6 +38,8 @@ class FeedSource implements IterationSource<FeedCommit> {
   readonly #events: CommitListener
   #opened: Promise<void> | undefined
   #listens = false
+  /** It has waited for an event. */
+  #waits = false
   /** Calls of `next` run one after the other. */
   #turn: Promise<unknown> = Promise.resolve()
   /** The position of the last commit that was read. */
@@ -94,7 +96,7 @@ class FeedSource implements IterationSource<FeedCommit> {
     if (this.#hasEnded) return undefined
     try {
       await this.open()
-      await this.#listen() // before it reads, so that no commit goes unnoticed
+      this.#listen() // before it reads, so that no commit goes unnoticed
       if (this.#options.acknowledge !== 'manual' && this.#told > this.#acknowledged) {
         await this.acknowledge(this.#told)
       }
@@ -108,16 +110,21 @@ class FeedSource implements IterationSource<FeedCommit> {
     }
   }
 
-  async #listen(): Promise<void> {
+  #listen(): void {
     if (this.#listens) return
     this.#events.open()
     this.#listens = true
-    await this.#haveStrangersNoticed() // those of before, of whom no event tells
   }
 
   /** What a stranger has written is not in the feed. The writer finds out, and adds a gap. */
   async #haveStrangersNoticed(): Promise<void> {
-    await this.acknowledge(this.#acknowledged)
+    try {
+      // To acknowledge nothing is enough.
+      await request(this.#handle, { do: 'acknowledge', name: this.#options.name, position: 0 })
+    } catch (error) {
+      // Somebody has the lock. An event will tell what comes of it.
+      if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
+    }
   }
 
   async #find(): Promise<Outcome<FeedCommit>> {
@@ -127,6 +134,12 @@ class FeedSource implements IterationSource<FeedCommit> {
       const commit = this.#queue.shift()
       if (commit !== undefined) return { value: commit }
       if (await this.#readMore()) continue
+      if (!this.#waits) {
+        // No event tells of strangers that have written before.
+        this.#waits = true
+        await this.#haveStrangersNoticed()
+        continue
+      }
       const event = await this.#events.next()
       if (event === undefined || event instanceof Failure) return event
       if (event.value.external) await this.#haveStrangersNoticed()

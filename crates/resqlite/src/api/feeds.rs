@@ -193,8 +193,8 @@ impl ChangeFeed {
         let event: CommitEvent = answer(|done| self.listener.next(done)).await?;
         if event.is_external {
             // It may be a stranger's, which has no entry. The writer finds out, and logs a gap.
-            let (name, position, engine) = (self.name.clone(), self.acknowledged, self.handle.engine());
-            answer(|done| engine.acknowledge(name, position, done)).await?;
+            let (name, engine) = (self.name.clone(), self.handle.engine());
+            answer(|done| engine.acknowledge(name, 0, done)).await?;
         }
         Ok(())
     }

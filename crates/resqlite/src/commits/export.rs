@@ -48,7 +48,7 @@ pub(crate) enum Uncarried {
 pub(crate) enum Sealed {
     /// Nothing changed that an entry carries.
     Unchanged,
-    /// The same, but pages may have been written: of what was undone or has failed, or by REINDEX.
+    /// Nothing either, but pages may have been written: by what was undone or has failed, or by REINDEX and the like.
     Undone,
     /// It has all changes.
     Complete,
@@ -165,6 +165,7 @@ impl Export {
 
     /// Cuts off what came after the mark, which stays valid.
     pub(super) fn roll_back_to(&mut self, mark: Mark) {
+        self.defining = None;
         let at = self.marks.partition_point(|(other, _)| *other < mark);
         let Some((_, to)) = self.marks.get(at).copied() else {
             return;
@@ -342,8 +343,10 @@ impl Export {
             self.has_written |= !effects.only_reports;
         }
         match self.defining.take() {
-            Some(before) => self.defined(connection, &before, effects, sql),
-            None => Ok(()),
+            Some(before) if effects.schema || effects.statistics => {
+                self.defined(connection, &before, effects, sql)
+            }
+            _ => Ok(()),
         }
     }
 

@@ -32,10 +32,10 @@ impl Writer {
         // What a transaction before had may not have reached the gate.
         self.carried.clear();
         let timer = profile::start();
-        let begun = self.take_write_lock().and_then(|()| self.refuse_strangers());
-        if begun.is_ok() {
-            self.notice_strangers();
-        }
+        let begun = self
+            .take_write_lock()
+            .and_then(|()| self.refuse_strangers())
+            .and_then(|()| self.notice_strangers().inspect_err(|_| self.roll_back()));
         profile::writer_begin(timer);
         begun
     }

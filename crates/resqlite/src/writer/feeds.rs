@@ -203,7 +203,7 @@ impl Writer {
             if writer.feeds.is_none() {
                 writer.make_own_tables(TABLES)?;
                 first = Some(Feeds {
-                    strangers: writer.begin_to_notice_strangers(),
+                    strangers: writer.begin_to_notice_strangers()?,
                     ..Feeds::default()
                 });
             }

@@ -14,22 +14,29 @@ use crate::core::error::Result;
 
 impl Writer {
     /// In a write transaction that has written nothing yet: looks whether strangers have written since the last time.
-    pub(super) fn notice_strangers(&mut self) {
-        let Some(feeds) = &self.feeds else { return };
+    ///
+    /// # Errors
+    /// Those after which SQLite has rolled the transaction back.
+    pub(super) fn notice_strangers(&mut self) -> Result<()> {
+        let Some(feeds) = &self.feeds else { return Ok(()) };
         if !self.has_strangers() {
-            return;
+            return Ok(());
         }
-        let (known, is_counted) = (feeds.strangers.data_version, feeds.strangers.counted.is_some());
-        if is_counted
-            && self
-                .connection
-                .internal(DATA_VERSION)
-                .is_ok_and(|now| now == known)
-        {
-            return;
+        let known = feeds.strangers.counted.map(|_| feeds.strangers.data_version);
+        if Some(self.connection.internal(DATA_VERSION)?) == known {
+            return Ok(());
         }
-        // If the counts cannot be read, the tables may be gone. The next transaction looks again.
-        if let (Ok((data_version, counted)), Some(feeds)) = (self.read_counts(), &mut self.feeds)
+        match self.read_counts() {
+            Ok((data_version, counted)) => self.look(data_version, counted),
+            Err(error) if self.connection.sqlite.is_autocommit() => return Err(error),
+            // The tables may be gone. The next transaction looks again.
+            Err(_) => {}
+        }
+        Ok(())
+    }
+
+    fn look(&mut self, data_version: Option<i64>, counted: Option<Counted>) {
+        if let Some(feeds) = &mut self.feeds
             && feeds.strangers.look(data_version, counted)
         {
             feeds.strangers_wrote();
@@ -37,14 +44,13 @@ impl Writer {
     }
 
     /// In a write transaction: what strangers write after it is noticed.
-    pub(super) fn begin_to_notice_strangers(&mut self) -> Strangers {
+    pub(super) fn begin_to_notice_strangers(&mut self) -> Result<Strangers> {
         let mut strangers = Strangers::default();
-        if self.has_strangers()
-            && let Ok((data_version, counted)) = self.read_counts()
-        {
+        if self.has_strangers() {
+            let (data_version, counted) = self.read_counts()?;
             strangers.look(data_version, counted);
         }
-        strangers
+        Ok(strangers)
     }
 
     /// A database in memory is nobody else's.
@@ -52,7 +58,7 @@ impl Writer {
         self.context.location.identity().is_some()
     }
 
-    /// In a write transaction: reads all counts, as they were before it.
+    /// In a write transaction that is not listed yet: reads all counts.
     fn read_counts(&mut self) -> Result<(Option<i64>, Option<Counted>)> {
         let data_version = self.connection.internal(DATA_VERSION)?;
         let listed =

@@ -127,6 +127,7 @@ fn serve(writer: Writer, context: WriterContext) {
     }
     if let Some(writer) = &mut writer {
         let _ = catch_unwind(AssertUnwindSafe(|| writer.log_last_gap()));
+        context.commits.settle();
     }
     // Readers close first, so that the writer's connection is the last and leaves no write-ahead log behind.
     context.readers.join();

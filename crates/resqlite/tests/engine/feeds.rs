@@ -397,6 +397,7 @@ fn a_commit_of_what_was_undone_is_counted_for_other_processes() {
         let fail = || {
             let transaction = block_on(fixture.db.begin(None)).unwrap();
             block_on(transaction.execute(fails, ())).unwrap_err();
+            block_on(transaction.execute("DELETE FROM t WHERE id = 100", ())).unwrap();
             block_on(transaction.commit()).unwrap();
         };
         assert_eq!(counted(&fixture, fail), 1, "{fails}");

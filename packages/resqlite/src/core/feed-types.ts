@@ -28,7 +28,8 @@ export interface ChangeFeedOptions extends AbortOptions {
 
 /**
  * How much is kept for a consumer that does not come back. Of several bounds, the first that is reached counts. `{}` keeps
- * everything. What is beyond the bounds is removed now and then, with every 256th commit: until then there may be more.
+ * everything. What is beyond the bounds is removed with every 256th commit of a process, and when a consumer acknowledges: until
+ * then there may be more.
  */
 export interface KeepChanges {
   /** So many commits. */
