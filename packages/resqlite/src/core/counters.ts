@@ -22,8 +22,8 @@ export interface StreamStats {
   rowsAsked: number
   /**
    * How often a query that can be maintained ran as a whole because nothing was kept: such a run is quick,
-   * the result is too large, its values leave it open what a change makes of it, or reading what would
-   * be kept takes too long.
+   * the result is too large, its values leave it open what a change makes of it, or reading what would be
+   * kept takes too long.
    */
   wholeNotKept: number
   /**
