@@ -66,13 +66,9 @@ function figuresOf({ timers, none, watched }) {
     mainAlone: count('main thread without live queries: % of a core', percent(none, 'main'), {
       better: 'lower',
     }),
-    mainTimers: count(
-      'main thread without writes, for the timers of the offer: % of a core',
-      percent(timers, 'main'),
-      {
-        better: 'lower',
-      },
-    ),
+    mainTimers: count('main thread for the timers of the offer alone: % of a core', percent(timers, 'main'), {
+      better: 'lower',
+    }),
     native: count('native threads: % of a core', percent(watched, 'native'), { better: 'lower' }),
     nativeAlone: count('native threads without live queries: % of a core', percent(none, 'native'), {
       better: 'lower',

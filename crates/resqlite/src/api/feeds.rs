@@ -160,7 +160,6 @@ pub struct ChangeFeed {
     read: u64,
     /// Commits that were read, and not asked for yet.
     ready: VecDeque<FeedCommit>,
-    acknowledged: u64,
 }
 
 impl ChangeFeed {
@@ -206,9 +205,8 @@ impl ChangeFeed {
     /// [`Error::Option`] if no commit has the position yet; [`Error::ChangesLost`] if the feed was removed; SQLite's.
     pub async fn acknowledge(&mut self, position: u64) -> Result<()> {
         let name = self.name.clone();
-        answer(|done| self.handle.engine().acknowledge(name, position, done)).await?;
-        self.acknowledged = self.acknowledged.max(position);
-        Ok(())
+        let acknowledged = answer(|done| self.handle.engine().acknowledge(name, position, done));
+        acknowledged.await.map(drop)
     }
 }
 
@@ -247,7 +245,6 @@ impl Database {
             name,
             read: after,
             ready: VecDeque::new(),
-            acknowledged: after,
         })
     }
 

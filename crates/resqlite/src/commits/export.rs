@@ -165,6 +165,7 @@ impl Export {
 
     /// Cuts off what came after the mark, which stays valid.
     pub(super) fn roll_back_to(&mut self, mark: Mark) {
+        // The statement that was running has failed.
         self.defining = None;
         let at = self.marks.partition_point(|(other, _)| *other < mark);
         let Some((_, to)) = self.marks.get(at).copied() else {
@@ -339,14 +340,12 @@ impl Export {
             self.carry_header(connection, name)?;
         }
         if effects.writes.is_empty() && Kind::of(sql) == Kind::Pragma {
-            // `incremental_vacuum` moves pages.
+            // What it writes is no row: a number in the header, or pages that `incremental_vacuum` moves.
             self.has_written |= !effects.only_reports;
         }
         match self.defining.take() {
-            Some(before) if effects.schema || effects.statistics => {
-                self.defined(connection, &before, effects, sql)
-            }
-            _ => Ok(()),
+            Some(before) => self.defined(connection, &before, effects, sql),
+            None => Ok(()),
         }
     }
 
@@ -414,7 +413,6 @@ impl Export {
 
     /// Carries the number that a PRAGMA of this name has set.
     fn carry_header(&mut self, connection: &Connection, name: &str) -> Result<()> {
-        self.has_written = true;
         let pragma = format!("PRAGMA main.{name}");
         let value = connection.query_text(&pragma)?.unwrap_or_default();
         self.draft.sql(&format!("{pragma} = {value}"));

@@ -23,11 +23,12 @@ impl Writer {
             return Ok(());
         }
         let known = feeds.strangers.counted.map(|_| feeds.strangers.data_version);
-        if Some(self.connection.internal(DATA_VERSION)?) == known {
+        let data_version = self.connection.internal(DATA_VERSION)?;
+        if known == Some(data_version) {
             return Ok(());
         }
         match self.read_counts() {
-            Ok((data_version, counted)) => self.look(data_version, counted),
+            Ok(counted) => self.look(data_version, counted),
             Err(error) if self.connection.sqlite.is_autocommit() => return Err(error),
             // The tables may be gone. The next transaction looks again.
             Err(_) => {}
@@ -47,8 +48,8 @@ impl Writer {
     pub(super) fn begin_to_notice_strangers(&mut self) -> Result<Strangers> {
         let mut strangers = Strangers::default();
         if self.has_strangers() {
-            let (data_version, counted) = self.read_counts()?;
-            strangers.look(data_version, counted);
+            let data_version = self.connection.internal(DATA_VERSION)?;
+            strangers.look(data_version, self.read_counts()?);
         }
         Ok(strangers)
     }
@@ -59,14 +60,13 @@ impl Writer {
     }
 
     /// In a write transaction that is not listed yet: reads all counts.
-    fn read_counts(&mut self) -> Result<(Option<i64>, Option<Counted>)> {
-        let data_version = self.connection.internal(DATA_VERSION)?;
+    fn read_counts(&mut self) -> Result<Option<Counted>> {
         let listed =
             "SELECT position + other_commits FROM main._resqlite_position, main._resqlite_feed_state";
         let listed = self.own(listed, &[] as &[ValueRef<'_>])?;
         let own_listed = self.feeds.as_ref().map_or(0, |feeds| feeds.strangers.own_listed);
         let own = self.commits.in_main_log();
-        let counted = match (listed, self.connection.sqlite.log_commits_before()) {
+        Ok(match (listed, self.connection.sqlite.log_commits_before()) {
             (Some([Some(listed)]), Some(in_log)) => Some(Counted {
                 in_log,
                 own,
@@ -74,7 +74,6 @@ impl Writer {
                 own_listed,
             }),
             _ => None,
-        };
-        Ok((data_version, counted))
+        })
     }
 }

@@ -1,8 +1,8 @@
 //! Change feeds: every commit, in order, until its consumer has acknowledged it.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
-use resqlite::{BackupOptions, ChangeFeed, FeedCommit, FeedOptions, Gap, Keep, Options};
+use resqlite::{BackupOptions, ChangeFeed, Database, FeedCommit, FeedOptions, Gap, Keep, Options};
 
 use crate::support::{Fixture, ask, block_on, integers, open, open_with, told};
 
@@ -15,7 +15,17 @@ fn feed(fixture: &Fixture) -> ChangeFeed {
 }
 
 fn feed_of(fixture: &Fixture, name: &str) -> ChangeFeed {
-    block_on(fixture.db.changes(FeedOptions::named(name))).unwrap()
+    feed_in(&fixture.db, name)
+}
+
+fn feed_in(db: &Database, name: &str) -> ChangeFeed {
+    block_on(db.changes(FeedOptions::named(name))).unwrap()
+}
+
+/// Closes the database of this path, and opens it again.
+fn reopened(db: Database, path: &Path) -> Database {
+    block_on(db.close()).unwrap();
+    open(path.to_str().unwrap()).unwrap()
 }
 
 fn keeping(name: &str, keep: Keep) -> FeedOptions {
@@ -125,10 +135,9 @@ fn what_was_not_acknowledged_comes_again_after_the_file_was_closed() {
     next(&mut first);
     drop(first);
     let path = fixture.path();
-    block_on(fixture.db.close()).unwrap();
-    let db = open(path.to_str().unwrap()).unwrap();
+    let db = reopened(fixture.db, &path);
     block_on(db.execute("INSERT INTO t VALUES (4, 4)", ())).unwrap();
-    let mut feed = block_on(db.changes(FeedOptions::named("one"))).unwrap();
+    let mut feed = feed_in(&db, "one");
     let positions: Vec<_> = (0..3).map(|_| next(&mut feed).entry.position()).collect();
     assert_eq!((feed.position(), positions), (4, vec![2, 3, 4]));
 }
@@ -362,9 +371,8 @@ fn so_does_what_it_writes_after_a_known_consumer_has_come_back() {
     let fixture = fixture();
     drop(feed(&fixture));
     let path = fixture.path();
-    block_on(fixture.db.close()).unwrap();
-    let db = open(path.to_str().unwrap()).unwrap();
-    let mut feed = block_on(db.changes(FeedOptions::named("one"))).unwrap();
+    let db = reopened(fixture.db, &path);
+    let mut feed = feed_in(&db, "one");
     let stranger = crate::support::connect(path.to_str().unwrap()).unwrap();
     stranger.execute_script("INSERT INTO t VALUES (1, 1)").unwrap();
     block_on(db.execute("INSERT INTO t VALUES (2, 2)", ())).unwrap();
@@ -475,9 +483,8 @@ fn a_gap_is_told_though_nobody_writes_before_the_database_is_closed() {
         .stranger()
         .execute_script("INSERT INTO t VALUES (1, 1)")
         .unwrap();
-    block_on(fixture.db.close()).unwrap();
-    let db = open(path.to_str().unwrap()).unwrap();
-    let mut feed = block_on(db.changes(FeedOptions::named("one"))).unwrap();
+    let db = reopened(fixture.db, &path);
+    let mut feed = feed_in(&db, "one");
     assert_eq!(next(&mut feed).gap, Some(Gap::External));
 }
 
@@ -540,7 +547,7 @@ fn a_process_that_ended_in_a_script_leaves_a_gap() {
         .unwrap();
     drop(stranger);
     let db = open(path.to_str().unwrap()).unwrap();
-    let mut feed = block_on(db.changes(FeedOptions::named("one"))).unwrap();
+    let mut feed = feed_in(&db, "one");
     assert_eq!(next(&mut feed).gap, Some(Gap::Script));
     block_on(db.execute("INSERT INTO t VALUES (1, 1)", ())).unwrap();
     assert_eq!(next(&mut feed).gap, None);
@@ -551,10 +558,9 @@ fn the_first_thing_that_a_process_runs_may_be_a_script() {
     let fixture = fixture();
     drop(feed(&fixture));
     let path = fixture.path();
-    block_on(fixture.db.close()).unwrap();
-    let db = open(path.to_str().unwrap()).unwrap();
+    let db = reopened(fixture.db, &path);
     block_on(db.exec("BEGIN; INSERT INTO t VALUES (1, 1); COMMIT")).unwrap();
-    let mut feed = block_on(db.changes(FeedOptions::named("one"))).unwrap();
+    let mut feed = feed_in(&db, "one");
     assert_eq!(next(&mut feed).gap, Some(Gap::Script));
 }
 
@@ -660,7 +666,7 @@ fn a_backup_has_the_feeds_as_they_were() {
     insert(&fixture, 2);
     let copy = open(&path).unwrap();
     block_on(copy.execute("INSERT INTO t VALUES (7, 7)", ())).unwrap();
-    let mut feed = block_on(copy.changes(FeedOptions::named("one"))).unwrap();
+    let mut feed = feed_in(&copy, "one");
     assert_eq!(next_told(&mut feed), ["+ t 1 (1, 'x')"]);
     assert_eq!(next_told(&mut feed), ["+ t 7 (7, 7)"]);
     assert_eq!(next_told(&mut original), ["+ t 2 (2, 'x')"]);
