@@ -31,7 +31,7 @@ import { socketsMemory } from './sockets-memory.mjs'
 import { stalled } from './stalled.mjs'
 import { subscribing } from './subscribing.mjs'
 import { suite } from './suite.mjs'
-import { thousand } from './thousand.mjs'
+import { thousand } from './thousand/index.mjs'
 import { longUnchanged } from './unchanged.mjs'
 import { writer } from './writer.mjs'
 
