@@ -303,6 +303,8 @@ test('what cannot be is refused by name', async (t) => {
   refused(undefined, /option name is missing/)
   refused({}, /option name is missing/)
   refused({ name: '' }, /option name must be a string of 1 to 255/)
+  refused({ name: '\ud800' }, /option name must be .* without NUL or lone surrogates/)
+  refused({ name: 'a', tables: ['\ud800'] }, /option tables must be an array of names/)
   refused({ name: 'a', from: 1 }, /unknown option "from"/)
   refused({ name: 'a', after: -1 }, /option after must be an integer/)
   refused({ name: 'a', tables: 't' }, /option tables must be an array of names/)

@@ -154,7 +154,7 @@ impl Authorizer {
     fn refuse_on_reader(&self, action: Action<'_>) -> Option<Error> {
         let reason = match action.code {
             action::TRANSACTION | action::SAVEPOINT => {
-                "select cannot manage transactions; use the methods for transactions and snapshots".into()
+                "select cannot manage transactions; use transaction, begin or snapshot".into()
             }
             action::ATTACH | action::DETACH => "ATTACH and DETACH go through execute or exec".into(),
             _ => self.refuse_anywhere(action, Asker::Reader)?,

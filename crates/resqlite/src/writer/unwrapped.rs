@@ -59,8 +59,7 @@ impl Writer {
         self.look_after_files(true)?;
         let done = done.map_err(|error| self.connection.explain_error(error))?;
         if left_open {
-            let message =
-                "the SQL left a transaction open, which was rolled back; use the methods for transactions";
+            let message = "the SQL left a transaction open, which was rolled back; use transaction or begin";
             return Err(Error::transaction("execute", message));
         }
         Ok((done, self.commits.last_told()))

@@ -75,14 +75,18 @@ function isExtension(value: unknown): boolean {
 }
 
 function isName(value: unknown): boolean {
-  return typeof value === 'string' && value !== '' && !value.includes('\0')
+  return typeof value === 'string' && value !== '' && !value.includes('\0') && !hasLoneSurrogate(value)
+}
+
+function hasLoneSurrogate(text: string): boolean {
+  return /\p{Surrogate}/u.test(text)
 }
 
 /** Says what a key must be, and never what it is. */
 export function checkKey(value: unknown): string | undefined {
   if (typeof value === 'string') {
     if (value === '') return 'a passphrase that is not empty'
-    return /\p{Surrogate}/u.test(value) ? 'a passphrase without lone surrogates' : undefined
+    return hasLoneSurrogate(value) ? 'a passphrase without lone surrogates' : undefined
   }
   const isRaw = value instanceof Uint8Array && value.length === 32
   return isRaw ? undefined : 'a passphrase or a Uint8Array of 32 bytes'
@@ -182,7 +186,7 @@ const CHANGE_FEED: Checks = {
   name: (value) =>
     isName(value) && (value as string).length <= 255
       ? undefined
-      : 'a string of 1 to 255 characters, without NUL',
+      : 'a string of 1 to 255 characters, without NUL or lone surrogates',
   after: position,
   tables: (value) => (Array.isArray(value) && value.every(isName) ? undefined : 'an array of names'),
   keep: (value) => bounds(value, KEEP),
@@ -286,7 +290,7 @@ export function checkPath(method: 'open' | 'backup', path: unknown): asserts pat
   }
   if (path === '') throw refused(`${method}: path must not be empty; ':memory:' opens a database in memory`)
   if (path.includes('\0')) throw refused(`${method}: path must not contain a NUL character`)
-  if (/\p{Surrogate}/u.test(path)) {
+  if (hasLoneSurrogate(path)) {
     throw refused(
       `${method}: path must not contain a lone surrogate, as ${show(path)} does; no file has such a name`,
     )

@@ -16,7 +16,8 @@ use super::{
 };
 
 const UNKNOWN_COLLATION: Refused = "it is ordered by something whose collation is not known";
-const UNCERTAIN_ORDER: Refused = "it is not certain by which column of several SELECTs it is ordered";
+const UNCERTAIN_ORDER: Refused =
+    "it is not certain by which column of several SELECTs it is ordered; the number of a column would be";
 
 /// What a statement is ordered by.
 #[derive(Default)]
