@@ -1,15 +1,19 @@
-// A worker that opens a file and writes to it when it is told to: { rows, seconds, seed } → what `offerChanges` gives.
-import { parentPort, workerData } from 'node:worker_threads'
-import { Database } from '../../peers/resqlite.mjs'
-import { offerChanges } from './changes.mjs'
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 
-const db = await Database.open(workerData.file)
-parentPort.on('message', async (message) => {
-  if (message === 'close') {
-    await db.close()
-    parentPort.close()
-  } else {
-    parentPort.postMessage(await offerChanges(db, message))
+/** Starts a worker that changes rows of a file on request, through the engine that this process has open. */
+export async function startWriter(file) {
+  const worker = new Worker(new URL('writer.mjs', import.meta.url), { workerData: { file } })
+  const answer = async () => (await once(worker, 'message'))[0]
+  await answer()
+  return {
+    offerChanges(task) {
+      worker.postMessage(task)
+      return answer()
+    },
+    async close() {
+      worker.postMessage('close')
+      await once(worker, 'exit')
+    },
   }
-})
-parentPort.postMessage('open')
+}

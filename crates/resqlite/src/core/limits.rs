@@ -47,8 +47,8 @@ pub const SHARED_READ_RUNS: usize = 32;
 pub const SHARED_READ_MICROS: u64 = 500;
 /// How long a live query may run while others wait for their turn in the same read transaction. Then it is run again by itself.
 pub const SHARED_RUN_MAX: Duration = Duration::from_millis(25);
-/// How long that may take, before it counts as slow: on a busy machine quick ones take longer at times, and would wait for
-/// slow ones that do not end.
+/// How long the second run may take that a live query then has by itself, before it counts as slow: on a busy machine quick ones
+/// take long at times, and would wait for slow ones that do not end.
 pub const SECOND_RUN_MAX: Duration = Duration::from_millis(250);
 /// The most live queries that the writer re-runs itself before it looks again whether a write waits. Together they took no
 /// longer the last time than its writes did now; [`WRITER_SPARE_LEAST`] is always allowed, and more than
@@ -184,9 +184,9 @@ pub const KEPT_ROWS_MIN: usize = 64;
 /// A run of the whole statement takes long from so many microseconds on. No result is maintained before its whole runs have
 /// taken as long together.
 pub const KEPT_MICROS_MIN: u64 = 200;
-/// To read what is kept of a result may take as long as so many whole runs.
+/// Reading what is to be kept of a result may take as long as so many whole runs.
 pub const KEEPING_RUNS: u64 = 8;
-/// It may always take this long: a busy machine lets a thread wait for some milliseconds.
+/// Reading what is to be kept may always take this long: a busy machine lets a thread wait for some milliseconds.
 pub const KEEPING_LEAST: Duration = Duration::from_millis(20);
 /// Rows that are kept behind the window that a LIMIT shows: so many may leave before the whole statement runs again.
 pub const WINDOW_SLACK: usize = 128;
@@ -199,5 +199,10 @@ pub const KEPT_BYTES: usize = 64 * 1024 * 1024;
 /// What it takes to ask for the rows of one base row, roughly, in microseconds. A live query runs as a whole where that
 /// is quicker.
 pub const ASKED_ROW_MICROS: u64 = 5;
+/// To look at changed rows may take as long as so many whole runs. Then the whole statement runs, and fewer rows are asked for the
+/// next time.
+pub const STEP_RUNS: u64 = 2;
+/// To look at changed rows may always take this long: a busy machine lets a thread wait for some milliseconds.
+pub const STEP_LEAST: Duration = Duration::from_millis(10);
 /// Tables of given rows that a connection knows, before the one that was not used for longest is forgotten.
 pub const GIVEN_TABLES_MAX: usize = 128;

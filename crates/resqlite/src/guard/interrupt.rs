@@ -158,9 +158,9 @@ impl Interrupt {
         self.deadline.set(deadline);
     }
 
-    /// Does `work` with this limit, and within the deadline that is set; `None` if the limit interrupts it.
-    pub(crate) fn within<R>(&self, limit: Duration, work: impl FnOnce() -> Result<R>) -> Result<Option<R>> {
-        let (before, end) = (self.deadline.get(), Instant::now() + limit);
+    /// Does `work` until `end`, and within the deadline that is set; `None` if `end` interrupts it.
+    pub(crate) fn until<R>(&self, end: Instant, work: impl FnOnce() -> Result<R>) -> Result<Option<R>> {
+        let before = self.deadline.get();
         self.deadline
             .set(Some(before.map_or(end, |before| before.min(end))));
         let done = work();
@@ -170,6 +170,11 @@ impl Interrupt {
             Err(error) if is_late && error.is_interrupt() => Ok(None),
             done => done.map(Some),
         }
+    }
+
+    /// The time from which on statements are interrupted.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.deadline.get()
     }
 
     /// Whether a run of a live query can be given up.
@@ -268,17 +273,17 @@ mod tests {
         Err(Error::Sqlite(resqlite_sqlite::Error::new(code, "stopped")))
     }
 
-    /// What becomes of work with a limit that fails with this code.
+    /// What becomes of work that has so long and fails with this code.
     fn failed(deadline: Option<Instant>, limit: Duration, code: i32) -> Result<Option<i32>> {
         let interrupt = Interrupt::new(Duration::ZERO);
         interrupt.set_deadline(deadline);
-        let done = interrupt.within(limit, || fails_with(code));
+        let done = interrupt.until(Instant::now() + limit, || fails_with(code));
         assert_eq!(interrupt.deadline.get(), deadline);
         done
     }
 
     #[test]
-    fn work_that_its_limit_interrupts_comes_to_nothing() {
+    fn work_that_its_end_interrupts_comes_to_nothing() {
         assert_eq!(failed(None, Duration::ZERO, codes::INTERRUPT).unwrap(), None);
         let later = Some(Instant::now() + LATER);
         assert_eq!(failed(later, Duration::ZERO, codes::INTERRUPT).unwrap(), None);
@@ -295,13 +300,14 @@ mod tests {
     }
 
     #[test]
-    fn the_earlier_of_limit_and_deadline_holds() {
+    fn the_earlier_of_end_and_deadline_holds() {
         let interrupt = Interrupt::new(Duration::ZERO);
         let is_late = || Ok(interrupt.is_late());
-        assert_eq!(interrupt.within(Duration::ZERO, is_late).unwrap(), Some(true));
+        let later = Instant::now() + LATER;
+        assert_eq!(interrupt.until(Instant::now(), is_late).unwrap(), Some(true));
         interrupt.set_deadline(Some(Instant::now()));
-        assert_eq!(interrupt.within(LATER, is_late).unwrap(), Some(true));
+        assert_eq!(interrupt.until(later, is_late).unwrap(), Some(true));
         interrupt.set_deadline(None);
-        assert_eq!(interrupt.within(LATER, is_late).unwrap(), Some(false));
+        assert_eq!(interrupt.until(later, is_late).unwrap(), Some(false));
     }
 }

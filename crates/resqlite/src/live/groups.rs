@@ -11,7 +11,7 @@ use resqlite_live::{
 };
 
 use super::{
-    maintain::{if_it_has_values, matters},
+    maintain::{StepBounds, if_it_has_values, matters},
     shown_rows::{RowsStep, ShownRows},
     why_whole::{Found, WhyWhole},
 };
@@ -64,26 +64,35 @@ impl KeptGroups {
         connection: &mut EngineConnection,
         grouped: Grouped<'_>,
         changed: &ChangedImages<'_>,
-        most: usize,
+        bounds: StepBounds,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<Found<GroupsStep>> {
+        let most = bounds.most;
         let changed_rows = changed.asked;
         let (came, left) = match changed.over {
             None => (Vec::new(), Vec::new()),
             Some(over) => {
-                let found = connection.contributions(grouped, over, &changed.images, most);
-                match if_it_has_values(found)? {
-                    None => return Ok(Err(WhyWhole::Undecided)),
-                    Some(None) => return Ok(Err(WhyWhole::ManyChanges)),
-                    Some(Some(found)) => found,
+                let found = bounds.in_time(connection, |connection| {
+                    if_it_has_values(connection.contributions(grouped, over, &changed.images, most))
+                });
+                match found? {
+                    None => return Ok(Err(WhyWhole::SlowStep)),
+                    Some(None) => return Ok(Err(WhyWhole::Undecided)),
+                    Some(Some(None)) => return Ok(Err(WhyWhole::ManyChanges)),
+                    Some(Some(Some(found))) => found,
                 }
             }
         };
         let Ok(mut change) = self.groups.plan(&came, &left) else {
             return Ok(Err(WhyWhole::Undecided));
         };
-        let Some(read_again) = make_known(connection, grouped, &mut change, most)? else {
-            return Ok(Err(WhyWhole::Undecided));
+        let read_again = bounds.in_time(connection, |connection| {
+            make_known(connection, grouped, &mut change, most)
+        });
+        let read_again = match read_again? {
+            None => return Ok(Err(WhyWhole::SlowStep)),
+            Some(None) => return Ok(Err(WhyWhole::Undecided)),
+            Some(Some(read_again)) => read_again,
         };
         let changed: Vec<(usize, SourceKey)> = change
             .groups()

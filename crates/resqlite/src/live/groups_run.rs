@@ -57,13 +57,13 @@ impl<'r> StatementRun<'r> {
         let Some(commits) = self.commits_since(&kept.state, &state) else {
             return Ok(Err(WhyWhole::UnknownChanges));
         };
-        let most = self.most_asked();
-        let changed = match images(&commits, plan, &self.part.dependencies, most) {
+        let bounds = self.step_bounds();
+        let changed = match images(&commits, plan, &self.part.dependencies, bounds.most) {
             Err(why) => return Ok(Err(why)),
             Ok(changed) => changed,
         };
         let grouped = self.grouped(plan, layout);
-        let step = kept.step(self.connection, grouped, &changed, most, take_rows)?;
+        let step = kept.step(self.connection, grouped, &changed, bounds, take_rows)?;
         Ok(step.map(|step| (Arc::clone(layout), New::Groups(step, state))))
     }
 
@@ -77,7 +77,7 @@ impl<'r> StatementRun<'r> {
     ) -> Result<(Arc<ColumnLayout>, New)> {
         let fingerprints = self.part.fingerprints();
         let before = self.before(&fingerprints);
-        let mut began = Instant::now();
+        let (started, mut began) = (Instant::now(), Instant::now());
         // An audit compares with what the statement itself returns.
         let keeps = self.keeps() && !self.is_audit && (self.part.undecided.may_keep(why) || self.is_always());
         let (mut kept, state) = (KeptNow::No, self.exact.filter(|_| keeps));
@@ -100,7 +100,8 @@ impl<'r> StatementRun<'r> {
         let (layout, difference) = self
             .connection
             .compare_groups(self.query, plan, &before, take_rows)?;
-        let micros = began.elapsed().as_micros() as u64;
+        let run = began.elapsed();
+        let micros = run.as_micros() as u64;
         if let (Some(state), Some(bounds)) = (state, &plan.bounds) {
             let shown = difference
                 .as_ref()
@@ -109,6 +110,7 @@ impl<'r> StatementRun<'r> {
                 self.while_it_pays(micros, |run| run.keep_window(plan, bounds, &layout, shown, state))?;
             kept = groups.unwrap_or(KeptNow::TooSlow);
         }
+        self.keeping = started.elapsed() - run;
         if self.is_audit && difference.is_none() {
             kept = KeptNow::AsBefore;
         }

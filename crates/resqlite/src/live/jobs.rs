@@ -211,7 +211,7 @@ impl SharedRead<'_> {
     fn deadline(&self, rerun: &Rerun) -> Option<Instant> {
         let most = match () {
             () if !self.left.is_empty() => Some(limits::SHARED_RUN_MAX),
-            () if rerun.live_query.has_second_run.load(Relaxed) => Some(limits::SECOND_RUN_MAX),
+            () if rerun.live_query.second_run_is_due.load(Relaxed) => Some(limits::SECOND_RUN_MAX),
             () => None,
         };
         self.end.or_else(|| most.map(|most| Instant::now() + most))

@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
+    time::Duration,
 };
 
 use smallvec::SmallVec;
@@ -14,7 +15,7 @@ use resqlite_live::{Dependencies, LiveQueryId, TableDependency, fault::planted};
 
 use super::{
     groups::KeptGroups,
-    maintain::Kept,
+    maintain::{Kept, StepBounds},
     request::{Listener, Maintenance},
     stats::Counters,
     undecided::Undecided,
@@ -52,8 +53,9 @@ pub(super) struct LiveQuery {
     pub(super) is_failing: AtomicBool,
     /// A retry after a pause is planned.
     pub(super) retry_planned: AtomicBool,
-    /// Its run took too long beside others, and has a second chance by itself.
-    pub(super) has_second_run: AtomicBool,
+    /// Its last run took too long beside others and was given up. The next one is made by itself, within
+    /// [`limits::SECOND_RUN_MAX`].
+    pub(super) second_run_is_due: AtomicBool,
     /// Locked by the thread that runs it.
     pub(super) state: Mutex<State>,
 }
@@ -95,6 +97,8 @@ pub(super) struct Part {
     pub(super) is_unfit: bool,
     /// Nothing is kept before the whole runs have taken so long together, in microseconds: to read what is kept took too long.
     pub(super) keep_from_micros: u64,
+    /// What it takes to ask for the rows of one base row, after that has taken too long: see [`limits::ASKED_ROW_MICROS`].
+    pub(super) slow_row_micros: u64,
     /// How often what was kept has not told the result.
     pub(super) undecided: Undecided,
     /// How long the last run of the whole statement took, in microseconds.
@@ -147,9 +151,34 @@ impl Part {
         is_maintained && self.pays_to_keep()
     }
 
-    /// How many rows can be asked for before the whole statement runs quicker.
-    pub(super) fn most_asked(&self) -> usize {
-        (self.whole_micros / limits::ASKED_ROW_MICROS).max(1) as usize
+    /// The bounds beyond which the whole statement runs quicker.
+    pub(super) fn step_bounds(&self) -> StepBounds {
+        // One row pays, unless such rows have been too slow.
+        let least = u64::from(self.slow_row_micros <= self.whole_micros);
+        let time = Duration::from_micros(limits::STEP_RUNS * self.whole_micros);
+        StepBounds {
+            most: (self.whole_micros / self.asked_row_micros()).max(least) as usize,
+            time: Some(time.max(limits::STEP_LEAST)),
+        }
+    }
+
+    fn asked_row_micros(&self) -> u64 {
+        self.slow_row_micros.max(limits::ASKED_ROW_MICROS)
+    }
+
+    /// To look at the changed rows took too long. Perhaps no index leads from them to those that they are joined with.
+    pub(super) fn step_was_slow(&mut self) {
+        self.slow_row_micros = self.asked_row_micros().saturating_mul(4);
+    }
+
+    /// There were too many changed rows to look at.
+    pub(super) fn step_was_not_tried(&mut self) {
+        self.slow_row_micros -= self.slow_row_micros.div_ceil(8);
+    }
+
+    /// Perhaps a slow one before was an exception.
+    pub(super) fn step_was_quick(&mut self) {
+        self.slow_row_micros /= 2;
     }
 }
 
@@ -173,7 +202,7 @@ impl LiveQuery {
             counters: Counters::default(),
             is_failing: AtomicBool::new(false),
             retry_planned: AtomicBool::new(false),
-            has_second_run: AtomicBool::new(false),
+            second_run_is_due: AtomicBool::new(false),
             state: Mutex::new(State {
                 listener,
                 parts,

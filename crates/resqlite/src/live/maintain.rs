@@ -5,7 +5,12 @@
 //! runs. So the commit log tells which base rows differ between the two states. All result rows that come from one of
 //! them are asked for again, and no others can differ.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::HashSet,
+    rc::Rc,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use resqlite_live::{
     ChangeSummary, ChangedRow, Commit, Dependencies, Image, KeptRow, Rows, SourceKey, TableChange,
@@ -103,14 +108,17 @@ impl Kept {
         maintained: Maintained<'_>,
         layout: &Arc<ColumnLayout>,
         changed: Changed<'_>,
-        most: usize,
+        bounds: StepBounds,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<Found<Step>> {
-        let found = if_it_has_values(self.now(connection, maintained, changed, most))?;
+        let found = bounds.in_time(connection, |connection| {
+            if_it_has_values(self.now(connection, maintained, changed, bounds.most))
+        })?;
         let (now, changed) = match found {
-            None => return Ok(Err(WhyWhole::Undecided)),
-            Some(None) => return Ok(Err(WhyWhole::ManyChanges)),
-            Some(Some(found)) => found,
+            None => return Ok(Err(WhyWhole::SlowStep)),
+            Some(None) => return Ok(Err(WhyWhole::Undecided)),
+            Some(Some(None)) => return Ok(Err(WhyWhole::ManyChanges)),
+            Some(Some(Some(found))) => found,
         };
         let Some(rows) = self.shown.plan(&changed, now) else {
             return Ok(Err(WhyWhole::Undecided));
@@ -200,6 +208,36 @@ impl Kept {
             }
         }
         Ok(Some(preserved.into_iter().collect()))
+    }
+}
+
+/// The bounds within which a step pays.
+#[derive(Clone, Copy)]
+pub(super) struct StepBounds {
+    /// How many rows can be asked for.
+    pub(super) most: usize,
+    /// How long that may take.
+    pub(super) time: Option<Duration>,
+}
+
+impl StepBounds {
+    /// Of results that are always maintained.
+    pub(super) const NONE: Self = Self {
+        most: usize::MAX,
+        time: None,
+    };
+
+    /// Does a part of a step that hands nothing over; `None` if it takes too long.
+    pub(super) fn in_time<R>(
+        self,
+        connection: &mut EngineConnection,
+        work: impl FnOnce(&mut EngineConnection) -> Result<R>,
+    ) -> Result<Option<R>> {
+        let Some(time) = self.time else {
+            return work(connection).map(Some);
+        };
+        let interrupt = Rc::clone(&connection.guard.interrupt);
+        interrupt.until(Instant::now() + time, || work(connection))
     }
 }
 

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite_live::{Dependencies, Reason, fault::planted};
+use resqlite_live::{Dependencies, Reason, fault::planted, limits::SLOW_MICROS};
 use resqlite_sqlite::codes;
 
 use super::{
@@ -152,6 +152,7 @@ fn make(
     } else {
         since
     };
+    let keeping = micros(results.iter().map(|result| result.keeping).sum());
     let micros = micros_since(began);
     live_query.counters.last_micros.store(micros, Relaxed);
     live_query
@@ -166,7 +167,7 @@ fn make(
         coordinator.possible_miss(live_query, external);
     }
     state.transient_errors = 0;
-    live_query.has_second_run.store(false, Relaxed);
+    let was_second = live_query.second_run_is_due.swap(false, Relaxed);
     let news = changed || !state.worked || state.error.is_some();
     let is_step = results.iter().any(|result| result.new.asked().is_some());
     let dependencies = keep(coordinator, live_query, state, results, names);
@@ -182,7 +183,7 @@ fn make(
     }
     Ok(Made::Result(RerunResult {
         since,
-        micros,
+        micros: counted_micros(micros.saturating_sub(keeping), was_second),
         pending,
         dependencies,
         is_step,
@@ -202,17 +203,30 @@ fn is_given_up(error: &Error, interrupt: &Interrupt, state: &State) -> bool {
 const GIVEN_UP_MICROS: u64 = limits::SHARED_READ_MICROS + 1;
 
 /// How long a run that was given up after this time counts as having taken, in microseconds. What took too long beside others is
-/// not slow before its second run.
+/// not slow before its second run, and what had too many new rows is not slow at all.
 fn given_up_after(live_query: &LiveQuery, time: Duration) -> u64 {
-    let was_late = time >= limits::SHARED_RUN_MAX;
-    let is_second = live_query.has_second_run.load(Relaxed);
-    let has_second = was_late && !is_second;
-    live_query.has_second_run.store(has_second, Relaxed);
-    if has_second {
-        GIVEN_UP_MICROS
+    let is_second = live_query.second_run_is_due.load(Relaxed);
+    let most = if is_second {
+        limits::SECOND_RUN_MAX
     } else {
-        micros(time).max(GIVEN_UP_MICROS)
+        limits::SHARED_RUN_MAX
+    };
+    let was_late = time >= most;
+    live_query
+        .second_run_is_due
+        .store(was_late && !is_second, Relaxed);
+    if was_late && is_second {
+        micros(time)
+    } else {
+        GIVEN_UP_MICROS
     }
+}
+
+/// How long a run that took so many microseconds counts as having taken. What was made by itself, because it took too long beside
+/// others, was quick enough.
+fn counted_micros(micros: u64, was_second: bool) -> u64 {
+    let most = if was_second { SLOW_MICROS - 1 } else { u64::MAX };
+    micros.clamp(1, most)
 }
 
 /// At least 1: 0 stands for a run of which nothing is known.
@@ -260,6 +274,7 @@ fn run_queries(
     state: &mut State,
 ) -> Result<PerQuery<PartResult>> {
     let exact = reading.exact_state();
+    let deadline = reading.connection().guard.interrupt.deadline();
     let live_query = &rerun.live_query;
     let mut results = PerQuery::new();
     state.handed_over = false;
@@ -279,6 +294,8 @@ fn run_queries(
         };
         connection.guard.interrupt.start(&query.token);
         let run = StatementRun {
+            deadline,
+            keeping: Duration::ZERO,
             coordinator,
             connection,
             maintenance: live_query.maintenance,
@@ -378,7 +395,7 @@ pub(super) fn failed(
     error: &Error,
     since: u64,
 ) -> Option<RerunResult> {
-    live_query.has_second_run.store(false, Relaxed);
+    live_query.second_run_is_due.store(false, Relaxed);
     if !state.worked {
         let _known = coordinator.take_out(live_query.id);
         state.listener.fail(error, true);

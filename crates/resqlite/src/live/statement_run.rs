@@ -7,13 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite_live::{Commit, Dependencies, Difference, Segment, fault::planted};
+use resqlite_live::{Commit, Dependencies, Difference, KeptWindow, Segment, fault::planted};
 
 use super::{
     coordinator::LiveCoordinator,
     groups::{GroupsStep, KeptGroups},
     live_query::Part,
-    maintain::{Kept, Step, commits_between},
+    maintain::{Kept, Step, StepBounds, commits_between},
     request::Maintenance,
     shown_rows::ShownRows,
     why_whole::{Found, WhyWhole},
@@ -26,7 +26,7 @@ use crate::{
         keep::{Keep, Maintained},
     },
     core::{error::Result, limits},
-    dependencies::{MaintenancePlan, RowsPlan, StatementDependencies},
+    dependencies::{Limit, MaintenancePlan, RowsPlan, StatementDependencies},
     reader::ExactState,
     requests::request::Query,
     rows::ColumnLayout,
@@ -41,6 +41,8 @@ pub(super) struct PartResult {
     /// What the statement depends on now, if that has changed.
     pub(super) dependencies: Option<Arc<Dependencies>>,
     pub(super) new: New,
+    /// How long reading what is kept took beside a whole run.
+    pub(super) keeping: Duration,
 }
 
 /// The new result, compared with the last one.
@@ -129,6 +131,7 @@ impl Part {
         match new {
             New::Step(step, state) => {
                 let new_rows = step.rows.new_rows().count() as u64;
+                self.step_was_quick();
                 let kept = self.kept.as_mut().expect("a step begins with kept rows");
                 kept.apply(step, state);
                 self.give_up_if_heavy();
@@ -136,6 +139,7 @@ impl Part {
             }
             New::Groups(step, state) => {
                 let new_rows = step.rows.new_rows().count() as u64;
+                self.step_was_quick();
                 let groups = self.groups.as_mut().expect("a step begins with kept groups");
                 groups.apply(step, state);
                 self.undecided.has_told();
@@ -151,6 +155,11 @@ impl Part {
                 self.whole_micros = micros;
                 self.spent_micros += micros;
                 self.undecided.has_run_whole(why);
+                match why {
+                    Some(WhyWhole::SlowStep) => self.step_was_slow(),
+                    Some(WhyWhole::ManyChanges) => self.step_was_not_tried(),
+                    _ => {}
+                }
                 if matches!(kept, KeptNow::AsBefore) {
                     return 0;
                 }
@@ -182,6 +191,19 @@ impl Part {
     }
 }
 
+/// What becomes of rows that were read to be kept.
+fn kept_rows(plan: &Arc<RowsPlan>, keep: Keep, window: Option<KeptWindow>, state: ExactState) -> KeptNow {
+    match keep {
+        Keep::Nothing => KeptNow::No,
+        Keep::Unfit => KeptNow::Unfit,
+        Keep::Rows(rows) => KeptNow::Yes(Box::new(Kept {
+            plan: Arc::clone(plan),
+            shown: ShownRows::new(*rows, window),
+            state,
+        })),
+    }
+}
+
 /// A run of one statement.
 pub(super) struct StatementRun<'a> {
     pub(super) coordinator: &'a LiveCoordinator,
@@ -195,6 +217,10 @@ pub(super) struct StatementRun<'a> {
     pub(super) owed: u64,
     /// The state that it reads, if that is known exactly.
     pub(super) exact: Option<ExactState>,
+    /// When the thread wants to be done. It holds for what is kept also when rows have been handed over.
+    pub(super) deadline: Option<Instant>,
+    /// See [`PartResult::keeping`].
+    pub(super) keeping: Duration,
 }
 
 impl<'r> StatementRun<'r> {
@@ -240,6 +266,7 @@ impl<'r> StatementRun<'r> {
             schema_version,
             dependencies,
             new,
+            keeping: self.keeping,
         })
     }
 
@@ -294,16 +321,16 @@ impl<'r> StatementRun<'r> {
         let Some(state) = state else {
             return Ok(Err(WhyWhole::UnknownChanges));
         };
-        let (most, dependencies) = (self.most_asked(), &self.part.dependencies);
+        let (bounds, dependencies) = (self.step_bounds(), &self.part.dependencies);
         let Some(commits) = self.commits_since(&kept.state, &state) else {
             return Ok(Err(WhyWhole::UnknownChanges));
         };
-        let changed = match kept.changed(&commits, dependencies, most) {
+        let changed = match kept.changed(&commits, dependencies, bounds.most) {
             Err(why) => return Ok(Err(why)),
             Ok(changed) => changed,
         };
         let maintained = self.maintained(plan);
-        let found = kept.step(self.connection, maintained, layout, changed, most, take_rows)?;
+        let found = kept.step(self.connection, maintained, layout, changed, bounds, take_rows)?;
         Ok(found.map(|step| (Arc::clone(layout), New::Step(step, state))))
     }
 
@@ -325,29 +352,20 @@ impl<'r> StatementRun<'r> {
         let (layout, difference) = self
             .connection
             .compare_and_keep(maintained, &before, take_rows, &mut keep)?;
-        let micros = began.elapsed().as_micros() as u64;
-        let (mut window, mut is_slow) = (None, false);
-        if let (Some(limit), Some(_)) = (&plan.limit, state) {
-            let shown = difference
-                .as_ref()
-                .map_or(&*fingerprints, |now| &now.fingerprints);
-            let slack = self.slack();
-            let read = self.while_it_pays(micros, |run| {
-                window::keep(run.connection, maintained, limit, slack, shown)
-            })?;
-            is_slow = read.is_none();
-            (keep, window) = read.unwrap_or((Keep::Nothing, None));
-        }
-        let kept = match (keep, state) {
-            (Keep::Nothing, _) if is_slow => KeptNow::TooSlow,
-            (Keep::Unfit, _) => KeptNow::Unfit,
-            (Keep::Nothing, _) | (_, None) => KeptNow::No,
-            (Keep::Rows(rows), Some(state)) => KeptNow::Yes(Box::new(Kept {
-                plan: Arc::clone(plan),
-                shown: ShownRows::new(*rows, window),
-                state,
-            })),
+        let run = began.elapsed();
+        let micros = run.as_micros() as u64;
+        let kept = match (state, &plan.limit) {
+            (None, _) => KeptNow::No,
+            (Some(state), None) => kept_rows(plan, keep, None, state),
+            (Some(state), Some(limit)) => {
+                let shown = difference
+                    .as_ref()
+                    .map_or(&*fingerprints, |now| &now.fingerprints);
+                let kept = self.while_it_pays(micros, |run| run.keep_rows(plan, limit, shown, state))?;
+                kept.unwrap_or(KeptNow::TooSlow)
+            }
         };
+        self.keeping = began.elapsed() - run;
         let whole = Whole {
             difference,
             kept,
@@ -355,6 +373,20 @@ impl<'r> StatementRun<'r> {
             why: self.told(why),
         };
         Ok((layout, New::Whole(whole)))
+    }
+
+    /// Reads the rows of a result with a LIMIT, and some behind them, in the state in which the statement has run. `shown`: the
+    /// fingerprints of its result.
+    fn keep_rows(
+        &mut self,
+        plan: &Arc<RowsPlan>,
+        limit: &Limit,
+        shown: &[u64],
+        state: ExactState,
+    ) -> Result<KeptNow> {
+        let (maintained, slack) = (self.maintained(plan), self.slack());
+        let (keep, window) = window::keep(self.connection, maintained, limit, slack, shown)?;
+        Ok(kept_rows(plan, keep, window, state))
     }
 
     /// An audit always runs as a whole.
@@ -399,7 +431,8 @@ impl<'r> StatementRun<'r> {
         !self.part.is_unfit && (self.part.pays_to_keep() || self.is_always())
     }
 
-    /// Reads what is to be kept; `None` if that takes too long to pay. `micros`: how long a whole run took.
+    /// Reads what is to be kept; `None` if that takes too long to pay, or longer than the thread has time. `micros`: how long a
+    /// whole run took.
     pub(super) fn while_it_pays<R>(
         &mut self,
         micros: u64,
@@ -409,16 +442,18 @@ impl<'r> StatementRun<'r> {
             return read(self).map(Some);
         }
         let limit = Duration::from_micros(micros * limits::KEEPING_RUNS).max(limits::KEEPING_LEAST);
+        let end = Instant::now() + limit;
+        let end = self.deadline.map_or(end, |deadline| deadline.min(end));
         let interrupt = Rc::clone(&self.connection.guard.interrupt);
-        interrupt.within(limit, || read(self))
+        interrupt.until(end, || read(self))
     }
 
-    /// How many rows can be asked for before the whole statement runs quicker.
-    pub(super) fn most_asked(&self) -> usize {
+    /// The bounds beyond which the whole statement runs quicker.
+    pub(super) fn step_bounds(&self) -> StepBounds {
         if self.is_always() {
-            usize::MAX
+            StepBounds::NONE
         } else {
-            self.part.most_asked()
+            self.part.step_bounds()
         }
     }
 

@@ -28,7 +28,7 @@ pub struct StreamStats {
     /// How often one did because it was not known exactly what had changed: after DDL, an external commit, a rollback, or
     /// very many commits.
     pub whole_unknown_changes: u64,
-    /// How often one did because so many rows had changed that this is quicker.
+    /// How often one did because so many rows had changed that this is quicker, or because to look at them took too long.
     pub whole_many_changes: u64,
     /// How often one did because the kept rows did not tell the result: the rows behind a window were used up, a least or
     /// greatest value left, a sum of REAL values changed, several tables of a join had changed, no index finds the partners

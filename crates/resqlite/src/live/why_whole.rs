@@ -13,6 +13,8 @@ pub(super) enum WhyWhole {
     UnknownChanges,
     /// So many have changed that this is quicker.
     ManyChanges,
+    /// To look at those that have changed took longer than this does.
+    SlowStep,
     /// What is kept and the rows that have changed do not tell the result.
     Undecided,
 }
@@ -25,7 +27,7 @@ impl WhyWhole {
         match self {
             Self::NotKept => &counters.whole_not_kept,
             Self::UnknownChanges => &counters.whole_unknown_changes,
-            Self::ManyChanges => &counters.whole_many_changes,
+            Self::ManyChanges | Self::SlowStep => &counters.whole_many_changes,
             Self::Undecided => &counters.whole_undecided,
         }
     }

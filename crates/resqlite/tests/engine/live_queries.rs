@@ -256,6 +256,29 @@ fn groups_behind_a_window_are_not_kept_if_it_takes_long_to_make_them() {
 }
 
 #[test]
+fn a_step_that_takes_longer_than_the_whole_query_is_given_up() {
+    // No index finds the partners of a row of `t`, so each that has changed reads all of `u`.
+    let fixture = Fixture::new(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, a); CREATE TABLE u(id INTEGER PRIMARY KEY, t, v);
+         INSERT INTO t SELECT value, 0 FROM generate_series(1, 20000);
+         INSERT INTO u SELECT value, value, 0 FROM generate_series(1, 20000)",
+    );
+    let sql = "SELECT t.a + u.v, t.id, u.id FROM t JOIN u ON u.t = t.id ORDER BY t.id, u.id";
+    let mut live = fixture.db.stream(sql, ());
+    assert_eq!(next_integers(&mut live).first(), Some(&0));
+    for step in 1..=2 {
+        fixture.run("UPDATE u SET v = v + 1 WHERE id = 1");
+        assert_eq!(next_integers(&mut live).first(), Some(&step));
+    }
+    let before = live.stats();
+    assert_eq!((before.maintained, before.whole_many_changes), (1, 0));
+    fixture.run("UPDATE t SET a = 10 WHERE id <= 1000");
+    assert_eq!(next_integers(&mut live).first(), Some(&12));
+    let after = live.stats();
+    assert_eq!((after.maintained, after.whole_many_changes), (1, 1));
+}
+
+#[test]
 fn a_statement_that_sqlite_plans_anew_for_its_parameters_is_no_change_of_everything() {
     pollster::block_on(async {
         let db = items().await;

@@ -31,7 +31,10 @@ export interface StreamStats {
    * rollback, or very many commits.
    */
   wholeUnknownChanges: number
-  /** How often one did because so many rows had changed that this is quicker. */
+  /**
+   * How often one did because so many rows had changed that this is quicker, or because to look at them took
+   * too long.
+   */
   wholeManyChanges: number
   /**
    * How often one did because the kept rows did not tell the result: the rows behind a window were used up, a
