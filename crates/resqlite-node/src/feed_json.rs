@@ -17,6 +17,7 @@ use crate::commit_json::Json;
 pub(crate) enum Asked {
     Open(FeedOptions),
     Acknowledge { name: String, position: u64 },
+    LookForStrangers { name: String },
     Drop { name: String },
 }
 
@@ -38,6 +39,7 @@ pub(crate) fn asked(text: &str) -> Result<Asked> {
             name,
             position: number("position").unwrap_or(0),
         },
+        Some("look") => Asked::LookForStrangers { name },
         Some("drop") => Asked::Drop { name },
         _ => Asked::Open(FeedOptions {
             name,

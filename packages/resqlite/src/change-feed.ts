@@ -1,11 +1,13 @@
 import type { DatabaseHandle } from './channel/database-handle'
+import { afterPause } from './channel/event-loop'
 import { untagChange } from './commit-event'
 import { CommitListener } from './commit-listener'
-import { throwIfAborted } from './core/abort'
+import { onAbort, throwIfAborted } from './core/abort'
 import { checkPosition } from './core/checks'
 import { Failure, unwrap } from './core/failure'
 import type { ChangeFeedOptions, FeedCommit } from './core/feed-types'
 import { Iteration, type IterationSource, type Outcome } from './core/iteration'
+import { STRANGERS_LOOK_MILLISECONDS } from './core/limits'
 import { Op } from './wire/protocol'
 
 /** Commits, as the native side writes them. */
@@ -38,8 +40,10 @@ class FeedSource implements IterationSource<FeedCommit> {
   readonly #events: CommitListener
   #opened: Promise<void> | undefined
   #listens = false
-  /** It has waited for an event. */
-  #waits = false
+  /** Strangers were looked for since it began to listen, and since the last commit of another process. */
+  #hasLooked = false
+  /** Ends a wait that may take long. */
+  #stopWaiting = () => {}
   /** Calls of `next` run one after the other. */
   #turn: Promise<unknown> = Promise.resolve()
   /** The position of the last commit that was read. */
@@ -116,15 +120,23 @@ class FeedSource implements IterationSource<FeedCommit> {
     this.#listens = true
   }
 
-  /** What a stranger has written is not in the feed. The writer finds out, and adds a gap. */
-  async #haveStrangersNoticed(): Promise<void> {
-    try {
-      // To acknowledge nothing is enough.
-      await request(this.#handle, { do: 'acknowledge', name: this.#options.name, position: 0 })
-    } catch (error) {
-      // Somebody has the lock. An event will tell what comes of it.
-      if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
-    }
+  /** What a stranger has written is not in the feed. The writer finds out, and adds a gap. Returns whether it could. */
+  async #lookForStrangers(): Promise<boolean> {
+    const looked = await this.#unlessOver(request(this.#handle, { do: 'look', name: this.#options.name }))
+    if (looked !== 0) return looked !== undefined
+    await this.#unlessOver(new Promise<void>((resolve) => afterPause(STRANGERS_LOOK_MILLISECONDS, resolve)))
+    return false
+  }
+
+  /** Waits for `work`, but no longer than until the reading ends: then it resolves with undefined. */
+  #unlessOver<T>(work: Promise<T>): Promise<T | undefined> {
+    const { signal } = this.#options
+    return new Promise<T | undefined>((resolve, reject) => {
+      const stop = () => resolve(undefined)
+      const unwatch = signal && onAbort(signal, stop)
+      this.#stopWaiting = stop
+      work.then(resolve, reject).then(unwatch)
+    })
   }
 
   async #find(): Promise<Outcome<FeedCommit>> {
@@ -134,15 +146,14 @@ class FeedSource implements IterationSource<FeedCommit> {
       const commit = this.#queue.shift()
       if (commit !== undefined) return { value: commit }
       if (await this.#readMore()) continue
-      if (!this.#waits) {
+      if (!this.#hasLooked) {
         // No event tells of strangers that have written before.
-        this.#waits = true
-        await this.#haveStrangersNoticed()
+        this.#hasLooked = await this.#lookForStrangers()
         continue
       }
       const event = await this.#events.next()
       if (event === undefined || event instanceof Failure) return event
-      if (event.value.external) await this.#haveStrangersNoticed()
+      if (event.value.external) this.#hasLooked = false
     }
   }
 
@@ -167,6 +178,7 @@ class FeedSource implements IterationSource<FeedCommit> {
 
   async end(): Promise<void> {
     this.#hasEnded = true
+    this.#stopWaiting()
     await this.#events.end()
   }
 }

@@ -293,6 +293,21 @@ test('commit events do not tell the rows of the log', async (t) => {
   await events.return()
 })
 
+test('a consumer that waits for the writer ends with its signal, or when it is left', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const leaving = new AbortController()
+  const [aborted, left] = [db.changes({ name: 'a', signal: leaving.signal }), db.changes({ name: 'b' })]
+  await Promise.all([aborted.ready(), left.ready()])
+  const tx = await db.begin()
+  const [ends, isLeft] = [assert.rejects(aborted.next(), withCode('RESQLITE_ABORTED')), left.next()]
+  await db.select('SELECT 1') // they have read by now that there is nothing
+  leaving.abort()
+  await left.return()
+  await ends
+  assert.deepEqual(await isLeft, { value: undefined, done: true })
+  await tx.rollback()
+})
+
 test('what cannot be is refused by name', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const refused = (options: unknown, message: RegExp) =>
@@ -304,7 +319,10 @@ test('what cannot be is refused by name', async (t) => {
   refused({}, /option name is missing/)
   refused({ name: '' }, /option name must be a string of 1 to 255/)
   refused({ name: '\ud800' }, /option name must be .* without NUL or lone surrogates/)
-  refused({ name: 'a', tables: ['\ud800'] }, /option tables must be an array of names/)
+  refused(
+    { name: 'a', tables: ['\ud800'] },
+    /option tables must be an array of names, each .* lone surrogates/,
+  )
   refused({ name: 'a', from: 1 }, /unknown option "from"/)
   refused({ name: 'a', after: -1 }, /option after must be an integer/)
   refused({ name: 'a', tables: 't' }, /option tables must be an array of names/)

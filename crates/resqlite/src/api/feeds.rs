@@ -61,6 +61,12 @@ impl Engine {
         self.feed(FeedWork::Acknowledge { name, position }, done);
     }
 
+    /// Finds out whether strangers have written, which the feed then tells as a gap. Answers with 1; with 0 if another process
+    /// has the lock, so that nothing could be found out.
+    pub fn look_for_strangers(&self, name: String, done: Done<u64>) {
+        self.feed(FeedWork::LookForStrangers { name }, done);
+    }
+
     /// Removes a feed.
     pub fn drop_feed(&self, name: String, done: Done<u64>) {
         self.feed(FeedWork::Drop { name }, done);
@@ -193,7 +199,7 @@ impl ChangeFeed {
         if event.is_external {
             // It may be a stranger's, which has no entry. The writer finds out, and logs a gap.
             let (name, engine) = (self.name.clone(), self.handle.engine());
-            answer(|done| engine.acknowledge(name, 0, done)).await?;
+            answer(|done| engine.look_for_strangers(name, done)).await?;
         }
         Ok(())
     }

@@ -49,7 +49,7 @@ pub(crate) enum Sealed {
     /// Nothing changed that an entry carries.
     Unchanged,
     /// Nothing either, but pages may have been written: by what was undone or has failed, or by REINDEX and the like.
-    Undone,
+    PagesOnly,
     /// It has all changes.
     Complete,
     /// It has no operations, because something changed that no entry can carry.
@@ -88,7 +88,7 @@ pub(super) struct Export {
     /// A statement that changes the schema is running.
     defining: Option<Definition>,
     /// Pages may have been written, even if all was undone.
-    has_written: bool,
+    may_have_written: bool,
     /// The entry is made; only [`OWN_TABLES`] may change from now on.
     sealed: bool,
     /// Something else has changed nevertheless.
@@ -103,7 +103,7 @@ pub(super) struct Export {
 struct Definition {
     version: Option<String>,
     tables: HashSet<String>,
-    had_written: bool,
+    may_have_written: bool,
 }
 
 const SCHEMA_VERSION: &str = "PRAGMA main.schema_version";
@@ -165,7 +165,7 @@ impl Export {
 
     /// Cuts off what came after the mark, which stays valid.
     pub(super) fn roll_back_to(&mut self, mark: Mark) {
-        // The statement that was running has failed.
+        // If a statement was changing the schema, it has failed.
         self.defining = None;
         let at = self.marks.partition_point(|(other, _)| *other < mark);
         let Some((_, to)) = self.marks.get(at).copied() else {
@@ -222,7 +222,7 @@ impl Export {
             }
             return;
         }
-        self.has_written |= !self.writes_own;
+        self.may_have_written |= !self.writes_own;
         let shapes = self.shapes.clone();
         let shape = shapes.as_ref().and_then(|shapes| shapes.get(event.table));
         match shape {
@@ -323,10 +323,10 @@ impl Export {
         self.defining = Some(Definition {
             version: connection.query_text(SCHEMA_VERSION)?,
             tables,
-            had_written: self.has_written,
+            may_have_written: self.may_have_written,
         });
         // So that it stays if the statement fails.
-        self.has_written = true;
+        self.may_have_written = true;
         Ok(())
     }
 
@@ -341,7 +341,7 @@ impl Export {
         }
         if effects.writes.is_empty() && Kind::of(sql) == Kind::Pragma {
             // What it writes is no row: a number in the header, or pages that `incremental_vacuum` moves.
-            self.has_written |= !effects.only_reports;
+            self.may_have_written |= !effects.only_reports;
         }
         match self.defining.take() {
             Some(before) => self.defined(connection, &before, effects, sql),
@@ -359,7 +359,8 @@ impl Export {
         sql: &str,
     ) -> Result<()> {
         if connection.query_text(SCHEMA_VERSION)? == before.version {
-            self.has_written = before.had_written || Kind::of(sql) == Kind::Reindex;
+            // What the hook has seen is forgotten: tables that it shows here, those of statistics, are carried.
+            self.may_have_written = before.may_have_written || Kind::of(sql) == Kind::Reindex;
             return Ok(());
         }
         self.shapes = None;
@@ -439,7 +440,7 @@ impl Export {
                 Ok(Sealed::Gap)
             }
             None if !self.draft.is_empty() => Ok(Sealed::Complete),
-            None if self.has_written => Ok(Sealed::Undone),
+            None if self.may_have_written => Ok(Sealed::PagesOnly),
             None => Ok(Sealed::Unchanged),
         }
     }
@@ -531,12 +532,12 @@ impl Export {
         self.defining = is_so.then(|| Definition {
             version: None,
             tables: HashSet::new(),
-            had_written: self.has_written,
+            may_have_written: self.may_have_written,
         });
     }
 }
 
-/// What a statement that has changed the schema was.
+/// Statements that an entry carries in ways of their own, or that write pages which no entry carries.
 #[derive(PartialEq, Eq)]
 enum Kind {
     Table,

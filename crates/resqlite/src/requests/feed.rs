@@ -19,7 +19,7 @@ pub struct FeedOptions {
     /// The position after which it begins to read; default: what the consumer has acknowledged last, and for a new feed the
     /// newest commit.
     pub after: Option<u64>,
-    /// What is kept for the consumer at most; default: as before, and for a new feed [`Keep::default`].
+    /// How much is kept for the consumer; default: as before, and for a new feed [`Keep::default`].
     pub keep: Option<Keep>,
 }
 
@@ -33,7 +33,7 @@ impl FeedOptions {
     }
 }
 
-/// How much is kept at most for a consumer that does not come to read it. Where there are several bounds, the first that is
+/// How much is kept for a consumer that does not come to read it. Where there are several bounds, the first that is
 /// reached counts; where there is none, everything is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keep {
@@ -62,7 +62,8 @@ pub enum Gap {
     External,
     /// SQL has run that manages transactions or the file itself, VACUUM for example.
     Script,
-    /// The commit cannot be listed: it is too large, or rows of it cannot be told apart.
+    /// The commit cannot be told: it has more than 256 MiB, changed a table whose columns have all three names of the row id, ran
+    /// a change of the schema with many sets of parameters, or configured a full-text table.
     Unlisted,
 }
 
@@ -95,6 +96,8 @@ pub(crate) enum FeedWork {
     Open(FeedOptions),
     /// The consumer needs nothing up to this position any more. Answered with it.
     Acknowledge { name: String, position: u64 },
+    /// Finds out whether strangers have written, if the feed is there. Answered with 1; with 0 if another process has the lock.
+    LookForStrangers { name: String },
     /// Removes the feed. Answered with the position of the newest commit.
     Drop { name: String },
     /// Removes the position, by which feeds count. Answered with it.

@@ -55,7 +55,7 @@ impl Writer {
             applied
         });
         if applied.is_ok() {
-            self.logged();
+            self.gap_is_told();
             self.tell_gate(|gate| entries.iter().for_each(|entry| gate.committed(entry)));
         }
         applied.map_err(|error| self.connection.explain_error(error))

@@ -35,7 +35,10 @@ impl Writer {
         let begun = self
             .take_write_lock()
             .and_then(|()| self.refuse_strangers())
-            .and_then(|()| self.notice_strangers().inspect_err(|_| self.roll_back()));
+            .and_then(|()| self.notice_strangers());
+        if begun.is_err() {
+            self.roll_back();
+        }
         profile::writer_begin(timer);
         begun
     }
@@ -108,7 +111,7 @@ impl Writer {
         let committed = self.commit_now(entry.as_ref().map(Entry::position));
         let Some(entry) = entry else { return committed };
         if committed.is_ok() {
-            self.logged();
+            self.gap_is_told();
         }
         self.tell_gate(|gate| match &committed {
             Ok(_) => gate.committed(&entry),
@@ -240,7 +243,7 @@ impl Writer {
     pub(super) fn roll_back(&mut self) {
         self.recorder.discard();
         if let Some(feeds) = &mut self.feeds {
-            feeds.strangers.listed = 0;
+            feeds.strangers.uncommitted = 0;
         }
         self.connection.release_read();
         if !self.connection.sqlite.is_autocommit() {

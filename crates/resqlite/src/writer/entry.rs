@@ -117,7 +117,7 @@ impl Writer {
         }
     }
 
-    /// Beside a gate, nobody else may write to the file. Called when the write lock is held.
+    /// Beside a gate, nobody else may write to the file. Called when the write lock is held. After an error the caller rolls back.
     pub(super) fn refuse_strangers(&mut self) -> Result<()> {
         if self.recorder.uncarried() != Some(Uncarried::Refused) || lock(&self.context.gate).is_none() {
             return Ok(());
@@ -132,7 +132,6 @@ impl Writer {
         if spoils {
             self.spoil_position()?;
         }
-        self.roll_back();
         let message = "another program, or another copy of SQLite, has written to the database, and no entry carries that; \
                        nothing more is written until the entry gate is installed again";
         Err(Error::entry(EntryFault::NotCarried, message))
@@ -210,15 +209,15 @@ impl Writer {
     }
 
     /// Makes the entry of the open transaction, moves the position on, and logs it for the feeds. `None` if the transaction
-    /// needs no entry: if it may write pages nevertheless, it is listed without one. `always`: it needs one even if it changed
+    /// needs no entry: if it may write pages nevertheless, the feeds count it without one. `always`: it needs one even if it changed
     /// nothing.
     pub(super) fn make_entry(&mut self, always: bool) -> Result<Option<Entry>> {
         self.flush_virtual_tables()?;
         let sealed = self.recorder.seal(&self.connection.sqlite)?;
         match sealed {
             Sealed::Unchanged if !always => return Ok(None),
-            Sealed::Undone if !always => {
-                self.list_without_entry()?;
+            Sealed::PagesOnly if !always => {
+                self.count_without_entry()?;
                 return Ok(None);
             }
             _ => {}

@@ -26,9 +26,9 @@ pub(super) struct Strangers {
     pub(super) data_version: Option<i64>,
     pub(super) counted: Option<Counted>,
     /// Commits of this writer that the tables count.
-    pub(super) own_listed: i64,
+    pub(super) own_in_tables: i64,
     /// By how many the open transaction raises that.
-    pub(super) listed: i64,
+    pub(super) uncommitted: i64,
 }
 
 /// Commits, as they were counted at one moment, each from any start.
@@ -36,18 +36,18 @@ pub(super) struct Strangers {
 pub(super) struct Counted {
     /// By the write-ahead log: those of all.
     pub(super) in_log: u32,
-    /// By this engine: its own.
-    pub(super) own: u32,
+    /// Those of this engine among them.
+    pub(super) own_in_log: u32,
     /// By the tables: those of all processes of this library.
-    pub(super) listed: i64,
+    pub(super) in_tables: i64,
     /// Those of this writer among them.
-    pub(super) own_listed: i64,
+    pub(super) own_in_tables: i64,
 }
 
 impl Strangers {
     /// This writer has committed.
     pub(super) fn committed(&mut self) {
-        self.own_listed += std::mem::take(&mut self.listed);
+        self.own_in_tables += std::mem::take(&mut self.uncommitted);
     }
 
     /// Compares with the last look. Returns whether strangers have written meanwhile, or may have.
@@ -55,19 +55,22 @@ impl Strangers {
         let before = std::mem::replace(&mut self.counted, now);
         let version = std::mem::replace(&mut self.data_version, data_version);
         match (before, now) {
-            (Some(before), Some(now)) => now.others_since(&before) != now.listed_of_others_since(&before),
+            (Some(before), Some(now)) => now.others_in_log(&before) != now.others_in_tables(&before),
             _ => version.is_some() && version != data_version,
         }
     }
 }
 
 impl Counted {
-    fn others_since(&self, before: &Self) -> i64 {
+    /// Commits of others since then that the log counts.
+    fn others_in_log(&self, before: &Self) -> i64 {
         let all = self.in_log.wrapping_sub(before.in_log);
-        all.wrapping_sub(self.own.wrapping_sub(before.own)).into()
+        all.wrapping_sub(self.own_in_log.wrapping_sub(before.own_in_log))
+            .into()
     }
 
-    fn listed_of_others_since(&self, before: &Self) -> i64 {
-        (self.listed - before.listed) - (self.own_listed - before.own_listed)
+    /// Those of them that the tables count.
+    fn others_in_tables(&self, before: &Self) -> i64 {
+        (self.in_tables - before.in_tables) - (self.own_in_tables - before.own_in_tables)
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! _resqlite_changes     the entries, each with the time of its commit, and how large the log was with it
 //! _resqlite_feeds       the consumers: what each has acknowledged, and how much is kept for it
-//! _resqlite_feed_state  commits of this library that have no entry, and whether a script is running
+//! _resqlite_feed_state  commits of this library less entries, and whether a script is running (`unlisted`)
 //! ```
 //!
 //! The tables are there while there is a feed. So a process that does not know of the first one finds out like it finds out
@@ -15,7 +15,7 @@ use std::{
 };
 
 use resqlite_live::fault::planted;
-use resqlite_sqlite::ValueRef;
+use resqlite_sqlite::{ValueRef, codes};
 
 use super::{Writer, feed_state::Feeds, job::FeedJob};
 use crate::{
@@ -72,6 +72,7 @@ impl Writer {
                 .begin_to_record_rows()
                 .and_then(|()| self.open_feed(&options)),
             FeedWork::Acknowledge { name, position } => self.acknowledge(&name, position),
+            FeedWork::LookForStrangers { name } => self.look_for_strangers(&name),
             FeedWork::Drop { name } => self.drop_feed(&name),
             FeedWork::ForgetPosition => self.forget_position(),
         };
@@ -120,7 +121,7 @@ impl Writer {
         has_gap && self.recorder.uncarried() == Some(Uncarried::Gap)
     }
 
-    /// At the end: logs what strangers have written since the last commit as a gap, since nobody else may know of it.
+    /// At the end: logs what strangers have written since the last commit as a gap, since perhaps nobody else has noticed.
     pub(super) fn log_last_gap(&mut self) {
         if self.recorder.uncarried() != Some(Uncarried::Gap) {
             return;
@@ -131,12 +132,16 @@ impl Writer {
     }
 
     /// Logs the entry of the open transaction, if there are feeds.
-    pub(super) fn log_entry(&mut self, entry: &Entry, is_listed: bool) -> Result<()> {
+    pub(super) fn log_entry(&mut self, entry: &Entry, is_complete: bool) -> Result<()> {
         let Some(feeds) = &mut self.feeds else {
             return Ok(());
         };
-        let gap = if is_listed { feeds.gap } else { Some(Gap::Unlisted) };
-        feeds.strangers.listed += 1;
+        let gap = if is_complete {
+            feeds.gap
+        } else {
+            Some(Gap::Unlisted)
+        };
+        feeds.strangers.uncommitted += 1;
         feeds.uncut += 1;
         let cut = feeds.uncut >= CUT_EVERY;
         if planted("feed_skips") {
@@ -159,24 +164,24 @@ impl Writer {
             && entries.len() > 1
         {
             // The position says that there were so many commits.
-            feeds.strangers.listed = 1;
+            feeds.strangers.uncommitted = 1;
             let count = "UPDATE main._resqlite_feed_state SET other_commits = other_commits - ?1";
             self.own::<0>(count, &[ValueRef::Integer(entries.len() as i64 - 1)])?;
         }
         Ok(())
     }
 
-    /// The entries that were logged last are committed.
-    pub(super) fn logged(&mut self) {
+    /// The entries that were logged last are committed, with the gap.
+    pub(super) fn gap_is_told(&mut self) {
         if let Some(feeds) = &mut self.feeds {
             feeds.gap = None;
         }
     }
 
-    /// Lists the open transaction without an entry, if there are feeds.
-    pub(super) fn list_without_entry(&mut self) -> Result<()> {
+    /// Counts the open transaction, which has no entry, if there are feeds.
+    pub(super) fn count_without_entry(&mut self) -> Result<()> {
         if let Some(feeds) = &mut self.feeds {
-            feeds.strangers.listed += 1;
+            feeds.strangers.uncommitted += 1;
             let count = "UPDATE main._resqlite_feed_state SET other_commits = other_commits + 1";
             self.own::<0>(count, &[])?;
         }
@@ -203,7 +208,7 @@ impl Writer {
             if writer.feeds.is_none() {
                 writer.make_own_tables(TABLES)?;
                 first = Some(Feeds {
-                    strangers: writer.begin_to_notice_strangers()?,
+                    strangers: writer.strangers_from_here()?,
                     ..Feeds::default()
                 });
             }
@@ -303,6 +308,22 @@ impl Writer {
         .map(|_| position)
     }
 
+    /// Every write transaction looks; this one does nothing else.
+    fn look_for_strangers(&mut self, name: &str) -> Result<u64> {
+        let looked = self.in_own_transaction(|writer| {
+            let known = "SELECT 1 FROM main._resqlite_feeds WHERE name = ?1";
+            let name_value = [ValueRef::Text(name.as_bytes())];
+            if writer.feeds.is_none() || writer.own::<1>(known, &name_value)?.is_none() {
+                return Err(Error::feed_removed(name));
+            }
+            Ok((1, Wrote::Nothing))
+        });
+        match looked {
+            Err(Error::Sqlite(error)) if error.primary() == codes::BUSY => Ok(0),
+            looked => looked,
+        }
+    }
+
     fn drop_feed(&mut self, name: &str) -> Result<u64> {
         self.in_own_transaction(|writer| {
             let newest = writer.position_now()?.position;
@@ -351,7 +372,7 @@ impl Writer {
     /// Runs SQL that manages transactions or the file itself. Nothing that it commits is logged, so a gap is.
     pub(super) fn run_unlisted<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         // What happens before the gap is logged may be the end of the process.
-        self.set_unlisted(true, 0)?;
+        self.set_script_runs(true, 0)?;
         self.recorder.set_export(None, &self.connection.sqlite);
         let before = self.commits.in_main_log();
         let done = run(self);
@@ -363,18 +384,18 @@ impl Writer {
             feeds.gap = Some(Gap::Script);
         }
         // If this fails, the gap is logged with the next entry.
-        let _ = self.set_unlisted(false, commits);
+        let _ = self.set_script_runs(false, commits);
         done
     }
 
-    /// `commits`: so many were made that the tables do not count yet.
-    fn set_unlisted(&mut self, is_so: bool, commits: u32) -> Result<()> {
+    /// Notes whether a script runs (in the column `unlisted`). `commits`: so many were made that the tables do not count yet.
+    fn set_script_runs(&mut self, is_so: bool, commits: u32) -> Result<()> {
         self.in_own_transaction(|writer| {
             let set =
                 "UPDATE main._resqlite_feed_state SET unlisted = ?1, other_commits = other_commits + ?2";
             writer.own::<0>(set, &[is_so.into(), commits.into()].map(ValueRef::Integer))?;
             if let Some(feeds) = &mut writer.feeds {
-                feeds.strangers.listed += i64::from(commits);
+                feeds.strangers.uncommitted += i64::from(commits);
             }
             Ok(((), Wrote::Something))
         })
@@ -389,13 +410,13 @@ impl Writer {
                 _ if self.has_gap_to_tell() => self.make_entry(true)?,
                 Wrote::Nothing => None,
                 Wrote::Something => {
-                    self.list_without_entry()?;
+                    self.count_without_entry()?;
                     None
                 }
             };
             self.commit_now(entry.as_ref().map(Entry::position))?;
             if entry.is_some() {
-                self.logged();
+                self.gap_is_told();
             }
             Ok(result)
         });

@@ -4,11 +4,13 @@ use resqlite_live::fault::planted;
 
 use super::{Writer, unit::Done};
 use crate::{
+    commits::OWN_TABLES,
     connection::prepared::no_nul,
     core::{
-        error::{Error, Result},
+        error::{EntryFault, Error, Result},
         profile,
     },
+    guard::effects::Effects,
     requests::request::Written,
 };
 
@@ -51,6 +53,7 @@ impl Writer {
             let message = "a script takes no parameters, and SQLite would bind NULL; use execute";
             return Err(Error::Parameter(message.into()));
         }
+        self.refuse_feed_tables(&effects)?;
         self.about_to_write(&effects)?;
         let stepping = profile::start_stepping();
         while statement.step()? {}
@@ -65,6 +68,21 @@ impl Writer {
             0
         };
         Ok((prepared.tail, Some(changes)))
+    }
+
+    /// Beside feeds nobody else writes to their tables. A script outside of the writer's transactions has no entry that could be
+    /// refused.
+    fn refuse_feed_tables(&self, effects: &Effects) -> Result<()> {
+        let is_own = |(schema, table): &&(String, String)| schema == "main" && OWN_TABLES.contains(&&**table);
+        match effects.writes.iter().find(is_own) {
+            Some((_, table)) if self.feeds.is_some() => {
+                let message = format!(
+                    "{table} is resqlite's own, and nobody else writes to it while there are change feeds"
+                );
+                Err(Error::entry(EntryFault::NotCarried, message))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -16,10 +16,10 @@ impl Writer {
     /// In a write transaction that has written nothing yet: looks whether strangers have written since the last time.
     ///
     /// # Errors
-    /// Those after which SQLite has rolled the transaction back.
+    /// SQLite's, if it cannot be asked or has rolled the transaction back.
     pub(super) fn notice_strangers(&mut self) -> Result<()> {
         let Some(feeds) = &self.feeds else { return Ok(()) };
-        if !self.has_strangers() {
+        if !self.may_have_strangers() {
             return Ok(());
         }
         let known = feeds.strangers.counted.map(|_| feeds.strangers.data_version);
@@ -44,10 +44,10 @@ impl Writer {
         }
     }
 
-    /// In a write transaction: what strangers write after it is noticed.
-    pub(super) fn begin_to_notice_strangers(&mut self) -> Result<Strangers> {
+    /// What the writer knows of strangers at this moment, in a write transaction: what they write later is noticed.
+    pub(super) fn strangers_from_here(&mut self) -> Result<Strangers> {
         let mut strangers = Strangers::default();
-        if self.has_strangers() {
+        if self.may_have_strangers() {
             let data_version = self.connection.internal(DATA_VERSION)?;
             strangers.look(data_version, self.read_counts()?);
         }
@@ -55,23 +55,26 @@ impl Writer {
     }
 
     /// A database in memory is nobody else's.
-    fn has_strangers(&self) -> bool {
+    fn may_have_strangers(&self) -> bool {
         self.context.location.identity().is_some()
     }
 
-    /// In a write transaction that is not listed yet: reads all counts.
+    /// Reads all counts, in a write transaction that the tables do not count yet.
     fn read_counts(&mut self) -> Result<Option<Counted>> {
-        let listed =
+        let in_tables =
             "SELECT position + other_commits FROM main._resqlite_position, main._resqlite_feed_state";
-        let listed = self.own(listed, &[] as &[ValueRef<'_>])?;
-        let own_listed = self.feeds.as_ref().map_or(0, |feeds| feeds.strangers.own_listed);
-        let own = self.commits.in_main_log();
-        Ok(match (listed, self.connection.sqlite.log_commits_before()) {
-            (Some([Some(listed)]), Some(in_log)) => Some(Counted {
+        let in_tables = self.own(in_tables, &[] as &[ValueRef<'_>])?;
+        let own_in_tables = self
+            .feeds
+            .as_ref()
+            .map_or(0, |feeds| feeds.strangers.own_in_tables);
+        let own_in_log = self.commits.in_main_log();
+        Ok(match (in_tables, self.connection.sqlite.log_commits_before()) {
+            (Some([Some(in_tables)]), Some(in_log)) => Some(Counted {
                 in_log,
-                own,
-                listed,
-                own_listed,
+                own_in_log,
+                in_tables,
+                own_in_tables,
             }),
             _ => None,
         })

@@ -42,7 +42,11 @@ impl Writer {
         let guard = self.connection.guard.clone();
         guard.interrupt.start(&write.token);
         let done = match &write.op {
-            WriteOp::Script(script) => guard.authorizer.unwrapped(Asker::Script, || self.script(script)),
+            // First: if a transaction of the script began by reading, SQLite would not wait for a lock when it writes.
+            WriteOp::Script(script) => self
+                .recorder
+                .know_tables(&self.connection.sqlite)
+                .and_then(|()| guard.authorizer.unwrapped(Asker::Script, || self.script(script))),
             _ => guard
                 .authorizer
                 .unwrapped(Asker::Statement, || self.run(write, Sharing::Alone)),

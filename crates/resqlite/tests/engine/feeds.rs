@@ -600,6 +600,9 @@ fn tables_of_its_own_are_not_written_by_others() {
         "DROP TABLE _resqlite_feed_state",
     ] {
         assert_eq!(fixture.fails(sql).code(), "RESQLITE_ENTRY_NOT_CARRIED", "{sql}");
+        let script = format!("BEGIN; {sql}; COMMIT");
+        let error = block_on(fixture.db.exec(&script)).unwrap_err();
+        assert_eq!(error.code(), "RESQLITE_ENTRY_NOT_CARRIED", "{script}");
     }
     insert(&fixture, 2);
     assert_eq!(

@@ -1,5 +1,7 @@
 //! Scripts: all or nothing, unless they manage transactions themselves.
 
+use std::{sync::mpsc, thread, time::Duration};
+
 use crate::support::{Fixture, block_on};
 
 fn error(fixture: &Fixture, script: &str) -> resqlite::Error {
@@ -42,6 +44,26 @@ fn a_script_that_manages_its_transactions_runs_as_it_is_written() {
     fixture
         .exec("BEGIN; INSERT INTO t VALUES (1); COMMIT; BEGIN; INSERT INTO t VALUES (2); ROLLBACK; VACUUM");
     assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+}
+
+#[test]
+fn a_transaction_of_a_script_waits_for_a_foreign_lock_beside_a_live_query_too() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let mut live = fixture.db.stream("SELECT a FROM t", ());
+    block_on(live.next()).unwrap().unwrap();
+    let script = "BEGIN; INSERT INTO t VALUES (1); COMMIT";
+    fixture.exec(script);
+    let stranger = fixture.stranger();
+    stranger.execute_script("BEGIN IMMEDIATE").unwrap();
+    let (tell, hear) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(|| tell.send(block_on(fixture.db.exec(script))).unwrap());
+        let early = hear.recv_timeout(Duration::from_millis(100));
+        assert!(early.is_err(), "it did not wait: {early:?}");
+        stranger.execute_script("COMMIT").unwrap();
+        hear.recv().unwrap().unwrap();
+    });
+    assert_eq!(fixture.integers("SELECT a FROM t"), [1, 1]);
 }
 
 #[test]

@@ -15,7 +15,7 @@ export interface ChangeFeedOptions extends AbortOptions {
    * may be created later. Default: all.
    */
   tables?: readonly string[] | undefined
-  /** What is kept for the consumer at most while it does not read. Default: 1 GiB; for a feed that is there, as it was. */
+  /** How much is kept for the consumer while it does not read. Default: 1 GiB; for a feed that is there, as it was. */
   keep?: KeepChanges | undefined
   /**
    * When commits are acknowledged: `'next'` acknowledges each when the next one is asked for; `'manual'` leaves it to the
@@ -46,7 +46,8 @@ export interface KeepChanges {
  *
  * - `'external'`: another program, or another copy of SQLite, has written to the database.
  * - `'script'`: SQL has run that manages transactions or the file itself, VACUUM for example.
- * - `'unlisted'`: the commit cannot be listed, because it has more than 256 MiB, or changed rows that cannot be told apart.
+ * - `'unlisted'`: the commit cannot be told: it has more than 256 MiB, changed a table whose columns have all three names of the
+ *   row id, ran a change of the schema with `executeBatch`, or configured a full-text table.
  */
 export type ChangeGap = 'external' | 'script' | 'unlisted'
 

@@ -17,7 +17,7 @@ use super::{
 
 const UNKNOWN_COLLATION: Refused = "it is ordered by something whose collation is not known";
 const UNCERTAIN_ORDER: Refused =
-    "it is not certain by which column of several SELECTs it is ordered; the number of a column would be";
+    "it is not certain by which column of several SELECTs it is ordered: order by the number of the column";
 
 /// What a statement is ordered by.
 #[derive(Default)]
@@ -129,7 +129,7 @@ impl Planner<'_> {
         if is_seen_through && clauses.reads_collations() && !planted("collation_inside") {
             return refuse(UNKNOWN_COLLATION);
         }
-        // Which collation an expression has depends on the columns in it; there is no question where all have the same.
+        // Which collation an expression has depends on the columns in it; there is no question where all have BINARY.
         for source in sources {
             let Kind::Ordinary(columns) = &source.table.kind else {
                 continue;
