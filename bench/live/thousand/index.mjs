@@ -3,10 +3,11 @@ import { countedSince, counters, emptyLog, quiet } from '../counters.mjs'
 import { count, rate, time } from '../figure.mjs'
 import { each, inTurns } from '../turns.mjs'
 import { offerChanges } from './changes.mjs'
-import { clock, offer, offered, threadTime } from './offer.mjs'
+import { clock, threadTime } from './clocks.mjs'
+import { offer, offered } from './offer.mjs'
 import { assertRight, openAll, showing } from './shown.mjs'
 import { fill } from './tasks.mjs'
-import { startWriter } from './writer-thread.mjs'
+import { startWriter } from './writer.mjs'
 
 const seed = 0x1000
 const patience = 60_000 // ms
@@ -31,8 +32,8 @@ export const thousand = {
     const task = { rows, seconds }
     const phases = {
       timers: () => onlyOffer(seconds),
-      none: () => run(plain, [], task, (task) => offerChanges(plain, task)),
-      own: () => run(db, shown, task, (task) => offerChanges(db, task)),
+      none: () => run(plain, [], task, (its) => offerChanges(plain, its)),
+      own: () => run(db, shown, task, (its) => offerChanges(db, its)),
       apart: () => run(db, shown, task, writer.offerChanges, { isApart: true }),
     }
     const samples = await inTurns(phases, Math.min(rounds, 3), (phase) => phase())
@@ -54,8 +55,8 @@ function figuresOf({ timers, none, own, apart }) {
     commits: rate('commits per second', each(apart, 'commits')),
     median: time('call → value, median', each(apart, 'median')),
     p99: time('call → value, 99th percentile', each(apart, 'p99')),
-    written: time('call → reply of a write, median', each(own, 'written')),
-    writtenAlone: time('call → reply of a write without live queries, median', each(none, 'written')),
+    written: time('call → reply of a write from the main thread, median', each(own, 'written')),
+    writtenAlone: time('the same without live queries, median', each(none, 'written')),
     late: time('last call → last value', each(apart, 'late')),
     main: percent('main thread, writes from another', apart),
     mainWriting: percent('main thread, writes from it', own),
@@ -71,8 +72,8 @@ function figuresOf({ timers, none, own, apart }) {
 
 let runs = 0
 
-/** `write` offers changes to the file of `db`, in another thread if it `isApart`. Waits for the values that they make. */
-async function run(db, shown, task, write, { isApart = false } = {}) {
+/** `offerThem` offers changes to the file of `db`, in another thread if it `isApart`. Waits for the values that they make. */
+async function run(db, shown, task, offerThem, { isApart = false } = {}) {
   await emptyLog(db)
   await quiet(db)
   for (const live of shown) live.values.length = 0
@@ -80,8 +81,9 @@ async function run(db, shown, task, write, { isApart = false } = {}) {
   const before = await counters(db)
   const start = clock()
   const [main, all] = [threadTime(), process.cpuUsage()]
-  const { writes, lastCall, cpu } = await write({ ...task, seed: seed + runs++ })
+  const { writes, lastCall, cpu } = await offerThem({ ...task, seed: seed + runs++ })
   const awaited = values(writes, shown)
+  // A value of a maintained result has the number of the commit that made it, so that none is waited for in vain.
   await until(() => awaited.every(({ live, commit }) => live.values.at(-1)?.commit >= commit))
   const [end, mainTime, allTime] = [clock(), main(), process.cpuUsage(all)]
   const { reruns, maintained, emitted } = await countedSince(db, before)

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { clock } from './clocks.mjs'
 
 export const offered = 1000 // writes per second
-
-/** Milliseconds on a clock that all threads of the process share. */
-export const clock = () => performance.timeOrigin + performance.now()
 
 /**
  * Calls `write` at the offered rate, whether or not the writes before are done. Resolves with what the calls gave, when all
@@ -20,13 +18,4 @@ export async function offer(write, seconds) {
   }
   const lastCall = clock()
   return { writes: await Promise.all(replies), lastCall }
-}
-
-/** CPU time of this thread, in milliseconds, from now on. */
-export function threadTime() {
-  const before = process.threadCpuUsage()
-  return () => {
-    const { user, system } = process.threadCpuUsage(before)
-    return (user + system) / 1000
-  }
 }

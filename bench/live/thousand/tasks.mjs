@@ -1,4 +1,5 @@
 // The table, and what is written to it.
+import { clock } from './clocks.mjs'
 
 export const [owners, categories, states] = [1000, 200, 8]
 
@@ -23,7 +24,7 @@ export const categoryOf = (id) => (id * 7) % categories
 const change = 'UPDATE tasks SET score = score + 1, active = 1 - active WHERE id = ?'
 
 /** Changes a row. Resolves with the commit, and when the call was made and answered. */
-export async function changeRow(db, id, clock) {
+export async function changeRow(db, id) {
   const called = clock()
   const { commit } = await db.execute(change, [id])
   return { id, commit, called, answered: clock() }

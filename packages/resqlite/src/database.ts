@@ -7,7 +7,7 @@ import { commitEvents, onCommit } from './commit-listener'
 import { runBackup, runCheckpoint, runSerialize, upload } from './copies'
 import { checkBody, checkChangeFeed, checkFeedName, checkOptions } from './core/checks'
 import { asyncDispose } from './core/dispose'
-import { ResqliteError, TransactionError } from './core/errors'
+import { ResqliteError, TransactionError, typeError } from './core/errors'
 import { unwrap } from './core/failure'
 import type { ChangeFeedOptions } from './core/feed-types'
 import type {
@@ -114,6 +114,9 @@ export class Database extends Executor implements AsyncDisposable {
   /** Use {@link Database.open}. The constructor of a subclass must pass its arguments on. */
   protected constructor(handle: DatabaseHandle) {
     super()
+    if (!(handle instanceof DatabaseHandle)) {
+      throw typeError('a database is opened by await Database.open(path), not by new', 'RESQLITE_OPTION')
+    }
     this.#handle = handle
   }
 

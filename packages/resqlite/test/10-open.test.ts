@@ -55,6 +55,11 @@ test('two objects on one file see the same data', async (t) => {
   assert.deepEqual(await one.select('SELECT x FROM t'), [{ x: 5 }])
 })
 
+test('new Database is refused, with the advice to use open', () => {
+  const Constructor = Database as unknown as new (path: string) => Database
+  assert.throws(() => new Constructor('app.db'), /await Database\.open/)
+})
+
 test('a failed open names the file', async (t) => {
   const folder = tempFolder(t)
   const garbage = join(folder, 'garbage.db')

@@ -188,7 +188,10 @@ const CHANGE_FEED: Checks = {
       ? undefined
       : 'a string of 1 to 255 characters, without NUL or lone surrogates',
   after: position,
-  tables: (value) => (Array.isArray(value) && value.every(isName) ? undefined : 'an array of names'),
+  tables: (value) =>
+    Array.isArray(value) && value.every(isName)
+      ? undefined
+      : 'an array of names, each not empty and without NUL or lone surrogates',
   keep: (value) => bounds(value, KEEP),
   acknowledge: oneOf('next', 'manual'),
 } satisfies Record<keyof ChangeFeedOptions, Check>

@@ -323,8 +323,8 @@ export interface BeginOptions extends Omit<TransactionOptions, 'timeout' | 'sign
   /**
    * The time in milliseconds after which the transaction is rolled back. It counts from the moment when the transaction
    * gets the write lock. Default: `60000`. Nobody else can write while the transaction is open, so there is always one: it
-   * ends a transaction that was forgotten. The call that comes then, or is running, rejects with the code
-   * `RESQLITE_TIMEOUT`; later calls reject with a {@link TransactionError} whose `cause` has that code.
+   * ends a transaction that was forgotten. A call that is running then rejects with the code `RESQLITE_TIMEOUT`; one that comes
+   * later rejects with that, or with a {@link TransactionError} that says so.
    */
   timeout?: number | undefined
 }
