@@ -203,6 +203,6 @@ pub const ASKED_ROW_MICROS: u64 = 5;
 /// next time.
 pub const STEP_RUNS: u64 = 2;
 /// To look at changed rows may always take this long: a busy machine lets a thread wait for some milliseconds.
-pub const STEP_LEAST: Duration = Duration::from_millis(10);
+pub const STEP_LEAST: Duration = Duration::from_millis(50);
 /// Tables of given rows that a connection knows, before the one that was not used for longest is forgotten.
 pub const GIVEN_TABLES_MAX: usize = 128;

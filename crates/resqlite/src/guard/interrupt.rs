@@ -172,11 +172,6 @@ impl Interrupt {
         }
     }
 
-    /// The time from which on statements are interrupted.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.deadline.get()
-    }
-
     /// Whether a run of a live query can be given up.
     pub(crate) fn has_deadline(&self) -> bool {
         self.deadline.get().is_some()

