@@ -136,6 +136,7 @@ class FeedSource implements IterationSource<FeedCommit> {
       const unwatch = signal && onAbort(signal, stop)
       this.#stopWaiting = stop
       work.then(resolve, reject).then(unwatch)
+      if (this.#hasEnded || signal?.aborted) stop() // while it read
     })
   }
 
