@@ -8,11 +8,11 @@ export const activeSince = (since) => performance.eventLoopUtilization(since).ac
 export const loopNow = () => performance.eventLoopUtilization()
 
 /** CPU time of this thread (ms) since `since`, an earlier value of this function's twin `cpuNow`. */
-const cpuSince = (since) => {
+export const cpuSince = (since) => {
   const { user, system } = process.threadCpuUsage(since)
   return (user + system) / 1000
 }
-const cpuNow = () => process.threadCpuUsage()
+export const cpuNow = () => process.threadCpuUsage()
 
 /** Runs `task.run(ops)` once and returns milliseconds per operation: wall, active time of the event loop, CPU time of the thread. */
 export async function sample(task, ops) {

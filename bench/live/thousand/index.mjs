@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { cpuNow, cpuSince } from '../../measure.mjs'
 import { countedSince, counters, emptyLog, quiet } from '../counters.mjs'
 import { count, rate, time } from '../figure.mjs'
 import { each, inTurns } from '../turns.mjs'
 import { offerChanges } from './changes.mjs'
-import { clock, threadTime } from './clocks.mjs'
+import { clock } from './clock.mjs'
 import { offer, offered } from './offer.mjs'
 import { assertRight, openAll, showing } from './shown.mjs'
 import { fill } from './tasks.mjs'
@@ -80,12 +81,12 @@ async function run(db, shown, task, offerThem, { isApart = false } = {}) {
   globalThis.gc()
   const before = await counters(db)
   const start = clock()
-  const [main, all] = [threadTime(), process.cpuUsage()]
+  const [main, all] = [cpuNow(), process.cpuUsage()]
   const { writes, lastCall, cpu } = await offerThem({ ...task, seed: seed + runs++ })
   const awaited = values(writes, shown)
   // A value of a maintained result has the number of the commit that made it, so that none is waited for in vain.
   await until(() => awaited.every(({ live, commit }) => live.values.at(-1)?.commit >= commit))
-  const [end, mainTime, allTime] = [clock(), main(), process.cpuUsage(all)]
+  const [end, mainTime, allTime] = [clock(), cpuSince(main), process.cpuUsage(all)]
   const { reruns, maintained, emitted } = await countedSince(db, before)
   const delays = awaited.map(({ live, commit, called }) => live.shownAt(commit) - called)
   const replies = writes.map(({ called, answered }) => answered - called)
@@ -112,9 +113,9 @@ function values(writes, shown) {
 
 /** What it takes to offer nothing at the same rate. */
 async function onlyOffer(seconds) {
-  const [start, main] = [clock(), threadTime()]
+  const [start, main] = [clock(), cpuNow()]
   await offer(async () => {}, seconds)
-  return { main: main() / (clock() - start) }
+  return { main: cpuSince(main) / (clock() - start) }
 }
 
 async function until(holds) {

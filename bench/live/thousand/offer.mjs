@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { clock } from './clocks.mjs'
+import { clock } from './clock.mjs'
 
 export const offered = 1000 // writes per second
 

@@ -1,4 +1,4 @@
-import { clock } from './clocks.mjs'
+import { clock } from './clock.mjs'
 import { categoryOf, ownerOf } from './tasks.mjs'
 
 const columns = 'tasks.id, tasks.name, tasks.score'

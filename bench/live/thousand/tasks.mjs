@@ -1,5 +1,5 @@
 // The table, and what is written to it.
-import { clock } from './clocks.mjs'
+import { clock } from './clock.mjs'
 
 export const [owners, categories, states] = [1000, 200, 8]
 
