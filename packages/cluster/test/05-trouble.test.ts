@@ -45,8 +45,8 @@ test('a write that is given up while another node is to run it says that its out
   const refused = writes.map((write) =>
     assert.rejects(write, withCode('RESQLITE_OUTCOME_UNKNOWN', /given up/)),
   )
-  // The requests of one tick are handed over together.
-  await follower.select('SELECT 1')
+  while ((await writer.diagnostics()).writer.queued < writes.length)
+    await new Promise((resolve) => setTimeout(resolve, 5))
   controller.abort()
   await Promise.all(refused)
   await holds.rollback()
