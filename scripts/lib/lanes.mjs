@@ -4,6 +4,8 @@ import { headline, printTimes, seconds } from './steps.mjs'
 
 /** Lines of a failed step that are shown again at the end. */
 const REPEATED_LINES = 60
+/** How long a step may take, in milliseconds: several times as long as any takes. What hangs is to fail. */
+const STEP_MAX = 30 * 60_000
 
 /**
  * Runs lanes side by side, and the steps of each lane in order. After a failure no step starts; those that run already
@@ -42,18 +44,49 @@ async function runStep(name, args, output) {
   const started = performance.now()
   const part = output.begin()
   part.write(`${headline(name)}\n`)
-  const child = spawn(process.execPath, args, {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: colours(),
-  })
-  child.stdout.on('data', (chunk) => part.write(chunk))
-  child.stderr.on('data', (chunk) => part.write(chunk))
-  const code = await new Promise((resolve) => child.on('close', resolve))
+  const child = new StepProcess(args, (chunk) => part.write(chunk))
+  const tooLong = setTimeout(() => {
+    part.write(`${name} did not end within ${seconds(STEP_MAX)}\n`)
+    child.kill()
+  }, STEP_MAX)
+  const code = await child.ended
+  clearTimeout(tooLong)
   const time = performance.now() - started
   part.write(code === 0 ? `ok: ${name}, ${seconds(time)}\n` : `FAILED: ${name}\n`)
   part.end()
   return { name, time, succeeded: code === 0, text: part.text }
+}
+
+/** A process that can be killed with all that it has started. It is killed with this one, too. */
+class StepProcess {
+  #child
+
+  constructor(args, write) {
+    const hasGroup = process.platform !== 'win32'
+    this.#child = spawn(process.execPath, args, {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: colours(),
+      detached: hasGroup,
+    })
+    this.#child.stdout.on('data', write)
+    this.#child.stderr.on('data', write)
+    const stop = (signal) => {
+      this.kill()
+      process.kill(process.pid, signal)
+    }
+    const signals = hasGroup ? ['SIGINT', 'SIGTERM', 'SIGHUP'] : []
+    for (const signal of signals) process.once(signal, stop)
+    /** The exit code; null after `kill`. */
+    this.ended = new Promise((resolve) => this.#child.on('close', resolve)).finally(() => {
+      for (const signal of signals) process.off(signal, stop)
+    })
+  }
+
+  kill() {
+    if (process.platform === 'win32') this.#child.kill()
+    else process.kill(-this.#child.pid, 'SIGKILL')
+  }
 }
 
 /** Tools do not colour what they write into a pipe, unless they are asked to. */
