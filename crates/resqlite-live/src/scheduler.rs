@@ -306,6 +306,11 @@ impl Scheduler {
             .is_some_and(|entry| entry.phase == Phase::Idle)
     }
 
+    /// Whether its last run was a slow one.
+    pub fn is_slow(&self, id: LiveQueryId) -> bool {
+        self.entries.get(id).is_some_and(Entry::is_slow)
+    }
+
     /// Whether it waits to run, or runs again as soon as it can.
     pub fn is_due(&self, id: LiveQueryId) -> bool {
         let waits = |entry: &Entry| matches!(entry.phase, Phase::Batching | Phase::Queued);

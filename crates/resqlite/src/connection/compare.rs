@@ -113,13 +113,13 @@ impl Run<'_> {
     /// Hands over the rows in the packer, which is full.
     ///
     /// # Errors
-    /// [`Error::TimedOut`] if there is a deadline: see [`EngineConnection::compare`].
+    /// [`Error::TimedOut`] if others wait: see [`EngineConnection::compare`].
     pub(super) fn hand_over_full(
         &mut self,
         layout: &Arc<ColumnLayout>,
         take_rows: &mut TakeRows<'_>,
     ) -> Result<()> {
-        if self.guard.interrupt.has_deadline() {
+        if self.guard.interrupt.others_wait() {
             return Err(Error::TimedOut);
         }
         self.hand_over_new(layout, take_rows)

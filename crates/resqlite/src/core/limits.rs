@@ -47,9 +47,8 @@ pub const SHARED_READ_RUNS: usize = 32;
 pub const SHARED_READ_MICROS: u64 = 500;
 /// How long a live query may run while others wait for their turn in the same read transaction. Then it is run again by itself.
 pub const SHARED_RUN_MAX: Duration = Duration::from_millis(25);
-/// How long the second run may take that a live query then has by itself, before it counts as slow: on a busy machine quick ones
-/// take long at times, and would wait for slow ones that do not end.
-pub const SECOND_RUN_MAX: Duration = Duration::from_millis(250);
+/// How long a live query that was quick so far may run by itself. Then it counts as slow, and is run again without a limit.
+pub const QUICK_RUN_MAX: Duration = Duration::from_millis(250);
 /// The most live queries that the writer re-runs itself before it looks again whether a write waits. Together they took no
 /// longer the last time than its writes did now; [`WRITER_SPARE_LEAST`] is always allowed, and more than
 /// [`WRITER_SPARE_MOST`] never.

@@ -25,6 +25,8 @@ pub(crate) struct Interrupt {
     running: RefCell<Option<Running>>,
     /// A run of a live query clears it when it hands rows over.
     deadline: Cell<Option<Instant>>,
+    /// See [`RunLimit::others_wait`].
+    others_wait: Cell<bool>,
     /// The transaction, snapshot or cursor that has the connection.
     session: RefCell<Option<Scope>>,
     /// What the request may still cost, if it has limits.
@@ -40,6 +42,15 @@ pub(crate) struct Interrupt {
     impatient: Cell<bool>,
 }
 
+/// The limit of one run of a live query. It is over as soon as the run hands rows over.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct RunLimit {
+    /// When it is given up.
+    pub(crate) end: Option<Instant>,
+    /// Others wait for the thread, so it is also given up when it has more new rows than are handed over at once.
+    pub(crate) others_wait: bool,
+}
+
 /// The request that is being run.
 struct Running {
     token: Token,
@@ -51,6 +62,7 @@ impl Interrupt {
         Self {
             running: RefCell::new(None),
             deadline: Cell::new(None),
+            others_wait: Cell::new(false),
             session: RefCell::new(None),
             budget: RefCell::new(None),
             exceeded: Cell::new(None),
@@ -172,14 +184,25 @@ impl Interrupt {
         }
     }
 
+    /// Limits a run of a live query.
+    pub(crate) fn set_run_limit(&self, limit: RunLimit) {
+        self.set_deadline(limit.end);
+        self.others_wait.set(limit.others_wait);
+    }
+
     /// Whether a run of a live query can be given up.
     pub(crate) fn has_deadline(&self) -> bool {
         self.deadline.get().is_some()
     }
 
+    /// See [`RunLimit::others_wait`].
+    pub(crate) fn others_wait(&self) -> bool {
+        self.others_wait.get()
+    }
+
     /// A run of a live query has handed rows over. So from now on it has no limit.
     pub(crate) fn rows_are_out(&self) {
-        self.deadline.set(None);
+        self.set_run_limit(RunLimit::default());
     }
 
     /// Sets the session that has the connection. Cancelling it interrupts statements.

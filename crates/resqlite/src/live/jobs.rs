@@ -2,10 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{
-        Arc, Weak,
-        atomic::Ordering::{Relaxed, SeqCst},
-    },
+    sync::{Arc, Weak, atomic::Ordering::SeqCst},
     time::{Duration, Instant},
 };
 
@@ -17,6 +14,7 @@ use super::{
 };
 use crate::{
     core::{error::Error, limits, sync::lock},
+    guard::interrupt::RunLimit,
     reader::{Reader, ReaderJob, Reading},
 };
 
@@ -52,6 +50,7 @@ impl ReaderJob for FirstRun {
             live_query: Arc::clone(&self.live_query),
             reason: None,
             is_audit: false,
+            is_slow: false,
             first: 0,
             seen: 0,
             taken_at: (None, 0),
@@ -172,8 +171,8 @@ fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>) {
 /// Re-runs to make on one committed state. If one panics, the others are put back.
 struct SharedRead<'a> {
     left: VecDeque<Rerun>,
-    /// The end of all. `None` on a live thread: each may take [`limits::SHARED_RUN_MAX`] while others are left, and the last has no
-    /// limit, unless it is a second run.
+    /// The end of all. `None` on a live thread: each may take [`limits::SHARED_RUN_MAX`] while others are left, and the last
+    /// [`limits::QUICK_RUN_MAX`], unless it is known to be slow.
     end: Option<Instant>,
     coordinator: &'a Arc<LiveCoordinator>,
 }
@@ -188,11 +187,15 @@ impl SharedRead<'_> {
                 && let Some(rerun) = self.left.pop_front()
             {
                 // Each time, since a run that hands rows over clears it.
-                let deadline = self.deadline(&rerun);
-                reading.connection().guard.interrupt.set_deadline(deadline);
+                let limit = self.limit(&rerun);
+                reading.connection().guard.interrupt.set_run_limit(limit);
                 guarded(coordinator, reading, &rerun);
             }
-            reading.connection().guard.interrupt.set_deadline(None);
+            reading
+                .connection()
+                .guard
+                .interrupt
+                .set_run_limit(RunLimit::default());
             Ok(())
         });
         if let Err(error) = read {
@@ -208,13 +211,15 @@ impl SharedRead<'_> {
     }
 
     /// That of a run that was just taken out of `left`.
-    fn deadline(&self, rerun: &Rerun) -> Option<Instant> {
+    fn limit(&self, rerun: &Rerun) -> RunLimit {
+        let others_wait = self.end.is_some() || !self.left.is_empty();
         let most = match () {
-            () if !self.left.is_empty() => Some(limits::SHARED_RUN_MAX),
-            () if rerun.live_query.second_run_is_due.load(Relaxed) => Some(limits::SECOND_RUN_MAX),
-            () => None,
+            () if others_wait => Some(limits::SHARED_RUN_MAX),
+            () if rerun.is_slow => None,
+            () => Some(limits::QUICK_RUN_MAX),
         };
-        self.end.or_else(|| most.map(|most| Instant::now() + most))
+        let end = self.end.or_else(|| most.map(|most| Instant::now() + most));
+        RunLimit { end, others_wait }
     }
 }
 

@@ -53,9 +53,8 @@ pub(super) struct LiveQuery {
     pub(super) is_failing: AtomicBool,
     /// A retry after a pause is planned.
     pub(super) retry_planned: AtomicBool,
-    /// Its last run took too long beside others and was given up. The next one is made by itself, within
-    /// [`limits::SECOND_RUN_MAX`].
-    pub(super) second_run_is_due: AtomicBool,
+    /// Its last run took longer than that of a quick query.
+    pub(super) took_long: AtomicBool,
     /// Locked by the thread that runs it.
     pub(super) state: Mutex<State>,
 }
@@ -202,7 +201,7 @@ impl LiveQuery {
             counters: Counters::default(),
             is_failing: AtomicBool::new(false),
             retry_planned: AtomicBool::new(false),
-            second_run_is_due: AtomicBool::new(false),
+            took_long: AtomicBool::new(false),
             state: Mutex::new(State {
                 listener,
                 parts,

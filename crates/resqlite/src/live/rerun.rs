@@ -43,6 +43,8 @@ pub(super) struct Rerun {
     pub(super) reason: Option<Reason>,
     /// No commit affects the query; its result should be the same.
     pub(super) is_audit: bool,
+    /// It counts as slow, so it may take as long as it likes.
+    pub(super) is_slow: bool,
     /// The first commit since the run before was taken that affects it; 0 if that is not known.
     pub(super) first: u64,
     /// The newest commit that may have made it stale.
@@ -76,8 +78,8 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
         return;
     }
     let (before, began) = (coordinator.commits.last(), Instant::now());
-    let is_limited = reading.connection().guard.interrupt.has_deadline();
-    if is_limited && !rerun.live_query.runs_beside_others() {
+    let others_wait = reading.connection().guard.interrupt.others_wait();
+    if others_wait && !rerun.live_query.runs_beside_others() {
         drop(state);
         return coordinator.requeue(rerun, GIVEN_UP_MICROS);
     }
@@ -86,7 +88,11 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
         Ok(Ok(Made::Result(result))) => Some(result.clone()),
         Ok(Ok(Made::GivenUp)) => {
             drop(state);
-            return coordinator.requeue(rerun, given_up_after(&rerun.live_query, began.elapsed()));
+            let micros = match others_wait {
+                true => GIVEN_UP_MICROS,
+                false => counted_micros(&rerun.live_query, micros_since(began).max(QUICK_RUN_MICROS)),
+            };
+            return coordinator.requeue(rerun, micros);
         }
         // A cancelled query has no listener any more.
         Ok(Err(_)) if rerun.live_query.scope.is_cancelled() => None,
@@ -97,7 +103,7 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
             };
             let failed = failed(coordinator, &rerun.live_query, &mut state, error, before);
             failed.map(|result| RerunResult {
-                micros: micros_since(began),
+                micros: counted_micros(&rerun.live_query, micros_since(began)),
                 ..result
             })
         }
@@ -167,7 +173,6 @@ fn make(
         coordinator.possible_miss(live_query, external);
     }
     state.transient_errors = 0;
-    let was_second = live_query.second_run_is_due.swap(false, Relaxed);
     let news = changed || !state.worked || state.error.is_some();
     let is_step = results.iter().any(|result| result.new.asked().is_some());
     let dependencies = keep(coordinator, live_query, state, results, names);
@@ -183,7 +188,7 @@ fn make(
     }
     Ok(Made::Result(RerunResult {
         since,
-        micros: counted_micros(micros.saturating_sub(keeping), was_second),
+        micros: counted_micros(live_query, micros.saturating_sub(keeping)),
         pending,
         dependencies,
         is_step,
@@ -199,34 +204,21 @@ fn is_given_up(error: &Error, interrupt: &Interrupt, state: &State) -> bool {
     interrupt.has_deadline() && !state.handed_over && (matches!(error, Error::TimedOut) || is_locked)
 }
 
-/// How long a run that was given up counts as having taken, at least, in microseconds: too long to share a read.
+/// How long a run that was given up, because others waited, counts as having taken, in microseconds: too long to share a read.
 const GIVEN_UP_MICROS: u64 = limits::SHARED_READ_MICROS + 1;
 
-/// How long a run that was given up after this time counts as having taken, in microseconds. What took too long beside others is
-/// not slow before its second run, and what had too many new rows is not slow at all.
-fn given_up_after(live_query: &LiveQuery, time: Duration) -> u64 {
-    let is_second = live_query.second_run_is_due.load(Relaxed);
-    let most = if is_second {
-        limits::SECOND_RUN_MAX
-    } else {
-        limits::SHARED_RUN_MAX
-    };
-    let was_late = time >= most;
-    live_query
-        .second_run_is_due
-        .store(was_late && !is_second, Relaxed);
-    if was_late && is_second {
-        micros(time)
-    } else {
-        GIVEN_UP_MICROS
-    }
-}
+const QUICK_RUN_MICROS: u64 = limits::QUICK_RUN_MAX.as_micros() as u64;
 
-/// How long a run that took so many microseconds counts as having taken. What was made by itself, because it took too long beside
-/// others, was quick enough.
-fn counted_micros(micros: u64, was_second: bool) -> u64 {
-    let most = if was_second { SLOW_MICROS - 1 } else { u64::MAX };
-    micros.clamp(1, most)
+/// How long a run that took so many microseconds counts as having taken. One that took long counts as quick if the run before
+/// did not: on a busy machine that happens to any query.
+fn counted_micros(live_query: &LiveQuery, micros: u64) -> u64 {
+    let takes_long = micros >= SLOW_MICROS;
+    let took_long = live_query.took_long.swap(takes_long, Relaxed);
+    if takes_long && !took_long && micros < QUICK_RUN_MICROS {
+        SLOW_MICROS - 1
+    } else {
+        micros.max(1)
+    }
 }
 
 /// At least 1: 0 stands for a run of which nothing is known.
@@ -393,7 +385,6 @@ pub(super) fn failed(
     error: &Error,
     since: u64,
 ) -> Option<RerunResult> {
-    live_query.second_run_is_due.store(false, Relaxed);
     if !state.worked {
         let _known = coordinator.take_out(live_query.id);
         state.listener.fail(error, true);

@@ -189,13 +189,22 @@ fn a_slow_query_holds_up_no_quick_one() {
 fn a_query_that_was_quick_so_far_and_does_not_end_holds_up_no_other() {
     // Which of them share a read is left to chance.
     for _ in 0..40 {
-        pollster::block_on(a_query_turns_slow_beside_others());
+        pollster::block_on(queries_turn_slow_beside_others(1));
     }
 }
 
-async fn a_query_turns_slow_beside_others() {
+#[test]
+fn nor_do_as_many_of_them_as_there_are_live_threads() {
+    for _ in 0..10 {
+        pollster::block_on(queries_turn_slow_beside_others(2));
+    }
+}
+
+async fn queries_turn_slow_beside_others(count: i64) {
     let db = with_steps(10).await;
-    let mut turns_slow = db.stream(COUNTING, ());
+    let mut turn_slow: Vec<_> = (0..count)
+        .map(|i| db.stream(&format!("{COUNTING} WHERE i <> -1 - ?"), [i.into()]))
+        .collect();
     // More than the writer makes itself.
     let mut others: Vec<_> = (0..40)
         .map(|i: i64| db.stream("SELECT n, ? FROM steps", [i.into()]))
@@ -203,17 +212,20 @@ async fn a_query_turns_slow_beside_others() {
     let change = |n: i64| db.execute("UPDATE steps SET n = ?", [n.into()]);
     for n in [10, 11] {
         change(n).await.unwrap();
-        turns_slow.next().await.unwrap().unwrap();
-        for other in &mut others {
-            other.next().await.unwrap().unwrap();
+        for live in turn_slow.iter_mut().chain(&mut others) {
+            live.next().await.unwrap().unwrap();
         }
     }
-    // From now on it does not come to an end.
+    // From now on they do not come to an end.
     change(1_000_000_000_000).await.unwrap();
     for other in &mut others {
         other.next().await.unwrap().unwrap();
     }
-    drop((turns_slow, others));
+    change(1_000_000_000_001).await.unwrap();
+    for other in &mut others {
+        other.next().await.unwrap().unwrap();
+    }
+    drop((turn_slow, others));
     db.close().await.unwrap();
 }
 
