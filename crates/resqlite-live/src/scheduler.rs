@@ -311,6 +311,19 @@ impl Scheduler {
         self.entries.get(id).is_some_and(Entry::is_slow)
     }
 
+    /// Whether the live query neither runs nor waits nor is to run again. Its last emission may not be delivered yet.
+    pub fn is_settled(&self, id: LiveQueryId) -> bool {
+        let rests = |entry: &Entry| matches!(entry.phase, Phase::Idle | Phase::Delivering);
+        self.entries
+            .get(id)
+            .is_some_and(|entry| rests(entry) && !entry.rerun_pending)
+    }
+
+    /// Whether the live query was removed.
+    pub fn has_ended(&self, id: LiveQueryId) -> bool {
+        self.entries.get(id).is_none()
+    }
+
     /// Whether it waits to run, or runs again as soon as it can.
     pub fn is_due(&self, id: LiveQueryId) -> bool {
         let waits = |entry: &Entry| matches!(entry.phase, Phase::Batching | Phase::Queued);

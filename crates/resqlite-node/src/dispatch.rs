@@ -60,9 +60,9 @@ impl Dispatcher {
     pub(crate) fn handle(&mut self, request: &Request<'_>, deliveries: &mut Vec<Delivery>) -> Option<bool> {
         let has_reply = request.op.has_reply();
         if has_reply {
-            let in_session = request.has(RequestFlags::SESSION);
+            let is_handle = request.op.targets_handle() && !request.has(RequestFlags::SESSION);
             self.cancellation
-                .begin(request.id, if in_session { NO_HANDLE } else { request.target });
+                .begin(request.id, if is_handle { request.target } else { NO_HANDLE });
         }
         let level = || request.word(0);
         match request.op {
@@ -98,6 +98,12 @@ impl Dispatcher {
             Op::Unsubscribe => {
                 self.realm.subscriptions.end(request.target);
                 self.realm.commit_listeners.end(request.target);
+            }
+            Op::CatchUp => {
+                let reply = self.reply(request);
+                self.realm
+                    .subscriptions
+                    .catch_up(request.target, Box::new(|| reply.done()));
             }
             Op::Commits => self.listen_to_commits(request),
             Op::TimeNext => self.time_next.set(Some(Instant::now())),

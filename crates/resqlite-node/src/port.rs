@@ -85,6 +85,14 @@ impl Port {
         self.0.borrow().dispatcher.cluster_status(handle)
     }
 
+    /// How many emissions the live query that a request opened has made, if the last one shows all that is committed now;
+    /// `null` otherwise.
+    #[napi(catch_unwind)]
+    pub fn caught_up_with(&self, request: u32) -> Option<f64> {
+        let emissions = self.0.borrow().realm.subscriptions.caught_up_with(request);
+        emissions.map(|count| count as f64)
+    }
+
     /// Writes the counters of the live query that a request opened into `numbers`; `false` when there is none.
     #[napi(catch_unwind)]
     pub fn stream_stats(&self, request: u32, mut numbers: Float64ArraySlice<'_>) -> bool {

@@ -125,10 +125,18 @@ byte_enum! {
         Reach = 41,
         /// Puts a snapshot into the store of the log of a cluster. Replies with JSON: its position.
         PutSnapshot = 42,
+        /// Replies when JavaScript has the frames of a result of the live query that request `target` opened that shows all
+        /// that is committed now, or the query has ended.
+        CatchUp = 43,
     }
 }
 
 impl Op {
+    /// Whether the target is a database handle, unless `SESSION` is set.
+    pub(crate) fn targets_handle(self) -> bool {
+        self != Self::CatchUp
+    }
+
     /// Whether the request itself is answered.
     pub(crate) fn has_reply(self) -> bool {
         use Op::*;

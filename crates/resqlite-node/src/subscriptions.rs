@@ -34,6 +34,19 @@ impl Subscriptions {
         self.with(|open| find(open, request).map(Subscription::stats))
     }
 
+    /// How many emissions a live query has made, if it is open and the last one shows all that is committed now.
+    pub(crate) fn caught_up_with(&self, request: u32) -> Option<u64> {
+        self.with(|open| find(open, request)?.caught_up_with())
+    }
+
+    /// Calls `done` when a live query has caught up, at once if it is not open.
+    pub(crate) fn catch_up(&self, request: u32, done: Box<dyn FnOnce() + Send>) {
+        self.with(|open| match find(open, request) {
+            Some(subscription) => subscription.when_caught_up(done),
+            None => done(),
+        });
+    }
+
     /// Ends a live query, if it is open.
     pub(crate) fn end(&self, request: u32) {
         let _ended = self.with(|open| take(open, request));

@@ -199,6 +199,40 @@ test('who joins late is told the value there is, in a microtask', async () => {
   assert.deepEqual(log, [[1, 2], [3]])
 })
 
+test('who joins late waits until the value shows what is committed', async () => {
+  const { db, native } = await openFakeStreams()
+  const first = listen(db.stream('SELECT n'))
+  await arrived()
+  native.last.result([1], 5)
+  await arrived()
+  native.port.isCaughtUp = false
+  const { log } = listen(db.stream('SELECT n'))
+  await arrived()
+  native.last.patch([2], [-1, 1]).emit(6)
+  await arrived()
+  assert.deepEqual(log, [])
+  assert.deepEqual(first.log, [[1], [2]])
+  native.port.isCaughtUp = true
+  native.last.patch([3], [-1, 1]).emit(7)
+  await arrived()
+  assert.deepEqual(log, [[3]])
+  native.last.patch([4], [-1, 1]).emit(8)
+  await arrived()
+  assert.deepEqual(log, [[3], [4]])
+})
+
+test('an emission that has not arrived is not taken for that which shows what is committed', async () => {
+  const { db, native } = await openFakeStreams()
+  listen(db.stream('SELECT n'))
+  await arrived()
+  native.last.result([1], 5)
+  await arrived()
+  native.last.patch([2], [-1, 1]).emit(6)
+  const { log } = listen(db.stream('SELECT n'))
+  await arrived()
+  assert.deepEqual(log, [[2]])
+})
+
 test('a late subscriber that stops before that microtask gets nothing', async () => {
   const { db, native } = await openFakeStreams()
   const live = db.stream('SELECT n')

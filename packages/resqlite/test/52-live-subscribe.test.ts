@@ -217,6 +217,89 @@ test('a late subscriber gets the present value', async (t) => {
   assert.equal((await db.diagnostics()).streams.open, 1)
 })
 
+/** Each run takes some time, so that its result is late. */
+const SLOW_COUNT = `
+  SELECT count(*) AS n, (
+    WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 200000) SELECT max(i) FROM c
+  ) AS steps FROM other`
+
+/** Yields the first value of each way to get one. */
+async function firstValues(db: Database): Promise<(number | undefined)[]> {
+  const live = () => db.stream<{ n: number; steps: number }>(SLOW_COUNT)
+  const key = 'steps'
+  const values = await Promise.all([
+    new Watch(live()).value(),
+    live().values().next(),
+    live().changes({ key }).next(),
+    live().changes({ key, rows: 'inPlace' }).next(),
+  ])
+  const [watched, ...iterated] = values
+  const rows = iterated.map(({ value }) => (Array.isArray(value) ? value : value?.rows))
+  return [watched, ...rows].map((result) => (result as { n: number }[])[0]?.n)
+}
+
+test('the first value of a late subscriber shows what was committed before', async (t) => {
+  const db = await database(t)
+  await watch(db.stream(SLOW_COUNT))
+  for (let n = 1; n <= 10; n++) {
+    await db.execute('INSERT INTO other VALUES (1)')
+    assert.deepEqual(await firstValues(db), [n, n, n, n])
+  }
+})
+
+test('the first value of a subscriber that joins during the first run shows what was committed before', async (t) => {
+  const db = await database(t)
+  for (let n = 1; n <= 10; n++) {
+    const stop = db.stream(SLOW_COUNT).subscribe(() => {})
+    await db.execute('INSERT INTO other VALUES (1)')
+    assert.deepEqual(await firstValues(db), [n, n, n, n])
+    stop()
+  }
+})
+
+test('a late subscriber gets its first value while one commit follows the other', async (t) => {
+  const db = await database(t)
+  await watch(db.stream(SLOW_COUNT))
+  let isOver = false
+  const writes = async () => {
+    while (!isOver) await db.execute('INSERT INTO other VALUES (1)')
+  }
+  const writing = writes()
+  for (let i = 0; i < 10; i++) {
+    const [{ n: least } = { n: 0 }] = await db.select<{ n: number }>('SELECT count(*) AS n FROM other')
+    const values = await firstValues(db)
+    assert.ok(
+      values.every((n) => (n ?? -1) >= least),
+      `${values} after ${least}`,
+    )
+  }
+  isOver = true
+  await writing
+})
+
+test('a late subscriber that leaves before its first value gets none', async (t) => {
+  const db = await database(t)
+  const watching = await watch(db.stream(SLOW_COUNT))
+  await db.execute('INSERT INTO other VALUES (1)')
+  const told: unknown[] = []
+  const leave = db.stream(SLOW_COUNT).subscribe((rows) => told.push(rows))
+  await Promise.resolve()
+  leave()
+  await watching.value()
+  await quiet(db)
+  assert.deepEqual(told, [])
+})
+
+test('a late subscriber is told when the database is closed before its first value', async (t) => {
+  const db = await database(t)
+  await watch(db.stream(SLOW_COUNT))
+  await db.execute('INSERT INTO other VALUES (1)')
+  const next = db.stream(SLOW_COUNT).values().next()
+  const rejects = assert.rejects(next, { code: 'RESQLITE_CLOSED' })
+  await db.close()
+  await rejects
+})
+
 test('the last subscriber to leave ends the native live query', async (t) => {
   const db = await database(t)
   const live = db.stream(LIST, [1])

@@ -7,7 +7,7 @@ import type { CodedError, Database, LiveQuery } from 'resqlite'
 import { type SSEOptions, sendSSE } from 'resqlite/sse'
 import { withCode } from './support/errors'
 import { Watch } from './support/live'
-import { EventReader, FakeResponse, patchOf, Replica, serve } from './support/sse'
+import { type Event, EventReader, FakeResponse, patchOf, Replica, serve } from './support/sse'
 import { tempDatabase } from './support/temp'
 
 const SCHEMA = `
@@ -37,6 +37,24 @@ async function served(t: TestContext, live: LiveQuery<unknown[]>, options: objec
   )
   return origin
 }
+
+test('the first event for a client shows what was committed before, beside other clients', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  // Each run takes some time, so that its result is late.
+  const sql = `
+    SELECT count(*) AS id, (
+      WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 200000) SELECT max(i) FROM c
+    ) AS v FROM t`
+  const first = fakeClient(db, {}, sql)
+  await first.response.until(1)
+  for (let id = 101; id <= 110; id++) {
+    await db.execute("INSERT INTO t(v) VALUES ('new')")
+    const { response } = fakeClient(db, {}, sql)
+    const [event] = await response.until(1)
+    assert.equal(patchOf(event as Event).added[0]?.row.id, id)
+    response.leave()
+  }
+})
 
 test('a client gets the whole result, and then what changes in it', async (t) => {
   const db = await tempDatabase(t, "CREATE TABLE t(id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'a')")

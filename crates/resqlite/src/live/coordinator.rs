@@ -14,6 +14,7 @@ use std::{
 use resqlite_live::{Dependencies, LiveQueryId, LiveQueryMap, Reason, Registry, Scheduler};
 
 use super::{
+    catch_ups::{CatchUps, Done},
     dispatch::Dispatch,
     external::ExternalWatch,
     live_query::{Ids, LiveQuery},
@@ -60,7 +61,8 @@ pub(super) struct State {
     pub(super) dispatch: Dispatch,
     pub(super) queued_peak: usize,
     pub(super) audits: Audits,
-    pub(super) on_quiet: Vec<Box<dyn FnOnce() + Send>>,
+    pub(super) on_quiet: Vec<Done>,
+    pub(super) catch_ups: CatchUps,
     /// Empty between two commits; kept to reuse its memory.
     pub(super) affected: Vec<(LiveQueryId, Reason)>,
     closed: bool,
@@ -101,6 +103,7 @@ impl LiveCoordinator {
                 queued_peak: 0,
                 audits: Audits::default(),
                 on_quiet: Vec::new(),
+                catch_ups: CatchUps::default(),
                 affected: Vec::new(),
                 closed: false,
             }),

@@ -15,6 +15,7 @@
 //! groups_run    the run of a statement that makes groups
 //! undecided     when groups are kept again that did not tell the result
 //! statement_run the run of one statement
+//! catch_ups     callers that wait until a query shows what was committed before
 //! verification  audits: re-runs that should change nothing
 //! external      commits by other processes
 //! subscription  the caller's end
@@ -27,6 +28,7 @@
 
 pub use resqlite_live::*;
 
+mod catch_ups;
 mod coordinator;
 mod dispatch;
 mod external;

@@ -9,6 +9,7 @@ use std::{
 use resqlite_live::{LiveQueryId, Reason};
 
 use super::{
+    catch_ups::Done,
     coordinator::{LiveCoordinator, State},
     dispatch::{Plan, RunsOn, Wait, micros},
     jobs::{FirstRun, LookAfter, Retry},
@@ -86,6 +87,7 @@ impl LiveCoordinator {
         state
             .scheduler
             .finished(live_query.id, result.micros, result.pending);
+        state.catch_ups.has_run(live_query.id, result.since);
         if result.is_step {
             let State {
                 audits, scheduler, ..
@@ -172,10 +174,24 @@ impl LiveCoordinator {
     }
 
     /// Calls `done` as soon as no live query runs, is stale, or has something to deliver: here, or on an engine thread.
-    pub(crate) fn when_quiet(self: &Arc<Self>, done: Box<dyn FnOnce() + Send>) {
+    pub(crate) fn when_quiet(self: &Arc<Self>, done: Done) {
         let mut state = lock(&self.state);
         state.on_quiet.push(done);
         self.dispatch(state);
+    }
+
+    /// Calls `done` as soon as the live query has caught up with what is committed now, or has ended: here, or on an engine
+    /// thread.
+    pub(super) fn when_caught_up(self: &Arc<Self>, id: LiveQueryId, done: Done) {
+        let mut state = lock(&self.state);
+        state.catch_ups.add(id, self.commits.last(), done);
+        self.dispatch(state);
+    }
+
+    /// Whether the last emission of the live query shows what is committed now. It may do so without being known to.
+    pub(super) fn is_caught_up(&self, id: LiveQueryId) -> bool {
+        let state = lock(&self.state);
+        state.seen >= self.commits.last() && state.scheduler.is_settled(id)
     }
 
     fn is_quiet(&self, state: &State) -> bool {
@@ -188,7 +204,7 @@ impl LiveCoordinator {
         self.dispatch(lock(&self.state));
     }
 
-    /// Calls threads for the re-runs that are ready; if all is quiet, calls the callbacks of `when_quiet`.
+    /// Calls threads for the re-runs that are ready, and the callbacks whose time has come.
     pub(super) fn dispatch(self: &Arc<Self>, state: MutexGuard<'_, State>) {
         self.dispatch_or_keep(Duration::ZERO, state);
     }
@@ -207,17 +223,16 @@ impl LiveCoordinator {
             look_after,
             runs_on,
         } = now.dispatch.plan(&mut now.scheduler, spare, Instant::now());
-        let quiet = if now.on_quiet.is_empty() || !self.is_quiet(now) {
-            Vec::new()
-        } else {
-            std::mem::take(&mut now.on_quiet)
-        };
+        let mut done = now.take_caught_up();
+        if !now.on_quiet.is_empty() && self.is_quiet(now) {
+            done.append(&mut now.on_quiet);
+        }
         drop(state);
         if let Some(pause) = look_after {
             self.look_after_in(pause);
         }
         self.call_threads(calls);
-        quiet.into_iter().for_each(|done| done());
+        done.into_iter().for_each(|done| done());
         runs_on
     }
 
@@ -229,6 +244,13 @@ impl LiveCoordinator {
 }
 
 impl State {
+    /// The callbacks of those who wait no longer for a live query to catch up.
+    fn take_caught_up(&mut self) -> Vec<Done> {
+        let (scheduler, seen) = (&self.scheduler, self.seen);
+        let is_over = |id, commit| scheduler.has_ended(id) || (seen >= commit && scheduler.is_settled(id));
+        self.catch_ups.take_done(is_over).collect()
+    }
+
     fn rerun(&mut self, id: LiveQueryId, taken_at: (Option<u64>, u64)) -> Option<Rerun> {
         let entry = self.entries.get_mut(id)?;
         Some(Rerun {

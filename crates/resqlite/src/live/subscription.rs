@@ -1,6 +1,6 @@
 //! The caller's end of a live query.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 use resqlite_live::LiveQueryId;
 
@@ -49,6 +49,18 @@ impl Subscription {
             });
             coordinator.delivered(same.map(|subscription| subscription.id));
         }
+    }
+
+    /// Calls `done` once, as soon as the listener has got a result that shows every commit before this call, or the query has
+    /// ended. That may be in this call. The emission itself need not be delivered.
+    pub fn when_caught_up(&self, done: Box<dyn FnOnce() + Send>) {
+        self.coordinator.when_caught_up(self.id, done);
+    }
+
+    /// How many emissions there were, if the last one shows all that is committed now. It may do so without being known to.
+    pub fn caught_up_with(&self) -> Option<u64> {
+        let is_caught_up = self.coordinator.is_caught_up(self.id);
+        is_caught_up.then(|| self.live_query.counters.emitted.load(Relaxed))
     }
 
     /// Numbers about the query.

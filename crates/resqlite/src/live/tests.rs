@@ -162,6 +162,64 @@ fn a_query_that_has_many_new_rows_does_not_keep_the_writer_either() {
     });
 }
 
+fn wait_until_caught_up(subscription: &Subscription) {
+    let (tell, is_caught_up) = channel();
+    subscription.when_caught_up(Box::new(move || tell.send(()).unwrap()));
+    is_caught_up.recv().unwrap();
+}
+
+#[test]
+fn a_query_has_caught_up_when_its_listener_has_what_was_committed_before() {
+    pollster::block_on(async {
+        let db = steps().await;
+        let (subscription, told) = Witness::of(&db, COUNTS);
+        wait_until_caught_up(&subscription);
+        assert_eq!(told.try_recv().unwrap().1, Value::Integer(1));
+        for n in (1..=100).map(|n| n * 100) {
+            count_to(&db, n).await;
+            wait_until_caught_up(&subscription);
+            assert_eq!(told.try_recv().unwrap().1, Value::Integer(n));
+        }
+        db.close().await.unwrap();
+    });
+}
+
+#[test]
+fn a_query_catches_up_with_a_commit_that_does_not_affect_it() {
+    pollster::block_on(async {
+        let db = steps().await;
+        db.exec("CREATE TABLE other(n)").await.unwrap();
+        let (subscription, told) = Witness::of(&db, COUNTS);
+        wait_until_caught_up(&subscription);
+        told.try_recv().unwrap();
+        for _ in 0..100 {
+            db.execute("INSERT INTO other VALUES (1)", ()).await.unwrap();
+            wait_until_caught_up(&subscription);
+        }
+        assert!(told.try_recv().is_err());
+        assert_eq!(subscription.caught_up_with(), Some(1));
+        db.close().await.unwrap();
+    });
+}
+
+#[test]
+fn a_query_that_ends_keeps_nobody_waiting_for_it_to_catch_up() {
+    pollster::block_on(async {
+        let db = steps().await;
+        let (subscription, told) = Witness::of(&db, COUNTS);
+        told.recv().unwrap();
+        // It does not come to an end.
+        count_to(&db, 1_000_000_000_000).await;
+        let (tell, is_over) = channel();
+        subscription.when_caught_up(Box::new(move || tell.send(()).unwrap()));
+        assert_eq!(subscription.caught_up_with(), None);
+        assert!(is_over.try_recv().is_err());
+        drop(subscription);
+        is_over.recv().unwrap();
+        db.close().await.unwrap();
+    });
+}
+
 #[test]
 fn groups_that_must_be_read_again_do_not_keep_the_writer() {
     let sql = "SELECT g, min(a) FROM big GROUP BY g";

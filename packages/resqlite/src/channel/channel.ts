@@ -49,6 +49,7 @@ export class Channel {
   readonly #freeSlots: number[] = []
   readonly #texts = new SqlTexts()
   #flushScheduled = false
+  #flushes = 0
   #session = 0
   #spareWriter: FrameWriter | undefined
   readonly #flush = () => this.flush()
@@ -65,6 +66,11 @@ export class Channel {
     this.#onReplies = profile === undefined ? handler : () => profile.profileTurn(handler)
     this.#port = new binding.Port(this.#inbox.bytes, this.#onReplies)
     this.#functions = this.#port.functions()
+  }
+
+  /** How often requests have been handed over. */
+  get flushes(): number {
+    return this.#flushes
   }
 
   /** Returns a session id that no open session has. */
@@ -120,6 +126,16 @@ export class Channel {
     if (request.settled) return
     request.settled = true
     this.notify(Op.UNSUBSCRIBE, request.slot)
+  }
+
+  /** How many emissions a live query has made, if it is known that the last one shows all that is committed now. */
+  caughtUpWith({ slot, hasReceivedFrame }: StreamRequest): number | null {
+    return slot !== -1 && hasReceivedFrame ? this.#port.caughtUpWith(slot) : null
+  }
+
+  /** Resolves when a live query shows all that is committed now, or has ended. */
+  async caughtUp({ slot }: StreamRequest): Promise<void> {
+    if (slot !== -1) await this.request(Op.CATCH_UP, 0, slot).promise
   }
 
   /** Returns the counters of a live query; undefined before its first frame and after its end. */
@@ -283,6 +299,7 @@ export class Channel {
     this.#flushScheduled = false
     const writer = this.#writer
     if (writer.position === 0) return
+    this.#flushes++
     this.#functions.submit(writer.bytes, writer.position, this.#poller.flush())
     writer.clear()
   }

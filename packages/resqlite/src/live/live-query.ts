@@ -129,7 +129,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
     const { signal } = this
     subscriber.unwatch = signal && onAbort(signal, () => this.#abort(subscriber, abortFailure(signal.reason)))
     this.#subscribers = withMember(this.#subscribers, subscriber)
-    if (shared.version === 0 && shared.failure === undefined) return
+    if (shared.isNew) return
     subscriber.late = true
     queueMicrotask(() => this.#catchUp(subscriber))
   }
@@ -142,14 +142,11 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
 
   emitted(patches: readonly RowPatch[]): void {
     forEachMember(this.#subscribers, (subscriber) => {
-      const { late } = subscriber
-      subscriber.late = false
-      subscriber.emitted(late ? undefined : patches)
+      if (!subscriber.late) subscriber.emitted(patches)
     })
   }
 
   failed(failure: Failure): void {
-    // Late subscribers get the failure when they catch up.
     forEachMember(this.#subscribers, (subscriber) => {
       if (!subscriber.late) subscriber.failed(failure)
     })
@@ -203,8 +200,15 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
     })
   }
 
-  /** Gives a late subscriber the present state, unless an emission has done so meanwhile. */
+  /** Gives a late subscriber the result as soon as that shows all that was committed when it joined. */
   #catchUp(subscriber: Subscriber): void {
+    const shared = this.#shared
+    if (!subscriber.late || shared === undefined) return
+    if (shared.isCaughtUp) this.#giveResult(subscriber)
+    else void shared.caughtUp().then(() => this.#giveResult(subscriber))
+  }
+
+  #giveResult(subscriber: Subscriber): void {
     if (!subscriber.late || !this.#handle.isOpen) return
     subscriber.late = false
     const shared = this.#shared as SharedQuery

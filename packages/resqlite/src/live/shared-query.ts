@@ -62,15 +62,19 @@ export class SharedQuery extends LiveRequest implements Closeable {
   readonly #others: readonly MutableResult[]
   #since = 0
   #version = 0
+  #emissions = 0
   #emission: Emission | undefined
   #failure: Failure | undefined
   #lastStats: StreamStats | undefined
   #isOver = false
+  /** The {@link Channel.flushes} before the request was handed over. */
+  readonly #flushes: number
 
   private constructor(handle: DatabaseHandle, plan: StreamPlan) {
     super(plan.arrays)
     this.#handle = handle
     this.#plan = plan
+    this.#flushes = handle.channel.flushes
     this.#others = plan.queries.length === 1 ? NO_RESULTS : plan.queries.slice(1).map(emptyResult)
   }
 
@@ -124,6 +128,21 @@ export class SharedQuery extends LiveRequest implements Closeable {
     return this.#failure
   }
 
+  /** Its first run has not begun. */
+  get isNew(): boolean {
+    return this.#flushes === this.#handle.channel.flushes
+  }
+
+  /** Whether it is known that its result shows all that is committed now. */
+  get isCaughtUp(): boolean {
+    return this.#handle.channel.caughtUpWith(this) === this.#emissions
+  }
+
+  /** Resolves when its result shows all that is committed now, or it has ended. */
+  caughtUp(): Promise<void> {
+    return this.#handle.channel.caughtUp(this)
+  }
+
   get stats(): StreamStats | undefined {
     if (!this.#isOver) this.#lastStats = this.#handle.channel.streamStats(this) ?? this.#lastStats
     return this.#lastStats
@@ -142,6 +161,7 @@ export class SharedQuery extends LiveRequest implements Closeable {
     if (this.#isClosing) return
     this.#since = this.#version
     this.#version = ++lastVersion
+    this.#emissions++
     for (const patch of patches) this.#apply(patch)
     this.#emission = emission
     this.#failure = undefined

@@ -5,11 +5,11 @@ import type { SharedQuery } from './shared-query'
 
 /** A callback or an iterator that gets the values of a live query. */
 export interface Subscriber {
-  /** It joined when there was a result already, and has not been given it yet. Set by the live query. */
+  /** It joined when the live query had begun already, and has been given no result yet. Set by the live query. */
   late: boolean
   /** Stops listening to the abort signal for it. Set by the live query. */
   unwatch: (() => void) | undefined
-  /** There is a new result. `patches` lead to it from the result before, if the subscriber was given that one. */
+  /** There is a new result. `patches` lead to it from the result before; undefined if that is the first for the subscriber. */
   emitted(patches: readonly RowPatch[] | undefined): void
   /** The queries failed; the live query continues. */
   failed(failure: Failure): void
@@ -29,7 +29,10 @@ export interface Subscribable<V> {
   readonly emission: Emission | undefined
   /** The shared live query behind it, while there are subscribers. */
   readonly shared: SharedQuery | undefined
-  /** Adds a subscriber, which gets the present result, if there is one, in a microtask. Throws if the database is closed. */
+  /**
+   * Adds a subscriber, which gets the present result: in a microtask, if that shows all that is committed. Throws if the database
+   * is closed.
+   */
   join(subscriber: Subscriber): void
   /** Removes a subscriber, which is not called any more. */
   leave(subscriber: Subscriber): void

@@ -74,7 +74,7 @@ export class EventClient implements Subscriber, HubClient {
 
   serve(): void {
     try {
-      if (this.#sink !== undefined && !this.#isBusy) this.#serve()
+      if (this.#sink !== undefined && !this.#isBusy && !this.late) this.#serve()
     } catch (error) {
       this.fail(error)
     }

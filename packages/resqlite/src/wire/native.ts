@@ -30,6 +30,8 @@ export interface NativePort {
   interrupt(handle: number): void
   /** How a node of a cluster is doing, as JSON; null if the handle is none, or closed. */
   clusterStatus(handle: number): string | null
+  /** How many emissions the live query of a request has made, if the last one shows all that is committed now; null otherwise. */
+  caughtUpWith(request: number): number | null
   /** Writes the counters of the live query of a request to `numbers`. Returns false if there is none. */
   streamStats(request: number, numbers: Float64Array): boolean
 }

@@ -135,6 +135,11 @@ export const Op = {
   REACH: 41,
   /** Puts a snapshot into the store of the log of a cluster. Replies with JSON: its position. */
   PUT_SNAPSHOT: 42,
+  /**
+   * Replies when JavaScript has the frames of a result of the live query that request `target` opened that
+   * shows all that is committed now, or the query has ended.
+   */
+  CATCH_UP: 43,
 } as const
 
 /** Flags of request frames. The lowest bits hold the integer mode. */

@@ -21,6 +21,10 @@ export class FakePort implements NativePort, NativeFunctions {
   readonly owned = new Map<number, Buffer>()
   /** The results of `streamStats`, by request. */
   readonly stats = new Map<number, StreamStats>()
+  /** How many emissions each live query has made, by request. */
+  readonly emissions = new Map<number, number>()
+  /** Whether the last emissions show all that is committed. */
+  isCaughtUp = true
   /** Replies to every frame. By default there are no replies. */
   onFrame: (frame: Frame) => void = () => {}
   #replies: Buffer[] = []
@@ -81,6 +85,10 @@ export class FakePort implements NativePort, NativeFunctions {
 
   clusterStatus(): null {
     return null
+  }
+
+  caughtUpWith(request: number): number | null {
+    return this.isCaughtUp ? (this.emissions.get(request) ?? null) : null
   }
 
   streamStats(request: number, numbers: Float64Array): boolean {
@@ -152,6 +160,7 @@ export class FakePort implements NativePort, NativeFunctions {
   }
 
   emit(request: number, commit: number, reason = 0, micros = 10): void {
+    this.emissions.set(request, (this.emissions.get(request) ?? 0) + 1)
     const payload = Buffer.alloc(24)
     payload.writeDoubleLE(commit, 0)
     payload.writeDoubleLE(micros, 8)

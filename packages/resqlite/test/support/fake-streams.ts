@@ -17,6 +17,7 @@ export class FakeStream {
     frame: Frame,
     texts: Map<number, string>,
     readonly port: FakePort,
+    readonly catchUps: CatchUps,
   ) {
     this.request = frame.request
     this.target = frame.target
@@ -47,10 +48,29 @@ export class FakeStream {
 
   emit(commit: number, reason = 3): void {
     this.port.emit(this.request, commit, reason)
+    this.catchUps.answer()
   }
 
   fail(message: string, ended = false): void {
     this.port.error(this.request, { kind: 'sqlite', code: 'SQLITE_ERROR', message }, ended ? 1 : 0)
+  }
+}
+
+/** Requests to say when a live query has caught up. They are answered with the next emission, if that is said to show all. */
+export class CatchUps {
+  #waiting: number[] = []
+
+  constructor(readonly port: FakePort) {}
+
+  ask({ request, target }: Frame): void {
+    this.#waiting.push(request)
+    if (this.port.emissions.has(target)) this.answer()
+  }
+
+  answer(): void {
+    if (!this.port.isCaughtUp) return
+    for (const request of this.#waiting) this.port.ok(request)
+    this.#waiting = []
   }
 }
 
@@ -60,8 +80,11 @@ export class FakeStreams {
   /** The requests of ended live queries. */
   readonly ended: number[] = []
   readonly #texts = new Map<number, string>()
+  readonly #catchUps: CatchUps
 
-  constructor(readonly port: FakePort) {}
+  constructor(readonly port: FakePort) {
+    this.#catchUps = new CatchUps(port)
+  }
 
   answer(frame: Frame): void {
     const { port } = this
@@ -77,7 +100,11 @@ export class FakeStreams {
         this.#texts.clear()
         break
       case Op.STREAM:
-        this.opened.push(new FakeStream(frame, this.#texts, port))
+        port.emissions.delete(frame.request)
+        this.opened.push(new FakeStream(frame, this.#texts, port, this.#catchUps))
+        break
+      case Op.CATCH_UP:
+        this.#catchUps.ask(frame)
         break
       case Op.UNSUBSCRIBE:
         this.ended.push(frame.target)
