@@ -164,6 +164,33 @@ export async function streams(db: Database): Promise<void> {
   same<typeof explanation, StreamExplanation>(true)
 }
 
+export async function changeFeeds(db: Database): Promise<void> {
+  for await (const { changes } of db.changes({ name: 'index' })) {
+    for (const change of changes) {
+      if (change.operation === 'schema') same<typeof change.sql, string>(true)
+      else if (change.operation === 'delete') same<[typeof change.old, typeof change.new], [Row, null]>(true)
+      else if (change.operation === 'insert') same<[typeof change.old, typeof change.new], [null, Row]>(true)
+      else same<[typeof change.old, typeof change.new, typeof change.table], [Row, Row, string]>(true)
+    }
+  }
+}
+
+export function commitEvents(db: Database): void {
+  db.onCommit(
+    ({ tables }) => {
+      for (const { changes } of tables ?? []) {
+        if (typeof changes === 'string') continue
+        for (const change of changes) {
+          if (change.operation === 'delete')
+            same<[typeof change.old, typeof change.new], [Row | null, null]>(true)
+          else same<typeof change.new, Row>(true)
+        }
+      }
+    },
+    { changes: true },
+  )
+}
+
 export async function severalStreams(db: Database): Promise<void> {
   const users: Query<User> = { sql: 'SELECT * FROM users' }
   const live = db.stream({ users, counts: { sql: 'SELECT ?', params: [1] } })

@@ -1,4 +1,4 @@
-import type { ChangedRow } from './live-types'
+import type { RowDeleted, RowInserted, RowUpdated } from './live-types'
 import type { AbortOptions, Row } from './types'
 
 /** Options of {@link Database.changes}. */
@@ -51,18 +51,13 @@ export interface KeepChanges {
  */
 export type ChangeGap = 'external' | 'script' | 'unlisted'
 
-/** One change of a row. A row that a commit changed several times comes as many times, with what each change made of it. */
-export interface FeedRow extends ChangedRow {
+/**
+ * One change of a row. A row that a commit changed several times comes as many times, with what each change made of it. So `old`
+ * of a row that was deleted is never null.
+ */
+export type FeedRow = (RowInserted | RowUpdated | (RowDeleted & { old: Row })) & {
   /** The table, in the main database. */
   table: string
-  /** What the change was. */
-  operation: 'insert' | 'update' | 'delete'
-  /** The primary key: its columns with their values. A table without one has `rowid` instead. */
-  key: Row
-  /** The row before this change; null if it was inserted. */
-  old: Row | null
-  /** The row after this change; null if it was deleted. */
-  new: Row | null
 }
 
 /** A change of the schema. */

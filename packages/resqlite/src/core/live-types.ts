@@ -260,13 +260,35 @@ export interface ChangedKey {
   key: Row
 }
 
-/** What happened to a row, with its values. Columns that are computed when they are read (VIRTUAL) are left out. */
-export interface ChangedRow extends ChangedKey {
-  /** The row before; null if it was inserted, or if it came and went. */
-  old: Row | null
-  /** The row after; null if it was deleted. */
-  new: Row | null
+/** A row that was inserted, with its values. Columns that are computed when they are read (VIRTUAL) are left out. */
+export interface RowInserted extends ChangedKey {
+  operation: 'insert'
+  /** It was not there before. */
+  old: null
+  /** The row after. */
+  new: Row
 }
+
+/** A row that was updated, with its values. Columns that are computed when they are read (VIRTUAL) are left out. */
+export interface RowUpdated extends ChangedKey {
+  operation: 'update'
+  /** The row before. */
+  old: Row
+  /** The row after. */
+  new: Row
+}
+
+/** A row that was deleted, with its values. Columns that are computed when they are read (VIRTUAL) are left out. */
+export interface RowDeleted extends ChangedKey {
+  operation: 'delete'
+  /** The row before; null if it came and went. */
+  old: Row | null
+  /** It is not there after. */
+  new: null
+}
+
+/** What happened to a row, with its values. `operation` tells which it is. */
+export type ChangedRow = RowInserted | RowUpdated | RowDeleted
 
 /**
  * Why the rows of a table are not listed: any may have changed.
