@@ -322,10 +322,11 @@ async function come(
   left: () => string[] | Promise<string[]>,
 ): Promise<void> {
   const end = Date.now() + LOST_AFTER
-  while (!(await condition())) {
+  for (let pauses = 0; !(await condition()); pauses++) {
     if (Date.now() > end) throw new Error([`it is in vain that ${what}`, ...(await left())].join('\n'))
-    globalThis.gc?.()
-    await turn()
+    // Not each time: on a busy machine V8 may have no time between two to call the finalization registries.
+    if (pauses % GC_EVERY === 0) globalThis.gc?.()
+    await pause()
   }
 }
 
@@ -339,6 +340,8 @@ function* setsOf<T>(generators: { open: number }, count: number, set: (i: number
 }
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 20))
+const GC_EVERY = 10
 const never = () => new Promise<never>(() => {})
 
 async function nothingHeld(db: Database, handles: number): Promise<boolean> {
