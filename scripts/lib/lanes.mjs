@@ -57,7 +57,10 @@ async function runStep(name, args, output) {
   return { name, time, succeeded: code === 0, text: part.text }
 }
 
-/** A process that can be killed with all that it has started. It is killed with this one, too. */
+/**
+ * A process that can be killed with what it has started: its process group, or on Windows itself alone. A signal that ends this
+ * process kills it, too.
+ */
 class StepProcess {
   #child
 
@@ -84,8 +87,15 @@ class StepProcess {
   }
 
   kill() {
-    if (process.platform === 'win32') this.#child.kill()
-    else process.kill(-this.#child.pid, 'SIGKILL')
+    try {
+      if (process.platform === 'win32') this.#child.kill()
+      else process.kill(-this.#child.pid, 'SIGKILL')
+    } catch (error) {
+      if (error.code !== 'ESRCH') throw error
+    }
+    // Whoever has left the group may hold them open.
+    this.#child.stdout.destroy()
+    this.#child.stderr.destroy()
   }
 }
 

@@ -32,7 +32,7 @@ test('an append whose answer is lost is settled, and done once', async (t) => {
 })
 
 test('a write that is given up while another node is to run it says that its outcome is unknown', async (t) => {
-  const { writer, follower } = await three(t, SCHEMA)
+  const { writer, follower } = await three(t, SCHEMA, { forwardTimeout: 60_000 })
   const holds = await writer.begin()
   const controller = new AbortController()
   const writes = [
