@@ -26,7 +26,7 @@ pub const LOG_COMMITS: usize = 16_384;
 /// Bytes that the commits in the log may take together, approximately.
 pub const LOG_BYTES: usize = 32 << 20;
 
-/// A live query is slow if its last run took this many microseconds or more.
+/// A live query is slow if its last run counts as having taken this many microseconds or more.
 pub const SLOW_MICROS: u64 = 20_000;
 
 const _: () = assert!(SAVED_STATES > TABLES_PER_CHANGE_SET);

@@ -26,7 +26,7 @@ struct Entry {
     rerun_pending: bool,
     /// The emission of the present run was delivered before [`Scheduler::finished`] was called for it.
     delivered_before_finish: bool,
-    /// The duration of its last run.
+    /// How long its last run counts as having taken.
     micros: u64,
     /// See [`Scheduler::run_alone`].
     alone: bool,
@@ -306,7 +306,7 @@ impl Scheduler {
             .is_some_and(|entry| entry.phase == Phase::Idle)
     }
 
-    /// Whether its last run was a slow one.
+    /// Whether its last run counts as a slow one.
     pub fn is_slow(&self, id: LiveQueryId) -> bool {
         self.entries.get(id).is_some_and(Entry::is_slow)
     }
@@ -317,11 +317,6 @@ impl Scheduler {
         self.entries
             .get(id)
             .is_some_and(|entry| rests(entry) && !entry.rerun_pending)
-    }
-
-    /// Whether the live query was removed.
-    pub fn has_ended(&self, id: LiveQueryId) -> bool {
-        self.entries.get(id).is_none()
     }
 
     /// Whether it waits to run, or runs again as soon as it can.

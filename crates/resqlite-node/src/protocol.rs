@@ -125,14 +125,14 @@ byte_enum! {
         Reach = 41,
         /// Puts a snapshot into the store of the log of a cluster. Replies with JSON: its position.
         PutSnapshot = 42,
-        /// Replies when JavaScript has the frames of a result of the live query that request `target` opened that shows all
-        /// that is committed now, or the query has ended.
+        /// Replies when the live query that request `target` opened has sent a result, or an error, that shows all that is
+        /// committed now, or has ended.
         CatchUp = 43,
     }
 }
 
 impl Op {
-    /// Whether the target is a database handle, unless `SESSION` is set.
+    /// Of requests that are answered: whether the target is a database handle, unless `SESSION` is set.
     pub(crate) fn targets_handle(self) -> bool {
         self != Self::CatchUp
     }

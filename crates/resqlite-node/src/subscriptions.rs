@@ -39,7 +39,8 @@ impl Subscriptions {
         self.with(|open| find(open, request)?.caught_up_with())
     }
 
-    /// Calls `done` when a live query has caught up, at once if it is not open.
+    /// Calls `done` when a live query has caught up, at once if it is not open. That may be under the lock, so `done` must not use
+    /// this.
     pub(crate) fn catch_up(&self, request: u32, done: Box<dyn FnOnce() + Send>) {
         self.with(|open| match find(open, request) {
             Some(subscription) => subscription.when_caught_up(done),

@@ -206,9 +206,10 @@ test('a live query shows what is committed, also to the body of a transaction', 
   })
 })
 
-test('a late subscriber gets the present value', async (t) => {
+test('a late subscriber gets the present value in a microtask, if there is nothing to do', async (t) => {
   const db = await database(t)
   await watch(db.stream(LIST, [1]))
+  await quiet(db)
   const told: Row[][] = []
   const live = db.stream(LIST, [1])
   live.subscribe((rows) => told.push(rows))
@@ -275,6 +276,21 @@ test('a late subscriber gets its first value while one commit follows the other'
   }
   isOver = true
   await writing
+})
+
+test('thousands of late subscribers come and go, and those that stay get the value once there is one', async (t) => {
+  const db = await database(t)
+  const watching = await watch(db.stream(SLOW_COUNT))
+  await db.execute('INSERT INTO other VALUES (1)')
+  const live = db.stream(SLOW_COUNT)
+  for (let i = 0; i < 2000; i++) {
+    const leave = live.subscribe(() => assert.fail('it has left'))
+    if (i % 10 === 0) await Promise.resolve()
+    leave()
+  }
+  const stay = Array.from({ length: 2000 }, () => new Watch(live).value())
+  const values = await Promise.all([watching.value(), ...stay])
+  assert.ok(values.every(([row]) => row?.n === 1))
 })
 
 test('a late subscriber that leaves before its first value gets none', async (t) => {

@@ -16,6 +16,11 @@ const SCHEMA = `
 `
 const SQL = 'SELECT id, v FROM t ORDER BY id'
 const KEY = { key: 'id' } as const
+/** Each run takes some time, so that its result is late. */
+const SLOW_COUNT = `
+  SELECT count(*) AS id, (
+    WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 200000) SELECT max(i) FROM c
+  ) AS v FROM t`
 
 /** Sends the events of a new live query to a client that is a fake. */
 function fakeClient(
@@ -40,18 +45,27 @@ async function served(t: TestContext, live: LiveQuery<unknown[]>, options: objec
 
 test('the first event for a client shows what was committed before, beside other clients', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  // Each run takes some time, so that its result is late.
-  const sql = `
-    SELECT count(*) AS id, (
-      WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 200000) SELECT max(i) FROM c
-    ) AS v FROM t`
-  const first = fakeClient(db, {}, sql)
+  const first = fakeClient(db, {}, SLOW_COUNT)
   await first.response.until(1)
   for (let id = 101; id <= 110; id++) {
     await db.execute("INSERT INTO t(v) VALUES ('new')")
-    const { response } = fakeClient(db, {}, sql)
+    const { response } = fakeClient(db, {}, SLOW_COUNT)
     const [event] = await response.until(1)
     assert.equal(patchOf(event as Event).added[0]?.row.id, id)
+    response.leave()
+  }
+})
+
+test('what a client that comes back is told first shows what was committed before', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const other = fakeClient(db, {}, SLOW_COUNT)
+  let { id } = (await other.response.until(1))[0] as Event
+  for (let n = 101; n <= 110; n++) {
+    await db.execute("INSERT INTO t(v) VALUES ('new')")
+    const { response } = fakeClient(db, { lastEventId: id }, SLOW_COUNT)
+    const [event] = await response.until(1)
+    assert.equal(patchOf(event as Event).added[0]?.row.id, n)
+    id = (event as Event).id
     response.leave()
   }
 })

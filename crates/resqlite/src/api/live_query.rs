@@ -44,6 +44,8 @@ pub struct LiveQuery {
     id: u64,
     /// The version of the result that was returned last.
     seen: u64,
+    /// It joined a query that had begun: the [catch-up](CatchUps) for which it waits. 0 if none.
+    waits_for: u64,
     _handle: Arc<Handle>,
 }
 
@@ -73,7 +75,8 @@ impl LiveQuery {
     pub async fn next(&mut self) -> Option<Result<Emitted>> {
         poll_fn(|context| {
             let mut inbox = lock(&self.shared.inbox);
-            if inbox.version != self.seen {
+            let is_late = inbox.catch_ups.ended < self.waits_for && !inbox.ended;
+            if inbox.version != self.seen && !is_late {
                 self.seen = inbox.version;
                 return Poll::Ready(inbox.latest.clone());
             }
@@ -147,13 +150,16 @@ impl LiveQueries {
             .collect();
         let mut open = lock(&self.open);
         open.retain(|_, shared| shared.strong_count() > 0);
-        let shared = match open.get(&key).and_then(Weak::upgrade) {
+        let (shared, waits_for) = match open.get(&key).and_then(Weak::upgrade) {
             // A query that has ended begins again.
-            Some(shared) if !lock(&shared.inbox).ended => shared,
+            Some(shared) if !lock(&shared.inbox).ended => {
+                let waits_for = shared.catch_up();
+                (shared, waits_for)
+            }
             _ => {
                 let shared = Shared::begin(handle, queries);
                 open.insert(key, Arc::downgrade(&shared));
-                shared
+                (shared, 0)
             }
         };
         let id = {
@@ -165,6 +171,7 @@ impl LiveQueries {
             shared,
             id,
             seen: 0,
+            waits_for,
             _handle: Arc::clone(handle),
         }
     }
@@ -183,11 +190,75 @@ struct Inbox {
     version: u64,
     ended: bool,
     users: u64,
+    catch_ups: CatchUps,
     /// The wakers of those that wait, by id.
     wakers: HashMap<u64, Waker>,
 }
 
+/// Requests to be told when the query shows all that is committed: one at a time, however many come and go meanwhile.
+#[derive(Default)]
+struct CatchUps {
+    /// The number of the last request.
+    asked: u64,
+    /// The number of the last one that has ended.
+    ended: u64,
+    /// Somebody came when one was under way.
+    is_wanted_again: bool,
+}
+
+impl CatchUps {
+    /// Returns the number of the request for who comes now, and whether it is to be made.
+    fn next(&mut self) -> (u64, bool) {
+        if self.asked > self.ended {
+            self.is_wanted_again = true;
+            return (self.asked + 1, false);
+        }
+        self.asked += 1;
+        (self.asked, true)
+    }
+
+    /// The request has ended. Returns whether another one is to be made.
+    fn end(&mut self) -> bool {
+        self.ended = self.asked;
+        let again = std::mem::take(&mut self.is_wanted_again);
+        self.asked += u64::from(again);
+        again
+    }
+}
+
 impl Shared {
+    /// Returns the number of the catch-up with which the query shows all that is committed now.
+    fn catch_up(self: &Arc<Self>) -> u64 {
+        let (number, is_new) = lock(&self.inbox).catch_ups.next();
+        if is_new {
+            self.ask();
+        }
+        number
+    }
+
+    fn ask(self: &Arc<Self>) {
+        let shared = Arc::downgrade(self);
+        let done = move || {
+            if let Some(shared) = shared.upgrade() {
+                shared.caught_up();
+            }
+        };
+        let subscription = self.subscription.get().expect("it is set before others join");
+        subscription.when_caught_up(Box::new(done));
+    }
+
+    fn caught_up(self: &Arc<Self>) {
+        let (again, wakers) = {
+            let mut inbox = lock(&self.inbox);
+            let again = inbox.catch_ups.end();
+            (again, std::mem::take(&mut inbox.wakers))
+        };
+        wakers.into_values().for_each(Waker::wake);
+        if again {
+            self.ask();
+        }
+    }
+
     fn begin(handle: &Handle, queries: Vec<(Arc<str>, Params)>) -> Arc<Self> {
         let shared = Arc::new(Self {
             inbox: Mutex::default(),

@@ -28,9 +28,9 @@ pub(crate) type TakeRows<'a> = dyn FnMut(&Arc<ColumnLayout>, &RowBatch<'_>) -> b
 
 impl EngineConnection {
     /// Runs a query and compares the fingerprint of each row with those of the result before. Rows that it did not have
-    /// go to `take_rows`, and cannot be taken back. So a run with a deadline hands them over at its end; with more than the
-    /// packer holds, it ends with [`Error::TimedOut`], and it is run again by itself. Returns the column layout
-    /// and the difference, if there is one.
+    /// go to `take_rows`, and cannot be taken back. So a run hands them over at its end while others wait; with more than
+    /// the packer holds, it ends with [`Error::TimedOut`] then, and it is run again by itself. Returns the column layout and the
+    /// difference, if there is one.
     ///
     /// # Errors
     /// What SQLite says; [`Error::Aborted`] when `take_rows` wants no more.

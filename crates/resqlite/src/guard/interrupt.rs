@@ -190,6 +190,14 @@ impl Interrupt {
         self.others_wait.set(limit.others_wait);
     }
 
+    /// When something must end that may take so long and is no part of the result: unless others wait, it may take half of the
+    /// time that the run has left.
+    pub(crate) fn end_of_extra(&self, most: Duration) -> Instant {
+        let (now, end) = (Instant::now(), self.deadline.get());
+        let left = end.filter(|_| !self.others_wait()).map(|end| (end - now) / 2);
+        now + left.map_or(most, |left| left.min(most))
+    }
+
     /// Whether a run of a live query can be given up.
     pub(crate) fn has_deadline(&self) -> bool {
         self.deadline.get().is_some()

@@ -1,85 +1,196 @@
 //! Callers that wait until a live query has caught up: until it shows, and has handed over, every commit before their call.
+//!
+//! Who waits is asked about only when something may have ended the wait: a run of the query has ended, the query has, or a commit
+//! was looked at that had not been when the wait began.
+
+use std::collections::HashMap;
 
 use resqlite_live::LiveQueryId;
 
-/// Called once, without a lock.
+/// Called once, without the lock of the coordinator.
 pub(super) type Done = Box<dyn FnOnce() + Send>;
 
 #[derive(Default)]
-pub(super) struct CatchUps(Vec<CatchUp>);
+pub(super) struct CatchUps {
+    waits: HashMap<LiveQueryId, Vec<Wait>>,
+    /// Live queries with waits that began before their commit was looked at.
+    unseen: Vec<LiveQueryId>,
+    /// Those who wait no longer, and have not been told.
+    over: Vec<Done>,
+}
 
-struct CatchUp {
-    id: LiveQueryId,
-    /// The newest commit at the time of the call.
+struct Wait {
+    /// The newest commit when it began.
     commit: u64,
-    /// A run has shown it.
-    is_shown: bool,
     done: Done,
 }
 
+/// What is known about a live query.
+#[derive(Clone, Copy)]
+pub(super) struct Known {
+    /// The newest commit that was looked at.
+    pub(super) seen: u64,
+    /// The query neither runs nor is to run: it shows all that was looked at.
+    pub(super) is_settled: bool,
+}
+
 impl CatchUps {
-    pub(super) fn add(&mut self, id: LiveQueryId, commit: u64, done: Done) {
-        self.0.push(CatchUp {
-            id,
-            commit,
-            is_shown: false,
-            done,
-        });
+    /// Begins a wait for a commit.
+    pub(super) fn add(&mut self, id: LiveQueryId, commit: u64, done: Done, known: Known) {
+        let is_seen = commit <= known.seen;
+        if is_seen && known.is_settled {
+            return self.over.push(done);
+        }
+        if !is_seen {
+            self.unseen.push(id);
+        }
+        self.waits.entry(id).or_default().push(Wait { commit, done });
     }
 
-    /// A run of this live query has ended that shows the commits up to this one.
-    pub(super) fn has_run(&mut self, id: LiveQueryId, since: u64) {
-        for wait in self.0.iter_mut().filter(|wait| wait.id == id) {
-            wait.is_shown |= wait.commit <= since;
+    /// A run of this live query has ended that shows the commits up to number `since`.
+    pub(super) fn has_run(&mut self, id: LiveQueryId, since: u64, known: Known) {
+        let shown = if known.is_settled {
+            since.max(known.seen)
+        } else {
+            since
+        };
+        self.end(id, shown);
+    }
+
+    /// This live query has ended.
+    pub(super) fn has_ended(&mut self, id: LiveQueryId) {
+        self.end(id, u64::MAX);
+    }
+
+    /// Commits have been looked at.
+    pub(super) fn have_been_seen(&mut self, known: impl Fn(LiveQueryId) -> Known) {
+        for id in std::mem::take(&mut self.unseen) {
+            let Known { seen, is_settled } = known(id);
+            if is_settled {
+                self.end(id, seen);
+            }
+            let is_unseen = |waits: &Vec<Wait>| waits.iter().any(|wait| wait.commit > seen);
+            if self.waits.get(&id).is_some_and(is_unseen) {
+                self.unseen.push(id);
+            }
         }
     }
 
-    /// Takes those that wait no longer. `is_over`: whether a live query that has made no such run has caught up with a commit,
-    /// since that does not affect it, or has ended.
-    pub(super) fn take_done(
-        &mut self,
-        is_over: impl Fn(LiveQueryId, u64) -> bool,
-    ) -> impl Iterator<Item = Done> {
-        self.0
-            .extract_if(.., move |wait| wait.is_shown || is_over(wait.id, wait.commit))
-            .map(|wait| wait.done)
+    /// Those to be called now.
+    pub(super) fn take_over(&mut self) -> Vec<Done> {
+        std::mem::take(&mut self.over)
+    }
+
+    fn end(&mut self, id: LiveQueryId, shown: u64) {
+        let Some(waits) = self.waits.get_mut(&id) else {
+            return;
+        };
+        let over = waits.extract_if(.., |wait| wait.commit <= shown);
+        self.over.extend(over.map(|wait| wait.done));
+        if waits.is_empty() {
+            self.waits.remove(&id);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{Receiver, channel};
+    use std::sync::mpsc::{Receiver, Sender, channel};
 
-    use super::{CatchUps, LiveQueryId};
+    use super::{CatchUps, Known, LiveQueryId};
 
     const A: LiveQueryId = LiveQueryId(1);
     const B: LiveQueryId = LiveQueryId(2);
 
-    /// Waits of these live queries for these commits; each says when it ends.
-    fn waits<const N: usize>(of: [(LiveQueryId, u64); N]) -> (CatchUps, Receiver<(LiveQueryId, u64)>) {
-        let (tell, ended) = channel();
-        let mut waits = CatchUps::default();
-        for (id, commit) in of {
-            let tell = tell.clone();
-            waits.add(id, commit, Box::new(move || tell.send((id, commit)).unwrap()));
+    const RUNS: Known = Known {
+        seen: 5,
+        is_settled: false,
+    };
+    const RESTS: Known = Known {
+        seen: 5,
+        is_settled: true,
+    };
+
+    struct Waiting {
+        waits: CatchUps,
+        tell: Sender<(LiveQueryId, u64)>,
+        ended: Receiver<(LiveQueryId, u64)>,
+    }
+
+    impl Waiting {
+        fn new() -> Self {
+            let (tell, ended) = channel();
+            Self {
+                waits: CatchUps::default(),
+                tell,
+                ended,
+            }
         }
-        (waits, ended)
+
+        fn add(&mut self, id: LiveQueryId, commit: u64, known: Known) {
+            let tell = self.tell.clone();
+            let done = Box::new(move || tell.send((id, commit)).unwrap());
+            self.waits.add(id, commit, done, known);
+        }
+
+        /// The waits that have ended since the last call.
+        fn over(&mut self) -> Vec<(LiveQueryId, u64)> {
+            self.waits.take_over().into_iter().for_each(|done| done());
+            self.ended.try_iter().collect()
+        }
+    }
+
+    #[test]
+    fn a_wait_for_what_is_shown_ends_at_once() {
+        let mut waiting = Waiting::new();
+        waiting.add(A, 5, RESTS);
+        assert_eq!(waiting.over(), [(A, 5)]);
     }
 
     #[test]
     fn a_wait_ends_with_a_run_that_shows_its_commit() {
-        let (mut waits, ended) = waits([(A, 5), (A, 7), (B, 5)]);
-        waits.has_run(A, 6);
-        waits.take_done(|_, _| false).for_each(|done| done());
-        assert_eq!(ended.try_iter().collect::<Vec<_>>(), [(A, 5)]);
+        let mut waiting = Waiting::new();
+        waiting.add(A, 5, RUNS);
+        waiting.add(B, 5, RUNS);
+        waiting.waits.has_run(A, 4, RUNS);
+        assert_eq!(waiting.over(), []);
+        waiting.waits.has_run(A, 5, RUNS);
+        assert_eq!(waiting.over(), [(A, 5)]);
     }
 
     #[test]
-    fn a_wait_ends_when_the_commit_turns_out_not_to_affect_the_query() {
-        let (mut waits, ended) = waits([(A, 5), (A, 7), (B, 5)]);
-        waits
-            .take_done(|id, commit| id == A && commit < 7)
-            .for_each(|done| done());
-        assert_eq!(ended.try_iter().collect::<Vec<_>>(), [(A, 5)]);
+    fn a_wait_ends_with_a_run_before_its_commit_if_that_does_not_affect_the_query() {
+        let mut waiting = Waiting::new();
+        waiting.add(A, 5, RUNS);
+        waiting.waits.has_run(A, 3, RESTS);
+        assert_eq!(waiting.over(), [(A, 5)]);
+    }
+
+    #[test]
+    fn a_wait_ends_when_its_commit_is_looked_at_and_does_not_affect_the_query() {
+        let mut waiting = Waiting::new();
+        for commit in [6, 7] {
+            waiting.add(A, commit, RESTS);
+        }
+        waiting.add(B, 6, RESTS);
+        assert_eq!(waiting.over(), []);
+        waiting.waits.have_been_seen(|id| Known {
+            seen: 6,
+            is_settled: id == A,
+        });
+        assert_eq!(waiting.over(), [(A, 6)]);
+        waiting.waits.have_been_seen(|id| Known {
+            seen: 7,
+            is_settled: id == A,
+        });
+        assert_eq!(waiting.over(), [(A, 7)]);
+    }
+
+    #[test]
+    fn a_wait_ends_with_the_query() {
+        let mut waiting = Waiting::new();
+        waiting.add(A, 5, RUNS);
+        waiting.waits.has_ended(A);
+        assert_eq!(waiting.over(), [(A, 5)]);
     }
 }

@@ -184,6 +184,7 @@ impl LiveCoordinator {
         }
         state.scheduler.remove(id);
         state.audits.remove(id);
+        state.catch_ups.has_ended(id);
         if self.open.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.commits.states.want(false);
         }

@@ -53,7 +53,7 @@ pub(super) struct LiveQuery {
     pub(super) is_failing: AtomicBool,
     /// A retry after a pause is planned.
     pub(super) retry_planned: AtomicBool,
-    /// Its last run took longer than that of a quick query.
+    /// The last run that counted took [`SLOW_MICROS`](resqlite_live::limits::SLOW_MICROS) or more.
     pub(super) took_long: AtomicBool,
     /// Locked by the thread that runs it.
     pub(super) state: Mutex<State>,

@@ -9,7 +9,7 @@ use std::{
 use resqlite_live::{LiveQueryId, Reason};
 
 use super::{
-    catch_ups::Done,
+    catch_ups::{Done, Known},
     coordinator::{LiveCoordinator, State},
     dispatch::{Plan, RunsOn, Wait, micros},
     jobs::{FirstRun, LookAfter, Retry},
@@ -87,7 +87,8 @@ impl LiveCoordinator {
         state
             .scheduler
             .finished(live_query.id, result.micros, result.pending);
-        state.catch_ups.has_run(live_query.id, result.since);
+        let known = state.known(live_query.id);
+        state.catch_ups.has_run(live_query.id, result.since, known);
         if result.is_step {
             let State {
                 audits, scheduler, ..
@@ -184,14 +185,19 @@ impl LiveCoordinator {
     /// thread.
     pub(super) fn when_caught_up(self: &Arc<Self>, id: LiveQueryId, done: Done) {
         let mut state = lock(&self.state);
-        state.catch_ups.add(id, self.commits.last(), done);
+        if state.entries.get(id).is_none() {
+            drop(state);
+            return done();
+        }
+        let known = state.known(id);
+        state.catch_ups.add(id, self.commits.last(), done, known);
         self.dispatch(state);
     }
 
-    /// Whether the last emission of the live query shows what is committed now. It may do so without being known to.
+    /// Whether it is known that the last emission of the live query shows what is committed now.
     pub(super) fn is_caught_up(&self, id: LiveQueryId) -> bool {
-        let state = lock(&self.state);
-        state.seen >= self.commits.last() && state.scheduler.is_settled(id)
+        let Known { seen, is_settled } = lock(&self.state).known(id);
+        is_settled && seen >= self.commits.last()
     }
 
     fn is_quiet(&self, state: &State) -> bool {
@@ -244,11 +250,21 @@ impl LiveCoordinator {
 }
 
 impl State {
+    fn known(&self, id: LiveQueryId) -> Known {
+        Known {
+            seen: self.seen,
+            is_settled: self.scheduler.is_settled(id),
+        }
+    }
+
     /// The callbacks of those who wait no longer for a live query to catch up.
     fn take_caught_up(&mut self) -> Vec<Done> {
         let (scheduler, seen) = (&self.scheduler, self.seen);
-        let is_over = |id, commit| scheduler.has_ended(id) || (seen >= commit && scheduler.is_settled(id));
-        self.catch_ups.take_done(is_over).collect()
+        self.catch_ups.have_been_seen(|id| Known {
+            seen,
+            is_settled: scheduler.is_settled(id),
+        });
+        self.catch_ups.take_over()
     }
 
     fn rerun(&mut self, id: LiveQueryId, taken_at: (Option<u64>, u64)) -> Option<Rerun> {

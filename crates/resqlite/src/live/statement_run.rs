@@ -429,8 +429,8 @@ impl<'r> StatementRun<'r> {
         !self.part.is_unfit && (self.part.pays_to_keep() || self.is_always())
     }
 
-    /// Reads what is to be kept; `None` if that takes too long to pay. `micros`: how long a whole run took. Once rows have been
-    /// handed over, the run has no other deadline.
+    /// Reads what is to be kept; `None` if that takes too long to pay, or for the time that a quick query has by itself. `micros`:
+    /// how long a whole run took. Once rows have been handed over, the run has no other deadline.
     pub(super) fn while_it_pays<R>(
         &mut self,
         micros: u64,
@@ -441,7 +441,7 @@ impl<'r> StatementRun<'r> {
         }
         let limit = Duration::from_micros(micros * limits::KEEPING_RUNS).max(limits::KEEPING_LEAST);
         let interrupt = Rc::clone(&self.connection.guard.interrupt);
-        interrupt.until(Instant::now() + limit, || read(self))
+        interrupt.until(interrupt.end_of_extra(limit), || read(self))
     }
 
     /// The bounds beyond which the whole statement runs quicker.

@@ -51,13 +51,13 @@ impl Subscription {
         }
     }
 
-    /// Calls `done` once, as soon as the listener has got a result that shows every commit before this call, or the query has
-    /// ended. That may be in this call. The emission itself need not be delivered.
+    /// Calls `done` once, as soon as the listener has got a result, or an error, that shows every commit of this engine before this
+    /// call, or the query has ended. That may be in this call. The emission itself need not be delivered.
     pub fn when_caught_up(&self, done: Box<dyn FnOnce() + Send>) {
         self.coordinator.when_caught_up(self.id, done);
     }
 
-    /// How many emissions there were, if the last one shows all that is committed now. It may do so without being known to.
+    /// How many emissions there were, if it is known that the last one, or the error after it, shows all that is committed now.
     pub fn caught_up_with(&self) -> Option<u64> {
         let is_caught_up = self.coordinator.is_caught_up(self.id);
         is_caught_up.then(|| self.live_query.counters.emitted.load(Relaxed))

@@ -165,6 +165,25 @@ async fn with_steps(steps: i64) -> Database {
 }
 
 #[test]
+fn the_first_result_of_a_query_that_is_in_use_shows_what_was_committed_before() {
+    pollster::block_on(async {
+        let db = with_steps(1).await;
+        let mut first = db.stream(COUNTING, ());
+        first.next().await.unwrap().unwrap();
+        for n in (1..=10).map(|n| n * 20_000) {
+            db.execute("UPDATE steps SET n = ?", [n.into()]).await.unwrap();
+            let (mut one, mut other) = (db.stream(COUNTING, ()), db.stream(COUNTING, ()));
+            for live in [&mut one, &mut other] {
+                let emitted = live.next().await.unwrap().unwrap();
+                assert_eq!(emitted.rows().iter().next().unwrap().values(), [n.into()]);
+            }
+        }
+        drop(first);
+        db.close().await.unwrap();
+    });
+}
+
+#[test]
 fn a_slow_query_holds_up_no_quick_one() {
     pollster::block_on(async {
         let db = with_steps(2_000_000).await;

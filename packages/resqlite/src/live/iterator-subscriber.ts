@@ -17,7 +17,7 @@ export interface IteratorValues<T> {
 
 /** An iterator over the results of a live query. It keeps at most one: a slow consumer gets the latest result only. */
 export class IteratorSubscriber<T> implements IterationSource<T>, Subscriber {
-  late = false
+  late = 0
   unwatch: (() => void) | undefined
   readonly #live: Subscribable<unknown>
   readonly #values: IteratorValues<T>

@@ -130,7 +130,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
     subscriber.unwatch = signal && onAbort(signal, () => this.#abort(subscriber, abortFailure(signal.reason)))
     this.#subscribers = withMember(this.#subscribers, subscriber)
     if (shared.isNew) return
-    subscriber.late = true
+    subscriber.late = Number.POSITIVE_INFINITY
     queueMicrotask(() => this.#catchUp(subscriber))
   }
 
@@ -142,13 +142,19 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
 
   emitted(patches: readonly RowPatch[]): void {
     forEachMember(this.#subscribers, (subscriber) => {
-      if (!subscriber.late) subscriber.emitted(patches)
+      if (subscriber.late === 0) subscriber.emitted(patches)
     })
   }
 
   failed(failure: Failure): void {
     forEachMember(this.#subscribers, (subscriber) => {
-      if (!subscriber.late) subscriber.failed(failure)
+      if (subscriber.late === 0) subscriber.failed(failure)
+    })
+  }
+
+  caughtUp(number: number): void {
+    forEachMember(this.#subscribers, (subscriber) => {
+      if (subscriber.late > 0 && subscriber.late <= number) this.#giveResult(subscriber)
     })
   }
 
@@ -183,7 +189,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
 
   #remove(subscriber: Subscriber): void {
     subscriber.unwatch?.()
-    subscriber.late = false
+    subscriber.late = 0
     this.#subscribers = withoutMember(this.#subscribers, subscriber)
   }
 
@@ -200,17 +206,17 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
     })
   }
 
-  /** Gives a late subscriber the result as soon as that shows all that was committed when it joined. */
+  /** Gives a late subscriber the result, or has it told when the result shows all that is committed. */
   #catchUp(subscriber: Subscriber): void {
     const shared = this.#shared
-    if (!subscriber.late || shared === undefined) return
+    if (subscriber.late === 0 || shared === undefined) return
     if (shared.isCaughtUp) this.#giveResult(subscriber)
-    else void shared.caughtUp().then(() => this.#giveResult(subscriber))
+    else subscriber.late = shared.catchUp()
   }
 
   #giveResult(subscriber: Subscriber): void {
-    if (!subscriber.late || !this.#handle.isOpen) return
-    subscriber.late = false
+    if (!this.#handle.isOpen) return
+    subscriber.late = 0
     const shared = this.#shared as SharedQuery
     if (shared.version > 0) subscriber.emitted(undefined)
     const { failure } = shared

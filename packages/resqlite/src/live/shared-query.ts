@@ -3,6 +3,7 @@ import { ResqliteError } from '../core/errors'
 import { Failure } from '../core/failure'
 import type { Emission, StreamStats } from '../core/live-types'
 import { INTEGERS_MASK } from '../wire/protocol'
+import { CatchUps } from './catch-ups'
 import { LiveRequest } from './live-request'
 import { applyPatch, type RowPatch } from './patches'
 import { forEachMember, type SmallSet, sizeOf, withMember, withoutMember } from './small-set'
@@ -14,6 +15,8 @@ export interface SharedQueryUser {
   emitted(patches: readonly RowPatch[]): void
   /** The queries failed; the live query continues. */
   failed(failure: Failure): void
+  /** It shows all that was committed when this {@link SharedQuery.catchUp} was asked for, and those before. */
+  caughtUp(number: number): void
   /** The live query has ended. `closed`: because the database was closed. */
   ended(failure: Failure, closed: boolean): void
 }
@@ -67,6 +70,7 @@ export class SharedQuery extends LiveRequest implements Closeable {
   #failure: Failure | undefined
   #lastStats: StreamStats | undefined
   #isOver = false
+  #catchUps: CatchUps | undefined
   /** The {@link Channel.flushes} before the request was handed over. */
   readonly #flushes: number
 
@@ -128,7 +132,7 @@ export class SharedQuery extends LiveRequest implements Closeable {
     return this.#failure
   }
 
-  /** Its first run has not begun. */
+  /** Its request has not been handed over. */
   get isNew(): boolean {
     return this.#flushes === this.#handle.channel.flushes
   }
@@ -138,9 +142,12 @@ export class SharedQuery extends LiveRequest implements Closeable {
     return this.#handle.channel.caughtUpWith(this) === this.#emissions
   }
 
-  /** Resolves when its result shows all that is committed now, or it has ended. */
-  caughtUp(): Promise<void> {
-    return this.#handle.channel.caughtUp(this)
+  /** Has users told when its result shows all that is committed now. Returns the number that they are told. */
+  catchUp(): number {
+    this.#catchUps ??= new CatchUps(this.#handle.channel, this, (number) => {
+      forEachMember(this.#users, (user) => user.caughtUp(number))
+    })
+    return this.#catchUps.next()
   }
 
   get stats(): StreamStats | undefined {

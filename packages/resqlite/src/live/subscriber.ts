@@ -5,8 +5,11 @@ import type { SharedQuery } from './shared-query'
 
 /** A callback or an iterator that gets the values of a live query. */
 export interface Subscriber {
-  /** It joined when the live query had begun already, and has been given no result yet. Set by the live query. */
-  late: boolean
+  /**
+   * Above 0 if it joined when the live query had begun already, and has been given no result yet: it waits for the catch-up of
+   * this number, or for its turn to ask for one. Set by the live query.
+   */
+  late: number
   /** Stops listening to the abort signal for it. Set by the live query. */
   unwatch: (() => void) | undefined
   /** There is a new result. `patches` lead to it from the result before; undefined if that is the first for the subscriber. */
@@ -30,8 +33,8 @@ export interface Subscribable<V> {
   /** The shared live query behind it, while there are subscribers. */
   readonly shared: SharedQuery | undefined
   /**
-   * Adds a subscriber, which gets the present result: in a microtask, if that shows all that is committed. Throws if the database
-   * is closed.
+   * Adds a subscriber. It gets the present result in a microtask, if that shows all that is committed, and otherwise as soon as the
+   * result does. Throws if the database is closed.
    */
   join(subscriber: Subscriber): void
   /** Removes a subscriber, which is not called any more. */

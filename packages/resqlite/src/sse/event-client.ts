@@ -31,7 +31,7 @@ export interface Sink {
  * position and the latest result, so a slow client costs the rows that it was sent last.
  */
 export class EventClient implements Subscriber, HubClient {
-  late = false
+  late = 0
   unwatch: (() => void) | undefined
   readonly position: Position = { version: 0, missed: undefined, own: undefined }
   readonly #live: LiveQueryObject<unknown>
@@ -45,6 +45,8 @@ export class EventClient implements Subscriber, HubClient {
   #heartbeat: NodeJS.Timeout | undefined
   #missed = 0
   #unwatchSignal: (() => void) | undefined
+  /** The version that a client had which comes back, until it has been sent what it has missed. */
+  #resumesAt: number | undefined
 
   /** Throws if the database is closed, a signal has fired, or there are as many clients as may be. */
   constructor(live: LiveQueryObject<unknown>, settings: Settings) {
@@ -66,15 +68,15 @@ export class EventClient implements Subscriber, HubClient {
     this.#sink = sink
     this.#unwatchSignal = signal && onAbort(signal, () => this.#close(new AbortError(signal.reason)))
     if (heartbeat !== undefined) this.#heartbeat = setInterval(() => this.#beat(), heartbeat).unref()
-    const version = versionOf(lastEventId)
-    const missed = version === undefined ? undefined : this.#hub.resume(version, this.position)
-    for (const event of missed ?? []) this.#send(event)
+    this.#resumesAt = versionOf(lastEventId)
     this.serve()
   }
 
   serve(): void {
     try {
-      if (this.#sink !== undefined && !this.#isBusy && !this.late) this.#serve()
+      if (this.#sink === undefined || this.late > 0) return
+      this.#resume()
+      if (!this.#isBusy) this.#serve()
     } catch (error) {
       this.fail(error)
     }
@@ -121,6 +123,14 @@ export class EventClient implements Subscriber, HubClient {
 
   aborted(failure: Failure): void {
     this.#close(failure.toError())
+  }
+
+  /** Sends what a client that comes back has missed. */
+  #resume(): void {
+    const version = this.#resumesAt
+    if (version === undefined) return
+    this.#resumesAt = undefined
+    for (const event of this.#hub.resume(version, this.position) ?? []) this.#send(event)
   }
 
   #serve(): void {

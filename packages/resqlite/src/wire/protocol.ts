@@ -136,8 +136,8 @@ export const Op = {
   /** Puts a snapshot into the store of the log of a cluster. Replies with JSON: its position. */
   PUT_SNAPSHOT: 42,
   /**
-   * Replies when JavaScript has the frames of a result of the live query that request `target` opened that
-   * shows all that is committed now, or the query has ended.
+   * Replies when the live query that request `target` opened has sent a result, or an error, that shows all
+   * that is committed now, or has ended.
    */
   CATCH_UP: 43,
 } as const
