@@ -18,6 +18,7 @@ test('an audit leaves the reason of the last re-run', async (t) => {
   const live = db.stream(ONE, [1], { verify: 1 })
   const watching = new Watch(live)
   await watching.next()
+  await quiet(db)
   await db.execute("UPDATE users SET name = 'ADA' WHERE id = 1")
   await watching.next()
   await quiet(db) // a live query that is busy is not audited
