@@ -4,6 +4,11 @@ import { all, three, World, withCode } from './support/nodes'
 
 const SCHEMA = 'CREATE TABLE t(a)'
 
+/** Waits for what a node does. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
 test('a write of a node that is cut off fails in time and has not happened, while the others go on', async (t) => {
   const { world, writer, follower, other } = await three(t, SCHEMA, {
     writeTimeout: 500,
@@ -45,8 +50,7 @@ test('a write that is given up while another node is to run it says that its out
   const refused = writes.map((write) =>
     assert.rejects(write, withCode('RESQLITE_OUTCOME_UNKNOWN', /given up/)),
   )
-  while ((await writer.diagnostics()).writer.queued < writes.length)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(async () => (await writer.diagnostics()).writer.queued >= writes.length)
   controller.abort()
   await Promise.all(refused)
   await holds.rollback()
@@ -82,7 +86,7 @@ test('a node that has what the log forgot stops, says why, and can be read', asy
   const next = await world.open('next')
   await next.execute('INSERT INTO t VALUES (2)')
   world.log.mend('follower')
-  while (follower.status.role !== 'stopped') await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(() => follower.status.role === 'stopped')
   const { stopped } = follower.status
   assert.equal(stopped?.code, 'RESQLITE_LOG_DIVERGED')
   assert.ok(stopped.message.length > 0)

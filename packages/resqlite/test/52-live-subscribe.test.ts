@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type TestContext, test } from 'node:test'
 import type { Database, LiveQuery, OpenOptions, Row } from 'resqlite'
-import { quiet, Watch } from './support/live'
+import { quiet, SLOW_VALUE, Watch } from './support/live'
 import { openDatabase, tempDatabase, tempFile } from './support/temp'
 
 const SCHEMA = `
@@ -218,11 +218,7 @@ test('a late subscriber gets the present value in a microtask, if there is nothi
   assert.equal((await db.diagnostics()).streams.open, 1)
 })
 
-/** Each run takes some time, so that its result is late. */
-const SLOW_COUNT = `
-  SELECT count(*) AS n, (
-    WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 200000) SELECT max(i) FROM c
-  ) AS steps FROM other`
+const SLOW_COUNT = `SELECT count(*) AS n, ${SLOW_VALUE} AS steps FROM other`
 
 /** Yields the first value of each way to get one. */
 async function firstValues(db: Database): Promise<(number | undefined)[]> {

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import type { CodedError, Database, LiveQuery } from 'resqlite'
 import { type SSEOptions, sendSSE } from 'resqlite/sse'
 import { withCode } from './support/errors'
-import { Watch } from './support/live'
+import { SLOW_VALUE, Watch } from './support/live'
 import { type Event, EventReader, FakeResponse, patchOf, Replica, serve } from './support/sse'
 import { tempDatabase } from './support/temp'
 
@@ -16,11 +16,7 @@ const SCHEMA = `
 `
 const SQL = 'SELECT id, v FROM t ORDER BY id'
 const KEY = { key: 'id' } as const
-/** Each run takes some time, so that its result is late. */
-const SLOW_COUNT = `
-  SELECT count(*) AS id, (
-    WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 200000) SELECT max(i) FROM c
-  ) AS v FROM t`
+const SLOW_COUNT = `SELECT count(*) AS id, ${SLOW_VALUE} AS v FROM t`
 
 /** Sends the events of a new live query to a client that is a fake. */
 function fakeClient(

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use resqlite_live::LiveQueryId;
+use resqlite_live::{LiveQueryId, Scheduler};
 
 /// Called once, without the lock of the coordinator.
 pub(super) type Done = Box<dyn FnOnce() + Send>;
@@ -32,6 +32,15 @@ pub(super) struct Known {
     pub(super) seen: u64,
     /// The query neither runs nor is to run: it shows all that was looked at.
     pub(super) is_settled: bool,
+}
+
+impl Known {
+    pub(super) fn of(id: LiveQueryId, scheduler: &Scheduler, seen: u64) -> Self {
+        Self {
+            seen,
+            is_settled: scheduler.is_settled(id),
+        }
+    }
 }
 
 impl CatchUps {

@@ -251,19 +251,13 @@ impl LiveCoordinator {
 
 impl State {
     fn known(&self, id: LiveQueryId) -> Known {
-        Known {
-            seen: self.seen,
-            is_settled: self.scheduler.is_settled(id),
-        }
+        Known::of(id, &self.scheduler, self.seen)
     }
 
     /// The callbacks of those who wait no longer for a live query to catch up.
     fn take_caught_up(&mut self) -> Vec<Done> {
-        let (scheduler, seen) = (&self.scheduler, self.seen);
-        self.catch_ups.have_been_seen(|id| Known {
-            seen,
-            is_settled: scheduler.is_settled(id),
-        });
+        let known = |id| Known::of(id, &self.scheduler, self.seen);
+        self.catch_ups.have_been_seen(known);
         self.catch_ups.take_over()
     }
 

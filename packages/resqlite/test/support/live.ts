@@ -12,6 +12,10 @@ export async function quiet(db: Database): Promise<void> {
   }
 }
 
+/** A value of a query that takes some time, so that its result is late. */
+export const SLOW_VALUE =
+  '(WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 200000) SELECT max(i) FROM c)'
+
 /** A value that a subscriber got. */
 export interface Told<V> {
   value: V
