@@ -251,8 +251,8 @@ export class Database extends Executor implements AsyncDisposable {
    * for await (const users of live) render(users)
    *
    * const both = db.stream({
-   *   open: { sql: 'SELECT * FROM tasks WHERE NOT done' },
-   *   count: { sql: 'SELECT count(*) AS n FROM tasks' },
+   *   open: { sql: 'SELECT * FROM tasks WHERE list = ?', params: [7] },
+   *   count: 'SELECT count(*) AS n FROM tasks',
    * })
    * for await (const { open, count } of both) render(open, count[0].n)
    * ```
@@ -280,11 +280,11 @@ export class Database extends Executor implements AsyncDisposable {
     query: Q,
     options?: StreamOptions,
   ): LiveQuery<RowsOf<T, Q, Row>>
-  stream<Q extends Readonly<Record<string, QueryLike>>>(
+  stream<Q extends Readonly<Record<string, string | QueryLike>>>(
     queries: Q,
     options: StreamOptions & { arrays: true },
   ): LiveQuery<StreamRows<Q, RowArray>>
-  stream<Q extends Readonly<Record<string, QueryLike>>>(
+  stream<Q extends Readonly<Record<string, string | QueryLike>>>(
     queries: Q,
     options?: StreamOptions,
   ): LiveQuery<StreamRows<Q>>

@@ -11,7 +11,7 @@ const SCHEMA = `
 `
 const ONE = { sql: 'SELECT balance FROM accounts WHERE id = ?', params: [1] }
 const TWO = { sql: 'SELECT balance FROM accounts WHERE id = ?', params: [2] }
-const NOTES = { sql: 'SELECT text FROM notes' }
+const NOTES = 'SELECT text FROM notes'
 
 test('several queries give one value with all results', async (t) => {
   const db = await tempDatabase(t, SCHEMA)

@@ -193,10 +193,11 @@ export function commitEvents(db: Database): void {
 
 export async function severalStreams(db: Database): Promise<void> {
   const users: Query<User> = { sql: 'SELECT * FROM users' }
-  const live = db.stream({ users, counts: { sql: 'SELECT ?', params: [1] } })
+  const live = db.stream({ users, counts: { sql: 'SELECT ?', params: [1] }, ids: 'SELECT 1' })
   for await (const value of live) {
     same<typeof value.users, User[]>(true)
     same<typeof value.counts, Row[]>(true)
+    same<typeof value.ids, Row[]>(true)
   }
   const arrays = db.stream({ counts: { sql: 'SELECT 1' } }, { arrays: true })
   same<NonNullable<typeof arrays.current>['counts'], RowArray[]>(true)

@@ -358,9 +358,9 @@ export function checkKeyColumns(
 }
 
 /** Returns the queries of `stream({ … })` with their names. */
-export function checkQueries(queries: unknown): [string, QueryLike][] {
+export function checkQueries(queries: unknown): [string, string | QueryLike][] {
   if (typeof queries !== 'object' || queries === null || Array.isArray(queries)) {
-    const expected = 'a string, or an object of queries like { users: { sql } }'
+    const expected = "a string, or an object of queries like { users: 'SELECT …' }"
     throw typeError(
       `stream: the first argument must be ${expected}, not ${show(queries)}`,
       'RESQLITE_STATEMENT',
@@ -375,9 +375,10 @@ export function checkQueries(queries: unknown): [string, QueryLike][] {
 }
 
 function checkNamedQuery(name: string, query: unknown): void {
+  if (typeof query === 'string') return
   const label = `stream: query ${show(name)}`
   if (typeof query !== 'object' || query === null || Array.isArray(query)) {
-    throw refused(`${label} must be an object like { sql, params }, not ${show(query)}`)
+    throw refused(`${label} must be a string, or an object like { sql, params }, not ${show(query)}`)
   }
   const { sql, compile, toSQL } = query as Record<string, unknown>
   if (typeof compile === 'function' || typeof toSQL === 'function') return
