@@ -1,25 +1,21 @@
 //! Handles, and the engines that they share: one for each open file.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, LazyLock, Weak},
-};
+use std::sync::{Arc, LazyLock};
 
 use crate::{
-    api::engine::Engine,
+    api::{
+        engine::Engine,
+        engines::{Engines, Found, Key},
+    },
     connection::location::Location,
     core::{
         error::Result,
         options::{Options, Settings},
-        sync::{Mutex, lock},
     },
     guard::pragmas,
 };
 
-/// The engines by file. Read-only engines have entries of their own, because they have no writer.
-type Key = (String, bool);
-
-static ENGINES: LazyLock<Mutex<HashMap<Key, Weak<Engine>>>> = LazyLock::new(Mutex::default);
+static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::default);
 
 /// One use of an engine. Dropping the last one closes the engine.
 pub struct Handle {
@@ -48,41 +44,43 @@ impl Handle {
     fn at(location: Location, options: &Options) -> Result<Self> {
         let settings = Settings::decide(options)?;
         pragmas::check_options(&settings.pragmas)?;
-        let key = location
-            .identity()
-            .map(|file| (file.to_owned(), options.read_only));
-        // Held while opening, so that two callers never make two engines for one file.
-        let mut engines = lock(&ENGINES);
-        while let Some(engine) = key
-            .as_ref()
-            .and_then(|key| engines.get(key))
-            .and_then(Weak::upgrade)
-        {
-            let known = &engine.parts.location;
-            known
-                .encryption
-                .check_same(location.display_path(), &options.key)?;
-            engine.parts.settings.check_same(options, &settings)?;
-            if engine.enter() {
-                let read_only = options.read_only;
-                return Ok(Self { engine, read_only });
+        let read_only = options.read_only;
+        let key = location.identity().map(|file| (file.to_owned(), read_only));
+        let engine = match key {
+            Some(key) => Self::find_or_start(&key, location, settings, options)?,
+            None => Arc::new(Engine::start(location, settings)?),
+        };
+        Ok(Self { engine, read_only })
+    }
+
+    fn find_or_start(
+        key: &Key,
+        location: Location,
+        settings: Settings,
+        options: &Options,
+    ) -> Result<Arc<Engine>> {
+        loop {
+            match ENGINES.find(key, |open| location.refuse_link_to(open))? {
+                Found::Opening(opening) => {
+                    let engine = Arc::new(Engine::start(location, settings)?);
+                    opening.has_opened(&engine);
+                    return Ok(engine);
+                }
+                Found::Engine(engine) => {
+                    let known = &engine.parts.location;
+                    known
+                        .encryption
+                        .check_same(location.display_path(), &options.key)?;
+                    engine.parts.settings.check_same(options, &settings)?;
+                    if engine.enter() {
+                        return Ok(engine);
+                    }
+                    // The last handle is being closed: wait, because two engines on one file would conflict.
+                    ENGINES.forget(&engine);
+                    engine.wait_until_closed();
+                }
             }
-            // The last handle is being closed: wait, because two engines on one file would conflict.
-            engines.retain(|_, known| !std::ptr::eq(known.as_ptr(), Arc::as_ptr(&engine)));
-            drop(engines);
-            engine.wait_until_closed();
-            engines = lock(&ENGINES);
         }
-        location.refuse_link_to(&files_of(&engines))?;
-        let engine = Arc::new(Engine::start(location, settings)?);
-        if let Some(key) = key {
-            engines.retain(|_, engine| engine.strong_count() > 0);
-            engines.insert(key, Arc::downgrade(&engine));
-        }
-        Ok(Self {
-            engine,
-            read_only: options.read_only,
-        })
     }
 
     /// The engine.
@@ -102,21 +100,10 @@ impl Handle {
     }
 }
 
-/// Runs `work` while no database can be opened. It gets the canonical paths of all files that are open in this process.
+/// Runs `work` while nobody begins to open a database. It gets the canonical paths of all files that are open or being opened in
+/// this process.
 pub(super) fn among_open_files<R>(work: impl FnOnce(&[String]) -> R) -> R {
-    let engines = lock(&ENGINES);
-    work(&files_of(&engines))
-}
-
-/// The canonical paths of all files that these engines have open.
-fn files_of(engines: &HashMap<Key, Weak<Engine>>) -> Vec<String> {
-    let open: Vec<_> = engines.values().filter_map(Weak::upgrade).collect();
-    let files = open.iter().flat_map(|engine| {
-        let parts = &engine.parts;
-        let main = parts.location.identity().map(str::to_owned);
-        main.into_iter().chain(parts.epoch.attached_files())
-    });
-    files.collect()
+    ENGINES.among_files(work)
 }
 
 impl Drop for Handle {

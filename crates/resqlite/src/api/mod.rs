@@ -8,6 +8,7 @@ pub(crate) mod cursor;
 pub(crate) mod database;
 pub(crate) mod diagnostics;
 pub(crate) mod engine;
+mod engines;
 pub(crate) mod entries;
 pub(crate) mod feeds;
 pub(crate) mod handle;

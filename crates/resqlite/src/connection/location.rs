@@ -247,6 +247,8 @@ pub(crate) fn canonical(given: &str) -> Result<PathBuf, String> {
     }
     match path.canonicalize() {
         Ok(path) if path.is_dir() => return Err("it is a folder".into()),
+        // To open a pipe waits for its other end.
+        Ok(path) if !path.is_file() => return Err("it is a device or a pipe, and no file".into()),
         Ok(path) => return Ok(path),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.to_string()),
         Err(_) => {}

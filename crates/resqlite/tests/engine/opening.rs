@@ -43,6 +43,18 @@ fn a_folder_is_no_database() {
     says(&refused(path, Options::default()), path, "it is a folder");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_device_is_no_database() {
+    for read_only in [false, true] {
+        let options = Options {
+            read_only,
+            ..Options::default()
+        };
+        says(&refused("/dev/null", options), "/dev/null", "no file");
+    }
+}
+
 #[test]
 fn an_empty_path_is_refused() {
     assert!(refused("", Options::default()).to_string().contains("empty"));

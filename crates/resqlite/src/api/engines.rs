@@ -1,0 +1,169 @@
+//! The engines of this process by file, and the files that are being opened.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+};
+
+use crate::{
+    api::engine::Engine,
+    core::{
+        error::Result,
+        sync::{Condvar, Mutex, lock, wait},
+    },
+};
+
+/// A file, and whether it is read only: such engines have entries of their own, because they have no writer.
+pub(super) type Key = (String, bool);
+
+/// Opening may wait for another process, so the lock is not held meanwhile: other files are opened beside it.
+#[derive(Default)]
+pub(super) struct Engines {
+    known: Mutex<HashMap<Key, Known>>,
+    /// Somebody has opened a file, or failed to.
+    opened: Condvar,
+}
+
+enum Known {
+    Opening,
+    Open(Weak<Engine>),
+}
+
+/// What there is of a file.
+pub(super) enum Found<'a> {
+    Engine(Arc<Engine>),
+    /// Nothing: the caller opens it.
+    Opening(Opening<'a>),
+}
+
+/// The right to open a file. Nobody else gets it until this is dropped.
+pub(super) struct Opening<'a> {
+    engines: &'a Engines,
+    key: Key,
+}
+
+impl Engines {
+    /// Finds the engine of a file. Who opens it already is waited for. `may_open` gets the canonical paths of all files that are
+    /// open or being opened.
+    ///
+    /// # Errors
+    /// That of `may_open`.
+    pub(super) fn find(
+        &self,
+        key: &Key,
+        may_open: impl FnOnce(&[String]) -> Result<()>,
+    ) -> Result<Found<'_>> {
+        let mut known = lock(&self.known);
+        while let Some(Known::Opening) = known.get(key) {
+            known = wait(&self.opened, known);
+        }
+        if let Some(Known::Open(engine)) = known.get(key)
+            && let Some(engine) = engine.upgrade()
+        {
+            return Ok(Found::Engine(engine));
+        }
+        known.retain(|_, known| known.is_alive());
+        may_open(&files(&known))?;
+        known.insert(key.clone(), Known::Opening);
+        let key = key.clone();
+        Ok(Found::Opening(Opening { engines: self, key }))
+    }
+
+    /// An engine has no handles any more: who wants its file opens it anew.
+    pub(super) fn forget(&self, engine: &Arc<Engine>) {
+        let is_it =
+            |known: &Known| matches!(known, Known::Open(known) if known.as_ptr() == Arc::as_ptr(engine));
+        lock(&self.known).retain(|_, known| !is_it(known));
+    }
+
+    /// Runs `work` while nobody begins to open a database. It gets the canonical paths of all files that are open or being
+    /// opened in this process.
+    pub(super) fn among_files<R>(&self, work: impl FnOnce(&[String]) -> R) -> R {
+        let known = lock(&self.known);
+        work(&files(&known))
+    }
+}
+
+impl Known {
+    fn is_alive(&self) -> bool {
+        match self {
+            Self::Opening => true,
+            Self::Open(engine) => engine.strong_count() > 0,
+        }
+    }
+}
+
+impl Opening<'_> {
+    pub(super) fn has_opened(self, engine: &Arc<Engine>) {
+        let opened = Known::Open(Arc::downgrade(engine));
+        lock(&self.engines.known).insert(self.key.clone(), opened);
+    }
+}
+
+impl Drop for Opening<'_> {
+    fn drop(&mut self) {
+        let mut known = lock(&self.engines.known);
+        if matches!(known.get(&self.key), Some(Known::Opening)) {
+            known.remove(&self.key);
+        }
+        self.engines.opened.notify_all();
+    }
+}
+
+fn files(known: &HashMap<Key, Known>) -> Vec<String> {
+    let files = known.iter().flat_map(|((file, _), known)| {
+        let attached = match known {
+            Known::Opening => Vec::new(),
+            Known::Open(engine) => match engine.upgrade() {
+                Some(engine) => engine.parts.epoch.attached_files(),
+                None => return Vec::new(),
+            },
+        };
+        [vec![file.clone()], attached].concat()
+    });
+    files.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::mpsc, thread};
+
+    use super::{Engines, Found, Key, Opening};
+
+    fn key(file: &str) -> Key {
+        (file.into(), false)
+    }
+
+    fn open<'a>(engines: &'a Engines, file: &str) -> Opening<'a> {
+        match engines.find(&key(file), |_| Ok(())) {
+            Ok(Found::Opening(opening)) => opening,
+            _ => panic!("{file} is not open"),
+        }
+    }
+
+    #[test]
+    fn a_file_that_takes_long_to_open_holds_up_no_other() {
+        let engines = Engines::default();
+        let _slow = open(&engines, "slow.db");
+        drop(open(&engines, "other.db"));
+        engines.among_files(|files| assert_eq!(files, ["slow.db"]));
+    }
+
+    #[test]
+    fn of_two_who_open_the_same_file_one_waits_for_the_other() {
+        let engines = Engines::default();
+        let first = open(&engines, "a.db");
+        let (tell, told) = mpsc::channel();
+        thread::scope(|scope| {
+            let engines = &engines;
+            scope.spawn(move || {
+                let second = open(engines, "a.db");
+                tell.send("opened").unwrap();
+                drop(second);
+            });
+            assert!(told.try_recv().is_err());
+            drop(first);
+            assert_eq!(told.recv(), Ok("opened"));
+        });
+    }
+}
