@@ -3,7 +3,7 @@
 use resqlite_live::{ColumnSet, Columns, Image, ROWID, RowChange, Value, Watched, fault::planted};
 use resqlite_sqlite::{PreUpdate, RowOperation, ValueRef};
 
-use super::tables::Keys;
+use super::tables::{Facts, Keys};
 use crate::dependencies::value::owned;
 
 /// Whether every column of the event's table is compared.
@@ -16,11 +16,16 @@ pub(super) fn compares_all(event: &PreUpdate<'_>, watched: &Watched) -> bool {
 /// The change to the row; `None` if nothing changed, which is only certain if all columns are compared.
 pub(super) fn decode(
     event: &PreUpdate<'_>,
-    keys: &Keys,
+    facts: &Facts,
     watched: &Watched,
     all_compared: bool,
 ) -> Option<RowChange> {
-    let old = || image(keys, watched, event.old_rowid, |column| event.old_value(column));
+    let Facts { keys, real, .. } = facts;
+    let old = || {
+        image(keys, watched, event.old_rowid, |column| {
+            old_value(event, real, column)
+        })
+    };
     let new = || image(keys, watched, event.new_rowid, |column| event.new_value(column));
     Some(match event.operation {
         RowOperation::Insert => RowChange::Insert { new: new() },
@@ -40,6 +45,18 @@ pub(super) fn decode(
             },
         },
     })
+}
+
+/// The value of a column before the change; of those in `real` as they store it. For a row from before the column was added,
+/// SQLite tells the default as it is written: `DEFAULT 5` as an INTEGER, of a REAL column, too.
+pub(super) fn old_value<'a>(event: &'a PreUpdate<'_>, real: &[u16], column: usize) -> Option<ValueRef<'a>> {
+    match event.old_value(column)? {
+        value if planted("default_as_written") => Some(value),
+        ValueRef::Integer(number) if real.iter().any(|&real| usize::from(real) == column) => {
+            Some(ValueRef::Real(number as f64))
+        }
+        value => Some(value),
+    }
 }
 
 /// The values that are needed; `None` if none are, or if one is not available, as for a VIRTUAL generated column.

@@ -22,7 +22,10 @@ use resqlite_live::{Mark, fault::planted};
 use resqlite_sqlite::{Connection, PreUpdate, RowOperation, ValueRef};
 use sqlite3_parser::dialect::TokenType::{TK_CREATE, TK_PRAGMA, TK_REINDEX, TK_SEMI, TK_TABLE, TK_VIRTUAL};
 
-use super::shapes::{Nature, OWN_TABLES, Shape, Shapes, add_content};
+use super::{
+    decode::old_value,
+    shapes::{Nature, OWN_TABLES, Shape, Shapes, add_content},
+};
 use crate::{
     core::{
         error::{EntryFault, Error, Result},
@@ -107,6 +110,9 @@ struct Definition {
 }
 
 const SCHEMA_VERSION: &str = "PRAGMA main.schema_version";
+
+/// Makes the tables of statistics where they are missing, and lets SQLite read them.
+const LOAD_STATISTICS: &str = "ANALYZE main.sqlite_schema";
 
 impl Export {
     pub(super) fn new(uncarried: Uncarried) -> Self {
@@ -281,7 +287,7 @@ impl Export {
         let last = shape.columns.last().map(|&column| usize::from(column));
         let is_dropped =
             |column| planted("entry_drops_column") && shape.columns.len() > 1 && Some(column) == last;
-        let old = |column| event.old_value(column).unwrap_or(ValueRef::Null);
+        let old = |column| old_value(event, &shape.real, column).unwrap_or(ValueRef::Null);
         let new = |column| match event.new_value(column) {
             Some(value) if !is_dropped(column) => value,
             _ => ValueRef::Null,
@@ -371,7 +377,8 @@ impl Export {
             return Ok(());
         }
         if effects.statistics {
-            // Its tables come with their rows.
+            // It has made its tables. Their rows come when all has run, but what follows may name the tables.
+            self.draft.sql(LOAD_STATISTICS);
             return Ok(());
         }
         let mut made: Vec<_> = shapes
@@ -465,13 +472,11 @@ impl Export {
         if !self.statistics_written || tables.is_empty() {
             return Ok(());
         }
-        // Makes the tables where they are missing, and lets SQLite read them.
-        const LOAD: &str = "ANALYZE main.sqlite_schema";
-        self.draft.sql(LOAD);
+        self.draft.sql(LOAD_STATISTICS);
         for shape in tables {
             self.content(connection, shape)?;
         }
-        self.draft.sql(LOAD);
+        self.draft.sql(LOAD_STATISTICS);
         Ok(())
     }
 

@@ -307,7 +307,7 @@ impl State {
             return;
         };
         let Latest { facts, watched, .. } = latest;
-        if let Some(change) = decode(event, &facts.keys, watched, latest.all_compared) {
+        if let Some(change) = decode(event, facts, watched, latest.all_compared) {
             self.changes.record(&facts.name, watched, change);
         }
         if let Some(table) = &facts.perhaps_of {

@@ -9,6 +9,7 @@ use crate::{
         error::Result,
         names::{quoted, rowid_name},
     },
+    dependencies::affinity::Affinity,
     entries::{Draft, EntryColumn, EntryKey, EntryTable},
 };
 
@@ -33,6 +34,8 @@ pub(super) struct Shape {
     pub(super) table: EntryTable,
     /// The positions of its stored columns in the table.
     pub(super) columns: Vec<u16>,
+    /// Those that store numbers as REAL.
+    pub(super) real: Vec<u16>,
 }
 
 /// How an entry carries what changes in a table.
@@ -56,7 +59,7 @@ pub(super) enum Nature {
 const VIRTUAL: i64 = 2;
 const STORED: i64 = 3;
 
-const COLUMNS: &str = "SELECT l.name, l.type, l.wr, x.cid, x.name, x.hidden, x.pk
+const COLUMNS: &str = "SELECT l.name, l.type, l.wr, x.cid, x.name, x.hidden, x.pk, x.type
     FROM pragma_table_list AS l, pragma_table_xinfo(l.name, 'main') AS x
     WHERE l.schema = 'main' AND l.type <> 'view' ORDER BY l.name, x.cid";
 
@@ -85,8 +88,12 @@ impl Shapes {
             };
             let name = columns.column_text(4).unwrap_or_default();
             let (column, hidden, place_in_key) = (number(3), number(5), number(6));
+            let declared = columns.column_text(7).unwrap_or_default();
             if let Some(reading) = &mut reading {
                 reading.column(column as u16, name, hidden, place_in_key);
+                if Affinity::of(&declared) == Affinity::Real {
+                    reading.real.push(column as u16);
+                }
             }
         }
         shapes.extend(reading.map(Reading::shape));
@@ -116,6 +123,7 @@ struct Reading {
     names: Vec<String>,
     stored: Vec<EntryColumn>,
     columns: Vec<u16>,
+    real: Vec<u16>,
     /// Place in the key, and place among the stored columns.
     key: Vec<(i64, usize)>,
 }
@@ -164,6 +172,7 @@ impl Reading {
             nature,
             table,
             columns: self.columns,
+            real: self.real,
         };
         (self.name, shape)
     }

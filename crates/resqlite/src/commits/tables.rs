@@ -6,7 +6,10 @@ use resqlite_live::{ROWID, RowNames, TableName, fault::planted};
 use resqlite_sqlite::{Connection, ValueRef};
 
 use super::shapes::OWN_TABLES;
-use crate::core::{error::Result, names::rowid_name};
+use crate::{
+    core::{error::Result, names::rowid_name},
+    dependencies::affinity::Affinity,
+};
 
 /// What is known about all tables, by schema, then table.
 #[derive(Default)]
@@ -26,6 +29,8 @@ pub(super) struct Facts {
     /// For commit events that tell rows. Only ordinary tables have them: no views, virtual tables, shadow tables,
     /// or tables of resqlite's own.
     pub(super) names: Option<Arc<RowNames>>,
+    /// The columns that store numbers as REAL, if the names are known.
+    pub(super) real: Vec<u16>,
 }
 
 /// What decides the order in which queries visit the rows of a table.
@@ -60,6 +65,7 @@ impl Tables {
                 perhaps_of: None,
                 keys: Keys::Unknown,
                 names: None,
+                real: Vec::new(),
             })
         })
     }
@@ -91,15 +97,21 @@ pub(super) fn read_tables(connection: &Connection, with_names: bool) -> Result<T
                 perhaps_of: None,
                 keys: Keys::Unknown,
                 names: None,
+                real: Vec::new(),
             },
-            _ => Facts {
-                name: entry.name(),
-                perhaps_of: owner,
-                keys: entry.keys(connection)?,
-                names: (with_names && entry.has_news())
-                    .then(|| entry.names(connection))
-                    .transpose()?,
-            },
+            _ => {
+                let mut facts = Facts {
+                    name: entry.name(),
+                    perhaps_of: owner,
+                    keys: entry.keys(connection)?,
+                    names: None,
+                    real: Vec::new(),
+                };
+                if with_names && entry.has_news() {
+                    entry.read_columns(connection, &mut facts)?;
+                }
+                facts
+            }
         };
         let schema = tables.facts.entry(entry.schema.clone()).or_default();
         schema.insert(entry.table.clone(), Rc::new(facts));
@@ -125,9 +137,9 @@ impl Listed {
         }
     }
 
-    /// The names of its columns, and which of them are its key.
-    fn names(&self, connection: &Connection) -> Result<Arc<RowNames>> {
-        let sql = "SELECT cid, name, hidden, pk FROM pragma_table_xinfo(?1, ?2) ORDER BY cid";
+    /// Reads the names of its columns, which of them are its key, and which store REAL.
+    fn read_columns(&self, connection: &Connection, facts: &mut Facts) -> Result<()> {
+        let sql = "SELECT cid, name, hidden, pk, type FROM pragma_table_xinfo(?1, ?2) ORDER BY cid";
         let (mut all, mut columns, mut key) = (Vec::new(), Vec::new(), Vec::new());
         if let Some(mut listed) = connection.prepare(sql, false)?.statement {
             listed.bind(1, ValueRef::Text(self.table.as_bytes()))?;
@@ -145,6 +157,9 @@ impl Listed {
                 if place_in_key > 0 {
                     key.push((place_in_key, (column, Arc::clone(&name))));
                 }
+                if Affinity::of(&listed.column_text(4).unwrap_or_default()) == Affinity::Real {
+                    facts.real.push(column);
+                }
                 all.push(name);
             }
         }
@@ -153,10 +168,11 @@ impl Listed {
         if key.is_empty() && !self.without_rowid {
             key.extend(rowid_name(&all).map(|name| (ROWID, name.into())));
         }
-        Ok(Arc::new(RowNames {
+        facts.names = Some(Arc::new(RowNames {
             key: key.into(),
             columns: columns.into(),
-        }))
+        }));
+        Ok(())
     }
 }
 

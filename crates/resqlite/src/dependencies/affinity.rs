@@ -4,7 +4,7 @@ use resqlite_live::{Value, fault::planted};
 
 /// What SQLite converts values to that are stored in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Affinity {
+pub(crate) enum Affinity {
     /// INTEGER and NUMERIC, which compare alike.
     Numeric,
     Real,
@@ -15,7 +15,7 @@ pub(super) enum Affinity {
 
 impl Affinity {
     /// The affinity of a declared type, by SQLite's rules.
-    pub(super) fn of(declared: &str) -> Self {
+    pub(crate) fn of(declared: &str) -> Self {
         let declared = declared.to_ascii_uppercase();
         let has = |parts: &[&str]| parts.iter().any(|part| declared.contains(part));
         match () {

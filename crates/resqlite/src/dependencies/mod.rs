@@ -15,7 +15,7 @@
 //! resolve ─ templates            with the values of parameters: filters
 //! ```
 
-mod affinity;
+pub(crate) mod affinity;
 mod base;
 mod catalog;
 mod clauses;

@@ -210,6 +210,35 @@ fn statistics_of_a_copy_are_those_of_the_original() {
     assert_eq!(statistics(&copy), statistics(&original));
 }
 
+#[test]
+fn statistics_that_are_made_and_dropped_again_in_one_transaction_are_applied() {
+    let (original, feed, copy) = pair(SCHEMA);
+    original.exec("ANALYZE; DROP TABLE sqlite_stat1");
+    original.exec("ANALYZE; CREATE VIEW s AS SELECT * FROM sqlite_stat1; ALTER TABLE t RENAME TO u");
+    copy.follow(&feed);
+    let schema = "SELECT name FROM sqlite_schema ORDER BY 1";
+    assert_eq!(
+        format!("{:?}", copy.select(schema)),
+        format!("{:?}", original.select(schema))
+    );
+}
+
+#[test]
+fn rows_from_before_a_real_column_was_added_had_a_real_in_it_on_every_copy() {
+    let (original, feed, copy) =
+        pair("CREATE TABLE t(id INT PRIMARY KEY, a) WITHOUT ROWID; INSERT INTO t VALUES (1, 1), (2, 2)");
+    original.exec("ALTER TABLE t ADD COLUMN price REAL DEFAULT 5");
+    copy.follow(&feed);
+    // Writes the rows anew, which those of the copy are not.
+    original.exec("REINDEX");
+    original.run("UPDATE t SET a = a + 1");
+    copy.follow(&feed);
+    copy.exec("REINDEX");
+    original.run("DELETE FROM t WHERE id = 1");
+    copy.follow(&feed);
+    assert_eq!(copy.integers("SELECT a FROM t"), [3]);
+}
+
 /// Three entries that insert rows 11, 12 and 13.
 fn three(original: &Fixture, feed: &Feed) -> [Entry; 3] {
     for id in 11..=13 {

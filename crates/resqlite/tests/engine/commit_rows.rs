@@ -303,6 +303,16 @@ fn what_can_be_read_between_two_commits_is_told_even_if_it_is_undone() {
 }
 
 #[test]
+fn a_row_from_before_a_real_column_was_added_had_a_real_in_it() {
+    let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)");
+    fixture.exec("ALTER TABLE t ADD COLUMN price REAL DEFAULT 5");
+    let events = Events::of(&fixture, RowDetail::Images);
+    fixture.run("DELETE FROM t");
+    let rows = listed(events.only());
+    assert_eq!(values(&rows[0].old), [Value::from(1), 5.0.into()]);
+}
+
+#[test]
 fn keys_come_without_images() {
     let fixture = Fixture::new(
         "CREATE TABLE t(a, b, v, PRIMARY KEY(b, a)) WITHOUT ROWID; INSERT INTO t VALUES (1, 2, 3)",

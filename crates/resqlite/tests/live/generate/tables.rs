@@ -284,7 +284,7 @@ pub fn ordinary_column(rng: &mut Rng, name: &str, strict: bool) -> Column {
 fn default(rng: &mut Rng, kind: Kind) -> String {
     match kind {
         Kind::Integer => rng.below(5).to_string(),
-        Kind::Real => "0.5".into(),
+        Kind::Real => (*rng.pick(&["0.5", "5"])).into(),
         Kind::Text => format!("'{}'", rng.pick(&WORDS)),
         Kind::Blob => "x'61'".into(),
         Kind::Any => (*rng.pick(&["1", "'1'", "1.0", "NULL"])).into(),
