@@ -147,7 +147,14 @@ fn set_pragmas(connection: &Connection, settings: &Settings, reach: Reach) -> re
 }
 
 fn set_pragma(connection: &Connection, name: &str, value: &str) -> resqlite_sqlite::Result<()> {
-    connection.execute_script(&format!("PRAGMA {name} = {value}"))
+    // A word with a hyphen, such as UTF-8, would be an expression.
+    let is_number = value.parse::<f64>().is_ok();
+    let quote = if value.contains('-') && !is_number {
+        "'"
+    } else {
+        ""
+    };
+    connection.execute_script(&format!("PRAGMA {name} = {quote}{value}{quote}"))
 }
 
 #[cfg(test)]

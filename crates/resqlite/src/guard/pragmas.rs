@@ -274,7 +274,7 @@ fn check_option(name: &str, value: &str) -> Result<()> {
             "pragmas: {name} cannot be set here: {advice}"
         )));
     }
-    if !word(value.trim_start_matches(['-', '+'])) && value.parse::<f64>().is_err() {
+    if !word(&value.replace('-', "_")) && value.parse::<f64>().is_err() {
         return Err(Error::Option(format!(
             "pragmas: {name}: {value:?} is neither a word nor a number"
         )));

@@ -210,7 +210,7 @@ fn page_size_and_encoding_are_chosen_whatever_else_is_set() {
             ..pragmas(&[
                 ("auto_vacuum", "2"),
                 ("user_version", "5"),
-                ("encoding", "UTF16le"),
+                ("encoding", "UTF-16le"),
                 ("page_size", "8192"),
             ])
         };
