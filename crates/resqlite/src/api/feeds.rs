@@ -72,6 +72,11 @@ impl Engine {
         self.feed(FeedWork::Drop { name }, done);
     }
 
+    /// Puts feeds of these names, acknowledged up to these positions, in the place of all.
+    pub fn replace_feeds(&self, feeds: Vec<(String, u64)>, done: Done<u64>) {
+        self.feed(FeedWork::Replace(feeds), done);
+    }
+
     fn feed(&self, work: FeedWork, done: Done<u64>) {
         self.push(WriteJob::Feed(FeedJob { work, done }));
     }
@@ -252,6 +257,18 @@ impl Database {
             read: after,
             ready: VecDeque::new(),
         })
+    }
+
+    /// This file is a copy of another database, which takes the place of one that had these feeds, acknowledged up to these
+    /// positions: the copy gets them instead of those of the other. A consumer that lacks commits which the copy does not log is told
+    /// so when it comes back. Close the database then, without having written anything else.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`]; SQLite's.
+    pub async fn replace_feeds(&self, feeds: Vec<(String, u64)>) -> Result<()> {
+        answer(|done| self.engine().replace_feeds(feeds, done))
+            .await
+            .map(drop)
     }
 
     /// Removes the change feed of this name: nothing is kept for it any more. If there is none, nothing happens.

@@ -74,6 +74,7 @@ impl Writer {
             FeedWork::Acknowledge { name, position } => self.acknowledge(&name, position),
             FeedWork::LookForStrangers { name } => self.look_for_strangers(&name),
             FeedWork::Drop { name } => self.drop_feed(&name),
+            FeedWork::Replace(feeds) => self.replace_feeds(&feeds),
             FeedWork::ForgetPosition => self.forget_position(),
         };
         (job.done)(done.map_err(|error| self.connection.explain_error(error)));
@@ -338,11 +339,38 @@ impl Writer {
                 return Ok((newest, Wrote::Something));
             }
             writer.skip_position()?;
-            let tables = OWN_TABLES[1..].iter();
-            let drop: String = tables.map(|table| format!("DROP TABLE main.{table};")).collect();
-            writer.make_own_tables(&drop)?;
+            writer.drop_tables()?;
             Ok((newest, Wrote::Tables))
         })
+    }
+
+    fn drop_tables(&mut self) -> Result<()> {
+        let tables = OWN_TABLES[1..].iter();
+        let drop: String = tables
+            .map(|table| format!("DROP TABLE IF EXISTS main.{table};"))
+            .collect();
+        self.make_own_tables(&drop)
+    }
+
+    fn replace_feeds(&mut self, feeds: &[(String, u64)]) -> Result<u64> {
+        let newest = self.in_own_transaction(|writer| {
+            let newest = writer.position_now()?.position;
+            writer.drop_tables()?;
+            if !feeds.is_empty() {
+                writer.make_own_tables(TABLES)?;
+            }
+            for (name, position) in feeds {
+                let name = ValueRef::Text(name.as_bytes());
+                let add = "INSERT INTO main._resqlite_feeds(name, position) VALUES (?1, ?2)";
+                writer.own::<0>(add, &[name, ValueRef::Integer(*position as i64)])?;
+                writer.set_keep(name, &Keep::default())?;
+            }
+            Ok((newest, Wrote::Tables))
+        })?;
+        // So that no gap is logged before they are noticed: that would be an entry.
+        self.feeds = None;
+        self.update_export();
+        Ok(newest)
     }
 
     fn forget_position(&mut self) -> Result<u64> {

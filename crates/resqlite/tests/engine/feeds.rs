@@ -676,6 +676,28 @@ fn a_backup_has_the_feeds_as_they_were() {
 }
 
 #[test]
+fn a_copy_that_takes_the_place_of_a_database_has_its_feeds_and_tells_them_what_they_have_lost() {
+    let fixture = fixture();
+    let mut original = feed(&fixture);
+    insert(&fixture, 1);
+    let path = fixture.file("copy.db");
+    block_on(fixture.db.backup(&path, BackupOptions::default())).unwrap();
+    let position = next(&mut original).entry.position();
+    let copy = open(&path).unwrap();
+    let feeds = vec![("complete".to_owned(), position), ("behind".into(), position - 1)];
+    block_on(copy.replace_feeds(feeds)).unwrap();
+    let copy = reopened(copy, path.as_ref());
+    let at = |copy: &Database| block_on(copy.entry_position()).unwrap().position;
+    assert_eq!(at(&copy), position, "no commit was added");
+    block_on(copy.execute("INSERT INTO t VALUES (7, 7)", ())).unwrap();
+    assert_eq!(next_told(&mut feed_in(&copy, "complete")), ["+ t 7 (7, 7)"]);
+    let behind = block_on(copy.changes(FeedOptions::named("behind")));
+    assert_eq!(behind.err().unwrap().code(), "RESQLITE_CHANGES_LOST");
+    let names = block_on(copy.select("SELECT name FROM _resqlite_feeds ORDER BY 1", ())).unwrap();
+    assert_eq!(names.len(), 2, "those of the other database are gone");
+}
+
+#[test]
 fn a_database_that_is_open_for_reading_only_has_no_feeds() {
     let fixture = fixture();
     let options = Options {
