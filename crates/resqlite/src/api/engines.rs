@@ -17,7 +17,6 @@ use crate::{
 pub(super) type Key = (String, bool);
 
 /// Opening may wait for another process, so the lock is not held meanwhile: other files are opened beside it.
-#[derive(Default)]
 pub(super) struct Engines {
     known: Mutex<HashMap<Key, Known>>,
     /// Somebody has opened a file, or failed to.
@@ -43,6 +42,13 @@ pub(super) struct Opening<'a> {
 }
 
 impl Engines {
+    pub(super) fn new() -> Self {
+        Self {
+            known: Mutex::default(),
+            opened: Condvar::new(),
+        }
+    }
+
     /// Finds the engine of a file. Who opens it already is waited for. `may_open` gets the canonical paths of all files that are
     /// open or being opened.
     ///
@@ -111,17 +117,15 @@ impl Drop for Opening<'_> {
 }
 
 fn files(known: &HashMap<Key, Known>) -> Vec<String> {
-    let files = known.iter().flat_map(|((file, _), known)| {
-        let attached = match known {
-            Known::Opening => Vec::new(),
-            Known::Open(engine) => match engine.upgrade() {
-                Some(engine) => engine.parts.epoch.attached_files(),
-                None => return Vec::new(),
-            },
-        };
-        [vec![file.clone()], attached].concat()
-    });
-    files.collect()
+    let mut files = Vec::new();
+    for ((file, _), known) in known {
+        if let Known::Open(engine) = known {
+            let Some(engine) = engine.upgrade() else { continue };
+            files.extend(engine.parts.epoch.attached_files());
+        }
+        files.push(file.clone());
+    }
+    files
 }
 
 #[cfg(test)]
@@ -143,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_file_that_takes_long_to_open_holds_up_no_other() {
-        let engines = Engines::default();
+        let engines = Engines::new();
         let _slow = open(&engines, "slow.db");
         drop(open(&engines, "other.db"));
         engines.among_files(|files| assert_eq!(files, ["slow.db"]));
@@ -151,7 +155,7 @@ mod tests {
 
     #[test]
     fn of_two_who_open_the_same_file_one_waits_for_the_other() {
-        let engines = Engines::default();
+        let engines = Engines::new();
         let first = open(&engines, "a.db");
         let (tell, told) = mpsc::channel();
         thread::scope(|scope| {

@@ -15,7 +15,7 @@ use crate::{
     guard::pragmas,
 };
 
-static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::default);
+static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::new);
 
 /// One use of an engine. Dropping the last one closes the engine.
 pub struct Handle {

@@ -73,8 +73,9 @@ impl Alone {
 
 /// The error of what cannot be done beside an entry gate.
 pub(super) fn refused_beside_gate(what: &str) -> Error {
-    let message =
-        format!("{what} is refused while there is an entry gate: no entry could carry what it does");
+    let message = format!(
+        "{what} is refused beside an entry gate, as on a node of a cluster: no entry could carry what it does"
+    );
     Error::entry(EntryFault::NotCarried, message)
 }
 
