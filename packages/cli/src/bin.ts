@@ -1,18 +1,21 @@
 #!/usr/bin/env node
+import type { Context } from './core/context.js'
 import { Exit } from './core/errors.js'
 import { run } from './run.js'
 
 const ending = new AbortController()
+const { stdin, stdout, stderr } = process
+const leave = () => process.exit(Exit.INTERRUPTED)
+const context: Context = { stdin, stdout, stderr, signal: ending.signal, leave }
 let hungUp = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     hungUp ||= signal === 'SIGHUP'
     // Who asks twice does not want to wait for what is being undone.
-    if (ending.signal.aborted && !hungUp) process.exit(Exit.INTERRUPTED)
+    if (ending.signal.aborted && !hungUp) context.leave()
     ending.abort()
   })
 }
-const { stdin, stdout, stderr } = process
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     hungUp ||= error.code === 'EIO'
@@ -20,7 +23,7 @@ for (const stream of [stdout, stderr]) {
     if (stream === stdout) ending.abort(error)
   })
 }
-process.exitCode = await run(process.argv.slice(2), { stdin, stdout, stderr, signal: ending.signal })
+process.exitCode = await run(process.argv.slice(2), context)
 stdin.destroy()
 if (hungUp) {
   // Node.js aborts with a core dump when it ends and its terminal is gone. The signal ends it without that.

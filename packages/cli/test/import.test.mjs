@@ -3,8 +3,11 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
 import { describe, test } from 'node:test'
+import { run } from '../dist/run.js'
 import { database, limited, resqlite, rowsOf, start, temporaryFolder } from './support/cli.mjs'
+import { runHere, terminal } from './support/run-here.mjs'
 
 const folder = temporaryFolder()
 let made = 0
@@ -65,6 +68,39 @@ describe('resqlite import of CSV', () => {
       [1, 1.5, '00123', 'a'],
       [-20, 2, '99999', ''],
     ])
+  })
+
+  describe('guesses types from the first 64 KiB, or all', () => {
+    const types = async (input, size, ...options) => {
+      const db = await withTable()
+      const pieces = Array.from({ length: Math.ceil(input.length / size) }, (_, n) =>
+        Buffer.from(input.slice(n * size, (n + 1) * size)),
+      )
+      const given = { stdin: Readable.from(pieces) }
+      const { code, stderr } = await runHere(['import', db, 'new', '--create', ...options], given)
+      if (code !== 0) return stderr
+      return (await rowsOf(db, "SELECT type FROM pragma_table_info('new')")).join()
+    }
+    const numbers = (count) => `n\n${'1\n'.repeat(count)}`
+    const long = `${'x'.repeat(100_000)}\n`
+    for (const [what, input, expected, options = []] of [
+      ['a text in the last line', `${numbers(2)}x\n`, /^TEXT$/],
+      ['a text that no line end follows', `${numbers(2)}x`, /^TEXT$/],
+      ['numbers behind a record of more bytes', `a,b\n1,${long}2,y\n`, /^INTEGER,TEXT$/],
+      ['a text behind them', `${numbers(40_000)}x\n`, /line 40002: "x" is not an integer/],
+      ['a text behind two lines of which one is long', `a,b\n1,"\n${long}"\nx,y\n`, /^TEXT,TEXT$/],
+      ['a text in NDJSON', '{"a": 1}\n{"a": "x"}', /^TEXT$/, ['--format', 'ndjson']],
+    ]) {
+      test(`in whatever pieces they arrive: ${what}`, async () => {
+        for (const size of [
+          input.length,
+          Math.ceil(input.length / 2),
+          30_011,
+          ...(input.length < 99 ? [1] : []),
+        ])
+          assert.match(await types(input, size, ...options), expected, `pieces of ${size}`)
+      })
+    }
   })
 
   test('refuses a later value that a guessed type would change', async () => {
@@ -266,6 +302,30 @@ describe('resqlite import of CSV', () => {
     assert.deepEqual(await rowsOf(db, 'SELECT count(*) FROM t'), [[0]])
   })
 
+  test('says that all is imported when it is interrupted twice after the commit, and leaves the rest', async (t) => {
+    const db = await withTable()
+    const exit = t.mock.method(process, 'exit', () => {})
+    let told = ''
+    const stderr = terminal((text) => {
+      told += text
+      if (text.includes('writing the log into the file')) context.leave()
+    })
+    const context = {
+      stdin: Readable.from([Buffer.from('a,b\n1,2\n')]),
+      stdout: new PassThrough(),
+      stderr,
+      signal: new AbortController().signal,
+      leave: () => assert.fail('it would have been 130'),
+    }
+    await run(['import', db, 't'], context)
+    assert.deepEqual(
+      exit.mock.calls.map(({ arguments: given }) => given),
+      [[0]],
+    )
+    assert.match(told, /writing the log into the file.*imported 1 row in /s)
+    assert.deepEqual(await rowsOf(db, 'SELECT a, b FROM t'), [[1, 2]])
+  })
+
   for (const [how, interrupts] of [
     ['interrupted', 1],
     ['interrupted twice', 2],
@@ -369,6 +429,16 @@ describe('resqlite import of NDJSON', () => {
     assert.deepEqual(await rowsOf(db, "SELECT type FROM pragma_table_info('new')"), [['REAL']])
   })
 
+  test('keeps the numbers in objects and arrays as they are written', async () => {
+    const db = await withTable('a')
+    const input = '{"a": [9e999, -0, 12345678901234567890123]}\n{"a": {"x": 9e999}}\n'
+    assert.equal((await imported(db, input, '--format', 'ndjson')).code, 0)
+    assert.deepEqual(await rowsOf(db, 'SELECT a FROM t'), [
+      ['[9e999,-0,12345678901234567890123]'],
+      ['{"x":9e999}'],
+    ])
+  })
+
   test('stores NULL where a line lacks a column, whatever its name is', async () => {
     const db = await withTable('a, "__proto__", constructor')
     assert.equal((await imported(db, '{"a": 1}\n{"__proto__": 2}', '--format', 'ndjson')).code, 0)
@@ -405,6 +475,7 @@ describe('resqlite import of NDJSON', () => {
   for (const [what, input, message] of [
     ['what is no JSON', '{"a": 1}\n{"a": x}\n', /line 2.*: not valid JSON: /],
     ['what is no object', '{"a": 1}\n[1]\n', /line 2, column 1: not a JSON object/],
+    ['half of a character', '{"a": 1}\n{"a": "\\ud800"}\n', /line 2: half of a character/],
     ['an unknown key', '{"a": 1}\n{"z": 1}\n', /line 2: the table has no column "z"/],
     [
       'text that is not UTF-8',
@@ -433,6 +504,20 @@ describe('what was exported', () => {
       readdirSync(folder).filter((name) => /none|partial/.test(name)),
       [],
     )
+  })
+
+  test('replaces no file that another program creates meanwhile, unless told', async () => {
+    const rows =
+      'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) SELECT i FROM n'
+    const db = await database(folder, 'meanwhile.db', `CREATE TABLE t AS ${rows}`)
+    const file = join(folder, 'meanwhile.csv')
+    const stderr = terminal((text) => {
+      if (text.includes('export') && !existsSync(file)) writeFileSync(file, 'other')
+    })
+    assert.equal((await runHere(['export', db, 't', file], { stderr })).code, 1)
+    assert.equal(readFileSync(file, 'utf8'), 'other')
+    assert.equal((await runHere(['export', db, 't', file, '--overwrite'], { stderr })).code, 0)
+    assert.match(readFileSync(file, 'utf8'), /^i\n1\n2\n/)
   })
 
   test('goes to stdout by default', async () => {

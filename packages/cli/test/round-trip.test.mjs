@@ -137,6 +137,17 @@ describe('what was exported', () => {
     )
   })
 
+  test('is said to be in doubt where text is not UTF-8', async () => {
+    const db = join(folder, 'latin.db')
+    const values = "('x', 'y'), (CAST(x'ff' AS TEXT), 'é'), (CAST(x'fe' AS TEXT), NULL)"
+    await filled(db, { schema: 'CREATE TABLE t(a, b)', inserts: [`INSERT INTO t VALUES ${values}`] })
+    for (const format of ['csv', 'ndjson']) {
+      const { code, stderr } = await runHere(['export', db, 't', '--format', format])
+      assert.equal(code, 0)
+      assert.match(stderr, /^exported 3 rows .*\ncolumn "a" of t has text that is not UTF-8, or .*\n$/)
+    }
+  })
+
   test('refuses what could not be told apart', async () => {
     for (const options of [
       ['--null', '0'],

@@ -69,6 +69,16 @@ function wholeQuery(part: Part, cells: readonly string[]): string {
 }
 
 /**
+ * Refuses a filter that is no expression. Between CASE WHEN and THEN, one that closes a parenthesis or leaves a comment open is an
+ * error. What could get out there needs a THEN, which is an error between the parentheses of {@link where}.
+ */
+export async function checkFilter(db: Database, part: Part): Promise<void> {
+  const { filter } = part
+  if (filter.trim() === '') return
+  await db.describe(`${MARK}SELECT CASE WHEN ${filter}\n THEN 1 END FROM ${sourceOf(part)}`)
+}
+
+/**
  * Refuses rows that take too long to find. A live query has no limit of time, and to find the rows of a filter, an order or a view
  * may take any time. Rows from a key on are found at once.
  */

@@ -4,6 +4,7 @@ import { sendSSE } from 'resqlite/sse'
 import { findTable, readCatalog, type Table } from './catalog.js'
 import { commitEdits } from './edits.js'
 import {
+  checkFilter,
   checkTime,
   countRows,
   keyFrom,
@@ -99,7 +100,9 @@ function leaving(response: ServerResponse): AbortSignal {
 async function partOf(db: Database, asked: Record<string, unknown>): Promise<Part> {
   const table = await findTable(db, asked.schema, asked.table)
   const filter = asked.filter === undefined ? '' : text(asked, 'filter')
-  return { table, filter, sort: sortOf(table, asked.sort) }
+  const part = { table, filter, sort: sortOf(table, asked.sort) }
+  await checkFilter(db, part)
+  return part
 }
 
 /** The order that a page asks for. Its column is one of the table, so no other name gets into SQL. */

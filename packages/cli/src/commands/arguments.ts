@@ -4,7 +4,7 @@ import type { Context } from '../core/context.js'
 import type { CsvStyle } from '../core/csv-style.js'
 import { UsageError } from '../core/errors.js'
 import { looksLikeValue } from '../core/literals.js'
-import { exactNumbers } from '../input/exact-numbers.js'
+import { exactNumber } from '../input/json-number.js'
 import { Real } from '../input/records.js'
 
 /** `--param name=value`, which can be given several times. */
@@ -41,13 +41,18 @@ export function paramsOf(given: GivenParams | undefined): SqlParams | undefined 
 
 function paramValue(text: string): SqlValue {
   try {
-    const value = exactNumbers(text)
-    if (value instanceof Real) return value.value
-    if (typeof value !== 'object' || value === null) return value as SqlValue
+    const value = JSON.parse(text)
+    if (typeof value === 'number') return plainNumber(text)
+    if (typeof value !== 'object' || value === null) return value
   } catch {
     // Not JSON, and so text as it stands.
   }
   return text
+}
+
+function plainNumber(text: string): number | bigint {
+  const number = exactNumber(text.trim())
+  return number instanceof Real ? number.value : number
 }
 
 /** The SQL of an argument: `-` stands for what comes on stdin. */

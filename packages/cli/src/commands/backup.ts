@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Context } from '../core/context.js'
-import { withDatabase } from '../core/database.js'
+import { pathOf, withDatabase } from '../core/database.js'
 import { checkOutput } from '../core/output-file.js'
 import { say } from '../terminal/output.js'
 import { ProgressLine } from '../terminal/progress.js'
@@ -28,7 +28,7 @@ export function addBackup(program: Command, context: Context): void {
 }
 
 async function backup(file: string, copy: string, options: Options, context: Context): Promise<void> {
-  checkOutput(copy, options.overwrite === true, file)
+  checkOutput(pathOf(copy), options.overwrite === true, file)
   const progress = new ProgressLine('backup', 'page', context.stderr)
   try {
     const { bytes, pages } = await withDatabase(file, { readOnly: true }, (db) =>

@@ -15,6 +15,16 @@ import { csvStyle, delimiter } from './arguments.js'
 import { examples } from './command.js'
 import { DATA_FORMATS, type DataFormat, formatOf } from './data-format.js'
 
+/** What the library reads instead of bytes that are not UTF-8. */
+const REPLACEMENT = '\ufffd'
+
+/** What was exported. */
+interface Exported {
+  readonly count: number
+  /** The columns that may have lost bytes: the result has a {@link REPLACEMENT}. */
+  readonly doubtful: readonly string[]
+}
+
 interface Options {
   format?: DataFormat
   delimiter: string
@@ -61,34 +71,45 @@ async function runExport(
 ): Promise<void> {
   const { stdout, stderr } = context
   const style = csvStyle(options)
-  if (output !== '-') checkOutput(output, options.overwrite === true, file)
+  const replaces = options.overwrite === true
+  if (output !== '-') checkOutput(output, replaces, file)
   // Where the rows themselves are on the terminal, there is no place for it.
   const shown = stderr.isTTY === true && !(output === '-' && stdout.isTTY)
   const progress = new ProgressLine('export', 'row', stderr, shown)
   try {
-    const count = await withDatabase(file, { ...EXACT, readOnly: true }, async (db) => {
+    const exported = await withDatabase(file, { ...EXACT, readOnly: true }, async (db) => {
       const into = (stream: Output) =>
         exportTable(db, table, stream, formatOf(options.format, output), style, progress, context)
-      return output === '-' ? await into(context.stdout) : await intoFile(output, into)
+      return output === '-' ? await into(context.stdout) : await intoFile(output, replaces, into)
     })
     progress.clear()
-    say(stderr, `exported ${progress.summary(count)}`)
+    say(stderr, `exported ${progress.summary(exported.count)}`)
+    for (const name of exported.doubtful) say(stderr, doubt(name, table))
   } finally {
     progress.clear()
   }
 }
 
-async function intoFile(file: string, writeTo: (stream: Output) => Promise<number>): Promise<number> {
-  return await completed(file, { replaces: true }, async (partial) => {
+function doubt(column: string, table: string): string {
+  const text = `text that is not UTF-8, or really has the character ${REPLACEMENT}`
+  return `column ${JSON.stringify(column)} of ${table} has ${text}: CAST(… AS BLOB) shows its bytes`
+}
+
+async function intoFile(
+  file: string,
+  replaces: boolean,
+  writeTo: (stream: Output) => Promise<Exported>,
+): Promise<Exported> {
+  return await completed(file, { replaces }, async (partial) => {
     // Opened before anything is written: a stream tells only later that it cannot be.
     const stream = (await open(partial, 'w')).createWriteStream()
     try {
-      const count = await writeTo(stream)
+      const exported = await writeTo(stream)
       await new Promise<void>((resolve, reject) => {
         stream.once('error', reject)
         stream.end(resolve)
       })
-      return count
+      return exported
     } finally {
       stream.destroy()
     }
@@ -103,21 +124,25 @@ async function exportTable(
   style: CsvStyle,
   progress: ProgressLine,
   { signal }: Context,
-): Promise<number> {
+): Promise<Exported> {
   const sql = `SELECT * FROM ${quoted(table)}`
   const { columns } = await db.describe(sql)
   const total = progress.shown
     ? await db.selectOne<{ n: bigint }>(`SELECT count(*) AS n FROM ${quoted(table)}`)
     : undefined
+  const names = columns.map(({ name }) => name)
+  const doubtful = new Set<string>()
   let count = 0
   const rows = async function* (): AsyncGenerator<ColumnValue[], void> {
     for await (const row of db.iterate(sql, [], { arrays: true, signal })) {
       count++
       if (count % 1000 === 0) progress.show({ done: count, total: total && Number(total.n), count })
+      row.forEach((value, column) => {
+        if (typeof value === 'string' && value.includes(REPLACEMENT)) doubtful.add(names[column] as string)
+      })
       yield row
     }
   }
-  const names = columns.map(({ name }) => name)
   await write(stream, formatted(format, names, rows(), stream, style), signal)
-  return count
+  return { count, doubtful: [...doubtful] }
 }

@@ -1,13 +1,13 @@
-import { existsSync, lstatSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { type Command, Option } from 'commander'
 import type { Executor } from 'resqlite'
 import type { Context } from '../core/context.js'
 import type { CsvStyle } from '../core/csv-style.js'
-import { withDatabase } from '../core/database.js'
-import { UsageError } from '../core/errors.js'
-import { completed, refuseLogs } from '../core/new-file.js'
+import { hasParameters, pathOf, withDatabase } from '../core/database.js'
+import { Exit, UsageError } from '../core/errors.js'
+import { completed, newPlace, refuseLogs } from '../core/new-file.js'
 import { CsvRecords } from '../input/csv.js'
 import { importRecords } from '../input/importer.js'
 import { NdjsonRecords } from '../input/ndjson.js'
@@ -95,28 +95,42 @@ async function runImport(
 ): Promise<void> {
   if (options.types !== undefined && !options.create)
     throw new UsageError('--types is for tables that --create creates')
-  if (!options.create && !existsSync(file))
-    throw new UsageError(`there is no database ${file}; --create creates it`)
-  if (file === '' || file === ':memory:') throw new UsageError('an import is into a file')
-  const { signal, stderr } = context
+  const place = placeOfNew(file, options.create === true)
   const style = csvStyle(options)
   const format = formatOf(options.format, input)
   const source = await sourceOf(input, context)
-  const progress = new ProgressLine('import', 'row', stderr)
+  const progress = new ProgressLine('import', 'row', context.stderr)
   const job: Job = { table, options, style, format, source, progress }
   try {
-    const isNew = options.create === true && !isUrl(file) && !isThere(file)
-    const count = await (isNew ? intoNewDatabase(file, job) : intoDatabase(file, job, signal))
-    progress.clear()
-    say(stderr, `imported ${progress.summary(count)}`)
+    const count = await (place === undefined
+      ? intoDatabase(file, job, context)
+      : intoNew(place, job, context))
+    sayImported(count, job, context)
   } finally {
     progress.clear()
     source.stream.destroy()
   }
 }
 
+/** Where a database is to be created; undefined where there is one. */
+function placeOfNew(name: string, create: boolean): string | undefined {
+  const path = pathOf(name)
+  if (path === '' || path === ':memory:') throw new UsageError('an import is into a file')
+  const place = newPlace(path)
+  if (place === undefined) return undefined
+  if (!create) throw new UsageError(`there is no database ${name}; --create creates it`)
+  if (hasParameters(name))
+    throw new UsageError('the name of a new database is a path, or a URL without parameters')
+  return place
+}
+
+function sayImported(count: number, { progress }: Job, { stderr }: Context): void {
+  progress.clear()
+  say(stderr, `imported ${progress.summary(count)}`)
+}
+
 /** All records are inserted in one transaction. */
-async function intoDatabase(file: string, job: Job, signal: AbortSignal): Promise<number> {
+async function intoDatabase(file: string, job: Job, context: Context): Promise<number> {
   const { table, options, progress } = job
   const pragmas: Record<string, number> = options.create ? {} : { cache_size: -CACHE }
   return await withDatabase(file, { pragmas }, async (db) => {
@@ -125,7 +139,16 @@ async function intoDatabase(file: string, job: Job, signal: AbortSignal): Promis
       throw new UsageError(`there is no table ${table}; --create creates it`)
     if (columns !== undefined && options.create)
       throw new UsageError(`the table ${table} exists; leave out --create`)
-    const count = await db.transaction((tx) => insertAll(tx, columns, job), { signal })
+    const insert = async (tx: Executor) => {
+      const inserted = await insertAll(tx, columns, job)
+      stay(context)
+      return inserted
+    }
+    const count = await db.transaction(insert, { signal: context.signal })
+    context.leave = () => {
+      sayImported(count, job, context)
+      process.exit(Exit.OK)
+    }
     progress.note('writing the log into the file')
     return count
   })
@@ -135,7 +158,7 @@ async function intoDatabase(file: string, job: Job, signal: AbortSignal): Promis
  * The records are committed batch by batch, and their log is copied meanwhile. Nobody sees it: the database gets its name when all
  * are there.
  */
-async function intoNewDatabase(file: string, job: Job): Promise<number> {
+async function intoNew(file: string, job: Job, context: Context): Promise<number> {
   await refuseLogs(file)
   return await completed(file, { replaces: false }, (partial) =>
     withDatabase(partial, {}, async (db) => {
@@ -143,19 +166,15 @@ async function intoNewDatabase(file: string, job: Job): Promise<number> {
       // Closing would copy the log, too, but does not tell when it cannot.
       const { busy } = await db.checkpoint('truncate')
       if (busy) throw new Error('another program uses the file that is being made')
+      stay(context)
       return count
     }),
   )
 }
 
-/** Whether it is a URL instead of a path. Only files that are there have one. */
-function isUrl(file: string): boolean {
-  return file.startsWith('file:')
-}
-
-/** Whether there is something of this name, also a link to nothing. */
-function isThere(file: string): boolean {
-  return lstatSync(file, { throwIfNoEntry: false }) !== undefined
+/** While a commit is under way, or a file gets its name, nobody can tell whether all is there, or nothing. It takes a moment. */
+function stay(context: Context): void {
+  context.leave = () => {}
 }
 
 /** What is read. */

@@ -14,6 +14,8 @@ export interface Context {
   readonly stderr: Output
   /** Fires when the user wants the command to end. */
   readonly signal: AbortSignal
+  /** Ends the program at once: the user has asked twice. A command puts another end here when it has nothing to undo any more. */
+  leave: () => void
 }
 
 /** Resolves when the user wants the command to end. */

@@ -1,7 +1,29 @@
 import { Database, type OpenOptions } from 'resqlite'
+import { UsageError } from './errors.js'
 
 /** What SQLite puts behind the name of a database for its other files. */
 export const SUFFIXES = ['-wal', '-shm', '-journal']
+
+/** The path of a database whose name may be a URL, read as the library does: `file:app.db` is relative. */
+export function pathOf(name: string): string {
+  if (!/^file:/i.test(name)) return name
+  const [, host = '', encoded = ''] = /^file:(?:\/\/([^/?]*))?([^?]*)/i.exec(name) ?? []
+  // On Windows, the slash before the letter of a drive belongs to the URL.
+  const local = process.platform === 'win32' ? encoded.replace(/^\/(?=[A-Za-z]:)/, '') : encoded
+  try {
+    if (!name.includes('#') && ['', 'localhost'].includes(host)) return decodeURIComponent(local)
+  } catch {
+    // It is no URL.
+  }
+  throw new UsageError(
+    "the URL of a database is file:name or file:///folder/name, with %23 for '#' and %25 for '%'",
+  )
+}
+
+/** Whether a name is a URL that says more than a path. */
+export function hasParameters(name: string): boolean {
+  return /^file:.*\?/is.test(name)
+}
 
 /** Runs `body` with a database, and closes it in any case. The file must exist, unless the options say otherwise. */
 export async function withDatabase<T>(

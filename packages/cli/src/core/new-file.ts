@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { lstatSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { link, open, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { SUFFIXES } from './database.js'
 
 /**
@@ -31,6 +31,13 @@ export async function completed<T>(
   } finally {
     process.removeListener('exit', remove)
   }
+}
+
+/** Where a new file has its place: that of a link to nothing is where the link leads. Undefined if there is a file. */
+export function newPlace(file: string): string | undefined {
+  if (statSync(file, { throwIfNoEntry: false }) !== undefined) return undefined
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return file
+  return newPlace(resolve(realpathSync(dirname(file)), readlinkSync(file)))
 }
 
 /** Removes a database, as far as that is possible. */

@@ -30,10 +30,12 @@ export function jsonText(value: ColumnValue): string {
 
 /** A string as JSON, without any control character. */
 export function jsonString(text: string): string {
-  return JSON.stringify(text).replace(
-    UNSAFE,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return safeJson(JSON.stringify(text))
+}
+
+/** JSON without any control character: what JSON.stringify leaves of them stands in strings only. */
+export function safeJson(json: string): string {
+  return json.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** A number as SQL and JSON write it: one that is REAL has a point or an exponent. */

@@ -7,19 +7,26 @@ const FIRST_PART = 64 * 1024
  */
 const PART = 2 * 1024 * 1024
 
-/** Gathers the chunks of a source, which may be small, into parts. The last may be empty. */
-export async function* gathered(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer[], void> {
+/** A part of a source. */
+export interface Part {
+  readonly chunks: readonly Buffer[]
+  readonly isLast: boolean
+}
+
+/** Gathers the chunks of a source into parts of these sizes, however the source cuts them. The last is smaller, and may be empty. */
+export async function* gathered(source: AsyncIterable<Buffer>): AsyncGenerator<Part, void> {
   let wanted = FIRST_PART
-  let part: Buffer[] = []
-  let length = 0
+  let chunks: Buffer[] = []
   for await (const chunk of source) {
-    part.push(chunk)
-    length += chunk.length
-    if (length < wanted) continue
-    yield part
-    wanted = PART
-    part = []
-    length = 0
+    let rest = chunk
+    while (rest.length >= wanted) {
+      yield { chunks: [...chunks, rest.subarray(0, wanted)], isLast: false }
+      rest = rest.subarray(wanted)
+      wanted = PART
+      chunks = []
+    }
+    chunks.push(rest)
+    wanted -= rest.length
   }
-  yield part
+  yield { chunks, isLast: true }
 }

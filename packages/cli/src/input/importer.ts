@@ -2,7 +2,7 @@ import type { Executor } from 'resqlite'
 import { InputError } from '../core/errors.js'
 import { Batch } from './batch.js'
 import { Binder } from './binder.js'
-import { gathered } from './gathered.js'
+import { gathered, type Part } from './gathered.js'
 import type { Column, RecordReader, Records, Value } from './records.js'
 import { createTable, insertion } from './target-table.js'
 import { type ColumnType, contradiction, guessedType, keeps } from './types.js'
@@ -33,8 +33,11 @@ export async function importRecords(
   const inserter = new Inserter(reader, target, inserted)
   const lines = new WholeLines()
   try {
-    for await (const part of gathered(source)) await inserter.insert(recordsOf(part, lines, reader))
-    await inserter.insert(lastRecords(lines, reader))
+    for await (const part of gathered(source)) {
+      // In one piece, so that what it has for a guess does not depend on how it arrived.
+      const chunks = inserter.isGuessing ? [Buffer.concat(part.chunks)] : part.chunks
+      await inserter.insert(recordsOf({ ...part, chunks }, lines, reader), part.isLast)
+    }
   } catch (error) {
     // A constraint that an earlier line violates is told first.
     await inserter.settled()
@@ -46,13 +49,26 @@ export async function importRecords(
   return inserter.count
 }
 
-function* recordsOf(chunks: readonly Buffer[], lines: WholeLines, reader: RecordReader) {
+function* recordsOf({ chunks, isLast }: Part, lines: WholeLines, reader: RecordReader) {
   for (const chunk of chunks) for (const piece of lines.read(chunk)) yield reader.read(piece)
-}
-
-function* lastRecords(lines: WholeLines, reader: RecordReader) {
+  if (!isLast) return
   for (const piece of lines.end()) yield reader.read(piece)
   yield reader.end()
+}
+
+/** All of these records. */
+function joined(parts: Iterable<Records>): Records {
+  const all = [...parts]
+  return { records: all.flatMap(({ records }) => records), lines: all.flatMap(({ lines }) => lines) }
+}
+
+/** The first of these that are not empty; the others follow. */
+function firstOf(parts: Iterator<Records>): Records {
+  for (;;) {
+    const { done, value } = parts.next()
+    if (done) return { records: [], lines: [] }
+    if (value.records.length > 0) return value
+  }
 }
 
 class Inserter {
@@ -71,15 +87,15 @@ class Inserter {
   ) {}
 
   /** Inserts records that are read while they are sent. Resolves when the next ones may follow. */
-  async insert(parts: Generator<Records>): Promise<void> {
-    let first = parts.next()
-    while (!first.done && first.value.records.length === 0) first = parts.next()
+  async insert(parts: Generator<Records>, isLast: boolean): Promise<void> {
+    const first = this.isGuessing ? joined(parts) : firstOf(parts)
+    const isEmpty = first.records.length === 0
     const { columns } = this.reader
-    if (columns === undefined) return
-    const sample = first.done ? [] : first.value.records
-    if (this.#binder === undefined) this.#binder = await this.#prepare(columns, sample)
-    if (first.done) return
-    const batch = new Batch(this.#checked(first.value, parts), this.#binder)
+    // A table is created without records only where there are none.
+    if (columns === undefined || (isEmpty && !isLast)) return
+    this.#binder ??= await this.#prepare(columns, first.records)
+    if (isEmpty) return
+    const batch = new Batch(this.#checked(first, parts), this.#binder)
     const run = this.#run(batch)
     run.catch(() => {})
     this.#running.push(run)
@@ -94,6 +110,11 @@ class Inserter {
   /** Resolves when all batches are inserted, and rejects with the error of the first that failed. */
   async settled(): Promise<void> {
     for (const run of this.#running) await run
+  }
+
+  /** Whether the next records are those from which types are guessed. */
+  get isGuessing(): boolean {
+    return this.#binder === undefined && this.target.types === 'guess'
   }
 
   async #prepare(columns: readonly Column[], sample: readonly Value[][]): Promise<Binder> {

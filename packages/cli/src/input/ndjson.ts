@@ -1,7 +1,6 @@
 import { InputError } from '../core/errors.js'
-import { BLOB_KEY, jsonString, numberText } from '../core/values.js'
-import { exactNumbers } from './exact-numbers.js'
-import { type Column, Real, type RecordReader, type Records, type Value } from './records.js'
+import { JsonRecord } from './json-record.js'
+import type { Column, RecordReader, Records, Value } from './records.js'
 import { newColumns } from './target-table.js'
 
 /** Lines whose keys are looked at to find the columns of a table that is to be created. */
@@ -42,7 +41,7 @@ export class NdjsonRecords implements RecordReader {
     if (!last && this.#waiting.length < SAMPLE_LINES) return { records: [], lines: [] }
     const keys = this.#waiting
       .slice(0, SAMPLE_LINES)
-      .flatMap((line, index) => Object.keys(parsed(line, index + 1)))
+      .flatMap((line, index) => new JsonRecord(line, index + 1).keys)
     if (keys.length === 0) throw new InputError('there is no object with a key', 1)
     this.#take(newColumns([...new Set(keys)], 1))
     const waiting = this.#waiting
@@ -61,66 +60,14 @@ export class NdjsonRecords implements RecordReader {
     const lines: number[] = []
     for (const text of texts) {
       const line = this.line++
-      const object = parsed(text, line)
-      const keys = Object.keys(object)
-      if (keys.length === 0 && text.trim() === '') continue
-      const unknown = keys.find((key) => !this.#known?.has(key))
+      const record = new JsonRecord(text, line)
+      if (record.keys.length === 0 && text.trim() === '') continue
+      const unknown = record.keys.find((key) => !this.#known?.has(key))
       if (unknown !== undefined)
         throw new InputError(`the table has no column ${JSON.stringify(unknown)}`, line)
-      records.push(
-        columns.map(({ name }) => cellValue(Object.hasOwn(object, name) ? object[name] : null, line)),
-      )
+      records.push(columns.map(({ name }) => record.value(name)))
       lines.push(line)
     }
     return { records, lines }
   }
-}
-
-/** The object of a line; an empty one for an empty line. */
-function parsed(text: string, line: number): Record<string, unknown> {
-  if (text.trim() === '') return {}
-  let value: unknown
-  try {
-    value = exactNumbers(text)
-  } catch (error) {
-    throw new InputError(`not valid JSON: ${(error as Error).message}`, line, columnOf(error as Error))
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InputError('not a JSON object', line, 1)
-  }
-  return value as Record<string, unknown>
-}
-
-/** JSON.parse tells the place in its message, where it knows it. */
-function columnOf({ message }: Error): number | undefined {
-  const [, position] = /position (\d+)/.exec(message) ?? []
-  return position === undefined ? undefined : Number(position) + 1
-}
-
-function cellValue(value: unknown, line: number): Value {
-  if (value === undefined || value === null) return null
-  if (typeof value !== 'object' || value instanceof Real) return value as Value
-  return isBlob(value) ? blobOf(value[BLOB_KEY], line) : nested(value)
-}
-
-function isBlob(value: object): value is { [BLOB_KEY]: unknown } {
-  return Object.hasOwn(value, BLOB_KEY) && Object.keys(value).length === 1
-}
-
-function blobOf(text: unknown, line: number): Buffer {
-  const bytes = typeof text === 'string' ? Buffer.from(text, 'base64') : undefined
-  if (bytes?.toString('base64') === text && bytes !== undefined) return bytes
-  throw new InputError(`what stands under "${BLOB_KEY}" must be base64`, line)
-}
-
-/** JSON again, in which 64-bit integers keep their digits. */
-function nested(value: unknown): string {
-  if (typeof value === 'bigint') return String(value)
-  if (value instanceof Real) return numberText(value.value)
-  if (typeof value === 'string') return jsonString(value)
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map(nested).join()}]`
-  return `{${Object.entries(value)
-    .map(([key, item]) => `${jsonString(key)}:${nested(item)}`)
-    .join()}}`
 }

@@ -3,9 +3,6 @@ import { isUtf8 } from 'node:buffer'
 /** Longest record in bytes. A closing quote that is missing makes the rest of a file one record. */
 export const MAX_RECORD = 64 * 1024 * 1024
 
-/** Bytes of the beginning that are not cut into smaller pieces than they arrive in. */
-const SAMPLE = 64 * 1024
-
 const LINE_FEED = 10
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 
@@ -22,8 +19,6 @@ export class WholeLines {
   /** What has arrived of a line. */
   #rest: Buffer[] = []
   #length = 0
-  /** Bytes that were handed on, about. */
-  #read = 0
   #begun = false;
 
   /** The lines that are complete with this chunk, which must not change any more. */
@@ -35,10 +30,8 @@ export class WholeLines {
       this.#rest.push(chunk)
       return
     }
-    // Only the line that began before is copied; in the beginning all is one piece, from which types are guessed.
-    const whole = this.#read < SAMPLE ? end : chunk.indexOf(LINE_FEED) + 1
-    const first = this.#rest.length === 0 ? 0 : whole
-    this.#read += end
+    // Only the line that began before is copied.
+    const first = this.#rest.length === 0 ? 0 : chunk.indexOf(LINE_FEED) + 1
     const begun = [...this.#rest, chunk.subarray(0, first)]
     this.#rest = end === chunk.length ? [] : [chunk.subarray(end)]
     this.#length = chunk.length - end

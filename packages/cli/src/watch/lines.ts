@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { LiveQuery, Row, RowArray } from 'resqlite'
 import type { Context } from '../core/context.js'
 import { UsageError } from '../core/errors.js'
-import { jsonString } from '../core/values.js'
+import { safeJson } from '../core/values.js'
 import { formatted } from '../formats/rows.js'
 import { write } from '../terminal/output.js'
 
@@ -23,7 +23,7 @@ export async function writePatches(
   const key = places?.map((place) => names[place] as string) ?? [...names]
   try {
     await eachOf(live.changesBytes({ key }), signal, async ({ bytes }) => {
-      const line = safe(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'))
+      const line = safeJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'))
       if (!stdout.write(`${line}\n`)) await once(stdout, 'drain', { signal })
     })
   } catch (error) {
@@ -63,9 +63,4 @@ async function eachOf<T>(
   } catch (error) {
     if (!signal.aborted) throw error
   }
-}
-
-/** JSON that a terminal may get: nothing in it acts as a control character. */
-function safe(json: string): string {
-  return json.replace(/"(?:[^"\\]|\\.)*"/g, (token) => jsonString(JSON.parse(token)))
 }

@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream'
+import { PassThrough, Writable } from 'node:stream'
 import { run } from '../../dist/run.js'
 
 /** Runs a command line in this process: for tests that run many, and those that choose when the signal fires. */
@@ -15,4 +15,16 @@ export async function runHere(args, { signal = new AbortController().signal, ...
   stdin.end()
   const code = await run(args, { stdin, stdout, stderr, signal, ...given })
   return { ...result, code }
+}
+
+/** A stderr that is a terminal, and calls a function with each text as it is written. */
+export function terminal(wrote) {
+  const stream = new Writable({
+    decodeStrings: false,
+    write(text, _, done) {
+      wrote(text)
+      done()
+    },
+  })
+  return Object.assign(stream, { isTTY: true, columns: 80 })
 }
