@@ -188,7 +188,7 @@ fn report(what: &str, mut times: Vec<Duration>) {
 struct Echo;
 
 impl Handler for Echo {
-    fn handle(&self, request: Bytes) -> BoxFuture<'static, Bytes> {
+    fn handle(&self, request: Bytes, _: usize) -> BoxFuture<'static, Bytes> {
         async move { request }.boxed()
     }
 }

@@ -1,4 +1,5 @@
-import { breakLog, refused, show } from 'resqlite/seam'
+import { breakLog, type Check, integer, refused, show } from 'resqlite/seam'
+import { name as nodeName } from './checks'
 import { type Log, settingsOf } from './log'
 
 /**
@@ -12,7 +13,10 @@ export interface MemoryLog extends Log {
   mend(node: string): void
   /** The next appends of a node are taken, and their answers are lost. */
   loseAnswers(node: string, count: number): void
-  /** The last entries are lost, which no log must do: nodes that have them stop with `RESQLITE_LOG_DIVERGED`. */
+  /**
+   * The last entries are lost, all if there are fewer, which no log must do: nodes that have them stop with
+   * `RESQLITE_LOG_DIVERGED`.
+   */
   forget(count: number): void
 }
 
@@ -31,9 +35,24 @@ export function memory(name: string): MemoryLog {
   const settings = { kind: 'memory' as const, name }
   return {
     [settingsOf]: settings,
-    cut: (node) => breakLog(name, 'cut', node),
-    mend: (node) => breakLog(name, 'mend', node),
-    loseAnswers: (node, count) => breakLog(name, 'loseAnswers', node, count),
-    forget: (count) => breakLog(name, 'forget', '', count),
+    cut: (node) => breakLog(name, 'cut', checked('cut', 'node', nodeName, node)),
+    mend: (node) => breakLog(name, 'mend', checked('mend', 'node', nodeName, node)),
+    loseAnswers: (node, count) =>
+      breakLog(
+        name,
+        'loseAnswers',
+        checked('loseAnswers', 'node', nodeName, node),
+        checked('loseAnswers', 'count', entries, count),
+      ),
+    forget: (count) => breakLog(name, 'forget', '', checked('forget', 'count', entries, count)),
   }
+}
+
+const entries = integer(0, 2 ** 31 - 1)
+
+/** Returns an argument of a method; throws if it is none. */
+function checked<T>(method: string, argument: string, check: Check, value: T): T {
+  const expected = check(value)
+  if (expected === undefined) return value
+  throw refused(`memory: ${argument} of ${method} must be ${expected}, not ${show(value)}`)
 }

@@ -9,7 +9,7 @@ export interface ClusterStatus {
   applied: number
   /** The newest position of the log that it knows of. */
   log: number
-  /** For how many milliseconds it has known of entries that it has not applied; 0 if it has all. */
+  /** For how many milliseconds it has known of the oldest entry that it has not applied; 0 if it has all. */
   lagMs: number
   /** The node that appended the newest entry; null if it has seen none. */
   writer: string | null

@@ -122,3 +122,17 @@ test('wrong options of logs are refused by name, before anything connects', () =
   ]
   for (const [make, message] of wrong) assert.throws(make, withCode('RESQLITE_OPTION', message))
 })
+
+test('wrong arguments of what breaks a log in memory are refused by name', () => {
+  const log = memory('arguments')
+  const wrong: [() => void, RegExp][] = [
+    [() => log.cut(5 as never), /node of cut must be a name of 1 to 64 letters, digits, '-' and '_', not 5/],
+    [() => log.mend('a b'), /node of mend must be a name/],
+    [() => log.loseAnswers('', 1), /node of loseAnswers must be a name/],
+    [() => log.loseAnswers('a', -1), /count of loseAnswers must be an integer from 0 .*, not -1/],
+    [() => log.forget(-1), /count of forget must be an integer from 0/],
+    [() => log.forget('2' as never), /count of forget must be an integer from 0 .*, not "2"/],
+    [() => (log.forget as () => void)(), /count of forget must be .*, not undefined/],
+  ]
+  for (const [breaks, message] of wrong) assert.throws(breaks, withCode('RESQLITE_OPTION', message))
+})

@@ -36,6 +36,18 @@ test('an append whose answer is lost is settled, and done once', async (t) => {
   assert.deepEqual(await writer.select('SELECT a FROM t', [], { fresh: true }), [{ a: 1 }])
 })
 
+test('a write whose rows are larger than the log carries is done, and its error has the commit', async (t) => {
+  const { follower } = await three(t, SCHEMA)
+  const { applied } = follower.status
+  await assert.rejects(follower.execute('INSERT INTO t VALUES (zeroblob(2000000)) RETURNING a'), {
+    ...withCode('RESQLITE_ANSWER_LOST', /larger than the log carries/),
+    commit: applied + 1,
+  })
+  const there = await follower.select('SELECT length(a) AS n FROM t', [], { after: applied + 1 })
+  assert.deepEqual(there, [{ n: 2_000_000 }])
+  assert.equal(follower.status.role, 'follower')
+})
+
 test('a write that is given up while another node is to run it says that its outcome is unknown', async (t) => {
   const { writer, follower } = await three(t, SCHEMA, { forwardTimeout: 60_000 })
   const holds = await writer.begin()

@@ -24,7 +24,8 @@ describe('reseed', () => {
     await node.exec('CREATE TABLE t(a)')
     await node.execute('INSERT INTO t VALUES (1)')
     const { applied } = node.status
-    await assert.rejects(Cluster.reseed(file('one')), 'it is open')
+    const refused = { code: 'RESQLITE_CLUSTER_FILE', message: /is open as a node in this process/ }
+    await assert.rejects(Cluster.reseed(file('one')), refused)
     await node.close()
 
     assert.equal(await Cluster.reseed(file('one')), applied)

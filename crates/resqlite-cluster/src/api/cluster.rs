@@ -3,7 +3,7 @@
 use std::{
     sync::Arc,
     thread::{self, JoinHandle},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use futures_util::{FutureExt, future::BoxFuture};
@@ -76,7 +76,7 @@ pub struct Status {
     pub applied: u64,
     /// The newest position that it knows of.
     pub newest: u64,
-    /// For how long it has known of entries that it has not applied.
+    /// For how long it has known of the oldest entry that it has not applied.
     pub behind: Duration,
     /// The node that appended the newest entry that it has seen.
     pub writer: Option<NodeName>,
@@ -285,7 +285,7 @@ impl Cluster {
 
     /// How this node is doing.
     pub fn status(&self) -> Status {
-        self.node.tell(|state, _| {
+        self.node.tell(|state, now| {
             let protocol = &state.protocol;
             let writer = protocol.writer();
             let role = match protocol.stopped() {
@@ -297,9 +297,7 @@ impl Cluster {
                 role,
                 applied: protocol.applied().position,
                 newest: protocol.newest(),
-                behind: state
-                    .behind
-                    .map_or(Duration::ZERO, |since| Instant::now() - since),
+                behind: state.lag.age(now),
                 writer: writer.map(|run| run.node.clone()),
                 stopped: protocol.stopped().map(|refusal| Stopped {
                     code: refusal.code,

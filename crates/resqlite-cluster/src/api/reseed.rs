@@ -4,6 +4,7 @@ use std::path::Path;
 
 use resqlite::{Database, Value};
 
+use super::claims::Claim;
 use crate::core::error::{Error, Result};
 
 /// Makes of the file of a node one that founds a cluster: where the log is lost, a new log begins from this content. Returns
@@ -34,12 +35,13 @@ use crate::core::error::{Error, Result};
 /// ```
 ///
 /// # Errors
-/// [`Error::File`] if there is no file, it has no position, or it has change feeds, whose consumers count by positions: they
-/// must be dropped first. The database's; nothing has changed then.
+/// [`Error::File`] if there is no file, it has no position, it is open as a node in this process, or it has change feeds, whose
+/// consumers count by positions: they must be dropped first. The database's; nothing has changed then.
 pub async fn reseed(path: &str, options: resqlite::Options) -> Result<u64> {
     if !Path::new(path).is_file() {
         return Err(Error::File(format!("there is no file {path:?}")));
     }
+    let _claim = Claim::of(path)?;
     let database = Database::open(path, options).await?;
     let forgotten = forget(&database, path).await;
     database.close().await?;

@@ -32,8 +32,14 @@ pub enum Error {
         /// Where it stands in the log.
         position: u64,
     },
-    /// This node has stopped, and has not done what was asked: the log has another history than it has, or has let go of what
-    /// it needs.
+    /// The write has happened on another node, and so has all before it, at this position. What it returns is larger than the
+    /// log carries between nodes.
+    AnswerTooLarge {
+        /// Where it stands in the log.
+        position: u64,
+    },
+    /// This node has stopped, and has not done what was asked: the log has another history than it has, has let go of what it
+    /// needs, or has an entry that can never be applied here.
     Stopped {
         /// `RESQLITE_LOG_DIVERGED` or `RESQLITE_FELL_BEHIND`.
         code: &'static str,
@@ -61,7 +67,7 @@ impl Error {
             Self::Elsewhere { code, .. } => code,
             Self::NoQuorum(_) => codes::NO_QUORUM,
             Self::OutcomeUnknown(_) => codes::OUTCOME_UNKNOWN,
-            Self::AnswerLost { .. } => "RESQLITE_ANSWER_LOST",
+            Self::AnswerLost { .. } | Self::AnswerTooLarge { .. } => "RESQLITE_ANSWER_LOST",
             Self::Stopped { code, .. } => code,
             Self::Log(_) => "RESQLITE_LOG",
             Self::Late { .. } => "RESQLITE_TIMEOUT",
@@ -84,6 +90,11 @@ impl fmt::Display for Error {
                 f,
                 "the write was committed at position {position}; its answer was lost, or this node has not got the write in time, \
                  or has stopped before"
+            ),
+            Self::AnswerTooLarge { position } => write!(
+                f,
+                "the statement ran on the node that writes, and what it has written is committed at position {position}; its \
+                 rows are larger than the log carries between nodes: read them here, once this node has that position"
             ),
             Self::Log(error) => error.fmt(f),
             Self::Late { position } => {

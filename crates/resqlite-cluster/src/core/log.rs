@@ -180,8 +180,9 @@ impl fmt::Debug for NodeName {
 
 /// Answers the requests to a node.
 pub trait Handler: Send + Sync + 'static {
-    /// Answers one request. Requests may come at the same time, and one may come twice.
-    fn handle(&self, request: Bytes) -> BoxFuture<'static, Bytes>;
+    /// Answers one request, with so many bytes at most: what the log carries. Requests may come at the same time, and one may
+    /// come twice.
+    fn handle(&self, request: Bytes, answer_max: usize) -> BoxFuture<'static, Bytes>;
 }
 
 /// Requests to a node are served until this is dropped.

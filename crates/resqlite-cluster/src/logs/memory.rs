@@ -49,7 +49,7 @@ impl Default for MemoryLog {
 }
 
 impl MemoryLog {
-    /// An empty log, which takes entries of up to 1 MiB.
+    /// An empty log, which takes entries of up to 1 MiB, and carries answers of up to 1 MiB between nodes.
     pub fn new() -> Self {
         Self(Arc::new(Shared {
             state: Mutex::new(State {
@@ -224,7 +224,8 @@ impl MemoryConnection {
         if is_cut.load(Ordering::SeqCst) {
             return Err(LogError::Unknown(format!("{node} does not answer")));
         }
-        let answer = handler.handle(bytes).await;
+        let answer_max = self.log.state().bytes_max;
+        let answer = handler.handle(bytes, answer_max).await;
         if is_cut.load(Ordering::SeqCst) || self.is_cut.load(Ordering::SeqCst) {
             return Err(LogError::Unknown(format!("the answer of {node} was lost")));
         }

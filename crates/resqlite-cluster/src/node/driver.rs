@@ -16,7 +16,7 @@ use tokio::{
     task::AbortHandle,
 };
 
-use super::parts;
+use super::{lag::Lag, parts};
 use crate::{
     core::{
         deadline::RETRY,
@@ -56,8 +56,7 @@ pub(crate) struct State {
     pub(super) served: HashMap<NonZeroU64, Serving>,
     /// The last number of a request, or of a write of another node.
     pub(super) numbers: u64,
-    /// Since when the database has not had what the log has.
-    pub(crate) behind: Option<Instant>,
+    pub(crate) lag: Lag,
 }
 
 /// A node.
@@ -108,7 +107,7 @@ impl Node {
                 requests: HashMap::new(),
                 served: HashMap::new(),
                 numbers: 0,
-                behind: None,
+                lag: Lag::default(),
             }),
             applied: watch::Sender::new(at.position),
             stopped: watch::Sender::new(None),
@@ -154,11 +153,7 @@ impl Node {
             self.act(&mut state, action);
         }
         let (applied, newest) = (state.protocol.applied().position, state.protocol.newest());
-        if applied >= newest {
-            state.behind = None;
-        } else if state.behind.is_none() {
-            state.behind = Some(Instant::now());
-        }
+        state.lag.note(self.now(), applied, newest);
         drop(state);
         // Another thread may have told a later one already.
         self.applied.send_if_modified(|known| {
@@ -314,7 +309,8 @@ impl Node {
                 fault: EntryFault::NotCarried,
                 message,
             } => Unapplied::Hindered(message.clone()),
-            _ => Unapplied::Later,
+            error if passes(error) => Unapplied::Later,
+            error => Unapplied::Never(format!("{}: {error}", error.code())),
         };
         self.tell(|state, now| state.protocol.not_applied(now, position, why));
     }
@@ -397,10 +393,57 @@ fn stopped_for(refusal: &Option<Refusal>) -> Error {
     }
 }
 
+/// Errors of SQLite that come from what is around the file, and may be gone at the next try.
+const PASSING: [&str; 11] = [
+    "SQLITE_ABORT",
+    "SQLITE_BUSY",
+    "SQLITE_CANTOPEN",
+    "SQLITE_FULL",
+    "SQLITE_INTERRUPT",
+    "SQLITE_IOERR",
+    "SQLITE_LOCKED",
+    "SQLITE_NOMEM",
+    "SQLITE_PERM",
+    "SQLITE_PROTOCOL",
+    "SQLITE_READONLY",
+];
+
+/// Whether an entry that could not be applied may be applied later.
+fn passes(error: &resqlite::Error) -> bool {
+    match error {
+        resqlite::Error::Sqlite(error) => PASSING.iter().any(|passing| error.name().starts_with(passing)),
+        resqlite::Error::Statement(_) => false,
+        _ => true,
+    }
+}
+
 fn failure(error: LogError) -> Failure {
     match error {
         LogError::Unreachable(why) => Failure::NotSent(why),
         error @ LogError::TooLarge { .. } => Failure::NotSent(error.to_string()),
         error => Failure::Unknown(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use resqlite::SqliteError;
+
+    use super::*;
+
+    fn is_tried_again(code: i32) -> bool {
+        passes(&resqlite::Error::Sqlite(SqliteError::new(code, "")))
+    }
+
+    #[test]
+    fn an_entry_is_tried_again_only_after_errors_that_pass() {
+        let busy_locked_full_io_memory_interrupt_open = [5, 517, 6, 13, 10, 778, 7, 9, 14];
+        for code in busy_locked_full_io_memory_interrupt_open {
+            assert!(is_tried_again(code), "{code}");
+        }
+        let sql_constraint_mismatch_schema_corrupt_toobig_auth = [1, 19, 20, 17, 11, 18, 23];
+        for code in sql_constraint_mismatch_schema_corrupt_toobig_auth {
+            assert!(!is_tried_again(code), "{code}");
+        }
     }
 }

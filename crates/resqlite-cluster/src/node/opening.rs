@@ -9,7 +9,13 @@ use std::{
 
 use resqlite::{Database, EntryBase, Hash, Position, Value};
 
-use super::{Node, asking::beginning, gate::Gate, snapshots::Temporary, writes::Server};
+use super::{
+    Node,
+    asking::beginning,
+    gate::Gate,
+    temporary::{Temporary, remove_left},
+    writes::Server,
+};
 use crate::{
     core::{
         codes,
@@ -134,8 +140,9 @@ impl Start<'_> {
     /// Opens the database where the log can go on from it. Returns its position, and whether it founds the cluster.
     async fn begin(&self) -> Result<(Database, Position, bool)> {
         self.check_folder()?;
+        remove_left(self.file);
         if !self.file.exists() && self.last_snapshot().await?.is_some() {
-            self.replace_by_snapshot().await?;
+            self.replace_by_snapshot(Vec::new()).await?;
         }
         let (database, at) = self.open().await?;
         match self.how(&database, at).await? {
@@ -145,9 +152,10 @@ impl Start<'_> {
                 Ok((database, at, true))
             }
             Begin::FromSnapshot => {
+                let feeds = feeds(&database).await?;
                 database.close().await?;
                 self.await_snapshot(at.position).await?;
-                self.replace_by_snapshot().await?;
+                self.replace_by_snapshot(feeds).await?;
                 let (database, at) = self.open().await?;
                 Ok((database, at, false))
             }
@@ -217,8 +225,17 @@ impl Start<'_> {
         Ok(())
     }
 
-    /// Puts the newest snapshot in the place of the file.
-    async fn replace_by_snapshot(&self) -> Result<()> {
+    /// Feeds belong to the node where they were opened. The snapshot has those of the node that made it.
+    async fn keep_feeds(&self, snapshot: &Path, feeds: Vec<(String, u64)>) -> Result<()> {
+        let path = snapshot.to_string_lossy();
+        let database = Database::open(&path, self.options.database.clone()).await?;
+        let kept = database.replace_feeds(feeds).await;
+        database.close().await?;
+        Ok(kept?)
+    }
+
+    /// Puts the newest snapshot in the place of the file, which had these feeds.
+    async fn replace_by_snapshot(&self, feeds: Vec<(String, u64)>) -> Result<()> {
         let copy = Temporary::beside(self.file);
         let deadline = Deadline::after(self.options.write_timeout);
         let got = deadline.retry(|| {
@@ -229,6 +246,7 @@ impl Start<'_> {
         if got.await.map_err(LogError::unanswered)?.is_none() {
             return Ok(());
         }
+        self.keep_feeds(&copy.0, feeds).await?;
         let replaced = || {
             for suffix in ["-wal", "-shm"] {
                 let mut name = self.file.as_os_str().to_owned();
@@ -247,6 +265,22 @@ impl Start<'_> {
             ))
         })
     }
+}
+
+/// The feeds of a database, with what their consumers have acknowledged.
+async fn feeds(database: &Database) -> Result<Vec<(String, u64)>> {
+    let are_there = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_resqlite_feeds'";
+    if database.select(are_there, ()).await?.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = database
+        .select("SELECT name, position FROM _resqlite_feeds", ())
+        .await?;
+    let feed = |values: &[Value]| match values {
+        [Value::Text(name), Value::Integer(position)] => Some((name.to_string(), *position as u64)),
+        _ => None,
+    };
+    Ok(rows.iter().filter_map(|row| feed(row.values())).collect())
 }
 
 impl Node {

@@ -1,16 +1,10 @@
 //! Copies of the database in the log's store, to begin from.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::sync::Arc;
 
 use resqlite::{BackupOptions, Database, Hash, Value};
 
-use super::{Node, asking::beginning};
+use super::{Node, asking::beginning, temporary::Temporary};
 use crate::{
     core::{
         error::{Error, Result},
@@ -123,29 +117,5 @@ async fn position_in(file: &str) -> Result<u64> {
     match rows?.first().map(|row| row.values()) {
         Some([Value::Integer(position)]) => Ok(*position as u64),
         _ => Err(Error::File(format!("{file:?} has no position"))),
-    }
-}
-
-/// A file that is removed in the end.
-pub(super) struct Temporary(pub(super) PathBuf);
-
-impl Temporary {
-    pub(super) fn beside(file: &Path) -> Self {
-        static MADE: AtomicU64 = AtomicU64::new(0);
-        let mut name = file.as_os_str().to_owned();
-        let (process, made) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        name.push(format!("-snapshot-{process}-{made}"));
-        Self(name.into())
-    }
-
-    pub(super) fn text(&self) -> Result<&str> {
-        let not_text = || Error::File(format!("{:?} is no text", self.0));
-        self.0.to_str().ok_or_else(not_text)
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
     }
 }

@@ -93,6 +93,7 @@ impl Node {
         };
         match self.write_there(write, to).await? {
             Outcome::Answer(Answer::Done(position, results)) => Ok(Some((position, results))),
+            Outcome::Answer(Answer::TooLarge(position)) => Err(Error::AnswerTooLarge { position }),
             Outcome::Answer(Answer::Failed(error)) => Err(error),
             Outcome::Settled(Settled::Done(position, Some((changes, last_insert_rowid)))) => {
                 let done = Packed {
@@ -268,9 +269,9 @@ fn answer(done: Result<(u64, Vec<Packed>)>) -> Answer {
 pub(super) struct Server(pub(super) Arc<Node>);
 
 impl Handler for Server {
-    fn handle(&self, request: Bytes) -> BoxFuture<'static, Bytes> {
+    fn handle(&self, request: Bytes, answer_max: usize) -> BoxFuture<'static, Bytes> {
         let node = Arc::clone(&self.0);
-        async move { node.serve(request).await.to_bytes() }.boxed()
+        async move { node.serve(request).await.to_bytes_within(answer_max) }.boxed()
     }
 }
 

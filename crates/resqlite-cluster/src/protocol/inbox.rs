@@ -238,18 +238,28 @@ impl Protocol {
             return;
         }
         match why {
-            Unapplied::Misfit(what) => self.diverged(&what),
+            Unapplied::Misfit(what) => self.diverged(&format!("at position {position}: {what}")),
             Unapplied::Hindered(what) => {
                 let message =
                     format!("{what}: close this node and open it again, which ends what is temporary");
                 self.stop(codes::NOT_CARRIED, message);
             }
+            Unapplied::Never(what) => self.cannot_apply(position, &what),
             Unapplied::Position => self.act(Action::AskPosition),
             Unapplied::Later => {
                 self.given = self.applied.position;
                 self.give_again = Some(now + self.patience.retry);
             }
         }
+    }
+
+    fn cannot_apply(&mut self, position: u64, what: &str) {
+        let message = format!(
+            "the entry at position {position} cannot be applied here, now or later ({what}): nothing more is applied or written \
+             here; if the schema needs a function, a collation or an extension that is missing here, open this node again with it; \
+             otherwise compare the nodes, keep one that is right, and begin the others anew from its snapshot"
+        );
+        self.stop(codes::LOG_DIVERGED, message);
     }
 
     /// The first position of which nothing is known here.

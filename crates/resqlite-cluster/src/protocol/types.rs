@@ -139,6 +139,8 @@ pub(crate) enum Unapplied {
     Misfit(String),
     /// Something of this node alone is in its way, until it is opened again.
     Hindered(String),
+    /// The database cannot apply it, however often it tries.
+    Never(String),
     /// It may work later.
     Later,
 }

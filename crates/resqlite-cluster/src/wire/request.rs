@@ -37,6 +37,8 @@ pub(crate) struct Request {
 pub(crate) enum Answer {
     /// It is done. This node had this position then.
     Done(u64, Vec<Packed>),
+    /// The same, and what it returns is more than the log carries.
+    TooLarge(u64),
     /// It failed, and has done nothing.
     Failed(Error),
     /// It has not run, and never will.
@@ -56,6 +58,7 @@ mod kind {
     pub(super) const FAILED: u8 = 1;
     pub(super) const NOT_RUN: u8 = 2;
     pub(super) const UNKNOWN: u8 = 3;
+    pub(super) const TOO_LARGE: u8 = 4;
 }
 
 impl Request {
@@ -168,6 +171,10 @@ impl Answer {
                 out.number(results.len() as u64);
                 results.iter().for_each(|result| write_result(&mut out, result));
             }
+            Self::TooLarge(position) => {
+                out.byte(kind::TOO_LARGE);
+                out.number(*position);
+            }
             Self::Failed(error) => {
                 out.byte(kind::FAILED);
                 write_error(&mut out, error);
@@ -176,6 +183,17 @@ impl Answer {
             Self::Unknown => out.byte(kind::UNKNOWN),
         }
         out.0.into()
+    }
+
+    /// The same in so many bytes at most: an answer that needs more says only what became of the write.
+    pub(crate) fn to_bytes_within(&self, max: usize) -> Bytes {
+        let bytes = self.to_bytes();
+        match self {
+            _ if bytes.len() <= max => bytes,
+            Self::Done(position, _) => Self::TooLarge(*position).to_bytes(),
+            Self::Failed(error) => without_message(error).to_bytes(),
+            Self::TooLarge(_) | Self::NotRun | Self::Unknown => bytes,
+        }
     }
 
     /// `None`: the bytes are no answer.
@@ -192,12 +210,20 @@ impl Answer {
                         .collect::<Option<_>>()?,
                 )
             }
+            kind::TOO_LARGE => Self::TooLarge(rest.number()?),
             kind::FAILED => Self::Failed(read_error(&mut rest)?),
             kind::NOT_RUN => Self::NotRun,
             kind::UNKNOWN => Self::Unknown,
             _ => return None,
         })
     }
+}
+
+fn without_message(error: &Error) -> Answer {
+    Answer::Failed(Error::Elsewhere {
+        code: error.code().to_owned(),
+        message: "the write failed, and the message is larger than the log carries between nodes".into(),
+    })
 }
 
 fn write_result(out: &mut Out, result: &Packed) {
@@ -277,5 +303,49 @@ impl Packed {
             last_insert_rowid: self.last_insert_rowid,
             position,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAX: usize = 1000;
+
+    /// Of a write that returned a row of so many bytes.
+    fn done(bytes: usize) -> Answer {
+        let layout = ColumnLayout::named(vec!["a".into()]);
+        let result = Packed {
+            rows: vec![(layout, vec![0; bytes].into())],
+            ..Packed::default()
+        };
+        Answer::Done(7, vec![result])
+    }
+
+    fn over(answer: &Answer) -> Answer {
+        let bytes = answer.to_bytes_within(MAX);
+        assert!(bytes.len() <= MAX);
+        Answer::from_bytes(&bytes).unwrap()
+    }
+
+    #[test]
+    fn an_answer_that_the_log_carries_travels_as_it_is() {
+        let Answer::Done(7, results) = over(&done(MAX / 2)) else {
+            panic!("it is done");
+        };
+        assert_eq!(results[0].rows[0].1.len(), MAX / 2);
+    }
+
+    #[test]
+    fn an_answer_that_is_larger_than_the_log_carries_says_where_the_write_stands() {
+        assert!(matches!(over(&done(MAX)), Answer::TooLarge(7)));
+    }
+
+    #[test]
+    fn an_error_whose_message_is_larger_than_the_log_carries_keeps_its_code() {
+        let Answer::Failed(error) = over(&Answer::Failed(Error::NoQuorum("x".repeat(MAX)))) else {
+            panic!("it has failed");
+        };
+        assert_eq!(error.code(), "RESQLITE_NO_QUORUM");
     }
 }

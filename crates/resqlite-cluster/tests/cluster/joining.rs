@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use pollster::block_on;
+use resqlite::FeedOptions;
 use resqlite_cluster::Options;
 
 use crate::support::{Node, World, assert_equal, insert, wait_until};
@@ -30,6 +31,19 @@ fn a_new_node_begins_from_the_newest_snapshot() {
 }
 
 #[test]
+fn copies_that_a_killed_node_has_left_are_removed_when_its_file_is_opened() {
+    let world = World::new();
+    let left = world.folder.path().join("a.db-resqlite-snapshot-4711-0");
+    let of_another = world.folder.path().join("b.db-resqlite-snapshot-4711-0");
+    for file in [&left, &of_another] {
+        std::fs::write(file, "half of a copy").unwrap();
+    }
+    world.open("a");
+    assert!(!left.exists());
+    assert!(of_another.exists());
+}
+
+#[test]
 fn a_node_that_is_too_far_behind_begins_anew_from_a_snapshot() {
     let (world, [one, _other, third]) = World::of_three("CREATE TABLE t(a)");
     third.close();
@@ -42,6 +56,29 @@ fn a_node_that_is_too_far_behind_begins_anew_from_a_snapshot() {
     assert_eq!(third.integers("SELECT a FROM t"), [1, 2, 3]);
     third.run("INSERT INTO t VALUES (4)");
     assert_eq!(assert_equal(&[one, third], "SELECT a FROM t"), [1, 2, 3, 4]);
+}
+
+#[test]
+fn change_feeds_stay_with_their_node_where_a_snapshot_takes_the_place_of_its_file() {
+    let (world, [one, _other, third]) = World::of_three("CREATE TABLE t(a)");
+    let feed = |node: &Node, name: &str| block_on(node.cluster.database().changes(FeedOptions::named(name)));
+    feed(&one, "of one").unwrap();
+    feed(&third, "of the third").unwrap();
+    third.close();
+    one.run("INSERT INTO t VALUES (1)");
+    let position = block_on(one.cluster.snapshot()).unwrap();
+    block_on(resqlite_cluster::Log::purge(&one.connection, position)).unwrap();
+    let third = world.open("c");
+    assert_eq!(
+        third.integers("SELECT count(*) FROM _resqlite_feeds WHERE name = 'of one'"),
+        [0]
+    );
+    let lost = feed(&third, "of the third").err().unwrap();
+    assert_eq!(lost.code(), "RESQLITE_CHANGES_LOST");
+    block_on(third.cluster.database().drop_changes("of the third")).unwrap();
+    feed(&third, "of the third").unwrap();
+    one.run("INSERT INTO t VALUES (2)");
+    assert_eq!(assert_equal(&[one, third], "SELECT a FROM t"), [1, 2]);
 }
 
 #[test]

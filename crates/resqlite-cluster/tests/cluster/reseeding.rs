@@ -90,6 +90,8 @@ fn an_open_node_is_not_reseeded() {
     let world = World::new();
     let node = world.open("a");
     node.run("CREATE TABLE t(a)");
-    reseed_file(&world, "a").unwrap_err();
+    let refused = reseed_file(&world, "a").unwrap_err();
+    assert_eq!(refused.code(), "RESQLITE_CLUSTER_FILE");
+    assert!(refused.to_string().contains("is open as a node"), "{refused}");
     node.run("INSERT INTO t VALUES (1)");
 }

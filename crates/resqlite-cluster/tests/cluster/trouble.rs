@@ -241,3 +241,36 @@ fn a_write_that_was_done_elsewhere_and_is_not_seen_here_in_time_fails_with_its_p
     block_on(holds_the_writer.rollback()).unwrap();
     assert_eq!(assert_equal(&[one, other], "SELECT a FROM t"), [1]);
 }
+
+/// Writes to a file while no node has it open, which no node can notice.
+fn write_secretly(world: &World, name: &str, script: &str) {
+    let path = world.path(name);
+    let stranger = Connection::open(path.to_str().unwrap(), Access::ReadWriteCreate, None).unwrap();
+    stranger.execute_script(script).unwrap();
+}
+
+#[test]
+fn a_node_stops_where_an_entry_can_never_be_applied_and_says_which_and_why() {
+    let (world, [writer, other, _third]) = World::of_three("CREATE TABLE t(a); CREATE INDEX i ON t(a)");
+    other.close();
+    write_secretly(&world, "b", "DROP INDEX i");
+    let position = writer.run("DROP INDEX i").position;
+    let other = world.open("b");
+    let error = block_on(other.cluster.after(position)).unwrap_err();
+    assert_eq!(error.code(), "RESQLITE_LOG_DIVERGED");
+    let message = error.to_string();
+    assert!(message.contains(&format!("position {position}")), "{message}");
+    assert!(message.contains("SQLITE_ERROR: no such index: i"), "{message}");
+    assert_eq!(other.cluster.status().role, Role::Stopped);
+}
+
+#[test]
+fn a_new_node_is_not_opened_where_an_entry_can_never_be_applied_and_says_why() {
+    let (world, [writer, ..]) = World::of_three("CREATE TABLE t(a)");
+    writer.close();
+    write_secretly(&world, "a", "CREATE INDEX i ON t(a)");
+    world.open("a").run("DROP INDEX i");
+    let error = world.open_with("new", |_| ()).map(drop).unwrap_err();
+    assert_eq!(error.code(), "RESQLITE_LOG_DIVERGED");
+    assert!(error.to_string().contains("no such index: i"), "{error}");
+}

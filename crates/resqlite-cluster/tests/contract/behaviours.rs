@@ -359,7 +359,7 @@ async fn ask(log: &impl Log, name: &str, question: &'static str) -> Result<Bytes
 struct Prefix(&'static str);
 
 impl Handler for Prefix {
-    fn handle(&self, request: Bytes) -> BoxFuture<'static, Bytes> {
+    fn handle(&self, request: Bytes, _: usize) -> BoxFuture<'static, Bytes> {
         let name = self.0;
         async move { format!("{name}: {}", String::from_utf8_lossy(&request)).into() }.boxed()
     }
@@ -369,7 +369,7 @@ impl Handler for Prefix {
 struct Meeting(Arc<(AtomicUsize, tokio::sync::Notify)>);
 
 impl Handler for Meeting {
-    fn handle(&self, _request: Bytes) -> BoxFuture<'static, Bytes> {
+    fn handle(&self, _: Bytes, _: usize) -> BoxFuture<'static, Bytes> {
         let meeting = Arc::clone(&self.0);
         async move {
             if meeting.0.fetch_add(1, Ordering::SeqCst) == 0 {

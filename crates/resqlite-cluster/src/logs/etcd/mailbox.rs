@@ -186,7 +186,7 @@ impl Requests {
         };
         let key = self.log.keys.answer(id);
         let (client, lease) = (Arc::clone(&self.log.client), *self.lease.borrow());
-        let answer = self.handler.handle(request.value);
+        let answer = self.handler.handle(request.value, self.log.options.limit);
         self.answering.spawn(async move {
             let operations = vec![delete(request.key, Bytes::new()), put(key, answer.await, lease)];
             // Who asked hears nothing, and takes the answer for lost.

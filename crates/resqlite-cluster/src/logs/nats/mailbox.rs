@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use async_nats::{Client, Message, Request, RequestErrorKind, Subject};
+use async_nats::{Message, Request, RequestErrorKind, Subject};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use tokio::task::{AbortHandle, JoinSet};
@@ -37,11 +37,11 @@ impl Store {
             .map_err(|error| unknown(&error))?;
         // Only then does the server know of us.
         self.client.flush().await.map_err(|error| unknown(&error))?;
-        let client = self.client.clone();
+        let log = self.clone();
         let task = tokio::spawn(async move {
             let mut answers = JoinSet::new();
             while let Some(request) = requests.next().await {
-                answers.spawn(answer_one(client.clone(), request, Arc::clone(&handler)));
+                answers.spawn(answer_one(log.clone(), request, Arc::clone(&handler)));
                 while answers.try_join_next().is_some() {}
             }
         });
@@ -54,10 +54,10 @@ impl Store {
 }
 
 /// Who asked hears nothing if the answer cannot be sent, and takes it for lost.
-async fn answer_one(client: Client, request: Message, handler: Arc<dyn Handler>) {
-    let answer = handler.handle(request.payload).await;
+async fn answer_one(log: Store, request: Message, handler: Arc<dyn Handler>) {
+    let answer = handler.handle(request.payload, log.limit()).await;
     if let Some(reply) = request.reply {
-        let _ = client.publish(reply, answer).await;
+        let _ = log.client.publish(reply, answer).await;
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) fn refuse(reply: FrameReply, error: &Error) {
         return reply.fail(error);
     }
     let mut object = json!({ "kind": "resqlite", "code": error.code(), "message": error.to_string() });
-    if let Error::AnswerLost { position } = error {
+    if let Error::AnswerLost { position } | Error::AnswerTooLarge { position } = error {
         object["commit"] = (*position).into();
     }
     reply.fail_with(object.to_string().into_bytes());
