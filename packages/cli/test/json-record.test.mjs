@@ -8,6 +8,7 @@ const value = (source) => new JsonRecord(`{"a": ${source}}`, 1).value('a')
 describe('a record of NDJSON', () => {
   test('tells INTEGER and REAL apart as they are written, and keeps the digits of 64 bits', () => {
     const written = ['1', '1.0', '-0.0', '1e2', '1.5', '9223372036854775807', '9223372036854775808', '9e999']
+    assert.deepEqual(value('999999999999999.99'), new Real(1e15))
     assert.deepEqual(written.map(value), [
       1,
       new Real(1),

@@ -26,7 +26,7 @@ export const Cluster = {
    * | `RESQLITE_OUTCOME_UNKNOWN` | The log could not say in time what became of the write, or you ended the wait (`signal`, `close`). Read, with `fresh`, before you write again. |
    * | `RESQLITE_ANSWER_LOST` | The write has happened, at the position `commit` of the error; what it returned is lost, or is larger than the log carries between nodes. Read it. |
    * | `RESQLITE_OVERTAKEN` | Another node was first, more often than the `retries` of the transaction, or until the time of a statement was up. Nothing has happened: run it again; split a statement that takes long. |
-   * | `RESQLITE_LOG_DIVERGED` | The log has another history than this node, or an entry that this node can never apply. It only reads now. Keep its file, find out why, and begin with a new file. |
+   * | `RESQLITE_LOG_DIVERGED` | The log has another history than this node, or an entry that this node can never apply. It only reads now. If its message says that something is missing here, open the node again with it; else keep its file, find out why, and begin with a new file. |
    * | `RESQLITE_FELL_BEHIND` | The log has let go of entries that this node needs. Close it and open it again: it begins from a snapshot. |
    * | `RESQLITE_CLUSTER_FILE` | The file cannot be that of a node: it has content of its own, or a position although the log has no entries (drop its change feeds, and reseed it), or is open as a node in this process. |
    * | `RESQLITE_ENTRY_NOT_CARRIED` | No entry can carry what the SQL does: ATTACH, VACUUM, a script with PRAGMA or transactions of its own, or more than 256 MiB. Or another program has written to the file. |
@@ -51,7 +51,7 @@ export const Cluster = {
    * const db = await Cluster.open('app.db', { node: 'berlin-1', log })
    * ```
    *
-   * Rejects with the code `RESQLITE_CLUSTER_FILE` if the file is not there, is none of a node, is open as one in this process,
+   * Rejects with the code `RESQLITE_CLUSTER_FILE` if the file is not there, is none of a node, is open as a node in this process,
    * or has change feeds, whose consumers count by the positions of the lost log: drop them first. The file is then as it was.
    */
   async reseed(path: string | URL): Promise<number> {

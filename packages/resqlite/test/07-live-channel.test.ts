@@ -851,7 +851,7 @@ test('arguments are checked by name', async () => {
   assert.throws(() => stream({}), refused('not 0'))
   const many = Array.from({ length: STREAM_QUERIES + 1 }, (_, i) => [`q${i}`, { sql: '' }])
   assert.throws(() => stream(Object.fromEntries(many)), refused(`not ${STREAM_QUERIES + 1}`))
-  assert.throws(() => stream({ a: 'SELECT 1' }), refused('query "a"', '"SELECT 1"'))
+  assert.throws(() => stream({ a: 7 }), refused('query "a"', 'not 7'))
   assert.throws(() => stream({ a: { sql: 'SELECT 1', parms: [] } }), refused('query "a"', '"parms"'))
   assert.throws(() => stream({ a: { params: [] } }), withCode('RESQLITE_STATEMENT', 'query "a"', 'sql'))
   const wrong = withCode('RESQLITE_PARAMETER', 'query "a"', 'parameter 1 is undefined')

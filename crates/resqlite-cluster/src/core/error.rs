@@ -32,8 +32,8 @@ pub enum Error {
         /// Where it stands in the log.
         position: u64,
     },
-    /// The write has happened on another node, and so has all before it, at this position. What it returns is larger than the
-    /// log carries between nodes.
+    /// Another node has done the write, which is committed at this position or before. What it returns is larger than the log
+    /// carries between nodes.
     AnswerTooLarge {
         /// Where it stands in the log.
         position: u64,
@@ -41,7 +41,7 @@ pub enum Error {
     /// This node has stopped, and has not done what was asked: the log has another history than it has, has let go of what it
     /// needs, or has an entry that can never be applied here.
     Stopped {
-        /// `RESQLITE_LOG_DIVERGED` or `RESQLITE_FELL_BEHIND`.
+        /// `RESQLITE_LOG_DIVERGED`, `RESQLITE_FELL_BEHIND` or `RESQLITE_ENTRY_NOT_CARRIED`.
         code: &'static str,
         /// Why, and what to do.
         message: String,

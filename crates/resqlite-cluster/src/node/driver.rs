@@ -411,8 +411,9 @@ const PASSING: [&str; 11] = [
 /// Whether an entry that could not be applied may be applied later.
 fn passes(error: &resqlite::Error) -> bool {
     match error {
+        resqlite::Error::Sqlite(error) if error.name() == "SQLITE_READONLY_DBMOVED" => false,
         resqlite::Error::Sqlite(error) => PASSING.iter().any(|passing| error.name().starts_with(passing)),
-        resqlite::Error::Statement(_) => false,
+        resqlite::Error::Statement(_) | resqlite::Error::FilesLost { .. } => false,
         _ => true,
     }
 }

@@ -6,7 +6,8 @@ use crate::protocol::Time;
 
 /// Positions that come to be known so soon after others count as known with them.
 const GRAIN: Duration = Duration::from_millis(10);
-/// The same, as a part of the lag: so a lag of any length has few marks, and is told with an error of such a part at most.
+/// The same, as a part of the lag: so a lag of any length has few marks, and is told with an error of such a part, at most, of the
+/// longest lag since the node last had everything.
 const GRAIN_PART: u32 = 128;
 
 /// When the node came to know of the positions that its database does not have yet.

@@ -4,10 +4,10 @@ use std::{
     fs,
     path::Path,
     sync::Arc,
-    time::{Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use resqlite::{Database, EntryBase, Hash, Position, Value};
+use resqlite::{CheckpointMode, Database, EntryBase, FeedOptions, Hash, Keep, Position, Value};
 
 use super::{
     Node,
@@ -226,16 +226,18 @@ impl Start<'_> {
     }
 
     /// Feeds belong to the node where they were opened. The snapshot has those of the node that made it.
-    async fn keep_feeds(&self, snapshot: &Path, feeds: Vec<(String, u64)>) -> Result<()> {
-        let path = snapshot.to_string_lossy();
-        let database = Database::open(&path, self.options.database.clone()).await?;
-        let kept = database.replace_feeds(feeds).await;
-        database.close().await?;
-        Ok(kept?)
+    async fn keep_feeds(&self, snapshot: &Temporary, feeds: Vec<(FeedOptions, u64)>) -> Result<()> {
+        let database = Database::open(snapshot.text()?, self.options.database.clone()).await?;
+        database.replace_feeds(feeds).await?;
+        // Closing copies the log into the file, too, but does not tell when it cannot. Without the log the file would be damaged.
+        if database.checkpoint(CheckpointMode::Truncate).await?.busy {
+            return Err(Error::File(format!("another program uses {:?}", snapshot.0)));
+        }
+        Ok(database.close().await?)
     }
 
     /// Puts the newest snapshot in the place of the file, which had these feeds.
-    async fn replace_by_snapshot(&self, feeds: Vec<(String, u64)>) -> Result<()> {
+    async fn replace_by_snapshot(&self, feeds: Vec<(FeedOptions, u64)>) -> Result<()> {
         let copy = Temporary::beside(self.file);
         let deadline = Deadline::after(self.options.write_timeout);
         let got = deadline.retry(|| {
@@ -246,7 +248,7 @@ impl Start<'_> {
         if got.await.map_err(LogError::unanswered)?.is_none() {
             return Ok(());
         }
-        self.keep_feeds(&copy.0, feeds).await?;
+        self.keep_feeds(&copy, feeds).await?;
         let replaced = || {
             for suffix in ["-wal", "-shm"] {
                 let mut name = self.file.as_os_str().to_owned();
@@ -268,16 +270,30 @@ impl Start<'_> {
 }
 
 /// The feeds of a database, with what their consumers have acknowledged.
-async fn feeds(database: &Database) -> Result<Vec<(String, u64)>> {
+async fn feeds(database: &Database) -> Result<Vec<(FeedOptions, u64)>> {
     let are_there = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_resqlite_feeds'";
     if database.select(are_there, ()).await?.is_empty() {
         return Ok(Vec::new());
     }
-    let rows = database
-        .select("SELECT name, position FROM _resqlite_feeds", ())
-        .await?;
+    let all = "SELECT name, position, keep_commits, keep_bytes, keep_age FROM _resqlite_feeds";
+    let rows = database.select(all, ()).await?;
+    let number = |value: &Value| match value {
+        Value::Integer(number) => u64::try_from(*number).ok(),
+        _ => None,
+    };
     let feed = |values: &[Value]| match values {
-        [Value::Text(name), Value::Integer(position)] => Some((name.to_string(), *position as u64)),
+        [Value::Text(name), position, commits, bytes, age] => {
+            let keep = Keep {
+                commits: number(commits),
+                bytes: number(bytes),
+                age: number(age).map(Duration::from_millis),
+            };
+            let options = FeedOptions {
+                keep: Some(keep),
+                ..FeedOptions::named(name.to_string())
+            };
+            Some((options, number(position)?))
+        }
         _ => None,
     };
     Ok(rows.iter().filter_map(|row| feed(row.values())).collect())

@@ -13,7 +13,7 @@ const MARK: &str = "-resqlite-snapshot-";
 /// What SQLite may leave beside a file.
 const OF_SQLITE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// A file that is removed in the end.
+/// A file that is removed in the end, with those that SQLite has beside it.
 pub(super) struct Temporary(pub(super) PathBuf);
 
 impl Temporary {
@@ -33,7 +33,11 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        for end in [""].iter().chain(&OF_SQLITE) {
+            let mut name = self.0.as_os_str().to_owned();
+            name.push(end);
+            let _ = fs::remove_file(name);
+        }
     }
 }
 

@@ -49,7 +49,7 @@ impl Engines {
         }
     }
 
-    /// Finds the engine of a file. Who opens it already is waited for. `may_open` gets the canonical paths of all files that are
+    /// Finds the engine of a file. If somebody is opening it, this waits. `may_open` gets the canonical paths of all files that are
     /// open or being opened.
     ///
     /// # Errors
@@ -130,7 +130,13 @@ fn files(known: &HashMap<Key, Known>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::mpsc, thread};
+    use std::{
+        sync::{
+            Barrier,
+            atomic::{AtomicBool, Ordering::SeqCst},
+        },
+        thread,
+    };
 
     use super::{Engines, Found, Key, Opening};
 
@@ -157,17 +163,17 @@ mod tests {
     fn of_two_who_open_the_same_file_one_waits_for_the_other() {
         let engines = Engines::new();
         let first = open(&engines, "a.db");
-        let (tell, told) = mpsc::channel();
+        let (is_ready, is_left) = (Barrier::new(2), AtomicBool::new(false));
         thread::scope(|scope| {
-            let engines = &engines;
-            scope.spawn(move || {
-                let second = open(engines, "a.db");
-                tell.send("opened").unwrap();
-                drop(second);
+            scope.spawn(|| {
+                is_ready.wait();
+                let _second = open(&engines, "a.db");
+                assert!(is_left.load(SeqCst));
             });
-            assert!(told.try_recv().is_err());
+            is_ready.wait();
+            thread::yield_now();
+            is_left.store(true, SeqCst);
             drop(first);
-            assert_eq!(told.recv(), Ok("opened"));
         });
     }
 }

@@ -72,8 +72,8 @@ impl Engine {
         self.feed(FeedWork::Drop { name }, done);
     }
 
-    /// Puts feeds of these names, acknowledged up to these positions, in the place of all.
-    pub fn replace_feeds(&self, feeds: Vec<(String, u64)>, done: Done<u64>) {
+    /// Puts these feeds, acknowledged up to these positions, in the place of all.
+    pub fn replace_feeds(&self, feeds: Vec<(FeedOptions, u64)>, done: Done<u64>) {
         self.feed(FeedWork::Replace(feeds), done);
     }
 
@@ -259,13 +259,13 @@ impl Database {
         })
     }
 
-    /// This file is a copy of another database, which takes the place of one that had these feeds, acknowledged up to these
-    /// positions: the copy gets them instead of those of the other. A consumer that lacks commits which the copy does not log is told
-    /// so when it comes back. Close the database then, without having written anything else.
+    /// Gives this copy the feeds of the database whose place it takes, with what their consumers have acknowledged; those that it
+    /// came with are removed. A consumer that lacks commits which the copy does not log is told so when it comes back. Close the copy
+    /// afterwards, and write nothing else before.
     ///
     /// # Errors
     /// [`Error::ReadOnly`]; SQLite's.
-    pub async fn replace_feeds(&self, feeds: Vec<(String, u64)>) -> Result<()> {
+    pub async fn replace_feeds(&self, feeds: Vec<(FeedOptions, u64)>) -> Result<()> {
         answer(|done| self.engine().replace_feeds(feeds, done))
             .await
             .map(drop)

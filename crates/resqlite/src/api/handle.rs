@@ -76,8 +76,8 @@ impl Handle {
                         return Ok(engine);
                     }
                     // The last handle is being closed: wait, because two engines on one file would conflict.
-                    ENGINES.forget(&engine);
                     engine.wait_until_closed();
+                    ENGINES.forget(&engine);
                 }
             }
         }

@@ -36,7 +36,7 @@ pub(super) fn decode(
             new: None,
         },
         RowOperation::Delete => RowChange::Delete { old: old() },
-        RowOperation::Update => match changed_columns(event, keys, &watched.compared) {
+        RowOperation::Update => match changed_columns(event, facts, &watched.compared) {
             Columns::Only(changed) if all_compared && changed.is_empty() => return None,
             columns => RowChange::Update {
                 columns,
@@ -80,13 +80,12 @@ fn image<'a>(
 }
 
 /// Which of the compared columns an UPDATE changed. Where nothing is compared no value is read.
-fn changed_columns(event: &PreUpdate<'_>, keys: &Keys, compared: &ColumnSet) -> Columns {
-    let moved = match keys {
+fn changed_columns(event: &PreUpdate<'_>, facts: &Facts, compared: &ColumnSet) -> Columns {
+    let differs = |column| differs(event, &facts.real, column);
+    let moved = match &facts.keys {
         Keys::Rowid => event.old_rowid != event.new_rowid,
         Keys::Columns(_) if compared.is_empty() => true,
-        Keys::Columns(columns) => columns
-            .iter()
-            .any(|&column| differs(event, column) != Some(false)),
+        Keys::Columns(columns) => columns.iter().any(|&column| differs(column) != Some(false)),
         Keys::Unknown => true,
     };
     if moved && !planted("moved_key") {
@@ -95,13 +94,13 @@ fn changed_columns(event: &PreUpdate<'_>, keys: &Keys, compared: &ColumnSet) -> 
     let (mut changed, mut computed) = (ColumnSet::new(), ColumnSet::new());
     let count = event.column_count();
     for column in compared.iter().take_while(|&column| usize::from(column) < count) {
-        match differs(event, column.into()) {
+        match differs(column.into()) {
             Some(true) => changed.insert(column),
             Some(false) => {}
             None => computed.insert(column),
         }
     }
-    let computed_anew = || !changed.is_empty() || another_differs(event, compared);
+    let computed_anew = || !changed.is_empty() || another_differs(event, facts, compared);
     if !computed.is_empty() && computed_anew() && !planted("virtual_unchanged") {
         changed.union_with(&computed);
     }
@@ -109,16 +108,16 @@ fn changed_columns(event: &PreUpdate<'_>, keys: &Keys, compared: &ColumnSet) -> 
 }
 
 /// Whether a column that is not compared changed, and with it perhaps the columns computed from it.
-fn another_differs(event: &PreUpdate<'_>, compared: &ColumnSet) -> bool {
+fn another_differs(event: &PreUpdate<'_>, facts: &Facts, compared: &ColumnSet) -> bool {
     (0..event.column_count())
         .filter(|&column| !compared.contains(column as u16))
-        .any(|column| differs(event, column) == Some(true))
+        .any(|column| differs(event, &facts.real, column) == Some(true))
 }
 
 /// Whether the UPDATE changes the column; `None` for one that is not stored, but computed from columns of the same
 /// row (VIRTUAL generated).
-fn differs(event: &PreUpdate<'_>, column: usize) -> Option<bool> {
-    match (event.old_value(column), event.new_value(column)) {
+fn differs(event: &PreUpdate<'_>, real: &[u16], column: usize) -> Option<bool> {
+    match (old_value(event, real, column), event.new_value(column)) {
         (Some(old), Some(new)) => Some(!is_same(old, new)),
         (None, None) => None,
         _ => Some(true),

@@ -465,18 +465,21 @@ impl Export {
     }
 
     fn seal_statistics(&mut self, connection: &Connection, shapes: &Shapes) -> Result<()> {
-        let tables = ["sqlite_stat1", "sqlite_stat4"]
+        let (there, missing): (Vec<_>, Vec<_>) = ["sqlite_stat1", "sqlite_stat4"]
             .into_iter()
-            .filter_map(|name| shapes.get(name));
-        let tables: Vec<_> = tables.collect();
-        if !self.statistics_written || tables.is_empty() {
+            .partition(|name| shapes.get(name).is_some());
+        if !self.statistics_written || there.is_empty() {
             return Ok(());
         }
         self.draft.sql(LOAD_STATISTICS);
-        for shape in tables {
+        for shape in there.iter().filter_map(|name| shapes.get(name)) {
             self.content(connection, shape)?;
         }
         self.draft.sql(LOAD_STATISTICS);
+        // That makes both.
+        for name in missing {
+            self.draft.sql(&format!("DROP TABLE main.{name}"));
+        }
         Ok(())
     }
 

@@ -100,9 +100,8 @@ pub(crate) enum FeedWork {
     LookForStrangers { name: String },
     /// Removes the feed. Answered with the position of the newest commit.
     Drop { name: String },
-    /// Puts feeds of these names, acknowledged up to these positions, in the place of all. Answered with the position of the newest
-    /// commit.
-    Replace(Vec<(String, u64)>),
+    /// Puts these feeds, acknowledged up to these positions, in the place of all. Answered with the position of the newest commit.
+    Replace(Vec<(FeedOptions, u64)>),
     /// Removes the position, by which feeds count. Answered with it.
     ForgetPosition,
 }

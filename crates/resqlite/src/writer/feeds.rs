@@ -33,7 +33,7 @@ use crate::{
 enum Wrote {
     Nothing,
     Something,
-    /// It has removed the tables.
+    /// It has removed the tables, or made them anew.
     Tables,
 }
 
@@ -339,12 +339,12 @@ impl Writer {
                 return Ok((newest, Wrote::Something));
             }
             writer.skip_position()?;
-            writer.drop_tables()?;
+            writer.drop_feed_tables()?;
             Ok((newest, Wrote::Tables))
         })
     }
 
-    fn drop_tables(&mut self) -> Result<()> {
+    fn drop_feed_tables(&mut self) -> Result<()> {
         let tables = OWN_TABLES[1..].iter();
         let drop: String = tables
             .map(|table| format!("DROP TABLE IF EXISTS main.{table};"))
@@ -352,22 +352,22 @@ impl Writer {
         self.make_own_tables(&drop)
     }
 
-    fn replace_feeds(&mut self, feeds: &[(String, u64)]) -> Result<u64> {
+    fn replace_feeds(&mut self, feeds: &[(FeedOptions, u64)]) -> Result<u64> {
         let newest = self.in_own_transaction(|writer| {
             let newest = writer.position_now()?.position;
-            writer.drop_tables()?;
+            writer.drop_feed_tables()?;
             if !feeds.is_empty() {
                 writer.make_own_tables(TABLES)?;
             }
-            for (name, position) in feeds {
+            for (FeedOptions { name, keep, .. }, position) in feeds {
                 let name = ValueRef::Text(name.as_bytes());
                 let add = "INSERT INTO main._resqlite_feeds(name, position) VALUES (?1, ?2)";
                 writer.own::<0>(add, &[name, ValueRef::Integer(*position as i64)])?;
-                writer.set_keep(name, &Keep::default())?;
+                writer.set_keep(name, &keep.clone().unwrap_or_default())?;
             }
             Ok((newest, Wrote::Tables))
         })?;
-        // So that no gap is logged before they are noticed: that would be an entry.
+        // No gap is logged, which would be an entry, before the next open reads the new tables.
         self.feeds = None;
         self.update_export();
         Ok(newest)

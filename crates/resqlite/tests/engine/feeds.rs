@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use resqlite::{BackupOptions, ChangeFeed, Database, FeedCommit, FeedOptions, Gap, Keep, Options};
+use resqlite::{BackupOptions, ChangeFeed, Database, FeedCommit, FeedOptions, Gap, Keep, Options, Value};
 
 use crate::support::{Fixture, ask, block_on, integers, open, open_with, told};
 
@@ -684,7 +684,15 @@ fn a_copy_that_takes_the_place_of_a_database_has_its_feeds_and_tells_them_what_t
     block_on(fixture.db.backup(&path, BackupOptions::default())).unwrap();
     let position = next(&mut original).entry.position();
     let copy = open(&path).unwrap();
-    let feeds = vec![("complete".to_owned(), position), ("behind".into(), position - 1)];
+    let keep = Keep {
+        commits: Some(77),
+        bytes: None,
+        age: None,
+    };
+    let feeds = vec![
+        (FeedOptions::named("complete"), position),
+        (keeping("behind", keep), position - 1),
+    ];
     block_on(copy.replace_feeds(feeds)).unwrap();
     let copy = reopened(copy, path.as_ref());
     let at = |copy: &Database| block_on(copy.entry_position()).unwrap().position;
@@ -693,8 +701,17 @@ fn a_copy_that_takes_the_place_of_a_database_has_its_feeds_and_tells_them_what_t
     assert_eq!(next_told(&mut feed_in(&copy, "complete")), ["+ t 7 (7, 7)"]);
     let behind = block_on(copy.changes(FeedOptions::named("behind")));
     assert_eq!(behind.err().unwrap().code(), "RESQLITE_CHANGES_LOST");
-    let names = block_on(copy.select("SELECT name FROM _resqlite_feeds ORDER BY 1", ())).unwrap();
-    assert_eq!(names.len(), 2, "those of the other database are gone");
+    let kept = "SELECT name, keep_commits FROM _resqlite_feeds ORDER BY name";
+    let kept: Vec<_> = block_on(copy.select(kept, ()))
+        .unwrap()
+        .iter()
+        .map(|row| row.values().to_vec())
+        .collect();
+    let expected = [
+        vec!["behind".into(), Value::from(77)],
+        vec!["complete".into(), Value::Null],
+    ];
+    assert_eq!(kept, expected, "those of the other database are gone");
 }
 
 #[test]

@@ -14,7 +14,7 @@ export interface Context {
   readonly stderr: Output
   /** Fires when the user wants the command to end. */
   readonly signal: AbortSignal
-  /** Ends the program at once: the user has asked twice. A command puts another end here when it has nothing to undo any more. */
+  /** Ends the program at once: the user has asked twice. A command puts another end here while it commits, and when all is done. */
   leave: () => void
 }
 

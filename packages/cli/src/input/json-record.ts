@@ -5,7 +5,7 @@ import { compact, sourcesOf } from './json-source.js'
 import type { Value } from './records.js'
 
 /** What a line has in which JSON.parse may change a number: it has many digits, or is REAL although it is whole. */
-const DELICATE = /\d{16}|\d\.0|\d[eE][-+\d]/
+const DELICATE = /\d[\d.]{15}|\d\.0|\d[eE][-+\d]/
 
 /** What a line has in which half of a character may stand alone. */
 const HALF = /\\u[dD][89a-fA-F]/

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import type { StreamStats } from 'resqlite'
 
+/** After so many attempts to have a result kept there is a mistake, however busy the machine is. */
+export const ROUNDS_MAX = 500
+
 /** What the re-runs of a live query have counted between two looks at its figures. */
 export function countedSince(before: StreamStats, now: StreamStats) {
   type Counter = 'reruns' | 'maintained' | 'rowsAsked' | 'wholeUnknownChanges' | 'wholeUndecided'
