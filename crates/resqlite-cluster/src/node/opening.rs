@@ -4,16 +4,16 @@ use std::{
     fs,
     path::Path,
     sync::Arc,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Instant, SystemTime, UNIX_EPOCH},
 };
 
-use resqlite::{CheckpointMode, Database, EntryBase, FeedOptions, Hash, Keep, Position, Value};
+use resqlite::{CheckpointMode, Database, EntryBase, FeedOptions, Hash, Position, Value};
 
 use super::{
     Node,
     asking::beginning,
     gate::Gate,
-    temporary::{Temporary, remove_left},
+    temporary::{Temporary, remove_left, with_suffix},
     writes::Server,
 };
 use crate::{
@@ -152,7 +152,7 @@ impl Start<'_> {
                 Ok((database, at, true))
             }
             Begin::FromSnapshot => {
-                let feeds = feeds(&database).await?;
+                let feeds = database.feeds().await?;
                 database.close().await?;
                 self.await_snapshot(at.position).await?;
                 self.replace_by_snapshot(feeds).await?;
@@ -251,9 +251,7 @@ impl Start<'_> {
         self.keep_feeds(&copy, feeds).await?;
         let replaced = || {
             for suffix in ["-wal", "-shm"] {
-                let mut name = self.file.as_os_str().to_owned();
-                name.push(suffix);
-                match fs::remove_file(name) {
+                match fs::remove_file(with_suffix(self.file, suffix)) {
                     Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
                     _ => {}
                 }
@@ -267,36 +265,6 @@ impl Start<'_> {
             ))
         })
     }
-}
-
-/// The feeds of a database, with what their consumers have acknowledged.
-async fn feeds(database: &Database) -> Result<Vec<(FeedOptions, u64)>> {
-    let are_there = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_resqlite_feeds'";
-    if database.select(are_there, ()).await?.is_empty() {
-        return Ok(Vec::new());
-    }
-    let all = "SELECT name, position, keep_commits, keep_bytes, keep_age FROM _resqlite_feeds";
-    let rows = database.select(all, ()).await?;
-    let number = |value: &Value| match value {
-        Value::Integer(number) => u64::try_from(*number).ok(),
-        _ => None,
-    };
-    let feed = |values: &[Value]| match values {
-        [Value::Text(name), position, commits, bytes, age] => {
-            let keep = Keep {
-                commits: number(commits),
-                bytes: number(bytes),
-                age: number(age).map(Duration::from_millis),
-            };
-            let options = FeedOptions {
-                keep: Some(keep),
-                ..FeedOptions::named(name.to_string())
-            };
-            Some((options, number(position)?))
-        }
-        _ => None,
-    };
-    Ok(rows.iter().filter_map(|row| feed(row.values())).collect())
 }
 
 impl Node {

@@ -19,10 +19,8 @@ pub(super) struct Temporary(pub(super) PathBuf);
 impl Temporary {
     pub(super) fn beside(file: &Path) -> Self {
         static MADE: AtomicU64 = AtomicU64::new(0);
-        let mut name = file.as_os_str().to_owned();
         let (process, made) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        name.push(format!("{MARK}{process}-{made}"));
-        Self(name.into())
+        Self(with_suffix(file, &format!("{MARK}{process}-{made}")))
     }
 
     pub(super) fn text(&self) -> Result<&str> {
@@ -34,11 +32,16 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         for end in [""].iter().chain(&OF_SQLITE) {
-            let mut name = self.0.as_os_str().to_owned();
-            name.push(end);
-            let _ = fs::remove_file(name);
+            let _ = fs::remove_file(with_suffix(&self.0, end));
         }
     }
+}
+
+/// The path of what lies beside a file, named by it and a suffix.
+pub(super) fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 /// Removes what processes that were killed have left beside the file of a node. To be called before the node is opened, when

@@ -23,7 +23,7 @@ use crate::{
     entries::Entry,
     events::{CommitEvent, CommitListener},
     requests::{
-        feed::{FeedOptions, FeedWork, Gap},
+        feed::{FeedOptions, FeedWork, Gap, Keep},
         request::{Format, Outcome, Reply},
     },
     rows::{ColumnLayout, Row, RowBatch, Rows},
@@ -146,6 +146,26 @@ fn commits(name: &str, after: u64, rows: &Rows) -> Result<Vec<FeedCommit>> {
     }
 }
 
+/// A feed, as its row tells it, and what its consumer has acknowledged.
+fn known_feed(row: Row<'_>) -> Option<(FeedOptions, u64)> {
+    let [Value::Text(name), position, commits, bytes, age] = row.values() else {
+        return None;
+    };
+    let number = |value: &Value| match value {
+        Value::Integer(number) => u64::try_from(*number).ok(),
+        _ => None,
+    };
+    let options = FeedOptions {
+        keep: Some(Keep {
+            commits: number(commits),
+            bytes: number(bytes),
+            age: number(age).map(Duration::from_millis),
+        }),
+        ..FeedOptions::named(name.to_string())
+    };
+    Some((options, number(position)?))
+}
+
 /// The commit of a row of [`READ`], if it has one.
 fn commit(row: Row<'_>) -> Option<Result<FeedCommit>> {
     let [_, _, _, Value::Integer(at), gap, Value::Blob(entry)] = row.values() else {
@@ -257,6 +277,20 @@ impl Database {
             read: after,
             ready: VecDeque::new(),
         })
+    }
+
+    /// The change feeds, with how much is kept for each, and the positions up to which their consumers have acknowledged.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub async fn feeds(&self) -> Result<Vec<(FeedOptions, u64)>> {
+        let are_there = "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = '_resqlite_feeds'";
+        if self.select(are_there, ()).await?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let all = "SELECT name, position, keep_commits, keep_bytes, keep_age FROM main._resqlite_feeds";
+        let rows = self.select(all, ()).await?;
+        Ok(rows.iter().filter_map(known_feed).collect())
     }
 
     /// Gives this copy the feeds of the database whose place it takes, with what their consumers have acknowledged; those that it

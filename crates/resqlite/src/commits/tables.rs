@@ -42,6 +42,18 @@ pub(super) enum Keys {
     Unknown,
 }
 
+impl Facts {
+    fn without_columns(name: TableName, perhaps_of: Option<TableName>, keys: Keys) -> Self {
+        Self {
+            name,
+            perhaps_of,
+            keys,
+            names: None,
+            real: Vec::new(),
+        }
+    }
+}
+
 impl Tables {
     pub(super) fn is_empty(&self) -> bool {
         self.facts.is_empty()
@@ -60,13 +72,8 @@ impl Tables {
     pub(super) fn facts(&self, schema: &str, table: &str) -> Rc<Facts> {
         let known = self.facts.get(schema).and_then(|tables| tables.get(table));
         known.cloned().unwrap_or_else(|| {
-            Rc::new(Facts {
-                name: TableName::new(schema, table),
-                perhaps_of: None,
-                keys: Keys::Unknown,
-                names: None,
-                real: Vec::new(),
-            })
+            let name = TableName::new(schema, table);
+            Rc::new(Facts::without_columns(name, None, Keys::Unknown))
         })
     }
 }
@@ -92,21 +99,12 @@ pub(super) fn read_tables(connection: &Connection, with_names: bool) -> Result<T
     for entry in &listed {
         let owner = owner(entry, &listed).filter(|_| !planted("shadow_is_ordinary"));
         let facts = match entry.kind.as_str() {
-            "shadow" => Facts {
-                name: owner.unwrap_or_else(|| entry.name()),
-                perhaps_of: None,
-                keys: Keys::Unknown,
-                names: None,
-                real: Vec::new(),
-            },
+            "shadow" => {
+                let name = owner.unwrap_or_else(|| entry.name());
+                Facts::without_columns(name, None, Keys::Unknown)
+            }
             _ => {
-                let mut facts = Facts {
-                    name: entry.name(),
-                    perhaps_of: owner,
-                    keys: entry.keys(connection)?,
-                    names: None,
-                    real: Vec::new(),
-                };
+                let mut facts = Facts::without_columns(entry.name(), owner, entry.keys(connection)?);
                 if with_names && entry.has_news() {
                     entry.read_columns(connection, &mut facts)?;
                 }

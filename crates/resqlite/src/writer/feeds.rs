@@ -222,8 +222,7 @@ impl Writer {
                 Some([position]) => position.unwrap_or(0) as u64,
                 None => {
                     let position = options.after.unwrap_or(newest).min(newest);
-                    let add = "INSERT INTO main._resqlite_feeds(name, position) VALUES (?1, ?2)";
-                    writer.own::<0>(add, &[name, ValueRef::Integer(position as i64)])?;
+                    writer.add_feed(name, position)?;
                     position
                 }
             };
@@ -244,6 +243,12 @@ impl Writer {
             self.update_export();
         }
         Ok(after)
+    }
+
+    fn add_feed(&mut self, name: ValueRef<'_>, position: u64) -> Result<()> {
+        let add = "INSERT INTO main._resqlite_feeds(name, position) VALUES (?1, ?2)";
+        let values = [name, ValueRef::Integer(position as i64)];
+        self.own::<0>(add, &values).map(drop)
     }
 
     fn set_keep(&mut self, name: ValueRef<'_>, keep: &Keep) -> Result<()> {
@@ -361,8 +366,7 @@ impl Writer {
             }
             for (FeedOptions { name, keep, .. }, position) in feeds {
                 let name = ValueRef::Text(name.as_bytes());
-                let add = "INSERT INTO main._resqlite_feeds(name, position) VALUES (?1, ?2)";
-                writer.own::<0>(add, &[name, ValueRef::Integer(*position as i64)])?;
+                writer.add_feed(name, *position)?;
                 writer.set_keep(name, &keep.clone().unwrap_or_default())?;
             }
             Ok((newest, Wrote::Tables))

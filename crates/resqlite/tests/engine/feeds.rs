@@ -691,7 +691,7 @@ fn a_copy_that_takes_the_place_of_a_database_has_its_feeds_and_tells_them_what_t
     };
     let feeds = vec![
         (FeedOptions::named("complete"), position),
-        (keeping("behind", keep), position - 1),
+        (keeping("behind", keep.clone()), position - 1),
     ];
     block_on(copy.replace_feeds(feeds)).unwrap();
     let copy = reopened(copy, path.as_ref());
@@ -712,6 +712,8 @@ fn a_copy_that_takes_the_place_of_a_database_has_its_feeds_and_tells_them_what_t
         vec!["complete".into(), Value::Null],
     ];
     assert_eq!(kept, expected, "those of the other database are gone");
+    let [behind, _complete] = block_on(copy.feeds()).unwrap().try_into().unwrap();
+    assert_eq!(behind, (keeping("behind", keep), position - 1));
 }
 
 #[test]

@@ -220,13 +220,22 @@ impl Gone {
 
 /// Blocks until no stream runs, is due or has something to deliver.
 pub fn wait_until_quiet(engine: &Engine) -> Result<(), Failure> {
+    let hangs = || format!("streams do not come to rest: {:?}", engine.diagnostics().streams);
+    wait_until_called(|done| engine.when_quiet(done), hangs)
+}
+
+/// Blocks until the engine calls back. `hangs`: what to say if it does not.
+fn wait_until_called(
+    ask: impl FnOnce(Box<dyn FnOnce() + Send>),
+    hangs: impl FnOnce() -> String,
+) -> Result<(), Failure> {
     let (tell, hear) = mpsc::channel();
-    engine.when_quiet(Box::new(move || {
+    ask(Box::new(move || {
         // Nobody listens any more when the patience was over.
         let _ = tell.send(());
     }));
     hear.recv_timeout(PATIENCE).map_err(|_| Failure {
-        what: format!("streams do not come to rest: {:?}", engine.diagnostics().streams),
+        what: hangs(),
         hangs: true,
     })
 }
@@ -355,14 +364,8 @@ impl Stream {
     }
 
     fn wait_until_caught_up(&self, number: usize) -> Result<(), Failure> {
-        let (tell, hear) = mpsc::channel();
-        self.subscription.when_caught_up(Box::new(move || {
-            let _ = tell.send(());
-        }));
-        hear.recv_timeout(PATIENCE).map_err(|_| Failure {
-            what: format!("stream {number} does not catch up: {}", self.text()),
-            hangs: true,
-        })
+        let hangs = || format!("stream {number} does not catch up: {}", self.text());
+        wait_until_called(|done| self.subscription.when_caught_up(done), hangs)
     }
 
     fn no_miss(&self, number: usize) -> Result<(), Failure> {
