@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chosen, fillChosen } from './lib/chosen-packages.mjs'
 import { lintPackage } from './lib/package-lint.mjs'
-import { cliFolder, nativeFolder, packageFolder, studioFolder, testProfile } from './lib/paths.mjs'
+import { cliFolder, nativeFolder, packageFolder, studioFolder, testModule } from './lib/paths.mjs'
 import { ciphersFile, nativeFile, platformFolder, thisPlatform } from './lib/platforms.mjs'
 import { CommandFailed, capture, npm } from './lib/process.mjs'
 import { subpathPrograms } from './lib/subpath-programs.mjs'
@@ -122,7 +122,7 @@ export function packCiphersTest() {
 /** Three nodes, from the packages as they are installed: the native module is that of the tests. */
 export function packClusterTest() {
   inProject((project) => {
-    const [cluster, platform] = packChosen(project, 'cluster', testProfile)
+    const [cluster, platform] = packChosen(project, 'cluster', testModule)
     refuseUnexpected(cluster, expectedClusterFiles)
     installIn(project, [packMain(project), cluster.filename, platform])
     for (const [file, source] of Object.entries(clusterPrograms)) runProgram(project, file, source)

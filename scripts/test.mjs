@@ -16,11 +16,10 @@ import {
   buildNative,
   buildStudio,
   buildTestModule,
-  buildTestProfile,
   buildTypeScript,
   compileOnce,
   definitionsFolder,
-  withCounters,
+  forTests,
 } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
 import { runLanes } from './lib/lanes.mjs'
@@ -31,7 +30,7 @@ import {
   packageFolder,
   root,
   studioFolder,
-  testProfile,
+  testModule,
 } from './lib/paths.mjs'
 import { CommandFailed, cargo, run, runAsProgram, runTool } from './lib/process.mjs'
 import { checkLinks } from './links.mjs'
@@ -44,22 +43,19 @@ const { values: options } = parseArgs({
 const builtTests = join(packageFolder, 'build')
 const builtClusterTests = join(clusterFolder, 'build')
 const notesServer = join(root, 'examples', 'notes-server')
-const clippy = (...options) =>
-  cargo(['clippy', ...options, '--all-targets', '--locked', '--', '-D', 'warnings'])
+const clippy = () => cargo(['clippy', ...forTests, '--all-targets', '--locked', '--', '-D', 'warnings'])
 const tsc = (project) => runTool('typescript', 'tsc', ['-p', project])
 
 const rust = [
-  step('native module', () => (options.release ? buildNative() : buildTestModule())),
-  step('native module with counters', buildTestProfile),
+  step('native module', buildModules),
   step('rooms of the crates', () => cargo(['run', '--quiet', '--locked', '--package', 'rooms'])),
-  step('compile the Rust tests', () => cargo(['test', '--workspace', '--locked', '--no-run'])),
-  step('cargo test', () => cargo(['test', '--workspace', '--locked'])),
-  step('cargo test with counters', testCounters),
+  step('compile the Rust tests', () => cargo(['test', ...forTests, '--locked', '--no-run'])),
+  step('cargo test', () => cargo(['test', ...forTests, '--locked'])),
 ]
 /** While tests run, because a cargo that compiles locks the folder of the others. */
 const lints = [
-  step('clippy', () => clippy('--workspace'), 'compile the Rust tests'),
-  step('clippy with counters', () => clippy(...withCounters)),
+  step('clippy', clippy, 'compile the Rust tests'),
+  step('check what is published', () => cargo(['check', '--package', 'resqlite-node', '--locked'])),
 ]
 const node = [
   step('rustfmt', () => cargo(['fmt', '--all', '--check'])),
@@ -85,9 +81,9 @@ const node = [
   step('types of the tests', compileTests),
   step('types of the page', () => tsc('packages/studio/page')),
   step('types of the native module', () => tsc('scripts/declarations'), 'native module'),
-  step('node tests', nodeTests, 'native module with counters'),
+  step('node tests', nodeTests, 'native module'),
   step('packed package', packTest),
-  step('packed cluster', packClusterTest, 'native module with counters'),
+  step('packed cluster', packClusterTest, 'native module'),
   step('packed command line', packCliTest),
 ]
 
@@ -101,6 +97,7 @@ await runAsProgram(import.meta.url, () => {
   if (options.list) return listSteps()
   compileOnce()
   process.env.NAPI_TYPE_DEF_TMP_FOLDER = definitionsFolder('tests')
+  if (options.release) process.env.RESQLITE_TEST_PUBLISHED = '1'
   return options.step ? runOne(options.step) : runLanes(lanes, argumentsFor)
 })
 
@@ -118,9 +115,10 @@ async function runOne(name) {
   await found.run()
 }
 
-function testCounters() {
-  cargo(['test', ...withCounters, '--locked', '--test', 'profile'])
-  cargo(['test', ...withCounters, '--locked', '--doc', 'profile'])
+/** Tests that name no module load the one that is published, if that is asked for. */
+function buildModules() {
+  buildTestModule({ byDefault: !options.release })
+  if (options.release) buildNative()
 }
 
 /** Imported here, because it needs a package that the first step installs. */
@@ -154,6 +152,6 @@ function nodeTests() {
   const atOnce = Math.max(2, availableParallelism() - 1)
   const how = ['--test', '--test-reporter=spec', `--test-concurrency=${atOnce}`]
   run(process.execPath, [...how, ...files.map((file) => relative(root, file))], {
-    env: { RESQLITE_TEST_PROFILE: testProfile, RESQLITE_TEST_CLUSTER: testProfile },
+    env: { RESQLITE_TEST_PROFILE: testModule, RESQLITE_TEST_CLUSTER: testModule },
   })
 }

@@ -18,15 +18,18 @@ import {
   packageFolder,
   profileFolder,
   studioFolder,
-  testProfile,
+  testModule,
 } from './paths.mjs'
 import { ciphersFile, clusterFile, nativeFile, platformOfTarget } from './platforms.mjs'
 import { capture, npm, requireCargo } from './process.mjs'
 
 const crate = 'resqlite-node'
 
-/** What cargo is told for all packages with counters. The nodes of clusters come along: the engine is compiled once for both. */
-export const withCounters = [
+/**
+ * Packages and features of everything that is compiled for tests: counters and the nodes of clusters are always there, so
+ * that the engine is compiled once for all tests.
+ */
+export const forTests = [
   '--workspace',
   '--features',
   'resqlite/profile,resqlite-node/profile,resqlite-node/cluster',
@@ -53,11 +56,16 @@ export function buildNative({ target, zig = false } = {}) {
 
 /**
  * Builds the native module for tests from what `cargo test` compiles, too: little optimised, with the assertions of
- * debug builds. It is put where `buildNative` puts its own.
+ * debug builds, with counters and nodes of clusters.
+ *
+ * @param {{ byDefault: boolean }} options `byDefault`: tests that name no module load it, too
  */
-export function buildTestModule() {
+export function buildTestModule({ byDefault }) {
   const definitions = definitionsFolder('tests')
-  placeNative(compileForTests(['--workspace', '--test', 'protocol'], definitions), definitions)
+  const library = compileForTests(definitions)
+  mkdirSync(profileFolder, { recursive: true })
+  putInPlace(library, testModule)
+  if (byDefault) placeNative(library, definitions)
 }
 
 /**
@@ -72,13 +80,6 @@ export function buildProfile() {
   mkdirSync(profileFolder, { recursive: true })
   putInPlace(library, file)
   return file
-}
-
-/** Builds the native module with its counters for tests, as `buildTestModule` does. */
-export function buildTestProfile() {
-  mkdirSync(profileFolder, { recursive: true })
-  const library = compileForTests([...withCounters, '--test', 'profile'], definitionsFolder('tests'))
-  putInPlace(library, testProfile)
 }
 
 /**
@@ -113,7 +114,7 @@ export function buildCluster({ target, zig = false } = {}) {
   return file
 }
 
-/** Builds the same for tests. With the log in memory alone, nodes are in the module of `buildTestProfile`. */
+/** Builds the same for tests. With the log in memory alone, nodes are in the module of `buildTestModule`. */
 export function buildTestCluster() {
   const folder = clusterTarget()
   const library = compile({ features: 'logs', folder, release: false })
@@ -134,9 +135,9 @@ function clusterTarget() {
  * Cargo keeps one shared library, whatever the features are, and takes it for fresh when other features have replaced
  * it; it compiles one that is missing.
  */
-function compileForTests(chosen, definitions) {
+function compileForTests(definitions) {
   for (const folder of ['.', 'deps']) removeLibraries(join(targetFolder(), 'debug', folder))
-  return compile({ chosen: [...chosen, '--lib'], definitions, release: false })
+  return compile({ chosen: [...forTests, '--test', 'protocol', '--lib'], definitions, release: false })
 }
 
 function removeLibraries(folder) {

@@ -24,8 +24,8 @@ export const nativeFolder = join(packageFolder, 'native')
 /** Where native modules with counters are put; nothing there is found by default. */
 export const profileFolder = join(nativeFolder, 'profile')
 
-/** The native module with counters that npm test builds. */
-export const testProfile = join(profileFolder, 'tests.node')
+/** The native module that npm test builds, with counters and nodes of clusters. */
+export const testModule = join(profileFolder, 'tests.node')
 
 /** The file of a command that an installed package brings: run it with node, the same way on every system. */
 export function toolPath(packageName, command) {

@@ -136,12 +136,12 @@ export const subpathPrograms = {
   `,
   profile: `${notes}
     import { available } from 'resqlite/profile'
-    if (available) throw new Error('the published native module counts where time goes')
+    if (process.env.RESQLITE_TEST_PUBLISHED && available) throw new Error('the published native module counts where time goes')
     await done(await db.select('SELECT * FROM notes'))
   `,
   seam: `${notes}
     import { clusterLogs } from 'resqlite/seam'
-    if (clusterLogs().length > 0) throw new Error('the published native module knows logs of clusters')
+    if (process.env.RESQLITE_TEST_PUBLISHED && clusterLogs().length > 0) throw new Error('the published native module knows logs of clusters')
     await done(await db.select('SELECT * FROM notes'))
   `,
 }

@@ -24,7 +24,7 @@ import { after, afterEach, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { PrismaResqlite } from 'resqlite/prisma'
 import ts from 'typescript'
-import { clusterFolder, packageFolder, root, testProfile } from '../lib/paths.mjs'
+import { clusterFolder, packageFolder, root, testModule } from '../lib/paths.mjs'
 
 let folder
 
@@ -169,7 +169,7 @@ function run(code) {
     cwd: folder,
     encoding: 'utf8',
     timeout: 60_000,
-    env: isOfCluster ? { ...process.env, RESQLITE_NATIVE_PATH: testProfile } : process.env,
+    env: isOfCluster ? { ...process.env, RESQLITE_NATIVE_PATH: testModule } : process.env,
   })
   equal(status, 0, stderr)
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { test } from 'node:test'
-import { ResqliteError } from 'resqlite'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type TestContext, test } from 'node:test'
 import * as profile from 'resqlite/profile'
 import { nativeTriple } from '../src/wire/native'
 import { runChild } from './support/child'
+import { tempFolder } from './support/temp'
 
 /** All counters. The compiler checks that these are the declared ones. */
 const declared: Record<keyof profile.ProfileCounters, true> = {
@@ -52,13 +52,13 @@ const declared: Record<keyof profile.ProfileCounters, true> = {
 }
 const NAMES = Object.keys(declared)
 
+const nativeFolder = join(__dirname, '..', '..', 'native')
 const counting = process.env.RESQLITE_TEST_PROFILE ?? built()
 const skip = counting === undefined && 'needs a native module with counters: npm run build -- --profile'
 
 function built(): string | undefined {
-  const folder = join(__dirname, '..', '..', 'native', 'profile')
   return [`resqlite.${nativeTriple()}.node`, 'tests.node']
-    .map((name) => join(folder, name))
+    .map((name) => join(nativeFolder, 'profile', name))
     .find((file) => existsSync(file))
 }
 
@@ -85,18 +85,41 @@ function countedJson<T>(script: string): T {
   return JSON.parse(counted(script)) as T
 }
 
-const chosen = process.env.RESQLITE_NATIVE_PATH !== undefined && 'somebody has chosen the native module'
+/** A native module like the one of this process, and without counters if that has some. */
+function withoutCounters(t: TestContext): string {
+  const file = join(tempFolder(t), 'without-counters.cjs')
+  const { RESQLITE_NATIVE_PATH: chosen } = process.env
+  const module = chosen ? resolve(chosen) : join(nativeFolder, `resqlite.${nativeTriple()}.node`)
+  writeFileSync(
+    file,
+    `const { profileTurn, profileEmission, profileSnapshot, profileReset, ...others } = require(${JSON.stringify(module)})
+    module.exports = others`,
+  )
+  return file
+}
 
-test('without counters, profile says that there are none and how to build some', { skip: chosen }, () => {
-  assert.equal(profile.available, false)
-  for (const operation of [profile.snapshot, profile.reset]) {
-    assert.throws(operation, (error: unknown) => {
-      assert(error instanceof ResqliteError)
-      assert.equal(error.code, 'RESQLITE_PROFILE')
-      assert.match(error.message, /npm run build -- --profile/)
-      assert.match(error.message, /RESQLITE_NATIVE_PATH/)
-      return true
-    })
+test('without counters, profile says that there are none and how to build some', async (t) => {
+  const told = runChild(
+    `const profile = require('resqlite/profile')
+    const errorOf = (operation) => {
+      try { operation() } catch ({ code, message }) { return { code, message } }
+    }
+    const errors = [profile.snapshot, profile.reset].map(errorOf)
+    console.log(JSON.stringify({ available: profile.available, errors }))`,
+    [],
+    'commonjs',
+    { RESQLITE_NATIVE_PATH: withoutCounters(t) },
+  )
+  const { available, errors } = JSON.parse(told) as {
+    available: boolean
+    errors: { code: string; message: string }[]
+  }
+  assert.equal(available, false)
+  assert.equal(errors.length, 2)
+  for (const { code, message } of errors) {
+    assert.equal(code, 'RESQLITE_PROFILE')
+    assert.match(message, /npm run build -- --profile/)
+    assert.match(message, /RESQLITE_NATIVE_PATH/)
   }
 })
 
