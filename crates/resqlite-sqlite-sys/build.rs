@@ -1,6 +1,9 @@
 //! Compiles SQLite. All its options are here.
 
-use std::{env, path::PathBuf};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 /// What SQLite is told, besides what depends on the platform.
 const OPTIONS: [(&str, Option<&str>); 31] = [
@@ -72,6 +75,49 @@ const CIPHER_OPTIONS: [(&str, Option<&str>); 7] = [
 /// Where the sources of SQLite3 Multiple Ciphers are; `scripts/ciphers.mjs` fetches them.
 const CIPHERS_SOURCE: &str = "RESQLITE_CIPHERS_SOURCE";
 
+/// The functions of `sqlite3/depth.h`, which bound what SQLite puts together.
+const DEPTH: &str = "sqlite3/depth.h";
+
+/// Lines of SQLite's source, and what stands there instead, for [`DEPTH`].
+const CALLS: [(&str, &str); 9] = [
+    (
+        "  int nNestSel; ",
+        "  int nResqliteCopied, nResqliteCompiled, nResqliteDepth;\n  int nNestSel; ",
+    ),
+    (
+        "/* The following three functions, heightOfExpr(), heightOfExprList()",
+        "#include \"depth.h\"\n\n/* The following three functions, heightOfExpr(), heightOfExprList()",
+    ),
+    (
+        "        pNew = sqlite3ExprDup(db, pCopy, 0);",
+        "        if( resqliteMayNotCopy(pSubst->pParse, pCopy, 0) ) return pExpr;\n        pNew = sqlite3ExprDup(db, pCopy, 0);",
+    ),
+    (
+        "    pNew = sqlite3SelectDup(db, p, 0);",
+        "    pNew = resqliteMayNotCopy(pParse, 0, p) ? 0 : sqlite3SelectDup(db, p, 0);",
+    ),
+    (
+        "      substSelect(&x, pParent, 0);",
+        "      substSelect(&x, pParent, 0);\n      resqliteCheckTerm(pParse, pParent);",
+    ),
+    (
+        "      pNew = substExpr(&x, pNew);",
+        "      pNew = substExpr(&x, pNew);\n      resqliteCheckExpr(pParse, pNew);",
+    ),
+    (
+        "  sqlite3DbFree(db, aCsrMap);\n  if( db->mallocFailed ){",
+        "  sqlite3DbFree(db, aCsrMap);\n  resqliteCheckCompound(pParse, p);\n  if( db->mallocFailed ){",
+    ),
+    (
+        "          sqlite3SrcItemAttachSubquery(pParse, pFrom, pTab->u.view.pSelect, 1);",
+        "          if( resqliteMayNotExpand(pParse) ) return WRC_Abort;\n          sqlite3SrcItemAttachSubquery(pParse, pFrom, pTab->u.view.pSelect, 1);",
+    ),
+    (
+        "  sqlite3ExprCodeCopy(pParse, sqlite3ColumnExpr(pTab,pCol), regOut);",
+        "  resqliteCodeGenerated(pParse, sqlite3ColumnExpr(pTab,pCol), regOut);",
+    ),
+];
+
 fn main() {
     let target = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     let mut build = cc::Build::new();
@@ -86,7 +132,9 @@ fn main() {
     } else {
         PathBuf::from("sqlite3")
     };
-    build.file(source.join("sqlite3.c")).warnings(false);
+    // What the source includes lies beside it.
+    build.file(bounded(&source.join("sqlite3.c"))).include(&source);
+    build.include("sqlite3").warnings(false);
     if target != "windows" {
         build.define("HAVE_LOCALTIME_R", None);
     }
@@ -96,7 +144,25 @@ fn main() {
     }
     build.compile("sqlite3");
     println!("cargo:rerun-if-changed={}", source.display());
+    println!("cargo:rerun-if-changed={DEPTH}");
     println!("cargo:rerun-if-changed=build.rs");
+}
+
+/// A copy of SQLite's source that calls the functions of [`DEPTH`].
+fn bounded(source: &Path) -> PathBuf {
+    let mut text = fs::read_to_string(source).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+    for (line, call) in CALLS {
+        let count = text.matches(line).count();
+        assert!(
+            count == 1,
+            "{} has this {count} times and not once, so {DEPTH} cannot be built in. Look for what has become of it:\n{line}",
+            source.display()
+        );
+        text = text.replacen(line, call, 1);
+    }
+    let copy = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it")).join("sqlite3.c");
+    fs::write(&copy, text).unwrap_or_else(|error| panic!("{}: {error}", copy.display()));
+    copy
 }
 
 /// The folder with SQLite as SQLite3 Multiple Ciphers has changed it.

@@ -3,6 +3,8 @@
 //! Each node keeps the whole database, reads from it, and writes to it through resqlite. A log that exists already keeps the
 //! entries in one order on several servers, with compare-and-append ([`Log`]): a commit happens where it has taken its entry.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod api;
 mod core;
 mod logs;

@@ -24,6 +24,8 @@
 //! port
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod batches;
 mod blocking;
 mod cancellation;

@@ -21,6 +21,8 @@
 //! # }
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod api;
 mod backup;
 mod commits;
@@ -58,6 +60,7 @@ pub use crate::{
         limits,
         options::{Checkpoints, Durability, Options},
         params::{self, Params},
+        threads::start_thread,
         token::{Scope, Token, TokenSlot},
         value::Value,
     },

@@ -35,6 +35,14 @@ describe('resqlite explain', () => {
     assert.match(stdout, /^Every commit makes it run again: ./m)
   })
 
+  test('answers for a long chain of views', async () => {
+    const views = Array.from({ length: 800 }, (_, i) => `CREATE VIEW v${i + 1} AS SELECT id FROM v${i};`)
+    const db = await database(folder, 'chain.db', `${schema}CREATE VIEW v0 AS SELECT id FROM users;${views.join('')}`)
+    const { stdout, code } = await resqlite(['explain', db, 'SELECT * FROM v800'])
+    assert.equal(code, 0)
+    assert.match(stdout, /too many SELECTs inside each other/)
+  })
+
   test('draws steps below the step they belong to', () => {
     const steps = [
       { id: 2, parent: 0, detail: 'a' },

@@ -1,10 +1,6 @@
 //! A node of a cluster, as programs use it.
 
-use std::{
-    sync::Arc,
-    thread::{self, JoinHandle},
-    time::Duration,
-};
+use std::{sync::Arc, thread::JoinHandle, time::Duration};
 
 use futures_util::{FutureExt, future::BoxFuture};
 use resqlite::{Database, ParamSets, Params, Transaction, TransactionOptions, Value, WriteOp};
@@ -349,7 +345,7 @@ impl ClusterThread {
                 let _ = ended.await;
             });
         };
-        let thread = thread::Builder::new().name("resqlite-cluster".into()).spawn(body);
+        let thread = resqlite::start_thread("resqlite-cluster", body);
         let thread = thread.map_err(|_| resqlite::Error::WorkerDied)?;
         let ends = Some(ends);
         let thread = Some(thread);

@@ -20,6 +20,7 @@ use crate::{
         error::{Error, Result},
         options::{Durability, Options},
         params::Params,
+        threads::start_thread,
         value::Value,
     },
     dependencies::Explanation,
@@ -339,8 +340,7 @@ impl Database {
 /// Runs what blocks for a moment (opening, closing) on a thread of its own.
 async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let (done, receiver) = oneshot::channel();
-    let thread = std::thread::Builder::new().name("resqlite-open".into());
-    let spawned = thread.spawn(move || {
+    let spawned = start_thread("resqlite-open", move || {
         let _ = done.send(work());
     });
     if spawned.is_err() {

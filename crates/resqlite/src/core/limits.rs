@@ -4,6 +4,10 @@ use std::time::Duration;
 
 use resqlite_sqlite::limit;
 
+/// Bytes of stack of a thread that runs SQL. They are addresses, and become memory only where a statement needs them. What
+/// SQLite's own limits allow was measured to take up to 5 MiB where they bound it (a pattern of LIKE, generated columns, triggers);
+/// `depth.h` beside SQLite's sources bounds the rest.
+pub const STACK_BYTES: usize = 16 << 20;
 /// Reader threads that serve `select`, when the user names no number: one less than the cores, at least 2, at most 4.
 pub const READERS_DEFAULT: (usize, usize) = (2, 4);
 /// Reader threads that a user may ask for.

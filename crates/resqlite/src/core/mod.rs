@@ -1,4 +1,4 @@
-//! What every room uses: errors, bounds, locks, queues, spinning, cancellation tokens, values, parameters,
+//! What every room uses: errors, bounds, threads, locks, queues, spinning, cancellation tokens, values, parameters,
 //! names, functions, extensions, options.
 
 pub(crate) mod error;
@@ -16,6 +16,7 @@ pub(crate) mod queue;
 pub(crate) mod spin;
 pub(crate) mod sync;
 pub(crate) mod tasks;
+pub(crate) mod threads;
 pub(crate) mod token;
 pub(crate) mod tokens;
 pub(crate) mod value;

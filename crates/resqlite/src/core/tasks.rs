@@ -1,11 +1,12 @@
 //! Threads for work that is rare and may take long: copies and checkpoints that callers ask for.
 
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 
 use crate::core::{
     error::Error,
     limits,
     sync::{Mutex, lock},
+    threads::start_thread,
 };
 
 /// The threads that are at work.
@@ -38,7 +39,7 @@ impl Tasks {
         if state.threads.len() >= limits::TASKS_MAX {
             return Err((reply, Error::QueueFull));
         }
-        let started = Builder::new().name(name.into()).spawn(move || work(reply));
+        let started = start_thread(name, move || work(reply));
         state.threads.extend(started);
         Ok(())
     }

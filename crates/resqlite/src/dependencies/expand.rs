@@ -28,6 +28,8 @@ pub(super) struct Expander<'a> {
     natures: Natures<'a>,
     /// Common table expressions that are being expanded.
     expanding: Vec<*const CommonTable>,
+    /// SELECTs that are being expanded.
+    depth: usize,
     /// Conditions that are not used, by place.
     pub(super) dropped: Vec<(usize, Dropped)>,
 }
@@ -40,6 +42,7 @@ impl<'a> Expander<'a> {
             tables,
             natures: Natures::new(connection, tables),
             expanding: Vec::new(),
+            depth: 0,
             dropped: Vec::new(),
         }
     }
@@ -55,19 +58,25 @@ impl<'a> Expander<'a> {
     }
 
     fn select(&mut self, select: &Select, env: &Env<'_>, outer: Option<&Scope<'_>>) -> Result<Plan, Stop> {
+        if self.depth == parse::DEPTH_MAX {
+            return Err(Stop::Refused(parse::TOO_DEEP));
+        }
+        self.depth += 1;
         let env = &Env {
             tables: &select.with,
             view: None,
             outer: Some(env),
         };
         let arms = select.arms.iter();
-        Ok(Plan {
+        let plan = Plan {
             arms: arms
                 .map(|arm| self.arm(arm, env, outer))
                 .collect::<Result<_, _>>()?,
             is_limited: select.is_limited,
             subqueries: self.subqueries(&select.subqueries, env, None)?,
-        })
+        };
+        self.depth -= 1;
+        Ok(plan)
     }
 
     fn subqueries(

@@ -94,8 +94,10 @@ fn read(
     catch_unwind(AssertUnwindSafe(read)).unwrap_or(Err(UNREADABLE))
 }
 
-/// SELECTs inside each other, at most.
-const DEPTH_MAX: usize = 64;
+/// SELECTs inside each other, at most: as they are written, and once more with views and common table expressions in place
+/// of their names.
+pub(super) const DEPTH_MAX: usize = 64;
+pub(super) const TOO_DEEP: Refused = "it has too many SELECTs inside each other";
 
 /// Reads what the parser made.
 struct Reader<'n> {
@@ -117,7 +119,7 @@ impl<'n> Reader<'n> {
     fn select(&self, select: &SelectAst<'_>) -> Result<Select, Refused> {
         self.depth.set(self.depth.get() + 1);
         if self.depth.get() > DEPTH_MAX {
-            return Err("it has too many SELECTs inside each other");
+            return Err(TOO_DEEP);
         }
         let with = select.with.iter().flat_map(|with| with.ctes);
         let with = with.map(|table| {

@@ -10,7 +10,7 @@ use std::{
         Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
-    thread::{self, JoinHandle},
+    thread::JoinHandle,
 };
 
 use crate::{
@@ -27,6 +27,7 @@ use crate::{
         options::Settings,
         queue::Queue,
         sync::{Condvar, Mutex, lock, wait, wait_for},
+        threads::start_thread,
     },
     guard::authorizer::Role,
     writer::WriteJob,
@@ -133,10 +134,7 @@ impl ExternalWatch {
         if state.thread.is_none() {
             let watch = Arc::clone(self);
             // Without the thread, external commits go unnoticed, as without the option.
-            state.thread = thread::Builder::new()
-                .name("resqlite-watcher".into())
-                .spawn(move || watch.run())
-                .ok();
+            state.thread = start_thread("resqlite-watcher", move || watch.run()).ok();
         }
         drop(state);
         self.turn.notify_all();

@@ -5,14 +5,13 @@
 use std::thread;
 
 use super::{job::Job, readers::Readers};
-use crate::core::{error::Error, limits};
+use crate::core::{error::Error, limits, threads::start_thread};
 
 impl Readers {
     /// Starts the relief thread.
     pub(super) fn start_relief(&self) {
         let relieved = self.clone();
-        let named = thread::Builder::new().name("resqlite-relief".into());
-        if named.spawn(move || while relieve(&relieved) {}).is_err() {
+        if start_thread("resqlite-relief", move || while relieve(&relieved) {}).is_err() {
             self.pool.unrelieved();
         }
     }

@@ -3,7 +3,6 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::Arc,
-    thread,
 };
 
 use super::{
@@ -16,6 +15,7 @@ use crate::{
     core::{
         error::{Error, Result},
         profile,
+        threads::start_thread,
     },
     dependencies::Explanation,
     requests::request::Query,
@@ -24,9 +24,7 @@ use crate::{
 impl Readers {
     pub(super) fn start_thread(&self) {
         let readers = self.clone();
-        let started = thread::Builder::new()
-            .name(self.shared.name.into())
-            .spawn(move || readers.serve());
+        let started = start_thread(self.shared.name, move || readers.serve());
         if started.is_err() {
             self.pool
                 .lost_thread()

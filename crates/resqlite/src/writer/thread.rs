@@ -5,7 +5,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     rc::Rc,
     sync::Arc,
-    thread::{self, JoinHandle},
+    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
@@ -25,6 +25,7 @@ use crate::{
         profile,
         queue::Popped,
         sync::lock,
+        threads::start_thread,
     },
     guard::authorizer::Role,
     requests::{request::WriteOp, statements::Statements},
@@ -51,9 +52,7 @@ pub(crate) fn start(context: WriterContext) -> Result<JoinHandle<()>> {
         reason,
         source: None,
     };
-    let handle = thread::Builder::new()
-        .name("resqlite-writer".into())
-        .spawn(body)
+    let handle = start_thread("resqlite-writer", body)
         .map_err(|error| failed(format!("no thread could be started: {error}")))?;
     match is_open.recv() {
         Ok(Ok(())) => Ok(handle),

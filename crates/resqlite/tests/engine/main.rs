@@ -17,6 +17,7 @@ mod checkpoints;
 mod commit_numbers;
 mod commit_rows;
 mod cursors;
+mod deep;
 mod describe;
 mod entries;
 mod entries_odd;

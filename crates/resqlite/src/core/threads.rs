@@ -1,0 +1,30 @@
+//! The one place where threads are started.
+
+use std::{
+    io,
+    thread::{Builder, JoinHandle},
+};
+
+use crate::core::limits;
+
+/// Starts a thread that may run SQL: its stack is larger than SQLite's limits let a statement use
+/// ([`limits::STACK_BYTES`]).
+///
+/// # Errors
+/// The system has no thread left.
+///
+/// ```
+/// let thread = resqlite::start_thread("worker", || 1 + 1)?;
+/// assert_eq!(thread.join().unwrap(), 2);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn start_thread<T: Send + 'static>(
+    name: &str,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    #[expect(clippy::disallowed_methods, reason = "everybody else calls this function")]
+    Builder::new()
+        .name(name.to_owned())
+        .stack_size(limits::STACK_BYTES)
+        .spawn(body)
+}
