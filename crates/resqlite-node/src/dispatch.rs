@@ -66,7 +66,7 @@ impl Dispatcher {
         }
         let level = || request.word(0);
         match request.op {
-            Op::Define => self.texts.define(request.target, request.text(0)?),
+            Op::Define => self.texts.define(request.target, request.text(0)?)?,
             Op::Forget => self.texts.forget_all(),
             Op::Open => self.open(request),
             Op::Close => self.close(request),

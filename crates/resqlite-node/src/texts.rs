@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-/// The texts, indexed by their numbers. JavaScript bounds how many there are.
+/// The texts, indexed by their numbers, in the order of which they come. JavaScript bounds how many there are.
 #[derive(Default)]
-pub(crate) struct Texts(Vec<Option<Arc<str>>>);
+pub(crate) struct Texts(Vec<Arc<str>>);
 
 impl Texts {
-    pub(crate) fn define(&mut self, id: u32, sql: &str) {
-        let at = id as usize;
-        if at >= self.0.len() {
-            self.0.resize(at + 1, None);
+    /// `None`: the number is none that may come.
+    pub(crate) fn define(&mut self, id: u32, sql: &str) -> Option<()> {
+        if id as usize != self.0.len() {
+            return None;
         }
-        self.0[at] = Some(sql.into());
+        self.0.push(sql.into());
+        Some(())
     }
 
     pub(crate) fn forget_all(&mut self) {
@@ -20,6 +21,6 @@ impl Texts {
     }
 
     pub(crate) fn get(&self, id: u32) -> Option<Arc<str>> {
-        self.0.get(id as usize)?.clone()
+        self.0.get(id as usize).cloned()
     }
 }

@@ -56,6 +56,10 @@ pub(super) fn read_error(rest: &mut In<'_>) -> Option<Error> {
     let kind = rest.byte()?;
     if kind == kind::MEMBER {
         let index = usize::try_from(rest.number()?).ok()?;
+        // What failed in a batch is no batch.
+        if rest.0.first() == Some(&kind::MEMBER) {
+            return None;
+        }
         return Some(match read_error(rest)? {
             Error::Database(error) => Error::Database(OfDatabase::Member {
                 index,
@@ -118,6 +122,16 @@ mod tests {
             (there.code(), there.to_string()),
             (error.code(), error.to_string())
         );
+    }
+
+    #[test]
+    fn an_error_of_a_batch_in_a_batch_in_a_batch_is_none() {
+        let mut bytes = Vec::new();
+        for _ in 0..1_000_000 {
+            bytes.push(kind::MEMBER);
+            bytes.extend([0; 8]);
+        }
+        assert_eq!(read_error(&mut In(&bytes)), None);
     }
 
     fn over(error: &Error) -> Error {

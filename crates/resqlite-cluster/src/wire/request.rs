@@ -247,7 +247,10 @@ fn read_result(rest: &mut In<'_>) -> Option<Packed> {
         let names = (0..columns)
             .map(|_| rest.text().map(str::to_owned))
             .collect::<Option<_>>()?;
-        Some((ColumnLayout::named(names), rest.sized()?.into()))
+        let (layout, batch) = (ColumnLayout::named(names), rest.sized()?);
+        // Who gets the rows relies on the bytes.
+        Rows::default().try_extend(&layout, batch)?;
+        Some((layout, batch.into()))
     };
     Some(Packed {
         changes,
@@ -312,11 +315,20 @@ mod tests {
 
     const MAX: usize = 1000;
 
-    /// Of a write that returned a row of so many bytes.
+    /// Of a write that returned a row with one text of so many bytes.
     fn done(bytes: usize) -> Answer {
+        let (heap, end) = (48, 48 + bytes.next_multiple_of(8));
+        // Rows, columns, bytes of texts, flags, where the texts begin, where BLOBs begin, all bytes; the kind of the column, the
+        // length of the text.
+        let words = [1, 1, bytes, 0, heap, end, end, 0, 2, 0, bytes, 0];
+        let mut batch: Vec<u8> = words
+            .iter()
+            .flat_map(|word| (*word as u32).to_le_bytes())
+            .collect();
+        batch.resize(end, b'x');
         let layout = ColumnLayout::named(vec!["a".into()]);
         let result = Packed {
-            rows: vec![(layout, vec![0; bytes].into())],
+            rows: vec![(layout, batch.into())],
             ..Packed::default()
         };
         Answer::Done(7, vec![result])
@@ -333,7 +345,24 @@ mod tests {
         let Answer::Done(7, results) = over(&done(MAX / 2)) else {
             panic!("it is done");
         };
-        assert_eq!(results[0].rows[0].1.len(), MAX / 2);
+        let written = results.into_iter().next().unwrap().unpack(7);
+        let row = written.rows.first().unwrap();
+        assert_eq!(row.get("a"), Some(&resqlite::Value::Text("x".repeat(MAX / 2))));
+    }
+
+    #[test]
+    fn an_answer_that_is_cut_or_changed_is_read_or_refused() {
+        let bytes = done(20).to_bytes();
+        assert!((0..bytes.len()).all(|length| Answer::from_bytes(&bytes[..length]).is_none()));
+        for at in 0..bytes.len() {
+            for byte in [0, 1, 0x7f, 0xff] {
+                let mut changed = bytes.to_vec();
+                changed[at] = byte;
+                if let Some(Answer::Done(_, results)) = Answer::from_bytes(&changed) {
+                    results.into_iter().for_each(|result| drop(result.unpack(7)));
+                }
+            }
+        }
     }
 
     #[test]

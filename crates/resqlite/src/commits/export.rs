@@ -29,7 +29,6 @@ use super::{
 use crate::{
     core::{
         error::{EntryFault, Error, Result},
-        limits,
         tokens::tokens,
     },
     entries::{Draft, DraftMark, EntryTable, Operation, Reader},
@@ -273,8 +272,7 @@ impl Export {
             }
             _ => self.add_row(shape, event),
         }
-        if self.draft.byte_len() > limits::ENTRY_BYTES_MAX {
-            let reason = format!("the entry would be larger than {} bytes", limits::ENTRY_BYTES_MAX);
+        if let Some(reason) = self.draft.too_large() {
             self.refuse(reason);
         }
     }

@@ -95,6 +95,9 @@ pub const PREEMPTED_AFTER: Duration = Duration::from_millis(1);
 pub const SPIN_BACKOFF: Duration = Duration::from_millis(20);
 /// Bytes of the operations of one entry. A transaction that changes more cannot commit while there is an entry gate.
 pub const ENTRY_BYTES_MAX: usize = 256 << 20;
+/// Columns of the tables that the operations of one entry define, together; a table itself counts as four. Read, they take about
+/// as much memory as the largest entry.
+pub const ENTRY_COLUMNS_MAX: usize = 1 << 22;
 /// Entries of others that are applied in one commit: live queries see no more at once.
 pub const APPLIED_TOGETHER: usize = 256;
 /// Bytes of entries that are applied in one commit, unless one alone has more.

@@ -7,13 +7,15 @@ use super::{
     format::{tag, value},
     operation::{EntryKey, EntryTable},
 };
+use crate::core::limits;
 
 /// The operations of an entry that is being made.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     bytes: Vec<u8>,
-    /// How many tables the operations have defined.
+    /// How many tables the operations have defined, and their weight.
     tables: usize,
+    weight: usize,
 }
 
 /// A point in a [`Draft`], to go back to.
@@ -21,6 +23,7 @@ pub(crate) struct Draft {
 pub(crate) struct DraftMark {
     bytes: usize,
     tables: usize,
+    weight: usize,
 }
 
 impl DraftMark {
@@ -50,6 +53,7 @@ impl Draft {
         self.places(&table.primary_key);
         self.bytes.push(u8::from(table.is_internal));
         self.tables += 1;
+        self.weight += table.weight();
         self.tables - 1
     }
 
@@ -112,6 +116,7 @@ impl Draft {
         DraftMark {
             bytes: self.bytes.len(),
             tables: self.tables,
+            weight: self.weight,
         }
     }
 
@@ -119,6 +124,7 @@ impl Draft {
     pub(crate) fn roll_back_to(&mut self, mark: DraftMark) {
         self.bytes.truncate(mark.bytes);
         self.tables = mark.tables;
+        self.weight = mark.weight;
     }
 
     /// Removes all operations. The tables keep their numbers.
@@ -132,6 +138,18 @@ impl Draft {
 
     pub(crate) fn byte_len(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// Why no entry of these operations could be read, if so.
+    pub(crate) fn too_large(&self) -> Option<String> {
+        if self.bytes.len() > limits::ENTRY_BYTES_MAX {
+            return Some(format!(
+                "the entry would be larger than {} bytes",
+                limits::ENTRY_BYTES_MAX
+            ));
+        }
+        let is_wide = self.weight > limits::ENTRY_COLUMNS_MAX;
+        is_wide.then(|| format!("its tables have more than {} columns", limits::ENTRY_COLUMNS_MAX))
     }
 
     /// The operations since the mark.

@@ -1,5 +1,5 @@
 //! The bytes of operations: what they mean, and how they are read. They may come from anywhere: nothing in them may cause a
-//! panic, or more memory than they take themselves.
+//! panic, or more memory than the largest entry takes.
 
 use resqlite_sqlite::ValueRef;
 

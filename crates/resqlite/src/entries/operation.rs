@@ -38,6 +38,15 @@ impl EntryTable {
     pub(crate) fn has_rowids(&self) -> bool {
         matches!(self.key, EntryKey::Rowid(_))
     }
+
+    /// What counts towards [`limits::ENTRY_COLUMNS_MAX`](crate::limits::ENTRY_COLUMNS_MAX).
+    pub(super) fn weight(&self) -> usize {
+        let key = match &self.key {
+            EntryKey::Rowid(_) => 0,
+            EntryKey::Columns(columns) => columns.len(),
+        };
+        4 + self.columns.len() + key + self.primary_key.len()
+    }
 }
 
 /// A column of an [`EntryTable`].

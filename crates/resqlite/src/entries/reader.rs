@@ -7,12 +7,17 @@ use super::{
     image::Image,
     operation::{EntryColumn, EntryKey, EntryTable, Operation},
 };
-use crate::core::error::{EntryFault, Error, Result};
+use crate::core::{
+    error::{EntryFault, Error, Result},
+    limits,
+};
 
 /// Reads operations one after the other.
 pub(crate) struct Reader<'a> {
     bytes: Bytes<'a>,
     tables: Vec<Arc<EntryTable>>,
+    /// The weight of the tables that may still be defined.
+    weight_left: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -25,6 +30,7 @@ impl<'a> Reader<'a> {
         Self {
             bytes: Bytes(operations),
             tables,
+            weight_left: limits::ENTRY_COLUMNS_MAX,
         }
     }
 
@@ -50,7 +56,8 @@ impl<'a> Reader<'a> {
     fn operation(&mut self) -> Option<Option<Operation<'a>>> {
         let tag = self.bytes.byte()?;
         if tag == tag::TABLE {
-            let table = table(&mut self.bytes)?;
+            let table = table(&mut self.bytes, self.weight_left)?;
+            self.weight_left = self.weight_left.checked_sub(table.weight())?;
             self.tables.push(Arc::new(table));
             return Some(None);
         }
@@ -97,17 +104,18 @@ fn malformed() -> Error {
     )
 }
 
-fn table(bytes: &mut Bytes<'_>) -> Option<EntryTable> {
+fn table(bytes: &mut Bytes<'_>, weight_max: usize) -> Option<EntryTable> {
     let name = bytes.text()?.to_owned();
-    let columns = (0..bytes.count()?).map(|_| column(bytes));
+    let count = bytes.count().filter(|count| *count <= weight_max)?;
+    let columns = (0..count).map(|_| column(bytes));
     let columns = columns.collect::<Option<Vec<_>>>()?;
-    let key = places(bytes, columns.len())?;
+    let key = places(bytes, columns.len(), weight_max)?;
     let key = if key.is_empty() {
         EntryKey::Rowid(bytes.text()?.to_owned())
     } else {
         EntryKey::Columns(key)
     };
-    let primary_key = places(bytes, columns.len())?;
+    let primary_key = places(bytes, columns.len(), weight_max)?;
     Some(EntryTable {
         name,
         columns,
@@ -118,8 +126,8 @@ fn table(bytes: &mut Bytes<'_>) -> Option<EntryTable> {
 }
 
 /// Positions of some of so many columns.
-fn places(bytes: &mut Bytes<'_>, columns: usize) -> Option<Vec<usize>> {
-    let count = bytes.count()?;
+fn places(bytes: &mut Bytes<'_>, columns: usize, max: usize) -> Option<Vec<usize>> {
+    let count = bytes.count().filter(|count| *count <= max)?;
     let place = |_| {
         usize::try_from(bytes.unsigned()?)
             .ok()

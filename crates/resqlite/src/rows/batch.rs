@@ -16,7 +16,7 @@ use crate::core::{
 };
 
 /// Bytes of the header of a row batch.
-const HEADER: usize = 32;
+pub(crate) const HEADER: usize = 32;
 
 /// NULL in a column of [`Kind::Int32`], which never holds this value.
 const NULL_INT32: i32 = i32::MIN;
@@ -422,15 +422,16 @@ impl Kind {
         }
     }
 
-    pub(crate) fn from_byte(byte: u8) -> Self {
-        match byte {
-            0 => Self::Int32,
-            1 => Self::Float64,
-            2 => Self::Text,
-            3 => Self::Blob,
-            4 => Self::Int64,
-            _ => Self::Mixed,
-        }
+    pub(crate) fn from_byte(byte: u8) -> Option<Self> {
+        let kinds = [
+            Self::Int32,
+            Self::Float64,
+            Self::Text,
+            Self::Blob,
+            Self::Int64,
+            Self::Mixed,
+        ];
+        kinds.into_iter().find(|kind| *kind as u8 == byte)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     ColumnLayout,
-    batch::{Kind, cell, padded},
+    batch::{HEADER, Kind, cell, padded},
 };
 use crate::core::{profile, value::Value};
 
@@ -74,12 +74,23 @@ impl Rows {
     /// # Panics
     /// If the bytes are something else.
     pub fn extend(&mut self, layout: &Arc<ColumnLayout>, batch: &[u8]) {
-        let reader = BatchReader::new(batch);
-        self.values.reserve(reader.rows * reader.kinds.len());
-        self.rows += reader.rows;
-        profile::rows(reader.rows, reader.kinds.len());
-        reader.read(&mut self.values);
+        self.try_extend(layout, batch).expect("a row batch");
+    }
+
+    /// The same for bytes that may be something else: then it adds nothing, and returns `None`.
+    #[must_use]
+    pub fn try_extend(&mut self, layout: &Arc<ColumnLayout>, batch: &[u8]) -> Option<()> {
+        let reader = BatchReader::new(batch).filter(|reader| reader.kinds.len() == layout.names().len())?;
+        let (rows, before) = (reader.rows, self.values.len());
+        self.values.reserve(rows * reader.kinds.len());
+        profile::rows(rows, reader.kinds.len());
+        if reader.read(&mut self.values).is_none() {
+            self.values.truncate(before);
+            return None;
+        }
+        self.rows += rows;
         self.layout = Some(Arc::clone(layout));
+        Some(())
     }
 }
 
@@ -100,89 +111,100 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Walks a row batch row by row.
+/// Walks a row batch row by row. `None` from a method: the bytes are something else.
 struct BatchReader<'a> {
     rows: usize,
     /// Kind and section start of each column.
     kinds: Vec<(Kind, usize)>,
     batch: &'a [u8],
     wide: bool,
+    /// Where the next text begins, and where the last one ends.
     heap: usize,
+    heap_end: usize,
     blobs: usize,
 }
 
 impl<'a> BatchReader<'a> {
-    fn new(batch: &'a [u8]) -> Self {
-        let word =
-            |at: usize| u32::from_le_bytes(*batch[at..].first_chunk().expect("a whole header")) as usize;
-        let (rows, columns) = (word(0), word(4));
-        let mut at = 32 + padded(columns);
-        let mut kinds = Vec::with_capacity(columns);
-        for &byte in &batch[32..32 + columns] {
-            let kind = Kind::from_byte(byte);
+    fn new(batch: &'a [u8]) -> Option<Self> {
+        let word = |at: usize| Some(u32::from_le_bytes(*batch.get(at..)?.first_chunk()?) as usize);
+        let (rows, columns) = (word(0)?, word(4)?);
+        let mut at = HEADER + padded(columns);
+        let mut kinds = Vec::new();
+        for &byte in batch.get(HEADER..)?.get(..columns)? {
+            let kind = Kind::from_byte(byte)?;
             kinds.push((kind, at));
-            at += kind.section(rows);
+            at = at.checked_add(kind.section(rows))?;
         }
-        Self {
+        let wide = word(12)? & 1 == 1;
+        let units = word(8)?;
+        let (heap, blobs) = (word(16)?, word(20)?);
+        let text = if wide { 2 * units } else { units };
+        let is_laid_out = at == heap && heap + padded(text) == blobs && word(24)? == batch.len();
+        (is_laid_out && blobs <= batch.len() && (columns > 0 || rows == 0)).then_some(Self {
             rows,
             kinds,
             batch,
-            wide: word(12) & 1 == 1,
-            heap: word(16),
-            blobs: word(20),
-        }
+            wide,
+            heap,
+            heap_end: heap + text,
+            blobs,
+        })
     }
 
-    fn read(mut self, out: &mut Vec<Value>) {
+    fn read(mut self, out: &mut Vec<Value>) -> Option<()> {
         let kinds = std::mem::take(&mut self.kinds);
         for row in 0..self.rows {
-            out.extend(kinds.iter().map(|&(kind, start)| self.cell(kind, start, row)));
+            for &(kind, start) in &kinds {
+                out.push(self.cell(kind, start, row)?);
+            }
         }
+        (self.heap == self.heap_end).then_some(())
     }
 
-    fn cell(&mut self, kind: Kind, start: usize, row: usize) -> Value {
-        match kind {
-            Kind::Int32 => match self.word(start, row) {
+    fn cell(&mut self, kind: Kind, start: usize, row: usize) -> Option<Value> {
+        Some(match kind {
+            Kind::Int32 => match self.word(start, row)? {
                 i32::MIN => Value::Null,
                 value => Value::Integer(value.into()),
             },
-            Kind::Int64 => match i64::from_le_bytes(self.long(start, row)) {
+            Kind::Int64 => match i64::from_le_bytes(self.long(start, row)?) {
                 i64::MIN => Value::Null,
                 value => Value::Integer(value),
             },
-            Kind::Float64 => match f64::from_le_bytes(self.long(start, row)) {
+            Kind::Float64 => match f64::from_le_bytes(self.long(start, row)?) {
                 value if value.is_nan() => Value::Null,
                 value => Value::Real(value),
             },
-            Kind::Text => match self.word(start, row) {
+            Kind::Text => match self.word(start, row)? {
                 -1 => Value::Null,
-                length => self.text(length as usize),
+                length => self.text(length as usize)?,
             },
-            Kind::Blob => match self.word(start, row) {
+            Kind::Blob => match self.word(start, row)? {
                 -1 => Value::Null,
-                length => self.blob(length as usize),
+                length => self.blob(length as usize)?,
             },
-            Kind::Mixed => self.mixed(start, row),
-        }
+            Kind::Mixed => self.mixed(start, row)?,
+        })
     }
 
-    fn mixed(&mut self, start: usize, row: usize) -> Value {
-        let bits = self.long(start, row);
+    fn mixed(&mut self, start: usize, row: usize) -> Option<Value> {
+        let bits = self.long(start, row)?;
         let length = f64::from_le_bytes(bits) as usize;
-        match self.batch[start + 8 * self.rows + row] {
+        Some(match *self.batch.get(start + 8 * self.rows + row)? {
             cell::NUMBER => Value::Real(f64::from_le_bytes(bits)),
-            cell::TEXT => self.text(length),
-            cell::BLOB => self.blob(length),
+            cell::TEXT => self.text(length)?,
+            cell::BLOB => self.blob(length)?,
             cell::INT64 => Value::Integer(i64::from_le_bytes(bits)),
-            _ => Value::Null,
-        }
+            cell::NULL => Value::Null,
+            _ => return None,
+        })
     }
 
-    fn text(&mut self, units: usize) -> Value {
-        let length = if self.wide { 2 * units } else { units };
-        let bytes = &self.batch[self.heap..self.heap + length];
+    fn text(&mut self, units: usize) -> Option<Value> {
+        let length = if self.wide { units.checked_mul(2)? } else { units };
+        let bytes = self.batch[..self.heap_end].get(self.heap..)?.get(..length)?;
         self.heap += length;
-        Value::Text(if self.wide {
+        Some(Value::Text(if self.wide {
             let units: Vec<u16> = bytes
                 .chunks_exact(2)
                 .map(|unit| u16::from_le_bytes([unit[0], unit[1]]))
@@ -190,26 +212,21 @@ impl<'a> BatchReader<'a> {
             String::from_utf16_lossy(&units)
         } else {
             encoding_rs::mem::decode_latin1(bytes).into_owned()
-        })
+        }))
     }
 
-    fn blob(&mut self, length: usize) -> Value {
-        let bytes = &self.batch[self.blobs..self.blobs + length];
+    fn blob(&mut self, length: usize) -> Option<Value> {
+        let bytes = self.batch.get(self.blobs..)?.get(..length)?;
         self.blobs += length;
-        Value::Blob(bytes.to_vec())
+        Some(Value::Blob(bytes.to_vec()))
     }
 
-    fn word(&self, start: usize, row: usize) -> i32 {
-        i32::from_le_bytes(
-            *self.batch[start + 4 * row..]
-                .first_chunk()
-                .expect("a whole section"),
-        )
+    fn word(&self, start: usize, row: usize) -> Option<i32> {
+        let bytes = self.batch.get(start + 4 * row..)?.first_chunk()?;
+        Some(i32::from_le_bytes(*bytes))
     }
 
-    fn long(&self, start: usize, row: usize) -> [u8; 8] {
-        *self.batch[start + 8 * row..]
-            .first_chunk()
-            .expect("a whole section")
+    fn long(&self, start: usize, row: usize) -> Option<[u8; 8]> {
+        self.batch.get(start + 8 * row..)?.first_chunk().copied()
     }
 }

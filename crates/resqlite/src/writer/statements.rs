@@ -44,7 +44,8 @@ impl Writer {
     /// Runs all statements of a batch. An error says which of them failed.
     pub(super) fn statements(&mut self, batch: &Statements, write: &Write) -> Result<Done> {
         let (mut params, mut last) = (batch.packed.reader(), None);
-        let mut results = Vec::with_capacity(batch.count);
+        // Another machine may have sent the number.
+        let mut results = Vec::new();
         for index in 0..batch.count {
             if index % SETS_PER_CHECK == SETS_PER_CHECK - 1 && write.token.is_cancelled() {
                 return Err(Error::Aborted);
