@@ -37,7 +37,11 @@ describe('resqlite explain', () => {
 
   test('answers for a long chain of views', async () => {
     const views = Array.from({ length: 800 }, (_, i) => `CREATE VIEW v${i + 1} AS SELECT id FROM v${i};`)
-    const db = await database(folder, 'chain.db', `${schema}CREATE VIEW v0 AS SELECT id FROM users;${views.join('')}`)
+    const db = await database(
+      folder,
+      'chain.db',
+      `${schema}CREATE VIEW v0 AS SELECT id FROM users;${views.join('')}`,
+    )
     const { stdout, code } = await resqlite(['explain', db, 'SELECT * FROM v800'])
     assert.equal(code, 0)
     assert.match(stdout, /too many SELECTs inside each other/)

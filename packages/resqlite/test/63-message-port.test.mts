@@ -201,6 +201,88 @@ test('a body that fails breaks off, and does not end as if it were complete', as
   await assert.rejects(response.text(), { name: 'TypeError', message: 'The answer has broken off' })
 })
 
+/** Messages that are no request, or that ask for what is none. */
+const noRequests: unknown[] = [
+  null,
+  undefined,
+  7,
+  'open',
+  [],
+  {},
+  { id: '1', ask: 'open', url: 'http://port/' },
+  { id: 1 },
+  { id: 1, ask: 'open' },
+  { id: 1, ask: 'open', url: '/lists/7', headers: [] },
+  { id: 1, ask: 'open', url: 7, headers: [] },
+  { id: 1, ask: 'open', url: 'http://port/', headers: 'none' },
+  { id: 1, ask: 'open', url: 'http://port/', headers: [['a b', 'c']] },
+  { id: 1, ask: 'open', url: 'http://port/', headers: [['a']] },
+  { id: 1, ask: 'open', url: 'http://port/', headers: [['a', 'b\0']] },
+  { id: 1, ask: 'write' },
+  { id: 1, ask: 'more' },
+  { id: 1, ask: 'end' },
+]
+
+test('a message that is no request harms neither the process nor other requests', async (t) => {
+  const { db, fetch, port2 } = await fixture(t)
+  const { until } = watch(t, remoteQuery<Task>('/lists/7', { fetch }))
+  await until('Rake,Mow')
+  for (const message of noRequests) port2.postMessage(message === null ? null : withOtherId(message))
+  await db.execute('DELETE FROM tasks WHERE id = 1')
+  await until('Mow')
+  assert.equal((await fetch('/nothing')).status, 404)
+})
+
+/** Not that of a request which is under way. */
+const withOtherId = (message: unknown) =>
+  typeof (message as { id: unknown })?.id === 'number' ? { ...(message as object), id: 1000 } : message
+
+test('a request whose address or headers are none breaks off', async (t) => {
+  const { port2 } = await fixture(t)
+  const replies: unknown[] = []
+  port2.on('message', (reply) => replies.push(reply))
+  for (const message of noRequests.slice(8, 15)) port2.postMessage(message)
+  while (replies.length < 7) await turn()
+  assert.deepEqual(replies, Array(7).fill({ id: 1, broken: true }))
+})
+
+test('a request with the number of another one takes its place', async (t) => {
+  const { db, port2 } = await fixture(t)
+  const open = { id: 1, ask: 'open', url: 'http://port/lists/7', headers: [] }
+  for (let i = 0; i < 3; i++) port2.postMessage(open)
+  while ((await db.diagnostics()).streams.open !== 1) await turn()
+  port2.postMessage({ id: 1, ask: 'end' })
+  await noStreams(db)
+})
+
+for (const [what, replies] of [
+  ['a status that is none', [{ status: 99_999, headers: [] }]],
+  ['a header that is none', [{ status: 200, headers: [['a b', 'c']] }]],
+  ['a part that is none', [{ status: 200, headers: [] }, { bytes: 'text' }]],
+  [
+    'a second status',
+    [
+      { status: 200, headers: [] },
+      { status: 200, headers: [] },
+    ],
+  ],
+  ['an end before the beginning', [{ end: true }]],
+  ['something else', [{ greeting: 'hello' }]],
+] as const) {
+  test(`an answer with ${what} breaks off at the other end of a port`, async (t) => {
+    const { port1, port2 } = new MessageChannel()
+    t.after(() => port1.close())
+    const fetch = portFetch(port1)
+    port2.on('message', ({ id, ask }) => {
+      if (ask !== 'open') return
+      for (const message of [null, 7, {}]) port2.postMessage(message)
+      for (const reply of replies) port2.postMessage({ id, ...reply })
+    })
+    const read = async () => (await fetch('/')).text()
+    await assert.rejects(read(), { name: 'TypeError', message: 'The answer has broken off' })
+  })
+}
+
 test('a worker shows what the main thread serves', async (t) => {
   const { db, port2 } = await fixture(t)
   const program = `

@@ -69,11 +69,21 @@ class Call {
     this.#reject = reject
   }
 
+  /** A part that does not fit, or that none can follow, is as good as an answer that has broken off. */
   take(reply: PortReply): void {
-    if ('status' in reply) this.#respond(reply.status, reply.headers)
-    else if ('bytes' in reply) this.#body?.enqueue(reply.bytes)
-    else if ('broken' in reply) this.fail(new TypeError('The answer has broken off'))
-    else if (this.#over()) this.#body?.close()
+    try {
+      if (this.#takes(reply)) return
+    } catch {}
+    this.fail(new TypeError('The answer has broken off'))
+  }
+
+  #takes(reply: PortReply): boolean {
+    if ('status' in reply && this.#body === undefined) this.#respond(reply.status, reply.headers)
+    else if ('bytes' in reply && reply.bytes instanceof Uint8Array) this.#body?.enqueue(reply.bytes)
+    else if ('end' in reply && this.#body !== undefined) {
+      if (this.#over()) this.#body.close()
+    } else return false
+    return true
   }
 
   fail(error: unknown): void {

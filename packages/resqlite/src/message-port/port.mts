@@ -21,8 +21,19 @@ export type PortReply =
   /** The body has failed: what came of it is not all. */
   | { readonly id: number; readonly broken: true }
 
-export function listen<M>(port: Port, heard: (message: M) => void, closed: () => void): void {
-  const message = (event: object) => heard((event as { data: M }).data)
+/**
+ * Calls `heard` with each message that belongs to a request, whatever else is wrong with it, and ignores others. What the
+ * other end sends may be anything.
+ */
+export function listen<M extends { id: number }>(
+  port: Port,
+  heard: (message: M) => void,
+  closed: () => void,
+): void {
+  const message = (event: object) => {
+    const data = (event as { data?: Partial<M> | null } | null)?.data
+    if (typeof data?.id === 'number') heard(data as M)
+  }
   if (port.addEventListener !== undefined) {
     port.addEventListener('message', message)
     port.addEventListener('close', closed)

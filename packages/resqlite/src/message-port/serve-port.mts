@@ -4,7 +4,8 @@ import { listen, type Port, type PortReply, type PortRequest } from './port.mjs'
  * Answers what {@link portFetch} asks at the other end of a message port: `answer` gets each request and returns a response,
  * as in a server with the interface of `fetch`. A part of a body is sent when the other end has taken the one before. What
  * the other end leaves is cancelled, and everything when the port closes. If `answer` throws or returns no
- * response, the status is 500, and the error becomes an uncaught exception. A body that fails breaks off at the other end.
+ * response, the status is 500, and the error becomes an uncaught exception. A body that fails breaks off at the other end, and
+ * so does a request that is none: its address, or a header, is not valid. Other messages are ignored.
  *
  * ```ts
  * servePort(port, (request) => sseResponse(db.stream('SELECT * FROM tasks'), request, { key: 'id' }))
@@ -14,15 +15,17 @@ export function servePort(port: Port, answer: (request: Request) => Response | P
   const requests = new Map<number, Served>()
   const heard = (asked: PortRequest) => {
     const { id, ask } = asked
-    if (ask === 'open') {
-      const { url, headers } = asked
-      const served = new Served(url, headers, (part) => port.postMessage({ ...part, id }))
+    if (ask === 'more') return void requests.get(id)?.more()
+    requests.get(id)?.end()
+    requests.delete(id)
+    if (ask !== 'open') return
+    const post = (part: Part) => port.postMessage({ ...part, id })
+    try {
+      const served = new Served(asked.url, asked.headers, post)
       requests.set(id, served)
       void served.open(answer)
-    } else if (ask === 'more') void requests.get(id)?.more()
-    else {
-      requests.get(id)?.end()
-      requests.delete(id)
+    } catch {
+      post({ broken: true })
     }
   }
   listen(port, heard, () => {
