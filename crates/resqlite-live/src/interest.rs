@@ -262,7 +262,8 @@ mod tests {
     fn a_listener_that_wants_rows_needs_their_keys_or_all_columns() {
         let name = |column: u16, name: &str| (column, Arc::from(name));
         let names = Arc::new(RowNames {
-            key: [name(ROWID, "rowid")].into(),
+            key: [].into(),
+            rowid: Some("rowid".into()),
             columns: [name(0, "a"), name(1, "b")].into(),
         });
         let mut interest = Interest::new();

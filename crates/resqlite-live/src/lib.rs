@@ -86,7 +86,7 @@ pub use live_query_map::LiveQueryMap;
 pub use patch::{Differ, Difference, Segment};
 pub use registry::{Registry, Skips};
 pub use row_change::RowChange;
-pub use row_names::{ROWID, RowDetail, RowNames};
+pub use row_names::{ROWID, RowDetail, RowKey, RowNames, ToldRow, told};
 pub use scheduler::{MarkOutcome, Scheduler};
 pub use summary::{ChangeSummary, ChangedRow, Operations, Rows, TableChange};
 pub use table_name::TableName;

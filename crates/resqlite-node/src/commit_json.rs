@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use resqlite::{Changes, CommitEvent, Integers, RowEvent, RowState, TableEvent, Unlisted, Value};
+use resqlite::{
+    Changes, CommitEvent, Integers, ROWID, RowEvent, RowKey, RowState, TableEvent, Unlisted, Value, ValueRef,
+};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 /// The greatest integer up to which JavaScript's numbers are exact.
@@ -76,7 +78,18 @@ impl Serialize for Json<'_, RowEvent> {
         };
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("operation", operation)?;
-        map.serialize_entry("key", &values(&row.names.key, &row.key))?;
+        match (&row.key, &row.names.rowid) {
+            (RowKey::Rowid(rowid), Some(name)) => {
+                let key = Values {
+                    names: &[(ROWID, Arc::clone(name))],
+                    values: &[Value::Integer(*rowid)],
+                    integers: *integers,
+                };
+                map.serialize_entry("key", &key)?;
+            }
+            (RowKey::Columns(key), _) => map.serialize_entry("key", &values(&row.names.key, key))?,
+            (RowKey::Rowid(_), None) => unreachable!("rows are told by a rowid that has a name"),
+        }
         if !matches!(
             (&row.old, &row.new),
             (RowState::Present, _) | (_, RowState::Present)
@@ -112,23 +125,35 @@ impl Serialize for Values<'_> {
 
 impl Serialize for Json<'_, Value> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Value::Null => serializer.serialize_unit(),
-            Value::Integer(value) if self.is_number(*value) => serializer.serialize_i64(*value),
-            Value::Integer(value) => tagged(serializer, "integer", &value.to_string()),
-            Value::Real(value) if value.is_finite() => serializer.serialize_f64(*value),
-            Value::Real(value) => tagged(
-                serializer,
-                "real",
-                if *value > 0.0 { "Infinity" } else { "-Infinity" },
-            ),
-            Value::Text(text) => serializer.serialize_str(text),
-            Value::Blob(bytes) => tagged(serializer, "blob", &STANDARD.encode(bytes)),
+        let value = match self.0 {
+            Value::Null => ValueRef::Null,
+            Value::Integer(value) => ValueRef::Integer(*value),
+            Value::Real(value) => ValueRef::Real(*value),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Blob(bytes) => ValueRef::Blob(bytes),
+        };
+        Json(&value, self.1).serialize(serializer)
+    }
+}
+
+impl Serialize for Json<'_, ValueRef<'_>> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match *self.0 {
+            ValueRef::Null => serializer.serialize_unit(),
+            ValueRef::Integer(value) if self.is_number(value) => serializer.serialize_i64(value),
+            ValueRef::Integer(value) => tagged(serializer, "integer", &value.to_string()),
+            ValueRef::Real(value) if value.is_finite() => serializer.serialize_f64(value),
+            ValueRef::Real(value) => {
+                let infinity = if value > 0.0 { "Infinity" } else { "-Infinity" };
+                tagged(serializer, "real", infinity)
+            }
+            ValueRef::Text(text) => serializer.serialize_str(&String::from_utf8_lossy(text)),
+            ValueRef::Blob(bytes) => tagged(serializer, "blob", &STANDARD.encode(bytes)),
         }
     }
 }
 
-impl Json<'_, Value> {
+impl Json<'_, ValueRef<'_>> {
     fn is_number(&self, value: i64) -> bool {
         self.1 != Integers::BigInt && value.unsigned_abs() <= MAX_SAFE_INTEGER
     }

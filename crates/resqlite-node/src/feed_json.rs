@@ -1,17 +1,20 @@
 //! Change feeds: what callers ask for, and commits, as JSON. Values are written as in commit events.
 
 use std::{
-    sync::Arc,
+    io,
     time::{Duration, UNIX_EPOCH},
 };
 
 use resqlite::{
-    EntryKey, EntryTable, Error, FeedCommit, FeedOptions, Gap, Image, Integers, Keep, Operation, Result,
-    Value, ValueRef,
+    Entry, EntryKey, EntryTable, Error, FeedCommit, FeedOptions, Gap, Integers, Keep, Operation, Result,
+    RowKey, ToldChange, ValueRef,
 };
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::{
+    Serialize, Serializer,
+    ser::{SerializeMap, SerializeSeq},
+};
 
-use crate::commit_json::Json;
+use crate::{commit_json::Json, limits};
 
 /// What a `FEED` request asks for.
 pub(crate) enum Asked {
@@ -90,119 +93,160 @@ fn keep(value: &serde_json::Value) -> Keep {
     }
 }
 
-/// The commits that tell something, and the position of the last one that was read.
+/// The commits that tell something, and the position of the last one that was read: of the first of them, and of as many as fit
+/// into [`limits::FEED_PAGE_JSON`] with it.
 pub(crate) fn to_json(commits: &[FeedCommit], reading: &Reading, integers: Integers) -> Vec<u8> {
-    let told = commits.iter().map(|commit| Told::of(commit, reading, integers));
-    let told = Page {
-        to: commits.last().map_or(reading.after, |last| last.entry.position()),
-        commits: told.filter(Told::tells_something).collect(),
-    };
-    serde_json::to_vec(&told).expect("all keys are strings, and memory can be written to")
+    let mut json = br#"{"commits":["#.to_vec();
+    let start = json.len();
+    let mut to = reading.after;
+    for commit in commits {
+        let told = Told::of(commit, reading, integers);
+        if told.tells_something() {
+            let before = json.len();
+            let is_first = before == start;
+            let most = if is_first {
+                limits::FEED_COMMIT_JSON
+            } else {
+                json.push(b',');
+                limits::FEED_PAGE_JSON
+            };
+            let fits = serde_json::to_writer(
+                Bounded {
+                    json: &mut json,
+                    most,
+                },
+                &told,
+            )
+            .is_ok();
+            if !fits {
+                json.truncate(before);
+            }
+            if !fits && !is_first {
+                break;
+            }
+            if !fits {
+                let gap = Told {
+                    changes: None,
+                    ..told
+                };
+                serde_json::to_writer(&mut json, &gap).expect("memory can be written to");
+            }
+        }
+        to = commit.entry.position();
+    }
+    json.extend_from_slice(format!("],\"to\":{to}}}").as_bytes());
+    json
 }
 
-struct Page<'a> {
-    to: u64,
-    commits: Vec<Told<'a>>,
+/// Memory that takes so many bytes in all.
+struct Bounded<'a> {
+    json: &'a mut Vec<u8>,
+    most: usize,
+}
+
+impl io::Write for Bounded<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.json.len() + bytes.len() > self.most {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.json.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// What is told of a commit.
 struct Told<'a> {
     position: u64,
     at: u64,
-    gap: Option<&'static str>,
-    changes: Vec<Change<'a>>,
+    gap: Option<Gap>,
+    /// `None` if they are too long: that is a gap.
+    changes: Option<Changes<'a>>,
 }
 
-enum Change<'a> {
-    /// Its name, and the row.
-    Row(&'static str, Row),
-    Schema(&'a str),
-}
+impl<'a> Told<'a> {
+    fn of(commit: &'a FeedCommit, reading: &'a Reading, integers: Integers) -> Self {
+        let at = commit.at.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self {
+            position: commit.entry.position(),
+            at: at.as_millis() as u64,
+            gap: commit.gap,
+            changes: Some(Changes {
+                entry: &commit.entry,
+                reading,
+                integers,
+            }),
+        }
+    }
 
-struct Row {
-    table: String,
-    key: Values,
-    old: Option<Values>,
-    new: Option<Values>,
-}
-
-impl Serialize for Page<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("to", &self.to)?;
-        map.serialize_entry("commits", &self.commits)?;
-        map.end()
+    fn tells_something(&self) -> bool {
+        self.gap.is_some()
+            || self
+                .changes
+                .as_ref()
+                .is_some_and(|changes| changes.told().next().is_some())
     }
 }
 
 impl Serialize for Told<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let gap = self.changes.as_ref().map_or(Some(Gap::Unlisted), |_| self.gap);
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("position", &self.position)?;
         map.serialize_entry("at", &self.at)?;
-        map.serialize_entry("gap", &self.gap)?;
-        map.serialize_entry("changes", &self.changes)?;
+        map.serialize_entry("gap", &gap.map(Gap::name))?;
+        match &self.changes {
+            Some(changes) => map.serialize_entry("changes", changes)?,
+            None => map.serialize_entry("changes", &[(); 0])?,
+        }
         map.end()
     }
 }
 
-impl Serialize for Change<'_> {
+/// The changes of a commit that concern a consumer. They are written one after the other, so that all of them never are in memory
+/// twice.
+struct Changes<'a> {
+    entry: &'a Entry,
+    reading: &'a Reading,
+    integers: Integers,
+}
+
+impl Changes<'_> {
+    fn told(&self) -> impl Iterator<Item = Operation<'_>> {
+        let operations = self.entry.operations();
+        operations.filter(|operation| match operation {
+            Operation::Insert { table, .. }
+            | Operation::Update { table, .. }
+            | Operation::Delete { table, .. } => self.reading.tells(table),
+            // The table was made by the same commit, or is internal.
+            Operation::Clear { .. } => false,
+            Operation::Sql(_) => true,
+        })
+    }
+}
+
+impl Serialize for Changes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        match self {
-            Self::Row(operation, row) => {
-                map.serialize_entry("operation", operation)?;
-                map.serialize_entry("table", &row.table)?;
-                map.serialize_entry("key", &row.key)?;
-                map.serialize_entry("old", &row.old)?;
-                map.serialize_entry("new", &row.new)?;
+        let mut list = serializer.serialize_seq(None)?;
+        for operation in self.told() {
+            if let Operation::Sql(sql) = operation {
+                list.serialize_element(&Schema(sql))?;
             }
-            Self::Schema(sql) => {
-                map.serialize_entry("operation", "schema")?;
-                map.serialize_entry("sql", sql)?;
+            let Some((table, told)) = operation.told() else {
+                continue;
+            };
+            for change in told.into_iter().flatten() {
+                list.serialize_element(&Row {
+                    table,
+                    change,
+                    integers: self.integers,
+                })?;
             }
         }
-        map.end()
-    }
-}
-
-impl<'a> Told<'a> {
-    fn of(commit: &'a FeedCommit, reading: &Reading, integers: Integers) -> Self {
-        let at = commit.at.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let changes = commit.entry.operations();
-        Self {
-            position: commit.entry.position(),
-            at: at.as_millis() as u64,
-            gap: commit.gap.map(Gap::name),
-            changes: changes
-                .filter_map(|operation| change(operation, reading, integers))
-                .collect(),
-        }
-    }
-
-    fn tells_something(&self) -> bool {
-        self.gap.is_some() || !self.changes.is_empty()
-    }
-}
-
-fn change<'a>(operation: Operation<'a>, reading: &Reading, integers: Integers) -> Option<Change<'a>> {
-    let row = |name, table: Arc<EntryTable>, rowid, old: Option<Image<'_>>, new: Option<Image<'_>>| {
-        let told = reading.tells(&table);
-        told.then(|| Change::Row(name, Row::of(&table, rowid, old, new, integers)))
-    };
-    match operation {
-        Operation::Insert { table, rowid, new } => row("insert", table, rowid, None, Some(new)),
-        Operation::Update {
-            table,
-            old_rowid,
-            old,
-            new,
-            ..
-        } => row("update", table, old_rowid, Some(old), Some(new)),
-        Operation::Delete { table, rowid, old } => row("delete", table, rowid, Some(old), None),
-        // The table was made by the same commit, or is internal.
-        Operation::Clear { .. } => None,
-        Operation::Sql(sql) => Some(Change::Schema(sql)),
+        list.end()
     }
 }
 
@@ -214,59 +258,63 @@ impl Reading {
     }
 }
 
-impl Row {
-    /// `rowid`: of the image that gives the key: the one before, if there is one.
-    fn of(
-        table: &EntryTable,
-        rowid: i64,
-        old: Option<Image<'_>>,
-        new: Option<Image<'_>>,
-        integers: Integers,
-    ) -> Self {
-        let values = |named| Values { named, integers };
-        let named = |column: usize, value: ValueRef<'_>| (table.columns[column].name.clone(), owned(value));
-        let image = |image: Image<'_>| {
-            let all = image.values().into_iter().enumerate();
-            values(all.map(|(column, value)| named(column, value)).collect())
+/// A change of the schema.
+struct Schema<'a>(&'a str);
+
+impl Serialize for Schema<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("operation", "schema")?;
+        map.serialize_entry("sql", self.0)?;
+        map.end()
+    }
+}
+
+/// A change of a row.
+struct Row<'a> {
+    table: &'a EntryTable,
+    change: ToldChange<'a>,
+    integers: Integers,
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let ToldChange { key, old, new } = &self.change;
+        let operation = match (old, new) {
+            (_, None) => "delete",
+            (None, _) => "insert",
+            _ => "update",
         };
-        let key = match &table.key {
-            EntryKey::Rowid(name) if table.primary_key.is_empty() => {
-                vec![(name.clone(), Value::Integer(rowid))]
-            }
-            _ => {
-                let of_row = old.or(new).map(|image| image.values()).unwrap_or_default();
-                let columns = table.primary_key.iter();
-                columns.map(|&column| named(column, of_row[column])).collect()
-            }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("operation", operation)?;
+        map.serialize_entry("table", &self.table.name)?;
+        let name = |column: usize| self.table.columns[column].name.as_str();
+        let columns = self.table.primary_key.iter();
+        let key = match (key, &self.table.key) {
+            (RowKey::Rowid(rowid), EntryKey::Rowid(name)) => vec![(name.as_str(), ValueRef::Integer(*rowid))],
+            (RowKey::Columns(key), _) => columns
+                .zip(key)
+                .map(|(&column, value)| (name(column), *value))
+                .collect(),
+            (RowKey::Rowid(_), EntryKey::Columns(_)) => Vec::new(),
         };
-        Self {
-            table: table.name.clone(),
-            key: values(key),
-            old: old.map(image),
-            new: new.map(image),
+        map.serialize_entry("key", &Values(&key, self.integers))?;
+        for (moment, row) in [("old", old), ("new", new)] {
+            let all = row.as_ref().map(|row| row.iter().enumerate());
+            let all: Option<Vec<_>> =
+                all.map(|all| all.map(|(column, value)| (name(column), *value)).collect());
+            map.serialize_entry(moment, &all.as_deref().map(|all| Values(all, self.integers)))?;
         }
+        map.end()
     }
 }
 
 /// Values by their names.
-struct Values {
-    named: Vec<(String, Value)>,
-    integers: Integers,
-}
+struct Values<'a>(&'a [(&'a str, ValueRef<'a>)], Integers);
 
-impl Serialize for Values {
+impl Serialize for Values<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let named = self.named.iter();
-        serializer.collect_map(named.map(|(name, value)| (name, Json(value, self.integers))))
-    }
-}
-
-fn owned(value: ValueRef<'_>) -> Value {
-    match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(value) => Value::Integer(value),
-        ValueRef::Real(value) => Value::Real(value),
-        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
-        ValueRef::Blob(blob) => Value::Blob(blob.into()),
+        let Self(named, integers) = self;
+        serializer.collect_map(named.iter().map(|(name, value)| (name, Json(value, *integers))))
     }
 }

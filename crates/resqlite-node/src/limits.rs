@@ -21,3 +21,7 @@ pub(crate) const REALM_PATIENCE: Duration = Duration::from_millis(50);
 pub(crate) const BATCHES_BEFORE_WAKE: usize = 4;
 /// Column layouts that a realm knows, and columns of statements. Before it learns one more, it forgets them all.
 pub(crate) const KNOWN_LAYOUTS: usize = 4096;
+/// Bytes of JSON of one commit of a change feed: V8's longest string has so many characters. A longer one is a gap.
+pub(crate) const FEED_COMMIT_JSON: usize = (1 << 29) - 1024;
+/// Bytes of JSON that a change feed reads at a time, unless the first commit alone has more.
+pub(crate) const FEED_PAGE_JSON: usize = 8 << 20;

@@ -67,7 +67,7 @@ pub use crate::{
     dependencies::{Explanation, MaintenanceExplanation, Precision, TableExplanation},
     entries::{
         Carried, Entry, EntryBase, EntryColumn, EntryGate, EntryKey, EntryTable, Hash, Image, Operation,
-        Position, Verdict,
+        Position, ToldChange, Verdict,
     },
     events::{Changes, CommitEvent, CommitListener, RowEvent, RowState, TableEvent, Unlisted},
     live::{
@@ -86,7 +86,7 @@ pub use crate::{
     },
     rows::{Column, ColumnLayout, Columns, Integers, Packed, Row, RowBatch, Rows},
 };
-pub use resqlite_live::{RowDetail, RowNames};
+pub use resqlite_live::{ROWID, RowDetail, RowKey, RowNames, ToldRow};
 pub use resqlite_sqlite::{
     Checkpointed, Error as SqliteError, Key, ValueRef, can_encrypt, version as sqlite_version,
 };

@@ -51,7 +51,8 @@ test('a commit is told with its position, its time and its rows before and after
   const before = Date.now()
   await db.batch([
     { sql: "INSERT INTO t VALUES (1, x'00ff')" },
-    { sql: 'UPDATE t SET v = 9007199254740993, id = 2' },
+    { sql: 'UPDATE t SET v = 9007199254740993' },
+    { sql: 'UPDATE t SET id = 2' },
     { sql: "INSERT INTO u VALUES (1e999, 'ä')" },
     { sql: 'DELETE FROM t' },
   ])
@@ -74,8 +75,10 @@ test('a commit is told with its position, its time and its rows before and after
         table: 't',
         key: { id: 1 },
         old: { id: 1, v: Buffer.from([0, 255]) },
-        new: { id: 2, v: big },
+        new: { id: 1, v: big },
       },
+      { operation: 'delete', table: 't', key: { id: 1 }, old: { id: 1, v: big }, new: null },
+      { operation: 'insert', table: 't', key: { id: 2 }, old: null, new: { id: 2, v: big } },
       {
         operation: 'insert',
         table: 'u',
@@ -96,6 +99,24 @@ test('a table without a declared key is told by its rowid, and columns in their 
   assert.ok(change !== undefined && change.operation !== 'schema')
   assert.deepEqual(change.key, { rowid: 1 })
   assert.deepEqual(Object.keys(change.new ?? {}), ['z', 'y', 'x', 'b'])
+})
+
+test('a row that moves, or whose key has a NULL, is told by its rowid, as commit events tell it', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE n(v); CREATE TABLE p(id TEXT PRIMARY KEY)')
+  const feed = await feedOf(db)
+  await db.execute("INSERT INTO n VALUES ('x')")
+  await db.execute('UPDATE n SET rowid = 50')
+  await db.execute('INSERT INTO p VALUES (NULL), (NULL)')
+  await db.execute("UPDATE p SET id = 'a' WHERE rowid = 2")
+  assert.deepEqual(await told(feed, 4), [
+    ['insert', 'n', { rowid: 1 }],
+    ['delete', 'n', { rowid: 1 }],
+    ['insert', 'n', { rowid: 50 }],
+    ['insert', 'p', { rowid: 1 }],
+    ['insert', 'p', { rowid: 2 }],
+    ['delete', 'p', { rowid: 2 }],
+    ['insert', 'p', { id: 'a' }],
+  ])
 })
 
 test('integers come as the database returns them', async (t) => {

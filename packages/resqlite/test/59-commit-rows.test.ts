@@ -25,21 +25,23 @@ const KEYS: Record<string, string[]> = {
 
 type Mirror = Map<string, Row>
 
-/** A key as a text; a key with a NULL can be that of several rows, which the rowid tells apart. */
-function keyOf(values: unknown[], rowid?: unknown): string {
-  const texts = values.map((value) =>
-    value instanceof Uint8Array ? `blob ${value}` : `${typeof value} ${value}`,
+/** A key as a text. */
+function keyOf(key: Row): string {
+  const texts = Object.entries(key).map(([name, value]) =>
+    value instanceof Uint8Array ? `${name}: blob ${value}` : `${name}: ${typeof value} ${value}`,
   )
-  return values.includes(null) ? `${texts} ${rowid}` : `${texts}`
+  return `${texts}`
 }
 
 async function load(db: Database, table: string): Promise<Mirror> {
   const keys = KEYS[table] as string[]
   const rowid = table === 'pair' ? 'a' : 'rowid'
   const from = `FROM ${table} ORDER BY ${keys}, ${rowid}`
-  const names = await db.select(`SELECT ${rowid}, ${keys} ${from}`, [], { arrays: true })
+  const named = await db.select(`SELECT ${keys} ${from}`)
+  const rowids = await db.select(`SELECT ${rowid} AS rowid ${from}`)
   const rows = await db.select(`SELECT * ${from}`)
-  return new Map(rows.map((row, i) => [keyOf(names[i]?.slice(1) as unknown[], names[i]?.[0]), row]))
+  const key = (i: number) => (Object.values(named[i] as Row).includes(null) ? rowids[i] : named[i]) as Row
+  return new Map(rows.map((row, i) => [keyOf(key(i)), row]))
 }
 
 /**
@@ -53,7 +55,7 @@ function apply(mirrors: Map<string, Mirror>, { tables, schemaChanged }: ChangeEv
     const mirror = mirrors.get(table) as Mirror
     if (typeof changes === 'string') continue
     for (const { key, new: row } of changes) {
-      const name = keyOf(Object.values(key))
+      const name = keyOf(key)
       if (row === null) mirror.delete(name)
       else mirror.set(name, row)
     }
@@ -219,6 +221,13 @@ test('a column of any name keeps its value', async (t) => {
   ])
 })
 
+test('a row whose key has a NULL is told by its rowid', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE n(k PRIMARY KEY)')
+  assert.deepEqual(await changesOf(db, 'INSERT INTO n VALUES (NULL)'), [
+    { operation: 'insert', key: { rowid: 1 }, old: null, new: { k: null } },
+  ])
+})
+
 test('a callback gets rows, and one that does not ask for them gets none', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(id INTEGER PRIMARY KEY)')
   const told = (changes: boolean | undefined) =>
@@ -241,9 +250,9 @@ test('a callback gets rows, and one that does not ask for them gets none', async
 test('rows that are not listed have a reason', async (t) => {
   const db = await tempDatabase(
     t,
-    'CREATE TABLE t(id INTEGER PRIMARY KEY, v); CREATE TABLE n(k PRIMARY KEY); CREATE VIRTUAL TABLE f USING fts5(x)',
+    'CREATE TABLE t(id INTEGER PRIMARY KEY, v); CREATE TABLE n(rowid, oid, _rowid_); CREATE VIRTUAL TABLE f USING fts5(x)',
   )
-  assert.equal(await changesOf(db, 'INSERT INTO n VALUES (NULL)'), 'key')
+  assert.equal(await changesOf(db, 'INSERT INTO n VALUES (1, 2, 3)'), 'key')
   assert.equal(await changesOf(db, "INSERT INTO f VALUES ('a')"), 'unknown')
   assert.equal(await changesOf(db, 'INSERT INTO t SELECT value, 1 FROM generate_series(1, 16385)'), 'many')
   assert.equal(await changesOf(db, 'CREATE INDEX i ON t(v)', 'UPDATE t SET v = 2 WHERE id = 1'), 'schema')

@@ -30,9 +30,11 @@ use crate::{
     writer::{FeedJob, WriteJob},
 };
 
-/// The next commits after `?1`, and what the log has, in one snapshot: at least one row.
+/// The next commits after `?1`, and what the log has, in one snapshot: at least one row. `newest` is NULL if there is no feed of the name
+/// `?4`, or not all that belongs to feeds.
 const READ: &str = "SELECT s.newest, s.oldest, c.position, c.at, c.gap, c.entry
-    FROM (SELECT (SELECT position FROM main._resqlite_position) AS newest,
+    FROM (SELECT (SELECT p.position FROM main._resqlite_position AS p, main._resqlite_feed_state, main._resqlite_feeds AS f
+                WHERE f.name = ?4) AS newest,
             (SELECT min(position) FROM main._resqlite_changes) AS oldest) AS s
         LEFT JOIN main._resqlite_changes AS c
             ON c.position > ?1 AND c.position <= ?1 + ?2
@@ -84,14 +86,18 @@ impl Engine {
     /// Reads the next commits after this position, as far as there are any now, and not too many at a time.
     pub fn read_feed(&self, name: String, after: u64, done: Done<Vec<FeedCommit>>) {
         let numbers = [after, limits::FEED_READ_COMMITS, limits::FEED_READ_BYTES];
-        let params = numbers.map(|number| Value::Integer(number as i64)).into();
+        let numbers = numbers.map(|number| Value::Integer(number as i64));
+        let params = numbers.into_iter().chain([Value::Text(name.clone())]);
         let reply = Reading {
             name,
             after,
             rows: Rows::default(),
             done,
         };
-        self.select(query(READ, params, Format::Rows), Box::new(reply));
+        self.select(
+            query(READ, params.collect::<Vec<_>>().into(), Format::Rows),
+            Box::new(reply),
+        );
     }
 }
 
@@ -139,6 +145,8 @@ fn commits(name: &str, after: u64, rows: &Rows) -> Result<Vec<FeedCommit>> {
         .first()
         .map(|row| (number(&row.values()[0]), number(&row.values()[1])));
     match log {
+        Some((None, _)) => Err(Error::feed_removed(name)),
+        Some((Some(newest), _)) if newest < after => Err(Error::feed_is_older(name, after, newest)),
         Some((Some(newest), oldest)) if commits.is_empty() && newest > after => {
             Err(Error::changes_lost(name, after, oldest.unwrap_or(newest + 1)))
         }

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, rc::Rc, sync::Arc};
 
-use resqlite_live::{ROWID, RowNames, TableName, fault::planted};
+use resqlite_live::{RowNames, TableName, fault::planted};
 use resqlite_sqlite::{Connection, ValueRef};
 
 use super::shapes::OWN_TABLES;
@@ -137,8 +137,10 @@ impl Listed {
 
     /// Reads the names of its columns, which of them are its key, and which store REAL.
     fn read_columns(&self, connection: &Connection, facts: &mut Facts) -> Result<()> {
-        let sql = "SELECT cid, name, hidden, pk, type FROM pragma_table_xinfo(?1, ?2) ORDER BY cid";
+        let sql =
+            r#"SELECT cid, name, hidden, pk, type, "notnull" FROM pragma_table_xinfo(?1, ?2) ORDER BY cid"#;
         let (mut all, mut columns, mut key) = (Vec::new(), Vec::new(), Vec::new());
+        let mut may_be_null = false;
         if let Some(mut listed) = connection.prepare(sql, false)?.statement {
             listed.bind(1, ValueRef::Text(self.table.as_bytes()))?;
             listed.bind(2, ValueRef::Text(self.schema.as_bytes()))?;
@@ -154,6 +156,7 @@ impl Listed {
                 }
                 if place_in_key > 0 {
                     key.push((place_in_key, (column, Arc::clone(&name))));
+                    may_be_null |= number(5) == 0;
                 }
                 if Affinity::of(&listed.column_text(4).unwrap_or_default()) == Affinity::Real {
                     facts.real.push(column);
@@ -162,15 +165,27 @@ impl Listed {
             }
         }
         key.sort_unstable();
-        let mut key: Vec<_> = key.into_iter().map(|(_, column)| column).collect();
-        if key.is_empty() && !self.without_rowid {
-            key.extend(rowid_name(&all).map(|name| (ROWID, name.into())));
-        }
+        let key: Box<[_]> = key.into_iter().map(|(_, column)| column).collect();
+        let by_rowid =
+            !self.without_rowid && (key.is_empty() || may_be_null && self.indexes_its_key(connection)?);
+        let rowid = by_rowid.then(|| rowid_name(&all)).flatten();
         facts.names = Some(Arc::new(RowNames {
-            key: key.into(),
+            key,
+            rowid: rowid.map(Into::into),
             columns: columns.into(),
         }));
         Ok(())
+    }
+
+    /// Whether its primary key is not the rowid itself, which is never NULL.
+    fn indexes_its_key(&self, connection: &Connection) -> Result<bool> {
+        let sql = "SELECT 1 FROM pragma_index_list(?1, ?2) WHERE origin = 'pk'";
+        let Some(mut indexes) = connection.prepare(sql, false)?.statement else {
+            return Ok(true);
+        };
+        indexes.bind(1, ValueRef::Text(self.table.as_bytes()))?;
+        indexes.bind(2, ValueRef::Text(self.schema.as_bytes()))?;
+        Ok(indexes.step()?)
     }
 }
 

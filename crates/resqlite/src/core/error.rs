@@ -260,6 +260,22 @@ impl Error {
         ))
     }
 
+    /// A feed should go on after a position that no commit has yet.
+    pub(crate) fn feed_is_older(name: &str, after: u64, newest: u64) -> Self {
+        Self::ChangesLost(format!(
+            "the change feed {name:?} cannot go on after the position {after}: the newest commit of this database has {newest}, so it \
+             is an older copy"
+        ))
+    }
+
+    /// Another program has removed tables of feeds, or rows that say where they are.
+    pub(crate) fn feed_tables_lost(name: &str) -> Self {
+        Self::ChangesLost(format!(
+            "the change feed {name:?} cannot go on: another program has removed tables in which change feeds are kept, or emptied them; \
+             remove the feed (dropChanges), and begin as with a new one"
+        ))
+    }
+
     /// A feed that a consumer reads is gone.
     pub(crate) fn feed_removed(name: &str) -> Self {
         Self::ChangesLost(format!("the change feed {name:?} was removed"))

@@ -22,7 +22,7 @@ mod tests;
 pub use entry::{Entry, Hash};
 pub use gate::{Carried, EntryGate, Verdict};
 pub use image::Image;
-pub use operation::{EntryColumn, EntryKey, EntryTable, Operation};
+pub use operation::{EntryColumn, EntryKey, EntryTable, Operation, ToldChange};
 pub use position::{EntryBase, Position};
 
 pub(crate) use draft::{Draft, DraftMark};

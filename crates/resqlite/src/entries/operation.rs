@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use resqlite_live::{RowKey, ToldRow, told};
+use resqlite_sqlite::ValueRef;
+
 use super::image::Image;
 
 /// A table, as the operations of an entry mean it. A change of the schema inside an entry gives a table a new one.
@@ -47,7 +50,19 @@ impl EntryTable {
         };
         4 + self.columns.len() + key + self.primary_key.len()
     }
+
+    /// Of a row with this row id, if rows have one: what tells it apart, and its values.
+    fn keyed<'a>(&self, rowid: i64, row: Image<'a>) -> (RowKey<ValueRef<'a>>, Vec<ValueRef<'a>>) {
+        let values = row.values();
+        let declared = self.primary_key.iter().map(|&column| values[column]);
+        let is_null = |value: &ValueRef<'_>| self.has_rowids() && matches!(value, ValueRef::Null);
+        let key = RowKey::of(declared, is_null, Some(rowid));
+        (key.expect("there is a row id"), values)
+    }
 }
+
+/// A change of a row, as change feeds tell it: what tells the row apart, and its values before and after.
+pub type ToldChange<'a> = ToldRow<RowKey<ValueRef<'a>>, Vec<ValueRef<'a>>>;
 
 /// A column of an [`EntryTable`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,4 +124,44 @@ pub enum Operation<'a> {
     },
     /// A statement that changed the schema, or a number in the header of the file.
     Sql(&'a str),
+}
+
+impl<'a> Operation<'a> {
+    /// The row that it changes, as change feeds and commit events tell it: under the values of its declared primary key; without
+    /// one, or where one of them is NULL, under its row id. An update that changes what the row is told by is a row that is gone,
+    /// and one that is new. `None` if it changes no single row.
+    ///
+    /// ```
+    /// # use resqlite::{Database, FeedOptions, Options, RowKey};
+    /// # pollster::block_on(async {
+    /// # let db = Database::open(":memory:", Options::default()).await?;
+    /// db.exec("CREATE TABLE t(v); INSERT INTO t VALUES ('a')").await?;
+    /// let mut feed = db.changes(FeedOptions::named("copy")).await?;
+    /// db.exec("UPDATE t SET rowid = 50").await?;
+    ///
+    /// let commit = feed.next().await?;
+    /// let (table, [gone, new]) = commit.entry.operations().next().unwrap().told().unwrap();
+    /// assert_eq!(table.name, "t");
+    /// assert_eq!(gone.unwrap().key, RowKey::Rowid(1));
+    /// assert_eq!(new.unwrap().key, RowKey::Rowid(50));
+    /// # drop(feed);
+    /// # db.close().await
+    /// # }).unwrap();
+    /// ```
+    pub fn told(&self) -> Option<(&Arc<EntryTable>, [Option<ToldChange<'a>>; 2])> {
+        let (table, old, new) = match self {
+            Self::Insert { table, rowid, new } => (table, None, Some((*rowid, *new))),
+            Self::Update {
+                table,
+                old_rowid,
+                new_rowid,
+                old,
+                new,
+            } => (table, Some((*old_rowid, *old)), Some((*new_rowid, *new))),
+            Self::Delete { table, rowid, old } => (table, Some((*rowid, *old)), None),
+            Self::Clear { .. } | Self::Sql(_) => return None,
+        };
+        let keyed = |(rowid, row)| table.keyed(rowid, row);
+        Some((table, told(old.map(keyed), new.map(keyed))))
+    }
 }

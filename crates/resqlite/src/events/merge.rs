@@ -1,8 +1,8 @@
 //! What several commits together did to the rows of a table.
 //!
 //! Of each key an event tells the row before the first commit and the row after the last. A row whose key changes is one
-//! that is gone under its old key, and one that is new under its new key. So each key comes once, and whoever keeps a copy
-//! can apply the changes in any order.
+//! that is gone under its old key, and one that is new under its new key ([`told`]). So each key comes once, and whoever keeps
+//! a copy can apply the changes in any order.
 //!
 //! The copy may be newer than the first of the commits: its owner has read the table between two of them. So a key that
 //! several commits changed is told even if there is no row before and none after, or the same.
@@ -10,8 +10,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use resqlite_live::{
-    ChangedRow, Commit, Image, RowDetail, RowNames, Rows, TableChange, TableName, Value as Stored, Watched,
-    fault::planted,
+    ChangedRow, Commit, Image, ROWID, RowDetail, RowKey, RowNames, Rows, TableChange, TableName, ToldRow,
+    Value as Stored, Watched, fault::planted, told,
 };
 
 use super::rows::{Changes, RowEvent, RowState, Unlisted};
@@ -84,7 +84,7 @@ struct Net<'a> {
     /// The columns of the table in the commits so far.
     names: Option<&'a Arc<RowNames>>,
     rows: Vec<NetRow<'a>>,
-    positions: HashMap<Vec<&'a Stored>, usize>,
+    positions: HashMap<RowKey<&'a Stored>, usize>,
 }
 
 struct NetRow<'a> {
@@ -114,7 +114,7 @@ impl<'a> Net<'a> {
             // Another process has changed the table, and nobody has noticed that commit yet.
             return Err(Unlisted::Schema);
         }
-        if names.key.is_empty() {
+        if names.key.is_empty() && names.rowid.is_none() {
             return Err(Unlisted::Key);
         }
         let has = |column: u16| watched.images.binary_search(&column).is_ok();
@@ -133,31 +133,27 @@ impl<'a> Net<'a> {
         watched: &'a Watched,
         names: &'a Arc<RowNames>,
     ) -> Result<(), Unlisted> {
-        let placed = |image: &'a Option<Image>| image.as_ref().map(|image| Placed { image, watched });
-        let (old, new) = (placed(&row.old), placed(&row.new));
-        let [old_key, new_key] = [old, new].map(|placed| placed.map(|placed| placed.key(names)));
-        if [&old_key, &new_key].into_iter().flatten().any(has_null) {
-            return Err(Unlisted::Key);
+        let placed = |image: &'a Option<Image>| {
+            let keyed = |placed: Placed<'a>| placed.key(names).map(|key| (key, placed));
+            let image = image.as_ref().map(|image| keyed(Placed { image, watched }));
+            image.map(|keyed| keyed.ok_or(Unlisted::Key)).transpose()
+        };
+        let (old, new) = (placed(&row.old)?, placed(&row.new)?);
+        if planted("event_keeps_old_key")
+            && let (Some((key, old)), Some((_, new))) = (&old, &new)
+        {
+            self.touch(key.clone(), names, Some(*old), Some(*new));
+            return Ok(());
         }
-        match (old_key, new_key) {
-            (Some(before), Some(after)) if before == after || planted("event_keeps_old_key") => {
-                self.touch(before, names, old, new);
-            }
-            (before, after) => {
-                if let Some(before) = before {
-                    self.touch(before, names, old, None);
-                }
-                if let Some(after) = after {
-                    self.touch(after, names, None, new);
-                }
-            }
+        for ToldRow { key, old, new } in told(old, new).into_iter().flatten() {
+            self.touch(key, names, old, new);
         }
         Ok(())
     }
 
     fn touch(
         &mut self,
-        key: Vec<&'a Stored>,
+        key: RowKey<&'a Stored>,
         names: &'a Arc<RowNames>,
         old: Option<Placed<'a>>,
         new: Option<Placed<'a>>,
@@ -190,10 +186,6 @@ impl<'a> Net<'a> {
     }
 }
 
-fn has_null(key: &Vec<&Stored>) -> bool {
-    key.iter().any(|value| matches!(value, Stored::Null))
-}
-
 impl NetRow<'_> {
     /// The event; `None` if the row is as it was, and no read can have seen it otherwise.
     fn event(&self, detail: RowDetail) -> Option<RowEvent> {
@@ -207,10 +199,17 @@ impl NetRow<'_> {
         };
         Some(RowEvent {
             names: Arc::clone(self.names),
-            key: self.latest.values(&self.names.key),
+            key: self.key(),
             old: state(self.old),
             new: state(self.new),
         })
+    }
+
+    fn key(&self) -> RowKey<Value> {
+        match self.latest.key(self.names).expect("it was found by its key") {
+            RowKey::Columns(values) => RowKey::Columns(values.iter().map(|value| owned(value)).collect()),
+            RowKey::Rowid(rowid) => RowKey::Rowid(rowid),
+        }
     }
 
     /// Without images, a row that is there before and after may be another.
@@ -226,8 +225,13 @@ impl NetRow<'_> {
 }
 
 impl<'a> Placed<'a> {
-    fn key(self, names: &RowNames) -> Vec<&'a Stored> {
-        names.key.iter().map(|(column, _)| self.value(*column)).collect()
+    fn key(self, names: &RowNames) -> Option<RowKey<&'a Stored>> {
+        let declared = names.key.iter().map(|(column, _)| self.value(*column));
+        let rowid = names.rowid.as_ref().and_then(|_| match self.value(ROWID) {
+            Stored::Integer(rowid) => Some(*rowid),
+            _ => None,
+        });
+        RowKey::of(declared, |value| matches!(value, Stored::Null), rowid)
     }
 
     fn values(self, columns: &[(u16, Arc<str>)]) -> Box<[Value]> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite_live::RowNames;
+use resqlite_live::{RowKey, RowNames};
 
 use crate::core::value::Value;
 
@@ -23,7 +23,7 @@ pub enum Unlisted {
     Many,
     /// The schema changed.
     Schema,
-    /// Rows cannot be told apart: NULL in a primary key, or columns that hide the rowid.
+    /// Rows cannot be told apart: columns have all names of the rowid, and no primary key is declared, or it has a NULL.
     Key,
     /// They were not recorded: the table is virtual, or a transaction was open already when the listener began.
     Unknown,
@@ -34,8 +34,8 @@ pub enum Unlisted {
 pub struct RowEvent {
     /// The names of the values.
     pub names: Arc<RowNames>,
-    /// The values of [`RowNames::key`].
-    pub key: Box<[Value]>,
+    /// What tells the row apart: the values of [`RowNames::key`], or the rowid, whose name is [`RowNames::rowid`].
+    pub key: RowKey<Value>,
     /// The row before.
     pub old: RowState,
     /// The row after.
@@ -62,7 +62,11 @@ impl RowEvent {
                 RowState::Values(image) => Some(image),
                 RowState::Absent | RowState::Present => None,
             });
-        let values = images.chain([&self.key]).flatten();
+        let key = match &self.key {
+            RowKey::Columns(values) => Some(values),
+            RowKey::Rowid(_) => None,
+        };
+        let values = images.chain(key).flatten();
         values
             .map(|value| size_of::<Value>() + text_or_blob_bytes(value))
             .sum()

@@ -7,7 +7,7 @@ use resqlite_sqlite::{Connection, LogPosition, codes, locks_survive_other_copies
 
 use super::{Writer, entry::refuse_late};
 use crate::{
-    commits::states::CommittedState,
+    commits::{Uncarried, states::CommittedState},
     connection::{schemas, versions::Versions},
     core::{
         error::{EntryFault, Error, Result},
@@ -119,6 +119,9 @@ impl Writer {
         });
         committed.map_err(|error| {
             let error = refuse_late(&self.recorder).err().unwrap_or(error);
+            if self.recorder.uncarried() != Some(Uncarried::Refused) {
+                return error; // nobody else has the entry, so it is undone
+            }
             let message = format!("the entry has passed the gate, and then COMMIT failed: {error}");
             Error::entry(EntryFault::NotCommitted, message)
         })

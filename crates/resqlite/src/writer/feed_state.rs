@@ -8,6 +8,8 @@ pub(super) struct Feeds {
     /// Something has changed that no entry carries. The next entry that is logged says so.
     pub(super) gap: Option<Gap>,
     pub(super) strangers: Strangers,
+    /// The last position that this writer has logged.
+    pub(super) last_position: u64,
     /// Commits that were logged since what nobody needs was last removed.
     pub(super) uncut: u32,
 }

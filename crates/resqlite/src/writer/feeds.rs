@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The tables are there while there is a feed. So a process that does not know of the first one finds out like it finds out
-//! about every change of the schema: when it begins to write.
+//! about every change of the schema: when it begins to write. Another program may remove some of them, or their rows. Then nothing
+//! is logged any more, and each consumer is told that commits are lost, until its feed is dropped and made again.
 
 use std::{
     rc::Rc,
@@ -38,11 +39,11 @@ enum Wrote {
 }
 
 const TABLES: &str = "
-    CREATE TABLE main._resqlite_changes(position INTEGER PRIMARY KEY, at INTEGER NOT NULL, bytes INTEGER NOT NULL, gap TEXT,
+    CREATE TABLE IF NOT EXISTS main._resqlite_changes(position INTEGER PRIMARY KEY, at INTEGER NOT NULL, bytes INTEGER NOT NULL, gap TEXT,
         entry BLOB NOT NULL);
-    CREATE TABLE main._resqlite_feeds(name TEXT PRIMARY KEY, position INTEGER NOT NULL, keep_commits INTEGER,
+    CREATE TABLE IF NOT EXISTS main._resqlite_feeds(name TEXT PRIMARY KEY, position INTEGER NOT NULL, keep_commits INTEGER,
         keep_bytes INTEGER, keep_age INTEGER) WITHOUT ROWID;
-    CREATE TABLE main._resqlite_feed_state(id INTEGER PRIMARY KEY CHECK (id = 1), other_commits INTEGER NOT NULL,
+    CREATE TABLE IF NOT EXISTS main._resqlite_feed_state(id INTEGER PRIMARY KEY CHECK (id = 1), other_commits INTEGER NOT NULL,
         unlisted INTEGER NOT NULL);
     INSERT INTO main._resqlite_feed_state VALUES (1, 0, 0)";
 
@@ -80,28 +81,78 @@ impl Writer {
         (job.done)(done.map_err(|error| self.connection.explain_error(error)));
     }
 
-    /// Finds out whether there are feeds. The schema may have changed.
+    /// Finds out whether there are feeds. The schema may have changed, or another program has written.
     pub(super) fn notice_feeds(&mut self) -> Result<()> {
-        // All three: a single one may be somebody else's.
-        let found = "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table'
-            AND name IN ('_resqlite_changes', '_resqlite_feeds', '_resqlite_feed_state')";
-        let are_there = self.connection.internal(found)? == Some(3);
-        if are_there == self.feeds.is_some() {
+        let found = self.count_tables(&OWN_TABLES)?;
+        let unlisted = if found == Some(OWN_TABLES.len() as i64) {
+            let rows = "SELECT s.unlisted FROM main._resqlite_position AS p, main._resqlite_feed_state AS s";
+            self.connection.internal(rows)?
+        } else {
+            None
+        };
+        if unlisted.is_some() == self.feeds.is_some() {
             return Ok(());
         }
-        let mut feeds = are_there.then(Feeds::default);
-        if let Some(feeds) = &mut feeds {
-            let unlisted = self
-                .connection
-                .internal("SELECT unlisted FROM main._resqlite_feed_state")?;
-            feeds.gap = (unlisted != Some(0)).then_some(Gap::Script);
-        }
-        if are_there {
+        let feeds = unlisted.map(|unlisted| Feeds {
+            gap: (unlisted != 0).then_some(Gap::Script),
+            ..Feeds::default()
+        });
+        if feeds.is_some() {
             self.begin_to_record_rows()?;
+        }
+        if let Some(lost) = &self.feeds {
+            // To drop the last feed leaves the position.
+            let last_position = lost.last_position;
+            let is_taken = self.count_tables(&[POSITION_TABLE])? == Some(0);
+            self.feeds_taken_at = is_taken.then_some(last_position);
         }
         self.feeds = feeds;
         self.update_export();
         Ok(())
+    }
+
+    fn count_tables(&mut self, names: &[&str]) -> Result<Option<i64>> {
+        let names = names.join("', '");
+        self.connection.internal(&format!(
+            "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name IN ('{names}')"
+        ))
+    }
+
+    /// Whether there are no feeds because another program has removed tables or rows of theirs.
+    fn are_feeds_damaged(&mut self) -> Result<bool> {
+        Ok(self.feeds.is_none()
+            && (self.feeds_taken_at.is_some()
+                || self.count_tables(&OWN_TABLES[1..])? != Some(0)
+                || self.position_now().is_err()))
+    }
+
+    /// Makes all tables anew where another program has removed some. The position goes on after all that are named anywhere, so no
+    /// consumer that is left can go on. The rest of the writer must learn of the tables after the commit.
+    fn mend_tables(&mut self) -> Result<Feeds> {
+        let mut position = self.read_position().unwrap_or_default();
+        position.position = position.position.max(self.feeds_taken_at.unwrap_or(0));
+        for table in ["_resqlite_changes", "_resqlite_feeds"] {
+            let last = self
+                .connection
+                .internal(&format!("SELECT max(position) FROM main.{table}"));
+            position.position = position.position.max(last.ok().flatten().unwrap_or(0) as u64);
+        }
+        let is_counted_by_gate = self.recorder.uncarried() == Some(Uncarried::Refused);
+        let mut old = vec!["_resqlite_changes", "_resqlite_feed_state"];
+        if !is_counted_by_gate {
+            old.push(POSITION_TABLE);
+        }
+        self.drop_own_tables(&old)?;
+        self.make_own_tables(TABLES)?;
+        if !is_counted_by_gate {
+            self.make_position_table()?;
+            self.write_position(position)?;
+            self.skip_position()?;
+        }
+        Ok(Feeds {
+            strangers: self.strangers_from_here()?,
+            ..Feeds::default()
+        })
     }
 
     /// Begins to draw up entries, or ends that, as the gate and the feeds need it. Where entries are drawn up, rows are recorded already.
@@ -143,6 +194,7 @@ impl Writer {
             Some(Gap::Unlisted)
         };
         feeds.strangers.uncommitted += 1;
+        feeds.last_position = entry.position();
         feeds.uncut += 1;
         let cut = feeds.uncut >= CUT_EVERY;
         if planted("feed_skips") {
@@ -205,9 +257,13 @@ impl Writer {
     fn open_feed(&mut self, options: &FeedOptions) -> Result<u64> {
         let mut first = None;
         let after = self.in_own_transaction(|writer| {
+            if writer.are_feeds_damaged()? {
+                return Err(Error::feed_tables_lost(&options.name));
+            }
             writer.make_position_table()?;
             if writer.feeds.is_none() {
                 writer.make_own_tables(TABLES)?;
+                writer.skip_position()?;
                 first = Some(Feeds {
                     strangers: writer.strangers_from_here()?,
                     ..Feeds::default()
@@ -276,25 +332,15 @@ impl Writer {
             return Err(Error::changes_lost(name, after, oldest));
         }
         if after > newest {
-            let message = format!(
-                "the change feed {name:?} cannot go on after the position {after}: the newest commit of this database has \
-                 {newest}, so it is an older copy"
-            );
-            return Err(Error::ChangesLost(message));
+            return Err(Error::feed_is_older(name, after, newest));
         }
         Ok(())
     }
 
     fn acknowledge(&mut self, name: &str, position: u64) -> Result<u64> {
         self.in_own_transaction(|writer| {
-            let newest = writer.position_now()?.position;
-            if position > newest {
-                let message =
-                    format!("position {position} cannot be acknowledged: the newest commit has {newest}");
-                return Err(Error::Option(message));
-            }
-            let position = ValueRef::Integer(i64::try_from(position).unwrap_or(i64::MAX));
-            let values = [ValueRef::Text(name.as_bytes()), position];
+            let number = ValueRef::Integer(i64::try_from(position).unwrap_or(i64::MAX));
+            let values = [ValueRef::Text(name.as_bytes()), number];
             let known = "SELECT position < ?2 FROM main._resqlite_feeds WHERE name = ?1";
             let is_news = match writer.feeds.is_some() {
                 true => writer.own(known, &values)?,
@@ -303,6 +349,12 @@ impl Writer {
             let Some([is_news]) = is_news else {
                 return Err(Error::feed_removed(name));
             };
+            let newest = writer.position_now()?.position;
+            if position > newest {
+                let message =
+                    format!("position {position} cannot be acknowledged: the newest commit has {newest}");
+                return Err(Error::Option(message));
+            }
             if is_news != Some(1) {
                 return Ok((0, Wrote::Nothing));
             }
@@ -331,36 +383,47 @@ impl Writer {
     }
 
     fn drop_feed(&mut self, name: &str) -> Result<u64> {
-        self.in_own_transaction(|writer| {
+        let mut mended = None;
+        let newest = self.in_own_transaction(|writer| {
+            if writer.are_feeds_damaged()? {
+                mended = Some(writer.mend_tables()?);
+            }
             let newest = writer.position_now()?.position;
-            if writer.feeds.is_none() {
+            if writer.feeds.is_none() && mended.is_none() {
                 return Ok((newest, Wrote::Nothing));
             }
             let name = ValueRef::Text(name.as_bytes());
             writer.own::<0>("DELETE FROM main._resqlite_feeds WHERE name = ?1", &[name])?;
             let left = writer.own("SELECT count(*) FROM main._resqlite_feeds", &[])?;
-            if left != Some([Some(0)]) {
-                writer.cut_log()?;
-                return Ok((newest, Wrote::Something));
+            if left == Some([Some(0)]) {
+                writer.drop_own_tables(&OWN_TABLES[1..])?;
+                mended = None;
+                writer.feeds_taken_at = None;
+                return Ok((newest, Wrote::Tables));
             }
-            writer.skip_position()?;
-            writer.drop_feed_tables()?;
-            Ok((newest, Wrote::Tables))
-        })
+            writer.cut_log()?;
+            let wrote = mended.as_ref().map_or(Wrote::Something, |_| Wrote::Tables);
+            Ok((newest, wrote))
+        })?;
+        if mended.is_some() {
+            self.feeds_taken_at = None;
+            self.feeds = mended;
+            self.update_export();
+        }
+        Ok(newest)
     }
 
-    fn drop_feed_tables(&mut self) -> Result<()> {
-        let tables = OWN_TABLES[1..].iter();
-        let drop: String = tables
-            .map(|table| format!("DROP TABLE IF EXISTS main.{table};"))
-            .collect();
-        self.make_own_tables(&drop)
+    fn drop_own_tables(&mut self, tables: &[&str]) -> Result<()> {
+        let drop = tables
+            .iter()
+            .map(|table| format!("DROP TABLE IF EXISTS main.{table};"));
+        self.make_own_tables(&drop.collect::<String>())
     }
 
     fn replace_feeds(&mut self, feeds: &[(FeedOptions, u64)]) -> Result<u64> {
         let newest = self.in_own_transaction(|writer| {
             let newest = writer.position_now()?.position;
-            writer.drop_feed_tables()?;
+            writer.drop_own_tables(&OWN_TABLES[1..])?;
             if !feeds.is_empty() {
                 writer.make_own_tables(TABLES)?;
             }
@@ -384,17 +447,21 @@ impl Writer {
                 return Err(Error::Option(message.into()));
             }
             let forgotten = writer.position_now()?.position;
-            writer.make_own_tables(&format!("DROP TABLE IF EXISTS main.{POSITION_TABLE};"))?;
+            writer.drop_own_tables(&[POSITION_TABLE])?;
             Ok((forgotten, Wrote::Tables))
         })
     }
 
-    /// Nothing counts the commits from now on, so a consumer that goes on after this position has missed some.
+    /// Before a first feed: nothing has counted the commits since the last one was dropped, so a consumer that goes on after this
+    /// position has missed some.
     fn skip_position(&mut self) -> Result<()> {
-        if self.recorder.uncarried() != Some(Uncarried::Gap) {
+        if self.recorder.uncarried() == Some(Uncarried::Refused) {
             return Ok(()); // a gate counts them
         }
         let Position { position, hash } = self.read_position()?;
+        if position == 0 {
+            return Ok(()); // nothing was ever counted
+        }
         self.write_position(Position {
             position: position + 1,
             hash,

@@ -169,4 +169,7 @@ pub(super) struct Writer {
     files: Files,
     /// What is known of the change feeds, while there are any.
     feeds: Option<Feeds>,
+    /// Another program has removed the position with the feeds, while this writer knew of them; it had logged this one last. Perhaps
+    /// nothing in the database says so.
+    feeds_taken_at: Option<u64>,
 }

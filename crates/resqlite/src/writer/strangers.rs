@@ -27,11 +27,11 @@ impl Writer {
         if known == Some(data_version) {
             return Ok(());
         }
-        match self.read_counts() {
-            Ok(counted) => self.look(data_version, counted),
-            Err(error) if self.connection.sqlite.is_autocommit() => return Err(error),
-            // The tables may be gone. The next transaction looks again.
-            Err(_) => {}
+        // Strangers may also have emptied the tables.
+        self.notice_feeds()?;
+        if self.feeds.is_some() {
+            let counted = self.read_counts()?;
+            self.look(data_version, counted);
         }
         Ok(())
     }

@@ -238,6 +238,7 @@ impl Writer {
             files,
             feeds: None,
         };
+            feeds_taken_at: None,
         writer.update_export();
         Ok(writer)
     }

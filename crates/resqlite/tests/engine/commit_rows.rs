@@ -6,12 +6,13 @@ use std::{
 };
 
 use resqlite::{
-    Changes, CommitEvent, CommitListener, Options, RowDetail, RowEvent, RowState, Unlisted, Value, limits,
+    Changes, CommitEvent, CommitListener, Options, RowDetail, RowEvent, RowKey, RowState, Unlisted, Value,
+    limits,
 };
 
 use crate::support::{Fixture, Random, block_on, next_integers};
 
-const SCHEMA: &str = "
+pub(crate) const SCHEMA: &str = "
     CREATE TABLE plain(id INTEGER PRIMARY KEY, v, w UNIQUE);
     CREATE TABLE free(v, w);
     CREATE TABLE named(k PRIMARY KEY, v);
@@ -27,7 +28,7 @@ const SCHEMA: &str = "
     END";
 
 /// The tables with the names of their keys.
-const TABLES: [(&str, &[&str]); 6] = [
+pub(crate) const TABLES: [(&str, &[&str]); 6] = [
     ("plain", &["id"]),
     ("free", &["rowid"]),
     ("named", &["k"]),
@@ -68,11 +69,11 @@ impl Events {
     }
 }
 
-type Named = Vec<(String, Value)>;
-type Mirror = BTreeMap<String, Named>;
+pub(crate) type Named = Vec<(String, Value)>;
+pub(crate) type Mirror = BTreeMap<String, Named>;
 
 /// `1` and `1.0` are one key.
-fn key_of(values: &[Value]) -> String {
+pub(crate) fn key_of(values: &[Value]) -> String {
     let normal = |value: &Value| match value {
         Value::Real(real) if *real as i64 as f64 == *real => Value::Integer(*real as i64),
         other => other.clone(),
@@ -80,8 +81,17 @@ fn key_of(values: &[Value]) -> String {
     format!("{:?}", values.iter().map(normal).collect::<Vec<_>>())
 }
 
-/// The stored columns of a table, by key; by key and rowid where the key has a NULL.
-fn load(fixture: &Fixture, (table, key): (&str, &[&str])) -> Mirror {
+/// The name of a row in a mirror.
+pub(crate) fn name_of(key: &RowKey<Value>, is_key_declared: bool) -> String {
+    match key {
+        RowKey::Columns(key) => key_of(key),
+        RowKey::Rowid(rowid) if is_key_declared => format!("rowid {:?}", Value::Integer(*rowid)),
+        RowKey::Rowid(rowid) => key_of(&[Value::Integer(*rowid)]),
+    }
+}
+
+/// The stored columns of a table, by key; by rowid where the key has a NULL.
+pub(crate) fn load(fixture: &Fixture, (table, key): (&str, &[&str])) -> Mirror {
     let rowid = if table == "pair" { "0" } else { "rowid" };
     let rows = fixture.select(&format!("SELECT {rowid}, {}, * FROM {table}", key.join(", ")));
     let names = rows.columns().to_vec();
@@ -89,7 +99,7 @@ fn load(fixture: &Fixture, (table, key): (&str, &[&str])) -> Mirror {
         let values = row.values();
         let mut name = key_of(&values[1..=key.len()]);
         if values[1..=key.len()].contains(&Value::Null) {
-            name = format!("{name} {:?}", values[0]);
+            name = format!("rowid {:?}", values[0]);
         }
         let image = names.iter().map(ToString::to_string).zip(values.to_vec());
         let image = image.skip(1 + key.len()).filter(|(column, _)| column != "t");
@@ -107,7 +117,7 @@ fn apply(mirror: &mut Mirror, row: &RowEvent) {
             Some(names.zip(values.to_vec()).collect::<Named>())
         }
     };
-    let key = key_of(&row.key);
+    let key = name_of(&row.key, !row.names.key.is_empty());
     assert_eq!(
         mirror.get(&key),
         values(&row.old).as_ref(),
@@ -117,6 +127,16 @@ fn apply(mirror: &mut Mirror, row: &RowEvent) {
         Some(new) => mirror.insert(key, new),
         None => mirror.remove(&key),
     };
+}
+
+fn columns<const N: usize>(values: [Value; N]) -> RowKey<Value> {
+    RowKey::Columns(values.into())
+}
+
+/// Its key, and whether it was there before and is there after.
+fn told(row: &RowEvent) -> (RowKey<Value>, bool, bool) {
+    let is_there = |state: &RowState| *state != RowState::Absent;
+    (row.key.clone(), is_there(&row.old), is_there(&row.new))
 }
 
 fn value(random: &mut Random) -> String {
@@ -176,7 +196,7 @@ fn transaction(fixture: &Fixture, random: &mut Random) {
     done.unwrap();
 }
 
-fn commit_something(fixture: &Fixture, random: &mut Random) {
+pub(crate) fn commit_something(fixture: &Fixture, random: &mut Random) {
     match random.below(40) {
         0 => drop(block_on(
             fixture
@@ -291,8 +311,8 @@ fn what_can_be_read_between_two_commits_is_told_even_if_it_is_undone() {
             fixture.run(sql);
         }
         let rows = listed(events.only());
-        let keys: Vec<_> = rows.iter().map(|row| row.key[0].clone()).collect();
-        assert_eq!(keys, [3.into(), 2.into()]);
+        let keys: Vec<_> = rows.iter().map(|row| row.key.clone()).collect();
+        assert_eq!(keys, [columns([3.into()]), columns([2.into()])]);
         assert_eq!(
             (&rows[0].old, &rows[0].new),
             (&RowState::Absent, &RowState::Absent)
@@ -322,7 +342,7 @@ fn keys_come_without_images() {
     let rows = listed(events.only());
     let names: Vec<_> = rows[0].names.key.iter().map(|(_, name)| &**name).collect();
     assert_eq!(names, ["b", "a"]);
-    assert_eq!(*rows[0].key, [Value::from(2), 1.into()]);
+    assert_eq!(rows[0].key, columns([2.into(), 1.into()]));
     assert_eq!(
         (&rows[0].old, &rows[0].new),
         (&RowState::Present, &RowState::Present)
@@ -335,9 +355,30 @@ fn a_change_of_the_key_is_a_row_that_is_gone_and_one_that_is_new() {
     let events = Events::of(&fixture, RowDetail::Keys);
     fixture.run("UPDATE t SET id = 2");
     let rows = listed(events.only());
-    let told: Vec<_> = rows.iter().map(|row| (&row.key[0], &row.old, &row.new)).collect();
-    assert_eq!(told[0], (&1.into(), &RowState::Present, &RowState::Absent));
-    assert_eq!(told[1], (&2.into(), &RowState::Absent, &RowState::Present));
+    assert_eq!(told(&rows[0]), (columns([1.into()]), true, false));
+    assert_eq!(told(&rows[1]), (columns([2.into()]), false, true));
+}
+
+#[test]
+fn rows_whose_key_has_a_null_are_told_by_their_rowid() {
+    let fixture = Fixture::new("CREATE TABLE t(id TEXT PRIMARY KEY, v)");
+    let events = Events::of(&fixture, RowDetail::Keys);
+    fixture.run("INSERT INTO t VALUES (NULL, 1), (NULL, 2)");
+    let rows = listed(events.only());
+    assert_eq!(rows[0].names.rowid.as_deref(), Some("rowid"));
+    assert_eq!(
+        rows.iter().map(told).collect::<Vec<_>>(),
+        [(RowKey::Rowid(1), false, true), (RowKey::Rowid(2), false, true)]
+    );
+    fixture.run("UPDATE t SET id = 'a' WHERE v = 1");
+    let rows = listed(events.only());
+    assert_eq!(
+        rows.iter().map(told).collect::<Vec<_>>(),
+        [
+            (RowKey::Rowid(1), true, false),
+            (columns(["a".into()]), false, true)
+        ]
+    );
 }
 
 #[test]
@@ -399,9 +440,13 @@ fn a_transaction_that_was_open_when_the_listener_began_has_unknown_rows() {
 
 #[test]
 fn rows_that_cannot_be_told_apart_are_not_listed() {
-    let fixture = Fixture::new("CREATE TABLE t(k PRIMARY KEY); CREATE TABLE hidden(rowid, _rowid_, oid)");
+    let fixture = Fixture::new(
+        "CREATE TABLE keyed(rowid PRIMARY KEY, _rowid_, oid); CREATE TABLE hidden(rowid, _rowid_, oid)",
+    );
     let events = Events::of(&fixture, RowDetail::Keys);
-    fixture.run("INSERT INTO t VALUES (NULL)");
+    fixture.run("INSERT INTO keyed VALUES (1, 2, 3)");
+    assert_eq!(listed(events.only()).len(), 1);
+    fixture.run("INSERT INTO keyed VALUES (NULL, 2, 3)");
     assert_eq!(events.only(), Changes::Unlisted(Unlisted::Key));
     fixture.run("INSERT INTO hidden VALUES (1, 2, 3)");
     assert_eq!(events.only(), Changes::Unlisted(Unlisted::Key));

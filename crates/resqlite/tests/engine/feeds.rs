@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use resqlite::{BackupOptions, ChangeFeed, Database, FeedCommit, FeedOptions, Gap, Keep, Options, Value};
 
-use crate::support::{Fixture, ask, block_on, integers, open, open_with, told};
+use crate::support::{Fixture, ask, block_on, connect, integers, open, open_with, told};
 
 fn fixture() -> Fixture {
     Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY, a)")
@@ -173,6 +173,96 @@ fn a_position_that_no_commit_has_yet_cannot_be_acknowledged() {
     assert_eq!(next_told(&mut feed), ["+ t 2 (2, 'x')"]);
 }
 
+const TABLES: [&str; 4] = [
+    "_resqlite_changes",
+    "_resqlite_feed_state",
+    "_resqlite_feeds",
+    "_resqlite_position",
+];
+
+fn is_lost<T>(done: resqlite::Result<T>) -> bool {
+    done.is_err_and(|error| error.code() == "RESQLITE_CHANGES_LOST")
+}
+
+/// Writes, then has the feed made again, and sees that it tells what follows.
+fn goes_on_with_a_new_feed(db: &Database, after: &str) {
+    block_on(db.execute("INSERT INTO t VALUES (2, 2)", ()))
+        .unwrap_or_else(|error| panic!("{after}: {error}"));
+    assert!(
+        is_lost(block_on(db.changes(FeedOptions::named("one")))),
+        "opened after {after}"
+    );
+    block_on(db.drop_changes("one")).unwrap();
+    let mut feed = feed_in(db, "one");
+    block_on(db.execute("INSERT INTO t VALUES (3, 3)", ())).unwrap();
+    assert_eq!(next_told(&mut feed), ["+ t 3 (3, 3)"], "{after}");
+}
+
+#[test]
+fn tables_that_another_program_drops_or_empties_stop_no_write_and_the_feed_can_be_made_again() {
+    let empties = TABLES[1..].iter().filter(|table| **table != "_resqlite_feeds");
+    let empties = empties.map(|table| format!("DELETE FROM {table}"));
+    let drops = TABLES.iter().map(|table| format!("DROP TABLE {table}"));
+    for damage in empties.chain(drops) {
+        for is_open in [true, false] {
+            let fixture = fixture();
+            drop(feed(&fixture));
+            insert(&fixture, 1);
+            let path = fixture.path();
+            let Fixture { db, folder: _folder } = fixture;
+            let db = if is_open {
+                connect(path.to_str().unwrap())
+                    .unwrap()
+                    .execute_script(&damage)
+                    .unwrap();
+                db
+            } else {
+                block_on(db.close()).unwrap();
+                connect(path.to_str().unwrap())
+                    .unwrap()
+                    .execute_script(&damage)
+                    .unwrap();
+                open(path.to_str().unwrap()).unwrap()
+            };
+            goes_on_with_a_new_feed(&db, &format!("{damage}, open: {is_open}"));
+        }
+    }
+}
+
+#[test]
+fn a_consumer_at_work_is_told_so_when_another_program_drops_all_tables() {
+    let fixture = fixture();
+    let mut reader = feed(&fixture);
+    insert(&fixture, 1);
+    let commit = next(&mut reader);
+    let all = TABLES.map(|table| format!("DROP TABLE {table};")).concat();
+    fixture.stranger().execute_script(&all).unwrap();
+    assert!(is_lost(block_on(reader.acknowledge(commit.entry.position()))));
+    assert!(is_lost(block_on(reader.next())));
+    goes_on_with_a_new_feed(&fixture.db, &all);
+    assert!(is_lost(block_on(reader.next())), "positions have begun anew");
+}
+
+#[test]
+fn every_consumer_learns_of_tables_that_another_program_has_dropped() {
+    for table in TABLES {
+        let fixture = fixture();
+        let mut others = [feed(&fixture), feed_of(&fixture, "two")];
+        insert(&fixture, 1);
+        others.iter_mut().for_each(|other| {
+            let commit = next(other);
+            acknowledge(other, &commit);
+        });
+        fixture
+            .stranger()
+            .execute_script(&format!("DROP TABLE {table}"))
+            .unwrap();
+        goes_on_with_a_new_feed(&fixture.db, table);
+        let of_another_name = block_on(others[1].next());
+        assert!(is_lost(of_another_name), "{table}");
+    }
+}
+
 #[test]
 fn a_consumer_does_not_go_on_where_there_was_no_feed_for_a_while() {
     let fixture = fixture();
@@ -331,8 +421,6 @@ fn without_a_feed_nothing_is_kept() {
     block_on(fixture.db.drop_changes("never there")).unwrap();
     assert_eq!(own_tables(&fixture), 1, "the position stays");
     insert(&fixture, 3);
-    let position = block_on(fixture.db.set_entry_gate(None)).unwrap();
-    assert_eq!(position.position, 2, "one for what nobody counts any more");
     for error in [
         block_on(one.next()).unwrap_err(),
         block_on(one.acknowledge(1)).unwrap_err(),
@@ -340,6 +428,8 @@ fn without_a_feed_nothing_is_kept() {
         assert_eq!(error.code(), "RESQLITE_CHANGES_LOST");
         assert_eq!(error.to_string(), "the change feed \"one\" was removed");
     }
+    let again = feed_of(&fixture, "other");
+    assert_eq!(again.position(), 2, "one for what nobody has counted");
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod entries_odd;
 mod entry_gate;
 mod entry_position;
 mod extensions;
+mod feed_copies;
 mod feeds;
 mod foreign_connections;
 mod foreign_keys;

@@ -46,14 +46,15 @@ export interface KeepChanges {
  *
  * - `'external'`: another program, or another copy of SQLite, has written to the database.
  * - `'script'`: SQL has run that manages transactions or the file itself, VACUUM for example.
- * - `'unlisted'`: the commit cannot be told: it has more than 256 MiB, changed a table whose columns have all three names of the
- *   row id, ran a change of the schema with `executeBatch`, or configured a full-text table.
+ * - `'unlisted'`: the commit cannot be told: it has more than 256 MiB, or more than 512 MiB as JSON, changed a table whose columns
+ *   have all three names of the row id, ran a change of the schema with `executeBatch`, or configured a full-text table.
  */
 export type ChangeGap = 'external' | 'script' | 'unlisted'
 
 /**
  * One change of a row. A row that a commit changed several times comes as many times, with what each change made of it. So `old`
- * of a row that was deleted is never null.
+ * of a row that was deleted is never null. An UPDATE that changes the key comes as two: a row that is deleted, and one that is
+ * inserted.
  */
 export type FeedRow = (RowInserted | RowUpdated | (RowDeleted & { old: Row })) & {
   /** The table, in the main database. */

@@ -253,7 +253,7 @@ export interface ChangedKey {
   operation: 'insert' | 'update' | 'delete'
   /**
    * The primary key: its columns with their values. A table without one has `rowid` instead (`_rowid_` or `oid`, if a column
-   * is called `rowid`).
+   * is called `rowid`), and so has a row whose primary key has a NULL.
    *
    * Each key comes once. A row whose key changes is told as two: one deleted, one inserted.
    */
@@ -297,7 +297,7 @@ export type ChangedRow = RowInserted | RowUpdated | RowDeleted
  *   65,536 rows per table and 8 MiB are recorded. Or a transaction rolled back further than to the last 8,192 savepoints and
  *   statements, which are remembered.
  * - `'schema'`: the schema changed.
- * - `'key'`: rows cannot be told apart, because a primary key has a NULL, or columns use up all names of the rowid.
+ * - `'key'`: rows cannot be told apart: columns use up all names of the rowid, and there is no primary key, or it has a NULL.
  * - `'unknown'`: nothing was recorded, because the table is virtual, or a transaction was open before the listener began.
  */
 export type UnlistedRows = 'many' | 'schema' | 'key' | 'unknown'

@@ -1,6 +1,7 @@
 //! What is done while the file system fails. Whatever is answered is noted; an error ends no scenario.
 
 mod at_random;
+mod feeds;
 mod files;
 mod reading;
 mod writes;
