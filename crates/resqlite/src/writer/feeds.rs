@@ -39,13 +39,20 @@ enum Wrote {
 }
 
 const TABLES: &str = "
-    CREATE TABLE IF NOT EXISTS main._resqlite_changes(position INTEGER PRIMARY KEY, at INTEGER NOT NULL, bytes INTEGER NOT NULL, gap TEXT,
+    CREATE TABLE main._resqlite_changes(position INTEGER PRIMARY KEY, at INTEGER NOT NULL, bytes INTEGER NOT NULL, gap TEXT,
         entry BLOB NOT NULL);
     CREATE TABLE IF NOT EXISTS main._resqlite_feeds(name TEXT PRIMARY KEY, position INTEGER NOT NULL, keep_commits INTEGER,
         keep_bytes INTEGER, keep_age INTEGER) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS main._resqlite_feed_state(id INTEGER PRIMARY KEY CHECK (id = 1), other_commits INTEGER NOT NULL,
+    CREATE TABLE main._resqlite_feed_state(id INTEGER PRIMARY KEY CHECK (id = 1), other_commits INTEGER NOT NULL,
         unlisted INTEGER NOT NULL);
     INSERT INTO main._resqlite_feed_state VALUES (1, 0, 0)";
+
+/// The tables of feeds, each with a column by which it is known. Somebody else's may have the name.
+const KNOWN_BY: [(&str, &str); 3] = [
+    ("_resqlite_changes", "entry"),
+    ("_resqlite_feeds", "keep_age"),
+    ("_resqlite_feed_state", "other_commits"),
+];
 
 /// `bytes` is the size of the log with this entry, from any start.
 const LOG: &str = "INSERT INTO main._resqlite_changes(position, at, bytes, gap, entry)
@@ -122,8 +129,19 @@ impl Writer {
     fn are_feeds_damaged(&mut self) -> Result<bool> {
         Ok(self.feeds.is_none()
             && (self.feeds_taken_at.is_some()
-                || self.count_tables(&OWN_TABLES[1..])? != Some(0)
+                || !self.known_tables()?.is_empty()
                 || self.position_now().is_err()))
+    }
+
+    /// The tables of feeds that are there.
+    fn known_tables(&mut self) -> Result<Vec<&'static str>> {
+        let mut known = Vec::new();
+        for (table, column) in KNOWN_BY {
+            let is_there =
+                format!("SELECT 1 FROM pragma_table_info('{table}', 'main') WHERE name = '{column}'");
+            known.extend(self.connection.internal(&is_there)?.map(|_| table));
+        }
+        Ok(known)
     }
 
     /// Makes all tables anew where another program has removed some. The position goes on after all that are named anywhere, so no
@@ -138,7 +156,8 @@ impl Writer {
             position.position = position.position.max(last.ok().flatten().unwrap_or(0) as u64);
         }
         let is_counted_by_gate = self.recorder.uncarried() == Some(Uncarried::Refused);
-        let mut old = vec!["_resqlite_changes", "_resqlite_feed_state"];
+        let mut old = self.known_tables()?;
+        old.retain(|table| *table != "_resqlite_feeds"); // it names the consumers
         if !is_counted_by_gate {
             old.push(POSITION_TABLE);
         }
