@@ -1,6 +1,9 @@
 //! Snapshots and cursors: a reader that serves one caller until its session ends.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Instant,
+};
 
 use resqlite_live::fault::planted;
 
@@ -69,6 +72,15 @@ impl Reader {
         let _ = self.reading().end_read();
     }
 
+    /// The next step of the session; `None` if it has ended.
+    fn next_step(&self, inbox: &Inbox) -> Option<Step> {
+        self.shared().steps.fetch_add(1, Relaxed);
+        match inbox.steps.pop(None) {
+            Popped::Item(step) => Some(step),
+            Popped::Closed | Popped::TimedOut => None,
+        }
+    }
+
     fn snapshot(&mut self, inbox: &Inbox, opened: ReplyGuard) {
         // BEGIN takes no snapshot yet; the first read does.
         if let Err(error) = self.connection.sqlite.query_text("SELECT 1 FROM sqlite_schema") {
@@ -81,7 +93,7 @@ impl Reader {
     }
 
     fn serve_snapshot(&mut self, inbox: &Inbox, cursors: &mut Cursors) {
-        while let Popped::Item(mut step) = inbox.steps.pop(None) {
+        while let Some(mut step) = self.next_step(inbox) {
             step.taken_up();
             match step {
                 Step::Select(query, reply) => self.connection.select(&query, reply),
@@ -114,19 +126,19 @@ impl Reader {
         let token = query.query.token.clone();
         let mut next = self.connection.open_cursor(query, opened);
         while let Some(cursor) = next {
-            next = match inbox.steps.pop(None) {
-                Popped::Item(Step::Fetch(reply)) => self.connection.fetch(cursor, &token, reply),
-                Popped::Item(Step::End(reply)) => {
+            next = match self.next_step(inbox) {
+                Some(Step::Fetch(reply)) => self.connection.fetch(cursor, &token, reply),
+                Some(Step::End(reply)) => {
                     self.connection.close_cursor(cursor);
                     return reply.finish(Ok(Outcome::Done));
                 }
-                Popped::Item(step) => {
+                Some(step) => {
                     let operation = step.operation();
                     let message = format!("{operation} is not possible in a cursor");
                     step.into_reply().fail(Error::transaction(operation, message));
                     Some(cursor)
                 }
-                Popped::Closed | Popped::TimedOut => return self.connection.close_cursor(cursor),
+                None => return self.connection.close_cursor(cursor),
             }
         }
     }

@@ -1,15 +1,20 @@
 //! The queue between callers and reader threads: one wake per job; threads start when they are first needed. The order of
-//! the jobs is in [`waiting`], more threads for idle sessions in [`relief`].
+//! the jobs is in [`waiting`], more threads for idle sessions in [`relief`], jobs that are held back in [`holding`].
 //!
 //! One lock guards everything here. Two conditions: `work` (a job came, readers may go on, the pool closed) and
 //! `quiet` (no reader is busy, or a thread has ended).
 
+mod hold;
+mod holding;
 mod relief;
 mod waiting;
 
 use std::time::{Duration, Instant};
 
-use self::waiting::Waiting;
+use self::{
+    hold::{Hold, Quiet},
+    waiting::Waiting,
+};
 use crate::core::{
     profile,
     spin::{ArrivalHistory, SpinGate},
@@ -45,6 +50,7 @@ struct State<J> {
     /// Threads that hold a job or a read transaction.
     busy: usize,
     held_back: bool,
+    hold: Option<Hold>,
     closed: bool,
     /// A thread calls [`Pool::relieve`] repeatedly.
     relieved: bool,
@@ -101,6 +107,7 @@ impl<J> Pool<J> {
             arrivals: ArrivalHistory::default(),
             busy: 0,
             held_back: false,
+            hold: None,
             closed: false,
             relieved: false,
         };
@@ -150,7 +157,7 @@ impl<J> Pool<J> {
         self.dispatcher.queued(state.waiting.len(), state.free());
         let wake = state.waking < state.idle && state.waiting.len() > state.waking + spinning;
         state.waking += usize::from(wake);
-        let waits = state.waiting.len() > state.idle + spinning;
+        let waits = state.waiting.len() > state.idle + spinning || state.hold.is_some();
         let unrelieved = self.resting_max.is_some() && waits && !state.relieved;
         state.relieved |= unrelieved;
         drop(state);
@@ -189,7 +196,7 @@ impl<J> Pool<J> {
     pub(crate) fn next(&self, was_busy: bool, snapshot: Option<u64>) -> Next<J> {
         let mut state = lock(&self.state);
         if let Some(last) = snapshot {
-            if state.held_back {
+            if state.held_back || state.hold.is_some() {
                 return Next::EndSnapshot;
             }
             let job = state.waiting.pop_up_to(last);
@@ -199,8 +206,10 @@ impl<J> Pool<J> {
                 needs_thread: false,
             });
         }
-        if was_busy {
-            self.rest(&mut state);
+        if was_busy && let Some(quiet) = self.rest(&mut state) {
+            drop(state);
+            quiet();
+            state = lock(&self.state);
         }
         let idle_since = Instant::now();
         let mut looking = self.dispatcher.looks();
@@ -243,7 +252,9 @@ impl<J> Pool<J> {
             state.idle += 1;
             // When it is over, the thread stays for what is due later.
             let life_left = life_left.filter(|_| !is_over);
-            state = match [life_left, due].into_iter().flatten().min() {
+            let hold = state.hold.as_ref().filter(|_| !state.waiting.is_empty());
+            let held = hold.map(|hold| hold.until.saturating_duration_since(Instant::now()));
+            state = match [life_left, due, held].into_iter().flatten().min() {
                 None => wait(&self.work, state),
                 Some(time) => wait_for(&self.work, state, time),
             };
@@ -255,7 +266,14 @@ impl<J> Pool<J> {
     /// Takes a job for a thread. `others_come`: further jobs have come due with it, or will. As the thread may be busy for ever,
     /// another one must watch the clock.
     fn take(&self, state: &mut State<J>, others_come: bool) -> Option<Next<J>> {
-        let job = state.waiting.pop()?;
+        if state.hold.take_if(|hold| hold.is_over()).is_some() {
+            self.work.notify_all();
+        }
+        let waiting = &mut state.waiting;
+        let job = match &mut state.hold {
+            Some(hold) => hold.pop(waiting),
+            None => waiting.pop(),
+        }?;
         state.busy += 1;
         Some(Next::Job {
             job,
@@ -287,11 +305,16 @@ impl<J> Pool<J> {
         may_start
     }
 
-    fn rest(&self, state: &mut State<J>) {
+    /// Returns what must be called without the lock.
+    fn rest(&self, state: &mut State<J>) -> Option<Quiet> {
         state.busy -= 1;
-        if state.busy == 0 {
+        let is_quiet = state.busy == 0;
+        if is_quiet {
             self.quiet.notify_all();
         }
+        let hold = state.hold.as_mut()?;
+        hold.rests();
+        hold.quiet.take_if(|_| is_quiet)
     }
 
     /// Uncounts a thread that could not start. If none is left, returns the waiting jobs, which the caller must fail.
@@ -347,6 +370,7 @@ impl<J> Pool<J> {
     pub(crate) fn close(&self) {
         let mut state = lock(&self.state);
         state.closed = true;
+        state.hold = None;
         let unwanted = state.waiting.take_later();
         drop(state);
         self.work.notify_all();

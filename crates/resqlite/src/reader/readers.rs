@@ -1,6 +1,9 @@
 //! A pool of reader threads, as the rest of the engine sees it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicU64},
+    time::{Duration, Instant},
+};
 
 use super::{
     job::Job,
@@ -42,6 +45,7 @@ impl Readers {
                 epoch,
                 commits,
                 holders: Arc::default(),
+                steps: AtomicU64::new(0),
             }),
         }
     }
@@ -90,6 +94,15 @@ impl Readers {
 
     pub(crate) fn in_gap<R>(&self, time: Duration, action: impl FnOnce() -> R) -> Option<R> {
         self.pool.in_gap(time, action)
+    }
+
+    /// See [`Pool::hold`].
+    pub(crate) fn hold(&self, until: Instant, quiet: impl FnOnce() + Send + 'static) -> bool {
+        self.pool.hold(until, quiet)
+    }
+
+    pub(crate) fn release(&self) {
+        self.pool.release();
     }
 
     pub(crate) fn close(&self) {

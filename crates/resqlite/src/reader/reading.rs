@@ -1,6 +1,10 @@
 //! Read transactions: those of a reader on its own connection, and those between two writes on the writer's.
 
-use std::{sync::Arc, thread, time::Instant};
+use std::{
+    sync::{Arc, atomic::AtomicU64},
+    thread,
+    time::Instant,
+};
 
 use resqlite_live::fault::planted;
 use resqlite_sqlite::LogPosition;
@@ -26,6 +30,8 @@ pub(super) struct Shared {
     pub(super) epoch: Arc<SchemaEpoch>,
     pub(super) commits: Arc<Commits>,
     pub(super) holders: Arc<Holders>,
+    /// Grows with each step of a session.
+    pub(super) steps: AtomicU64,
 }
 
 /// A read-only connection.

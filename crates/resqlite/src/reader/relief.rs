@@ -2,7 +2,7 @@
 //! its thread. So idle sessions soon stop counting against the bound. A thread of its own does this as long as
 //! any session waits.
 
-use std::thread;
+use std::{sync::atomic::Ordering::Relaxed, thread};
 
 use super::{job::Job, readers::Readers};
 use crate::core::{error::Error, limits, threads::start_thread};
@@ -22,7 +22,8 @@ fn relieve(readers: &Readers) -> bool {
     thread::sleep(limits::LEASE_PATIENCE / 2);
     let late = |job: &Job| job.waits_for() >= limits::LEASE_PATIENCE;
     let too_late = |job: &Job| job.waits_for() >= limits::LEASE_REFUSED;
-    let Some(relief) = readers.pool.relieve(readers.holders().idle(), late, too_late) else {
+    let (idle, steps) = (readers.holders().idle(), readers.shared.steps.load(Relaxed));
+    let Some(relief) = readers.pool.relieve(idle, steps, late, too_late) else {
         return false;
     };
     (0..relief.threads).for_each(|_| readers.start_thread());

@@ -121,6 +121,11 @@ impl Holders {
         lock(&self.0).iter().filter(|held| held.by.is_idle()).count()
     }
 
+    /// Since when the oldest holds its thread.
+    pub(crate) fn oldest(&self) -> Option<SystemTime> {
+        lock(&self.0).first().map(|held| held.since)
+    }
+
     pub(crate) fn list(&self) -> Vec<Holder> {
         let held = lock(&self.0);
         let holder = |held: &Held| Holder {

@@ -1,11 +1,18 @@
 //! Checkpoints: when the write-ahead log is copied into the database file, and how it is kept from growing without end.
 
-use std::sync::atomic::Ordering;
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
 
 use resqlite_live::fault::planted;
 use resqlite_sqlite::{Checkpoint, Checkpointed};
 
-use super::{Writer, WriterContext, job::CheckpointJob};
+use super::{
+    Writer, WriterContext,
+    job::{CheckpointJob, WriteJob},
+    log_pauses::reader_gap,
+};
 use crate::{
     connection::engine_connection::EngineConnection,
     core::{
@@ -14,9 +21,6 @@ use crate::{
         options::Checkpoints,
     },
 };
-
-/// Back-off: commits to let pass after an attempt to reset the log has failed.
-const RESTART_PAUSE_COMMITS: u32 = 100;
 
 impl Writer {
     /// Called after the replies, so that no caller waits for it.
@@ -41,14 +45,8 @@ impl Writer {
         if pages - self.checkpointed >= limits::WAL_CHECKPOINT_PAGES {
             self.checkpoint_passive(pages);
         }
-        // While a snapshot or a cursor is open the log cannot be reset, and pausing reads would not help.
-        self.restart_pause = self.restart_pause.saturating_sub(1);
-        if self.context.settings.checkpoints == Checkpoints::Auto
-            && pages >= limits::WAL_RESTART_PAGES
-            && self.restart_pause == 0
-            && self.context.leases.status().busy == 0
-        {
-            self.restart_log();
+        if self.context.settings.checkpoints == Checkpoints::Auto {
+            self.pause_if_due(pages);
         }
     }
 
@@ -78,26 +76,54 @@ impl Writer {
         copied.is_ok_and(|copied| !copied.busy)
     }
 
-    /// Ends checkpoint starvation: overlapping readers keep the log from being reset, so new reads are held back.
-    fn restart_log(&mut self) {
-        if self
-            .checkpoint_in_pause(Checkpoint::Truncate)
-            .is_ok_and(|done| !done.busy)
-        {
-            self.context
-                .counters
-                .wal_reset_pauses
-                .fetch_add(1, Ordering::Relaxed);
-        } else {
-            // A long read, here or in another process, prevented it: the next attempt comes some commits later.
-            self.restart_pause = RESTART_PAUSE_COMMITS;
+    /// Begins a pause in which the log starts anew, or goes on with it.
+    fn pause_if_due(&mut self, pages: u32) {
+        if pages < limits::WAL_RESTART_PAGES {
+            return self.end_pause(); // it has started anew by itself
         }
+        let WriterContext {
+            leases,
+            background,
+            queue,
+            ..
+        } = &self.context;
+        let oldest = leases.holders().oldest();
+        let oldest = oldest.map(|since| since.elapsed().unwrap_or_default());
+        let Some(until) = self.log_pauses.until(pages, oldest, Instant::now()) else {
+            return;
+        };
+        let queue = Arc::clone(queue);
+        let look_again = move || drop(queue.push(WriteJob::Inspect(Box::new(|_| ()))));
+        let leases_rest = leases.hold(until, look_again.clone());
+        let all_rest = leases_rest && background.hold(until, look_again);
+        if all_rest && self.restart_log(pages) {
+            self.end_pause();
+        } else if all_rest || Instant::now() >= until {
+            self.end_pause();
+            self.log_pauses.failed(pages, !leases_rest);
+        }
+    }
+
+    fn end_pause(&mut self) {
+        if self.log_pauses.ended() {
+            self.context.background.release();
+            self.context.leases.release();
+        }
+    }
+
+    /// Starts the log anew while new reads are held back. Returns whether no read, here or in another process, prevented it.
+    pub(super) fn restart_log(&mut self, pages: u32) -> bool {
+        let done = self.checkpoint_in_pause(Checkpoint::Truncate, reader_gap(pages));
+        let is_new = done.is_ok_and(|done| !done.busy);
+        let pauses = &self.context.counters.wal_reset_pauses;
+        pauses.fetch_add(u64::from(is_new), Ordering::Relaxed);
+        is_new
     }
 
     /// Makes the checkpoint that a caller asked for.
     pub(super) fn checkpoint_for(&mut self, job: CheckpointJob) {
         let checkpointed = self.context.location.health.check();
-        let checkpointed = checkpointed.and_then(|()| self.checkpoint_in_pause(job.how));
+        let checkpointed = checkpointed.and_then(|()| self.checkpoint_in_pause(job.how, limits::READER_GAP));
         if checkpointed.as_ref().is_ok_and(|done| !done.busy) {
             self.context.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
         }
@@ -106,16 +132,14 @@ impl Writer {
 
     /// Makes a checkpoint that readers may prevent, while new reads are held back. It waits for no lock of other
     /// processes, and for readers no longer than the pause may take.
-    fn checkpoint_in_pause(&mut self, how: Checkpoint) -> Result<Checkpointed> {
+    fn checkpoint_in_pause(&mut self, how: Checkpoint, gap: Duration) -> Result<Checkpointed> {
         self.connection.release_read();
         let WriterContext {
             readers, background, ..
         } = &self.context;
         let EngineConnection { sqlite, guard, .. } = &self.connection;
         let checkpoint = |how| guard.interrupt.without_waiting(|| sqlite.checkpoint("main", how));
-        let in_pause = readers.in_gap(limits::READER_GAP, || {
-            background.in_gap(limits::READER_GAP, || checkpoint(how))
-        });
+        let in_pause = readers.in_gap(gap, || background.in_gap(gap, || checkpoint(how)));
         let done = in_pause.flatten().unwrap_or_else(|| {
             let copied = checkpoint(Checkpoint::Passive)?;
             Ok(Checkpointed { busy: true, ..copied })

@@ -7,7 +7,7 @@
 //! transaction a transaction of a caller, step by step; foreign_keys: one without them
 //! unit        one write inside an open transaction     script, statements  its kinds that have files of their own
 //! commit      BEGIN, COMMIT, ROLLBACK, and what follows from each
-//! checkpoint  checkpoints of the write-ahead log, after the replies
+//! checkpoint  checkpoints of the write-ahead log, after the replies; log_pauses: those for which new reads wait
 //! entry       the entry of a transaction, and the gate before COMMIT; others: who else has written beside a gate
 //! position    where the database is in the log of entries
 //! apply       entries of another copy of the database
@@ -27,6 +27,7 @@ mod foreign_keys;
 mod gathering;
 mod group;
 mod job;
+mod log_pauses;
 mod others;
 mod position;
 mod rekey;
@@ -55,7 +56,7 @@ pub(crate) use self::{
     job::{ApplyJob, Begin, CheckpointJob, FeedJob, GateJob, PositionJob, RekeyJob, WriteJob},
     thread::start,
 };
-use self::{feed_state::Feeds, files::Files};
+use self::{feed_state::Feeds, files::Files, log_pauses::LogPauses};
 use crate::{
     commits::{
         log::Commits,
@@ -140,8 +141,7 @@ pub(super) struct Writer {
     wal_pages: Rc<Cell<u32>>,
     /// Pages in the log at its last checkpoint.
     checkpointed: u32,
-    /// Commits to let pass before readers are held back again.
-    restart_pause: u32,
+    log_pauses: LogPauses,
     /// What `PRAGMA synchronous` is set for.
     durability: Durability,
     /// SQLite's counts of schema changes, per database, when the last transaction began.

@@ -14,6 +14,7 @@ use super::{
     files::Files,
     gathering::Gathering,
     job::{ApplyJob, WriteJob},
+    log_pauses::LogPauses,
 };
 use crate::{
     commits::{Uncarried, recorder::Recorder},
@@ -222,7 +223,7 @@ impl Writer {
             context,
             wal_pages,
             checkpointed: 0,
-            restart_pause: 0,
+            log_pauses: LogPauses::default(),
             durability: Durability::Normal,
             schema_versions: Versions::default(),
             attached_logs,
@@ -237,8 +238,8 @@ impl Writer {
             statistics_touched: false,
             files,
             feeds: None,
-        };
             feeds_taken_at: None,
+        };
         writer.update_export();
         Ok(writer)
     }

@@ -53,6 +53,63 @@ fn the_log_stays_bounded_under_readers_that_never_all_rest() {
     assert!(db.diagnostics().wal_reset_pauses >= 1, "{:?}", db.diagnostics());
 }
 
+/// Writes until the log has started anew so often. Without that, it grows to a size that nothing else explains.
+fn write_until_the_log_starts_anew(db: &Database, times: u64) {
+    while db.diagnostics().wal_reset_pauses < times {
+        block_on(db.execute("UPDATE t SET a = randomblob(200000) WHERE id = 1", ())).unwrap();
+        assert!(
+            db.diagnostics().wal_pages < 32 * limits::WAL_RESTART_PAGES,
+            "{:?}",
+            db.diagnostics()
+        );
+    }
+}
+
+fn with_a_row() -> Fixture {
+    Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1), (2, 2)")
+}
+
+#[test]
+fn the_log_starts_anew_beside_snapshots_of_which_one_is_always_open() {
+    let fixture = with_a_row();
+    let (db, stop) = (&fixture.db, &AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut open = block_on(db.snapshot()).unwrap();
+            while !stop.load(Ordering::Relaxed) {
+                // It is asked for before the other one ends.
+                let next = ask(db.snapshot());
+                block_on(open.select("SELECT id FROM t", ())).unwrap();
+                drop(open);
+                open = next.wait().unwrap();
+            }
+        });
+        write_until_the_log_starts_anew(db, 2);
+        stop.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn the_log_starts_anew_beside_snapshots_in_which_others_are_opened() {
+    let fixture = with_a_row();
+    let (db, stop) = (&fixture.db, &AtomicBool::new(false));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    let outer = block_on(db.snapshot()).unwrap();
+                    let mut inner = block_on(db.iterate("SELECT id FROM t", (), 1)).unwrap();
+                    block_on(inner.next_batch()).unwrap();
+                    drop(inner);
+                    block_on(outer.select("SELECT id FROM t", ())).unwrap();
+                }
+            });
+        }
+        write_until_the_log_starts_anew(db, 1);
+        stop.store(true, Ordering::Relaxed);
+    });
+}
+
 #[test]
 fn checkpoints_copy_the_log_while_nobody_reads() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -101,7 +158,12 @@ fn an_open_cursor_holds_up_no_write_and_the_log_shrinks_after_it() {
     for _ in 0..250 {
         fixture.run("INSERT INTO t VALUES (zeroblob(150000))");
     }
-    assert!(fixture.db.diagnostics().wal_pages > limits::WAL_RESTART_PAGES);
+    let diagnostics = fixture.db.diagnostics();
+    assert!(diagnostics.wal_pages > limits::WAL_RESTART_PAGES);
+    assert_eq!(
+        diagnostics.lease_holders[0].sql.as_deref(),
+        Some("SELECT a FROM t")
+    );
     drop(cursor);
     for _ in 0..250 {
         fixture.run("UPDATE t SET a = randomblob(150000) WHERE rowid = 5");

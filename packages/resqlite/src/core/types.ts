@@ -411,8 +411,8 @@ export interface Diagnostics {
     /** The number of checkpoints so far. */
     checkpoints: number
     /**
-     * The number of checkpoints for which new reads were paused for a moment, so that the log could be reset. Otherwise
-     * readers that overlap would make it grow (checkpoint starvation).
+     * The number of checkpoints for which new snapshots, iterators, re-runs and reads were paused for a moment, so that the log could be
+     * reset. Otherwise readers that overlap would make it grow (checkpoint starvation).
      */
     resetPauses: number
   }

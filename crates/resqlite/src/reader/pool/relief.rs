@@ -26,10 +26,11 @@ impl<J> Pool<J> {
 
     /// Keeps jobs from waiting for ever for idle sessions. The `resting` threads, which hold those, do not count against the
     /// bound for jobs that are `late`. Where no more threads are allowed, jobs that are `too_late` are refused. `None`: no
-    /// job waits, and this need not be called again.
+    /// job waits, and this need not be called again. `steps` grows with all that sessions do: see [`Pool::hold`].
     pub(crate) fn relieve(
         &self,
         resting: usize,
+        steps: u64,
         late: impl Fn(&J) -> bool,
         too_late: impl Fn(&J) -> bool,
     ) -> Option<Relief<J>> {
@@ -38,6 +39,9 @@ impl<J> Pool<J> {
         if state.waiting.is_empty() || state.closed {
             state.relieved = false;
             return None;
+        }
+        if let Some(relief) = self.let_through(state, resting, steps) {
+            return Some(relief);
         }
         let most = self.resting_max.unwrap_or(self.threads_max);
         let wanted = state.waiting.count(late);

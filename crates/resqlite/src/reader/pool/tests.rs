@@ -1,7 +1,7 @@
 use std::{
-    sync::Arc,
+    sync::{Arc, mpsc},
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use super::{Next, Pool, Submitted, lock, relief::Relief};
@@ -96,6 +96,119 @@ fn while_nobody_works_there_is_a_gap_at_once() {
     let pool = waiting(1);
     assert_eq!(pool.in_gap(Duration::ZERO, || 7), Some(7));
     assert_eq!(pool.next(false, None), job(1, None));
+}
+
+fn in_an_hour() -> Instant {
+    Instant::now() + Duration::from_secs(3600)
+}
+
+/// Waits until so many threads are busy.
+fn until_busy(pool: &Pool<u32>, busy: usize) {
+    while pool.status().busy != busy {
+        thread::yield_now();
+    }
+}
+
+/// A thread that asks for the next job.
+fn asking(pool: &Arc<Pool<u32>>, was_busy: bool) -> JoinHandle<Next<u32>> {
+    let pool = Arc::clone(pool);
+    thread::spawn(move || pool.next(was_busy, None))
+}
+
+#[test]
+fn held_back_jobs_wait_until_they_are_released_and_whoever_holds_them_is_told_when_nobody_works() {
+    let pool = Arc::new(waiting(1));
+    assert_eq!(pool.next(false, None), job(1, None));
+    let (tell, told) = mpsc::channel();
+    assert!(!pool.hold(in_an_hour(), move || tell.send(()).unwrap()));
+    pool.submit(2);
+    let asks = asking(&pool, true);
+    told.recv().unwrap();
+    let status = pool.status();
+    assert_eq!((status.busy, status.queued), (0, 1));
+    assert!(pool.hold(in_an_hour(), || panic!("it is quiet already")));
+    pool.release();
+    assert_eq!(asks.join().unwrap(), job(2, None));
+}
+
+#[test]
+fn a_hold_ends_by_itself() {
+    let pool = waiting(2);
+    assert!(pool.hold(Instant::now(), || ()));
+    assert_eq!(pool.next(false, None), job(1, Some(2)));
+    let sleeping = Arc::new(waiting(1));
+    assert!(sleeping.hold(Instant::now() + Duration::from_millis(1), || ()));
+    assert_eq!(asking(&sleeping, false).join().unwrap(), job(1, None));
+}
+
+#[test]
+fn a_closed_pool_holds_nothing_back() {
+    let pool = waiting(1);
+    pool.hold(in_an_hour(), || ());
+    pool.close();
+    assert_eq!(pool.next(false, None), job(1, None));
+}
+
+#[test]
+fn a_read_transaction_ends_where_jobs_are_held_back() {
+    let pool = waiting(2);
+    assert_eq!(pool.next(false, None), job(1, Some(2)));
+    pool.hold(in_an_hour(), || ());
+    assert_eq!(pool.next(true, Some(2)), Next::EndSnapshot);
+}
+
+/// The threads to start for what waits. So many sessions are idle after so many steps.
+fn relieved(pool: &Pool<u32>, idle: usize, steps: u64) -> usize {
+    let relief = pool
+        .relieve(idle, steps, |_| false, |_| false)
+        .expect("jobs wait");
+    assert_eq!(relief.refused, []);
+    relief.threads
+}
+
+/// A pool whose only thread serves a session, and in which the jobs 2 and 3 are held back.
+fn held_back() -> Arc<Pool<u32>> {
+    let pool = Arc::new(Pool::new(1, 100, None).relieved(4));
+    pool.submit(1);
+    assert_eq!(pool.next(false, None), job(1, None));
+    pool.hold(in_an_hour(), || ());
+    pool.submit(2);
+    pool.submit(3);
+    pool
+}
+
+#[test]
+fn nothing_is_let_through_while_a_session_goes_on() {
+    let pool = held_back();
+    assert_eq!(relieved(&pool, 1, 1), 0, "it was looked at once");
+    assert_eq!(relieved(&pool, 1, 2), 0, "it has gone on");
+    assert_eq!(relieved(&pool, 0, 2), 0, "it is at work");
+    assert_eq!(relieved(&pool, 1, 2), 0, "so it is looked at once again");
+    assert_eq!(relieved(&pool, 1, 2), 1);
+}
+
+#[test]
+fn once_nothing_moves_the_job_that_waits_longest_is_let_through_and_until_it_ends_those_that_come_later() {
+    let pool = held_back();
+    assert_eq!([relieved(&pool, 1, 1), relieved(&pool, 1, 1)], [0, 1]);
+    let (next, proceed) = mpsc::channel();
+    let taken = Arc::clone(&pool);
+    let first = thread::spawn(move || {
+        let job = taken.next(false, None);
+        proceed.recv().unwrap();
+        (job, taken.next(true, None))
+    });
+    until_busy(&pool, 2);
+    pool.submit(4);
+    assert_eq!(asking(&pool, false).join().unwrap(), job(4, Some(3)));
+    assert_eq!(relieved(&pool, 3, 2), 0);
+    assert_eq!(relieved(&pool, 3, 2), 0, "one at a time");
+    next.send(()).unwrap();
+    until_busy(&pool, 2);
+    pool.submit(5);
+    assert_eq!(pool.status().queued, 2, "3, and 5, which came after its end");
+    pool.release();
+    assert_eq!(first.join().unwrap(), (job(2, Some(3)), job(3, Some(5))));
 }
 
 #[test]
@@ -238,38 +351,38 @@ fn one_who_looks_after_the_jobs_that_wait_is_asked_for_once() {
     assert!(matches!(pool.submit(4), Submitted::Queued));
     assert_eq!(pool.next(true, None), job(3, Some(4)));
     assert_eq!(pool.next(true, None), job(4, None));
-    assert_eq!(pool.relieve(0, |_| true, |_| true), None);
+    assert_eq!(pool.relieve(0, 0, |_| true, |_| true), None);
     assert!(matches!(pool.submit(5), Submitted::NeedsRelief));
 }
 
 #[test]
 fn a_late_job_gets_a_thread_for_each_that_rests() {
     let pool = taken();
-    assert_eq!(pool.relieve(0, |_| true, |_| false), relief(0, &[]));
-    assert_eq!(pool.relieve(1, |_| false, |_| false), relief(0, &[]));
-    assert_eq!(pool.relieve(1, |_| true, |_| false), relief(1, &[]));
+    assert_eq!(pool.relieve(0, 0, |_| true, |_| false), relief(0, &[]));
+    assert_eq!(pool.relieve(1, 0, |_| false, |_| false), relief(0, &[]));
+    assert_eq!(pool.relieve(1, 0, |_| true, |_| false), relief(1, &[]));
     assert_eq!(pool.status().threads, 3);
 }
 
 #[test]
 fn no_more_threads_are_added_than_jobs_wait_or_than_there_may_be() {
     let pool = taken();
-    assert_eq!(pool.relieve(2, |_| true, |_| false), relief(1, &[]));
+    assert_eq!(pool.relieve(2, 0, |_| true, |_| false), relief(1, &[]));
     for number in 4..8 {
         pool.submit(number);
     }
-    assert_eq!(pool.relieve(3, |_| true, |_| false), relief(1, &[]));
-    assert_eq!(pool.relieve(4, |_| true, |_| false), relief(0, &[]));
+    assert_eq!(pool.relieve(3, 0, |_| true, |_| false), relief(1, &[]));
+    assert_eq!(pool.relieve(4, 0, |_| true, |_| false), relief(0, &[]));
     assert_eq!(pool.status().threads, 4);
 }
 
 #[test]
 fn a_job_that_is_too_late_is_refused_only_where_no_thread_can_be_added_and_too_few_are_at_work() {
     let pool = taken();
-    assert_eq!(pool.relieve(1, |_| true, |_| true), relief(1, &[]));
+    assert_eq!(pool.relieve(1, 0, |_| true, |_| true), relief(1, &[]));
     pool.submit(4);
-    assert_eq!(pool.relieve(2, |_| true, |_| true), relief(1, &[]));
-    assert_eq!(pool.relieve(2, |_| true, |_| true), relief(0, &[]));
-    assert_eq!(pool.relieve(3, |_| true, |job| *job == 4), relief(0, &[4]));
+    assert_eq!(pool.relieve(2, 0, |_| true, |_| true), relief(1, &[]));
+    assert_eq!(pool.relieve(2, 0, |_| true, |_| true), relief(0, &[]));
+    assert_eq!(pool.relieve(3, 0, |_| true, |job| *job == 4), relief(0, &[4]));
     assert_eq!(pool.next(false, None), job(3, None));
 }

@@ -74,6 +74,12 @@ impl<J> Waiting<J> {
         if ticket <= last { self.pop() } else { None }
     }
 
+    /// The first job whose ticket is later than `last`.
+    pub(super) fn pop_after(&mut self, last: u64) -> Option<J> {
+        let at = self.queue.partition_point(|(ticket, _)| *ticket <= last);
+        self.queue.remove(at).map(|(_, job)| job)
+    }
+
     /// The ticket of the last job in the queue; `None` if the queue is empty.
     pub(super) fn last_ticket(&self) -> Option<u64> {
         self.queue.back().map(|&(ticket, _)| ticket)
