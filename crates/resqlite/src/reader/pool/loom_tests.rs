@@ -1,9 +1,15 @@
 //! Every interleaving of the pool, as far as loom's bound reaches. Run by `scripts/loom.sh`.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use loom::{
-    sync::atomic::{AtomicUsize, Ordering::SeqCst},
+    sync::{
+        Notify,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
     thread::{self, JoinHandle},
 };
 
@@ -128,6 +134,36 @@ fn loom_in_a_gap_nobody_is_at_work_and_work_goes_on_after_it() {
         });
         threads.extend(watched.submit(1));
         gap.join().unwrap();
+        watched.finish(threads);
+        assert_eq!(watched.ran(), [1, 1, 0]);
+    });
+}
+
+#[test]
+fn loom_nobody_is_at_work_when_whoever_holds_jobs_back_is_told_so_and_work_goes_on_after_the_release() {
+    model(|| {
+        let watched = Watched::new(2);
+        let mut threads: Vec<_> = watched.submit(0).into_iter().collect();
+        let holds = Arc::clone(&watched);
+        let hold = thread::spawn(move || {
+            let told = Arc::new((Notify::new(), AtomicUsize::new(0)));
+            let tell = Arc::clone(&told);
+            let tells = move || {
+                tell.1.store(1, SeqCst);
+                tell.0.notify();
+            };
+            let until = Instant::now() + Duration::from_secs(3600);
+            if !holds.pool.hold(until, tells) {
+                // It may wake for nothing.
+                while told.1.load(SeqCst) == 0 {
+                    told.0.wait();
+                }
+            }
+            assert_eq!(holds.at_work.load(SeqCst), 0);
+            holds.pool.release();
+        });
+        threads.extend(watched.submit(1));
+        hold.join().unwrap();
         watched.finish(threads);
         assert_eq!(watched.ran(), [1, 1, 0]);
     });
