@@ -32,4 +32,5 @@ pub use self::{
         written::Written,
     },
     logs::memory::{MemoryConnection, MemoryLog},
+    node::Appends,
 };

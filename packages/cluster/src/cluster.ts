@@ -31,7 +31,8 @@ export const Cluster = {
    * | `RESQLITE_CLUSTER_FILE` | The file cannot be that of a node: it has content of its own, or a position although the log has no entries (drop its change feeds, and reseed it), or is open as a node in this process. |
    * | `RESQLITE_ENTRY_NOT_CARRIED` | No entry can carry what the SQL does: ATTACH, VACUUM, a script with PRAGMA or transactions of its own, or more than 256 MiB. Or another program has written to the file. |
    * | `RESQLITE_TIMEOUT` | This node did not have the position of `fresh` or `after` within `writeTimeout`. Try again, ask another node, or read what this one has. |
-   * | `RESQLITE_LOG` | The log cannot do what it must: a setting is wrong, a snapshot cannot be kept. The message says which. |
+   * | `RESQLITE_NEVER_WRITES` | A transaction of a node with `writes: false` has written something. It is rolled back: run it on another node, or make a batch of it. |
+   * | `RESQLITE_LOG` | The log cannot do what it must: a setting is wrong, a snapshot cannot be kept, or is damaged on all servers. The message says which. |
    * | `RESQLITE_CLUSTER_MODULE` | There is no native module for nodes here: the message says which package is missing. |
    */
   async open(path: string | URL, options: ClusterOptions): Promise<ClusterDatabase> {

@@ -28,6 +28,12 @@ export interface ClusterOptions extends Omit<OpenOptions, 'readOnly' | 'key' | '
    * than the writer. Default: 100000.
    */
   snapshotEvery?: number | false | undefined
+  /**
+   * `false`: this node is never the writer. Its single statements, batches and scripts run on the node that is, and wait for one
+   * up to `writeTimeout`; then they fail with `RESQLITE_NO_QUORUM`. A transaction that has written fails at its commit with
+   * `RESQLITE_NEVER_WRITES`. It founds no cluster, and puts no snapshots by itself. Default: true.
+   */
+  writes?: boolean | undefined
 }
 
 /** What a node is to have before it reads. Not inside a transaction. */
@@ -60,6 +66,7 @@ const NODE: Checks = {
   forwardTimeout: time,
   tailTimeout: time,
   snapshotEvery: (value) => (value === false ? undefined : every(value) && `${every(value)}, or false`),
+  writes: (value) => (typeof value === 'boolean' ? undefined : 'true or false'),
 }
 
 /** Options of a database that are not for a node, and why. */

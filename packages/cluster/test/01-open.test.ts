@@ -90,6 +90,7 @@ test('wrong options are refused by name', async () => {
     [{ node: 'one', log: 'nats' }, /option log must be what nats, etcd or memory returns/],
     [{ node: 'one', log, writeTimeout: 0 }, /option writeTimeout must be a positive number/],
     [{ node: 'one', log, snapshotEvery: 0 }, /option snapshotEvery must be an integer from 1 .*, or false/],
+    [{ node: 'one', log, writes: 1 }, /option writes must be true or false/],
     [{ node: 'one', log, readers: 0 }, /option readers must be/],
     [{ node: 'one', log, writetimeout: 1 }, /unknown option "writetimeout"; known options are node, log, /],
     [{ node: 'one', log, readOnly: true }, /the option readOnly is not for a node/],

@@ -14,7 +14,7 @@ use crate::{
         options::Options,
         written::Written,
     },
-    node::{self, Node},
+    node::{self, Appends, Node},
 };
 
 /// A node of a cluster: a database that others have, too.
@@ -76,6 +76,11 @@ pub struct Status {
     pub behind: Duration,
     /// The node that appended the newest entry that it has seen.
     pub writer: Option<NodeName>,
+    /// Its own appends to the log since it was opened.
+    pub appends: Appends,
+    /// What single servers of the log have given damaged since the node was opened, each with the name of its server: see
+    /// [`Log::damaged`].
+    pub damaged: Vec<String>,
     /// Why it has stopped.
     pub stopped: Option<Stopped>,
 }
@@ -295,6 +300,8 @@ impl Cluster {
                 newest: protocol.newest(),
                 behind: state.lag.age(now),
                 writer: writer.map(|run| run.node.clone()),
+                appends: state.appends,
+                damaged: self.node.log.damaged(),
                 stopped: protocol.stopped().map(|refusal| Stopped {
                     code: refusal.code,
                     message: refusal.message.clone(),

@@ -10,3 +10,5 @@ pub(crate) const NOT_CARRIED: &str = "RESQLITE_ENTRY_NOT_CARRIED";
 pub(crate) const LOG_DIVERGED: &str = "RESQLITE_LOG_DIVERGED";
 /// The log has let go of entries that this node needs.
 pub(crate) const FELL_BEHIND: &str = "RESQLITE_FELL_BEHIND";
+/// A node that never writes was to write.
+pub(crate) const NEVER_WRITES: &str = "RESQLITE_NEVER_WRITES";

@@ -20,10 +20,11 @@ pub trait Log: Send + Sync + 'static {
     /// The bytes at a position; `None` if nothing stands there yet.
     ///
     /// # Errors
-    /// [`LogError::Purged`], or the log cannot be asked.
+    /// [`LogError::Purged`], [`LogError::Damaged`], or the log cannot be asked.
     fn read(&self, position: u64) -> BoxFuture<'_, Result<Option<Bytes>, LogError>>;
 
-    /// The entries from a position on, as they come, without gaps. Ends with an error where it must be begun anew.
+    /// The entries from a position on, as they come, without gaps. Ends with an error where it must be begun anew;
+    /// [`LogError::Damaged`] is that of the next position.
     fn tail(&self, from: u64) -> BoxStream<'_, Result<(u64, Bytes), LogError>>;
 
     /// The position of the last entry, asked of a majority: not older than this call. 0 for a log without entries.
@@ -47,7 +48,7 @@ pub trait Log: Send + Sync + 'static {
     /// Writes the newest snapshot into a file that is new; returns its position, or `None` if there is no snapshot.
     ///
     /// # Errors
-    /// The file cannot be written, or the log cannot be asked.
+    /// [`LogError::Damaged`]; the file cannot be written, or the log cannot be asked.
     fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<u64>, LogError>>;
 
     /// Keeps a part of what is to be appended and is larger than the log takes. It may be put again, with the same bytes.
@@ -80,6 +81,12 @@ pub trait Log: Send + Sync + 'static {
     /// # Errors
     /// The log cannot be asked.
     fn serve(&self, node: &NodeName, handler: Arc<dyn Handler>) -> BoxFuture<'_, Result<Serving, LogError>>;
+
+    /// What single servers have given damaged since it was opened, each with the name of its server, for people. Others had it
+    /// as it was put, or else the call has failed with [`LogError::Damaged`].
+    fn damaged(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Names a part of something that is larger than the log takes.
@@ -122,6 +129,8 @@ pub enum LogError {
     },
     /// It cannot do what it must: a setting is wrong, a file cannot be written.
     Unfit(String),
+    /// Its servers were asked one by one, and none has what was put there.
+    Damaged(String),
 }
 
 impl fmt::Display for LogError {
@@ -131,7 +140,7 @@ impl fmt::Display for LogError {
             Self::Unknown(why) => write!(f, "the log did not answer: {why}"),
             Self::Purged { first } => write!(f, "the log has let go of what stands before position {first}"),
             Self::TooLarge { limit } => write!(f, "the log takes no more than {limit} bytes at once"),
-            Self::Unfit(why) => f.write_str(why),
+            Self::Unfit(why) | Self::Damaged(why) => f.write_str(why),
         }
     }
 }

@@ -1,9 +1,7 @@
 //! A log in the memory of one process, for tests: of this crate, and of programs that use it.
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
-    fs::{self, File},
-    io::Write,
+    collections::{BTreeMap, HashMap},
     path::Path,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -19,9 +17,18 @@ use futures_util::{
 };
 use tokio::sync::watch;
 
-use crate::core::log::{Append, Handler, Log, LogError, NodeName, Part, Serving};
+use super::{
+    positions::digits,
+    snapshots::{self, Shelf},
+};
+use crate::core::{
+    copies::{Copies, Fault},
+    log::{Append, Handler, Log, LogError, NodeName, Part, Serving},
+    seal::{open_seal, seal},
+};
 
-/// A log in memory. Cheap to clone; each node has a [connection](Self::connect) of its own.
+/// A log in memory. Cheap to clone; each node has a [connection](Self::connect) of its own. As on a real log, three servers
+/// have a copy of everything, of which single ones can be [damaged](Self::damage).
 #[derive(Clone)]
 pub struct MemoryLog(Arc<Shared>);
 
@@ -34,9 +41,12 @@ struct Shared {
 struct State {
     /// The position of the first entry that is there.
     first: u64,
-    entries: VecDeque<Bytes>,
-    snapshots: BTreeMap<u64, Vec<u8>>,
-    parts: BTreeMap<Part, Bytes>,
+    /// The position of the last one.
+    end: u64,
+    /// Entries, parts, and pieces of snapshots with their manifests: by name, which has a kind and a position, and sealed.
+    kept: BTreeMap<String, Bytes>,
+    /// What single servers give in place of that.
+    damaged: HashMap<(usize, String), Option<Bytes>>,
     /// Who serves under each name, and whether it is cut off.
     served: HashMap<NodeName, (Arc<dyn Handler>, Arc<AtomicBool>)>,
     bytes_max: usize,
@@ -54,9 +64,9 @@ impl MemoryLog {
         Self(Arc::new(Shared {
             state: Mutex::new(State {
                 first: 1,
-                entries: VecDeque::new(),
-                snapshots: BTreeMap::new(),
-                parts: BTreeMap::new(),
+                end: 0,
+                kept: BTreeMap::new(),
+                damaged: HashMap::new(),
                 served: HashMap::new(),
                 bytes_max: 1 << 20,
             }),
@@ -66,8 +76,10 @@ impl MemoryLog {
 
     /// A connection for one node.
     pub fn connect(&self) -> MemoryConnection {
+        let servers = (1..=Self::SERVERS).map(|server| format!("server {server}"));
         MemoryConnection {
             log: self.clone(),
+            copies: Arc::new(Copies::on(servers.collect())),
             is_cut: Arc::default(),
             answers_lost: Arc::default(),
             parts_taken: watch::Sender::new(usize::MAX),
@@ -76,35 +88,76 @@ impl MemoryLog {
 
     /// What stands at the positions from the first on that is there.
     pub fn entries(&self) -> Vec<Bytes> {
-        self.state().entries.iter().cloned().collect()
+        let opened = |(name, sealed): (String, Bytes)| open_seal(name.as_bytes(), sealed);
+        self.of_kind(ENTRIES).into_iter().filter_map(opened).collect()
     }
 
     /// How many parts of large entries it keeps.
     pub fn parts(&self) -> usize {
-        self.state().parts.len()
+        self.of_kind(PARTS).len()
     }
 
     /// Forgets the parts of large entries, which no log must.
     pub fn forget_parts(&self) {
-        self.state().parts.clear();
+        self.state().kept.retain(|name, _| !name.starts_with(PARTS));
     }
 
     /// Forgets the last entries, which no log must.
     pub fn forget(&self, count: usize) {
         let mut state = self.state();
-        let keeps = state.entries.len().saturating_sub(count);
-        state.entries.truncate(keeps);
-        self.0.end.send_replace(state.end());
+        let keeps = (state.end + 1 - state.first).saturating_sub(count as u64);
+        state.end = state.first + keeps - 1;
+        let end = state.end;
+        state
+            .kept
+            .retain(|name, _| !name.starts_with(ENTRIES) || position_of(name) <= end);
+        self.0.end.send_replace(end);
     }
 
     /// The positions of the snapshots that it keeps.
     pub fn snapshots(&self) -> Vec<u64> {
-        self.state().snapshots.keys().copied().collect()
+        let names = self.names();
+        let manifests = names.iter().filter(|name| name.ends_with(snapshots::MANIFEST));
+        manifests.map(|name| position_of(name)).collect()
     }
 
     /// Loses all snapshots, which no log must.
     pub fn lose_snapshots(&self) {
-        self.state().snapshots.clear();
+        self.state().kept.retain(|name, _| !name.starts_with(SNAPSHOTS));
+    }
+
+    /// How many servers have a copy of everything.
+    pub const SERVERS: usize = 3;
+
+    /// The names of all that it keeps: `entries/…`, `parts/…`, `snapshots/…/manifest`, and pieces `snapshots/…`.
+    pub fn names(&self) -> Vec<String> {
+        self.state().kept.keys().cloned().collect()
+    }
+
+    /// Damages the copy that one of the servers has of something, as a disk does: from now on this server gives what the
+    /// closure makes of the bytes that were put there, or nothing. Nodes ask the first server first.
+    ///
+    /// ```
+    /// # let log = resqlite_cluster::MemoryLog::new();
+    /// for name in log.names() {
+    ///     log.damage(0, &name, |mut bytes| {
+    ///         bytes[0] ^= 1;
+    ///         Some(bytes)
+    ///     });
+    /// }
+    /// ```
+    pub fn damage(&self, server: usize, name: &str, damage: impl FnOnce(Vec<u8>) -> Option<Vec<u8>>) {
+        let mut state = self.state();
+        if let Some(bytes) = state.kept.get(name) {
+            let damaged = damage(bytes.to_vec()).map(Bytes::from);
+            state.damaged.insert((server, name.to_owned()), damaged);
+        }
+    }
+
+    fn of_kind(&self, kind: &str) -> Vec<(String, Bytes)> {
+        let state = self.state();
+        let kept = state.kept.iter().filter(|(name, _)| name.starts_with(kind));
+        kept.map(|(name, bytes)| (name.clone(), bytes.clone())).collect()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -113,22 +166,46 @@ impl MemoryLog {
 }
 
 impl State {
-    fn end(&self) -> u64 {
-        self.first + self.entries.len() as u64 - 1
+    /// What a server has under a name.
+    fn copy(&self, server: usize, name: &str) -> Option<Bytes> {
+        let damaged = self.damaged.get(&(server, name.to_owned())).cloned();
+        damaged.unwrap_or_else(|| self.kept.get(name).cloned())
     }
 
-    fn at(&self, position: u64) -> Result<Option<Bytes>, LogError> {
-        match position.checked_sub(self.first) {
-            None => Err(LogError::Purged { first: self.first }),
-            Some(index) => Ok(self.entries.get(index as usize).cloned()),
-        }
+    fn keep(&mut self, name: String, bytes: &[u8]) {
+        let sealed = seal(name.as_bytes(), bytes);
+        self.damaged.retain(|(_, damaged), _| *damaged != name);
+        self.kept.insert(name, sealed);
     }
+}
+
+const ENTRIES: &str = "entries/";
+const PARTS: &str = "parts/";
+const SNAPSHOTS: &str = "snapshots/";
+
+fn entry_name(position: u64) -> String {
+    format!("{ENTRIES}{}", digits(position))
+}
+
+fn part_name(Part { position, of, index }: Part) -> String {
+    format!("{PARTS}{}/{of:016x}/{index:08}", digits(position))
+}
+
+fn snapshot_name(name: &str) -> String {
+    format!("{SNAPSHOTS}{name}")
+}
+
+/// The position in a name.
+fn position_of(name: &str) -> u64 {
+    let digits = name.split('/').nth(1);
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
 /// What one node has of a [`MemoryLog`]. A clone is the same connection.
 #[derive(Clone)]
 pub struct MemoryConnection {
     log: MemoryLog,
+    copies: Arc<Copies>,
     is_cut: Arc<AtomicBool>,
     answers_lost: Arc<AtomicUsize>,
     /// Parts that are still taken at once.
@@ -160,7 +237,7 @@ impl MemoryConnection {
                 taken.is_some()
             });
             if is_taken {
-                self.reach()?.parts.insert(part, bytes);
+                self.reach()?.keep(part_name(part), &bytes);
                 return Ok(());
             }
             let _ = taken.changed().await;
@@ -186,8 +263,9 @@ impl MemoryConnection {
                 limit: state.bytes_max,
             });
         }
-        let append = if position == state.end() + 1 {
-            state.entries.push_back(bytes);
+        let append = if position == state.end + 1 {
+            state.keep(entry_name(position), &bytes);
+            state.end = position;
             self.log.0.end.send_replace(position);
             Append::Taken
         } else {
@@ -203,11 +281,35 @@ impl MemoryConnection {
         }
     }
 
+    /// What has this name on the first server that has it as it was put.
+    async fn find(&self, what: &str, name: &str) -> Result<Option<Bytes>, LogError> {
+        let ask = |server| std::future::ready(self.reach().map(|state| state.copy(server, name)));
+        let read = |found: Option<Bytes>| match found {
+            None => Err(Fault::Missing),
+            Some(sealed) => open_seal(name.as_bytes(), sealed).ok_or(Fault::Damaged),
+        };
+        let found = self.copies.find(what, 0, ask, read).await?;
+        Ok(found.map(|(_, bytes)| bytes))
+    }
+
+    async fn at(&self, position: u64) -> Result<Option<Bytes>, LogError> {
+        let (first, end) = self.reach().map(|state| (state.first, state.end))?;
+        if position < first {
+            return Err(LogError::Purged { first });
+        }
+        if position > end {
+            return Ok(None);
+        }
+        let what = format!("the entry at position {position}");
+        let found = self.find(&what, &entry_name(position)).await?;
+        found.map(Some).ok_or_else(|| self.copies.lost(&what))
+    }
+
     async fn next(&self, position: u64) -> Result<Bytes, LogError> {
         let mut end = self.log.0.end.subscribe();
         loop {
             end.borrow_and_update();
-            if let Some(bytes) = self.reach().and_then(|state| state.at(position))? {
+            if let Some(bytes) = self.at(position).await? {
                 return Ok(bytes);
             }
             if end.changed().await.is_err() {
@@ -239,7 +341,7 @@ impl Log for MemoryConnection {
     }
 
     fn read(&self, position: u64) -> BoxFuture<'_, Result<Option<Bytes>, LogError>> {
-        async move { self.reach()?.at(position) }.boxed()
+        self.at(position).boxed()
     }
 
     fn tail(&self, from: u64) -> BoxStream<'_, Result<(u64, Bytes), LogError>> {
@@ -254,39 +356,21 @@ impl Log for MemoryConnection {
     }
 
     fn last(&self) -> BoxFuture<'_, Result<u64, LogError>> {
-        async move { Ok(self.reach()?.end()) }.boxed()
+        async move { Ok(self.reach()?.end) }.boxed()
     }
 
     fn put_snapshot(&self, position: u64, file: &Path) -> BoxFuture<'_, Result<(), LogError>> {
-        let content = fs::read(file);
-        async move {
-            let content = content.map_err(|error| LogError::Unfit(error.to_string()))?;
-            self.reach()?.snapshots.insert(position, content);
-            Ok(())
-        }
-        .boxed()
+        let file = file.to_owned();
+        async move { snapshots::put(self, position, &file).await }.boxed()
     }
 
     fn last_snapshot(&self) -> BoxFuture<'_, Result<Option<u64>, LogError>> {
-        async move { Ok(self.reach()?.snapshots.last_key_value().map(|(&at, _)| at)) }.boxed()
+        snapshots::last(self).boxed()
     }
 
     fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<u64>, LogError>> {
         let into = into.to_owned();
-        async move {
-            let newest = self
-                .reach()?
-                .snapshots
-                .last_key_value()
-                .map(|(&at, content)| (at, content.clone()));
-            let Some((position, content)) = newest else {
-                return Ok(None);
-            };
-            let written = File::create_new(into).and_then(|mut file| file.write_all(&content));
-            written.map_err(|error| LogError::Unfit(error.to_string()))?;
-            Ok(Some(position))
-        }
-        .boxed()
+        async move { snapshots::get(self, &into).await }.boxed()
     }
 
     fn put_part(&self, part: Part, bytes: Bytes) -> BoxFuture<'_, Result<(), LogError>> {
@@ -294,18 +378,19 @@ impl Log for MemoryConnection {
     }
 
     fn get_part(&self, part: Part) -> BoxFuture<'_, Result<Option<Bytes>, LogError>> {
-        async move { Ok(self.reach()?.parts.get(&part).cloned()) }.boxed()
+        async move { self.find("a part of an entry", &part_name(part)).await }.boxed()
     }
 
     fn purge(&self, up_to: u64) -> BoxFuture<'_, Result<(), LogError>> {
         async move {
-            let mut state = self.reach()?;
-            while state.first <= up_to && state.entries.pop_front().is_some() {
-                state.first += 1;
+            {
+                let mut state = self.reach()?;
+                state.first = state.first.max(up_to.min(state.end) + 1);
+                state
+                    .kept
+                    .retain(|name, _| name.starts_with(SNAPSHOTS) || position_of(name) > up_to);
             }
-            state.snapshots.retain(|&position, _| position >= up_to);
-            state.parts.retain(|part, _| part.position > up_to);
-            Ok(())
+            self.delete_below(up_to).await
         }
         .boxed()
     }
@@ -322,6 +407,42 @@ impl Log for MemoryConnection {
             Ok(Serving::new(Served(self.log.clone(), node)))
         }
         .boxed()
+    }
+
+    fn damaged(&self) -> Vec<String> {
+        self.copies.damaged()
+    }
+}
+
+impl Shelf for MemoryConnection {
+    fn copies(&self) -> &Copies {
+        &self.copies
+    }
+
+    async fn put(&self, name: String, value: Bytes) -> Result<(), LogError> {
+        self.reach()?.keep(snapshot_name(&name), &value);
+        Ok(())
+    }
+
+    async fn get(&self, name: String, what: String) -> Result<Option<Bytes>, LogError> {
+        self.find(&what, &snapshot_name(&name)).await
+    }
+
+    async fn newest(&self, name: &'static str) -> Result<Option<u64>, LogError> {
+        let state = self.reach()?;
+        let names = state
+            .kept
+            .keys()
+            .filter(|key| key.starts_with(SNAPSHOTS) && key.ends_with(name));
+        Ok(names.map(|key| position_of(key)).max())
+    }
+
+    async fn delete_below(&self, position: u64) -> Result<(), LogError> {
+        let mut state = self.reach()?;
+        state
+            .kept
+            .retain(|name, _| !name.starts_with(SNAPSHOTS) || position_of(name) >= position);
+        Ok(())
     }
 }
 

@@ -5,9 +5,7 @@ pub mod etcd;
 pub(crate) mod memory;
 #[cfg(feature = "nats")]
 pub mod nats;
-#[cfg(any(feature = "nats", feature = "etcd"))]
 mod positions;
-#[cfg(any(feature = "nats", feature = "etcd"))]
 mod snapshots;
 #[cfg(any(feature = "nats", feature = "etcd"))]
 mod tail;

@@ -11,64 +11,74 @@ use futures_util::{
     StreamExt, TryStreamExt,
     stream::{self, FuturesUnordered},
 };
+use sha2::{Digest, Sha256};
 use tokio::{
     fs::{self, File},
     io::{AsyncReadExt, AsyncWriteExt},
 };
 
 use super::positions::digits;
+#[cfg(any(feature = "nats", feature = "etcd"))]
+use crate::core::log::Part;
 use crate::core::{
+    copies::Copies,
     limits::{PIECE_BYTES, PIECES_AT_ONCE},
-    log::{LogError, Part},
+    log::LogError,
 };
 
 /// How often a snapshot is begun anew that was let go of while it was read.
 const TRIES: usize = 3;
 
-/// Where the pieces are kept. Names have parts between `/`; the first one is the position with 20 digits.
+/// Where the pieces are kept, each sealed under its name. Names have parts between `/`; the first one is the position with 20
+/// digits.
 pub(super) trait Shelf: Sync {
     fn put(&self, name: String, value: Bytes) -> impl Future<Output = Result<(), LogError>> + Send;
-    fn get(&self, name: String) -> impl Future<Output = Result<Option<Bytes>, LogError>> + Send;
+    /// What was put there, from whichever server has it; `None` if none has anything. Fails with [`LogError::Damaged`] where
+    /// no server has it as it was put. `what` names it for people.
+    fn get(&self, name: String, what: String)
+    -> impl Future<Output = Result<Option<Bytes>, LogError>> + Send;
+    /// The servers that are asked.
+    fn copies(&self) -> &Copies;
     /// The highest position with this name below it.
     fn newest(&self, name: &'static str) -> impl Future<Output = Result<Option<u64>, LogError>> + Send;
     /// Deletes everything of the positions below this one.
     fn delete_below(&self, position: u64) -> impl Future<Output = Result<(), LogError>> + Send;
 }
 
-const MANIFEST: &str = "manifest";
+pub(super) const MANIFEST: &str = "manifest";
+/// How a manifest begins.
+const MAGIC: &[u8; 4] = b"rqs\x01";
 
 /// What is written last, and makes the pieces a snapshot.
 struct Manifest {
     /// Tells the pieces from those of another node that puts a snapshot of the same position.
     put: u64,
     pieces: u64,
+    /// The hash of the whole file.
+    hash: [u8; 32],
 }
 
 impl Manifest {
     fn write(&self) -> Bytes {
-        let mut bytes = BytesMut::with_capacity(16);
+        let mut bytes = BytesMut::from(&MAGIC[..]);
         bytes.put_u64(self.put);
         bytes.put_u64(self.pieces);
+        bytes.extend_from_slice(&self.hash);
         bytes.freeze()
     }
 
-    fn read(mut bytes: Bytes) -> Result<Self, LogError> {
-        if bytes.len() != 16 {
-            return Err(LogError::Unfit(
-                "the manifest of a snapshot is damaged".to_owned(),
-            ));
-        }
-        Ok(Self {
-            put: bytes.get_u64(),
-            pieces: bytes.get_u64(),
-        })
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut rest = bytes.strip_prefix(MAGIC)?;
+        let (put, pieces) = (rest.try_get_u64().ok()?, rest.try_get_u64().ok()?);
+        let hash = rest.try_into().ok()?;
+        Some(Self { put, pieces, hash })
     }
 }
 
 pub(super) async fn put(shelf: &impl Shelf, position: u64, path: &Path) -> Result<(), LogError> {
     let mut file = File::open(path).await.map_err(|error| unusable(path, &error))?;
     let put = RandomState::new().build_hasher().finish();
-    let (mut pieces, mut under_way) = (0, FuturesUnordered::new());
+    let (mut pieces, mut hash, mut under_way) = (0, Sha256::new(), FuturesUnordered::new());
     while let Some(piece) = next_piece(&mut file)
         .await
         .map_err(|error| unusable(path, &error))?
@@ -76,13 +86,14 @@ pub(super) async fn put(shelf: &impl Shelf, position: u64, path: &Path) -> Resul
         if under_way.len() == PIECES_AT_ONCE {
             under_way.try_next().await?;
         }
+        hash.update(&piece);
         under_way.push(shelf.put(piece_name(position, put, pieces), piece));
         pieces += 1;
     }
     while under_way.try_next().await?.is_some() {}
-    shelf
-        .put(manifest_name(position), Manifest { put, pieces }.write())
-        .await
+    let hash = hash.finalize().into();
+    let manifest = Manifest { put, pieces, hash };
+    shelf.put(manifest_name(position), manifest.write()).await
 }
 
 pub(super) async fn last(shelf: &impl Shelf) -> Result<Option<u64>, LogError> {
@@ -94,8 +105,11 @@ pub(super) async fn get(shelf: &impl Shelf, into: &Path) -> Result<Option<u64>, 
         let Some(position) = last(shelf).await? else {
             return Ok(None);
         };
-        if write_file(shelf, position, into).await? {
+        let Some(missing) = write_file(shelf, position, into).await? else {
             return Ok(Some(position));
+        };
+        if last(shelf).await? == Some(position) {
+            return Err(shelf.copies().lost(&missing));
         }
     }
     Err(LogError::Unknown(
@@ -103,48 +117,81 @@ pub(super) async fn get(shelf: &impl Shelf, into: &Path) -> Result<Option<u64>, 
     ))
 }
 
+fn unreadable(position: u64, why: &str) -> LogError {
+    LogError::Damaged(format!(
+        "the snapshot at position {position} cannot be read: {why}"
+    ))
+}
+
+#[cfg(any(feature = "nats", feature = "etcd"))]
 pub(super) async fn put_part(shelf: &impl Shelf, part: Part, bytes: Bytes) -> Result<(), LogError> {
     shelf.put(part_name(part), bytes).await
 }
 
+#[cfg(any(feature = "nats", feature = "etcd"))]
 pub(super) async fn get_part(shelf: &impl Shelf, part: Part) -> Result<Option<Bytes>, LogError> {
-    shelf.get(part_name(part)).await
+    let what = format!("part {} of the entry at position {}", part.index, part.position);
+    shelf.get(part_name(part), what).await
 }
 
 /// A purge lets go of what stands below its position: of parts, too, whose entries stand up to there.
+#[cfg(any(feature = "nats", feature = "etcd"))]
 fn part_name(Part { position, of, index }: Part) -> String {
     piece_name(position.saturating_sub(1), of, index)
 }
 
-/// False, without a file, if the snapshot is not there any more.
-async fn write_file(shelf: &impl Shelf, position: u64, path: &Path) -> Result<bool, LogError> {
+/// What is not there any more, if something is missing. Then there is no file.
+async fn write_file(shelf: &impl Shelf, position: u64, path: &Path) -> Result<Option<String>, LogError> {
     let mut file = File::create_new(path)
         .await
         .map_err(|error| unusable(path, &error))?;
-    let is_whole = copy(shelf, position, &mut file, path).await;
-    if !matches!(is_whole, Ok(true)) {
+    let missing = copy(shelf, position, &mut file, path).await;
+    if !matches!(missing, Ok(None)) {
         fs::remove_file(path)
             .await
             .map_err(|error| unusable(path, &error))?;
     }
-    is_whole
+    missing
 }
 
-async fn copy(shelf: &impl Shelf, position: u64, file: &mut File, path: &Path) -> Result<bool, LogError> {
-    let Some(manifest) = shelf.get(manifest_name(position)).await? else {
-        return Ok(false);
+async fn copy(
+    shelf: &impl Shelf,
+    position: u64,
+    file: &mut File,
+    path: &Path,
+) -> Result<Option<String>, LogError> {
+    let of = format!("of the snapshot at position {position}");
+    let what = format!("the manifest {of}");
+    let piece_at = |index: u64| format!("piece {index} {of}");
+    let Some(manifest) = shelf.get(manifest_name(position), what.clone()).await? else {
+        return Ok(Some(what));
     };
-    let manifest = Manifest::read(manifest)?;
-    let get = |index| shelf.get(piece_name(position, manifest.put, index));
-    let mut pieces = stream::iter(0..manifest.pieces).map(get).buffered(PIECES_AT_ONCE);
-    while let Some(piece) = pieces.try_next().await? {
-        let Some(piece) = piece else { return Ok(false) };
+    let Some(manifest) = Manifest::read(&manifest) else {
+        return Err(unreadable(position, "another version of resqlite has put it"));
+    };
+    let get = |index| shelf.get(piece_name(position, manifest.put, index), piece_at(index));
+    let mut pieces = stream::iter(0..manifest.pieces)
+        .map(get)
+        .buffered(PIECES_AT_ONCE)
+        .enumerate();
+    let mut hash = Sha256::new();
+    while let Some((index, piece)) = pieces.next().await {
+        let Some(piece) = piece? else {
+            return Ok(Some(piece_at(index as u64)));
+        };
+        hash.update(&piece);
         file.write_all(&piece)
             .await
             .map_err(|error| unusable(path, &error))?;
     }
+    if hash.finalize()[..] != manifest.hash {
+        return Err(unreadable(
+            position,
+            "its pieces do not make the file that was put",
+        ));
+    }
     file.sync_all().await.map_err(|error| unusable(path, &error))?;
-    Ok(true)
+    Ok(None)
 }
 
 async fn next_piece(file: &mut File) -> std::io::Result<Option<Bytes>> {

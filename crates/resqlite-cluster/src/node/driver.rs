@@ -6,7 +6,7 @@ use std::{
     num::NonZeroU64,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use resqlite::{Engine, EntryFault, Token, Verdict};
@@ -57,6 +57,18 @@ pub(crate) struct State {
     /// The last number of a request, or of a write of another node.
     pub(super) numbers: u64,
     pub(crate) lag: Lag,
+    pub(crate) appends: Appends,
+}
+
+/// The appends to the log that were answered, whatever the answer was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Appends {
+    /// How many there were.
+    pub count: u64,
+    /// How long they took together.
+    pub total: Duration,
+    /// How long the last one took.
+    pub last: Duration,
 }
 
 /// A node.
@@ -65,7 +77,7 @@ pub(crate) struct Node {
     pub(crate) run: Run,
     /// The file of the database.
     pub(super) file: PathBuf,
-    pub(super) log: Arc<dyn Log>,
+    pub(crate) log: Arc<dyn Log>,
     pub(super) engine: Weak<Engine>,
     runtime: Handle,
     started: Instant,
@@ -92,7 +104,10 @@ impl Node {
         engine: Weak<Engine>,
         at: resqlite::Position,
     ) -> Arc<Self> {
-        let protocol = Protocol::new(run.clone(), at, options.patience());
+        let mut protocol = Protocol::new(run.clone(), at, options.patience());
+        if !options.writes {
+            protocol.never_write();
+        }
         Arc::new(Self {
             options,
             run,
@@ -108,6 +123,7 @@ impl Node {
                 served: HashMap::new(),
                 numbers: 0,
                 lag: Lag::default(),
+                appends: Appends::default(),
             }),
             applied: watch::Sender::new(at.position),
             stopped: watch::Sender::new(None),
@@ -218,7 +234,13 @@ impl Node {
         let (log, bytes) = (Arc::clone(&self.log), logged.bytes.clone());
         let patience = self.options.log_timeout;
         let append = async move { parts::append(&*log, position, bytes, patience).await };
+        let began = self.now();
         self.ask(append, move |state, now, answer| {
+            if answer.is_ok() {
+                state.appends.last = now.saturating_sub(began);
+                state.appends.total += state.appends.last;
+                state.appends.count += 1;
+            }
             let outcome = answer.map_err(failure);
             state.protocol.appended(now, number, outcome);
         });
@@ -231,6 +253,7 @@ impl Node {
             Ok(Some(bytes)) => state.read_entry(now, Source::Read, position, bytes),
             Ok(None) => state.protocol.absent(position),
             Err(LogError::Purged { first }) if first > position => state.protocol.purged(first),
+            Err(LogError::Damaged(what)) => state.protocol.damaged(position, &what),
             Err(_) => state.protocol.unread(now),
         });
     }

@@ -47,6 +47,12 @@ impl EntryGate for Gate {
     }
 
     fn before_commit(&mut self, entry: &Entry, verdict: Verdict) {
+        if !self.node.options.writes {
+            let message = "this node never writes (`writes` is false): write with a single statement or a batch, which runs on the \
+                           node that writes, or run the transaction there";
+            verdict.refuse_as(codes::NEVER_WRITES, message);
+            return;
+        }
         let served = std::mem::take(&mut self.served);
         let logged = Arc::new(envelope(entry, self.node.run.clone(), served));
         self.node.tell(|state, now| {

@@ -24,4 +24,5 @@ mod tail;
 mod temporary;
 mod writes;
 
+pub use self::driver::Appends;
 pub(crate) use self::{driver::Node, opening::open, parts::read};

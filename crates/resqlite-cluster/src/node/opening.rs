@@ -59,7 +59,9 @@ pub(crate) async fn open(
         if at.position == 0 {
             caught_up.inspect_err(|_| node.close())?;
         }
-        node.run_until_closed(Arc::clone(&node).keep_beginning(Arc::clone(&database)));
+        if node.options.writes {
+            node.run_until_closed(Arc::clone(&node).keep_beginning(Arc::clone(&database)));
+        }
     }
     Ok((node, database))
 }
@@ -88,7 +90,7 @@ fn start_tasks(node: &Arc<Node>, database: &Arc<Database>) {
             tokio::time::sleep(RETRY).await;
         }
     });
-    if let Some(every) = node.options.snapshot_every {
+    if let Some(every) = node.options.snapshot_every.filter(|_| node.options.writes) {
         let keep = Arc::clone(node).keep_snapshots(Arc::clone(database), every.max(1));
         node.run_until_closed(keep);
     }
@@ -147,6 +149,10 @@ impl Start<'_> {
         let (database, at) = self.open().await?;
         match self.how(&database, at).await? {
             Begin::FromLog => Ok((database, at, false)),
+            Begin::Found if !self.options.writes => Err(Error::File(format!(
+                "{:?} has content of its own, and a node that never writes (`writes` is false) cannot found a cluster",
+                self.file
+            ))),
             Begin::Found => {
                 let at = database.set_entry_base(EntryBase::Own).await?;
                 Ok((database, at, true))
@@ -245,7 +251,13 @@ impl Start<'_> {
             let _ = fs::remove_file(&copy.0);
             self.log.get_snapshot(&copy.0)
         });
-        if got.await.map_err(LogError::unanswered)?.is_none() {
+        let got = got.await.map_err(|error| match error {
+            LogError::Damaged(why) => LogError::Damaged(format!(
+                "{why}: put another snapshot on a node that runs (clusterSnapshot), and open this one again"
+            )),
+            error => error,
+        });
+        if got.map_err(LogError::unanswered)?.is_none() {
             return Ok(());
         }
         self.keep_feeds(&copy, feeds).await?;

@@ -22,25 +22,26 @@ const AHEAD_BYTES: usize = 16 << 20;
 impl Node {
     /// Reads the log from where the database is, for as long as the node runs.
     pub(super) async fn follow(self: Arc<Self>) {
-        let mut purged = None;
-        loop {
+        let mut begins = None;
+        while self.check_running().is_ok() {
             // From some entries back: if others stand there, the histories differ.
             let applied = *self.applied.borrow();
             let back = applied.saturating_sub(BACK).max(1);
-            let from = purged
+            let from = begins
                 .filter(|first| (back..=applied + 1).contains(first))
                 .unwrap_or(back);
-            purged = self.follow_from(from).await;
-            if let Some(first) = purged {
+            begins = self.follow_from(from).await;
+            if let Some(first) = begins {
                 self.tell(|state, _| state.protocol.purged(first));
             }
             tokio::time::sleep(RETRY).await;
         }
     }
 
-    /// Reads until the tail must be begun anew; returns where the log begins if it was purged.
+    /// Reads until the tail must be begun anew; returns where, if not a little before what the database has.
     async fn follow_from(self: &Arc<Self>, from: u64) -> Option<u64> {
         let mut tail = self.log.tail(from);
+        let mut following = from;
         let mut ahead = Ahead::default();
         loop {
             let next = tokio::select! {
@@ -49,11 +50,15 @@ impl Node {
             };
             match next {
                 Ok((position, bytes)) => {
+                    following = position + 1;
                     let hash = hash_in(&bytes);
                     if self.tell(|state, now| state.protocol.skip_passed(now, position, hash)) {
                         continue;
                     }
-                    let bytes = self.fetch(position, bytes).await.ok()?;
+                    let bytes = match self.fetch(position, bytes).await {
+                        Err(LogError::Damaged(what)) => return self.pass_damaged(position, &what),
+                        fetched => fetched.ok()?,
+                    };
                     ahead.add(position, bytes.len());
                     self.tell(|state, now| state.read_entry(now, Source::Tail, position, bytes));
                     let mut applied = self.applied.subscribe();
@@ -64,6 +69,7 @@ impl Node {
                     }
                 }
                 Err(LogError::Purged { first }) => return Some(first),
+                Err(LogError::Damaged(what)) => return self.pass_damaged(following, &what),
                 Err(_) => return None,
             }
         }
@@ -71,6 +77,12 @@ impl Node {
 }
 
 impl Node {
+    /// What the database has need not be read again.
+    fn pass_damaged(self: &Arc<Self>, position: u64, what: &str) -> Option<u64> {
+        self.tell(|state, _| state.protocol.damaged(position, what));
+        Some(position + 1)
+    }
+
     /// What the bytes at a position stand for. To fetch parts may take long.
     async fn fetch(self: &Arc<Self>, position: u64, bytes: Bytes) -> Result<Bytes, LogError> {
         let whole = parts::whole(&*self.log, position, bytes, self.options.log_timeout);

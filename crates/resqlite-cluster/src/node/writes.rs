@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     core::{
+        deadline::RETRY,
         error::{Error, Result, is_overtaken},
         log::{Handler, LogError},
         written::{Packed, Written},
@@ -44,8 +45,16 @@ impl Node {
                 return Err(Error::Database(resqlite::Error::Aborted));
             }
             let Some((position, results)) = self.run_once(write).await? else {
+                self.check_running()?;
                 if Instant::now() >= end {
-                    return Err(never_first());
+                    return Err(if self.options.writes {
+                        never_first()
+                    } else {
+                        nobody_writes()
+                    });
+                }
+                if !self.options.writes {
+                    tokio::time::sleep(RETRY).await;
                 }
                 continue;
             };
@@ -64,7 +73,7 @@ impl Node {
 
     /// Whether writes run here now.
     pub(crate) fn writes_here(self: &Arc<Self>) -> bool {
-        self.tell(|state, _| state.protocol.route().is_none())
+        self.options.writes && self.tell(|state, _| state.protocol.route().is_none())
     }
 
     /// Waits until the token is cancelled and [`drop_cancelled`](Self::drop_cancelled) says so.
@@ -85,6 +94,9 @@ impl Node {
     /// `None`: it was not run, and goes another way now.
     async fn run_once(self: &Arc<Self>, write: &Write) -> Result<Option<(u64, Vec<Packed>)>> {
         let Some(to) = self.tell(|state, _| state.protocol.route()) else {
+            if !self.options.writes {
+                return Ok(None);
+            }
             let written = self.write_here(write.clone()).await;
             return match written {
                 Err(Error::Database(error)) if is_overtaken(&error) => Ok(None),
@@ -247,6 +259,14 @@ fn never_first() -> Error {
         message: "other nodes were first again and again, until the write's time was up; it has not happened"
             .into(),
     })
+}
+
+/// A node that never writes has found none that does.
+fn nobody_writes() -> Error {
+    Error::NoQuorum(
+        "no node that writes has answered in time, and this one never writes (`writes` is false); the write has not happened"
+            .into(),
+    )
 }
 
 /// What another node is told of its write.

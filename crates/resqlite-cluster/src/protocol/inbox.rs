@@ -187,6 +187,18 @@ impl Protocol {
         }
     }
 
+    /// What stands at a position is damaged on all servers of the log. That is of no interest if it is here already.
+    pub(crate) fn damaged(&mut self, position: u64, what: &str) {
+        if position >= self.next_wanted() {
+            let message = format!(
+                "{what}: nothing more is applied or written here; name all servers of the log in the options, and open this node \
+                 again; if no server has it, put a snapshot on a node that has applied it (clusterSnapshot), and open this node \
+                 with a new file"
+            );
+            self.stop(codes::LOG_DIVERGED, message);
+        }
+    }
+
     /// The database has committed this: its own transaction, or an entry that was given.
     pub(crate) fn committed(&mut self, position: Position) {
         self.note_applied(position);

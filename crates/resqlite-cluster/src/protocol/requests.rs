@@ -26,7 +26,7 @@ pub(crate) enum Acceptance {
 }
 
 impl Protocol {
-    /// Who should run a write now; `None`: this node.
+    /// Who should run a write now; `None`: this node, or nobody if it never writes.
     pub(crate) fn route(&self) -> Option<Run> {
         let is_mute = |run: &Run| {
             self.mute
@@ -34,7 +34,9 @@ impl Protocol {
                 .is_some_and(|(mute, at)| mute == run && self.newest <= *at)
         };
         let writer = self.writer.as_ref().filter(|run| run.node != self.me.node)?;
-        let goes = self.stopped.is_none() && !self.is_taking_over && !is_mute(writer);
+        // One that never writes has nobody else to ask: a writer that has begun anew answers, and says who it is now.
+        let answers = self.never_writes || !is_mute(writer);
+        let goes = self.stopped.is_none() && !self.is_taking_over && answers;
         goes.then(|| writer.clone())
     }
 
@@ -80,7 +82,7 @@ impl Protocol {
     }
 
     fn take_over(&mut self) {
-        if !self.is_taking_over && self.stopped.is_none() {
+        if !self.is_taking_over && self.stopped.is_none() && !self.never_writes {
             self.is_taking_over = true;
             self.act(Action::TakeOver);
         }
@@ -93,8 +95,11 @@ impl Protocol {
 
     /// What to do with a request of another node, which was made to this run and named this position.
     pub(crate) fn accept(&mut self, id: &RequestId, to: &Run, known: u64) -> Acceptance {
-        // An earlier run may have got it, and run it.
+        // An earlier run may have got it, and run it. An entry of this run decides that.
         if *to != self.me {
+            if to.node == self.me.node && known >= self.foreign {
+                self.take_over();
+            }
             return Acceptance::Unknown;
         }
         if self.seen.contains(id) {

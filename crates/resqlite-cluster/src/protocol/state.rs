@@ -19,6 +19,8 @@ use crate::core::{codes, options::Patience};
 pub(crate) struct Protocol {
     pub(super) me: Run,
     pub(super) patience: Patience,
+    /// This node never takes the writing over.
+    pub(super) never_writes: bool,
     /// What the database has.
     pub(super) applied: Position,
     /// What the log has beyond that, and this node knows. Perhaps with gaps.
@@ -78,6 +80,7 @@ impl Protocol {
         Self {
             me,
             patience,
+            never_writes: false,
             applied,
             inbox: BTreeMap::new(),
             given: applied.position,
@@ -106,6 +109,11 @@ impl Protocol {
             stopped: None,
             actions: VecDeque::new(),
         }
+    }
+
+    /// From now on, this node writes nothing itself.
+    pub(crate) fn never_write(&mut self) {
+        self.never_writes = true;
     }
 
     /// What is to be done next.

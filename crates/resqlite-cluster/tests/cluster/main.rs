@@ -1,5 +1,6 @@
 //! Nodes with real databases over a log in memory.
 
+mod damage;
 mod forwarding;
 mod founding;
 mod joining;
@@ -7,6 +8,7 @@ mod large;
 mod numbers;
 mod promoted;
 mod reading;
+mod replicas;
 mod reseeding;
 mod support;
 mod trouble;

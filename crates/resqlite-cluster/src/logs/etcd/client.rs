@@ -33,7 +33,7 @@ const PULSE: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(super) struct Client {
     servers: Vec<Channel>,
-    /// Counts up where one fails.
+    /// The number of the one that is asked. Another is where it fails.
     preferred: AtomicUsize,
     /// How long one server may take.
     patience: Duration,
@@ -51,7 +51,12 @@ impl Client {
     }
 
     pub(super) async fn txn(&self, txn: Txn) -> Result<TxnResponse, LogError> {
-        self.call("/etcdserverpb.KV/Txn", txn).await
+        self.txn_on(self.preferred(), txn).await
+    }
+
+    /// The same, on one server.
+    pub(super) async fn txn_on(&self, server: usize, txn: Txn) -> Result<TxnResponse, LogError> {
+        self.call_on(server, "/etcdserverpb.KV/Txn", txn).await
     }
 
     /// One call to one server. After an error it may have been done.
@@ -60,7 +65,14 @@ impl Client {
         Q: Message + 'static,
         A: Message + Default + 'static,
     {
-        let preferred = self.preferred.load(Ordering::Relaxed);
+        self.call_on(self.preferred(), path, request).await
+    }
+
+    async fn call_on<Q, A>(&self, preferred: usize, path: &'static str, request: Q) -> Result<A, LogError>
+    where
+        Q: Message + 'static,
+        A: Message + Default + 'static,
+    {
         let mut grpc = self.grpc(preferred);
         let call = async {
             ready(&mut grpc).await?;
@@ -100,7 +112,7 @@ impl Client {
         Q: Message + Sync + 'static,
         A: Message + Default + 'static,
     {
-        let preferred = self.preferred.load(Ordering::Relaxed);
+        let preferred = self.preferred();
         let mut grpc = self.grpc(preferred);
         let open = stream::once(async { request });
         let mut request = Request::new(futures_util::StreamExt::chain(open, stream::pending()));
@@ -128,20 +140,29 @@ impl Client {
             .map_err(|status| self.failed(server, &status))
     }
 
+    /// The number of the server that is asked.
+    pub(super) fn preferred(&self) -> usize {
+        self.preferred.load(Ordering::Relaxed)
+    }
+
     /// Turns to another server, if nobody has yet.
     pub(super) fn turn(&self) {
-        self.turn_from(self.preferred.load(Ordering::Relaxed));
+        self.turn_from(self.preferred());
     }
 
     fn turn_from(&self, failed: usize) {
-        let next = failed.wrapping_add(1);
+        self.turn_to(failed, (failed + 1) % self.servers.len());
+    }
+
+    /// Turns from one server to another, if nobody has turned from it yet.
+    pub(super) fn turn_to(&self, from: usize, to: usize) {
         let _ = self
             .preferred
-            .compare_exchange(failed, next, Ordering::Relaxed, Ordering::Relaxed);
+            .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     fn grpc(&self, preferred: usize) -> Grpc<Channel> {
-        let channel = self.servers[preferred % self.servers.len()].clone();
+        let channel = self.servers[preferred].clone();
         Grpc::new(channel).max_decoding_message_size(usize::MAX)
     }
 

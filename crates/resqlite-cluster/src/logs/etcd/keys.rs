@@ -3,7 +3,14 @@
 use bytes::Bytes;
 
 use super::proto::{DeleteRange, KeyValue, Operation, Put, Range, RangeResponse, RequestOp};
-use crate::{core::log::NodeName, logs::positions::digits};
+use crate::{
+    core::{
+        copies::Fault,
+        log::NodeName,
+        seal::{open_seal, seal},
+    },
+    logs::positions::digits,
+};
 
 #[derive(Debug, Clone)]
 pub(super) struct Keys(NodeName);
@@ -69,9 +76,20 @@ pub(super) fn number(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// The number that a key has as its value; 0 without the key.
-pub(super) fn number_in(mut found: RangeResponse) -> u64 {
-    found.kvs.pop().and_then(|kv| number(&kv.value)).unwrap_or(0)
+/// The value of a key, sealed.
+pub(super) fn sealed(kv: KeyValue) -> Result<Bytes, Fault> {
+    open_seal(&kv.key, kv.value).ok_or(Fault::Damaged)
+}
+
+/// The position that a key has as its value; 0 without the key.
+pub(super) fn position_in(mut found: RangeResponse) -> Result<u64, Fault> {
+    let Some(kv) = found.kvs.pop() else { return Ok(0) };
+    number(&sealed(kv)?).ok_or(Fault::Damaged)
+}
+
+/// The value of a key that has a position.
+pub(super) fn position_as_value(key: &Bytes, position: u64) -> Bytes {
+    seal(key, digits(position).as_bytes())
 }
 
 pub(super) fn get(key: Bytes) -> RequestOp {

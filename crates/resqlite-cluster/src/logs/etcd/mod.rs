@@ -1,6 +1,9 @@
 //! The log on etcd: a key for each position, and one that says which is the last.
 //!
 //! An append is a transaction on condition that the last position is the one before. Reads are linearizable.
+//!
+//! The disks of etcd have no checksums of what is read from them. So all values are sealed, and what is damaged or missing on
+//! one server is read from the others.
 
 mod client;
 mod keys;
@@ -97,5 +100,9 @@ impl Log for EtcdLog {
 
     fn serve(&self, node: &NodeName, handler: Arc<dyn Handler>) -> BoxFuture<'_, Result<Serving, LogError>> {
         self.0.answer(node.clone(), handler).boxed()
+    }
+
+    fn damaged(&self) -> Vec<String> {
+        self.0.copies.damaged()
     }
 }

@@ -1,30 +1,57 @@
 //! Pieces of snapshots, each under a key of its own.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
-use futures_util::FutureExt;
+use futures_util::{FutureExt, future::join_all};
 
 use super::{
-    keys::{delete, end_of, get, last_part, number, put},
-    proto::{KeyValue, Operation, Range, Txn},
+    keys::{delete, end_of, get, last_part, number, put, sealed},
+    proto::{KeyValue, Operation, Range, RequestOp, Txn, TxnResponse},
     store::Store,
 };
 use crate::{
-    core::log::LogError,
+    core::{
+        copies::{Copies, Fault},
+        log::LogError,
+        seal::seal,
+    },
     logs::{positions::digits, snapshots::Shelf},
 };
 
 impl Shelf for Store {
+    fn copies(&self) -> &Copies {
+        &self.copies
+    }
+
     async fn put(&self, name: String, value: Bytes) -> Result<(), LogError> {
-        let put = put(self.keys.snapshots(&name), value, 0);
-        self.do_each(vec![put]).await.map(|_| ())
+        let key = self.keys.snapshots(&name);
+        let sealed = seal(&key, &value);
+        self.do_each(vec![put(key, sealed, 0)]).await
     }
 
-    async fn get(&self, name: String) -> Result<Option<Bytes>, LogError> {
-        let found = self.do_each(vec![get(self.keys.snapshots(&name))]).await?.pop();
-        Ok(found.map(|kv| kv.value))
+    async fn get(&self, name: String, what: String) -> Result<Option<Bytes>, LogError> {
+        let txn = Txn {
+            success: vec![get(self.keys.snapshots(&name))],
+            ..Txn::default()
+        };
+        let read = |mut found: TxnResponse| found.range(0).kvs.pop().map_or(Err(Fault::Missing), sealed);
+        self.find_surely(&what, &txn, read).await
     }
 
+    /// As two servers say, if two answer: one whose disk is damaged may lack the name, or have another one.
     async fn newest(&self, name: &'static str) -> Result<Option<u64>, LogError> {
+        self.deadline().retry(|| self.ask_newest(name).boxed()).await
+    }
+
+    async fn delete_below(&self, position: u64) -> Result<(), LogError> {
+        let end = self.keys.snapshots(&digits(position));
+        self.do_each(vec![delete(self.keys.snapshots(""), end)]).await
+    }
+}
+
+impl Store {
+    async fn ask_newest(&self, name: &'static str) -> Result<Option<u64>, LogError> {
         let prefix = self.keys.snapshots("");
         let all = Range {
             range_end: end_of(&prefix),
@@ -32,34 +59,44 @@ impl Shelf for Store {
             keys_only: true,
             limit: 0,
         };
-        let kvs = self.do_each(vec![Operation::Range(all).into()]).await?;
+        let txn = Txn {
+            success: vec![Operation::Range(all).into()],
+            ..Txn::default()
+        };
         let position = |kv: &KeyValue| number(kv.key.get(prefix.len()..prefix.len() + 20)?);
-        Ok(kvs
-            .iter()
-            .filter(|kv| last_part(kv) == Some(name))
-            .filter_map(position)
-            .max())
+        let ask = |server| self.client.txn_on(server, txn.clone());
+        let (mut answers, mut failed, mut known) = (0, None, BTreeMap::<u64, usize>::new());
+        for answer in join_all((0..self.copies.count()).map(ask)).await {
+            match answer {
+                Ok(mut answer) => {
+                    answers += 1;
+                    let kvs = answer.range(0).kvs;
+                    let named = kvs.iter().filter(|kv| last_part(kv) == Some(name));
+                    named
+                        .filter_map(position)
+                        .for_each(|position| *known.entry(position).or_default() += 1);
+                }
+                Err(error) => failed = Some(error),
+            }
+        }
+        match failed {
+            Some(error) if answers == 0 => Err(error),
+            _ => Ok(known
+                .into_iter()
+                .rev()
+                .find(|(_, servers)| *servers >= answers.min(2))
+                .map(|(at, _)| at)),
+        }
     }
 
-    async fn delete_below(&self, position: u64) -> Result<(), LogError> {
-        let end = self.keys.snapshots(&digits(position));
-        self.do_each(vec![delete(self.keys.snapshots(""), end)])
-            .await
-            .map(|_| ())
-    }
-}
-
-impl Store {
-    /// Operations that can be done twice; what the first one has read.
-    async fn do_each(&self, operations: Vec<super::proto::RequestOp>) -> Result<Vec<KeyValue>, LogError> {
+    /// Operations that can be done twice.
+    async fn do_each(&self, operations: Vec<RequestOp>) -> Result<(), LogError> {
         let txn = Txn {
             success: operations,
             ..Txn::default()
         };
-        let mut done = self
-            .deadline()
-            .retry(|| self.client.txn(txn.clone()).boxed())
-            .await?;
-        Ok(done.range(0).kvs)
+        let deadline = self.deadline();
+        let done = deadline.retry(|| self.client.txn(txn.clone()).boxed());
+        done.await.map(|_| ())
     }
 }

@@ -1,29 +1,45 @@
 //! The keys of a cluster, and what can be done with the entries.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use bytes::Bytes;
-use futures_util::FutureExt;
+use futures_util::{FutureExt, future::join_all};
 
 use super::{
     client::Client,
-    keys::{Keys, delete, get, number_in, put},
+    keys::{Keys, delete, get, position_as_value, position_in, put, sealed},
     options::EtcdOptions,
-    proto::{Compaction, CompactionResponse, Compare, Operation, Relation, Txn},
+    proto::{Compaction, CompactionResponse, Compare, Operation, Relation, Txn, TxnResponse},
 };
 use crate::{
     core::{
+        copies::{Copies, Fault},
         deadline::Deadline,
         log::{Append, LogError},
+        seal::seal,
     },
-    logs::{positions::digits, snapshots::Shelf},
+    logs::snapshots::Shelf,
 };
 
 #[derive(Debug, Clone)]
 pub(super) struct Store {
     pub(super) options: EtcdOptions,
     pub(super) client: Arc<Client>,
+    pub(super) copies: Arc<Copies>,
     pub(super) keys: Keys,
+    /// The last position that is known to be taken.
+    ended: Arc<AtomicU64>,
+}
+
+/// How the key of the last position is called in messages.
+const LAST: &str = "the last position";
+
+/// How an entry is called in messages.
+pub(super) fn entry_at(position: u64) -> String {
+    format!("the entry at position {position}")
 }
 
 impl Store {
@@ -31,11 +47,14 @@ impl Store {
         options.check()?;
         let log = Self {
             client: Arc::new(Client::new(&options)?),
+            copies: Arc::new(Copies::on(options.servers.clone())),
             keys: Keys::new(options.name.clone()),
+            ended: Arc::default(),
             options,
         };
         let deadline = Deadline::after(log.options.timeout * 10);
         deadline.retry(|| log.ask_last().boxed()).await?;
+        log.compare_servers().await;
         Ok(log)
     }
 
@@ -51,57 +70,157 @@ impl Store {
         Ok(())
     }
 
+    /// Also refused where the entry stands, or the log is not empty, although the key of the last position says otherwise: on
+    /// a server whose disk is damaged, where the others would refuse it.
     pub(super) async fn append(&self, position: u64, bytes: Bytes) -> Result<Append, LogError> {
         self.check_size(&bytes)?;
-        let last = self.keys.last();
+        if position == 0 {
+            return Ok(Append::Refused);
+        }
+        let (last, entry) = (self.keys.last(), self.keys.entry(position));
         let is_next = match position {
-            0 => return Ok(Append::Refused),
-            1 => Compare::absent(last.clone()),
-            _ => Compare::value(last.clone(), Relation::Equal, digits(position - 1)),
-        };
-        let txn = Txn {
-            compare: vec![is_next],
-            success: vec![
-                put(self.keys.entry(position), bytes, 0),
-                put(last, digits(position), 0),
+            1 => vec![
+                Compare::absent(last.clone()),
+                Compare::absent(self.keys.purged()),
+                Compare::absent(entry.clone()),
             ],
-            failure: Vec::new(),
+            _ => vec![
+                Compare::value(
+                    last.clone(),
+                    Relation::Equal,
+                    position_as_value(&last, position - 1),
+                ),
+                Compare::absent(entry.clone()),
+            ],
         };
-        let is_taken = self.client.txn(txn).await?.succeeded;
-        Ok(if is_taken { Append::Taken } else { Append::Refused })
+        let value = position_as_value(&last, position);
+        let txn = Txn {
+            compare: is_next,
+            success: vec![
+                put(entry.clone(), seal(&entry, &bytes), 0),
+                put(last.clone(), value, 0),
+            ],
+            failure: vec![get(last)],
+        };
+        let server = self.client.preferred();
+        let mut done = self.client.txn_on(server, txn).await?;
+        if done.succeeded {
+            self.note_taken(position);
+            return Ok(Append::Taken);
+        }
+        let last = position_in(done.range(0));
+        if last.is_ok_and(|last| last + 1 >= position) {
+            return Ok(Append::Refused);
+        }
+        self.compare_servers().await;
+        if last.is_ok() && self.ended.load(Ordering::Relaxed) + 1 < position {
+            return Ok(Append::Refused);
+        }
+        // The others may have taken it.
+        self.copies.note(LAST, &[(server, Fault::Damaged)]);
+        self.client.turn();
+        Err(LogError::Unknown(format!("{LAST} is damaged on a server")))
     }
 
-    /// With what was purged, as it was at the same moment.
+    /// Something stands at this position.
+    pub(super) fn note_taken(&self, position: u64) {
+        self.ended.fetch_max(position, Ordering::Relaxed);
+    }
+
+    /// With what was purged and the last position, as they were at the same moment.
     pub(super) async fn read(&self, position: u64) -> Result<Option<Bytes>, LogError> {
+        let (entry, purged, last) = (self.keys.entry(position), self.keys.purged(), self.keys.last());
         let txn = Txn {
-            success: vec![get(self.keys.entry(position)), get(self.keys.purged())],
+            success: vec![get(entry), get(purged), get(last)],
             ..Txn::default()
         };
-        let mut found = self
-            .deadline()
-            .retry(|| self.client.txn(txn.clone()).boxed())
-            .await?;
-        if let Some(entry) = found.range(0).kvs.pop() {
-            return Ok(Some(entry.value));
-        }
-        let purged = number_in(found.range(1));
-        if position <= purged {
-            return Err(LogError::Purged { first: purged + 1 });
-        }
-        Ok(None)
+        let what = entry_at(position);
+        let read = |mut found: TxnResponse| {
+            if let Some(entry) = found.range(0).kvs.pop() {
+                return sealed(entry).map(|bytes| Ok(Some(bytes)));
+            }
+            let (purged, last) = (position_in(found.range(1))?, position_in(found.range(2))?);
+            match position {
+                _ if position <= purged => Ok(Err(LogError::Purged { first: purged + 1 })),
+                _ if position <= last => Err(Fault::Missing),
+                _ => Ok(Ok(None)),
+            }
+        };
+        let found = self.find_surely(&what, &txn, read).await?;
+        found.unwrap_or_else(|| Err(self.copies.lost(&what)))
     }
 
     pub(super) async fn last(&self) -> Result<u64, LogError> {
         self.deadline().retry(|| self.ask_last().boxed()).await
     }
 
+    /// A server that says less than was known before has lost something, or all have.
     async fn ask_last(&self) -> Result<u64, LogError> {
-        let txn = Txn {
+        let known = self.ended.load(Ordering::Relaxed);
+        let most = AtomicU64::new(0);
+        let read = |mut found: TxnResponse| {
+            let last = position_in(found.range(0))?;
+            most.fetch_max(last, Ordering::Relaxed);
+            if last < known {
+                Err(Fault::Missing)
+            } else {
+                Ok(last)
+            }
+        };
+        let txn = self.last_txn();
+        let found = self.find(LAST, &txn, read).await?;
+        let last = found.unwrap_or_else(|| most.into_inner());
+        self.note_taken(last);
+        Ok(last)
+    }
+
+    fn last_txn(&self) -> Txn {
+        Txn {
             success: vec![get(self.keys.last())],
             ..Txn::default()
-        };
-        let mut found = self.client.txn(txn).await?;
-        Ok(number_in(found.range(0)))
+        }
+    }
+
+    /// Asks each server for the last position, so that one whose disk has lost it is known by the others.
+    async fn compare_servers(&self) {
+        let ask = |server| self.client.txn_on(server, self.last_txn());
+        for mut answer in join_all((0..self.copies.count()).map(ask))
+            .await
+            .into_iter()
+            .flatten()
+        {
+            self.note_taken(position_in(answer.range(0)).unwrap_or(0));
+        }
+    }
+
+    /// Asks the servers one by one, until `read` takes an answer: see [`Copies::find`]. Goes on with the one that gave it.
+    pub(super) async fn find<T>(
+        &self,
+        what: &str,
+        txn: &Txn,
+        read: impl Fn(TxnResponse) -> Result<T, Fault>,
+    ) -> Result<Option<T>, LogError> {
+        let first = self.client.preferred();
+        let ask = |server| self.client.txn_on(server, txn.clone());
+        let found = self.copies.find(what, first, ask, read).await?;
+        Ok(found.map(|(server, found)| {
+            self.client.turn_to(first, server);
+            found
+        }))
+    }
+
+    /// The same, again and again until there is an answer or the time is over.
+    pub(super) async fn find_surely<T>(
+        &self,
+        what: &str,
+        txn: &Txn,
+        read: impl Fn(TxnResponse) -> Result<T, Fault> + Sync,
+    ) -> Result<Option<T>, LogError>
+    where
+        T: Send,
+    {
+        let find = || self.find(what, txn, &read).boxed();
+        self.deadline().retry(find).await
     }
 
     pub(super) async fn purge(&self, up_to: u64) -> Result<(), LogError> {
@@ -117,9 +236,10 @@ impl Store {
     /// Also says how far it has gone, and never less than it said before.
     fn purge_txn(&self, up_to: u64) -> Txn {
         let purged = self.keys.purged();
-        let say = put(purged.clone(), digits(up_to), 0);
+        let value = position_as_value(&purged, up_to);
+        let say = put(purged.clone(), value.clone(), 0);
         let say_more = Txn {
-            compare: vec![Compare::value(purged.clone(), Relation::Less, digits(up_to))],
+            compare: vec![Compare::value(purged.clone(), Relation::Less, value)],
             success: vec![say.clone()],
             failure: Vec::new(),
         };

@@ -7,12 +7,12 @@ use tokio::time::{sleep, timeout};
 
 use super::{
     client::Watch,
-    keys::{get, last_part, number, number_in},
-    proto::{KeyValue, Operation, Range, Txn},
-    store::Store,
+    keys::{get, last_part, number, position_in, sealed},
+    proto::{KeyValue, Operation, Range, Txn, TxnResponse},
+    store::{Store, entry_at},
 };
 use crate::{
-    core::{deadline::RETRY, log::LogError},
+    core::{copies::Fault, deadline::RETRY, log::LogError},
     logs::tail::Tail,
 };
 
@@ -97,40 +97,73 @@ impl<'a> EtcdTail<'a> {
 
     /// The revision at which it was read, and whether nothing follows.
     async fn read_page(&mut self) -> Result<(i64, bool), LogError> {
-        let keys = &self.log.keys;
+        let (keys, from) = (&self.log.keys, self.next);
         let page = Range {
-            key: keys.entry(self.next),
+            key: keys.entry(from),
             range_end: keys.end_of_entries(),
             limit: PAGE,
             keys_only: false,
         };
         let txn = Txn {
-            success: vec![Operation::Range(page).into(), get(keys.purged())],
+            success: vec![
+                Operation::Range(page).into(),
+                get(keys.purged()),
+                get(keys.last()),
+            ],
             ..Txn::default()
         };
-        let mut read = self.log.client.txn(txn).await?;
-        let purged = number_in(read.range(1));
-        if self.next <= purged {
-            return Err(LogError::Purged { first: purged + 1 });
-        }
-        let page = read.range(0);
-        self.take(page.kvs.into_iter());
-        Ok((read.revision(), !page.more))
+        let read = |mut read: TxnResponse| {
+            let (purged, last) = (position_in(read.range(1))?, position_in(read.range(2))?);
+            if from <= purged {
+                return Ok(Err(LogError::Purged { first: purged + 1 }));
+            }
+            let mut entries = Vec::new();
+            let fault = read.range(0).kvs.into_iter().find_map(|kv| {
+                let entry = entry_of(kv, from + entries.len() as u64);
+                entry.map(|entry| entries.push(entry)).err()
+            });
+            let end = from + entries.len() as u64;
+            match fault {
+                // Those before are good.
+                Some(fault) if entries.is_empty() => Err(fault),
+                None if entries.is_empty() && end <= last => Err(Fault::Missing),
+                _ => Ok(Ok((entries, read.revision(), end > last))),
+            }
+        };
+        let what = entry_at(from);
+        let found = self.log.find(&what, &txn, read).await?;
+        let (entries, revision, is_last) = found.unwrap_or_else(|| Err(self.log.copies.lost(&what)))?;
+        self.next += entries.len() as u64;
+        self.log.note_taken(self.next - 1);
+        self.found.extend((from..).zip(entries));
+        Ok((revision, is_last))
     }
 
-    /// Keeps those that are next. After a gap, which no watch should have, the rest must be read.
+    /// Keeps those that are next. After a gap or damage the rest must be read, from another server perhaps.
     fn take(&mut self, kvs: impl Iterator<Item = KeyValue>) {
         for kv in kvs {
-            let Some(position) = last_part(&kv).and_then(|digits| number(digits.as_bytes())) else {
+            // A watch may tell again what was read.
+            if position_of(&kv).is_some_and(|position| position < self.next) {
                 continue;
-            };
-            if position == self.next {
-                self.found.push_back((position, kv.value));
-                self.next += 1;
-            } else if position > self.next {
+            }
+            let Ok(entry) = entry_of(kv, self.next) else {
                 self.watch = None;
                 return;
-            }
+            };
+            self.found.push_back((self.next, entry));
+            self.next += 1;
         }
     }
+}
+
+fn position_of(kv: &KeyValue) -> Option<u64> {
+    last_part(kv).and_then(|digits| number(digits.as_bytes()))
+}
+
+/// The bytes of the entry, if it is that of this position.
+fn entry_of(kv: KeyValue, position: u64) -> Result<Bytes, Fault> {
+    if position_of(&kv) != Some(position) {
+        return Err(Fault::Missing);
+    }
+    sealed(kv)
 }

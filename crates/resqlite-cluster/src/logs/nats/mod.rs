@@ -99,4 +99,8 @@ impl Log for NatsLog {
     fn serve(&self, node: &NodeName, handler: Arc<dyn Handler>) -> BoxFuture<'_, Result<Serving, LogError>> {
         self.0.answer(node.clone(), handler).boxed()
     }
+
+    fn damaged(&self) -> Vec<String> {
+        self.0.copies.damaged()
+    }
 }

@@ -3,21 +3,35 @@
 use async_nats::jetstream::stream::LastRawMessageErrorKind;
 use bytes::Bytes;
 use futures_util::{FutureExt, TryStreamExt};
+use serde_json::json;
 
-use super::{error::unknown, store::Store, streams::snapshot_subject};
+use super::{
+    error::unknown,
+    store::Store,
+    streams::{snapshot_subject, snapshots_stream},
+};
 use crate::{
-    core::log::LogError,
+    core::{
+        copies::{Copies, Fault},
+        log::LogError,
+        seal::{open_seal, seal},
+    },
     logs::{positions::digits, snapshots::Shelf},
 };
 
 impl Shelf for Store {
+    fn copies(&self) -> &Copies {
+        &self.copies
+    }
+
     async fn put(&self, name: String, value: Bytes) -> Result<(), LogError> {
         self.check_size(&value)?;
         let subject = snapshot_subject(&self.options, &name);
+        let sealed = seal(subject.as_bytes(), &value);
         self.deadline()
             .retry(|| {
                 async {
-                    let sent = self.context.publish(subject.clone(), value.clone()).await;
+                    let sent = self.context.publish(subject.clone(), sealed.clone()).await;
                     let stored = sent.map_err(|error| unknown(&error))?.await;
                     stored.map(|_| ()).map_err(|error| unknown(&error))
                 }
@@ -26,20 +40,33 @@ impl Shelf for Store {
             .await
     }
 
-    async fn get(&self, name: String) -> Result<Option<Bytes>, LogError> {
+    /// Only the leader of the stream is asked: so where it lacks the message, as one whose disk is damaged does, another one is
+    /// to lead.
+    async fn get(&self, name: String, what: String) -> Result<Option<Bytes>, LogError> {
         let subject = snapshot_subject(&self.options, &name);
-        self.deadline()
-            .retry(|| {
-                async {
-                    match self.snapshots.get_last_raw_message_by_subject(&subject).await {
-                        Ok(message) => Ok(Some(message.payload)),
-                        Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
-                        Err(error) => Err(unknown(&error)),
+        let mut lacking = Vec::new();
+        for _ in 0..self.options.replicas {
+            let fault = match self.get_message(&subject).await? {
+                None => Fault::Missing,
+                Some(sealed) => match open_seal(subject.as_bytes(), sealed) {
+                    Some(bytes) => {
+                        self.note(&what, &lacking);
+                        return Ok(Some(bytes));
                     }
-                }
-                .boxed()
-            })
-            .await
+                    None => Fault::Damaged,
+                },
+            };
+            lacking.push((self.turn().await, fault));
+        }
+        if lacking.iter().all(|(_, fault)| *fault == Fault::Missing) {
+            return Ok(None);
+        }
+        self.note(&what, &lacking);
+        let servers: Vec<_> = lacking.into_iter().map(|(server, _)| server).collect();
+        Err(LogError::Damaged(format!(
+            "{what} is damaged on the servers of NATS that were asked ({})",
+            servers.join(", ")
+        )))
     }
 
     async fn newest(&self, name: &'static str) -> Result<Option<u64>, LogError> {
@@ -68,6 +95,39 @@ impl Shelf for Store {
 }
 
 impl Store {
+    async fn get_message(&self, subject: &str) -> Result<Option<Bytes>, LogError> {
+        self.deadline()
+            .retry(|| {
+                async {
+                    match self.snapshots.get_last_raw_message_by_subject(subject).await {
+                        Ok(message) => Ok(Some(message.payload)),
+                        Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
+                        Err(error) => Err(unknown(&error)),
+                    }
+                }
+                .boxed()
+            })
+            .await
+    }
+
+    /// Has another server lead the stream of the snapshots, if there is one. Returns the name of the one that led.
+    async fn turn(&self) -> String {
+        let led = self.snapshots.get_info().await.ok();
+        let led = led.and_then(|info| info.cluster?.leader);
+        if self.options.replicas > 1 {
+            let request = format!("STREAM.LEADER.STEPDOWN.{}", snapshots_stream(&self.options));
+            // If that fails, the same one is asked again.
+            let _: Result<serde_json::Value, _> = self.context.request(request, &json!({})).await;
+        }
+        led.unwrap_or_else(|| "the server that leads".to_owned())
+    }
+
+    fn note(&self, what: &str, lacking: &[(String, Fault)]) {
+        for (server, fault) in lacking {
+            self.copies.note_on(server, what, *fault);
+        }
+    }
+
     /// The positions of the pieces whose subjects match, in no order, and with repetitions.
     async fn positions(&self, pattern: &str) -> Result<Vec<u64>, LogError> {
         let filter = snapshot_subject(&self.options, pattern);

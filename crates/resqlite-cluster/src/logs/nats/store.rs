@@ -1,5 +1,7 @@
 //! The streams of a cluster, and what can be done with the entries.
 
+use std::sync::Arc;
+
 use async_nats::{
     Client,
     connection::State,
@@ -16,6 +18,7 @@ use futures_util::FutureExt;
 use super::{barrier, connection, error::unknown, options::NatsOptions, streams, sync};
 use crate::{
     core::{
+        copies::Copies,
         deadline::Deadline,
         limits::PIECE_BYTES,
         log::{Append, LogError},
@@ -33,6 +36,7 @@ pub(super) struct Store {
     pub(super) context: Context,
     pub(super) entries: Stream<()>,
     pub(super) snapshots: Stream<()>,
+    pub(super) copies: Arc<Copies>,
 }
 
 impl Store {
@@ -54,6 +58,7 @@ impl Store {
             context,
             entries,
             snapshots,
+            copies: Arc::new(Copies::on(vec!["NATS".to_owned()])),
         })
     }
 

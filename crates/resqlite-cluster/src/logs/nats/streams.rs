@@ -1,7 +1,8 @@
 //! The two streams of a cluster.
 
 use async_nats::jetstream::{
-    Context,
+    Context, ErrorCode,
+    context::{CreateStreamError, CreateStreamErrorKind},
     stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream},
 };
 
@@ -15,6 +16,10 @@ pub(super) fn entries_subject(options: &NatsOptions) -> String {
 
 pub(super) fn snapshot_subject(options: &NatsOptions, name: &str) -> String {
     format!("{}.snapshots.{}", options.name, name.replace('/', "."))
+}
+
+pub(super) fn snapshots_stream(options: &NatsOptions) -> String {
+    format!("{}-snapshots", options.name)
 }
 
 pub(super) async fn entries(
@@ -37,7 +42,7 @@ pub(super) async fn snapshots(
     deadline: &Deadline,
 ) -> Result<Stream<()>, LogError> {
     let config = Config {
-        name: format!("{}-snapshots", options.name),
+        name: snapshots_stream(options),
         subjects: vec![snapshot_subject(options, ">")],
         max_messages_per_subject: 1,
         ..durable(options)
@@ -64,7 +69,7 @@ async fn open(context: &Context, wanted: Config, deadline: &Deadline) -> Result<
                 let stream = context
                     .get_or_create_stream(wanted.clone())
                     .await
-                    .map_err(|error| unknown(&error))?;
+                    .map_err(|error| not_made(&error, &wanted))?;
                 check(&stream.cached_info().config, &wanted)
             }
             .boxed()
@@ -74,6 +79,21 @@ async fn open(context: &Context, wanted: Config, deadline: &Deadline) -> Result<
         .get_stream_no_info(&wanted.name)
         .await
         .map_err(|error| unknown(&error))
+}
+
+fn not_made(error: &CreateStreamError, wanted: &Config) -> LogError {
+    match error.kind() {
+        CreateStreamErrorKind::JetStream(refused)
+            if refused.error_code() == ErrorCode::STREAM_REPLICAS_NOT_SUPPORTED =>
+        {
+            LogError::Unfit(format!(
+                "replicas is {}, and the server of NATS is not one of several: give the servers the setting `cluster`, or the \
+                 option replicas the value 1",
+                wanted.num_replicas
+            ))
+        }
+        _ => unknown(error),
+    }
 }
 
 /// A stream that somebody has made or changed must be as safe as ours.

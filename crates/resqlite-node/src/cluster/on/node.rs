@@ -1,6 +1,6 @@
 //! A node of a realm.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use resqlite::Engine;
 use resqlite_cluster::{Cluster, Role};
@@ -31,12 +31,24 @@ impl Node {
             "role": role,
             "applied": status.applied,
             "log": status.newest,
-            "lagMs": status.behind.as_micros() as f64 / 1000.0,
+            "lagMs": ms(status.behind),
+            "appends": {
+                "count": status.appends.count,
+                "totalMs": ms(status.appends.total),
+                "lastMs": ms(status.appends.last),
+            },
             "writer": status.writer.map(|name| name.as_str().to_owned()),
         });
+        if !status.damaged.is_empty() {
+            object["damaged"] = status.damaged.into();
+        }
         if let Some(stopped) = status.stopped {
             object["stopped"] = json!({ "code": stopped.code, "message": stopped.message });
         }
         object.to_string()
     }
+}
+
+fn ms(duration: Duration) -> f64 {
+    duration.as_micros() as f64 / 1000.0
 }

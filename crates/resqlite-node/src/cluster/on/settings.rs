@@ -25,6 +25,7 @@ pub(super) fn parse(settings: &Value, database: resqlite::Options) -> Result<Opt
             *time = Duration::from_micros((ms * 1000.0) as u64);
         }
     }
+    options.writes = settings["writes"].as_bool().unwrap_or(true);
     match &settings["snapshotEvery"] {
         Value::Bool(false) => options.snapshot_every = None,
         every => options.snapshot_every = every.as_u64().or(options.snapshot_every),
