@@ -26,6 +26,7 @@ await runAsProgram(import.meta.url, async (only) => {
     const env = { RESQLITE_CLUSTER_LOG: kind, RESQLITE_NATIVE_PATH: testModule }
     run(process.execPath, ['--test', 'scripts/cluster/reads.test.mjs'], { env })
     run(process.execPath, ['--test', 'scripts/cluster/command.test.mjs'], { env })
+    if (kind === 'etcd') run(process.execPath, ['scripts/cluster/damage.mjs', '--trials', '8'], { env })
     testFaults(kind)
   }
 })

@@ -46,6 +46,8 @@ export async function startServers(kind, { sync = 'always', disks, places, keep 
     kind,
     folder,
     servers,
+    /** The folder with the data of each. */
+    data: members.map(({ data }) => data),
     urls: members.map(({ host, client }) =>
       kind === 'nats' ? `nats://app:app@${host}:${client}` : `http://${host}:${client}`,
     ),
