@@ -1,7 +1,7 @@
 // node scripts/cluster/damage.mjs [--trials 40] [--seed 7]: three servers of etcd, of which one has one bit of its
 // disk flipped: in a piece of a snapshot, a manifest, an entry, or in what leads to them. Then two new nodes join, one that
 // knows all servers and asks that one first, and one that knows no other. Each must have what the cluster has, or say which
-// server is damaged. Fails where one has something else, or says nothing.
+// server is damaged; and what the first one writes, the others must have. Fails where one has something else, or says nothing.
 
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -86,6 +86,7 @@ async function damageOne(kind, random) {
       if (runs || endpoints.length > 1) outcomes.push({ asks, ...(await joinOne(join, right, endpoints)) })
       else outcomes.push({ asks, outcome: 'does not start' })
     }
+    outcomes.push({ asks: 'all servers and writes', ...(await writeOne(nodes)) })
     return outcomes
   } finally {
     await Promise.all(nodes.map((node) => node.close({ timeout: 1_000 })))
@@ -102,6 +103,13 @@ async function joinOne(open, right, [endpoint]) {
   } catch (error) {
     return { outcome: error.message.includes(endpoint) ? 'named' : 'unnamed', said: error.message }
   }
+}
+
+/** Writes on the second node, which asks the damaged server first. */
+async function writeOne([writer, node]) {
+  if (node === undefined) return { outcome: 'not joined' }
+  await node.transaction((tx) => tx.execute("INSERT INTO t VALUES (5000, 'after')"))
+  return { outcome: (await contentOf(node)) === (await contentOf(writer)) ? 'equal' : 'silent' }
 }
 
 async function contentOf(node) {
