@@ -1,5 +1,5 @@
-// npm run test:cluster: what every log must do, against three servers each, reads while servers are down, three nodes
-// on each while their machines fail, and `npm run cluster` on it. A log whose servers are not here is skipped, and so are faults that cannot be made here.
+// npm run test:cluster: what every log must do, against three servers each, reads while servers are down, joins where a disk of
+// one is damaged, three nodes on each while their machines fail, and `npm run cluster` on it. A log whose servers are not here is skipped, and so are faults that cannot be made here.
 
 import { join } from 'node:path'
 import { missing } from './cluster/binaries.mjs'
@@ -26,7 +26,9 @@ await runAsProgram(import.meta.url, async (only) => {
     const env = { RESQLITE_CLUSTER_LOG: kind, RESQLITE_NATIVE_PATH: testModule }
     run(process.execPath, ['--test', 'scripts/cluster/reads.test.mjs'], { env })
     run(process.execPath, ['--test', 'scripts/cluster/command.test.mjs'], { env })
-    if (kind === 'etcd') run(process.execPath, ['scripts/cluster/damage.mjs', '--trials', '8'], { env })
+    run(process.execPath, ['scripts/cluster/damage.mjs', kind, '--trials', kind === 'etcd' ? '8' : '4'], {
+      env,
+    })
     testFaults(kind)
   }
 })

@@ -1,10 +1,11 @@
-// node scripts/cluster/damage.mjs [--trials 40] [--seed 7]: three servers of etcd, of which one has one bit of its
+// node scripts/cluster/damage.mjs [etcd|nats] [--trials 40] [--seed 7]: three servers of a log, of which one has one bit of its
 // disk flipped: in a piece of a snapshot, a manifest, an entry, or in what leads to them. Then two new nodes join, one that
-// knows all servers and asks that one first, and one that knows no other. Each must have what the cluster has, or say which
+// knows all servers and asks that one first, and one that knows no other. Of NATS, another server is killed then, so that the
+// damaged one may lead. Each must have what the cluster has, or say which
 // server is damaged; and what the first one writes, the others must have. Fails where one has something else, or says nothing.
 
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -17,8 +18,9 @@ const KINDS = ['piece', 'manifest', 'entry', 'index']
 const PREFIX = 'damaged'
 
 await runAsProgram(import.meta.url, async (args) => {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args,
+    allowPositionals: true,
     options: {
       trials: { type: 'string', default: '40' },
       seed: { type: 'string', default: '7' },
@@ -30,7 +32,7 @@ await runAsProgram(import.meta.url, async (args) => {
   const counts = {}
   for (let trial = 0; trial < Number(values.trials); trial++) {
     const kind = KINDS[trial % KINDS.length]
-    for (const { asks, outcome, said } of await damageOne(kind, random)) {
+    for (const { asks, outcome, said } of await damageOne(positionals[0] ?? 'etcd', kind, random)) {
       counts[outcome] = (counts[outcome] ?? 0) + 1
       console.log(`${trial + 1} ${kind}, asks ${asks}: ${outcome}${said ? ` (${said})` : ''}`)
     }
@@ -43,16 +45,18 @@ await runAsProgram(import.meta.url, async (args) => {
 })
 
 /** Founds a cluster, damages one server, and returns what two new nodes make of it. */
-async function damageOne(kind, random) {
+async function damageOne(log, kind, random) {
   const { Cluster } = await import('@resqlite/cluster')
   const { etcd } = await import('@resqlite/cluster/etcd')
+  const { nats } = await import('@resqlite/cluster/nats')
   const folder = mkdtempSync(join(tmpdir(), 'resqlite-damage-'))
-  const started = await startServers('etcd')
+  const started = await startServers(log)
   const nodes = []
   const open = async (node, endpoints) => {
     const opened = await Cluster.open(join(folder, `${node}.db`), {
       node,
-      log: etcd({ endpoints, prefix: PREFIX }),
+      log:
+        log === 'nats' ? nats({ servers: endpoints, stream: PREFIX }) : etcd({ endpoints, prefix: PREFIX }),
       snapshotEvery: false,
       // As long as it takes to hear of a damaged server from the others.
       writeTimeout: 5_000,
@@ -73,9 +77,12 @@ async function damageOne(kind, random) {
     const damaged = random(3)
     const server = started.servers[damaged]
     await server.stop()
-    flip(join(started.data[damaged], 'etcd', 'member', 'snap', 'db'), kind, position, random)
+    if (log === 'nats') flipOfNats(started.data[damaged], kind, random)
+    else flip(join(started.data[damaged], 'etcd', 'member', 'snap', 'db'), kind, position, random)
     server.start()
-    const runs = await answers(started.urls[damaged], server)
+    const health = log === 'nats' ? 'healthz' : 'health'
+    const runs = await answers(`${started.monitors[damaged]}/${health}`, server)
+    if (log === 'nats') await started.servers[(damaged + 1) % 3].kill()
     const others = started.urls.filter((url) => url !== started.urls[damaged])
     const outcomes = []
     for (const [asks, endpoints] of [
@@ -101,7 +108,8 @@ async function joinOne(open, right, [endpoint]) {
     const outcome = (await contentOf(node)) === right ? 'equal' : 'silent'
     return { outcome, said: node.status.damaged?.join('; ') }
   } catch (error) {
-    return { outcome: error.message.includes(endpoint) ? 'named' : 'unnamed', said: error.message }
+    const names = error.message.includes(endpoint) || /nats-[123]/.test(error.message)
+    return { outcome: names ? 'named' : 'unnamed', said: error.message }
   }
 }
 
@@ -121,7 +129,7 @@ async function contentOf(node) {
 /** Whether the server runs: one whose damage etcd notices itself does not. */
 async function answers(url, server) {
   while (server.process.exitCode === null && server.process.signalCode === null) {
-    const health = await fetch(`${url}/health`).catch(() => undefined)
+    const health = await fetch(url).catch(() => undefined)
     if (health?.ok) return true
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
@@ -156,6 +164,21 @@ function flip(file, kind, position, random) {
     index: [0, key.length + 30],
   }[kind]
   const place = Math.min(at + from + random(length), bytes.length - 1)
+  bytes[place] ^= 1 << random(8)
+  writeFileSync(file, bytes)
+}
+
+/** The same for NATS, which has a folder for each stream. */
+function flipOfNats(data, kind, random) {
+  const stream = kind === 'entry' ? PREFIX : `${PREFIX}-snapshots`
+  const folder = join(data, 'jetstream', 'APP', 'streams', stream, 'msgs')
+  const files = readdirSync(folder).filter((name) => name.endsWith('.blk') !== (kind === 'index'))
+  if (files.length === 0) return
+  const file = join(folder, files[random(files.length)])
+  const bytes = readFileSync(file)
+  const places = kind === 'manifest' ? placesOf(bytes, '.manifest') : [0]
+  const length = kind === 'manifest' ? 80 : bytes.length
+  const place = Math.min(places[random(places.length)] + random(length), bytes.length - 1)
   bytes[place] ^= 1 << random(8)
   writeFileSync(file, bytes)
 }
