@@ -126,7 +126,7 @@ async function contentOf(node) {
   return createHash('sha256').update(JSON.stringify(rows)).update(sound).digest('hex')
 }
 
-/** Whether the server runs: one whose damage etcd notices itself does not. */
+/** Returns false where the server has ended: it does where it notices the damage itself. */
 async function answers(url, server) {
   while (server.process.exitCode === null && server.process.signalCode === null) {
     const health = await fetch(url).catch(() => undefined)

@@ -16,8 +16,8 @@ export interface ClusterStatus {
   /** The appends of this node to the log since it was opened, and how long they took, in milliseconds: all together, and the last. */
   appends: { count: number; totalMs: number; lastMs: number }
   /**
-   * What single servers of the log have given damaged since this node was opened, each with the name of its server. Others had
-   * it as it was put. Absent where there is nothing to tell.
+   * The damage that single servers of the log have shown since this node was opened, each with the name of its server. Others
+   * had it as it was put. Absent where there is nothing to tell.
    */
   damaged?: string[]
   /** Why it has stopped, if it has: the code that its writes fail with, and the reason for people. */

@@ -78,8 +78,7 @@ pub struct Status {
     pub writer: Option<NodeName>,
     /// Its own appends to the log since it was opened.
     pub appends: Appends,
-    /// What single servers of the log have given damaged since the node was opened, each with the name of its server: see
-    /// [`Log::damaged`].
+    /// The damage that single servers of the log have shown since the node was opened: see [`Log::damaged`].
     pub damaged: Vec<String>,
     /// Why it has stopped.
     pub stopped: Option<Stopped>,

@@ -8,10 +8,10 @@ use std::{
 
 use super::log::LogError;
 
-/// How much damage is remembered, so that a disk that goes bad does not fill the memory.
+/// So much damage is remembered, so that a disk that goes bad does not fill the memory.
 const REMEMBERED: usize = 100;
 
-/// What is wrong with an answer of one server.
+/// The fault of an answer of one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// It has nothing, where there must be something.
@@ -24,7 +24,7 @@ pub(crate) enum Fault {
 #[derive(Debug)]
 pub(crate) struct Copies {
     servers: Vec<String>,
-    /// What was damaged, and where.
+    /// The damage that was found, with the servers.
     damaged: Mutex<BTreeSet<String>>,
 }
 
@@ -36,7 +36,7 @@ impl Copies {
         }
     }
 
-    /// How many servers there are.
+    /// The number of servers.
     pub(crate) fn count(&self) -> usize {
         self.servers.len()
     }
@@ -84,7 +84,7 @@ impl Copies {
         ))
     }
 
-    /// What was found damaged, with the servers.
+    /// The damage that was found, with the servers, for people.
     pub(crate) fn damaged(&self) -> Vec<String> {
         self.known().iter().cloned().collect()
     }
@@ -122,7 +122,7 @@ mod tests {
     type Answer = Result<Result<u8, Fault>, LogError>;
     type Found = Result<Option<(usize, u8)>, LogError>;
 
-    /// What is found, and named, where three servers answer so and the second is asked first.
+    /// Asks the second of three servers first; returns the servers that are named, too.
     fn find(answers: [Answer; 3]) -> (Found, Vec<String>) {
         let copies = Copies::on(["a", "b", "c"].map(str::to_owned).to_vec());
         let ask = |server: usize| std::future::ready(answers[server].clone());

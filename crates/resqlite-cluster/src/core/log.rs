@@ -82,8 +82,8 @@ pub trait Log: Send + Sync + 'static {
     /// The log cannot be asked.
     fn serve(&self, node: &NodeName, handler: Arc<dyn Handler>) -> BoxFuture<'_, Result<Serving, LogError>>;
 
-    /// What single servers have given damaged since it was opened, each with the name of its server, for people. Others had it
-    /// as it was put, or else the call has failed with [`LogError::Damaged`].
+    /// The damage that single servers have shown since it was opened, each with the name of its server, for people. Others had
+    /// it as it was put, or else the call has failed with [`LogError::Damaged`].
     fn damaged(&self) -> Vec<String> {
         Vec::new()
     }

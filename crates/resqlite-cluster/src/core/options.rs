@@ -30,7 +30,7 @@ pub struct Options {
     /// How many entries old the newest snapshot in the log's store may be, until this node puts another, and the log lets go of
     /// what is older than the one before; `None`: it puts none. The others wait an eighth longer than the writer. Default 100,000.
     pub snapshot_every: Option<u64>,
-    /// Whether this node may be the writer. If not, its writes are sent to the node that is, and wait for one; a transaction that
+    /// This node may be the writer. If it may not, its writes are sent to the node that is, and wait for one; a transaction that
     /// has written something fails at its commit with the code `RESQLITE_NEVER_WRITES`; it founds no cluster, and puts no
     /// snapshots by itself. Default: true.
     pub writes: bool,

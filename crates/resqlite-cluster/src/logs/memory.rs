@@ -45,7 +45,7 @@ struct State {
     end: u64,
     /// Entries, parts, and pieces of snapshots with their manifests: by name, which has a kind and a position, and sealed.
     kept: BTreeMap<String, Bytes>,
-    /// What single servers give in place of that.
+    /// Single servers give this in place of that.
     damaged: HashMap<(usize, String), Option<Bytes>>,
     /// Who serves under each name, and whether it is cut off.
     served: HashMap<NodeName, (Arc<dyn Handler>, Arc<AtomicBool>)>,
@@ -126,7 +126,7 @@ impl MemoryLog {
         self.state().kept.retain(|name, _| !name.starts_with(SNAPSHOTS));
     }
 
-    /// How many servers have a copy of everything.
+    /// So many servers have a copy of everything.
     pub const SERVERS: usize = 3;
 
     /// The names of all that it keeps: `entries/…`, `parts/…`, `snapshots/…/manifest`, and pieces `snapshots/…`.
@@ -166,7 +166,7 @@ impl MemoryLog {
 }
 
 impl State {
-    /// What a server has under a name.
+    /// The copy that a server has under a name.
     fn copy(&self, server: usize, name: &str) -> Option<Bytes> {
         let damaged = self.damaged.get(&(server, name.to_owned())).cloned();
         damaged.unwrap_or_else(|| self.kept.get(name).cloned())
@@ -281,7 +281,7 @@ impl MemoryConnection {
         }
     }
 
-    /// What has this name on the first server that has it as it was put.
+    /// The bytes with this name, from the first server that has them as they were put.
     async fn find(&self, what: &str, name: &str) -> Result<Option<Bytes>, LogError> {
         let ask = |server| std::future::ready(self.reach().map(|state| state.copy(server, name)));
         let read = |found: Option<Bytes>| match found {

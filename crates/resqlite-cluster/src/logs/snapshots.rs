@@ -33,7 +33,7 @@ const TRIES: usize = 3;
 /// digits.
 pub(super) trait Shelf: Sync {
     fn put(&self, name: String, value: Bytes) -> impl Future<Output = Result<(), LogError>> + Send;
-    /// What was put there, from whichever server has it; `None` if none has anything. Fails with [`LogError::Damaged`] where
+    /// The bytes that were put there, from whichever server has them; `None` if none has anything. Fails with [`LogError::Damaged`] where
     /// no server has it as it was put. `what` names it for people.
     fn get(&self, name: String, what: String)
     -> impl Future<Output = Result<Option<Bytes>, LogError>> + Send;
@@ -46,7 +46,7 @@ pub(super) trait Shelf: Sync {
 }
 
 pub(super) const MANIFEST: &str = "manifest";
-/// How a manifest begins.
+/// The beginning of a manifest.
 const MAGIC: &[u8; 4] = b"rqs\x01";
 
 /// What is written last, and makes the pieces a snapshot.
@@ -140,7 +140,7 @@ fn part_name(Part { position, of, index }: Part) -> String {
     piece_name(position.saturating_sub(1), of, index)
 }
 
-/// What is not there any more, if something is missing. Then there is no file.
+/// Returns the piece that is not there any more, if one is missing. Then there is no file.
 async fn write_file(shelf: &impl Shelf, position: u64, path: &Path) -> Result<Option<String>, LogError> {
     let mut file = File::create_new(path)
         .await

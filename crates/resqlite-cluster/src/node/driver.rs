@@ -63,11 +63,11 @@ pub(crate) struct State {
 /// The appends to the log that were answered, whatever the answer was.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Appends {
-    /// How many there were.
+    /// Their number.
     pub count: u64,
-    /// How long they took together.
+    /// The time that they took together.
     pub total: Duration,
-    /// How long the last one took.
+    /// The time that the last one took.
     pub last: Duration,
 }
 

@@ -77,7 +77,7 @@ impl Node {
 }
 
 impl Node {
-    /// What the database has need not be read again.
+    /// Nothing that the database has need be read again: the tail goes on behind it.
     fn pass_damaged(self: &Arc<Self>, position: u64, what: &str) -> Option<u64> {
         self.tell(|state, _| state.protocol.damaged(position, what));
         Some(position + 1)

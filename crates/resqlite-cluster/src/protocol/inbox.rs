@@ -187,7 +187,7 @@ impl Protocol {
         }
     }
 
-    /// What stands at a position is damaged on all servers of the log. That is of no interest if it is here already.
+    /// All servers of the log have damaged what stands at a position. That is of no interest if it is here already.
     pub(crate) fn damaged(&mut self, position: u64, what: &str) {
         if position >= self.next_wanted() {
             let message = format!(

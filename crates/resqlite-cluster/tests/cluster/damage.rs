@@ -36,7 +36,7 @@ fn random(seed: u64, turn: u64) -> u64 {
     hasher.finish()
 }
 
-/// What was put there.
+/// The bytes that were put there.
 fn bytes_of(log: &MemoryLog, name: &str) -> Vec<u8> {
     let mut found = Vec::new();
     log.damage(2, name, |bytes| {

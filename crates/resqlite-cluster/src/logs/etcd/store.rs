@@ -34,10 +34,10 @@ pub(super) struct Store {
     ended: Arc<AtomicU64>,
 }
 
-/// How the key of the last position is called in messages.
+/// The key of the last position, in messages.
 const LAST: &str = "the last position";
 
-/// How an entry is called in messages.
+/// An entry, in messages.
 pub(super) fn entry_at(position: u64) -> String {
     format!("the entry at position {position}")
 }
