@@ -6,6 +6,7 @@ import {
 } from '@prisma/driver-adapter-utils'
 import { MAX_MILLISECONDS } from '../../core/limits'
 import type { Database } from '../../database'
+import { scriptWithForeignKeysOff } from '../foreign-keys-pragma'
 import type { TimestampFormat } from './arguments'
 import { reported } from './errors'
 import { PrismaQueryable } from './queryable'
@@ -13,9 +14,6 @@ import { PrismaTransaction } from './transaction'
 
 /** The most parameters that SQLite allows in a statement. Prisma splits queries that have more. */
 const MAX_BIND_VALUES = 32_766
-
-/** As Prisma's migrations write it where they rebuild a table. */
-const FOREIGN_KEYS_PRAGMA = /^PRAGMA foreign_keys ?= ?(ON|OFF);$/gim
 
 /** An open database as Prisma uses it. */
 export class PrismaAdapter extends PrismaQueryable implements SqlDriverAdapter {
@@ -31,12 +29,12 @@ export class PrismaAdapter extends PrismaQueryable implements SqlDriverAdapter {
   }
 
   /**
-   * A script that switches foreign keys off runs as one transaction that has them off, so that it is all or nothing. All
-   * foreign keys are checked before its commit.
+   * A script that switches foreign keys off, as Prisma's migrations do where they rebuild a table, runs as one transaction
+   * that has them off, so that it is all or nothing. All foreign keys are checked before its commit.
    */
   async executeScript(script: string): Promise<void> {
-    const rest = script.replace(FOREIGN_KEYS_PRAGMA, '')
-    if (rest === script) await reported(this.#db.exec(script))
+    const rest = scriptWithForeignKeysOff(script)
+    if (rest === undefined) await reported(this.#db.exec(script))
     else await reported(this.#db.transaction((tx) => tx.exec(rest), { foreignKeys: false }))
   }
 
