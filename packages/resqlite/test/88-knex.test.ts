@@ -12,15 +12,20 @@ interface User {
   age: number | null
 }
 
-function knexOn(database: Database, transactionTimeout?: number): Knex {
+function knexOn(database: Database, transactionTimeout?: number, max?: number): Knex {
   const connection = { database, transactionTimeout } as Knex.StaticConnectionConfig
-  return createKnex({ client: ResqliteClient, connection, useNullAsDefault: true })
+  const pool = max === undefined ? undefined : { min: 0, max }
+  return createKnex({ client: ResqliteClient, connection, pool, useNullAsDefault: true })
 }
 
 /** A database with two users, each of whom has a pet. */
-async function fixture(t: TestContext, transactionTimeout?: number): Promise<{ db: Database; knex: Knex }> {
+async function fixture(
+  t: TestContext,
+  transactionTimeout?: number,
+  max?: number,
+): Promise<{ db: Database; knex: Knex }> {
   const db = await tempDatabase(t)
-  const knex = knexOn(db, transactionTimeout)
+  const knex = knexOn(db, transactionTimeout, max)
   t.after(() => knex.destroy())
   await knex.schema.createTable('users', (table) => {
     table.increments()
@@ -224,4 +229,194 @@ test('errors are those of resqlite', async (t) => {
     knex('users').insert({ name: 'Ada' }),
     withCode('SQLITE_CONSTRAINT_UNIQUE', 'users.name'),
   )
+})
+
+const orphan = (into: Knex) => into('later').insert({ owner: 99 })
+
+/** Adds a table whose foreign key is checked at the COMMIT. */
+const addLater = (knex: Knex) =>
+  knex.raw('CREATE TABLE later(owner INT REFERENCES users DEFERRABLE INITIALLY DEFERRED)')
+
+test('a COMMIT that fails is told, rolls back, and leaves every connection of the pool usable', async (t) => {
+  const { knex } = await fixture(t, undefined, 1)
+  await addLater(knex)
+  const violated = withCode('SQLITE_CONSTRAINT_FOREIGNKEY')
+  await assert.rejects(knex.transaction(orphan), violated)
+  assert.deepEqual(await knex('later'), [])
+  await knex.transaction((trx) => trx('users').insert({ name: 'Barbara' }))
+  const trx = await knex.transaction()
+  await trx.transaction(orphan)
+  await assert.rejects(trx.commit(), violated)
+  await knex('users').insert({ name: 'Tony' })
+  assert.deepEqual(await knex('later'), [])
+  assert.equal((await names(knex)).length, 4)
+})
+
+test('a transaction that SQLite has rolled back says so at its COMMIT, and its connection can be used', async (t) => {
+  const { knex } = await fixture(t, undefined, 1)
+  const trx = await knex.transaction()
+  await trx('users').insert({ name: 'Barbara' })
+  const nested = await trx.transaction()
+  await assert.rejects(
+    nested.raw("INSERT OR ROLLBACK INTO users(name) VALUES ('Ada')"),
+    withCode('SQLITE_CONSTRAINT_UNIQUE'),
+  )
+  await assert.rejects(nested.commit(), withCode('RESQLITE_TRANSACTION'))
+  await assert.rejects(trx.commit(), withCode('RESQLITE_TRANSACTION'))
+  await knex.transaction((trx) => trx('users').insert({ name: 'Tony' }))
+  assert.deepEqual(await names(knex), ['Ada', 'Grace', 'Tony'])
+})
+
+test('a transaction that has taken too long rejects at its COMMIT, and its connection can be used', async (t) => {
+  const { knex } = await fixture(t, 50, 1)
+  const trx = await knex.transaction()
+  await assert.rejects(trx.raw(ENDLESS), withCode('RESQLITE_TIMEOUT'))
+  await assert.rejects(trx.commit(), withCode('RESQLITE_TRANSACTION', 'longer than 50 ms'))
+  assert.deepEqual(await names(knex), ['Ada', 'Grace'])
+})
+
+test('after a COMMIT that failed on a connection of the caller, it takes a ROLLBACK or goes on', async (t) => {
+  const { knex } = await fixture(t)
+  await addLater(knex)
+  const connection = await knex.client.acquireConnection()
+  const run = (sql: string) => knex.raw(sql).connection(connection)
+  for (const end of ['ROLLBACK', 'SELECT 1']) {
+    await run('BEGIN')
+    await run('INSERT INTO later VALUES (99)')
+    await assert.rejects(run('COMMIT').then(), withCode('SQLITE_CONSTRAINT_FOREIGNKEY'))
+    await run(end)
+  }
+  await assert.rejects(run('ROLLBACK').then(), withCode('RESQLITE_TRANSACTION', 'no transaction is open'))
+  await assert.rejects(run('COMMIT').then(), withCode('RESQLITE_TRANSACTION', 'no transaction is open'))
+  await knex.client.releaseConnection(connection)
+  assert.deepEqual(await knex('later'), [])
+})
+
+test('foreign keys that were off for a transaction whose COMMIT fails are on again', async (t) => {
+  const { knex } = await fixture(t)
+  const connection = await knex.client.acquireConnection()
+  const failing = async (trx: Knex) => {
+    await trx('pets').insert({ name: 'Bo', owner: 99 })
+  }
+  await knex.raw('PRAGMA foreign_keys = OFF').connection(connection)
+  await assert.rejects(knex.transaction(failing, { connection }), withCode('SQLITE_CONSTRAINT_FOREIGNKEY'))
+  await knex.raw('PRAGMA foreign_keys = ON').connection(connection)
+  await knex.client.releaseConnection(connection)
+  assert.deepEqual(await knex.raw('PRAGMA foreign_keys'), [{ foreign_keys: 1 }])
+  await assert.rejects(
+    knex('pets').insert({ name: 'Bo', owner: 99 }),
+    withCode('SQLITE_CONSTRAINT_FOREIGNKEY'),
+  )
+})
+
+test('BEGIN outside of knex.transaction is refused, and leaves nothing open', async (t) => {
+  const { knex } = await fixture(t)
+  await assert.rejects(knex.raw('BEGIN').then(), withCode('RESQLITE_TRANSACTION', 'use knex.transaction'))
+  await knex('users').insert({ name: 'Barbara' }) // would wait for an open one
+  assert.deepEqual(await names(knex), ['Ada', 'Grace', 'Barbara'])
+})
+
+test('a connection that is given back twice stays that of its next user', async (t) => {
+  const { knex } = await fixture(t, undefined, 1)
+  const { client } = knex
+  const first = await client.acquireConnection()
+  await client.releaseConnection(first)
+  const second = await client.acquireConnection()
+  await client.releaseConnection(first)
+  assert.notEqual(second, first)
+  assert.equal(client.pool.numUsed(), 1)
+  await client.releaseConnection(second)
+  assert.equal(client.pool.numUsed(), 0)
+})
+
+for (const max of [1, 2, 3]) {
+  test(`beside streams in a pool of ${max}, what is rolled back is gone, and what is committed stays`, async (t) => {
+    const { knex } = await fixture(t, undefined, max)
+    const mine = new Error('mine')
+    const write = (i: number) =>
+      knex
+        .transaction(async (trx) => {
+          await trx('users').insert({ name: `row${i}` })
+          await trx('pets').insert({ name: `row${i}`, owner: 1 })
+          if (i % 2 === 0) throw mine
+        })
+        .catch((error) => assert.equal(error, mine))
+    const read = async () => {
+      for await (const { name } of knex<User>('users').orderBy('id').stream()) assert.ok(name)
+    }
+    await Promise.all(Array.from({ length: 30 }, (_, i) => [read(), write(i), read()]).flat())
+    const odd = Array.from({ length: 15 }, (_, i) => `row${2 * i + 1}`).sort()
+    const written = async (table: string) =>
+      await knex(table).where('name', 'like', 'row%').orderBy('name').pluck('name')
+    assert.deepEqual(await written('users'), odd)
+    assert.deepEqual(await written('pets'), odd)
+  })
+}
+
+test('PRAGMA foreign_keys holds for all connections of the pool', async (t) => {
+  const { knex } = await fixture(t)
+  const asked = async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => knex.raw('PRAGMA foreign_keys')))
+    return new Set(answers.map(([{ foreign_keys }]) => foreign_keys))
+  }
+  await knex.raw('/* for the import */ pragma main.Foreign_Keys(no); -- later on again')
+  assert.deepEqual(await asked(), new Set([0]))
+  await Promise.all([knex('users').insert({ name: 'Barbara' }), knex('users').insert({ name: 'Tony' })])
+  await knex.raw('PRAGMA foreign_keys = ON')
+  assert.deepEqual(await asked(), new Set([1]))
+  await Promise.all([1, 2].map((id) => knex('users').where({ id }).del()))
+  assert.deepEqual(await knex('pets'), [])
+})
+
+test('a statement beside PRAGMA foreign_keys is not lost', async (t) => {
+  const { knex } = await fixture(t)
+  for (const sql of [
+    '/* PRAGMA foreign_keys = OFF */ DELETE FROM pets',
+    '-- PRAGMA foreign_keys\nDELETE FROM users',
+  ]) {
+    assert.equal((await knex.raw(sql)).changes > 0, true, sql)
+  }
+  await assert.rejects(
+    knex.raw('PRAGMA foreign_keys = OFF; DELETE FROM users').then(),
+    withCode('RESQLITE_STATEMENT'),
+  )
+})
+
+test("an application's own table whose name ends in _lock switches nothing off", async (t) => {
+  const { knex } = await fixture(t)
+  for (const [table, column] of [
+    ['door', 'pin'],
+    ['door', 'id'],
+    ['knex_migrations', 'name'],
+  ] as const) {
+    await knex.schema
+      .createTable(`${table}_lock`, (lock) => {
+        lock.integer('is_locked')
+        lock.integer(column)
+      })
+      .catch(withCode('SQLITE_ERROR', 'already exists'))
+    await knex.raw('CREATE TABLE IF NOT EXISTS ??(id, name, batch, migration_time)', [table])
+    await knex.transaction(async (trx) => {
+      await trx(`${table}_lock`).where('is_locked', '=', 0).update({ is_locked: 1 })
+      assert.deepEqual(await trx.raw('PRAGMA foreign_keys'), [{ foreign_keys: 1 }])
+    })
+  }
+})
+
+test('migrations with a table of their own name, in a schema, run without foreign keys', async (t) => {
+  const { knex } = await fixture(t)
+  const seen: unknown[] = []
+  const migration = {
+    up: async (trx: Knex) => seen.push(...(await trx.raw('PRAGMA foreign_keys'))),
+    down: async () => {},
+  }
+  const migrationSource = {
+    getMigrations: async () => ['a'],
+    getMigrationName: (name: string) => name,
+    getMigration: async () => migration,
+  }
+  for (const settings of [{ tableName: 'steps' }, { tableName: 'others', schemaName: 'main' }]) {
+    await knex.migrate.latest({ migrationSource, ...settings })
+  }
+  assert.deepEqual(seen, [{ foreign_keys: 0 }, { foreign_keys: 0 }])
 })

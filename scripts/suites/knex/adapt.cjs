@@ -29,13 +29,12 @@ Module._load = function (request, parent, isMain) {
 function adaptedClient() {
   const { ResqliteClient } = require('../../../packages/resqlite/dist/builders/knex/index.js')
   class AdaptedClient extends ResqliteClient {
-    /** The tests' pools run a PRAGMA as better-sqlite3 would have it. */
+    /** The tests' pools switch foreign keys on, as better-sqlite3 would have it. They are on. */
     async acquireRawConnection() {
       // A test opens two transactions and ends neither before the other: without a timeout it would stop those after it.
       this.connectionSettings.transactionTimeout = 3000
-      const connection = await super.acquireRawConnection()
-      const prepare = (sql) => ({ run: () => void connection.query(sql, []) })
-      return Object.assign(connection, { prepare })
+      const prepare = () => ({ run() {} })
+      return Object.assign(await super.acquireRawConnection(), { prepare })
     }
   }
   Object.assign(AdaptedClient.prototype, { driverName: 'better-sqlite3' }) // tests look up what they expect by it

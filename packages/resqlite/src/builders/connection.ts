@@ -9,7 +9,7 @@ import { type ForeignKeysPragma, foreignKeysPragma } from './foreign-keys-pragma
 
 /** What the connections of one query builder share. */
 export class Pool {
-  /** `PRAGMA foreign_keys` as new connections have it. */
+  /** `PRAGMA foreign_keys` of the connections that have not set it themselves. */
   foreignKeys = true
 
   constructor(
@@ -21,16 +21,20 @@ export class Pool {
 
 /**
  * A connection as query builders know it: an object on which a transaction may be open. Outside of a transaction it has no
- * state, so any number of them can be used side by side.
+ * state, so any number of them can be used side by side. Each user of a query builder's pool gets one of its own.
  *
  * `PRAGMA foreign_keys` is carried out here, because resqlite has no connection on which it could be set. While it is off,
- * writes run in transactions without foreign keys, which are checked before each commit.
+ * writes run in transactions without foreign keys, which are checked before each commit. Who sets it has it for as long as
+ * the connection is theirs. How they leave it, it holds for the whole pool.
  */
 export class Connection {
   readonly #pool: Pool
-  /** As `PRAGMA foreign_keys` was set on this connection; undefined if it was not. */
-  #foreignKeys: boolean | undefined
+  /** As `PRAGMA foreign_keys` was set on this connection, and as it was before; undefined if it was not set. */
+  #foreignKeys: { readonly now: boolean; readonly before: boolean } | undefined
   #tx: TransactionHandle | undefined
+  /** Whether a COMMIT has failed and so rolled back, after which query builders may send a ROLLBACK. */
+  #undone = false
+  #closed = false
   /** Whether the open transaction may have written. */
   #wrote = false
   /** Whether foreign keys are enforced in the open transaction. */
@@ -42,6 +46,11 @@ export class Connection {
   constructor(pool: Pool) {
     this.#pool = pool
     this.#timeout = pool.timeout
+  }
+
+  /** Whether it was given back to the pool. */
+  get closed(): boolean {
+    return this.#closed
   }
 
   /** The open transaction. */
@@ -58,6 +67,7 @@ export class Connection {
   async query(sql: string, params: AnyParams, options?: AbortOptions): Promise<QueryResult> {
     const pragma = foreignKeysPragma(sql)
     if (pragma !== undefined) return await this.#foreignKeysPragma(sql, pragma)
+    this.#undone = false
     if (this.#tx === undefined && !this.foreignKeys) return await this.#unchecked(sql, params, options)
     let wrote = true // as a statement that fails may have, with OR FAIL
     try {
@@ -70,17 +80,38 @@ export class Connection {
   }
 
   async begin(): Promise<void> {
+    if (this.#tx?.open) {
+      throw new TransactionError('begin: a transaction is open on this connection already', 'begin')
+    }
     await this.#begin(this.foreignKeys)
   }
 
+  /** Commits. If that fails, everything is rolled back, and the connection can be used again. */
   async commit(): Promise<void> {
-    await this.#opened('commit').commit()
-    this.#tx = undefined
+    const tx = this.#opened('commit')
+    try {
+      await tx.commit()
+    } catch (error) {
+      this.#undone = true
+      await tx.rollback()
+      throw error
+    } finally {
+      this.#tx = undefined
+    }
   }
 
+  /** Rolls back. Does nothing after a COMMIT that has failed. */
   async rollback(): Promise<void> {
-    await this.#opened('rollback').rollback()
-    this.#tx = undefined
+    if (this.#undone) {
+      this.#undone = false
+      return
+    }
+    const tx = this.#opened('rollback')
+    try {
+      await tx.rollback()
+    } finally {
+      this.#tx = undefined
+    }
   }
 
   async savepoint(name: string): Promise<void> {
@@ -112,15 +143,23 @@ export class Connection {
     return true
   }
 
-  /** Rolls back what is still open. The connections after this one have its setting of foreign keys. */
+  /**
+   * Rolls back what is still open, and leaves the setting of foreign keys to the pool. Who has set it back to what it was
+   * leaves nothing: another user may have changed it meanwhile.
+   */
   async close(): Promise<void> {
-    if (this.#foreignKeys !== undefined) this.#pool.foreignKeys = this.#foreignKeys
-    if (this.#tx?.open) await this.#tx.rollback()
+    this.#closed = true
+    const { now, before } = this.#foreignKeys ?? {}
+    if (now !== undefined && now !== before) this.#pool.foreignKeys = now
+    const tx = this.#tx
+    this.#foreignKeys = undefined
+    this.#tx = undefined
+    if (tx?.open) await tx.rollback()
   }
 
   /** Whether the next transaction has foreign keys. */
   get foreignKeys(): boolean {
-    return this.#foreignKeys ?? this.#pool.foreignKeys
+    return this.#foreignKeys?.now ?? this.#pool.foreignKeys
   }
 
   /** Whether foreign keys are enforced in the open transaction. */
@@ -133,13 +172,19 @@ export class Connection {
   }
 
   async #begin(foreignKeys: boolean): Promise<void> {
-    this.#wrote = false
-    this.#enforced = foreignKeys
-    this.#savepoints = []
-    this.#tx = await this.#pool.db.begin({
+    const tx = await this.#pool.db.begin({
       timeout: this.#timeout,
       foreignKeys: foreignKeys ? undefined : false,
     })
+    if (this.#closed) {
+      await tx.rollback()
+      throw new TransactionError('begin: the connection has been given back meanwhile', 'begin')
+    }
+    this.#undone = false
+    this.#wrote = false
+    this.#enforced = foreignKeys
+    this.#savepoints = []
+    this.#tx = tx
   }
 
   #opened(operation: string): TransactionHandle {
@@ -163,8 +208,12 @@ export class Connection {
       const enforced = this.#tx === undefined ? this.foreignKeys : this.#enforced
       return enforced ? result : { ...result, rows: result.rows.map(() => ({ foreign_keys: 0 })) }
     }
-    if (this.#tx === undefined) this.#foreignKeys = pragma === 'on'
-    else if (pragma === 'off' && !(await this.beginUnchecked())) {
+    if (this.#tx === undefined) {
+      this.#foreignKeys = {
+        now: pragma === 'on',
+        before: this.#foreignKeys?.before ?? this.#pool.foreignKeys,
+      }
+    } else if (pragma === 'off' && !(await this.beginUnchecked())) {
       const message = 'PRAGMA foreign_keys = OFF has no effect in a transaction that has written'
       throw new TransactionError(`${message}; run it first, or before the transaction`, 'query')
     }

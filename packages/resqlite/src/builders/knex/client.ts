@@ -1,11 +1,13 @@
 import type { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Knex } from 'knex'
+import { TransactionError } from '../../core/errors'
 import type { QueryResult } from '../../core/query-types'
 import type { SqlValue } from '../../core/types'
 import { Database } from '../../database'
 import { Pool } from '../connection'
-import { KnexConnection } from './connection'
+import { KnexConnection, type Place } from './connection'
+import { tellingCommits } from './transaction'
 import { transactionStep } from './transaction-step'
 
 // Knex has no types for its clients of single databases.
@@ -58,14 +60,12 @@ export class ResqliteClient extends SqliteClient {
     return { ...super.poolDefaults(), min: 0, max: 1000 }
   }
 
-  override async acquireRawConnection(): Promise<KnexConnection> {
+  override async acquireRawConnection(): Promise<Place> {
     this.#pool ??= openPool(this.connectionSettings)
-    return new KnexConnection(await this.#pool)
+    return { pool: await this.#pool }
   }
 
-  override async destroyRawConnection(connection: KnexConnection): Promise<void> {
-    await connection.close()
-  }
+  override async destroyRawConnection(): Promise<void> {}
 
   override async destroy(callback?: (error?: unknown) => void): Promise<void> {
     await super.destroy(undefined)
@@ -75,6 +75,39 @@ export class ResqliteClient extends SqliteClient {
   }
 
   // Knex calls what follows on objects that have only the prototype of a client.
+
+  /**
+   * Each user gets a connection of its own. Knex gives that of a stream back twice, and at the second time it would otherwise
+   * be another user's already.
+   */
+  override async acquireConnection(): Promise<KnexConnection> {
+    return new KnexConnection(await super.acquireConnection())
+  }
+
+  /** Does nothing with a connection that was given back before. */
+  override releaseConnection(connection: KnexConnection): Promise<void> {
+    const released = this._release(connection)
+    released.catch(() => {}) // Knex waits where a statement has left a transaction open, and not where a transaction ends
+    return released
+  }
+
+  async _release(connection: KnexConnection): Promise<void> {
+    if (connection.closed) return
+    const leftOpen = connection.transaction?.open
+    try {
+      await connection.close()
+    } finally {
+      await super.releaseConnection(connection.place)
+    }
+    if (leftOpen) {
+      const message = 'the transaction was rolled back, because its connection went back to the pool with it'
+      throw new TransactionError(`BEGIN: ${message}; use knex.transaction`, 'begin')
+    }
+  }
+
+  override transaction(container: unknown, config: unknown, outer: unknown): Knex.Transaction {
+    return tellingCommits(super.transaction(container, config, outer))
+  }
 
   async _query(connection: KnexConnection, statement: Statement): Promise<Statement> {
     const step = transactionStep(statement.sql)

@@ -1,10 +1,19 @@
 import { TransactionError } from '../../core/errors'
 import type { QueryResult } from '../../core/query-types'
 import type { AbortOptions, AnyParams } from '../../core/types'
-import { Connection } from '../connection'
+import { Connection, type Pool } from '../connection'
 
-/** The first statement of a transaction of migrations, and of the rebuilding of a table. */
-const BEGINS_CHANGES = /^update `[^`]*_lock` set `is_locked` = \?|^CREATE TABLE `_knex_temp_alter/
+/** What Knex's pool keeps: the place of one connection at a time. */
+export interface Place {
+  readonly pool: Pool
+  /** Its name in logs and events, which Knex gives. */
+  readonly __knexUid?: string
+}
+
+/** The first statement of the rebuilding of a table. */
+const BEGINS_REBUILDING = /^CREATE TABLE `_knex_temp_alter/
+/** The first statement of a transaction of migrations, with the table of those that have run, and its schema. */
+const LOCKS_MIGRATIONS = /^update (?:`([^`]+)`\.)?`([^`]+)_lock` set `is_locked` = \? where `is_locked` = \?$/
 /** Its statement that drops the old table. Nothing else that Knex writes has double quotes there. */
 const DROPS_REBUILT = /^DROP TABLE "([^"]+)"$/
 
@@ -13,7 +22,16 @@ const REFERRING = `
   WHERE referring.type = 'table' AND foreign_key."table" = :table COLLATE NOCASE AND referring.name <> :table COLLATE NOCASE`
 
 /**
- * A connection as Knex's pool keeps it.
+ * The columns of the tables that Knex makes for migrations: 'index' is not in those of old releases. An application may have
+ * a table whose name ends in _lock, too.
+ */
+const OF_MIGRATIONS = `
+  SELECT 1
+  WHERE (SELECT group_concat(name) FROM pragma_table_info(:table || '_lock', :schema)) IN ('index,is_locked', 'is_locked')
+    AND (SELECT group_concat(name) FROM pragma_table_info(:table, :schema)) = 'id,name,batch,migration_time'`
+
+/**
+ * A connection as Knex's clients use it.
  *
  * In a transaction, Knex rebuilds tables with foreign keys on. Dropping the old table would then delete the rows that refer
  * to it, or fail. So they are switched off for migrations and where a transaction rebuilds a table before it writes anything
@@ -22,14 +40,28 @@ const REFERRING = `
 export class KnexConnection extends Connection {
   /** Cancels the statement that runs. */
   cancel: AbortController | undefined
+  readonly place: Place
+  readonly __knexUid: string | undefined
+
+  constructor(place: Place) {
+    super(place.pool)
+    this.place = place
+    this.__knexUid = place.__knexUid
+  }
 
   override async query(sql: string, params: AnyParams, options?: AbortOptions): Promise<QueryResult> {
     if (this.transaction !== undefined) {
-      if (BEGINS_CHANGES.test(sql)) await this.beginUnchecked()
+      if (BEGINS_REBUILDING.test(sql) || (await this.#locksMigrations(sql))) await this.beginUnchecked()
       const [, dropped] = DROPS_REBUILT.exec(sql) ?? []
       if (dropped !== undefined && this.enforced) await this.#refuseIfReferred(dropped)
     }
     return await super.query(sql, params, options)
+  }
+
+  async #locksMigrations(sql: string): Promise<boolean> {
+    const [, schema = 'main', table] = LOCKS_MIGRATIONS.exec(sql) ?? []
+    if (table === undefined || !this.enforced) return false
+    return (await this.executor.selectOne(OF_MIGRATIONS, { table, schema })) !== undefined
   }
 
   async #refuseIfReferred(table: string): Promise<void> {
