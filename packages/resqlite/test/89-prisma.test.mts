@@ -186,6 +186,73 @@ test('columns have names and types without rows', async (t) => {
   assert.deepEqual(rows, [])
 })
 
+/** Texts of times that others than Prisma have written, by the moment that they mean. */
+const MOMENTS: Record<string, string[]> = {
+  '2026-01-31T12:00:00.000Z': [
+    '2026-01-31T12:00:00.000+00:00',
+    '2026-01-31T12:00:00Z',
+    '2026-01-31 12:00:00',
+    '2026-01-31 12:00:00.000',
+    '2026-01-31 12:00',
+    '2026-01-31T12:00',
+    '2026-01-31 12:00:00 +00:00',
+    '2026-01-31 12:00:00.000 +00:00',
+    '2026-01-31 12:00:00 UTC',
+    '2026-01-31 12:00:00Z',
+    '2026-01-31t12:00:00z',
+    '2026-01-31T14:00:00+02:00',
+    '2026-01-31 14:00:00 +02:00',
+    '2026-01-31 14:00:00+0200',
+    '2026-01-31 14:00:00 +02',
+    '2026-01-31 14:00 +02:00',
+    '2026-01-31 06:30:00.000 -05:30',
+    '2026-01-31T06:30-0530',
+    ' 2026-01-31  12:00:00 ',
+    '2026-01-31 12:00:00.000999999',
+    '+002026-01-31 12:00:00',
+  ],
+  '2026-01-31T00:00:00.000Z': ['2026-01-31', '2026-01-31 00:00:00', '2026-01-30T24:00:00'],
+  '2026-01-01T00:00:00.000Z': ['2026-01', '2026-01-01 00:00'],
+  '1900-01-01T00:00:00.000Z': ['1900-01-01 00:00:00 +00:00'],
+  '1970-01-01T12:00:00.000Z': ['12:00', '12:00:00', '14:00:00+02:00'],
+}
+
+test('texts of times are read as the moment that they mean, by models and by raw SQL', async (t) => {
+  const { prisma, path } = await fixture(t)
+  const db = await openDatabase(t, path)
+  const expected = Object.entries(MOMENTS).flatMap(([moment, texts]) => texts.map(() => new Date(moment)))
+  for (const [id, text] of Object.values(MOMENTS).flat().entries()) {
+    await db.execute('INSERT INTO Sample(id, time) VALUES (?, ?)', [id, text])
+  }
+  const byModel: { time: Date }[] = await prisma.sample.findMany({ orderBy: { id: 'asc' } })
+  const bySql: { time: Date }[] = await prisma.$queryRaw`SELECT time FROM Sample ORDER BY id`
+  for (const rows of [byModel, bySql]) {
+    assert.deepEqual(
+      rows.map(({ time }) => time),
+      expected,
+    )
+  }
+})
+
+test('a text in a column of times that is no time is named', async (t) => {
+  const { query } = await opened(t, 'CREATE TABLE t(at DATETIME)')
+  for (const text of [
+    '',
+    ' ',
+    'soon',
+    '31.01.2026',
+    '2026-13-01',
+    '2026-01-31 25:00',
+    '12:00:00 x',
+    ' '.repeat(1e6),
+  ]) {
+    await query('INSERT INTO t VALUES (?)', text)
+    const cause = `${JSON.stringify(text)} in column "at" is not a time such as "2026-01-31T12:00:00.000Z"`
+    await assert.rejects(query('SELECT at FROM t'), driverError({ kind: 'InconsistentColumnData', cause }))
+    await query('DELETE FROM t')
+  }
+})
+
 test('a number in a column of times that is no time is named', async (t) => {
   const { query } = await opened(t, 'CREATE TABLE t(at DATETIME); INSERT INTO t VALUES (9e18)')
   const cause = '9000000000000000000 in column "at" is not a time in milliseconds since 1970'

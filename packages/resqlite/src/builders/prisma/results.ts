@@ -13,8 +13,12 @@ export function resultSet({ rows, columns, lastInsertRowid }: QueryResult<RowArr
   const columnTypes = columns.map((column, index) => columnType(column, index, rows))
   for (const row of rows) {
     for (const [index, value] of row.entries()) {
-      if (typeof value !== 'number' && typeof value !== 'bigint') continue
-      row[index] = numberFor(columnTypes[index] as ColumnType, value, columns[index] as Column)
+      const type = columnTypes[index] as ColumnType
+      if (typeof value === 'number' || typeof value === 'bigint') {
+        row[index] = numberFor(type, value, columns[index] as Column)
+      } else if (typeof value === 'string' && type === ColumnTypeEnum.DateTime) {
+        row[index] = dateOfText(value, columns[index] as Column)
+      }
     }
   }
   return {
@@ -35,11 +39,34 @@ function numberFor(type: ColumnType, value: number | bigint, column: Column): Co
   return whole ? Math.trunc(value) : value
 }
 
-function dateOf(milliseconds: number | bigint, { name }: Column): string {
+function dateOf(milliseconds: number | bigint, column: Column): string {
   const date = new Date(Number(milliseconds))
   if (!Number.isNaN(date.getTime())) return date.toISOString()
-  throw new DriverAdapterError({
+  throw noTime(milliseconds, column, 'in milliseconds since 1970')
+}
+
+/** Times as Prisma writes them. */
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
+const DATE = /(?<year>\d{4}|[+-]\d{6})(?:-(?<month>\d\d)(?:-(?<day>\d\d))?)?/
+const TIME =
+  /(?<time>\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s*(?:Z|UTC|GMT|(?<hours>[+-]\d\d)(?::?(?<minutes>\d\d))?)?/
+/** Those that Prisma's adapters read, that SQLite's functions return, and that Prisma's migrations write as defaults. */
+const LOOSE = new RegExp(`^(?:${DATE.source})?(?:(?:^|T|\\s+)${TIME.source})?$`, 'i')
+
+/** Writes a time as Prisma does. It would read others as invalid dates, or in the time zone of the process. */
+function dateOfText(text: string, column: Column): string {
+  if (ISO.test(text)) return text
+  const parts = text.trim() === '' ? undefined : LOOSE.exec(text.trim())?.groups
+  const { year = '1970', month = '01', day = '01', time = '00:00', hours, minutes = '00' } = parts ?? {}
+  const zone = hours === undefined ? 'Z' : `${hours}:${minutes}`
+  const date = new Date(`${year}-${month}-${day}T${time}${zone}`)
+  if (parts !== undefined && !Number.isNaN(date.getTime())) return date.toISOString()
+  throw noTime(JSON.stringify(text), column, 'such as "2026-01-31T12:00:00.000Z"')
+}
+
+function noTime(value: unknown, { name }: Column, expected: string): DriverAdapterError {
+  return new DriverAdapterError({
     kind: 'InconsistentColumnData',
-    cause: `${milliseconds} in column ${JSON.stringify(name)} is not a time in milliseconds since 1970`,
+    cause: `${value} in column ${JSON.stringify(name)} is not a time ${expected}`,
   })
 }
