@@ -279,6 +279,23 @@ const rebuild = async (on: Kysely<Schema>) => {
   await sql`ALTER TABLE new_users RENAME TO users`.execute(on)
 }
 
+test('a COMMIT that fails is told, rolls back, and may be followed by a ROLLBACK', async (t) => {
+  const { kysely } = await fixture(t)
+  await sql`CREATE TABLE later(owner INT REFERENCES users DEFERRABLE INITIALLY DEFERRED)`.execute(kysely)
+  const orphan = sql`INSERT INTO later VALUES (99)`
+  const violated = withCode('SQLITE_CONSTRAINT_FOREIGNKEY')
+  await assert.rejects(
+    kysely.transaction().execute((trx) => orphan.execute(trx)),
+    violated,
+  )
+  const trx = await kysely.startTransaction().execute()
+  await orphan.execute(trx)
+  await assert.rejects(trx.commit().execute(), violated)
+  await trx.rollback().execute()
+  await kysely.transaction().execute((trx) => insert(trx, 'Barbara'))
+  assert.deepEqual((await sql`SELECT * FROM later`.execute(kysely)).rows, [])
+})
+
 test('PRAGMA foreign_keys = OFF, first in a migration, lets it rebuild a table that others refer to', async (t) => {
   const { kysely } = await fixture(t)
   const up = async (trx: Kysely<Schema>) => {
