@@ -32,7 +32,7 @@ export class Connection {
   /** As `PRAGMA foreign_keys` was set on this connection, and as it was before; undefined if it was not set. */
   #foreignKeys: { readonly now: boolean; readonly before: boolean } | undefined
   #tx: TransactionHandle | undefined
-  /** Whether a COMMIT has failed and so rolled back, after which query builders may send a ROLLBACK. */
+  /** True after a COMMIT that has failed, and so rolled back: query builders may send a ROLLBACK then. */
   #undone = false
   #closed = false
   /** Whether the open transaction may have written. */
@@ -48,7 +48,7 @@ export class Connection {
     this.#timeout = pool.timeout
   }
 
-  /** Whether it was given back to the pool. */
+  /** True from when it was given back to the pool. */
   get closed(): boolean {
     return this.#closed
   }

@@ -1,4 +1,4 @@
-/** What a statement does with `PRAGMA foreign_keys`. */
+/** The three things that a statement does with `PRAGMA foreign_keys`. */
 export type ForeignKeysPragma = 'get' | 'on' | 'off'
 
 /**

@@ -91,7 +91,7 @@ export class ResqliteClient extends SqliteClient {
     return released
   }
 
-  async _release(connection: KnexConnection): Promise<void> {
+  private async _release(connection: KnexConnection): Promise<void> {
     if (connection.closed) return
     const leftOpen = connection.transaction?.open
     try {

@@ -3,7 +3,7 @@ import type { QueryResult } from '../../core/query-types'
 import type { AbortOptions, AnyParams } from '../../core/types'
 import { Connection, type Pool } from '../connection'
 
-/** What Knex's pool keeps: the place of one connection at a time. */
+/** A place in Knex's pool, for one connection at a time. */
 export interface Place {
   readonly pool: Pool
   /** Its name in logs and events, which Knex gives. */

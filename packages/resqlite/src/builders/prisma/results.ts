@@ -50,7 +50,7 @@ const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 const DATE = /(?<year>\d{4}|[+-]\d{6})(?:-(?<month>\d\d)(?:-(?<day>\d\d))?)?/
 const TIME =
   /(?<time>\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s*(?:Z|UTC|GMT|(?<hours>[+-]\d\d)(?::?(?<minutes>\d\d))?)?/
-/** Those that Prisma's adapters read, that SQLite's functions return, and that Prisma's migrations write as defaults. */
+/** Times as Prisma's adapters read them, SQLite's functions return them, and Prisma's migrations write defaults. */
 const LOOSE = new RegExp(`^(?:${DATE.source})?(?:(?:^|T|\\s+)${TIME.source})?$`, 'i')
 
 /** Writes a time as Prisma does. It would read others as invalid dates, or in the time zone of the process. */
