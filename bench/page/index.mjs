@@ -46,7 +46,7 @@ const text = (path) => readFileSync(join(here, path), 'utf8')
 
 /** Their packages do not export the minified form: it lies beside the main file, or in `dist` above `src`. */
 const library = (name, file) =>
-  readFileSync(join(require.resolve(name).replace(/(src|dist)[\\/].*$/, ''), 'dist', file), 'utf8')
+  readFileSync(join(require.resolve(name).replace(/(.*[\\/])(src|dist)[\\/].*$/, '$1'), 'dist', file), 'utf8')
 
 /** A script element that nothing in its code can end. */
 const script = (code, type = '') =>
