@@ -36,6 +36,18 @@ describe('a CSV reader', () => {
     ])
   })
 
+  test('takes CR as a line end, too, also in turns with the others, and none in quotes', () => {
+    const { records, lines } = read(['a,b\r1,"2\r3\r\n4"\r\r\n5,6\n7,8\r'])
+    assert.deepEqual(records, [
+      ['a', 'b'],
+      ['1', '2\r3\r\n4'],
+      ['5', '6'],
+      ['7', '8'],
+    ])
+    assert.deepEqual(lines, [1, 2, 6, 7])
+    assert.deepEqual(read(['a\r', '\nb\r', 'c', '\r', '\n']).lines, [1, 2, 3])
+  })
+
   test('keeps quotes, delimiters and line ends in quoted fields', () => {
     assert.deepEqual(recordsOf('"say ""hi""","x,y","two\r\nlines"\n'), [['say "hi"', 'x,y', 'two\r\nlines']])
   })
@@ -71,6 +83,7 @@ describe('a CSV reader', () => {
     ['a,b,c\n1,2\n', 'line 2, column 4: 2 fields instead of 3'],
     ['a,b\n1,"2\n3\n', 'line 2, column 3: a field whose closing quote is missing'],
     ['a,b\n1,"2"x\n', 'line 2, column 6: text behind a closing quote'],
+    ['a,b\r1,2\r"3\r4",5,6\r', 'line 4, column 6: more than 2 fields'],
     ['a,b\n"1\n2","3"x\n', 'line 3, column 7: text behind a closing quote'],
   ]) {
     test(`refuses ${JSON.stringify(text)} with its place`, () => {
@@ -111,6 +124,10 @@ describe('a CSV reader', () => {
         characters.slice(n * size, (n + 1) * size).join(''),
       )
       assert.deepEqual(read(pieces, style).records, records, `seed ${seed}`)
+      for (const end of ['\r', '\r\n']) {
+        const ended = records.map((record) => csvRecord(record, style).replace(/\n$/, end)).join('')
+        assert.deepEqual(read([...ended], style).records, records, `seed ${seed}, ${JSON.stringify(end)}`)
+      }
     }
   })
 })

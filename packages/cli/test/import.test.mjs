@@ -39,6 +39,17 @@ describe('resqlite import of CSV', () => {
     ])
   })
 
+  test('reads lines that end with CR, and names the one that is wrong', async () => {
+    const db = await withTable()
+    assert.equal((await imported(db, 'a,b\r1,2\r3,"x\ry"\r')).code, 0)
+    assert.deepEqual(await rowsOf(db, 'SELECT a, b FROM t'), [
+      [1, 2],
+      [3, 'x\ry'],
+    ])
+    const bad = Buffer.from('a,b\r1,2\r\xff,4\r', 'latin1')
+    await assertRefused(await withTable(), bad, /line 3: text that is not UTF-8/)
+  })
+
   test('leaves out a byte order mark', async () => {
     const db = await withTable()
     await imported(db, '\ufeffa,b\n1,2\n')

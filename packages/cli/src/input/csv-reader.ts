@@ -20,7 +20,7 @@ const CARRIAGE_RETURN = 13
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Reads CSV as RFC 4180 has it, from bytes in UTF-8 that arrive in pieces. Lines may end with LF or CRLF, and lines without
+ * Reads CSV as RFC 4180 has it, from bytes in UTF-8 that arrive in pieces. Lines end with LF, CRLF or CR, also in turns, and lines without
  * anything are skipped where a record has more than one field. A quote inside a field that does not begin with one
  * stands for itself. All records have as many fields as the first, which names them if there is a header.
  *
@@ -51,9 +51,10 @@ export class CsvReader {
     this.#begin = begin
   }
 
-  /** The line of the next record. */
+  /** The line of what comes next. */
   get line(): number {
-    return this.#line
+    const rest = Buffer.concat([this.#bytes, ...this.#pieces])
+    return this.#line + lineEnds(rest, 0, rest.length)
   }
 
   /**
@@ -139,19 +140,19 @@ export class CsvReader {
         at = this.#closingQuote(from, last)
         if (at === -1) return undefined
         record.push(quoted(bytes, from + 1, at))
-        lines += countOf(LINE_FEED, bytes, from, at)
+        lines += lineEnds(bytes, from, at)
         at = this.#afterQuote(at + 1)
       } else {
         at = this.#endOfField(from)
         record.push(this.#meant(from, at, record.length))
       }
-      if (at < bytes.length && bytes[at] !== LINE_FEED) at += this.#delimiter.length
-      else if (at < bytes.length || last) return this.#finish(record, at, lines)
+      if (at < bytes.length && !isLineEnd(bytes[at])) at += this.#delimiter.length
+      else if (last || isWholeLineEnd(bytes, at)) return this.#finish(record, at, lines)
       else return undefined
     }
   }
 
-  /** The place of the delimiter or the line feed behind a field without quotes, or of the end. */
+  /** The place of the delimiter or the line end behind a field without quotes, or of the end of all. */
   #endOfField(from: number): number {
     const bytes = this.#bytes
     const delimiter = this.#delimiter[0]
@@ -159,7 +160,7 @@ export class CsvReader {
     let at = from
     for (; at < bytes.length; at++) {
       const byte = bytes[at]
-      if (byte === LINE_FEED || (byte === delimiter && (isOneByte || this.#isDelimiter(at)))) break
+      if (isLineEnd(byte) || (byte === delimiter && (isOneByte || this.#isDelimiter(at)))) break
     }
     return at
   }
@@ -170,11 +171,9 @@ export class CsvReader {
     return true
   }
 
-  /** The value of a field without quotes that ends at a delimiter, at the end of the line, or of all. */
-  #meant(from: number, to: number, index: number): Value {
+  /** The value of a field without quotes. */
+  #meant(from: number, end: number, index: number): Value {
     const bytes = this.#bytes
-    const isLast = to === bytes.length || bytes[to] === LINE_FEED
-    const end = isLast && to > from && bytes[to - 1] === CARRIAGE_RETURN ? to - 1 : to
     if (this.#isNullText(from, end)) return null
     const text = new Utf8(bytes, from, end)
     return this.#meanings[index]?.(text) ?? text
@@ -188,14 +187,15 @@ export class CsvReader {
 
   #finish(record: Value[], at: number, lines: number): Value[] {
     const count = record.length
-    // Its end, or the CR before it, is all there is of a line.
-    const blank = this.#width !== 1 && count === 1 && isNothing(this.#bytes, this.#at, at)
+    // Its end is all there is of a line.
+    const blank = this.#width !== 1 && count === 1 && at === this.#at
     if (blank && this.#width === 0) this.#blank++
     if (!blank && this.#width === 0) this.#width = count
     if (!blank && count < this.#width) {
       throw this.#wrong(at, `${counted(count, 'field')} instead of ${this.#width}`)
     }
-    this.#at = Math.min(at + 1, this.#bytes.length)
+    const isPair = this.#bytes[at] === CARRIAGE_RETURN && this.#bytes[at + 1] === LINE_FEED
+    this.#at = Math.min(at + (isPair ? 2 : 1), this.#bytes.length)
     this.#line += lines
     return blank ? [] : record
   }
@@ -214,19 +214,16 @@ export class CsvReader {
     return -1
   }
 
-  /** The place of the delimiter or the line feed behind a closing quote. */
+  /** Checks that a delimiter or a line end stands behind a closing quote. */
   #afterQuote(at: number): number {
     const bytes = this.#bytes
-    if (at === bytes.length || bytes[at] === LINE_FEED || this.#isDelimiter(at)) return at
-    if (bytes[at] === CARRIAGE_RETURN && (at + 1 === bytes.length || bytes[at + 1] === LINE_FEED))
-      return at + 1
+    if (at === bytes.length || isLineEnd(bytes[at]) || this.#isDelimiter(at)) return at
     throw this.#wrong(at, 'text behind a closing quote')
   }
 
   #wrong(at: number, problem: string): InputError {
-    const before = this.#bytes.toString('utf8', this.#at, at)
-    const column = before.length - before.lastIndexOf('\n')
-    return new InputError(problem, this.#line + before.split('\n').length - 1, column)
+    const before = this.#bytes.toString('utf8', this.#at, at).split(/\r\n?|\n/)
+    return new InputError(problem, this.#line + before.length - 1, (before.at(-1) as string).length + 1)
   }
 }
 
@@ -236,9 +233,20 @@ function quoted(bytes: Buffer, start: number, end: number): Value {
   return countOf(QUOTE, bytes, start, end) === 0 ? text : String(text).replaceAll('""', '"')
 }
 
-/** Whether there is nothing between two places, or a CR alone. */
-function isNothing(bytes: Uint8Array, from: number, to: number): boolean {
-  return from === to || (to - from === 1 && bytes[from] === CARRIAGE_RETURN)
+function isLineEnd(byte: number | undefined): boolean {
+  return byte === LINE_FEED || byte === CARRIAGE_RETURN
+}
+
+/** Whether a line ends here, and not only its beginning is there: behind a CR, an LF may follow that belongs to it. */
+function isWholeLineEnd(bytes: Uint8Array, at: number): boolean {
+  return at < bytes.length && (bytes[at] === LINE_FEED || at + 1 < bytes.length)
+}
+
+function lineEnds(bytes: Uint8Array, from: number, to: number): number {
+  let count = 0
+  for (let at = from; at < to; at++)
+    if (bytes[at] === LINE_FEED || (bytes[at] === CARRIAGE_RETURN && bytes[at + 1] !== LINE_FEED)) count++
+  return count
 }
 
 function countOf(wanted: number, bytes: Uint8Array, from: number, to: number): number {

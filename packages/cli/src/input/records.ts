@@ -30,7 +30,7 @@ export type FindColumns = (names: readonly string[] | null, width: number, line:
 export interface RecordReader {
   /** The columns of the fields, once enough has been read to know them. */
   readonly columns: readonly Column[] | undefined
-  /** The line of the next record. */
+  /** The line of what comes next. */
   readonly line: number
   /** Whether a column with a type may get a {@link Real}. */
   readonly hasReals: boolean

@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer'
 export const MAX_RECORD = 64 * 1024 * 1024
 
 const LINE_FEED = 10
+const CARRIAGE_RETURN = 13
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** The next line is not UTF-8. */
@@ -13,7 +14,8 @@ export class NotUtf8 extends Error {}
 export class TooLong extends Error {}
 
 /**
- * Makes pieces of the chunks of a source that end where a line ends, except the last. They are UTF-8, without a byte order mark.
+ * Makes pieces of the chunks of a source that end where a line ends, except the last: with LF, or CR, of which the LF may come in
+ * the next piece. They are UTF-8, without a byte order mark.
  */
 export class WholeLines {
   /** What has arrived of a line. */
@@ -23,7 +25,7 @@ export class WholeLines {
 
   /** The lines that are complete with this chunk, which must not change any more. */
   *read(chunk: Buffer): Iterable<Buffer> {
-    const end = chunk.lastIndexOf(LINE_FEED) + 1
+    const end = Math.max(chunk.lastIndexOf(LINE_FEED), chunk.lastIndexOf(CARRIAGE_RETURN)) + 1
     this.#length += chunk.length
     if (this.#length > MAX_RECORD + chunk.length) throw new TooLong()
     if (end === 0) {
@@ -31,7 +33,7 @@ export class WholeLines {
       return
     }
     // Only the line that began before is copied.
-    const first = this.#rest.length === 0 ? 0 : chunk.indexOf(LINE_FEED) + 1
+    const first = this.#rest.length === 0 ? 0 : lineEnd(chunk, 0)
     const begun = [...this.#rest, chunk.subarray(0, first)]
     this.#rest = end === chunk.length ? [] : [chunk.subarray(end)]
     this.#length = chunk.length - end
@@ -39,7 +41,7 @@ export class WholeLines {
     if (first < end) yield* this.#piece(chunk.subarray(first, end))
   }
 
-  /** What stands behind the last line feed. */
+  /** What stands behind the last line end. */
   end(): Iterable<Buffer> {
     return this.#length > 0 ? this.#piece(Buffer.concat(this.#rest)) : []
   }
@@ -56,10 +58,17 @@ function* valid(bytes: Buffer): Generator<Buffer, void> {
   if (isUtf8(bytes)) return yield bytes
   let end = 0
   for (;;) {
-    const next = bytes.indexOf(LINE_FEED, end) + 1 || bytes.length
+    const next = lineEnd(bytes, end)
     if (!isUtf8(bytes.subarray(end, next))) break
     end = next
   }
   if (end > 0) yield bytes.subarray(0, end)
   throw new NotUtf8()
+}
+
+/** The place behind the line that begins here. */
+function lineEnd(bytes: Buffer, start: number): number {
+  let at = start
+  while (at < bytes.length && bytes[at] !== LINE_FEED && bytes[at] !== CARRIAGE_RETURN) at++
+  return Math.min(at + 1, bytes.length)
 }
