@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, test } from 'node:test'
+import { Database } from 'resqlite'
 import { run } from '../dist/run.js'
 import { database, limited, resqlite, rowsOf, start, temporaryFolder } from './support/cli.mjs'
 import { runHere, terminal } from './support/run-here.mjs'
@@ -271,6 +272,57 @@ describe('resqlite import of CSV', () => {
     const db = await withTable('a INTEGER PRIMARY KEY, b')
     const lines = Array.from({ length: 30_000 }, (_, n) => `${n},"two\nlines"\n`).join('')
     await assertRefused(db, `a,b\n${lines}17,again\n`, /line 60002: .*UNIQUE constraint failed: t\.a/)
+  })
+
+  describe('into a table that refers to itself', () => {
+    const schema =
+      'id INTEGER PRIMARY KEY, boss REFERENCES t, UNIQUE(boss, id), FOREIGN KEY(boss, id) REFERENCES t(boss, id)'
+
+    test('takes a row before the one that it refers to, also in a circle', async () => {
+      const db = await withTable(schema)
+      const { code, stderr } = await imported(db, 'id,boss\n1,2\n2,3\n3,2\n4,\n')
+      assert.equal(code, 0, stderr)
+      assert.deepEqual(await rowsOf(db, 'SELECT id, boss FROM t ORDER BY id'), [
+        [1, 2],
+        [2, 3],
+        [3, 2],
+        [4, null],
+      ])
+    })
+
+    test('names the row and the key that refer to nothing, and nothing stays', async () => {
+      const message =
+        /FOREIGN KEY constraint failed: row 2 of t refers by boss = 9 to a row of t that is not there\n$/
+      await assertRefused(await withTable(schema), 'id,boss\n1,2\n2,9\n', message)
+      const keys = 'a, b, c REFERENCES t(b), UNIQUE(a), UNIQUE(b), PRIMARY KEY (a, b)) WITHOUT ROWID--'
+      await assertRefused(await withTable(keys), 'a,b,c\n1,2,3\n', /a row of t refers to a row of t that is/)
+    })
+
+    test('leaves rows alone that referred to nothing before', async () => {
+      const db = await withTable(schema)
+      const lax = await Database.open(db, { foreignKeys: false })
+      await lax.execute('INSERT INTO t VALUES (7, 70)')
+      await lax.close()
+      assert.equal((await imported(db, 'id,boss\n1,2\n2,1\n')).code, 0)
+      const { stderr } = await imported(db, 'id,boss\n8,80\n')
+      assert.match(stderr, /row 8 of t refers by boss = 80 /)
+      assert.deepEqual(await rowsOf(db, 'SELECT id FROM t ORDER BY id'), [[1], [2], [7]])
+    })
+  })
+
+  test('refuses a name that no column can have, as UTF-16 without a mark brings it', async () => {
+    const db = await withTable()
+    for (const [input, ...options] of [
+      [Buffer.from('abc\n1\n', 'utf16le')],
+      ['{"a\\u0000b":1}\n', '--format', 'ndjson'],
+    ]) {
+      const { code, stderr } = await resqlite(['import', db, 'new', '--create', ...options], { input })
+      assert.match(
+        stderr,
+        /line 1: the name "a\\u0000b.*" has a NUL character, .* iconv -f UTF-16LE -t UTF-8/,
+      )
+      assert.equal(code, 1)
+    }
   })
 
   test('tells the first error, although a later line is wrong, too', async () => {

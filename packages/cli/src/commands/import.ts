@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import { statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
@@ -9,6 +10,7 @@ import { hasParameters, pathOf, withDatabase } from '../core/database.js'
 import { Exit, UsageError } from '../core/errors.js'
 import { completed, newPlace, refuseLogs } from '../core/new-file.js'
 import { CsvRecords } from '../input/csv.js'
+import { checkForeignKeys, violations } from '../input/foreign-keys.js'
 import { importRecords } from '../input/importer.js'
 import { NdjsonRecords } from '../input/ndjson.js'
 import type { Column, FindColumns } from '../input/records.js'
@@ -139,8 +141,13 @@ async function intoDatabase(file: string, job: Job, context: Context): Promise<n
       throw new UsageError(`there is no table ${table}; --create creates it`)
     if (columns !== undefined && options.create)
       throw new UsageError(`the table ${table} exists; leave out --create`)
+    // What the body of the transaction calls would join it.
+    const before = AsyncResource.bind(() => violations(db, table))
     const insert = async (tx: Executor) => {
+      // A record may come before the one that it refers to.
+      await tx.exec('PRAGMA defer_foreign_keys = ON')
       const inserted = await insertAll(tx, columns, job)
+      await checkForeignKeys(tx, table, before)
       stay(context)
       return inserted
     }
@@ -220,7 +227,7 @@ function columnsFor(
   width: number,
   line: number,
 ): readonly Column[] {
-  if (columns === undefined) return newColumns(names ?? numbered(width), line)
+  if (columns === undefined) return newColumns(names?.map(nameOf) ?? numbered(width), line)
   if (names !== null) return matched(table, columns, names, line)
   if (columns.length === width) return columns
   const written = columns.filter(({ isGenerated }) => !isGenerated)
@@ -228,6 +235,11 @@ function columnsFor(
   throw new UsageError(
     `the records have ${counted(width, 'field')}, but ${table} has ${columns.length} columns`,
   )
+}
+
+/** The name of a column of a table that is created. */
+function nameOf(name: string, index: number): string {
+  return name.trim() || `column${index + 1}`
 }
 
 function numbered(width: number): string[] {

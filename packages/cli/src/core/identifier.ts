@@ -1,9 +1,8 @@
 import { UsageError } from './errors.js'
 
-/** A name as SQL writes it, whatever it contains. */
+/** A name as SQL writes it, whatever it contains but a NUL. */
 export function quoted(name: string): string {
-  if (name === '' || name.includes('\0'))
-    throw new UsageError('a name of a table or column must not be empty')
+  if (name.includes('\0')) throw new UsageError('a name of a table or column must not have a NUL character')
   return `"${name.replaceAll('"', '""')}"`
 }
 

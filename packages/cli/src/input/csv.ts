@@ -34,7 +34,7 @@ export class CsvRecords implements RecordReader {
   }
 }
 
-/** A field of the header that is empty gets the name of its place, as some programs leave out the name of an index. */
+/** A field of the header without anything is empty: some programs leave out the name of an index. */
 function namesOf(header: readonly Field[]): string[] {
-  return header.map((field, index) => (field?.trim() ? field : `column${index + 1}`))
+  return header.map((field) => field ?? '')
 }

@@ -31,7 +31,7 @@ function isUntyped(type: string, isStrict: boolean): boolean {
   return type === '' || /blob/i.test(type) || (isStrict && /^any$/i.test(type))
 }
 
-/** Finds the columns that fields with these names are for, as the table spells them. */
+/** Finds the columns that fields with these names are for, as the table spells them. A name without anything may be that of its place. */
 export function matched(
   table: string,
   columns: readonly Column[],
@@ -39,8 +39,9 @@ export function matched(
   line: number,
 ): Column[] {
   const byName = new Map(columns.map((column) => [foldedName(column.name), column]))
-  const found = names.map((name) => {
-    const column = byName.get(foldedName(name)) ?? byName.get(foldedName(name.trim()))
+  const found = names.map((name, index) => {
+    const short = foldedName(name.trim() || `column${index + 1}`)
+    const column = byName.get(foldedName(name)) ?? byName.get(short)
     if (column !== undefined) return column
     const known = columns.map((column) => column.name).join(', ')
     throw new InputError(`${table} has no column ${JSON.stringify(name)}; it has ${known}`, line)
@@ -50,7 +51,15 @@ export function matched(
 
 /** Columns of these names for a table that is created. */
 export function newColumns(names: readonly string[], line: number): Column[] {
-  const columns = names.map((name) => ({ name: name.trim(), isUntyped: false, isGenerated: false }))
+  const wrong = names.find((name) => name.includes('\0'))
+  if (wrong !== undefined) {
+    const advice = 'if the text is UTF-16, convert it: iconv -f UTF-16LE -t UTF-8'
+    throw new InputError(
+      `the name ${JSON.stringify(wrong)} has a NUL character, which no column can; ${advice}`,
+      line,
+    )
+  }
+  const columns = names.map((name) => ({ name, isUntyped: false, isGenerated: false }))
   return different(columns, names, line)
 }
 
