@@ -538,6 +538,11 @@ describe('resqlite import of NDJSON', () => {
   for (const [what, input, message] of [
     ['what is no JSON', '{"a": 1}\n{"a": x}\n', /line 2.*: not valid JSON: /],
     ['what is no object', '{"a": 1}\n[1]\n', /line 2, column 1: not a JSON object/],
+    ['an array of what is no object', '[{"a": 1},\n1]', /line 2, column 1: not a JSON object/],
+    ['an array that is cut', '[{"a": 1},\n{"a": 2}\n', /line 3: the array has no end/],
+    ['an array that is cut in an object', '[{"a": 1},\n{"a": 2', /line 2: the array has no end/],
+    ['an array with text behind it', '[{"a": 1}]\n{"a": 2}', /line 2: text behind the array/],
+    ['an array with a wrong key', '[\n\n{"a": 1},\n{"z":\n1}]', /line 4: the table has no column "z"/],
     ['half of a character', '{"a": 1}\n{"a": "\\ud800"}\n', /line 2: half of a character/],
     ['an unknown key', '{"a": 1}\n{"z": 1}\n', /line 2: the table has no column "z"/],
     [
@@ -550,6 +555,62 @@ describe('resqlite import of NDJSON', () => {
       await assertRefused(await withTable(), input, message, '--format', 'ndjson')
     })
   }
+})
+
+describe('the name of a file', () => {
+  test('tells that fields are apart by tabs', async () => {
+    const db = await database(folder, 'tabs.db', "CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 'x,y')")
+    const file = join(folder, 'tabs.tsv')
+    assert.equal((await runHere(['export', db, 't', file])).code, 0)
+    assert.equal(readFileSync(file, 'utf8'), 'a\tb\n1\tx,y\n')
+    assert.equal((await runHere(['import', db, 'new', file, '--create'])).code, 0)
+    assert.deepEqual(await rowsOf(db, 'SELECT a, b FROM new'), [[1, 'x,y']])
+  })
+
+  test('is refused where it tells something that is neither written nor read, unless --format does', async () => {
+    const db = await database(folder, 'endings.db', 'CREATE TABLE t(a); INSERT INTO t VALUES (1)')
+    for (const ending of ['.parquet', '.xlsx', '.csv.gz', '.sql']) {
+      const file = join(folder, `endings${ending}`)
+      for (const args of [
+        ['export', db, 't', file],
+        ['import', db, 'new', file, '--create'],
+      ]) {
+        const { code, stderr } = await runHere(args)
+        assert.match(stderr, /endings that are known are \.csv, .*; --format csv, ndjson, json says it/)
+        assert.equal(code, 2)
+      }
+      assert.ok(!existsSync(file))
+      assert.equal((await runHere(['export', db, 't', file, '--format', 'csv'])).code, 0)
+    }
+  })
+
+  test('makes JSON of .json: an array, which an import reads', async () => {
+    const db = await database(
+      folder,
+      'json.db',
+      "CREATE TABLE t(a, b); INSERT INTO t VALUES (1, '],{'), (2.0, NULL)",
+    )
+    const file = join(folder, 'array.json')
+    assert.equal((await runHere(['export', db, 't', file])).code, 0)
+    assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), [
+      { a: 1, b: '],{' },
+      { a: 2, b: null },
+    ])
+    assert.equal((await runHere(['import', db, 't', file])).code, 0)
+    assert.deepEqual(await rowsOf(db, 'SELECT quote(a), b FROM t WHERE rowid > 2'), [
+      ['1', '],{'],
+      ['2.0', null],
+    ])
+  })
+
+  test('is no reason to overlook options that are for CSV', async () => {
+    const db = await withTable()
+    for (const options of [['--delimiter', ';'], ['--null', 'NULL'], ['--no-header']]) {
+      const { code, stderr } = await runHere(['import', db, 't', 'x.ndjson', ...options])
+      assert.match(stderr, /(is|are) for CSV, and not for ndjson/)
+      assert.equal(code, 2)
+    }
+  })
 })
 
 describe('what was exported', () => {

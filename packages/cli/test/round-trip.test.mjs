@@ -11,7 +11,23 @@ const folder = temporaryFolder()
 
 const TYPES = ['', 'INTEGER', 'REAL', 'TEXT', 'BLOB', 'NUMERIC', 'VARCHAR(9)', 'DOUBLE', 'DATE', 'ANY']
 const STRICT_TYPES = ['INTEGER', 'REAL', 'TEXT', 'BLOB', 'ANY']
-const NAMES = ['a', ' edge ', 'say "x"', 'a,b', 'two\nlines', 'NULL', '1', '列', "x'00'", '__proto__', '\\N']
+const NAMES = [
+  'a',
+  ' edge ',
+  'say "x"',
+  'a,b',
+  'two\nlines',
+  'NULL',
+  '1',
+  '列',
+  "x'00'",
+  '__proto__',
+  '\\N',
+  '',
+  ' ',
+  'x\ry',
+  'rowid',
+]
 const TEXTS = [
   ...['', ' ', ' x', 'x ', '\tx', 'x\u00a0', '\u3000', 'plain', 'a,b', 'a;b', '"', '""', "it's", '漢字 😀'],
   ...['two\nlines', '\r', 'a\r\nb', '\n', '\0', 'a\0b', '\u0001', '\ufeff', '\u2028', '\u007f'],
@@ -32,6 +48,11 @@ const REALS = [
   '5e-324',
   '9e999',
   '-9e999',
+  '5.0',
+  '9223372036854774784.0',
+  '9223372036854775808.0',
+  '-9223372036854775808.0',
+  '1.7976931348623157e308',
 ]
 const BLOBS = ["x''", "x'00'", "x'ff0a0d22'", "x'61'"]
 
@@ -82,7 +103,7 @@ async function contents(path) {
   const db = await Database.open(path, { integers: 'bigint' })
   const { columns } = await db.describe('SELECT * FROM t')
   const cells = columns.map(({ name }) => `typeof(${quoted(name)}), ${quoted(name)}`)
-  const rows = await db.select(`SELECT ${cells.join(', ')} FROM t ORDER BY rowid`, [], { arrays: true })
+  const rows = await db.select(`SELECT ${cells.join(', ')} FROM t ORDER BY _rowid_`, [], { arrays: true })
   await db.close()
   return rows
 }
@@ -91,13 +112,18 @@ const WAYS = [
   ['csv', []],
   ['csv', ['--null', '\\N']],
   ['csv', ['--null', 'NULL', '--delimiter', ';']],
+  ['tsv', []],
   ['ndjson', []],
+  ['json', []],
 ]
+
+/** Seeds of each way. */
+const SEEDS = Number(process.env.RESQLITE_ROUND_TRIPS ?? 24)
 
 describe('what was exported', () => {
   for (const [format, options] of WAYS) {
     test(`makes an equal table when it is imported: ${[format, ...options].join(' ')}`, async () => {
-      for (let seed = 1; seed <= 40; seed++) {
+      for (let seed = 1; seed <= SEEDS; seed++) {
         const made = randomTable(seed)
         const name = join(folder, `${format}${options.length}-${seed}`)
         await filled(`${name}.source.db`, made)

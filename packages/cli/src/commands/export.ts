@@ -11,9 +11,9 @@ import { EXACT } from '../core/values.js'
 import { formatted } from '../formats/rows.js'
 import { say, write } from '../terminal/output.js'
 import { ProgressLine } from '../terminal/progress.js'
-import { csvStyle, delimiter } from './arguments.js'
+import { delimiter } from './arguments.js'
 import { examples } from './command.js'
-import { DATA_FORMATS, type DataFormat, formatOf } from './data-format.js'
+import { DATA_FORMATS, type DataFormat, type DataOptions, formatOf } from './data-format.js'
 
 /** What the library reads instead of bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd'
@@ -25,17 +25,14 @@ interface Exported {
   readonly doubtful: readonly string[]
 }
 
-interface Options {
-  format?: DataFormat
-  delimiter: string
-  null: string
-  overwrite?: boolean
+interface Options extends DataOptions {
+  readonly overwrite?: boolean
 }
 
 export function addExport(program: Command, context: Context): void {
   program
     .command('export')
-    .summary('write the rows of a table or view as CSV or NDJSON')
+    .summary('write the rows of a table or view as CSV, NDJSON or JSON')
     .description(
       'Writes all rows of a table or view, from one snapshot and in bounded memory. An import of them makes the same rows. In CSV, a field without anything is NULL, and "" an empty text; --null names another text for NULL. The file gets its name when it is complete.',
     )
@@ -47,8 +44,12 @@ export function addExport(program: Command, context: Context): void {
         DATA_FORMATS,
       ),
     )
-    .option('--delimiter <character>', 'between the fields of CSV', delimiter, ',')
-    .option('--null <text>', 'what stands for NULL in CSV; by default nothing', '')
+    .option(
+      '--delimiter <character>',
+      'between the fields of CSV; by default a comma, and a tab in .tsv',
+      delimiter,
+    )
+    .option('--null <text>', 'what stands for NULL in CSV; by default nothing')
     .option('--overwrite', 'replace the output if it exists')
     .addHelpText(
       'after',
@@ -70,7 +71,7 @@ async function runExport(
   context: Context,
 ): Promise<void> {
   const { stdout, stderr } = context
-  const style = csvStyle(options)
+  const { format, style } = formatOf(options, output)
   const replaces = options.overwrite === true
   if (output !== '-') checkOutput(output, replaces, file)
   // Where the rows themselves are on the terminal, there is no place for it.
@@ -78,8 +79,7 @@ async function runExport(
   const progress = new ProgressLine('export', 'row', stderr, shown)
   try {
     const exported = await withDatabase(file, { ...EXACT, readOnly: true }, async (db) => {
-      const into = (stream: Output) =>
-        exportTable(db, table, stream, formatOf(options.format, output), style, progress, context)
+      const into = (stream: Output) => exportTable(db, table, stream, format, style, progress, context)
       return output === '-' ? await into(context.stdout) : await intoFile(output, replaces, into)
     })
     progress.clear()

@@ -18,14 +18,11 @@ import { columnsOf, matched, newColumns } from '../input/target-table.js'
 import { say } from '../terminal/output.js'
 import { ProgressLine } from '../terminal/progress.js'
 import { counted } from '../terminal/words.js'
-import { csvStyle, delimiter } from './arguments.js'
+import { delimiter } from './arguments.js'
 import { examples } from './command.js'
-import { DATA_FORMATS, type DataFormat, formatOf } from './data-format.js'
+import { DATA_FORMATS, type DataFormat, type DataOptions, formatOf } from './data-format.js'
 
-interface Options {
-  format?: DataFormat
-  delimiter: string
-  null: string
+interface Options extends DataOptions {
   header: boolean
   create?: boolean
   types?: 'guess' | 'text'
@@ -43,9 +40,9 @@ const CACHE = 64 * 1024
 export function addImport(program: Command, context: Context): void {
   program
     .command('import')
-    .summary('insert the lines of a CSV or NDJSON file into a table')
+    .summary('insert the records of a CSV, NDJSON or JSON file into a table')
     .description(
-      'Inserts the records of a CSV or NDJSON file into a table: all of them, or none. An error names the line. Fields of CSV where nothing stands are NULL, and "" is an empty text; --null names another text for NULL.',
+      'Inserts the records of a CSV, NDJSON or JSON file into a table: all of them, or none. An error names the line. Fields of CSV where nothing stands are NULL, and "" is an empty text; --null names another text for NULL.',
     )
     .argument('<file>', 'the database')
     .argument('<table>', 'the table')
@@ -62,15 +59,19 @@ export function addImport(program: Command, context: Context): void {
         'types of the table that is created: guessed from the first lines, or all TEXT',
       ).choices(['guess', 'text']),
     )
-    .option('--delimiter <character>', 'between the fields of CSV', delimiter, ',')
-    .option('--null <text>', 'what stands for NULL in CSV, without quotes; by default nothing', '')
+    .option(
+      '--delimiter <character>',
+      'between the fields of CSV; by default a comma, and a tab in .tsv',
+      delimiter,
+    )
+    .option('--null <text>', 'what stands for NULL in CSV, without quotes; by default nothing')
     .option('--no-header', 'the first line of CSV is a record, too: fields go to the columns in their order')
     .addHelpText(
       'after',
       examples(
         ['import app.db users users.csv', 'the first line names the columns'],
         ['import new.db events events.ndjson --create', 'into a new table of a new database'],
-        ['import app.db users --delimiter tab < users.tsv', 'from stdin, with tabs'],
+        ['import app.db users --delimiter tab < users', 'from stdin, with tabs'],
       ),
     )
     .action((file: string, table: string, input: string, options: Options) =>
@@ -98,8 +99,9 @@ async function runImport(
   if (options.types !== undefined && !options.create)
     throw new UsageError('--types is for tables that --create creates')
   const place = placeOfNew(file, options.create === true)
-  const style = csvStyle(options)
-  const format = formatOf(options.format, input)
+  const { format, style } = formatOf(options, input)
+  if (format !== 'csv' && !options.header)
+    throw new UsageError(`--no-header is for CSV, and not for ${format}`)
   const source = await sourceOf(input, context)
   const progress = new ProgressLine('import', 'row', context.stderr)
   const job: Job = { table, options, style, format, source, progress }
@@ -212,8 +214,7 @@ async function insertAll(
   { table, options, style, format, source, progress }: Job,
 ): Promise<number> {
   const find: FindColumns = (names, width, line) => columnsFor(table, columns, names, width, line)
-  const reader =
-    format === 'ndjson' ? new NdjsonRecords(columns) : new CsvRecords(style, options.header, find)
+  const reader = format === 'csv' ? new CsvRecords(style, options.header, find) : new NdjsonRecords(columns)
   const types = columns === undefined ? (options.types ?? 'guess') : undefined
   const shown = (count: number) => progress.show({ done: source.read, total: source.size, count })
   return await importRecords(measured(source), reader, { executor, table, types }, shown)

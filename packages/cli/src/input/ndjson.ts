@@ -1,47 +1,46 @@
 import { InputError } from '../core/errors.js'
 import { JsonRecord } from './json-record.js'
+import { type JsonText, JsonTexts } from './json-texts.js'
 import type { Column, RecordReader, Records, Value } from './records.js'
 import { newColumns } from './target-table.js'
 
-/** Lines whose keys are looked at to find the columns of a table that is to be created. */
-const SAMPLE_LINES = 1000
+/** Objects whose keys are looked at to find the columns of a table that is to be created. */
+const SAMPLE = 1000
 
 /**
- * Records of NDJSON: an object in each line. The fields are the columns that are given; or the keys of the first lines,
- * where none are. `{"$blob":"…"}` is a BLOB; other objects and arrays become JSON, booleans 1 and 0, and a key that is missing NULL.
+ * Records of NDJSON, an object in each line, or of an array of objects. The fields are the columns that are given; or the keys of the
+ * first objects, where none are. `{"$blob":"…"}` is a BLOB; other objects and arrays become JSON, booleans 1 and 0, and a key that is
+ * missing NULL.
  */
 export class NdjsonRecords implements RecordReader {
   columns: readonly Column[] | undefined
-  line = 1
   readonly hasReals = true
-  #rest = ''
+  readonly #texts = new JsonTexts()
   #known: Set<string> | undefined
-  /** Lines that wait until the names are known. */
-  #waiting: string[] = []
+  /** Texts that wait until the names are known. */
+  #waiting: JsonText[] = []
 
   constructor(columns?: readonly Column[]) {
     if (columns !== undefined) this.#take(columns)
   }
 
+  get line(): number {
+    return this.#texts.line
+  }
+
   read(piece: Buffer): Records {
-    const lines = (this.#rest + piece.toString()).split('\n')
-    this.#rest = lines.pop() as string
-    return this.#records(lines, false)
+    return this.#records(this.#texts.read(piece.toString()), false)
   }
 
   end(): Records {
-    const lines = this.#rest === '' ? [] : [this.#rest]
-    this.#rest = ''
-    return this.#records(lines, true)
+    return this.#records(this.#texts.end(), true)
   }
 
-  #records(lines: string[], last: boolean): Records {
-    if (this.#known !== undefined) return this.#parsed(lines)
-    for (const line of lines) this.#waiting.push(line)
-    if (!last && this.#waiting.length < SAMPLE_LINES) return { records: [], lines: [] }
-    const keys = this.#waiting
-      .slice(0, SAMPLE_LINES)
-      .flatMap((line, index) => new JsonRecord(line, index + 1).keys)
+  #records(texts: JsonText[], last: boolean): Records {
+    if (this.#known !== undefined) return this.#parsed(texts)
+    for (const text of texts) this.#waiting.push(text)
+    if (!last && this.#waiting.length < SAMPLE) return { records: [], lines: [] }
+    const keys = this.#waiting.slice(0, SAMPLE).flatMap(({ text, line }) => new JsonRecord(text, line).keys)
     if (keys.length === 0) throw new InputError('there is no object with a key', 1)
     this.#take(newColumns([...new Set(keys)], 1))
     const waiting = this.#waiting
@@ -54,12 +53,11 @@ export class NdjsonRecords implements RecordReader {
     this.#known = new Set(columns.map(({ name }) => name))
   }
 
-  #parsed(texts: readonly string[]): Records {
+  #parsed(texts: readonly JsonText[]): Records {
     const columns = this.columns as readonly Column[]
     const records: Value[][] = []
     const lines: number[] = []
-    for (const text of texts) {
-      const line = this.line++
+    for (const { text, line } of texts) {
       const record = new JsonRecord(text, line)
       if (record.keys.length === 0 && text.trim() === '') continue
       const unknown = record.keys.find((key) => !this.#known?.has(key))

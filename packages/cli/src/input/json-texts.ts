@@ -1,0 +1,78 @@
+import { InputError } from '../core/errors.js'
+
+/** The text of one object, or of nothing, and the line where it begins. */
+export interface JsonText {
+  readonly text: string
+  readonly line: number
+}
+
+/** What opens, closes and separates the elements of an array; a backslash takes the next character with it. */
+const TOKEN = /\\.|["\n[\]{},]/gs
+
+/** Cuts JSON that arrives in pieces, which end where lines end, into its objects: of an array its elements, or else of each line one. */
+export class JsonTexts {
+  /** The line of what comes next. */
+  line = 1
+  #isArray: boolean | undefined
+  /** What is there of the next text. */
+  #parts: string[] = []
+  #depth = 0
+  #inString = false
+  #isClosed = false
+
+  read(piece: string): JsonText[] {
+    if (this.#isArray === undefined && piece.trim() !== '') this.#isArray = piece.trimStart()[0] === '['
+    return this.#isArray ? this.#elements(piece) : this.#lines(piece)
+  }
+
+  end(): JsonText[] {
+    if (this.#depth > 0) throw new InputError('the array has no end: its ] is missing', this.line)
+    if (!this.#isArray) return this.#parts.length === 0 ? [] : [this.#cut('')]
+    if (this.#parts.join('').trim() !== '') throw new InputError('text behind the array', this.line)
+    return []
+  }
+
+  #lines(piece: string): JsonText[] {
+    const lines = piece.split('\n')
+    const rest = lines.pop() as string
+    const texts = lines.map((line) => {
+      const text = this.#cut(line)
+      this.line++
+      return text
+    })
+    if (rest !== '') this.#parts.push(rest)
+    return texts
+  }
+
+  #elements(piece: string): JsonText[] {
+    const texts: JsonText[] = []
+    let start = 0
+    for (const { 0: token, index } of piece.matchAll(TOKEN)) {
+      if (token === '\n') this.line++
+      else if (token === '"') this.#inString = !this.#inString
+      else if (!this.#inString && token[0] !== '\\' && this.#separates(token)) {
+        texts.push(this.#cut(piece.slice(start, index)))
+        start = index + 1
+      }
+    }
+    this.#parts.push(piece.slice(start))
+    return texts
+  }
+
+  /** Counts brackets, and tells whether this token stands before or behind an element. */
+  #separates(token: string): boolean {
+    if (token === ',') return this.#depth === 1
+    if (this.#isClosed) throw new InputError('text behind the array', this.line)
+    if (token === '[' || token === '{') return this.#depth++ === 0
+    this.#isClosed = --this.#depth === 0
+    if (this.#isClosed && token === '}') throw new InputError('the array ends with } instead of ]', this.line)
+    return this.#isClosed
+  }
+
+  /** The next text, of which this is the end. */
+  #cut(last: string): JsonText {
+    const text = [...this.#parts, last].join('').replace(/^\s*\n/, '')
+    this.#parts = []
+    return { text, line: this.line - text.split('\n').length + 1 }
+  }
+}
