@@ -310,6 +310,13 @@ describe('resqlite import of CSV', () => {
     })
   })
 
+  test('says how many rows the table itself has stored, where it left some out', async () => {
+    const db = await withTable('a UNIQUE ON CONFLICT IGNORE')
+    const { code, stderr } = await imported(db, 'a\n1\n1\n2\n')
+    assert.match(stderr, /^imported 3 rows in .*\nt itself has stored 2 of them: its triggers or ON CONFLICT/)
+    assert.equal(code, 0)
+  })
+
   test('refuses a name that no column can have, as UTF-16 without a mark brings it', async () => {
     const db = await withTable()
     for (const [input, ...options] of [

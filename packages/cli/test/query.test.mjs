@@ -76,6 +76,14 @@ describe('resqlite query', () => {
     assert.deepEqual(Object.values(JSON.parse(stdout)), [1, 2, 3])
   })
 
+  test('refuses a statement on stdin that is not UTF-8', async () => {
+    const { code, stderr } = await resqlite(['query', db, '-'], {
+      input: Buffer.from("SELECT '\xff'", 'latin1'),
+    })
+    assert.equal(stderr, 'resqlite: the SQL on stdin is not UTF-8\n')
+    assert.equal(code, 2)
+  })
+
   test('reads the statement from stdin', async () => {
     const { stdout } = await resqlite(['query', db, '-', '-f', 'csv'], { input: 'SELECT 1\n  AS one' })
     assert.equal(stdout, 'one\n1\n')

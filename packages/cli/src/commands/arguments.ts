@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { InvalidArgumentError, Option } from 'commander'
 import type { SqlParams, SqlValue } from 'resqlite'
 import type { Context } from '../core/context.js'
@@ -61,7 +62,9 @@ export async function sqlOf(argument: string, { stdin, signal }: Context): Promi
   const chunks: Uint8Array[] = []
   signal.addEventListener('abort', () => stdin.destroy(), { once: true })
   for await (const chunk of stdin) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
+  const bytes = Buffer.concat(chunks)
+  if (!isUtf8(bytes)) throw new UsageError('the SQL on stdin is not UTF-8')
+  return bytes.toString()
 }
 
 /** A whole number from `least` to `most`. */

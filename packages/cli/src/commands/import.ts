@@ -11,7 +11,7 @@ import { Exit, UsageError } from '../core/errors.js'
 import { completed, newPlace, refuseLogs } from '../core/new-file.js'
 import { CsvRecords } from '../input/csv.js'
 import { checkForeignKeys, violations } from '../input/foreign-keys.js'
-import { importRecords } from '../input/importer.js'
+import { type Imported, importRecords } from '../input/importer.js'
 import { NdjsonRecords } from '../input/ndjson.js'
 import type { Column, FindColumns } from '../input/records.js'
 import { columnsOf, matched, newColumns } from '../input/target-table.js'
@@ -106,10 +106,10 @@ async function runImport(
   const progress = new ProgressLine('import', 'row', context.stderr)
   const job: Job = { table, options, style, format, source, progress }
   try {
-    const count = await (place === undefined
+    const imported = await (place === undefined
       ? intoDatabase(file, job, context)
       : intoNew(place, job, context))
-    sayImported(count, job, context)
+    sayImported(imported, job, context)
   } finally {
     progress.clear()
     source.stream.destroy()
@@ -128,13 +128,18 @@ function placeOfNew(name: string, create: boolean): string | undefined {
   return place
 }
 
-function sayImported(count: number, { progress }: Job, { stderr }: Context): void {
+function sayImported({ count, stored }: Imported, { progress, table }: Job, { stderr }: Context): void {
   progress.clear()
   say(stderr, `imported ${progress.summary(count)}`)
+  if (stored < count)
+    say(
+      stderr,
+      `${table} itself has stored ${stored} of them: its triggers or ON CONFLICT clauses took the others`,
+    )
 }
 
 /** All records are inserted in one transaction. */
-async function intoDatabase(file: string, job: Job, context: Context): Promise<number> {
+async function intoDatabase(file: string, job: Job, context: Context): Promise<Imported> {
   const { table, options, progress } = job
   const pragmas: Record<string, number> = options.create ? {} : { cache_size: -CACHE }
   return await withDatabase(file, { pragmas }, async (db) => {
@@ -153,13 +158,13 @@ async function intoDatabase(file: string, job: Job, context: Context): Promise<n
       stay(context)
       return inserted
     }
-    const count = await db.transaction(insert, { signal: context.signal })
+    const imported = await db.transaction(insert, { signal: context.signal })
     context.leave = () => {
-      sayImported(count, job, context)
+      sayImported(imported, job, context)
       process.exit(Exit.OK)
     }
     progress.note('writing the log into the file')
-    return count
+    return imported
   })
 }
 
@@ -167,16 +172,16 @@ async function intoDatabase(file: string, job: Job, context: Context): Promise<n
  * The records are committed batch by batch, and their log is copied meanwhile. Nobody sees it: the database gets its name when all
  * are there.
  */
-async function intoNew(file: string, job: Job, context: Context): Promise<number> {
+async function intoNew(file: string, job: Job, context: Context): Promise<Imported> {
   await refuseLogs(file)
   return await completed(file, { replaces: false }, (partial) =>
     withDatabase(partial, {}, async (db) => {
-      const count = await insertAll(db, undefined, job)
+      const imported = await insertAll(db, undefined, job)
       // Closing would copy the log, too, but does not tell when it cannot.
       const { busy } = await db.checkpoint('truncate')
       if (busy) throw new Error('another program uses the file that is being made')
       stay(context)
-      return count
+      return imported
     }),
   )
 }
@@ -212,7 +217,7 @@ async function insertAll(
   executor: Executor,
   columns: readonly Column[] | undefined,
   { table, options, style, format, source, progress }: Job,
-): Promise<number> {
+): Promise<Imported> {
   const find: FindColumns = (names, width, line) => columnsFor(table, columns, names, width, line)
   const reader = format === 'csv' ? new CsvRecords(style, options.header, find) : new NdjsonRecords(columns)
   const types = columns === undefined ? (options.types ?? 'guess') : undefined

@@ -17,11 +17,18 @@ export interface Target {
   readonly types: 'guess' | 'text' | undefined
 }
 
+/** What has become of the records. */
+export interface Imported {
+  readonly count: number
+  /** Rows that the table itself has stored: its triggers and ON CONFLICT clauses may have left out the others. */
+  readonly stored: number
+}
+
 /** Batches that are under way: while one is inserted, the next is read. */
 const AT_ONCE = 2
 
 /**
- * Inserts the records of a source, and returns how many there were. An error names the line. Nothing waits that was read, except
+ * Inserts the records of a source. An error names the line. Nothing waits that was read, except
  * two batches, so memory does not grow with the source.
  */
 export async function importRecords(
@@ -29,7 +36,7 @@ export async function importRecords(
   reader: RecordReader,
   target: Target,
   inserted: (count: number) => void,
-): Promise<number> {
+): Promise<Imported> {
   const inserter = new Inserter(reader, target, inserted)
   const lines = new WholeLines()
   try {
@@ -46,7 +53,7 @@ export async function importRecords(
     throw error
   }
   await inserter.settled()
-  return inserter.count
+  return inserter
 }
 
 function* recordsOf({ chunks, isLast }: Part, lines: WholeLines, reader: RecordReader) {
@@ -71,8 +78,9 @@ function firstOf(parts: Iterator<Records>): Records {
   }
 }
 
-class Inserter {
+class Inserter implements Imported {
   count = 0
+  stored = 0
   #sql = ''
   #columns: readonly Column[] = []
   #binder: Binder | undefined
@@ -153,7 +161,8 @@ class Inserter {
 
   async #run(batch: Batch): Promise<void> {
     try {
-      await this.target.executor.executeBatch(this.#sql, batch)
+      const { changes } = await this.target.executor.executeBatch(this.#sql, batch)
+      this.stored += Number(changes)
     } catch (error) {
       const { index, message } = error as Error & { index?: number }
       if (index === undefined) throw error
