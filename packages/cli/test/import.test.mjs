@@ -204,6 +204,8 @@ describe('resqlite import of CSV', () => {
     const missing = await resqlite(['import', db, 'other'], { input: 'a\n1\n' })
     assert.match(missing.stderr, /there is no table other; --create creates it/)
     assert.equal(missing.code, 2)
+    const input = await resqlite(['import', db, 't', 'nosuch.csv'])
+    assert.deepEqual([input.code, input.stderr], [1, 'resqlite: there is no file nosuch.csv\n'])
     const present = await imported(db, 'a\n1\n', '--create')
     assert.match(present.stderr, /the table t exists; leave out --create/)
     assert.equal(present.code, 2)

@@ -71,9 +71,9 @@ async function runExport(
   context: Context,
 ): Promise<void> {
   const { stdout, stderr } = context
-  const { format, style } = formatOf(options, output)
   const replaces = options.overwrite === true
   if (output !== '-') checkOutput(output, replaces, file)
+  const { format, style } = formatOf(options, output)
   // Where the rows themselves are on the terminal, there is no place for it.
   const shown = stderr.isTTY === true && !(output === '-' && stdout.isTTY)
   const progress = new ProgressLine('export', 'row', stderr, shown)

@@ -203,7 +203,8 @@ interface Source {
 /** The stream fails when the user wants the import to end. */
 async function sourceOf(input: string, { stdin, signal }: Context): Promise<Source> {
   if (input === '-') return { stream: addAbortSignal(signal, stdin), size: undefined, read: 0 }
-  const status = statSync(input)
+  const status = statSync(input, { throwIfNoEntry: false })
+  if (status === undefined) throw new Error(`there is no file ${input}`)
   if (status.isDirectory()) throw new Error(`${input} is a directory`)
   const size = status.isFile() ? status.size : undefined
   // Opened before anything is written: a stream tells only later that it cannot be.
