@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, realpathSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { nativeTriple } from '../src/wire/native'
@@ -25,6 +25,29 @@ test('a platform without a native module gets an error that names what was tried
   assert.match(message, /no native module for darwin-pdp11/)
   assert.match(message, /native[/\\]resqlite\.darwin-pdp11\.node: Cannot find module/)
   assert.match(message, /@resqlite\/darwin-pdp11: Cannot find module/)
+  assert.match(message, /If the program was bundled, keep @resqlite\/darwin-pdp11 out of the bundle/)
+})
+
+test('each package of a platform is named in a require of its own, which tracers of files and bundlers follow', () => {
+  const source = readFileSync(join(__dirname, '..', '..', 'dist', 'wire', 'native.js'), 'utf8')
+  for (const platform of readdirSync(join(__dirname, '..', '..', 'npm'))) {
+    assert.ok(source.includes(`require('@resqlite/${platform}')`), platform)
+  }
+})
+
+test('where the package of one C library is missing, that of the other is tried', () => {
+  const script = `
+    Object.defineProperty(process, 'arch', { value: 'pdp11' })
+    Object.defineProperty(process, 'platform', { value: 'linux' })
+    process.report.getReport = () => ({ header: { glibcVersionRuntime: '' } })
+    try {
+      require('resqlite').sqliteVersion()
+    } catch (error) {
+      console.log(error.message)
+    }`
+  const message = runChild(script, [], 'commonjs', { RESQLITE_NATIVE_PATH: '' })
+  assert.match(message, /no native module for linux-pdp11-musl/)
+  assert.match(message, /@resqlite\/linux-pdp11-musl: .*\n.*@resqlite\/linux-pdp11-gnu: /)
 })
 
 test('RESQLITE_NATIVE_PATH names the one native module that is tried', (t) => {

@@ -1,4 +1,5 @@
-import { join, resolve } from 'node:path'
+import { createRequire } from 'node:module'
+import { isAbsolute, join, resolve } from 'node:path'
 
 /** The functions through which all frames pass. As methods of the port they would take ten times as long. */
 export interface NativeFunctions {
@@ -81,12 +82,17 @@ function load(): NativeBinding {
 /** Loads the native module that the environment variable names; no other is tried. */
 function loadFrom(path: string): NativeBinding {
   try {
-    return require(path) as NativeBinding
+    return requireFile(path)
   } catch (error) {
     throw new Error(
       `resqlite cannot load the native module that RESQLITE_NATIVE_PATH names:\n  ${path}: ${firstLine(error)}`,
     )
   }
+}
+
+/** Loads a file that is known at run time only. Bundlers leave this `require` alone. */
+function requireFile(path: string): NativeBinding {
+  return createRequire(path)(path)
 }
 
 /**
@@ -95,37 +101,81 @@ function loadFrom(path: string): NativeBinding {
  */
 const CLUSTER = '@resqlite/cluster/native'
 const CIPHERS = '@resqlite/ciphers'
-const CHOSEN = [CLUSTER, CIPHERS]
 
 function loadFor(triple: string): NativeBinding {
-  const candidates = [
-    ...CHOSEN,
-    join(__dirname, '..', '..', 'native', `resqlite.${triple}.node`),
-    `@resqlite/${triple}`,
-  ]
   const tried: string[] = []
-  for (const candidate of candidates) {
+  for (const candidate of candidates(triple)) {
     try {
-      const found = require(candidate)
-      const binding = CHOSEN.includes(candidate) ? found(triple) : found
+      const binding = isAbsolute(candidate) ? requireFile(candidate) : requirePackage(candidate, triple)
       loadedFrom = candidate
-      return binding as NativeBinding
+      return binding
     } catch (error) {
       const reason = firstLine(error)
       tried.push(`  ${candidate}: ${reason}`)
-      if (CHOSEN.includes(candidate) && isInstalled(candidate)) failures.set(candidate, reason)
+      if (isInstalled(candidate)) failures.set(candidate, reason)
     }
   }
   throw new Error(
     `resqlite has no native module for ${triple} that can be loaded. Tried:\n${tried.join('\n')}\n` +
-      `If the package was installed without optional dependencies, install @resqlite/${triple}.`,
+      `If the package was installed without optional dependencies, install @resqlite/${triple}. ` +
+      `If the program was bundled, keep @resqlite/${triple} out of the bundle (external), and deploy it with the program: ` +
+      'https://github.com/resqlite/resqlite/blob/main/docs/using.md#packaging',
   )
 }
 
+/** The packages and the file that may have the native module, in the order in which they are tried. */
+function candidates(triple: string): string[] {
+  const list = [CLUSTER, CIPHERS]
+  // A bundle that is an ES module has no `__dirname`, and no such folder.
+  if (typeof __dirname === 'string') {
+    list.push(join(__dirname, '..', '..', 'native', `resqlite.${triple}.node`))
+  }
+  list.push(`@resqlite/${triple}`)
+  // Not every runtime says truly which C library it runs on. The module of the wrong one does not load.
+  if (triple.endsWith('-gnu')) list.push(`@resqlite/${triple.replace(/gnu$/, 'musl')}`)
+  if (triple.endsWith('-musl')) list.push(`@resqlite/${triple.replace(/musl$/, 'gnu')}`)
+  return list
+}
+
+/**
+ * Loads a package with a native module. Each name is written out, so that tools which trace files or bundle them find it, and
+ * stands in a `try`, so that they pass over those that are not installed.
+ */
+function requirePackage(name: string, triple: string): NativeBinding {
+  try {
+    switch (name) {
+      case '@resqlite/cluster/native':
+        return require('@resqlite/cluster/native')(triple)
+      case '@resqlite/ciphers':
+        return require('@resqlite/ciphers')(triple)
+      case '@resqlite/darwin-arm64':
+        return require('@resqlite/darwin-arm64')
+      case '@resqlite/darwin-x64':
+        return require('@resqlite/darwin-x64')
+      case '@resqlite/linux-arm64-gnu':
+        return require('@resqlite/linux-arm64-gnu')
+      case '@resqlite/linux-arm64-musl':
+        return require('@resqlite/linux-arm64-musl')
+      case '@resqlite/linux-x64-gnu':
+        return require('@resqlite/linux-x64-gnu')
+      case '@resqlite/linux-x64-musl':
+        return require('@resqlite/linux-x64-musl')
+      case '@resqlite/win32-arm64-msvc':
+        return require('@resqlite/win32-arm64-msvc')
+      case '@resqlite/win32-x64-msvc':
+        return require('@resqlite/win32-x64-msvc')
+    }
+  } catch (error) {
+    throw error instanceof Error ? error : new Error(String(error))
+  }
+  throw new Error(`Cannot find module '${name}'`)
+}
+
+/** Whether one of the two packages is there, although it may not load. */
 function isInstalled(name: string): boolean {
   try {
-    require.resolve(name)
-    return true
+    if (name === CLUSTER) return require.resolve('@resqlite/cluster/native') !== undefined
+    return name === CIPHERS && require.resolve('@resqlite/ciphers') !== undefined
   } catch {
     return false
   }
@@ -143,7 +193,7 @@ export function nativeTriple(platform: string = process.platform, arch: string =
   return `${platform}-${arch}`
 }
 
-/** The diagnostic report contains a glibc version only if the process runs on glibc. */
+/** The diagnostic report contains a glibc version only if the process runs on glibc; Deno may have an empty text there. */
 function usesMusl(): boolean {
   const report = process.report as (NodeJS.ProcessReport & { excludeNetwork?: boolean }) | undefined
   if (typeof report?.getReport !== 'function') return false
@@ -151,7 +201,7 @@ function usesMusl(): boolean {
   report.excludeNetwork = true // otherwise the report resolves host names, which can take seconds
   try {
     const { header } = report.getReport() as { header?: { glibcVersionRuntime?: string } }
-    return header !== undefined && header.glibcVersionRuntime === undefined
+    return header !== undefined && !header.glibcVersionRuntime
   } finally {
     report.excludeNetwork = before
   }
