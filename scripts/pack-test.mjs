@@ -30,7 +30,7 @@ const expectedCliFiles = /^(dist\/.+\.js|package\.json|README\.md|LICENSE)$/
 
 /** The same for the studio: its server, and the page as one script and one sheet. */
 const expectedStudioFiles =
-  /^(dist\/server\/.+\.(js|d\.ts)|dist\/page\/(index\.html|app\.(js|css)|icon\.svg|licenses\.txt)|package\.json|README\.md|LICENSE)$/
+  /^(dist\/(?:cells|server)\/.+\.(js|d\.ts)|dist\/page\/(index\.html|app\.(js|css)|icon\.svg|licenses\.txt)|package\.json|README\.md|LICENSE)$/
 
 /** The same for clusters. */
 const expectedClusterFiles = /^(dist\/.+\.(js|mjs|d\.ts|d\.mts)|native\.js|package\.json|README\.md|LICENSE)$/

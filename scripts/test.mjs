@@ -66,6 +66,7 @@ const node = [
       'packages/resqlite/src',
       'packages/cluster/src',
       'packages/cli/src',
+      'packages/studio/cells',
       'packages/studio/server',
       'packages/studio/page',
       'scripts',

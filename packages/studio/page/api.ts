@@ -1,7 +1,10 @@
 import { type RemoteQuery, remoteQuery } from 'resqlite/client'
+import type { Cell } from '../cells/cell.ts'
 
 /** Why a request failed. `offset` is where in the SQL, `index` which of several edits. */
 export interface Problem {
+  /** The values of a row that were changed since they were shown, by column. */
+  readonly conflicts?: Readonly<Record<string, { readonly old: Cell; readonly now: Cell }>>
   readonly message: string
   readonly code?: string
   readonly offset?: number

@@ -12,6 +12,7 @@ export interface Table {
   readonly schema: string
   readonly name: string
   readonly kind: 'table' | 'view' | 'virtual'
+  /** In the list of all tables, a view has none. */
   readonly columns: readonly TableColumn[]
   readonly key: readonly string[]
   readonly numeric: boolean

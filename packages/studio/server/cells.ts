@@ -1,60 +1,110 @@
 import type { SqlValue } from 'resqlite'
+import { type Cell, isCut, type Kind, kindOf, lengthOf, misfit, realText, textOf } from '../cells/cell.js'
 import { HttpError } from './http-error.js'
-import { CELL_BLOB, CELL_TEXT } from './limits.js'
 
-/**
- * A value as a page gets and sends it: null, or a letter for the storage class and the value as text. So integers keep all
- * their digits, 1 and 1.0 differ, and long values are cut off.
- *
- * `i` INTEGER · `r` REAL · `t` TEXT · `T200:` the beginning of a TEXT of 200 characters · `b` BLOB in hexadecimal digits ·
- * `B200:` the beginning of a BLOB of 200 bytes
- */
-export type Cell = string | null
+/** How much of a value a cell has, in characters of a text and bytes of a BLOB. */
+export interface Bounds {
+  readonly text: number
+  readonly blob: number
+}
 
-/** The SQL that makes a cell of a column. `length` stops at the character 0, so it alone is no bound. */
-export function cellOf(column: string, text = CELL_TEXT, blob = CELL_BLOB): string {
-  return `CASE typeof(${column}) WHEN 'null' THEN NULL
-    WHEN 'text' THEN CASE WHEN length(${column}) > ${text} OR octet_length(${column}) > ${4 * text} THEN 'T' || length(${column}) || ':' || substr(${column}, 1, ${text}) ELSE 't' || ${column} END
-    WHEN 'blob' THEN CASE WHEN length(${column}) > ${blob} THEN 'B' || length(${column}) || ':' || hex(substr(${column}, 1, ${blob})) ELSE 'b' || hex(${column}) END
-    WHEN 'integer' THEN 'i' || ${column}
-    ELSE 'r' || ${column} END`.replace(/\s+/g, ' ')
+/** The SQL that makes a cell of an expression. `length` stops at the character 0, so it alone is no bound. */
+export function cellSql(of: string, bounds?: Bounds): string {
+  const text = `'t' || ${of}`
+  const blob = `'b' || hex(${of})`
+  const cut = (whole: string, is: string, beginning: string) =>
+    bounds === undefined ? whole : `CASE WHEN ${is} THEN ${beginning} ELSE ${whole} END`
+  return `CASE typeof(${of}) WHEN 'text' THEN ${cut(
+    text,
+    `length(${of}) > ${bounds?.text} OR octet_length(${of}) > ${4 * (bounds?.text ?? 0)}`,
+    `'T' || length(${of}) || ':' || substr(${of}, 1, ${bounds?.text})`,
+  )} WHEN 'blob' THEN ${cut(
+    blob,
+    `length(${of}) > ${bounds?.blob}`,
+    `'B' || length(${of}) || ':' || hex(substr(${of}, 1, ${bounds?.blob}))`,
+  )} WHEN 'integer' THEN 'i' || ${of} ELSE ${of} END`
+}
+
+/** The bounds with which a cell was cut off. */
+export function boundsOf(cell: Cell): Bounds | undefined {
+  if (!isCut(cell)) return undefined
+  const length = kindOf(cell) === 'text' ? [...textOf(cell)].length : textOf(cell).length / 2
+  return { text: length, blob: length }
 }
 
 /**
- * The cell of a value of a result. A number does not tell its storage class: whole ones count as INTEGER, unless they are so
- * large that an INTEGER would have come as a bigint.
+ * The cell of a value of a result. `exact`: the database gives INTEGERs as bigints, so that every number is a REAL. If not, a whole
+ * number counts as INTEGER, unless it is so large that an INTEGER would have come as a bigint.
  */
-export function encodeCell(value: unknown): Cell {
+export function encodeCell(value: unknown, exact: boolean): Cell {
   if (value === null || value === undefined) return null
   if (typeof value === 'bigint') return `i${value}`
-  if (typeof value === 'number') return `${Number.isSafeInteger(value) ? 'i' : 'r'}${value}`
-  if (typeof value === 'string') {
-    return value.length > CELL_TEXT ? `T${value.length}:${value.slice(0, CELL_TEXT)}` : `t${value}`
-  }
-  const bytes = Buffer.from(value as Uint8Array)
-  const shown = bytes.subarray(0, CELL_BLOB).toString('hex').toUpperCase()
-  return bytes.length > CELL_BLOB ? `B${bytes.length}:${shown}` : `b${shown}`
+  if (typeof value === 'number')
+    return !exact && Number.isSafeInteger(value) && !Object.is(value, -0)
+      ? `i${value}`
+      : `r${realText(value)}`
+  if (typeof value === 'string') return `t${value}`
+  const { buffer, byteOffset, length } = value as Uint8Array
+  return `b${Buffer.from(buffer, byteOffset, length).toString('hex').toUpperCase()}`
 }
 
-/** The value of a cell that a page sends. One that was cut off is refused. */
-export function decodeCell(cell: unknown): SqlValue {
-  if (cell === null) return null
+/** What stands in a statement for a value, and what is bound there. */
+export interface Bound {
+  readonly mark: string
+  readonly value: SqlValue
+}
+
+/** The value of a cell that a page sends. One that was cut off is refused. A REAL that is whole would be bound as an INTEGER. */
+export function bind(cell: unknown): Bound {
+  if (cell === null) return { mark: '?', value: null }
+  const text = checked(cell)
+  if (isCut(text)) throw new HttpError(400, 'a value that was cut off cannot be sent back')
+  const value = decoded(text)
+  return { mark: text[0] === 'r' ? 'CAST(? AS REAL)' : '?', value }
+}
+
+/** The same, as a part of a key. Numbers compare by value, so that a REAL needs no cast there; + keeps a cast from converting. */
+export function bindKey(cell: unknown): Bound {
+  if (typeof cell === 'string' && /^x(?:[\dA-F]{2})*$/.test(cell))
+    return { mark: '(+CAST(? AS TEXT))', value: Buffer.from(cell.slice(1), 'hex') }
+  return { mark: '?', value: bind(cell).value }
+}
+
+/** The condition that an expression still has the value of a cell: also the storage class, and whatever the collation. */
+export function isStill(of: string, cell: unknown): { sql: string; params: SqlValue[] } {
+  if (cell === null) return { sql: `${of} IS NULL`, params: [] }
+  const text = checked(cell)
+  const kind = `typeof(${of}) = '${kindOf(text)}'`
+  if (!isCut(text)) return { sql: `${kind} AND +${of} = ? COLLATE BINARY`, params: [decoded(text)] }
+  const { text: length } = boundsOf(text) as Bounds
+  const begins = kindOf(text) === 'text' ? textOf(text) : Buffer.from(textOf(text), 'hex')
+  const sql = `${kind} AND length(${of}) = ? AND substr(${of}, 1, ${length}) = ? COLLATE BINARY`
+  return { sql, params: [lengthOf(text), begins] }
+}
+
+const LETTERS: ReadonlySet<string> = new Set('irtbTB')
+
+function checked(cell: unknown): string {
   if (typeof cell !== 'string') throw new HttpError(400, 'a cell must be a text or null')
-  const text = cell.slice(1)
-  if (cell[0] === 't') return text
-  if (cell[0] === 'i' && /^[+-]?\d{1,19}$/.test(text)) return integer(text)
-  if (cell[0] === 'r' && text.trim() !== '' && !Number.isNaN(Number(text))) return Number(text)
-  if (cell[0] === 'b' && /^([\da-f]{2})*$/i.test(text)) return Buffer.from(text, 'hex')
-  throw new HttpError(400, `not a valid cell: ${JSON.stringify(cell.slice(0, 40))}`)
+  const kind: Kind = kindOf(cell)
+  const wrong = isCut(cell) && !/^[TB]\d+:/.test(cell) ? 'a length is missing' : misfit(kind, textOf(cell))
+  if (LETTERS.has(cell[0] ?? '') && wrong === undefined) return cell
+  throw new HttpError(
+    400,
+    `not a valid cell: ${JSON.stringify(cell.slice(0, 40))}: ${wrong ?? 'no such letter'}`,
+  )
 }
 
-/** What stands in a statement for the value of a cell. A REAL that is whole would be bound as an INTEGER. */
-export function markOf(cell: unknown): string {
-  return typeof cell === 'string' && cell[0] === 'r' ? 'CAST(? AS REAL)' : '?'
-}
-
-function integer(text: string): bigint {
-  const value = BigInt(text)
-  if (BigInt.asIntN(64, value) !== value) throw new HttpError(400, `${text} does not fit into an INTEGER`)
-  return value
+function decoded(cell: string): SqlValue {
+  const text = textOf(cell)
+  switch (kindOf(cell)) {
+    case 'integer':
+      return BigInt(text.replace('+', ''))
+    case 'real':
+      return Number(text)
+    case 'blob':
+      return Buffer.from(text, 'hex')
+    default:
+      return text
+  }
 }

@@ -1,21 +1,28 @@
-import type { Database, SqlValue } from 'resqlite'
+import type { Database } from 'resqlite'
+import { type Cell, cellOf, type SentCell } from '../cells/cell.js'
 import type { Table } from './catalog.js'
-import { DIRECTORY_AGE, DIRECTORY_STRIDE, DIRECTORY_TIME } from './limits.js'
+import { keyCells, keyOrder, sourceOf } from './keys.js'
+import { DIRECTORY_AGE, DIRECTORY_STRIDE, type Times } from './limits.js'
 import { quote } from './names.js'
 import { MARK } from './own-statements.js'
 
 /** Returns a key at about a place in a table, from 0 to 1; undefined if the table is empty. */
-export async function keyAt(db: Database, table: Table, place: number): Promise<SqlValue[] | undefined> {
-  return table.numeric ? await interpolated(db, table, place) : await remembered(db, table, place)
+export async function keyAt(
+  db: Database,
+  table: Table,
+  place: number,
+  times: Times,
+): Promise<Cell[] | undefined> {
+  return table.numeric ? await interpolated(db, table, place) : await remembered(db, table, place, times)
 }
 
 /** Of integers: between the least and the greatest. */
-async function interpolated(db: Database, table: Table, place: number): Promise<SqlValue[] | undefined> {
+async function interpolated(db: Database, table: Table, place: number): Promise<Cell[] | undefined> {
   const ends = await endsOf(db, table)
   if (ends === undefined) return undefined
   const [first, last] = ends
   const share = BigInt(Math.round(place * 1e6))
-  return [first + ((last - first) * share) / 1_000_000n]
+  return [`i${first + ((last - first) * share) / 1_000_000n}`]
 }
 
 /** How many rows there are if no key is missing between the least and the greatest; null if keys are no numbers. */
@@ -39,21 +46,26 @@ async function endsOf(db: Database, table: Table): Promise<[bigint, bigint] | un
 
 /** Some keys of a table without rowids, in order. */
 interface Directory {
-  readonly keys: SqlValue[][]
+  readonly keys: Cell[][]
   readonly made: number
 }
 
 const directories = new WeakMap<Database, Map<string, Directory>>()
 
 /** Of other keys: every thousandth is remembered, as far as they can be read in a moment. */
-async function remembered(db: Database, table: Table, place: number): Promise<SqlValue[] | undefined> {
+async function remembered(
+  db: Database,
+  table: Table,
+  place: number,
+  times: Times,
+): Promise<Cell[] | undefined> {
   if (place === 1) return await lastKey(db, table)
   const known = directories.get(db) ?? new Map<string, Directory>()
   directories.set(db, known)
   const name = JSON.stringify([table.schema, table.name])
   let directory = known.get(name)
   if (directory === undefined || Date.now() - directory.made > DIRECTORY_AGE) {
-    directory = { keys: await readDirectory(db, table), made: Date.now() }
+    directory = { keys: await readDirectory(db, table, times), made: Date.now() }
     known.set(name, directory)
   }
   const { keys } = directory
@@ -61,25 +73,26 @@ async function remembered(db: Database, table: Table, place: number): Promise<Sq
 }
 
 /** The end is found by one step into the table: the last key that is remembered may be far from it. */
-async function lastKey(db: Database, { schema, name, key }: Table): Promise<SqlValue[] | undefined> {
-  const columns = key.map(quote)
-  const order = columns.map((column) => `${column} DESC`).join(', ')
-  const sql = `${MARK}SELECT ${columns.join(', ')} FROM ${quote(schema)}.${quote(name)} ORDER BY ${order} LIMIT 1`
-  return await db.selectOne<SqlValue[]>(sql, [], { arrays: true })
+async function lastKey(db: Database, table: Table): Promise<Cell[] | undefined> {
+  const sql = `${keysOf(table)} ORDER BY ${keyOrder(table, 'DESC')} LIMIT 1`
+  return (await db.selectOne<SentCell[]>(sql, [], { arrays: true }))?.map(cellOf)
 }
 
-async function readDirectory(db: Database, { schema, name, key }: Table): Promise<SqlValue[][]> {
-  const columns = key.map(quote).join(', ')
-  const sql = `${MARK}SELECT ${columns} FROM ${quote(schema)}.${quote(name)} ORDER BY ${columns}`
-  const options = { arrays: true, batchSize: DIRECTORY_STRIDE, limits: { time: DIRECTORY_TIME } } as const
-  const keys: SqlValue[][] = []
+async function readDirectory(db: Database, table: Table, times: Times): Promise<Cell[][]> {
+  const sql = `${keysOf(table)} ORDER BY ${keyOrder(table)}`
+  const options = { arrays: true, batchSize: DIRECTORY_STRIDE, limits: { time: times.directory } } as const
+  const keys: Cell[][] = []
   let at = 0
   try {
-    for await (const row of db.iterate<SqlValue[]>(sql, [], options)) {
-      if (at++ % DIRECTORY_STRIDE === 0) keys.push(row)
+    for await (const row of db.iterate<SentCell[]>(sql, [], options)) {
+      if (at++ % DIRECTORY_STRIDE === 0) keys.push(row.map(cellOf))
     }
   } catch (error) {
     if ((error as { code?: string }).code !== 'RESQLITE_LIMIT') throw error
   }
   return keys
+}
+
+function keysOf(table: Table): string {
+  return `${MARK}SELECT ${keyCells(table).join(', ')} FROM ${sourceOf(table)}`
 }

@@ -1,19 +1,20 @@
-import type { Database, Query, SqlValue } from 'resqlite'
+import type { Database, Query } from 'resqlite'
+import { type Cell, cellOf, type SentCell } from '../cells/cell.js'
 import type { Table } from './catalog.js'
-import { type Cell, cellOf, decodeCell } from './cells.js'
+import { type Bound, type Bounds, cellSql, isStill } from './cells.js'
 import { keyAt, spanOfKeys } from './directory.js'
 import { HttpError } from './http-error.js'
+import { columnOf, keyCells, keyCompare, keyFrom, keyOrder, sourceOf, valuesOf } from './keys.js'
 import {
   CELL_BLOB,
   CELL_TEXT,
-  COUNT_TIME,
+  COPIED_TEXT,
   KEYLESS_ROWS,
-  STATEMENT_TIME,
+  type Times,
   VALUE_TEXT,
   WINDOW_BYTES,
   WINDOW_ROWS,
 } from './limits.js'
-import { quote } from './names.js'
 import { MARK } from './own-statements.js'
 
 /**
@@ -34,24 +35,20 @@ export interface Sort {
   readonly descending: boolean
 }
 
-/** The names of the columns of a window's rows: cells, and before them the key. */
-const cellName = (index: number) => `c${index}`
-const keyName = (index: number) => `k${index}`
-
-/** The rows from a key on, or from the first. The key columns of the result are cells, too. */
-export function windowQuery(part: Part, from: readonly SqlValue[] | undefined): Query {
+/**
+ * The rows from a key on, or from the first. The columns of the result are the key, from `k0` on, and the cells, from `c0` on. The
+ * key columns are cells, too.
+ */
+export function windowQuery(part: Part, from: readonly Bound[] | undefined): Query {
   const { table, sort } = part
   const isWhole = table.key.length === 0 || sort !== undefined
   const shown = shownOf(table.columns.length, isWhole ? KEYLESS_ROWS : WINDOW_ROWS)
-  const cells = table.columns.map(
-    ({ name }, i) => `${cellOf(columnOf(name), shown.text, shown.blob)} AS ${cellName(i)}`,
-  )
+  const cells = table.columns.map(({ name }, i) => `${cellSql(columnOf(name), shown)} AS c${i}`)
   if (isWhole) return { sql: wholeQuery(part, cells) }
-  const keys = keyCells(table)
-  const list = [...keys, ...cells].join(', ')
-  const start = from === undefined ? undefined : `${tuple(table)} >= (${from.map(() => '?').join(', ')})`
-  const sql = `${MARK}SELECT ${list} FROM ${sourceOf(part)}${where(part, start)} ORDER BY ${order(table)} LIMIT ${WINDOW_ROWS}`
-  return { sql, params: from ?? [] }
+  const list = [...keyCells(table), ...cells].join(', ')
+  const start = from === undefined ? undefined : keyCompare(table, '>=', from)
+  const sql = `${MARK}SELECT ${list} FROM ${sourceOf(table)}${where(part, start)} ORDER BY ${keyOrder(table)} LIMIT ${WINDOW_ROWS}`
+  return { sql, params: valuesOf(from ?? []) }
 }
 
 /** The first rows of what has no key, or is in an order of its own. */
@@ -63,9 +60,9 @@ function wholeQuery(part: Part, cells: readonly string[]): string {
     table.key.length === 0
       ? [`row_number() OVER (${by.length === 0 ? '' : `ORDER BY ${by}`}) AS k0`]
       : keyCells(table)
-  const places = table.key.length === 0 ? by : [...by, order(table)]
+  const places = table.key.length === 0 ? by : [...by, keyOrder(table)]
   const ordered = places.length === 0 ? '' : ` ORDER BY ${places.join(', ')}`
-  return `${MARK}SELECT ${[...keys, ...cells].join(', ')} FROM ${sourceOf(part)}${where(part)}${ordered} LIMIT ${KEYLESS_ROWS}`
+  return `${MARK}SELECT ${[...keys, ...cells].join(', ')} FROM ${sourceOf(part.table)}${where(part)}${ordered} LIMIT ${KEYLESS_ROWS}`
 }
 
 /**
@@ -75,27 +72,49 @@ function wholeQuery(part: Part, cells: readonly string[]): string {
 export async function checkFilter(db: Database, part: Part): Promise<void> {
   const { filter } = part
   if (filter.trim() === '') return
-  await db.describe(`${MARK}SELECT CASE WHEN ${filter}\n THEN 1 END FROM ${sourceOf(part)}`)
+  const before = `${MARK}SELECT CASE WHEN `
+  try {
+    await db.describe(`${before}${filter}\n THEN 1 END FROM ${sourceOf(part.table)}`)
+  } catch (error) {
+    throw ofFilter(error, filter, before.length)
+  }
+}
+
+/** An error of a filter, without what the studio has put around it. */
+function ofFilter(error: unknown, filter: string, before: number): unknown {
+  const { code, message, offset } = error as Error & { code?: string; offset?: number }
+  if (!code?.startsWith('SQLITE_')) return error
+  const at = offset === undefined ? undefined : offset - before
+  const isIn = at === undefined || at < filter.length
+  const why = isIn ? message : 'it ends too early'
+  const told = `the filter is no condition in SQL, such as a = 1: ${why}`
+  return new HttpError(422, told, { code, ...(isIn && { offset: at }) })
 }
 
 /**
  * Refuses rows that take too long to find. A live query has no limit of time, and to find the rows of a filter, an order or a view
  * may take any time. Rows from a key on are found at once.
  */
-export async function checkTime(db: Database, part: Part, query: Query, signal: AbortSignal): Promise<void> {
+export async function checkTime(
+  db: Database,
+  part: Part,
+  query: Query,
+  time: number,
+  signal: AbortSignal,
+): Promise<void> {
   const { table, filter, sort } = part
   if (filter.trim() === '' && sort === undefined && table.key.length > 0) return
   try {
-    await db.select(query.sql, query.params ?? [], { arrays: true, limits: { time: STATEMENT_TIME }, signal })
+    await db.select(query.sql, query.params ?? [], { arrays: true, limits: { time }, signal })
   } catch (error) {
     if ((error as { code?: string }).code !== 'RESQLITE_LIMIT') throw error
     // Not a status after which the page would ask again.
-    throw new HttpError(403, `the rows take longer than ${STATEMENT_TIME / 1000} seconds to find`)
+    throw new HttpError(403, `the rows take longer than ${time / 1000} seconds to find`)
   }
 }
 
 /** How much a cell shows, so that a window stays small: a character takes up to four bytes, and a cell some by itself. */
-function shownOf(columns: number, rows: number): { text: number; blob: number } {
+function shownOf(columns: number, rows: number): Bounds {
   const bytes = WINDOW_BYTES / (columns * rows) - 16
   const text = Math.max(4, Math.min(CELL_TEXT, Math.floor(bytes / 4)))
   return { text, blob: Math.max(2, Math.min(CELL_BLOB, text)) }
@@ -103,15 +122,7 @@ function shownOf(columns: number, rows: number): { text: number; blob: number } 
 
 /** The columns by which the rows of a window are told apart. */
 export function windowKey({ key }: Table): string[] {
-  return key.length === 0 ? ['k0'] : key.map((_, i) => keyName(i))
-}
-
-/** The key of a row as a page sends it. */
-export function keyFrom({ key }: Table, cells: unknown): SqlValue[] {
-  if (!Array.isArray(cells) || cells.length !== key.length || key.length === 0) {
-    throw new HttpError(400, `the key of this table has ${key.length} columns`)
-  }
-  return cells.map(decodeCell)
+  return key.length === 0 ? ['k0'] : key.map((_, i) => `k${i}`)
 }
 
 /** Where a window begins. */
@@ -128,75 +139,68 @@ export interface Start {
 export async function seek(
   db: Database,
   part: Part,
-  target: { readonly key: readonly SqlValue[] } | { readonly place: number },
+  target: { readonly key: readonly Bound[] } | { readonly place: number },
   back: number,
+  times: Times,
 ): Promise<Start> {
   const { table } = part
-  const key = 'key' in target ? target.key : await keyAt(db, table, target.place)
-  if (key === undefined) return { from: null, before: 0 }
-  const cells = keyCells(table).join(', ')
-  const marks = key.map(() => '?').join(', ')
-  const earlier = `${MARK}SELECT ${cells} FROM ${sourceOf(part)}${where(part, `${tuple(table)} < (${marks})`)} ORDER BY ${order(table, 'DESC')} LIMIT ${back}`
-  const rows = await db.select<Cell[]>(earlier, key, { arrays: true, limits: { time: STATEMENT_TIME } })
+  const found = 'key' in target ? target.key : await keyAt(db, table, target.place, times)
+  if (found === undefined) return { from: null, before: 0 }
+  const key = 'key' in target ? target.key : keyFrom(table, found)
+  const from = `${MARK}SELECT ${keyCells(table).join(', ')} FROM ${sourceOf(table)}`
+  const options = { arrays: true, limits: { time: times.statement } } as const
+  const earlier = `${from}${where(part, keyCompare(table, '<', key))} ORDER BY ${keyOrder(table, 'DESC')} LIMIT ${back}`
+  const rows = await db.select<SentCell[]>(earlier, valuesOf(key), options)
   const first = rows.at(-1)
-  if (first !== undefined) return { from: first, before: rows.length }
-  const at = `${MARK}SELECT ${cells} FROM ${sourceOf(part)}${where(part, `${tuple(table)} >= (${marks})`)} ORDER BY ${order(table)} LIMIT 1`
-  const row = await db.selectOne<Cell[]>(at, key, { arrays: true, limits: { time: STATEMENT_TIME } })
-  return { from: row ?? null, before: 0 }
+  if (first !== undefined) return { from: first.map(cellOf), before: rows.length }
+  const at = `${from}${where(part, keyCompare(table, '>=', key))} ORDER BY ${keyOrder(table)} LIMIT 1`
+  const row = await db.selectOne<SentCell[]>(at, valuesOf(key), options)
+  return { from: row?.map(cellOf) ?? null, before: 0 }
 }
 
 /** The number of rows; of a large table, an estimate from its keys, or null. */
-export async function countRows(db: Database, part: Part): Promise<{ rows: number | null; exact: boolean }> {
-  const sql = `${MARK}SELECT count(*) AS n FROM ${sourceOf(part)}${where(part)}`
+export async function countRows(
+  db: Database,
+  part: Part,
+  time: number,
+): Promise<{ rows: number | null; exact: boolean }> {
+  const sql = `${MARK}SELECT count(*) AS n FROM ${sourceOf(part.table)}${where(part)}`
   try {
-    const row = await db.selectOne<{ n: number }>(sql, [], { limits: { time: COUNT_TIME } })
-    return { rows: row?.n ?? 0, exact: true }
+    const row = await db.selectOne<{ n: unknown }>(sql, [], { limits: { time } })
+    return { rows: Number(row?.n ?? 0), exact: true }
   } catch (error) {
     if ((error as { code?: string }).code !== 'RESQLITE_LIMIT') throw error
     return { rows: part.filter === '' ? await spanOfKeys(db, part.table) : null, exact: false }
   }
 }
 
-/** Reads one value as a whole, up to a million characters; undefined if the row is gone. */
+/** A value to be read as a whole: of the row with a key; of what has no key, one that begins like a cell. */
+export interface WholeValue {
+  readonly column: unknown
+  readonly key: readonly Bound[] | undefined
+  readonly cell: unknown
+  /** Whether it is to be copied, so that it may be longer. */
+  readonly isCopied: boolean
+}
+
+/** Reads one value as a whole; undefined if the row is gone. */
 export async function readValue(
   db: Database,
-  table: Table,
-  key: readonly SqlValue[],
-  column: unknown,
+  part: Part,
+  { column, key, cell, isCopied }: WholeValue,
+  time: number,
 ): Promise<Cell | undefined> {
+  const { table } = part
   const found = table.columns.find(({ name }) => name === column)
   if (found === undefined) throw new HttpError(404, 'there is no such column')
-  const part = { table, filter: '' }
-  const condition = `${tuple(table)} = (${key.map(() => '?').join(', ')})`
-  const sql = `${MARK}SELECT ${wholeCell(found.name)} AS value FROM ${sourceOf(part)}${where(part, condition)}`
-  return (await db.selectOne<{ value: Cell }>(sql, key))?.value
-}
-
-/** The columns of a result that are the key, as a page sends it back. */
-function keyCells({ key }: Table): string[] {
-  return key.map((name, i) => `${wholeCell(name)} AS ${keyName(i)}`)
-}
-
-function wholeCell(name: string): string {
-  return cellOf(columnOf(name), VALUE_TEXT, VALUE_TEXT / 2)
-}
-
-/** Columns are named with the table, since a name alone could also be a text: "misspelt". */
-function columnOf(name: string): string {
-  return `t.${quote(name)}`
-}
-
-function sourceOf({ table: { schema, name } }: Part): string {
-  return `${quote(schema)}.${quote(name)} AS t`
-}
-
-function tuple({ key }: Table): string {
-  const columns = key.map(columnOf)
-  return columns.length === 1 ? (columns[0] as string) : `(${columns.join(', ')})`
-}
-
-function order({ key }: Table, direction = 'ASC'): string {
-  return key.map((name) => `${columnOf(name)} ${direction}`).join(', ')
+  const name = columnOf(found.name)
+  const most = isCopied ? COPIED_TEXT : VALUE_TEXT
+  const { sql: condition, params } =
+    key === undefined ? isStill(name, cell) : { sql: keyCompare(table, '=', key), params: valuesOf(key) }
+  const sql = `${MARK}SELECT DISTINCT ${cellSql(name, { text: most, blob: most / 2 })} FROM ${sourceOf(table)}${where(part, condition)} LIMIT 2`
+  const values = await db.select<[SentCell]>(sql, params, { arrays: true, limits: { time } })
+  if (values.length > 1) throw new HttpError(409, 'several values begin like this one: find it with SQL')
+  return values[0] && cellOf(values[0][0])
 }
 
 /** A filter ends with its line, so that a comment in it cannot take the rest along. */

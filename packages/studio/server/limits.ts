@@ -19,19 +19,27 @@ export const CELL_BLOB = 24
 /** Most characters of one whole value that is sent to be read or edited. */
 export const VALUE_TEXT = 1_000_000
 
-/** Rows, bytes and time of a statement of the editor. */
+/** Most characters of one whole value that is sent to be copied. */
+export const COPIED_TEXT = 16_000_000
+
+/** Rows of a statement of the editor, and its bytes as they are sent: a BLOB takes two for each of its own. */
 export const RESULT_ROWS = 5_000
-export const RESULT_BYTES = 16 * 1024 * 1024
-export const STATEMENT_TIME = 10_000
+export const RESULT_BYTES = 32 * 1024 * 1024
 
-/** How much longer a page waits for a statement than that. */
-export const STATEMENT_GRACE = 1_000
+/** How long work may take. */
+export interface Times {
+  /** A statement of the editor, and whatever else a page waits for. */
+  readonly statement: number
+  /** How much longer a page waits for a statement than that. */
+  readonly grace: number
+  /** How long rows are counted before the number is estimated. */
+  readonly count: number
+  /** How long the keys of a table without rowids are read to find out where they are. */
+  readonly directory: number
+}
 
-/** How long rows are counted before the number is estimated. */
-export const COUNT_TIME = 400
+export const TIMES: Times = { statement: 10_000, grace: 1_000, count: 400, directory: 400 }
 
-/** How long the keys of a table without rowids are read to find out where they are. */
-export const DIRECTORY_TIME = 400
 /** One key in so many is remembered. */
 export const DIRECTORY_STRIDE = 1_000
 /** How long a directory is used. */

@@ -39,7 +39,12 @@ export async function openStudio(options: OpenStudioOptions): Promise<OpenedStud
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new TypeError("openStudio: 'port' must be a whole number from 0 to 65535")
   }
-  const db = await Database.open(file, write ? { fileMustExist: true } : { readOnly: true })
+  // As bigints, INTEGERs can be told from REALs wherever a statement gives its values as they are.
+  const integers = 'bigint'
+  const db = await Database.open(file, {
+    integers,
+    ...(write ? { fileMustExist: true } : { readOnly: true }),
+  })
   const studio = createStudio(db, { write })
   const server = createServer((request, response) => {
     if (!studio(request, response)) response.writeHead(404).end()

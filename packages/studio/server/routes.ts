@@ -7,7 +7,6 @@ import {
   checkFilter,
   checkTime,
   countRows,
-  keyFrom,
   type Part,
   readValue,
   type Sort,
@@ -16,7 +15,8 @@ import {
   windowQuery,
 } from './grid.js'
 import { HttpError } from './http-error.js'
-import { WINDOW_ROWS } from './limits.js'
+import { keyFrom } from './keys.js'
+import { type Times, WINDOW_ROWS } from './limits.js'
 import { explainStatement, runStatement, withinTime } from './statements.js'
 import type { Watch } from './watch.js'
 import { parsed, readObject, sendJson } from './wire.js'
@@ -26,6 +26,7 @@ export interface StudioContext {
   readonly db: Database
   readonly write: boolean
   readonly watch: Watch
+  readonly times: Times
 }
 
 type Answer = (
@@ -38,36 +39,45 @@ type Answer = (
 /** A route that answers the JSON of a body with JSON. The signal fires when the page does not wait any more. */
 type Asked = (context: StudioContext, body: Record<string, unknown>, signal: AbortSignal) => Promise<unknown>
 
+/** Reads and statements, each within the time of a statement. */
 const posts: Record<string, Asked> = {
   '/api/catalog': ({ db }) => readCatalog(db),
-  '/api/count': async ({ db }, body) => await countRows(db, await partOf(db, body)),
-  '/api/seek': async ({ db }, body) => {
-    const part = await partOf(db, body)
+  '/api/table': ({ db, times }, { schema, table }) => findTable(db, schema, table, times.statement),
+  '/api/count': async ({ db, times }, body) =>
+    await countRows(db, await partOf(db, body, times), times.count),
+  '/api/seek': async ({ db, times }, body) => {
+    const part = await partOf(db, body, times)
     const target =
       body.key === undefined ? { place: share(body, 'place') } : { key: keyFrom(part.table, body.key) }
-    return await seek(db, part, target, integer(body, 'back', 0, WINDOW_ROWS))
+    return await seek(db, part, target, integer(body, 'back', 0, WINDOW_ROWS), times)
   },
-  '/api/value': async ({ db }, body) => {
-    const table = await findTable(db, body.schema, body.table)
-    return { cell: await readValue(db, table, keyFrom(table, body.key), body.column) }
+  '/api/value': async ({ db, times }, body) => {
+    const part = await partOf(db, body, times)
+    const key = part.table.key.length === 0 ? undefined : keyFrom(part.table, body.key)
+    const value = { column: body.column, key, cell: body.cell, isCopied: body.copied === true }
+    return { cell: await readValue(db, part, value, times.statement) }
   },
-  '/api/query': ({ db, write }, body, signal) =>
-    withinTime(runStatement(db, text(body, 'sql'), write, signal)),
+  '/api/query': ({ db, write, times }, body, signal) =>
+    runStatement(db, text(body, 'sql'), write, times, signal),
   '/api/describe': ({ db }, body) => db.describe(text(body, 'sql')),
-  '/api/explain': ({ db }, body) => explainStatement(db, text(body, 'sql')),
-  '/api/edits': async ({ db, write }, body) => {
-    if (!write) throw new HttpError(403, 'the studio is read-only')
-    return await commitEdits(db, body.edits)
-  },
+  '/api/explain': ({ db, times }, body) => explainStatement(db, text(body, 'sql'), times),
+}
+
+/** Edits have no limit of time: their answer must say whether they were committed. */
+const EDITS = '/api/edits'
+
+const edits: Asked = async ({ db, write, times }, body) => {
+  if (!write) throw new HttpError(403, 'the studio is read-only')
+  return await commitEdits(db, body.edits, times.statement)
 }
 
 const gets: Record<string, Answer> = {
-  '/live/rows': async ({ db }, _, response, { searchParams }) => {
+  '/live/rows': async ({ db, times }, _, response, { searchParams }) => {
     const asked = parsed(searchParams.get('window') ?? '')
-    const part = await partOf(db, asked)
+    const part = await withinTime(partOf(db, asked, times), times.statement + times.grace)
     const from = asked.from === null ? undefined : keyFrom(part.table, asked.from)
     const query = windowQuery(part, from)
-    await checkTime(db, part, query, leaving(response))
+    await checkTime(db, part, query, times.statement, leaving(response))
     await sendSSE(db.stream(query), response, { key: windowKey(part.table) })
   },
   '/live/facts': async ({ watch }, _, response, { searchParams }) => {
@@ -79,12 +89,15 @@ const gets: Record<string, Answer> = {
 /** Returns what answers a request; undefined if there is nothing at its path. */
 export function routeOf(method: string | undefined, path: string): Answer | undefined {
   if (method === 'GET' && Object.hasOwn(gets, path)) return gets[path]
-  const asked = method === 'POST' && Object.hasOwn(posts, path) ? posts[path] : undefined
+  if (method !== 'POST') return undefined
+  const asked = path === EDITS ? edits : Object.hasOwn(posts, path) ? posts[path] : undefined
   return (
     asked &&
     (async (context, request, response) => {
       const left = leaving(response)
-      const answer = await asked(context, await readObject(request), left)
+      const work = asked(context, await readObject(request), left)
+      const { statement, grace } = context.times
+      const answer = await (path === EDITS ? work : withinTime(work, statement + grace))
       if (!response.destroyed) sendJson(response, 200, answer)
     })
   )
@@ -97,8 +110,8 @@ function leaving(response: ServerResponse): AbortSignal {
   return left.signal
 }
 
-async function partOf(db: Database, asked: Record<string, unknown>): Promise<Part> {
-  const table = await findTable(db, asked.schema, asked.table)
+async function partOf(db: Database, asked: Record<string, unknown>, times: Times): Promise<Part> {
+  const table = await findTable(db, asked.schema, asked.table, times.statement)
   const filter = asked.filter === undefined ? '' : text(asked, 'filter')
   const part = { table, filter, sort: sortOf(table, asked.sort) }
   await checkFilter(db, part)

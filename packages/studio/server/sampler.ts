@@ -72,8 +72,8 @@ export class Sampler {
 
   async #sample(): Promise<void> {
     const now = await this.#db.diagnostics()
-    const schema = await this.#db.selectOne<{ schema_version: number }>(`${MARK}PRAGMA schema_version`)
-    const version = schema?.schema_version ?? 0
+    const schema = await this.#db.selectOne<{ schema_version: unknown }>(`${MARK}PRAGMA schema_version`)
+    const version = Number(schema?.schema_version ?? 0)
     const { facts: statements, writes } = this.#latencies.take()
     const live = this.#live.take(version)
     const id = ++this.#lastId

@@ -4,6 +4,7 @@ import type { Database } from 'resqlite'
 import { SAFE_HEADERS, sendAsset } from './assets.js'
 import { checkSource, checkToken, LOOPBACK } from './guard.js'
 import { HttpError } from './http-error.js'
+import { TIMES, type Times } from './limits.js'
 import { checkOptions } from './options.js'
 import { asOwnCall } from './own-calls.js'
 import { routeOf, type StudioContext } from './routes.js'
@@ -48,6 +49,11 @@ export interface Studio {
  * ```
  */
 export function createStudio(db: Database, options: StudioOptions = {}): Studio {
+  return makeStudio(db, options, TIMES)
+}
+
+/** The same, with other limits of time. */
+export function makeStudio(db: Database, options: StudioOptions, times: Times): Studio {
   const {
     write = false,
     token = randomBytes(24).toString('base64url'),
@@ -58,7 +64,7 @@ export function createStudio(db: Database, options: StudioOptions = {}): Studio 
   check(db, write, path, token, hosts)
   const mayWrite = write && !db.readOnly
   const watch = new Watch(db, mayWrite)
-  const context = { db, write: mayWrite, watch }
+  const context = { db, write: mayWrite, watch, times }
   const access = { token, hosts: hosts.map((host) => host.toLowerCase()) }
   const studio = (request: IncomingMessage, response: ServerResponse) => {
     const below = pathBelow(path, request.url ?? '/')

@@ -48,7 +48,7 @@ export function sendError(response: ServerResponse, error: unknown): void {
     return
   }
   const { code, offset, index, message } = error as Error & { code?: string; offset?: number; index?: number }
-  if (error instanceof HttpError) sendJson(response, error.status, { message })
+  if (error instanceof HttpError) sendJson(response, error.status, { ...error.facts, message })
   else if (/^(SQLITE|RESQLITE)_/.test(code ?? '')) sendJson(response, 422, { message, code, offset, index })
   else {
     console.error('@resqlite/studio:', error)

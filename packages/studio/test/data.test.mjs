@@ -43,8 +43,8 @@ test('the catalog has tables, views and virtual tables, with their keys', async 
 test('cells tell storage classes apart, and integers keep their digits', async (t) => {
   const client = await serve(t, await tempDatabase(t, SCHEMA))
   assert.deepEqual(await client.window('t'), [
-    { k0: 'i1', c0: 'i1', c1: 'tone', c2: 'b00FF', c3: 'r1.0', c4: 'i9007199254740993' },
-    { k0: 'i2', c0: 'i2', c1: null, c2: null, c3: 'r-0.5', c4: 't' },
+    { k0: 'i1', c0: 'i1', c1: 'tone', c2: 'b00FF', c3: 1, c4: 'i9007199254740993' },
+    { k0: 'i2', c0: 'i2', c1: null, c2: null, c3: -0.5, c4: 't' },
   ])
 })
 
@@ -116,6 +116,48 @@ test('a filter is an expression, and can end nothing but itself', async (t) => {
   }
 })
 
+test('a filter that is no condition says what is wrong with it, and where', async (t) => {
+  const client = await serve(t, await tempDatabase(t, SCHEMA))
+  const refused = async (filter) => (await client.ask('count', { schema: 'main', table: 't', filter })).body
+  const early = await refused('a =')
+  assert.equal(early.message, 'the filter is no condition in SQL, such as a = 1: it ends too early')
+  const misspelt = await refused('id = 1 AND zero = 1')
+  assert.match(misspelt.message, /no such column: zero/)
+  assert.deepEqual([misspelt.code, misspelt.offset], ['SQLITE_ERROR', 'id = 1 AND '.length])
+})
+
+test('the columns of a view are told when it is opened, and why there are none', async (t) => {
+  const client = await serve(t, await tempDatabase(t, SCHEMA))
+  const columns = async (table) => (await client.ask('table', { schema: 'main', table })).body
+  assert.deepEqual(
+    (await columns('seen')).columns.map(({ name }) => name),
+    ['a'],
+  )
+  assert.match((await columns('broken')).message, /no such table: main.gone/)
+})
+
+test('of a virtual table, the tables that keep its content are not listed, but others of such names are', async (t) => {
+  const schema =
+    'CREATE VIRTUAL TABLE words USING fts5(body); CREATE TABLE words_node(x); CREATE TABLE t_data(x)'
+  const client = await serve(t, await tempDatabase(t, schema))
+  const { body } = await client.ask('catalog')
+  assert.deepEqual(
+    body.map(({ name }) => name),
+    ['t_data', 'words', 'words_node'],
+  )
+})
+
+test('views that read each other twice keep the catalog from nothing', async (t) => {
+  const views = Array.from(
+    { length: 40 },
+    (_, i) => `CREATE VIEW v${i + 1} AS SELECT x.a FROM v${i} AS x, v${i} AS y`,
+  )
+  const db = await tempDatabase(t, `CREATE TABLE t(a); CREATE VIEW v0 AS SELECT a FROM t; ${views.join(';')}`)
+  const client = await serve(t, db)
+  assert.equal((await client.ask('catalog')).body.length, 42)
+  assert.equal((await client.ask('count', { schema: 'main', table: 't' })).status, 200)
+})
+
 test('a filter may have strings, names, comments and expressions with parentheses', async (t) => {
   const client = await serve(
     t,
@@ -139,11 +181,11 @@ test('a filter may have strings, names, comments and expressions with parenthese
   assert.deepEqual(found.body, { rows: 0, exact: true })
 })
 
-test('rows that take too long to find are refused', { timeout: 60_000 }, async (t) => {
+test('rows that take too long to find are refused', async (t) => {
   const endless =
     'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS c FROM n'
   const db = await tempDatabase(t, `${SCHEMA}; CREATE VIEW endless AS ${endless}`)
-  const client = await serve(t, db)
+  const client = await serve(t, db, {}, { statement: 50, grace: 600_000 })
   const windows = [
     { schema: 'main', table: 't', from: null, filter: `id < (${endless})` },
     { schema: 'main', table: 'endless', from: null },
@@ -155,7 +197,7 @@ test('rows that take too long to find are refused', { timeout: 60_000 }, async (
   )
   for (const { status, text } of answers) {
     assert.equal(status, 403)
-    assert.match(text, /longer than 10 seconds/)
+    assert.match(text, /longer than 0.05 seconds|too long/)
   }
 })
 

@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import { shownText } from '../../cells/cell.ts'
 import { type Problem, problemOf } from '../api.ts'
-import { shownText } from '../cells.ts'
 import { plural } from '../format.ts'
 import { Notice } from '../parts/notice.tsx'
 import type { Edit, Edits } from './edits.ts'
@@ -18,6 +18,7 @@ export function EditBar({ edits }: { edits: Edits }) {
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure | undefined>()
   const { all, names } = edits
+  useStaying(all.length > 0)
   const { problem, name: failed } = failure?.version === edits.version ? failure : {}
   if (all.length === 0) return null
   const commit = async () => {
@@ -40,6 +41,12 @@ export function EditBar({ edits }: { edits: Edits }) {
           {all.map((edit, index) => (
             <li key={names[index]} class={names[index] === failed ? 'failed' : ''}>
               <Change edit={edit} />
+              {names[index] === failed && problem?.conflicts && (
+                <Conflicts
+                  conflicts={problem.conflicts}
+                  onOverwrite={(conflicts) => edits.overwrite(names[index] as string, conflicts)}
+                />
+              )}
               <button
                 type="button"
                 class="plain"
@@ -67,6 +74,37 @@ export function EditBar({ edits }: { edits: Edits }) {
         </button>
       </div>
     </section>
+  )
+}
+
+/** Lets the browser ask before it leaves the page: what is staged is in the page only. */
+function useStaying(isNeeded: boolean): void {
+  useEffect(() => {
+    if (!isNeeded) return
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', ask)
+    return () => removeEventListener('beforeunload', ask)
+  }, [isNeeded])
+}
+
+interface ConflictsProps {
+  readonly conflicts: NonNullable<Problem['conflicts']>
+  readonly onOverwrite: (conflicts: NonNullable<Problem['conflicts']>) => void
+}
+
+/** What the row of an edit had when it was staged, and what somebody has made of it. */
+function Conflicts({ conflicts, onOverwrite }: ConflictsProps) {
+  return (
+    <span class="change">
+      {Object.entries(conflicts).map(([name, { old, now }]) => (
+        <span key={name}>
+          {name} was <code>{shownText(old)}</code> and is now <code>{shownText(now)}</code>
+        </span>
+      ))}
+      <button type="button" onClick={() => onOverwrite(conflicts)}>
+        Overwrite
+      </button>
+    </span>
   )
 }
 

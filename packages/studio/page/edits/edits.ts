@@ -1,5 +1,5 @@
-import { ask } from '../api.ts'
-import type { Cell } from '../cells.ts'
+import type { Cell } from '../../cells/cell.ts'
+import { ask, type Problem } from '../api.ts'
 import type { Table } from '../types.ts'
 
 /** A change that is not committed yet. */
@@ -10,12 +10,19 @@ export interface Edit {
   /** The key of the row; undefined for a new one. */
   readonly key: readonly Cell[] | undefined
   /** New values by column. */
-  readonly set: Readonly<Record<string, Cell>> | undefined
+  readonly set: Cells | undefined
+  /** What was shown: of an update, the values of the columns in `set`; of a deletion, all. The commit is refused if they have changed. */
+  readonly old: Cells | undefined
 }
+
+/** Cells by column. Any name may be one, so it is never looked up without {@link Object.hasOwn}. */
+export type Cells = Readonly<Record<string, Cell>>
 
 /** The staged edits, in the order in which rows were first touched. They are committed together, or not at all. */
 export class Edits {
-  readonly #edits = new Map<string, Edit>()
+  #edits: ReadonlyMap<string, Edit> = new Map()
+  /** What was staged before each change since the last commit. */
+  #before: ReadonlyMap<string, Edit>[] = []
   readonly #draw: () => void
   #inserts = 0
   #version = 0
@@ -42,30 +49,54 @@ export class Edits {
     return this.#edits.get(nameOf(table, key))
   }
 
-  update(table: Table, key: readonly Cell[], set: Record<string, Cell>): void {
+  /** Stages a value of a row, which has shown `old`; with undefined, takes it back. */
+  update(table: Table, key: readonly Cell[], column: string, cell: Cell | undefined, old: Cell): void {
+    const staged = this.of(table, key)
+    const others = (cells: Cells | undefined) =>
+      Object.entries(cells ?? {}).filter(([name]) => name !== column)
+    const set = others(staged?.set)
+    if (cell !== undefined) set.push([column, cell])
+    const known = staged?.old !== undefined && Object.hasOwn(staged.old, column)
+    const shown = others(staged?.old)
+    if (cell !== undefined) shown.push([column, known ? (staged.old[column] as Cell) : old])
+    const edit = { set: Object.fromEntries(set), old: Object.fromEntries(shown) }
     const name = nameOf(table, key)
-    if (Object.keys(set).length === 0) this.#edits.delete(name)
-    else this.#edits.set(name, { ...target(table), kind: 'update', key, set })
-    this.#changed()
+    this.#put(name, set.length === 0 ? undefined : { ...target(table), kind: 'update', key, ...edit })
   }
 
-  delete(table: Table, key: readonly Cell[]): void {
-    this.#edits.set(nameOf(table, key), { ...target(table), kind: 'delete', key, set: undefined })
-    this.#changed()
+  delete(table: Table, key: readonly Cell[], old: Cells): void {
+    this.#put(nameOf(table, key), { ...target(table), kind: 'delete', key, set: undefined, old })
   }
 
-  insert(table: Table, set: Record<string, Cell>): void {
-    this.#edits.set(`new ${++this.#inserts}`, { ...target(table), kind: 'insert', key: undefined, set })
-    this.#changed()
+  undelete(table: Table, key: readonly Cell[]): void {
+    this.#put(nameOf(table, key), undefined)
+  }
+
+  insert(table: Table, set: Cells): void {
+    const edit = { ...target(table), kind: 'insert', key: undefined, set, old: undefined } as const
+    this.#put(`new ${++this.#inserts}`, edit)
   }
 
   drop(name: string): void {
-    this.#edits.delete(name)
-    this.#changed()
+    this.#put(name, undefined)
+  }
+
+  /** Takes what a row has now as what was shown: so the next commit overwrites it. */
+  overwrite(name: string, conflicts: NonNullable<Problem['conflicts']>): void {
+    const edit = this.#edits.get(name) as Edit
+    const now = Object.entries(conflicts).map(([column, values]) => [column, values.now] as const)
+    this.#put(name, { ...edit, old: Object.fromEntries([...Object.entries(edit.old ?? {}), ...now]) })
   }
 
   discard(): void {
-    this.#edits.clear()
+    this.#change(new Map())
+  }
+
+  /** Takes the last change back that was staged since the last commit. */
+  undo(): void {
+    const before = this.#before.pop()
+    if (before === undefined) return
+    this.#edits = before
     this.#changed()
   }
 
@@ -73,7 +104,29 @@ export class Edits {
   async commit(): Promise<void> {
     const sent = [...this.#edits]
     await ask('edits', { edits: sent.map(([, edit]) => edit) })
-    for (const [name, edit] of sent) if (this.#edits.get(name) === edit) this.#edits.delete(name)
+    const done = new Map(sent)
+    const left = [...this.#edits].filter(([name, edit]) => done.get(name) !== edit)
+    // What was staged for a row meanwhile finds there what was committed.
+    this.#edits = new Map(
+      left.map(([name, edit]) => [
+        name,
+        { ...edit, old: edit.old && { ...edit.old, ...done.get(name)?.set } },
+      ]),
+    )
+    this.#before = []
+    this.#changed()
+  }
+
+  #put(name: string, edit: Edit | undefined): void {
+    const edits = new Map(this.#edits)
+    if (edit === undefined) edits.delete(name)
+    else edits.set(name, edit)
+    this.#change(edits)
+  }
+
+  #change(edits: ReadonlyMap<string, Edit>): void {
+    this.#before.push(this.#edits)
+    this.#edits = edits
     this.#changed()
   }
 
@@ -85,6 +138,11 @@ export class Edits {
 
 function target({ schema, name }: Table): { schema: string; table: string } {
   return { schema, table: name }
+}
+
+/** The staged value of a column; undefined if there is none. */
+export function stagedCell(edit: Edit | undefined, column: string): Cell | undefined {
+  return edit?.set !== undefined && Object.hasOwn(edit.set, column) ? edit.set[column] : undefined
 }
 
 function nameOf({ schema, name }: Table, key: readonly Cell[]): string {

@@ -1,11 +1,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { ask, type Problem, problemOf } from '../api.ts'
-import { type Cell, isCut, type Kind, kindOf, textOf } from '../cells.ts'
-import type { Row } from '../grid/row-window.ts'
+import { type Cell, cellFrom, cellOf, isCut, type Kind, kindOf, misfit, textOf } from '../../cells/cell.ts'
+import { type Problem, problemOf } from '../api.ts'
+import { type Row, readWhole } from '../grid/row-window.ts'
 import { Notice } from '../parts/notice.tsx'
 import type { Table, TableColumn } from '../types.ts'
-import type { Edits } from './edits.ts'
-import { cellFrom, kindFor, misfit } from './values.ts'
+import { type Edits, stagedCell } from './edits.ts'
+import { kindFor, withLineEnds } from './values.ts'
 
 interface Props {
   readonly table: Table
@@ -22,21 +22,23 @@ interface Props {
 /** One row with all its values, as a form if it may be edited. */
 export function RowPanel({ table, rowKey, row, focus, edits, onClose }: Props) {
   const staged = rowKey && edits?.of(table, rowKey)
-  const [draft, setDraft] = useState<Readonly<Record<string, Cell>>>({})
-  // Of a row that exists, what is staged is all that counts: it may be committed or dropped while the row is open.
-  const set = rowKey === undefined ? draft : (staged?.set ?? {})
-  const stage = (name: string, cell: Cell | undefined) => {
-    const next = { ...set }
-    if (cell === undefined) delete next[name]
-    else next[name] = cell
-    if (rowKey === undefined) setDraft(next)
-    else edits?.update(table, rowKey, next)
+  const [draft, setDraft] = useState<ReadonlyMap<string, Cell>>(new Map())
+  /** The columns in which something is typed that is no value. */
+  const [wrong, setWrong] = useState<ReadonlySet<string>>(new Set())
+  const stage = (name: string, cell: Cell | undefined, old: Cell) => {
+    if (rowKey !== undefined) return edits?.update(table, rowKey, name, cell, old)
+    const next = new Map(draft)
+    if (cell === undefined) next.delete(name)
+    else next.set(name, cell)
+    setDraft(next)
   }
+  const cellsOf = (row: Row) =>
+    Object.fromEntries(table.columns.map(({ name }, index) => [name, cellOf(row[`c${index}`] ?? null)]))
   return (
     <aside
       class="panel"
       aria-label={rowKey === undefined ? 'new row' : 'row'}
-      onKeyDown={(event) => event.key === 'Escape' && onClose()}
+      onKeyDown={(event) => event.key === 'Escape' && draft.size === 0 && onClose()}
     >
       <header>
         <h2>{rowKey === undefined ? `New row of ${table.name}` : 'Row'}</h2>
@@ -51,15 +53,21 @@ export function RowPanel({ table, rowKey, row, focus, edits, onClose }: Props) {
             table={table}
             column={column}
             rowKey={rowKey}
-            cell={row?.[`c${index}`] ?? null}
-            edited={Object.hasOwn(set, column.name) ? { cell: set[column.name] as Cell } : undefined}
+            cell={cellOf(row?.[`c${index}`] ?? null)}
+            // Of a row that exists, what is staged is all that counts: it may be committed or dropped while the row is open.
+            edited={rowKey === undefined ? draft.get(column.name) : stagedCell(staged, column.name)}
             isNew={rowKey === undefined}
             hasFocus={index === focus}
             onEdit={
               edits !== undefined && !column.generated && staged?.kind !== 'delete'
-                ? (cell) => stage(column.name, cell)
+                ? (cell, old) => stage(column.name, cell, old)
                 : undefined
             }
+            onWrong={(isWrong) => {
+              if (isWrong === wrong.has(column.name)) return
+              const others = [...wrong].filter((name) => name !== column.name)
+              setWrong(new Set(isWrong ? [...others, column.name] : others))
+            }}
           />
         ))}
       </div>
@@ -69,19 +77,24 @@ export function RowPanel({ table, rowKey, row, focus, edits, onClose }: Props) {
             <button
               type="button"
               class="primary"
+              disabled={wrong.size > 0}
               onClick={() => {
-                edits.insert(table, set)
+                edits.insert(table, Object.fromEntries(draft))
                 onClose()
               }}
             >
               Stage row
             </button>
           ) : staged?.kind === 'delete' ? (
-            <button type="button" onClick={() => edits.update(table, rowKey, {})}>
+            <button type="button" onClick={() => edits.undelete(table, rowKey)}>
               Keep row
             </button>
           ) : (
-            <button type="button" class="danger" onClick={() => edits.delete(table, rowKey)}>
+            <button
+              type="button"
+              class="danger"
+              onClick={() => row && edits.delete(table, rowKey, cellsOf(row))}
+            >
               Stage deletion
             </button>
           )}
@@ -96,19 +109,22 @@ interface FieldProps {
   readonly column: TableColumn
   readonly rowKey: readonly Cell[] | undefined
   readonly cell: Cell
-  readonly edited: { readonly cell: Cell } | undefined
+  /** The staged value; undefined if there is none. */
+  readonly edited: Cell | undefined
   readonly isNew: boolean
   readonly hasFocus: boolean
-  readonly onEdit: ((cell: Cell | undefined) => void) | undefined
+  /** A value is to be staged, or taken back, where `old` was shown. */
+  readonly onEdit: ((cell: Cell | undefined, old: Cell) => void) | undefined
+  readonly onWrong: (isWrong: boolean) => void
 }
 
 /** A value: its storage class and its text. A long one is fetched as a whole. */
-function Field({ table, column, rowKey, cell, edited, isNew, hasFocus, onEdit }: FieldProps) {
+function Field({ table, column, rowKey, cell, edited, isNew, hasFocus, onEdit, onWrong }: FieldProps) {
   const { whole, problem } = useWhole(table, column.name, rowKey, cell)
-  const shown = edited?.cell ?? (edited === undefined ? whole : null)
+  const shown = edited === undefined ? whole : edited
   // What was typed and is no value. Whatever is one is staged, and shown from there.
   const [typed, setTyped] = useState<{ kind: Kind; text: string } | undefined>()
-  const kind = typed?.kind ?? (isNew && !edited ? kindFor(column) : kindOf(shown))
+  const kind = typed?.kind ?? (isNew && edited === undefined ? kindFor(column) : kindOf(shown))
   const input = useRef<HTMLTextAreaElement>(null)
   useLayoutEffect(() => {
     if (hasFocus) input.current?.focus()
@@ -117,13 +133,16 @@ function Field({ table, column, rowKey, cell, edited, isNew, hasFocus, onEdit }:
   const isSet = !isNew || edited !== undefined
   const wrong = onEdit && typed && misfit(kind, now)
   const change = (nextKind: Kind, next: string) => {
-    const isValue = misfit(nextKind, next) === undefined
-    setTyped(isValue ? undefined : { kind: nextKind, text: next })
-    if (isValue) onEdit?.(cellFrom(nextKind, next))
+    const text = nextKind === 'text' ? (withLineEnds(next, textOf(whole)) ?? next) : next
+    const isValue = misfit(nextKind, text) === undefined
+    setTyped(isValue ? undefined : { kind: nextKind, text })
+    onWrong(!isValue)
+    if (isValue) onEdit?.(cellFrom(nextKind, text), whole)
   }
+  const hasMixedEnds = withLineEnds('', textOf(whole)) === undefined
   const id = `field-${column.name}`
   return (
-    <div class={`field ${edited ? 'edited' : ''}`}>
+    <div class={`field ${edited !== undefined ? 'edited' : ''}`}>
       <div class="label">
         <label for={id}>{column.name}</label>
         <span class="type">{column.generated ? 'generated' : column.type || 'any'}</span>
@@ -133,7 +152,7 @@ function Field({ table, column, rowKey, cell, edited, isNew, hasFocus, onEdit }:
           id={id}
           ref={input}
           rows={Math.min(12, Math.max(1, Math.ceil(now.length / 33), now.split('\n').length))}
-          readOnly={onEdit === undefined || isCut(shown)}
+          readOnly={onEdit === undefined || isCut(shown) || hasMixedEnds}
           spellcheck={false}
           placeholder={!isSet ? 'default' : kind === 'null' ? 'NULL' : ''}
           value={kind === 'null' ? '' : now}
@@ -156,14 +175,15 @@ function Field({ table, column, rowKey, cell, edited, isNew, hasFocus, onEdit }:
         ) : (
           <span class="class">{kindOf(shown)}</span>
         )}
-        {edited && (
+        {edited !== undefined && (
           <button
             type="button"
             class="plain"
             aria-label={`take back ${column.name}`}
             onClick={() => {
-              onEdit?.(undefined)
+              onEdit?.(undefined, whole)
               setTyped(undefined)
+              onWrong(false)
             }}
           >
             ↺
@@ -172,6 +192,9 @@ function Field({ table, column, rowKey, cell, edited, isNew, hasFocus, onEdit }:
       </div>
       {wrong && <p class="wrong">{wrong}</p>}
       {isCut(shown) && <p class="faint">Too long to show as a whole.</p>}
+      {onEdit && hasMixedEnds && (
+        <p class="faint">Its line ends differ, and a field has one kind: edit it with SQL.</p>
+      )}
       {problem && <Notice problem={problem} />}
     </div>
   )
@@ -186,9 +209,9 @@ function useWhole(
   const [fetched, setFetched] = useState<{ of: Cell; cell: Cell } | undefined>()
   const [problem, setProblem] = useState<Problem | undefined>()
   useEffect(() => {
-    if (rowKey === undefined || rowKey.length === 0 || !isCut(cell)) return
-    ask<{ cell?: Cell }>('value', { schema: table.schema, table: table.name, key: rowKey, column }).then(
-      (answer) => setFetched({ of: cell, cell: answer.cell ?? cell }),
+    if (rowKey === undefined || !isCut(cell)) return
+    readWhole(table, rowKey, column, cell).then(
+      (whole) => setFetched({ of: cell, cell: whole }),
       (error) => setProblem(problemOf(error)),
     )
   }, [cell])

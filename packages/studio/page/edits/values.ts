@@ -1,4 +1,4 @@
-import type { Cell, Kind } from '../cells.ts'
+import type { Kind } from '../../cells/cell.ts'
 import type { TableColumn } from '../types.ts'
 
 /** The storage class that a new value of a column most likely has: by the rules of SQLite's affinities. */
@@ -9,15 +9,11 @@ export function kindFor({ type }: TableColumn): Kind {
   return /real|floa|doub/i.test(type) ? 'real' : 'text'
 }
 
-/** Why a text is no value of a storage class. */
-export function misfit(kind: Kind, text: string): string | undefined {
-  if (kind === 'integer' && !/^[+-]?\d{1,19}$/.test(text)) return 'An INTEGER is a sign and up to 19 digits.'
-  if (kind === 'real' && (text.trim() === '' || Number.isNaN(Number(text)))) return 'This is not a number.'
-  if (kind === 'blob' && !/^([\da-f]{2})*$/i.test(text))
-    return 'A BLOB is written as pairs of hexadecimal digits.'
-  return undefined
-}
-
-export function cellFrom(kind: Kind, text: string): Cell {
-  return kind === 'null' ? null : `${kind[0]}${text}`
+/**
+ * A text from a field with the line ends that it had: the browser makes all of them LF. Undefined if it had several kinds, which
+ * cannot be given back.
+ */
+export function withLineEnds(text: string, before: string): string | undefined {
+  if (!before.includes('\r')) return text
+  return /[\r\n]/.test(before.replaceAll('\r\n', '')) ? undefined : text.replaceAll('\n', '\r\n')
 }

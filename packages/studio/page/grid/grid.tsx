@@ -1,10 +1,13 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { type Cell, kindOf, shownText, textOf } from '../cells.ts'
+import { type Cell, isCut, kindOf, shownText, textOf } from '../../cells/cell.ts'
+import { type Problem, problemOf } from '../api.ts'
 import { CellEditor, type EditableCell } from './cell-editor.tsx'
 import { useVirtualizer } from './use-virtualizer.ts'
 
 export const ROW_HEIGHT = 26
 const HEAD_HEIGHT = 44
+
+const NO_CLIPBOARD: Problem = { message: 'Browsers let a page copy only under https, or from this machine.' }
 
 export interface GridColumn {
   readonly name: string
@@ -42,6 +45,12 @@ export interface GridProps {
   readonly onSort?: ((column: number) => void) | undefined
   /** What was opened is to be closed: Escape. */
   readonly onClose?: () => void
+  /** What was done last is to be undone: Ctrl Z. */
+  readonly onUndo?: () => void
+  /** A cell as a whole of which the grid has the beginning only. */
+  readonly wholeAt?: (row: number, column: number) => Promise<Cell>
+  /** A cell was copied: Ctrl C; or it was not, and why. */
+  readonly onCopied: (problem: Problem | undefined) => void
   /** Rows by which the scroll position is to move, since what is seen has got other places. */
   readonly takeShift?: () => number
 }
@@ -96,6 +105,18 @@ export function Grid(props: GridProps) {
     const element = scroller.current
     if (element !== null && top < element.scrollTop) element.scrollTop = top
   }
+  const copy = async ({ row, column }: Place) => {
+    const cell = cellAt(row, column)
+    if (cell === undefined) return
+    try {
+      const whole = isCut(cell) && props.wholeAt ? await props.wholeAt(row, column) : cell
+      if (navigator.clipboard === undefined) throw NO_CLIPBOARD
+      await navigator.clipboard.writeText(textOf(whole))
+      props.onCopied(undefined)
+    } catch (error) {
+      props.onCopied(error instanceof DOMException ? { message: error.message } : problemOf(error))
+    }
+  }
   const onKeyDown = (event: KeyboardEvent) => {
     const { row, column } = active
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / ROW_HEIGHT) - 2)
@@ -114,7 +135,8 @@ export function Grid(props: GridProps) {
       s: () => !jump && onSort?.(column),
       Escape: () => props.onClose?.(),
     }
-    if (jump && event.key === 'c') void copy(cellAt(row, column))
+    if (jump && event.key === 'c') void copy(active)
+    else if (jump && event.key === 'z') props.onUndo?.()
     else if (moves[event.key] !== undefined && !event.altKey) moves[event.key]?.()
     else return
     event.preventDefault()
@@ -235,6 +257,7 @@ function GridCell({ cell, lit, mark, isActive, start, size, onSelect, onOpen }: 
       aria-selected={isActive}
       class={classes.filter(Boolean).join(' ')}
       style={{ left: px(start), width: px(size) }}
+      title={cell === undefined ? undefined : shownText(cell)}
       onMouseDown={onSelect}
       onDblClick={onOpen}
     >
@@ -274,10 +297,6 @@ function follow(element: HTMLElement, shift: number): void {
 
 function within(index: number, count: number): number {
   return Math.max(0, Math.min(count - 1, index))
-}
-
-async function copy(cell: Cell | undefined): Promise<void> {
-  if (cell !== undefined) await navigator.clipboard?.writeText(textOf(cell))
 }
 
 function px(length: number): string {

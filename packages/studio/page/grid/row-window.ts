@@ -1,10 +1,10 @@
+import { type Cell, cellOf, isCut, type SentCell } from '../../cells/cell.ts'
 import { ask, live, type Problem, problemOf } from '../api.ts'
-import type { Cell } from '../cells.ts'
 import type { Table } from '../types.ts'
 import { follow } from '../use-live.ts'
 
 /** A row as it is sent: `k0`… are the key, `c0`… the columns. */
-export type Row = Readonly<Record<string, Cell>>
+export type Row = Readonly<Record<string, SentCell>>
 
 /** An order other than that of the key. */
 export interface Sort {
@@ -91,7 +91,7 @@ export class RowWindow {
 
   /** The name of a row among all rows: its key. */
   keyOf(row: Row): Cell[] {
-    return this.#table.key.map((_, i) => row[`k${i}`] ?? null)
+    return this.#table.key.map((_, i) => cellOf(row[`k${i}`] ?? null))
   }
 
   /** Tells which slots are seen. */
@@ -279,6 +279,21 @@ export class RowWindow {
     this.start = start
     this.#shifted(by)
   }
+}
+
+/** Asks for a whole value that a grid has cut off: by the key of its row or, where there is none, by its beginning. */
+export async function readWhole(
+  table: Table,
+  key: readonly Cell[],
+  column: string,
+  cell: Cell,
+  copied = false,
+): Promise<Cell> {
+  const asked = { schema: table.schema, table: table.name, column, key, cell, copied }
+  const { cell: whole } = await ask<{ cell?: Cell }>('value', asked)
+  if (whole === undefined) throw { message: 'The row is not there any more.' } satisfies Problem
+  if (copied && isCut(whole)) throw { message: 'The value is too long to be copied.' } satisfies Problem
+  return whole
 }
 
 function messageOf(code: string): string {

@@ -1,14 +1,15 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { type Cell, isCut, kindOf, textOf } from '../cells.ts'
-import type { Edits } from '../edits/edits.ts'
+import { type Cell, cellFrom, cellOf, isCut, kindOf, misfit, textOf } from '../../cells/cell.ts'
+import { ask, type Problem, problemOf } from '../api.ts'
+import { type Edits, stagedCell } from '../edits/edits.ts'
 import { RowPanel } from '../edits/row-panel.tsx'
-import { cellFrom, kindFor, misfit } from '../edits/values.ts'
+import { kindFor } from '../edits/values.ts'
 import { count, plural } from '../format.ts'
 import { Empty, Notice } from '../parts/notice.tsx'
 import type { Status, Table, TableColumn } from '../types.ts'
 import type { EditableCell } from './cell-editor.tsx'
 import { Grid, type GridColumn, type Place } from './grid.tsx'
-import { type Row, RowWindow, type Sort } from './row-window.ts'
+import { type Row, RowWindow, readWhole, type Sort } from './row-window.ts'
 
 interface Props {
   readonly table: Table
@@ -16,14 +17,31 @@ interface Props {
   readonly edits: Edits
 }
 
-/** A table or view: its rows, live, a filter, and the row that is open. */
-export function TableView({ table, status, edits }: Props) {
+/** A table or a view. The columns of a view are asked for when it is opened: to find them out, SQLite reads all that is below it. */
+export function TableView(props: Props) {
+  const { table } = props
+  const [found, setFound] = useState<{ of: Table; table?: Table; problem?: Problem } | undefined>()
+  useEffect(() => {
+    if (table.kind !== 'view') return
+    ask<Table>('table', { schema: table.schema, table: table.name }).then(
+      (described) => setFound({ of: table, table: described }),
+      (error) => setFound({ of: table, problem: problemOf(error) }),
+    )
+  }, [table])
+  if (table.kind !== 'view') return <Rows {...props} />
+  if (found?.of !== table) return <Empty title="Looking…" text="The columns of the view are being read." />
+  return found.table ? <Rows {...props} table={found.table} /> : <Notice problem={found.problem as Problem} />
+}
+
+/** The rows of a table, live, a filter, and the row that is open. */
+function Rows({ table, status, edits }: Props) {
   const [filter, setFilter] = useState('')
   const [, draw] = useState(0)
   const shift = useRef(0)
   const [sort, setSort] = useState<Sort | undefined>()
   const window = useRowWindow(table, filter, sort, () => draw((times) => times + 1), shift)
   const [open, setOpen] = useState<{ row: Row | undefined; column: number } | undefined>()
+  const [copyProblem, setCopyProblem] = useState<Problem | undefined>()
   useRecount(window, status?.lastCommit)
   const columns = useMemo<GridColumn[]>(
     () =>
@@ -41,16 +59,18 @@ export function TableView({ table, status, edits }: Props) {
   const cellAt = (slot: number, column: number): Cell | undefined => {
     const row = window.rowAt(slot)
     if (row === undefined) return undefined
-    const name = columns[column]?.name as string
-    const edit = staged(row)
-    return edit?.set?.[name] ?? (edit?.set && Object.hasOwn(edit.set, name) ? null : row[`c${column}`])
+    const edited = stagedCell(staged(row), columns[column]?.name as string)
+    return edited === undefined ? cellOf(row[`c${column}`] ?? null) : edited
   }
   const markOf = (slot: number, column: number): string => {
     const row = window.rowAt(slot)
     const edit = row && staged(row)
     if (edit === undefined) return ''
     if (edit.kind === 'delete') return 'deleted'
-    return edit.set && Object.hasOwn(edit.set, columns[column]?.name as string) ? 'edited' : ''
+    const name = columns[column]?.name as string
+    if (stagedCell(edit, name) === undefined) return ''
+    const now = cellOf(row?.[`c${column}`] ?? null)
+    return isCut(now) || now === edit.old?.[name] ? 'edited' : 'edited conflict'
   }
   const openAt = ({ row, column }: Place) => {
     const found = window.rowAt(row)
@@ -66,11 +86,12 @@ export function TableView({ table, status, edits }: Props) {
     setOpen(undefined)
     const kind = cell === null ? kindFor(column) : kindOf(cell)
     const key = window.keyOf(row)
+    const old = cellOf(row[`c${index}`] ?? null)
+    if (isCut(old)) return undefined
     return {
       text: textOf(cell),
       misfit: (text) => misfit(kind, text),
-      save: (text) =>
-        edits.update(table, key, { ...edits.of(table, key)?.set, [column.name]: cellFrom(kind, text) }),
+      save: (text) => edits.update(table, key, column.name, cellFrom(kind, text), old),
     }
   }
   return (
@@ -89,13 +110,9 @@ export function TableView({ table, status, edits }: Props) {
         )}
       </header>
       {window.problem && <Notice problem={window.problem} />}
-      {window.rows?.length === 0 ? (
-        <Empty
-          title="No rows"
-          text={filter === '' ? 'They appear here as soon as there are some.' : 'None fulfils the filter.'}
-        />
-      ) : (
-        <div class="split">
+      {copyProblem && <Notice problem={copyProblem} />}
+      <div class="split">
+        <div class={window.rows?.length === 0 ? 'rows none' : 'rows'}>
           <Grid
             label={`rows of ${table.name}`}
             columns={columns}
@@ -115,29 +132,43 @@ export function TableView({ table, status, edits }: Props) {
             editorOf={editorOf}
             onSort={(column) => setSort(nextSort(sort, table.columns[column]?.name as string))}
             onClose={() => setOpen(undefined)}
+            onUndo={() => edits.undo()}
+            wholeAt={(slot, column) => {
+              const row = window.rowAt(slot) as Row
+              const { name } = columns[column] as GridColumn
+              return readWhole(table, window.keyOf(row), name, cellOf(row[`c${column}`] ?? null), true)
+            }}
+            onCopied={setCopyProblem}
             takeShift={() => {
               const by = shift.current
               shift.current = 0
               return by
             }}
           />
-          {open && (
-            <RowPanel
-              key={open.row === undefined ? 'new' : window.nameOf(open.row)}
-              table={table}
-              rowKey={open.row && window.keyOf(open.row)}
-              row={
-                open.row &&
-                (window.rows?.find((row) => window.nameOf(row) === window.nameOf(open.row as Row)) ??
-                  open.row)
+          {window.rows?.length === 0 && (
+            <Empty
+              title="No rows"
+              text={
+                filter === '' ? 'They appear here as soon as there are some.' : 'None fulfils the filter.'
               }
-              focus={open.column}
-              edits={canEdit ? edits : undefined}
-              onClose={() => setOpen(undefined)}
             />
           )}
         </div>
-      )}
+        {open && (
+          <RowPanel
+            key={open.row === undefined ? 'new' : window.nameOf(open.row)}
+            table={table}
+            rowKey={open.row && window.keyOf(open.row)}
+            row={
+              open.row &&
+              (window.rows?.find((row) => window.nameOf(row) === window.nameOf(open.row as Row)) ?? open.row)
+            }
+            focus={open.column}
+            edits={canEdit ? edits : undefined}
+            onClose={() => setOpen(undefined)}
+          />
+        )}
+      </div>
       <footer class="foot">
         <RowCount window={window} table={table} sort={sort} />
         <span class={`state ${window.isStale ? 'stale' : 'live'}`}>

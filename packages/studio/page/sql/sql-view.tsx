@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { StreamExplanation } from 'resqlite'
+import { type Cell, kindOf } from '../../cells/cell.ts'
 import { ask, type Problem, problemOf } from '../api.ts'
-import { type Cell, kindOf } from '../cells.ts'
 import { count, duration, plural } from '../format.ts'
 import { Grid } from '../grid/grid.tsx'
 import { Explanation } from '../live/explanation.tsx'
@@ -129,16 +129,19 @@ function OutcomeView({ outcome, isBusy }: { outcome: Outcome; isBusy: boolean })
 function ResultView({ result }: { result: Result }) {
   const { rows, more, changes, milliseconds } = result
   const columns = useColumns(result)
+  const [copyProblem, setCopyProblem] = useState<Problem | undefined>()
   if (columns.length === 0) {
     return <Empty title={`${plural(changes, 'row')} changed`} text={`in ${duration(milliseconds)}`} />
   }
   return (
     <>
+      {copyProblem && <Notice problem={copyProblem} />}
       <Grid
         label="result"
         columns={columns}
         count={rows.length}
         cellAt={(row, column) => rows[row]?.[column]}
+        onCopied={setCopyProblem}
       />
       <footer class="foot">
         <span>

@@ -4,7 +4,8 @@ import { createServer, request as send } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Database } from 'resqlite'
-import { createStudio } from '../../dist/server/index.js'
+import { TIMES } from '../../dist/server/limits.js'
+import { makeStudio } from '../../dist/server/studio.js'
 
 /** A new database in a folder of its own. */
 export async function tempDatabase(t, schema) {
@@ -18,9 +19,9 @@ export async function tempDatabase(t, schema) {
   return db
 }
 
-/** A studio for a database, on a server of its own. */
-export async function serve(t, db, options) {
-  const studio = createStudio(db, options)
+/** A studio for a database, on a server of its own. `times` are limits of time to replace. */
+export async function serve(t, db, options = {}, times = {}) {
+  const studio = makeStudio(db, options, { ...TIMES, ...times })
   const server = createServer((request, response) => {
     if (!studio(request, response)) response.writeHead(418).end()
   })
@@ -87,6 +88,7 @@ export class Client {
     let text = ''
     for await (const chunk of response.body) {
       text += Buffer.from(chunk).toString()
+      if (!text.endsWith('\n\n')) continue // of a long event, each part would be searched again
       const [, data] = /^event: full\n(?:id: .*\n)?data: (.*)\n\n/m.exec(text) ?? []
       if (data !== undefined) return JSON.parse(data).added.map(({ row }) => row)
     }
