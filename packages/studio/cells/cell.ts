@@ -22,7 +22,7 @@ const KINDS: Record<string, Kind> = {
   B: 'blob',
 }
 
-/** How much of a long text a grid shows, in characters; of a BLOB, in hexadecimal digits. */
+/** The part of a long text that a grid shows, in characters; of a BLOB, in hexadecimal digits. */
 const SHOWN_TEXT = 200
 const SHOWN_DIGITS = 48
 
@@ -42,7 +42,7 @@ export function kindOf(cell: Cell): Kind {
   return cell === null ? 'null' : (KINDS[cell[0] as string] ?? 'text')
 }
 
-/** Whether only the beginning was sent. */
+/** Tells if only the beginning was sent. */
 export function isCut(cell: Cell): boolean {
   return cell?.[0] === 'T' || cell?.[0] === 'B'
 }
@@ -53,7 +53,7 @@ export function textOf(cell: Cell): string {
   return isCut(cell) ? cell.slice(cell.indexOf(':') + 1) : cell.slice(1)
 }
 
-/** How long a value is that was cut off: in characters or bytes. */
+/** The length of a value that was cut off: in characters or bytes. */
 export function lengthOf(cell: string): number {
   return Number.parseInt(cell.slice(1), 10)
 }
@@ -80,7 +80,7 @@ export function cellFrom(kind: Kind, text: string): Cell {
   return kind === 'blob' ? `b${text.toUpperCase()}` : `t${text}`
 }
 
-/** What a cell of a grid shows: one line, in which characters that cannot be seen are visible. */
+/** The text that a cell of a grid shows: one line, in which characters that cannot be seen are visible. */
 export function shownText(cell: Cell): string {
   if (cell === null) return 'NULL'
   const text = textOf(cell)

@@ -21,7 +21,7 @@ export interface Table {
   readonly columns: readonly TableColumn[]
   /** The columns by which rows are told apart and ordered; none for views and virtual tables. */
   readonly key: readonly string[]
-  /** How the index of the key compares them; none for a rowid. */
+  /** The collations with which the index of the key compares them; none for a rowid. */
   readonly collations: readonly string[]
   /** Whether the key is one INTEGER, so that a place in the table can be estimated from it. */
   readonly numeric: boolean

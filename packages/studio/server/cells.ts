@@ -2,7 +2,7 @@ import type { SqlValue } from 'resqlite'
 import { type Cell, isCut, type Kind, kindOf, lengthOf, misfit, realText, textOf } from '../cells/cell.js'
 import { HttpError } from './http-error.js'
 
-/** How much of a value a cell has, in characters of a text and bytes of a BLOB. */
+/** The most of a value that a cell has, in characters of a text and bytes of a BLOB. */
 export interface Bounds {
   readonly text: number
   readonly blob: number
@@ -48,7 +48,7 @@ export function encodeCell(value: unknown, exact: boolean): Cell {
   return `b${Buffer.from(buffer, byteOffset, length).toString('hex').toUpperCase()}`
 }
 
-/** What stands in a statement for a value, and what is bound there. */
+/** A value as a statement takes it: the mark that stands there, and what is bound to it. */
 export interface Bound {
   readonly mark: string
   readonly value: SqlValue

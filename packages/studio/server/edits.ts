@@ -17,7 +17,7 @@ interface Edit {
   readonly key?: unknown
   /** New values by column, for `update` and `insert`. */
   readonly set?: unknown
-  /** What the page has shown, by column: for `update` of each column in `set`, for `delete` of all. */
+  /** The values that the page has shown, by column: for `update` of each column in `set`, for `delete` of all. */
   readonly old?: unknown
 }
 

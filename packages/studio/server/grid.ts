@@ -179,7 +179,7 @@ export interface WholeValue {
   readonly column: unknown
   readonly key: readonly Bound[] | undefined
   readonly cell: unknown
-  /** Whether it is to be copied, so that it may be longer. */
+  /** A value that is to be copied may be longer. */
   readonly isCopied: boolean
 }
 

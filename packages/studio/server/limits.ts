@@ -26,15 +26,15 @@ export const COPIED_TEXT = 16_000_000
 export const RESULT_ROWS = 5_000
 export const RESULT_BYTES = 32 * 1024 * 1024
 
-/** How long work may take. */
+/** The time that work may take. */
 export interface Times {
   /** A statement of the editor, and whatever else a page waits for. */
   readonly statement: number
-  /** How much longer a page waits for a statement than that. */
+  /** A page waits so much longer for a statement than that. */
   readonly grace: number
-  /** How long rows are counted before the number is estimated. */
+  /** Rows are counted so long before the number is estimated. */
   readonly count: number
-  /** How long the keys of a table without rowids are read to find out where they are. */
+  /** The keys of a table without rowids are read so long to find out where they are. */
   readonly directory: number
 }
 

@@ -15,7 +15,7 @@ export interface StatementResult {
   readonly milliseconds: number
 }
 
-/** What a page gets when even the limit of time did not end its work: SQLite looks at it between its steps only. */
+/** A page gets this when even the limit of time did not end its work: SQLite looks at it between its steps only. */
 const STUCK = new HttpError(
   504,
   'the statement has had its time, but a function in it does not end, or it takes too long to prepare. Its connection is busy until then; what it writes may still be committed.',

@@ -92,7 +92,7 @@ interface ConflictsProps {
   readonly onOverwrite: (conflicts: NonNullable<Problem['conflicts']>) => void
 }
 
-/** What the row of an edit had when it was staged, and what somebody has made of it. */
+/** The values that the row of an edit had when it was staged, and those that somebody has made of them. */
 function Conflicts({ conflicts, onOverwrite }: ConflictsProps) {
   return (
     <span class="change">

@@ -11,7 +11,7 @@ export interface Edit {
   readonly key: readonly Cell[] | undefined
   /** New values by column. */
   readonly set: Cells | undefined
-  /** What was shown: of an update, the values of the columns in `set`; of a deletion, all. The commit is refused if they have changed. */
+  /** The values that were shown: of an update, in the columns of `set`; of a deletion, all. The commit is refused if they have changed. */
   readonly old: Cells | undefined
 }
 
@@ -21,7 +21,7 @@ export type Cells = Readonly<Record<string, Cell>>
 /** The staged edits, in the order in which rows were first touched. They are committed together, or not at all. */
 export class Edits {
   #edits: ReadonlyMap<string, Edit> = new Map()
-  /** What was staged before each change since the last commit. */
+  /** The edits before each change since the last commit. */
   #before: ReadonlyMap<string, Edit>[] = []
   readonly #draw: () => void
   #inserts = 0
@@ -106,7 +106,7 @@ export class Edits {
     await ask('edits', { edits: sent.map(([, edit]) => edit) })
     const done = new Map(sent)
     const left = [...this.#edits].filter(([name, edit]) => done.get(name) !== edit)
-    // What was staged for a row meanwhile finds there what was committed.
+    // An edit that was staged for a row meanwhile finds there what was committed.
     this.#edits = new Map(
       left.map(([name, edit]) => [
         name,

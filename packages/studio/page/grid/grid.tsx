@@ -45,7 +45,7 @@ export interface GridProps {
   readonly onSort?: ((column: number) => void) | undefined
   /** What was opened is to be closed: Escape. */
   readonly onClose?: () => void
-  /** What was done last is to be undone: Ctrl Z. */
+  /** The last change is to be undone: Ctrl Z. */
   readonly onUndo?: () => void
   /** A cell as a whole of which the grid has the beginning only. */
   readonly wholeAt?: (row: number, column: number) => Promise<Cell>
