@@ -29,6 +29,15 @@ pub const LOG_BYTES: usize = 32 << 20;
 /// A live query is slow if its last run counts as having taken this many microseconds or more.
 pub const SLOW_MICROS: u64 = 20_000;
 
+/// Levels of live queries, by the durations of their runs: the quick ones, and five of slow ones.
+pub const LEVELS: usize = 6;
+
+/// The longest run of a level, in microseconds: 250 ms, 2 s, 16 s, 128 s, 17 minutes, 2.3 hours. A run that is given up is made again at the next
+/// level, so that at most a seventh of the time of a run that ends has gone to those before it.
+pub const fn run_max(level: usize) -> u64 {
+    250_000 << (3 * level)
+}
+
 const _: () = assert!(SAVED_STATES > TABLES_PER_CHANGE_SET);
 const _: () = assert!(
     LOG_BYTES > 2 * IMAGE_BYTES_PER_CHANGE_SET,

@@ -2,7 +2,12 @@
 
 use std::collections::VecDeque;
 
-use crate::{fault::planted, limits, live_query_id::LiveQueryId, live_query_map::LiveQueryMap};
+use crate::{
+    fault::planted,
+    limits::{LEVELS, SLOW_MICROS, run_max},
+    live_query_id::LiveQueryId,
+    live_query_map::LiveQueryMap,
+};
 
 /// The state of a live query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +38,19 @@ struct Entry {
 }
 
 impl Entry {
-    fn is_slow(&self) -> bool {
-        self.micros >= limits::SLOW_MICROS
+    fn level(&self) -> usize {
+        level_of(self.micros)
+    }
+}
+
+/// The level of a live query whose last run counts as having taken so long: 0 for the quick ones, and otherwise the first
+/// level whose runs may take that long.
+fn level_of(micros: u64) -> usize {
+    match micros {
+        ..SLOW_MICROS => 0,
+        _ => (1..LEVELS - 1)
+            .find(|&level| micros < run_max(level))
+            .unwrap_or(LEVELS - 1),
     }
 }
 
@@ -58,9 +74,11 @@ pub enum MarkOutcome {
 
 /// Decides which live query runs next.
 ///
-/// Live queries run in the order in which they became stale. A slow one runs only while another slot stays free for the
-/// quick ones. Where commits outpace the runs, stale live queries are batched for a moment, so that a burst of commits
-/// costs few runs.
+/// Live queries run in the order in which they became stale, each at the level of its last run. Runs of a level may take no
+/// longer than [`run_max`]; one that is given up there is made again at the next level, and one that is quick returns to
+/// the first. Quick queries always have a slot, and each other level has one of its own, so that none waits for a slower one. The
+/// slow ones share what else there is. Where commits outpace the runs, stale live queries are batched for a moment, so that a
+/// burst of commits costs few runs.
 ///
 /// ```
 /// use resqlite_live::{LiveQueryId, MarkOutcome, Scheduler};
@@ -79,36 +97,50 @@ pub enum MarkOutcome {
 #[derive(Debug)]
 pub struct Scheduler {
     entries: LiveQueryMap<Entry>,
-    quick: Line,
-    slow: Line,
+    /// By level.
+    lines: [Line; LEVELS],
     batch: Vec<LiveQueryId>,
     /// The last position given.
     position: u64,
-    slow_running: usize,
-    slow_max: usize,
-    running: usize,
+    /// Runs by level. First runs count as quick, whatever they take.
+    running: [usize; LEVELS],
+    slots: usize,
     delivering: usize,
 }
 
 impl Scheduler {
-    /// A scheduler for this many runs at once.
+    /// A scheduler for this many runs at once, and a few more where runs of several levels meet: see [`slots`](Self::slots).
     pub fn new(slots: usize) -> Self {
         Self {
             entries: LiveQueryMap::default(),
-            quick: Line::new(),
-            slow: Line::new(),
+            lines: Default::default(),
             batch: Vec::new(),
             position: 0,
-            slow_running: 0,
-            slow_max: slots.saturating_sub(1).max(1),
-            running: 0,
+            running: [0; LEVELS],
+            slots,
             delivering: 0,
+        }
+    }
+
+    /// The largest number that [`slots`](Self::slots) can become.
+    pub const fn slots_max(slots: usize) -> usize {
+        let two = if slots < 2 { 2 } else { slots };
+        two + LEVELS - 2
+    }
+
+    /// How many runs may be made at once now. Each level of slow queries that runs or waits has a slot of its own, and one is
+    /// left for the quick ones.
+    pub fn slots(&self) -> usize {
+        let is_used = |&level: &usize| self.running[level] > 0 || !self.lines[level].is_empty();
+        match (1..LEVELS).filter(is_used).count() {
+            0 => self.slots,
+            used => self.slots.max(2) + used - 1,
         }
     }
 
     /// Adds a live query, which begins with its first run.
     pub fn start(&mut self, id: LiveQueryId) {
-        self.running += 1;
+        self.running[0] += 1;
         self.entries.insert(
             id,
             Entry {
@@ -137,8 +169,8 @@ impl Scheduler {
         match entry.phase {
             Phase::Idle => {}
             Phase::Batching => self.batch.retain(|other| *other != id),
-            Phase::Queued => self.line(entry.is_slow()).retain(|(_, other)| *other != id),
-            Phase::Running => self.leave_running(entry.is_slow()),
+            Phase::Queued => self.lines[entry.level()].retain(|(_, other)| *other != id),
+            Phase::Running => self.running[entry.level()] -= 1,
             Phase::Delivering => self.delivering -= 1,
         }
     }
@@ -168,17 +200,29 @@ impl Scheduler {
 
     /// Takes the next live query to run, if one may run now. It is running from here on.
     pub fn pick(&mut self) -> Option<LiveQueryId> {
-        let may_be_slow = self.slow_running < self.slow_max;
-        let slow_first = match (self.quick.front(), self.slow.front()) {
-            (Some((quick, _)), Some((slow, _))) => may_be_slow && slow < quick,
-            (None, Some(_)) if may_be_slow => true,
-            (None, _) => return None,
-            (Some(_), None) => false,
+        let next = |level: usize| {
+            let (position, _) = self.lines[level].front()?;
+            self.may_run(level).then_some((*position, level))
         };
-        let (_, id) = self.line(slow_first).pop_front()?;
-        self.slow_running += usize::from(slow_first);
+        let (_, level) = (0..LEVELS).filter_map(next).min()?;
+        let (_, id) = self.lines[level].pop_front()?;
         self.run(id);
         Some(id)
+    }
+
+    /// Whether one more may run at this level.
+    fn may_run(&self, level: usize) -> bool {
+        level == 0 || self.running[level] == 0 || self.shared_left() > 0
+    }
+
+    /// The slots that are left to slow queries whose level has used its own. Two fewer than all: one is for the quick ones, and
+    /// one for the level itself.
+    fn shared_left(&self) -> usize {
+        let used: usize = self.running[1..]
+            .iter()
+            .map(|running| running.saturating_sub(1))
+            .sum();
+        self.slots.saturating_sub(2 + used)
     }
 
     /// Takes live queries to run one after the other on one thread: the next one, and the quick ones behind it while
@@ -191,12 +235,12 @@ impl Scheduler {
         let mut picked = vec![first];
         let mut total = self.micros_if_shared(first);
         while picked.len() < count
-            && let Some((_, id)) = self.quick.front().copied()
+            && let Some((_, id)) = self.lines[0].front().copied()
             && let (Some(so_far), Some(more)) = (total, self.micros_if_shared(id))
             && so_far + more <= micros
         {
             total = Some(so_far + more);
-            self.quick.pop_front();
+            self.lines[0].pop_front();
             self.run(id);
             picked.push(id);
         }
@@ -207,8 +251,8 @@ impl Scheduler {
     /// all of them.
     pub fn ready_fits(&self, count: usize, micros: u64) -> bool {
         let ready = self.ready();
-        let quick = self.quick.iter().map(|&(_, id)| id);
-        ready == self.quick.len() && (1..=count).contains(&ready) && self.fit(quick, micros)
+        let quick = self.lines[0].iter().map(|&(_, id)| id);
+        ready == self.lines[0].len() && (1..=count).contains(&ready) && self.fit(quick, micros)
     }
 
     /// Whether the batch is within these bounds.
@@ -228,9 +272,9 @@ impl Scheduler {
     }
 
     fn run(&mut self, id: LiveQueryId) {
-        self.running += 1;
         if let Some(entry) = self.entries.get_mut(id) {
             entry.phase = Phase::Running;
+            self.running[entry.level()] += 1;
         }
     }
 
@@ -239,15 +283,14 @@ impl Scheduler {
         let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
-        let was_slow = entry.is_slow();
+        self.running[entry.level()] -= 1;
         entry.micros = micros;
         let delivered = std::mem::take(&mut entry.delivered_before_finish);
         if emitted && !delivered {
             entry.phase = Phase::Delivering;
             self.delivering += 1;
-            return self.leave_running(was_slow);
+            return;
         }
-        self.leave_running(was_slow);
         self.rest(id);
     }
 
@@ -293,10 +336,7 @@ impl Scheduler {
 
     /// Whether quick live queries run, wait to run, or have an emission that is not delivered yet.
     pub fn is_active(&self) -> bool {
-        self.running > self.slow_running
-            || self.delivering > 0
-            || self.is_batching()
-            || !self.quick.is_empty()
+        self.running[0] > 0 || self.delivering > 0 || self.is_batching() || !self.lines[0].is_empty()
     }
 
     /// Whether the live query neither runs nor waits, and its last emission is delivered.
@@ -306,9 +346,9 @@ impl Scheduler {
             .is_some_and(|entry| entry.phase == Phase::Idle)
     }
 
-    /// Whether its last run counts as a slow one.
-    pub fn is_slow(&self, id: LiveQueryId) -> bool {
-        self.entries.get(id).is_some_and(Entry::is_slow)
+    /// The level at which it runs.
+    pub fn level(&self, id: LiveQueryId) -> usize {
+        self.entries.get(id).map_or(0, Entry::level)
     }
 
     /// Whether the live query neither runs nor waits nor is to run again. Its last emission may not be delivered yet.
@@ -329,22 +369,28 @@ impl Scheduler {
 
     /// The number of live queries that wait to run.
     pub fn queued(&self) -> usize {
-        self.quick.len() + self.slow.len() + self.batch.len()
+        self.lines.iter().map(Line::len).sum::<usize>() + self.batch.len()
     }
 
     /// The number of live queries that could run now, if each had a slot.
     pub fn ready(&self) -> usize {
-        self.quick.len() + self.slow.len().min(self.slow_max - self.slow_running)
+        let (mut own, mut others) = (0, 0);
+        for level in 1..LEVELS {
+            let own_slot = usize::from(self.running[level] == 0).min(self.lines[level].len());
+            own += own_slot;
+            others += self.lines[level].len() - own_slot;
+        }
+        self.lines[0].len() + own + others.min(self.shared_left())
     }
 
     /// The number of live queries that run.
     pub fn running(&self) -> usize {
-        self.running
+        self.running.iter().sum()
     }
 
     /// Whether nothing runs, waits to run, or waits to be delivered.
     pub fn is_quiet(&self) -> bool {
-        self.running == 0 && self.delivering == 0 && self.queued() == 0
+        self.running() == 0 && self.delivering == 0 && self.queued() == 0
     }
 
     fn rest(&mut self, id: LiveQueryId) {
@@ -369,19 +415,8 @@ impl Scheduler {
             return;
         };
         entry.phase = Phase::Queued;
-        let slow = entry.is_slow();
         self.position += 1;
-        let position = self.position;
-        self.line(slow).push_back((position, id));
-    }
-
-    fn leave_running(&mut self, slow: bool) {
-        self.running -= 1;
-        self.slow_running -= usize::from(slow);
-    }
-
-    fn line(&mut self, slow: bool) -> &mut Line {
-        if slow { &mut self.slow } else { &mut self.quick }
+        self.lines[entry.level()].push_back((self.position, id));
     }
 }
 
@@ -389,8 +424,11 @@ impl Scheduler {
 mod tests {
     use proptest::{collection::vec, prelude::*};
 
-    use super::{LiveQueryId, MarkOutcome, Scheduler};
-    use crate::{limits::SLOW_MICROS, testing::cases};
+    use super::{LiveQueryId, MarkOutcome, Scheduler, level_of};
+    use crate::{
+        limits::{LEVELS, SLOW_MICROS, run_max},
+        testing::cases,
+    };
 
     const A: LiveQueryId = LiveQueryId(1);
     const B: LiveQueryId = LiveQueryId(2);
@@ -593,6 +631,47 @@ mod tests {
     }
 
     #[test]
+    fn each_level_has_a_slot_of_its_own_and_one_is_left_for_quick_queries() {
+        let slower = |level: usize| run_max(level - 1);
+        let levels: Vec<_> = (1..LEVELS)
+            .flat_map(|level| [(level, 0), (level, 1)])
+            .map(|(level, twin)| {
+                (
+                    LiveQueryId((2 * level + twin) as u32),
+                    slower(level).max(SLOW_MICROS),
+                )
+            })
+            .collect();
+        let mut scheduler = idle(2, &levels);
+        scheduler.start(A);
+        scheduler.finished(A, 1, false);
+        for &(id, _) in &levels {
+            scheduler.mark_stale(id, false);
+        }
+        let picked: Vec<_> = std::iter::from_fn(|| scheduler.pick()).collect();
+        assert_eq!(picked.len(), LEVELS - 1, "one of each level");
+        assert_eq!(scheduler.slots(), Scheduler::slots_max(2));
+        scheduler.mark_stale(A, false);
+        assert_eq!(scheduler.pick(), Some(A));
+        assert!(scheduler.running() <= scheduler.slots());
+    }
+
+    #[test]
+    fn a_query_that_is_given_up_is_made_again_at_the_next_level_and_returns_when_it_is_quick() {
+        let mut scheduler = idle(2, &[(A, 1)]);
+        for level in (0..LEVELS).chain([LEVELS - 1]) {
+            assert_eq!(scheduler.level(A), level);
+            scheduler.mark_stale(A, false);
+            scheduler.pick();
+            scheduler.finished(A, run_max(level), false);
+        }
+        scheduler.mark_stale(A, false);
+        scheduler.pick();
+        scheduler.finished(A, 1, false);
+        assert_eq!(scheduler.level(A), 0);
+    }
+
+    #[test]
     fn a_query_that_ended_never_runs() {
         let mut scheduler = idle(1, &[(A, 1), (B, 1)]);
         scheduler.mark_stale(A, false);
@@ -690,6 +769,66 @@ mod tests {
             }
             prop_assert!(scheduler.is_quiet());
             prop_assert!(model.iter().flatten().all(|&(_, _, old)| !old), "a run was lost: {:?}", model);
+        }
+
+        /// Virtual time: each run takes what its query takes, or the most that its level may, and then it is made again.
+        #[test]
+        fn what_ends_is_shown_in_time_whatever_the_others_do(
+            slots in 1..5_usize,
+            takes in vec(prop_oneof![1_u64..300_000, 250_000_u64..20_000_000, Just(u64::MAX)], 1..8),
+            stale in vec((0..8_usize, 0_u64..500_000), 1..80),
+        ) {
+            let mut scheduler = Scheduler::new(slots);
+            for id in 0..takes.len() {
+                scheduler.start(LiveQueryId(id as u32));
+                scheduler.finished(LiveQueryId(id as u32), 1, false);
+            }
+            let (mut now, mut running, mut since) = (0, Vec::new(), vec![None; takes.len()]);
+            let mut stale = stale.into_iter().filter(|(id, _)| *id < takes.len());
+            let mut next = stale.next().map(|(id, pause)| (pause, id));
+            // As many queries as there are may run before, each up to the level of this one, at each level that it passes.
+            let bound = |took: u64| -> u64 {
+                let level = level_of(took);
+                (0..=level).map(|level| 2 * takes.len() as u64 * run_max(level)).sum()
+            };
+            loop {
+                while running.len() < scheduler.slots() && let Some(id) = scheduler.pick() {
+                    let took = takes[id.0 as usize].min(run_max(scheduler.level(id)));
+                    running.push((now + took, id, took));
+                }
+                running.sort_unstable_by_key(|&(end, _, _)| std::cmp::Reverse(end));
+                let end = running.last().map(|&(end, _, _)| end);
+                match (next, end) {
+                    (Some((at, id)), end) if end.is_none_or(|end| at <= end) => {
+                        now = at;
+                        scheduler.mark_stale(LiveQueryId(id as u32), false);
+                        since[id].get_or_insert(now);
+                        next = stale.next().map(|(id, pause)| (now + pause, id));
+                    }
+                    (_, Some(end)) => {
+                        now = end;
+                        let (_, id, took) = running.pop().expect("one ends");
+                        let number = id.0 as usize;
+                        let is_done = took == takes[number];
+                        scheduler.finished(id, took, false);
+                        if is_done && let Some(since) = since[number].take() {
+                            prop_assert!(now - since <= bound(took), "{took}: {}", now - since);
+                        }
+                        if !is_done {
+                            scheduler.mark_stale(id, false);
+                        }
+                        scheduler.release_batch();
+                    }
+                    (None, None) => break,
+                    (Some(_), None) => unreachable!("the first arm has it"),
+                }
+                let waits = |(id, since): (usize, &Option<u64>)| since.is_some_and(|since| now - since > bound(takes[id]));
+                let late = since.iter().enumerate().find(|&(id, since)| takes[id] < u64::MAX && waits((id, since)));
+                prop_assert!(late.is_none(), "{late:?} at {now}");
+                if next.is_none() && since.iter().zip(&takes).all(|(since, &took)| since.is_none() || took == u64::MAX) {
+                    break;
+                }
+            }
         }
     }
 }

@@ -66,6 +66,11 @@ impl Listener for FrameListener {
         Delivery::Pending
     }
 
+    fn given_up(&mut self) {
+        let header = self.header(ReplyKind::GivenUp, ReplyFlags::NONE, 0);
+        self.realm.outbox.push(header, &[]);
+    }
+
     fn fail(&mut self, error: &Error, ended: bool) -> Delivery {
         self.patience = REALM_PATIENCE;
         self.settled |= ended;

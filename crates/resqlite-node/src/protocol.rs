@@ -215,6 +215,8 @@ byte_enum! {
         Results = 11,
         /// A thread has taken the request up. Argument: the microseconds that it waited.
         Queued = 12,
+        /// Rows and patches since the last emission are void: the run was given up, and is made again.
+        GivenUp = 13,
     }
 }
 

@@ -382,6 +382,19 @@ test('rows and patches from before an error are discarded', async () => {
   assert.deepEqual(log, [[1, 2], 'interrupted', [1, 2, 3]])
 })
 
+test('rows and patches of a run that was given up are discarded, and nobody hears of it', async () => {
+  const { db, native } = await openFakeStreams()
+  const { log } = listen(db.stream('SELECT n'))
+  await arrived()
+  native.last.result([1, 2], 1)
+  native.last.patch([7], [-1, 1])
+  native.port.rows(native.last.request, 0, Buffer.alloc(64), 0)
+  native.last.givenUp()
+  native.last.patch([3], [0, 2, -1, 1]).emit(2)
+  await arrived()
+  assert.deepEqual(log, [[1, 2], [1, 2, 3]])
+})
+
 test('a repeated error is reported once, until there was a value', async () => {
   const { db, native } = await openFakeStreams()
   const { log } = listen(db.stream('SELECT n'))

@@ -91,6 +91,8 @@ impl Listener for Silent {
         Delivery::Taken
     }
 
+    fn given_up(&mut self) {}
+
     fn fail(&mut self, _: &Error, _: bool) -> Delivery {
         Delivery::Taken
     }

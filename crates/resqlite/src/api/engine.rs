@@ -10,7 +10,7 @@ use std::{
     time::Instant,
 };
 
-use resqlite_live::{Columns, Commit, Overflow, RowDetail, TableName, fault::planted};
+use resqlite_live::{Columns, Commit, Overflow, RowDetail, Scheduler, TableName, fault::planted};
 
 use crate::{
     api::diagnostics::Diagnostics,
@@ -106,7 +106,9 @@ impl Engine {
         let selects = readers("resqlite-reader", selects);
         let leases = pool(limits::LEASES_AT_WORK, idle).relieved(limits::LEASES_MAX);
         let leases = readers("resqlite-lease", leases);
-        let reruns = pool(count, idle).spinning().counted(Dispatcher::reruns());
+        let reruns = pool(Scheduler::slots_max(count), idle)
+            .spinning()
+            .counted(Dispatcher::reruns());
         let reruns = readers("resqlite-live", reruns);
         let external = Arc::new(external);
         let live = Arc::new(LiveCoordinator::new(

@@ -272,7 +272,7 @@ impl Shared {
         };
         let request = LiveQueryRequest {
             queries,
-            integers: Integers::Auto,
+            integers: Integers::BigInt,
             verify: 0.0,
             maintenance: Maintenance::default(),
         };
@@ -343,9 +343,13 @@ impl Listener for Folder {
         Delivery::Taken
     }
 
-    fn fail(&mut self, error: &Error, ended: bool) -> Delivery {
+    fn given_up(&mut self) {
         self.changed.clear();
         self.rows.clear();
+    }
+
+    fn fail(&mut self, error: &Error, ended: bool) -> Delivery {
+        self.given_up();
         if let Some(shared) = self.shared.upgrade() {
             shared.tell(Err(error.clone()), ended);
         }

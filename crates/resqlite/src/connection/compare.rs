@@ -133,7 +133,6 @@ impl Run<'_> {
     ) -> Result<()> {
         let batch = self.packer.batch(&mut self.prepared.kinds);
         if batch.rows() > 0 {
-            self.guard.interrupt.rows_are_out();
             if !take_rows(layout, &batch) {
                 return Err(Error::Aborted);
             }

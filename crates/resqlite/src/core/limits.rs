@@ -51,8 +51,6 @@ pub const SHARED_READ_RUNS: usize = 32;
 pub const SHARED_READ_MICROS: u64 = 500;
 /// How long a live query may run while others wait for their turn in the same read transaction. Then it is run again by itself.
 pub const SHARED_RUN_MAX: Duration = Duration::from_millis(25);
-/// How long a live query that was quick so far may run by itself. Then it counts as slow, and is run again without a limit.
-pub const QUICK_RUN_MAX: Duration = Duration::from_millis(250);
 /// The most live queries that the writer re-runs itself before it looks again whether a write waits. Together they took no
 /// longer the last time than its writes did now; [`WRITER_SPARE_LEAST`] is always allowed, and more than
 /// [`WRITER_SPARE_MOST`] never.

@@ -23,7 +23,6 @@ use crate::{
 /// The state of a connection's progress handler and busy handler.
 pub(crate) struct Interrupt {
     running: RefCell<Option<Running>>,
-    /// A run of a live query clears it when it hands rows over.
     deadline: Cell<Option<Instant>>,
     /// See [`RunLimit::others_wait`].
     others_wait: Cell<bool>,
@@ -42,7 +41,7 @@ pub(crate) struct Interrupt {
     impatient: Cell<bool>,
 }
 
-/// The limit of one run of a live query. It is over as soon as the run hands rows over.
+/// The limit of one run of a live query.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct RunLimit {
     /// When it is given up.
@@ -194,7 +193,9 @@ impl Interrupt {
     /// time that the run has left.
     pub(crate) fn end_of_extra(&self, most: Duration) -> Instant {
         let (now, end) = (Instant::now(), self.deadline.get());
-        let left = end.filter(|_| !self.others_wait()).map(|end| (end - now) / 2);
+        let left = end
+            .filter(|_| !self.others_wait())
+            .map(|end| end.saturating_duration_since(now) / 2);
         now + left.map_or(most, |left| left.min(most))
     }
 
@@ -206,11 +207,6 @@ impl Interrupt {
     /// See [`RunLimit::others_wait`].
     pub(crate) fn others_wait(&self) -> bool {
         self.others_wait.get()
-    }
-
-    /// A run of a live query has handed rows over. So from now on it has no limit.
-    pub(crate) fn rows_are_out(&self) {
-        self.set_run_limit(RunLimit::default());
     }
 
     /// Sets the session that has the connection. Cancelling it interrupts statements.

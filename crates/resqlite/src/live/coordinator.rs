@@ -99,7 +99,7 @@ impl LiveCoordinator {
                 scheduler: Scheduler::new(slots),
                 entries: LiveQueryMap::default(),
                 seen: 0,
-                dispatch: Dispatch::new(slots),
+                dispatch: Dispatch::new(),
                 queued_peak: 0,
                 audits: Audits::default(),
                 on_quiet: Vec::new(),

@@ -19,8 +19,6 @@ use crate::core::limits;
 
 /// Counts the threads that work on re-runs, and those that were called.
 pub(super) struct Dispatch {
-    /// The most threads.
-    slots: usize,
     /// Threads that were called and have not begun.
     called: usize,
     working: usize,
@@ -73,9 +71,8 @@ enum Fit {
 }
 
 impl Dispatch {
-    pub(super) fn new(slots: usize) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            slots,
             called: 0,
             working: 0,
             looked_after: false,
@@ -89,7 +86,7 @@ impl Dispatch {
     pub(super) fn plan(&mut self, scheduler: &mut Scheduler, spare: Duration, now: Instant) -> Plan {
         self.follow_window(scheduler, !spare.is_zero(), now);
         let fit = fit(scheduler, spare);
-        let here = self.called == 0 && self.free() > 0 && fit != Fit::No;
+        let here = self.called == 0 && self.free(scheduler) > 0 && fit != Fit::No;
         let stays =
             spare.is_zero() && scheduler.ready_fits(limits::SHARED_READ_RUNS, limits::SHARED_READ_MICROS);
         self.left_since = match fit {
@@ -97,7 +94,7 @@ impl Dispatch {
             _ => self.left_since.filter(|_| stays),
         };
         let waits = here || self.left_since.is_some();
-        let calls = if waits { 0 } else { self.call(scheduler.ready()) };
+        let calls = if waits { 0 } else { self.call(scheduler) };
         self.called += usize::from(here);
         Plan {
             calls,
@@ -151,23 +148,22 @@ impl Dispatch {
         }
         self.take_over(scheduler);
         let in_one_read = scheduler.ready_fits(limits::SHARED_READ_RUNS, limits::SHARED_READ_MICROS);
-        let calls = if in_one_read {
-            0
-        } else {
-            self.call(scheduler.ready())
-        };
+        let calls = if in_one_read { 0 } else { self.call(scheduler) };
         Wait::Over { calls }
     }
 
-    /// Calls threads for so many re-runs that are ready, beyond those that are called already; returns how many.
-    fn call(&mut self, ready: usize) -> usize {
-        let calls = ready.saturating_sub(self.called).min(self.free());
+    /// Calls threads for the re-runs that are ready, beyond those that are called already; returns how many.
+    fn call(&mut self, scheduler: &Scheduler) -> usize {
+        let calls = scheduler
+            .ready()
+            .saturating_sub(self.called)
+            .min(self.free(scheduler));
         self.called += calls;
         calls
     }
 
-    fn free(&self) -> usize {
-        self.slots - (self.called + self.working).min(self.slots)
+    fn free(&self, scheduler: &Scheduler) -> usize {
+        scheduler.slots().saturating_sub(self.called + self.working)
     }
 
     /// Makes everything that waits ready for the caller, which is about to begin work.

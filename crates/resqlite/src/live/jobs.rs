@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite_live::fault::planted;
+use resqlite_live::limits::run_max;
 
 use super::{
     coordinator::LiveCoordinator,
@@ -52,7 +52,7 @@ impl ReaderJob for FirstRun {
             live_query: Arc::clone(&self.live_query),
             reason: None,
             is_audit: false,
-            is_slow: false,
+            level: 0,
             first: 0,
             seen: 0,
             taken_at: (None, 0),
@@ -174,7 +174,7 @@ fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>) {
 struct SharedRead<'a> {
     left: VecDeque<Rerun>,
     /// The end of all. `None` on a live thread: each may take [`limits::SHARED_RUN_MAX`] while others are left, and the last
-    /// [`limits::QUICK_RUN_MAX`], unless it is known to be slow.
+    /// the [`run_max`] of its level.
     end: Option<Instant>,
     coordinator: &'a Arc<LiveCoordinator>,
 }
@@ -215,13 +215,15 @@ impl SharedRead<'_> {
     /// That of a run that was just taken out of `left`.
     fn limit(&self, rerun: &Rerun) -> RunLimit {
         let others_wait = self.end.is_some() || !self.left.is_empty();
-        let most = match () {
-            () if others_wait => Some(limits::SHARED_RUN_MAX),
-            () if rerun.is_slow || planted("quick_run_unlimited") => None,
-            () => Some(limits::QUICK_RUN_MAX),
+        let most = if others_wait {
+            limits::SHARED_RUN_MAX
+        } else {
+            Duration::from_micros(run_max(rerun.level))
         };
-        let end = self.end.or_else(|| most.map(|most| Instant::now() + most));
-        RunLimit { end, others_wait }
+        RunLimit {
+            end: self.end.or_else(|| Some(Instant::now() + most)),
+            others_wait,
+        }
     }
 }
 

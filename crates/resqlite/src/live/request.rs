@@ -59,7 +59,10 @@ pub trait Listener: Send {
     /// Completes an emission, made of the patches since the last one. Without patches, the value is as it was
     /// before an error.
     fn emit(&mut self, emission: Emission) -> Delivery;
-    /// The query failed; patches since the last emission are void. `ended`: nothing follows.
+    /// The run was given up because it took too long beside others, and is made again. Rows and patches since the last
+    /// emission are void.
+    fn given_up(&mut self);
+    /// The query failed; rows and patches since the last emission are void. `ended`: nothing follows.
     fn fail(&mut self, error: &Error, ended: bool) -> Delivery;
 }
 

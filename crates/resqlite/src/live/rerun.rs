@@ -14,7 +14,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite_live::{Dependencies, Reason, fault::planted, limits::SLOW_MICROS};
+use resqlite_live::{
+    Dependencies, Reason,
+    fault::planted,
+    limits::{SLOW_MICROS, run_max},
+};
 use resqlite_sqlite::codes;
 
 use super::{
@@ -43,8 +47,8 @@ pub(super) struct Rerun {
     pub(super) reason: Option<Reason>,
     /// No commit affects the query; its result should be the same.
     pub(super) is_audit: bool,
-    /// It counts as slow, so it may take as long as it likes.
-    pub(super) is_slow: bool,
+    /// The level of the scheduler at which it runs.
+    pub(super) level: usize,
     /// The first commit since the run before was taken that affects it; 0 if that is not known.
     pub(super) first: u64,
     /// The newest commit that may have made it stale.
@@ -90,7 +94,7 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
             drop(state);
             let micros = match others_wait {
                 true => GIVEN_UP_MICROS,
-                false => counted_micros(&rerun.live_query, micros_since(began).max(QUICK_RUN_MICROS)),
+                false => counted_micros(&rerun.live_query, run_max(rerun.level)),
             };
             return coordinator.requeue(rerun, micros);
         }
@@ -145,8 +149,11 @@ fn make(
         Ok((since, reading.names(), results))
     });
     if let Err(error) = &read
-        && is_given_up(error, &reading.connection().guard.interrupt, state)
+        && is_given_up(error, &reading.connection().guard.interrupt)
     {
+        if std::mem::take(&mut state.handed_over) {
+            state.listener.given_up();
+        }
         return Ok(Made::GivenUp);
     }
     if state.worked {
@@ -196,18 +203,16 @@ fn make(
     }))
 }
 
-/// Whether a run that ends with this is given up: it has handed nothing over, and has reached its limit, perhaps while it waited
-/// for a lock, or has more new rows than it may hold back.
-fn is_given_up(error: &Error, interrupt: &Interrupt, state: &State) -> bool {
+/// Whether a run that ends with this is given up: it has reached its limit, perhaps while it waited for a lock, or has more new
+/// rows than it may hold back.
+fn is_given_up(error: &Error, interrupt: &Interrupt) -> bool {
     let is_busy = |error: &resqlite_sqlite::Error| error.primary() == codes::BUSY;
     let is_locked = error.sqlite().is_some_and(is_busy) && interrupt.is_late();
-    interrupt.has_deadline() && !state.handed_over && (matches!(error, Error::TimedOut) || is_locked)
+    interrupt.has_deadline() && (matches!(error, Error::TimedOut) || is_locked)
 }
 
 /// How long a run that was given up, because others waited, counts as having taken, in microseconds: too long to share a read.
 const GIVEN_UP_MICROS: u64 = limits::SHARED_READ_MICROS + 1;
-
-const QUICK_RUN_MICROS: u64 = limits::QUICK_RUN_MAX.as_micros() as u64;
 
 /// How long a run that took so many microseconds counts as having taken.
 fn counted_micros(live_query: &LiveQuery, micros: u64) -> u64 {
@@ -217,7 +222,7 @@ fn counted_micros(live_query: &LiveQuery, micros: u64) -> u64 {
 
 /// A run that took long counts as quick if the run before did not: on a busy machine that happens to any query.
 fn counted_after(took_long: bool, micros: u64) -> u64 {
-    if micros >= SLOW_MICROS && !took_long && micros < QUICK_RUN_MICROS && !planted("one_long_run_is_slow") {
+    if micros >= SLOW_MICROS && !took_long && micros < run_max(0) && !planted("one_long_run_is_slow") {
         SLOW_MICROS - 1
     } else {
         micros.max(1)
@@ -303,7 +308,6 @@ fn run_queries(
         connection.guard.interrupt.stop();
         let result = result?;
         if let Some(segments) = result.new.segments() {
-            connection.guard.interrupt.rows_are_out();
             state.handed_over = true;
             state.listener.patch(number, &result.layout, segments);
         }
@@ -433,14 +437,14 @@ fn plan_retry(live_query: &LiveQuery, state: &mut State, error: &Error) -> Optio
 
 #[cfg(test)]
 mod tests {
-    use super::{QUICK_RUN_MICROS, SLOW_MICROS, counted_after};
+    use super::{SLOW_MICROS, counted_after, run_max};
 
     #[test]
     fn one_run_that_takes_long_makes_no_query_slow_unless_it_takes_very_long() {
         let is_slow = |took_long, micros| counted_after(took_long, micros) >= SLOW_MICROS;
-        assert!(!is_slow(false, QUICK_RUN_MICROS - 1));
+        assert!(!is_slow(false, run_max(0) - 1));
         assert!(is_slow(true, SLOW_MICROS));
-        assert!(is_slow(false, QUICK_RUN_MICROS));
+        assert!(is_slow(false, run_max(0)));
         assert!(!is_slow(true, SLOW_MICROS - 1));
     }
 }

@@ -266,7 +266,7 @@ impl State {
         Some(Rerun {
             reason: entry.reason.take(),
             is_audit: self.audits.take_due(id),
-            is_slow: self.scheduler.is_slow(id),
+            level: self.scheduler.level(id),
             live_query: Arc::clone(&entry.live_query),
             first: entry.first.take().unwrap_or(0),
             seen: self.seen,

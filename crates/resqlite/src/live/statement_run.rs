@@ -430,7 +430,7 @@ impl<'r> StatementRun<'r> {
     }
 
     /// Reads what is to be kept; `None` if that takes too long to pay, or for the time that a quick query has by itself. `micros`:
-    /// how long a whole run took. Once rows have been handed over, the run has no other deadline.
+    /// how long a whole run took.
     pub(super) fn while_it_pays<R>(
         &mut self,
         micros: u64,

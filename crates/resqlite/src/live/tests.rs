@@ -62,6 +62,10 @@ impl Listener for Witness {
         Delivery::Taken
     }
 
+    fn given_up(&mut self) {
+        self.rows = Rows::default();
+    }
+
     fn fail(&mut self, error: &Error, _ended: bool) -> Delivery {
         let _ = self.tell.send((error.to_string(), Value::Null));
         Delivery::Taken
@@ -510,6 +514,10 @@ impl Listener for PanicsLater {
 
     fn emit(&mut self, emission: Emission) -> Delivery {
         self.0.emit(emission)
+    }
+
+    fn given_up(&mut self) {
+        self.0.given_up();
     }
 
     fn fail(&mut self, error: &Error, ended: bool) -> Delivery {

@@ -204,6 +204,60 @@ fn a_slow_query_holds_up_no_quick_one() {
     });
 }
 
+/// Takes long, as slow queries do, and shows `n`.
+const SLOW: &str = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 300000) \
+                    SELECT n, (SELECT count(*) FROM c) FROM shown";
+
+#[test]
+fn a_slow_query_shows_each_commit_while_another_one_does_not_end() {
+    pollster::block_on(async {
+        let db = with_steps(10).await;
+        db.exec("CREATE TABLE shown(n); INSERT INTO shown VALUES (0)")
+            .await
+            .unwrap();
+        let mut endless = db.stream(COUNTING, ());
+        let mut slow = db.stream(SLOW, ());
+        endless.next().await.unwrap().unwrap();
+        slow.next().await.unwrap().unwrap();
+        for n in 1..=6 {
+            if n == 4 {
+                db.execute("UPDATE steps SET n = 1000000000000", ())
+                    .await
+                    .unwrap();
+            }
+            db.execute("UPDATE shown SET n = ?", [n.into()]).await.unwrap();
+            let shown = slow.next().await.unwrap().unwrap();
+            assert_eq!(shown.rows().iter().next().unwrap().values()[0], n.into());
+        }
+        assert_eq!(endless.stats().emitted, 1);
+        drop((endless, slow));
+        db.close().await.unwrap();
+    });
+}
+
+#[test]
+fn a_run_that_does_not_end_gives_way_to_the_commit_after_which_it_would_and_its_rows_are_void() {
+    pollster::block_on(async {
+        let db = with_steps(1).await;
+        let sql = format!(
+            "SELECT value + n FROM generate_series(1, 5000), steps UNION ALL SELECT * FROM ({COUNTING})"
+        );
+        let mut live = db.stream(&sql, ());
+        live.next().await.unwrap().unwrap();
+        db.execute("UPDATE steps SET n = 1000000000000", ())
+            .await
+            .unwrap();
+        db.execute("UPDATE steps SET n = 3", ()).await.unwrap();
+        let emitted = live.next().await.unwrap().unwrap();
+        let values: Vec<_> = emitted.rows().iter().map(|row| row.values()[0].clone()).collect();
+        let expected: Vec<Value> = (4..=5003).chain([3]).map(|n: i64| n.into()).collect();
+        let wrong = values.iter().zip(&expected).position(|(is, due)| is != due);
+        assert_eq!(wrong, None, "{:?}", wrong.map(|at| &values[at..at + 3]));
+        drop(live);
+        db.close().await.unwrap();
+    });
+}
+
 #[test]
 fn a_query_that_was_quick_so_far_and_does_not_end_holds_up_no_other() {
     // Which of them share a read is left to chance.

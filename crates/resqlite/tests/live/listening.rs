@@ -111,9 +111,13 @@ impl Listener for Folder {
         told.answer()
     }
 
-    fn fail(&mut self, error: &Error, ended: bool) -> Delivery {
+    fn given_up(&mut self) {
         self.patched.clear();
         self.fresh.clear();
+    }
+
+    fn fail(&mut self, error: &Error, ended: bool) -> Delivery {
+        self.given_up();
         let mut told = self.notes.lock();
         if told.ended {
             told.problems.push(format!("an error after the end: {error}"));

@@ -39,6 +39,10 @@ impl Listener for Meanwhile {
         self.listener.emit(emission)
     }
 
+    fn given_up(&mut self) {
+        self.listener.given_up();
+    }
+
     fn fail(&mut self, error: &Error, ended: bool) -> Delivery {
         self.listener.fail(error, ended)
     }

@@ -42,6 +42,9 @@ export abstract class LiveRequest extends StreamRequest {
       case ReplyKind.ERROR:
         this.#fail(memory.text(at, argument), last)
         break
+      case ReplyKind.GIVEN_UP:
+        this.#discard()
+        break
       default:
         this.dropped()
     }
@@ -54,13 +57,15 @@ export abstract class LiveRequest extends StreamRequest {
     this.emitted(emission, patches)
   }
 
-  /**
-   * Discards what has arrived since the last emission. The native side reports an error again to say just that, so a
-   * repeated error is not passed on.
-   */
-  #fail(error: string, last: boolean): void {
+  /** Discards what has arrived since the last emission. */
+  #discard(): void {
     this.#newRows = undefined
     this.#patches = undefined
+  }
+
+  /** The native side reports an error again to say that rows are void, so a repeated error is not passed on. */
+  #fail(error: string, last: boolean): void {
+    this.#discard()
     if (error === this.#error && !last) return
     this.#error = error
     this.failed(reportedFailure(JSON.parse(error) as FailureReport), last)

@@ -222,6 +222,8 @@ export const ReplyKind = {
   RESULTS: 11,
   /** A thread has taken the request up. Argument: the microseconds that it waited. */
   QUEUED: 12,
+  /** Rows and patches since the last emission are void: the run was given up, and is made again. */
+  GIVEN_UP: 13,
 } as const
 
 /** Flags of reply frames. */

@@ -1,6 +1,6 @@
 import type { OpenOptions } from '../../src/core/types'
 import { Database } from '../../src/database'
-import { Op } from '../../src/wire/protocol'
+import { Op, ReplyKind } from '../../src/wire/protocol'
 import { type FakePort, type Frame, fakeChannel } from './fake-port'
 import { type Param, readParams } from './params-reader'
 import { packRowBatch } from './row-batches'
@@ -49,6 +49,10 @@ export class FakeStream {
   emit(commit: number, reason = 3): void {
     this.port.emit(this.request, commit, reason)
     this.catchUps.answer()
+  }
+
+  givenUp(): void {
+    this.port.reply(ReplyKind.GIVEN_UP, this.request, Buffer.alloc(0), { flags: 0 })
   }
 
   fail(message: string, ended = false): void {

@@ -72,7 +72,7 @@ impl Engine {
             scheduler.finished(id(number), takes, false);
         }
         Self {
-            dispatch: Dispatch::new(SLOTS),
+            dispatch: Dispatch::new(),
             scheduler,
             now: Instant::now(),
             called: 0,
@@ -122,7 +122,7 @@ impl Engine {
 
     /// Whether a thread could begin.
     fn begin(&mut self) -> bool {
-        let can = self.called > 0 && self.threads.len() < SLOTS;
+        let can = self.called > 0 && self.threads.len() < Scheduler::slots_max(SLOTS);
         if can {
             self.called -= 1;
             self.work();
@@ -131,7 +131,8 @@ impl Engine {
     }
 
     fn look(&mut self) -> bool {
-        let is_time = self.looks_at.is_some_and(|at| at <= self.now) && self.threads.len() < SLOTS;
+        let is_time = self.looks_at.is_some_and(|at| at <= self.now)
+            && self.threads.len() < Scheduler::slots_max(SLOTS);
         if is_time {
             self.looks_at = None;
             match self.dispatch.look(&mut self.scheduler, self.now) {
