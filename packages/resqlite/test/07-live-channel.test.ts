@@ -392,7 +392,10 @@ test('rows and patches of a run that was given up are discarded, and nobody hear
   native.last.givenUp()
   native.last.patch([3], [0, 2, -1, 1]).emit(2)
   await arrived()
-  assert.deepEqual(log, [[1, 2], [1, 2, 3]])
+  assert.deepEqual(log, [
+    [1, 2],
+    [1, 2, 3],
+  ])
 })
 
 test('a repeated error is reported once, until there was a value', async () => {

@@ -73,8 +73,9 @@ fn numbers_go_on_after_a_restart_and_from_a_snapshot() {
         shown(live, 5);
     }
     let written = other.run("INSERT INTO t VALUES (1)");
+    // The node that was the writer may have taken the writing over meanwhile, by an entry that changes no row.
     live.iter_mut()
-        .for_each(|live| assert_eq!(shown(live, 6), written.position));
+        .for_each(|live| assert!(shown(live, 6) >= written.position));
 }
 
 #[test]
