@@ -77,8 +77,9 @@ export default {
     ]),
     {
       name: 'uses-clusters',
+      comment: 'The loader names the native module of clusters, which it takes where it is installed.',
       severity: 'error',
-      from: { path: `^${source}/` },
+      from: { path: `^${source}/`, pathNot: '/wire/native\\.ts$' },
       to: { path: '^packages/cluster/' },
     },
     {
