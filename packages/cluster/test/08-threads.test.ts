@@ -132,12 +132,15 @@ test('the event loop turns while the log does not answer', (t) => {
 })
 
 test('without a native module for nodes, opening one says what is missing', (t) => {
-  const before = process.env.RESQLITE_NATIVE_PATH
-  process.env.RESQLITE_NATIVE_PATH = ''
-  t.after(() => {
-    process.env.RESQLITE_NATIVE_PATH = before
-  })
-  const printed = run(t, "await open('main').catch((error) => console.log(error.code, error.message))")
+  const printed = run(
+    t,
+    `
+    const path = require.resolve(process.env.RESQLITE_NATIVE_PATH)
+    const native = require(path)
+    require.cache[path].exports = { ...native, clusterLogs: () => [] }
+    await open('main').catch((error) => console.log(error.code, error.message))
+  `,
+  )
   assert.match(
     printed,
     /^RESQLITE_CLUSTER_MODULE Cluster.open: there is no native module for a node on the log memory/,

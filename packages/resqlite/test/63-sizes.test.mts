@@ -11,7 +11,7 @@ const MOST_BYTES = {
   svelte: 1280,
   solid: 1280,
   'tanstack-db': 1536,
-  'message-port': 1280,
+  'message-port': 1408,
 }
 
 for (const [name, most] of Object.entries(MOST_BYTES)) {
