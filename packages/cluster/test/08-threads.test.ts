@@ -135,9 +135,12 @@ test('without a native module for nodes, opening one says what is missing', (t) 
   const printed = run(
     t,
     `
-    const path = require.resolve(process.env.RESQLITE_NATIVE_PATH)
+    const { readdirSync } = require('node:fs')
+    const folder = ${JSON.stringify(join(root, '..', 'resqlite', 'native'))}
+    const path = folder + '/' + readdirSync(folder).find((name) => /^resqlite\\.[^.]+\\.node$/.test(name))
     const native = require(path)
-    require.cache[path].exports = { ...native, clusterLogs: () => [] }
+    require.cache[require.resolve(path)].exports = { ...native, clusterLogs: () => [] }
+    delete process.env.RESQLITE_NATIVE_PATH
     await open('main').catch((error) => console.log(error.code, error.message))
   `,
   )
