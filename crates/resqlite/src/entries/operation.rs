@@ -140,7 +140,8 @@ impl<'a> Operation<'a> {
     /// db.exec("UPDATE t SET rowid = 50").await?;
     ///
     /// let commit = feed.next().await?;
-    /// let (table, [gone, new]) = commit.entry.operations().next().unwrap().told().unwrap();
+    /// let operation = commit.entry.operations().next().unwrap();
+    /// let (table, [gone, new]) = operation.told().unwrap();
     /// assert_eq!(table.name, "t");
     /// assert_eq!(gone.unwrap().key, RowKey::Rowid(1));
     /// assert_eq!(new.unwrap().key, RowKey::Rowid(50));
