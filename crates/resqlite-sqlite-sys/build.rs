@@ -132,7 +132,7 @@ fn main() {
     } else {
         PathBuf::from("sqlite3")
     };
-    // What the source includes lies beside it.
+    // The files that the source includes lie beside it.
     build.file(bounded(&source.join("sqlite3.c"))).include(&source);
     build.include("sqlite3").warnings(false);
     if target != "windows" {

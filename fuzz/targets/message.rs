@@ -1,4 +1,4 @@
-//! What nodes of a cluster send each other, and what stands in their log.
+//! Messages between nodes of a cluster, and entries of their log.
 #![no_main]
 #![allow(dead_code, unused_imports, missing_docs)]
 

@@ -50,7 +50,7 @@ impl RowNames {
     }
 }
 
-/// What tells a row apart from the others of its table, in commit events and change feeds.
+/// The key of a row among the others of its table, in commit events and change feeds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RowKey<V> {
     /// The values of its declared primary key.
@@ -99,7 +99,7 @@ pub fn told<K: PartialEq, R>(old: Option<(K, R)>, new: Option<(K, R)>) -> [Optio
 /// One of the changes that [`told`] returns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToldRow<K, R> {
-    /// What tells the row apart.
+    /// The key of the row.
     pub key: K,
     /// The row before.
     pub old: Option<R>,

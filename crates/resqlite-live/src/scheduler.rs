@@ -128,7 +128,7 @@ impl Scheduler {
         two + LEVELS - 2
     }
 
-    /// How many runs may be made at once now. Each level of slow queries that runs or waits has a slot of its own, and one is
+    /// The number of runs that may be made at once now. Each level of slow queries that runs or waits has a slot of its own, and one is
     /// left for the quick ones.
     pub fn slots(&self) -> usize {
         let is_used = |&level: &usize| self.running[level] > 0 || !self.lines[level].is_empty();
@@ -210,7 +210,7 @@ impl Scheduler {
         Some(id)
     }
 
-    /// Whether one more may run at this level.
+    /// One more may run at this level.
     fn may_run(&self, level: usize) -> bool {
         level == 0 || self.running[level] == 0 || self.shared_left() > 0
     }

@@ -23,7 +23,7 @@ const SPELLINGS = [
 ]
 const VALUES = { on: ['ON', '1', 'yes', "'true'"], off: ['off', '0', 'no', 'FALSE'] }
 
-/** What the tables hold: the ids of the parents, and the parent of each child. */
+/** The contents of the tables: the ids of the parents, and the parent of each child. */
 class Tables {
   constructor(
     readonly parents: ReadonlySet<number> = new Set(),

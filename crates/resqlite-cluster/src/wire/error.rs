@@ -56,7 +56,7 @@ pub(super) fn read_error(rest: &mut In<'_>) -> Option<Error> {
     let kind = rest.byte()?;
     if kind == kind::MEMBER {
         let index = usize::try_from(rest.number()?).ok()?;
-        // What failed in a batch is no batch.
+        // A batch fails by one of its statements, which is no batch.
         if rest.0.first() == Some(&kind::MEMBER) {
             return None;
         }

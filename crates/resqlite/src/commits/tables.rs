@@ -177,7 +177,7 @@ impl Listed {
         Ok(())
     }
 
-    /// Whether its primary key is not the rowid itself, which is never NULL.
+    /// Its primary key is not the rowid itself, which is never NULL.
     fn indexes_its_key(&self, connection: &Connection) -> Result<bool> {
         let sql = "SELECT 1 FROM pragma_index_list(?1, ?2) WHERE origin = 'pk'";
         let Some(mut indexes) = connection.prepare(sql, false)?.statement else {

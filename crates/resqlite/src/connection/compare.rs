@@ -132,10 +132,8 @@ impl Run<'_> {
         take_rows: &mut TakeRows<'_>,
     ) -> Result<()> {
         let batch = self.packer.batch(&mut self.prepared.kinds);
-        if batch.rows() > 0 {
-            if !take_rows(layout, &batch) {
-                return Err(Error::Aborted);
-            }
+        if batch.rows() > 0 && !take_rows(layout, &batch) {
+            return Err(Error::Aborted);
         }
         self.packer.clear();
         Ok(())

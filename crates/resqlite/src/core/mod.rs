@@ -1,4 +1,4 @@
-//! What every room uses: errors, bounds, threads, locks, queues, spinning, cancellation tokens, values, parameters,
+//! The base of every room: errors, bounds, threads, locks, queues, spinning, cancellation tokens, values, parameters,
 //! names, functions, extensions, options.
 
 pub(crate) mod error;

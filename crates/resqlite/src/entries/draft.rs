@@ -13,7 +13,7 @@ use crate::core::limits;
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     bytes: Vec<u8>,
-    /// How many tables the operations have defined, and their weight.
+    /// The number of tables that the operations have defined, and their weight.
     tables: usize,
     weight: usize,
 }

@@ -42,7 +42,7 @@ impl EntryTable {
         matches!(self.key, EntryKey::Rowid(_))
     }
 
-    /// What counts towards [`limits::ENTRY_COLUMNS_MAX`](crate::limits::ENTRY_COLUMNS_MAX).
+    /// Its share of [`limits::ENTRY_COLUMNS_MAX`](crate::limits::ENTRY_COLUMNS_MAX).
     pub(super) fn weight(&self) -> usize {
         let key = match &self.key {
             EntryKey::Rowid(_) => 0,

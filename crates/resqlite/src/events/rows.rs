@@ -34,7 +34,7 @@ pub enum Unlisted {
 pub struct RowEvent {
     /// The names of the values.
     pub names: Arc<RowNames>,
-    /// What tells the row apart: the values of [`RowNames::key`], or the rowid, whose name is [`RowNames::rowid`].
+    /// The key of the row: the values of [`RowNames::key`], or the rowid, whose name is [`RowNames::rowid`].
     pub key: RowKey<Value>,
     /// The row before.
     pub old: RowState,

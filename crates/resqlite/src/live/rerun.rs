@@ -203,7 +203,7 @@ fn make(
     }))
 }
 
-/// Whether a run that ends with this is given up: it has reached its limit, perhaps while it waited for a lock, or has more new
+/// A run that ends with this is given up: it has reached its limit, perhaps while it waited for a lock, or has more new
 /// rows than it may hold back.
 fn is_given_up(error: &Error, interrupt: &Interrupt) -> bool {
     let is_busy = |error: &resqlite_sqlite::Error| error.primary() == codes::BUSY;

@@ -125,7 +125,7 @@ impl Writer {
         ))
     }
 
-    /// Whether there are no feeds because another program has removed tables or rows of theirs.
+    /// There are no feeds because another program has removed tables or rows of theirs.
     fn are_feeds_damaged(&mut self) -> Result<bool> {
         Ok(self.feeds.is_none()
             && (self.feeds_taken_at.is_some()

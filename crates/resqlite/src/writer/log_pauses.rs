@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::core::limits;
 
-/// What the writer knows of the pauses in which the log starts anew.
+/// The pauses, past and present, in which the log starts anew.
 #[derive(Default)]
 pub(super) struct LogPauses {
     /// When the pause that has begun is over.
@@ -29,7 +29,7 @@ fn growing(time: Duration, pages: u32, most: Duration) -> Duration {
     time.mul_f64(factor).min(most)
 }
 
-/// How long reads may be held back while the log has so many pages.
+/// The longest time for which reads are held back while the log has so many pages.
 pub(super) fn reader_gap(pages: u32) -> Duration {
     growing(limits::READER_GAP, pages, limits::READER_GAP_MAX)
 }

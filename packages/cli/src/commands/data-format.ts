@@ -7,7 +7,7 @@ import { csvStyle } from './arguments.js'
 export const DATA_FORMATS = ['csv', 'ndjson', 'json'] as const
 export type DataFormat = (typeof DATA_FORMATS)[number]
 
-/** What the endings of files mean; a file without one is CSV. */
+/** The formats by endings of files; a file without one is CSV. */
 const ENDINGS: Record<string, DataFormat> = {
   '': 'csv',
   '.csv': 'csv',

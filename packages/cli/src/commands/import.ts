@@ -148,7 +148,7 @@ async function intoDatabase(file: string, job: Job, context: Context): Promise<I
       throw new UsageError(`there is no table ${table}; --create creates it`)
     if (columns !== undefined && options.create)
       throw new UsageError(`the table ${table} exists; leave out --create`)
-    // What the body of the transaction calls would join it.
+    // A call in the body of the transaction would join it.
     const before = AsyncResource.bind(() => violations(db, table))
     const insert = async (tx: Executor) => {
       // A record may come before the one that it refers to.

@@ -237,7 +237,7 @@ function isLineEnd(byte: number | undefined): boolean {
   return byte === LINE_FEED || byte === CARRIAGE_RETURN
 }
 
-/** Whether a line ends here, and not only its beginning is there: behind a CR, an LF may follow that belongs to it. */
+/** A line ends here, and not only its beginning is there: behind a CR, an LF may follow that belongs to it. */
 function isWholeLineEnd(bytes: Uint8Array, at: number): boolean {
   return at < bytes.length && (bytes[at] === LINE_FEED || at + 1 < bytes.length)
 }

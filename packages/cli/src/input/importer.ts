@@ -17,7 +17,7 @@ export interface Target {
   readonly types: 'guess' | 'text' | undefined
 }
 
-/** What has become of the records. */
+/** The outcome of the records. */
 export interface Imported {
   readonly count: number
   /** Rows that the table itself has stored: its triggers and ON CONFLICT clauses may have left out the others. */

@@ -6,7 +6,7 @@ export interface JsonText {
   readonly line: number
 }
 
-/** What opens, closes and separates the elements of an array; a backslash takes the next character with it. */
+/** The characters that open, close and separate the elements of an array; a backslash takes the next character with it. */
 const TOKEN = /\\.|["\n[\]{},]/gs
 
 /** Cuts JSON that arrives in pieces, which end where lines end, into its objects: of an array its elements, or else of each line one. */
@@ -14,7 +14,7 @@ export class JsonTexts {
   /** The line of what comes next. */
   line = 1
   #isArray: boolean | undefined
-  /** What is there of the next text. */
+  /** The part of the next text that is there. */
   #parts: string[] = []
   #depth = 0
   #inString = false

@@ -41,7 +41,7 @@ export class WholeLines {
     if (first < end) yield* this.#piece(chunk.subarray(first, end))
   }
 
-  /** What stands behind the last line end. */
+  /** The text behind the last line end. */
   end(): Iterable<Buffer> {
     return this.#length > 0 ? this.#piece(Buffer.concat(this.#rest)) : []
   }

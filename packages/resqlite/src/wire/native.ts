@@ -171,7 +171,7 @@ function requirePackage(name: string, triple: string): NativeBinding {
   throw new Error(`Cannot find module '${name}'`)
 }
 
-/** Whether one of the two packages is there, although it may not load. */
+/** One of the two packages is there, although it may not load. */
 function isInstalled(name: string): boolean {
   try {
     if (name === CLUSTER) return require.resolve('@resqlite/cluster/native') !== undefined

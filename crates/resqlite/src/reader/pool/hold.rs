@@ -14,7 +14,7 @@ pub(super) type Quiet = Box<dyn FnOnce() + Send>;
 pub(super) struct Hold {
     pub(super) until: Instant,
     pub(super) quiet: Option<Quiet>,
-    /// How far the sessions had come at the last look at which all of them waited for their callers.
+    /// The steps of all sessions at the last look at which all of them waited for their callers.
     stuck_at: Option<u64>,
     through: Option<Through>,
 }
@@ -58,7 +58,7 @@ impl Hold {
         self.through.take_if(|through| through.thread == Some(own));
     }
 
-    /// Whether nothing moves, and nothing was let through for that. `all_wait`: every busy thread waits for its caller. `steps` grows
+    /// Nothing moves, and nothing was let through for that. `all_wait`: every busy thread waits for its caller. `steps` grows
     /// with all that sessions do, and was the same at the last call.
     pub(super) fn is_stuck(&mut self, all_wait: bool, steps: u64) -> bool {
         let is_idle = all_wait && self.through.is_none();

@@ -1,6 +1,6 @@
 //! Statements that are deep or long. Tables have one row, so that no product of tables is large.
 
-/// What a statement needs, and the statement.
+/// A statement, and the schema that it needs.
 #[derive(Debug, Default)]
 pub struct Deep {
     pub schema: String,
