@@ -35,7 +35,7 @@ fn commits(values: &[&str]) -> Vec<FeedCommit> {
     pollster::block_on(commits).unwrap()
 }
 
-/// What consumers get who read until there is no commit left: by read the positions, the gaps and the numbers of changes.
+/// The reads of a consumer until there is no commit left: of each the positions, the gaps and the numbers of changes.
 fn read(commits: &[FeedCommit]) -> Vec<Vec<(u64, Value, usize)>> {
     let mut reads = Vec::new();
     let mut after = 0;

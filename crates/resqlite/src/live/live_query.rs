@@ -216,8 +216,8 @@ impl LiveQuery {
 }
 
 impl LiveQuery {
-    /// Whether it may run beside others. With several statements it may not: the rows of the first are handed over before the second
-    /// runs, and then it cannot be given up.
+    /// Whether it may run beside others. With several statements it may not: the rows of the first would be handed over before
+    /// the second runs, and be void if it is given up there.
     pub(super) fn runs_beside_others(&self) -> bool {
         self.queries.len() == 1
     }

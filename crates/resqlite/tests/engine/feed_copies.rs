@@ -1,4 +1,4 @@
-//! Whoever folds a change feed into a copy has what the database has, whatever is written.
+//! A copy that is folded from a change feed has what the database has, whatever is written.
 
 use std::collections::BTreeMap;
 

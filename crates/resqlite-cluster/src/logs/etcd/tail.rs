@@ -124,7 +124,7 @@ impl<'a> EtcdTail<'a> {
             });
             let end = from + entries.len() as u64;
             match fault {
-                // Those before are good.
+                // The entries before it are good.
                 Some(fault) if entries.is_empty() => Err(fault),
                 None if entries.is_empty() && end <= last => Err(Fault::Missing),
                 _ => Ok(Ok((entries, read.revision(), end > last))),
