@@ -180,7 +180,7 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     use super::{ColumnSet, Columns};
-    use crate::testing::cases;
+    use dice::cases;
 
     /// Both sides of the inline border, SQLite's limit, and the largest index that the type allows.
     fn column() -> impl Strategy<Value = u16> {

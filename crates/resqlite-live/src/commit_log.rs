@@ -139,12 +139,13 @@ impl error::Error for Overflow {}
 mod tests {
     use std::sync::Arc;
 
+    use dice::cases;
     use proptest::{collection::vec, prelude::*};
 
     use super::{Commit, CommitLog, Overflow};
     use crate::{
         change_set::ChangeSet, image::Watched, row_change::RowChange, summary::ChangeSummary,
-        table_name::TableName, testing::cases, value::Value,
+        table_name::TableName, value::Value,
     };
 
     /// A commit that inserted rows 0, 1, … : the more rows, the heavier.

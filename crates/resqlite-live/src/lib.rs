@@ -48,8 +48,6 @@ mod change_set;
 mod column_set;
 mod commit_log;
 mod dependencies;
-#[doc(hidden)]
-pub mod fault;
 mod filter;
 mod groups;
 mod image;
@@ -65,8 +63,6 @@ mod row_names;
 mod scheduler;
 mod summary;
 mod table_name;
-#[cfg(test)]
-mod testing;
 mod value;
 mod verdict;
 

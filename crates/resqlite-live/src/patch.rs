@@ -6,8 +6,6 @@ use std::{
     ops::Range,
 };
 
-use crate::fault::planted;
-
 /// A stretch of rows of a new result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Segment {
@@ -127,12 +125,7 @@ impl<'a> Differ<'a> {
 
     /// Returns the difference, or `None` if the results are equal.
     pub fn finish(self) -> Option<Difference> {
-        let only_moved = planted("differ_unordered")
-            && !self
-                .segments
-                .iter()
-                .any(|segment| matches!(segment, Segment::New { .. }));
-        let unmoved = (self.index.is_none() || only_moved) && self.new.len() == self.old.len();
+        let unmoved = self.index.is_none() && self.new.len() == self.old.len();
         (!unmoved).then_some(Difference {
             fingerprints: self.new,
             segments: self.segments,
@@ -224,7 +217,7 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     use super::{Differ, Difference, Segment};
-    use crate::testing::cases;
+    use dice::cases;
 
     fn keep(start: u32, count: u32) -> Segment {
         Segment::Keep { start, count }

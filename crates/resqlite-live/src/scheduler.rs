@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use crate::{
-    fault::planted,
     limits::{LEVELS, SLOW_MICROS, run_max},
     live_query_id::LiveQueryId,
     live_query_map::LiveQueryMap,
@@ -192,7 +191,7 @@ impl Scheduler {
             Phase::Batching | Phase::Queued => MarkOutcome::Coalesced,
             Phase::Running | Phase::Delivering if entry.rerun_pending => MarkOutcome::Coalesced,
             Phase::Running | Phase::Delivering => {
-                entry.rerun_pending = !planted("lose_pending_rerun");
+                entry.rerun_pending = true;
                 MarkOutcome::RerunPending
             }
         }
@@ -422,13 +421,11 @@ impl Scheduler {
 
 #[cfg(test)]
 mod tests {
+    use dice::cases;
     use proptest::{collection::vec, prelude::*};
 
     use super::{LiveQueryId, MarkOutcome, Scheduler, level_of};
-    use crate::{
-        limits::{LEVELS, SLOW_MICROS, run_max},
-        testing::cases,
-    };
+    use crate::limits::{LEVELS, SLOW_MICROS, run_max};
 
     const A: LiveQueryId = LiveQueryId(1);
     const B: LiveQueryId = LiveQueryId(2);

@@ -161,7 +161,7 @@ mod tests {
     use proptest::{prelude::*, sample};
 
     use super::Value::{self, *};
-    use crate::testing::cases;
+    use dice::cases;
 
     fn bytes(bytes: &[u8]) -> Box<[u8]> {
         bytes.into()

@@ -56,11 +56,12 @@ impl Options {
             write: self.write_timeout,
             retry: RETRY,
             tail: self.tail_timeout,
+            remembered: REMEMBERED,
         }
     }
 }
 
-/// How long things may take, for the protocol.
+/// How long things may take, and how much is remembered, for the protocol.
 #[derive(Debug, Clone)]
 pub(crate) struct Patience {
     /// Until a write fails that the log does not take.
@@ -69,8 +70,12 @@ pub(crate) struct Patience {
     pub(crate) retry: Duration,
     /// Until a silent tail is looked after.
     pub(crate) tail: Duration,
+    /// Requests of other nodes that are remembered, so that a copy that is late does not run.
+    pub(crate) remembered: usize,
 }
 
+/// See [`Patience::remembered`].
+const REMEMBERED: usize = 1024;
 /// The log is to take at least this much of a large entry in a second.
 const BYTES_PER_SECOND: u64 = 4 << 20;
 

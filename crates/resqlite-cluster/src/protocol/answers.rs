@@ -6,7 +6,6 @@ use std::sync::Arc;
 use resqlite::Position;
 
 use super::{
-    fault::planted,
     state::Protocol,
     types::{Action, Logged, Refusal, Time},
     waiting::{Confirming, Look},
@@ -63,7 +62,7 @@ impl Protocol {
             return;
         };
         match answer {
-            Ok(end) if end <= self.applied.position || planted("answers_of_old_states") => {
+            Ok(end) if end <= self.applied.position => {
                 self.confirming = None;
                 self.act(Action::Pass);
                 self.give();

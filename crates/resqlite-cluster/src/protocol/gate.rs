@@ -5,7 +5,6 @@ use std::sync::Arc;
 use resqlite::Position;
 
 use super::{
-    fault::planted,
     state::Protocol,
     types::{Action, Failure, Logged, Time},
     waiting::{Asked, Step},
@@ -74,14 +73,6 @@ impl Protocol {
                 asked.why = why;
                 asked.in_doubt = true;
                 asked.step = Step::AppendAt(retry);
-                if planted("acknowledged_early") {
-                    self.taken();
-                } else if planted("settle_forgets") {
-                    asked.in_doubt = false;
-                    let refusal = asked.given_up();
-                    self.asked = None;
-                    self.act(Action::Refuse(refusal));
-                }
             }
         }
     }
@@ -124,8 +115,7 @@ impl Protocol {
         self.appends += 1;
         asked.step = Step::Appending(self.appends);
         let entry = Arc::clone(&asked.entry);
-        let off = u64::from(planted("off_by_one") && self.appends.is_multiple_of(8));
-        self.act(Action::Append(self.appends, entry.link.position + off, entry));
+        self.act(Action::Append(self.appends, entry.link.position, entry));
     }
 
     /// The position of the gate is being looked at.
@@ -176,9 +166,6 @@ impl Protocol {
     /// The writer has failed in the midst of something. What was at the gate is rolled back; if its entry stands in the log, it
     /// is applied from there.
     pub(crate) fn writer_lost(&mut self) {
-        if planted("deaf_to_lost_writers") {
-            return;
-        }
         self.asked = None;
         self.confirming = None;
         self.act(Action::AskPosition);

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use resqlite::{Hash, Position};
 
 use super::{
-    fault::planted,
     state::Protocol,
     types::{Action, Link, Logged, Source, Time, Unapplied},
     waiting::Asked,
@@ -127,7 +126,7 @@ impl Protocol {
     pub(super) fn compare(&mut self, now: Time) {
         let is_due = now.saturating_sub(self.compared) >= self.patience.tail * COMPARED_EVERY;
         let has_something = self.applied.position > 0 && !self.is_large;
-        if !is_due || !has_something || self.stopped.is_some() || planted("never_compares") {
+        if !is_due || !has_something || self.stopped.is_some() {
             return;
         }
         self.compared = now;
@@ -298,9 +297,7 @@ impl Protocol {
         }
         if logged.writer != self.me && position > self.foreign {
             self.foreign = position;
-            if !planted("stale_writer") {
-                self.act(Action::CancelBelow(position));
-            }
+            self.act(Action::CancelBelow(position));
         }
     }
 
@@ -323,7 +320,7 @@ impl Protocol {
                 _ if next == first => Some(self.applied.hash),
                 before => before.map(|before| before.link.hash),
             };
-            if before.is_some_and(|hash| hash != logged.link.previous) && !planted("chain_ignored") {
+            if before.is_some_and(|hash| hash != logged.link.previous) {
                 return self.does_not_follow(next);
             }
             let logged = Arc::clone(logged);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! types     what is told and wanted          waiting   a transaction, requests
-//! state     what a node knows, and its end   fault     mistakes that tests plant
+//! state     what a node knows, and its end
 //! gate      the transaction that waits before COMMIT: append, settle, overtaken
 //! answers   writes without an entry: is the newest state what they have seen?
 //! inbox     what the log has and the database has not yet
@@ -27,7 +27,6 @@
 
 mod answers;
 mod beginning;
-pub(crate) mod fault;
 mod gate;
 mod inbox;
 mod requests;

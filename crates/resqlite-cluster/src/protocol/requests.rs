@@ -3,14 +3,10 @@
 use std::num::NonZeroU64;
 
 use super::{
-    fault::planted,
     state::Protocol,
     types::{Action, Logged, RequestId, Run, Settled, Time},
     waiting::Request,
 };
-
-/// Requests of other nodes that are remembered, so that a copy that is late does not run.
-const SEEN_MAX: usize = if cfg!(test) { 8 } else { 1024 };
 
 /// What to do with a request of another node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,13 +103,13 @@ impl Protocol {
         }
         // It may be a copy of one that was forgotten since.
         let is_old = |(run, number): &(Run, _)| *run == id.from && *number >= id.number;
-        if self.forgotten.iter().any(is_old) && !planted("forgets_requests") {
+        if self.forgotten.iter().any(is_old) {
             return Acceptance::Unknown;
         }
-        if self.stopped.is_some() || (known < self.foreign && !planted("stale_writer")) {
+        if self.stopped.is_some() || known < self.foreign {
             return Acceptance::NotRun;
         }
-        if self.seen.len() == SEEN_MAX
+        if self.seen.len() == self.patience.remembered
             && let Some(oldest) = self.seen.pop_front()
         {
             self.forget(oldest);

@@ -56,6 +56,7 @@ fn node(at: u64) -> Protocol {
         write: Duration::from_secs(10),
         retry: RETRY,
         tail: LATER,
+        remembered: 8,
     };
     let at = position(&entry(1, at, "b"));
     Protocol::new(run("a"), at, patience)

@@ -5,10 +5,11 @@ use std::{collections::VecDeque, num::NonZeroU64};
 use resqlite::{Hash, Position};
 
 use super::{
+    fault::planted,
     log::{Model, Snapshot},
     world::TAKEOVERS,
 };
-use crate::protocol::{RequestId, Run, Served, Unapplied, fault::planted};
+use crate::protocol::{RequestId, Run, Served, Unapplied};
 
 /// Who wants to know the outcome of a write.
 #[derive(Debug, Clone, PartialEq)]
@@ -247,7 +248,7 @@ impl ModelDatabase {
             }
             return Told::NotApplied(position, Unapplied::Position);
         }
-        if entry.link.previous != self.applied.hash && !planted("chain_ignored") {
+        if entry.link.previous != self.applied.hash {
             return Told::NotApplied(position, Unapplied::Misfit("another history".into()));
         }
         self.commit(entry)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use dice::Rng;
 use resqlite::{Hash, Position};
 
 use crate::{
@@ -53,13 +54,13 @@ fn hash(position: u64, previous: Hash, adds: &[u64], writer: u64) -> Hash {
         .chunks(8)
         .map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
     for word in words.chain(adds.iter().copied()) {
-        state = super::random::Random(state ^ word).next();
+        state = Rng(state ^ word).any();
     }
     let mut hash = Hash::default();
-    let mut stream = super::random::Random(state);
+    let mut stream = Rng(state);
     hash.0
         .chunks_mut(8)
-        .for_each(|word| word.copy_from_slice(&stream.next().to_le_bytes()));
+        .for_each(|word| word.copy_from_slice(&stream.any().to_le_bytes()));
     hash
 }
 

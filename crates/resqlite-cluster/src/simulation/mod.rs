@@ -8,16 +8,17 @@
 //! opening  how nodes are opened and end   clients   who writes, and what they are told
 //! deeds    what happens to a node, and what its protocol wants then
 //! log, database   their models            history   what clients know
+//! fault    mistakes that are planted into the model
 //! ```
 
 mod clients;
 mod database;
 mod deeds;
+mod fault;
 mod history;
 mod log;
 mod opening;
 mod plan;
-mod random;
 mod tests;
 mod trouble;
 mod world;

@@ -2,18 +2,19 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use dice::Rng;
 use resqlite::Hash;
 
 use super::{
     database::{Asker, ModelDatabase, Outcome},
+    fault::planted,
     history::Fate,
     log::Snapshot,
-    random::Random,
     world::{Event, Live, RETRY, TAKEOVERS, World},
 };
 use crate::{
     core::{codes, options::Patience},
-    protocol::{Begin, Beginning, Protocol, Run, fault::planted},
+    protocol::{Begin, Beginning, Protocol, Run},
 };
 
 /// How long a node asks the log while it is opened, in milliseconds.
@@ -123,11 +124,11 @@ impl World {
             Begin::Refuse => self.refuse(at),
             Begin::Found => {
                 if base == Hash::default() && !planted("base_ignored") {
-                    let mut random = Random(self.dice.below(u64::MAX));
+                    let mut random = Rng(self.dice.below(u64::MAX));
                     let mut hash = Hash::default();
                     hash.0
                         .chunks_mut(8)
-                        .for_each(|word| word.copy_from_slice(&random.next().to_le_bytes()));
+                        .for_each(|word| word.copy_from_slice(&random.any().to_le_bytes()));
                     let database = self.nodes[at].database();
                     database.set_base(hash);
                     let content = database.list.clone();
@@ -170,6 +171,7 @@ impl World {
             write: Duration::from_millis(900),
             retry: Duration::from_millis(RETRY),
             tail: Duration::from_millis(200),
+            remembered: 8,
         };
         let applied = node.database().applied;
         let run = node.run.clone().expect("it was started");

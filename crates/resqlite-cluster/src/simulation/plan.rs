@@ -2,7 +2,9 @@
 
 use std::{cell::Cell, collections::BTreeSet, fmt};
 
-use super::{random::Random, world::TROUBLED};
+use dice::Rng;
+
+use super::world::TROUBLED;
 
 /// A run. As text: `7 until 812 without 3 5-9`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,7 +109,7 @@ thread_local! {
 
 /// What happens by chance in a run.
 pub(super) struct Dice {
-    random: Random,
+    random: Rng,
     /// Steps so far: what goes wrong, and what clients do.
     steps: u64,
     without: BTreeSet<u64>,
@@ -116,13 +118,13 @@ pub(super) struct Dice {
 impl Dice {
     pub(super) fn new(plan: &Plan) -> Self {
         Self {
-            random: Random(plan.seed),
+            random: Rng(plan.seed),
             steps: 0,
             without: plan.without.clone(),
         }
     }
 
-    pub(super) fn random(&mut self) -> &mut Random {
+    pub(super) fn random(&mut self) -> &mut Rng {
         &mut self.random
     }
 

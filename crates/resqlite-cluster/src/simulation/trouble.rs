@@ -1,9 +1,8 @@
 //! How often things go wrong.
 
-use super::{
-    random::Random,
-    world::{NODES, TROUBLED},
-};
+use dice::Rng;
+
+use super::world::{NODES, TROUBLED};
 
 /// How often things go wrong, in a thousand.
 pub(super) struct Trouble {
@@ -41,7 +40,7 @@ impl Trouble {
     }
 
     /// Some kinds of trouble, at random.
-    pub(super) fn some(random: &mut Random) -> Self {
+    pub(super) fn some(random: &mut Rng) -> Self {
         let cut_off = [0; NODES].map(|_| {
             let from = random.below(TROUBLED);
             if random.happens(500) {

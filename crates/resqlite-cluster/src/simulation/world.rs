@@ -216,7 +216,7 @@ impl World {
             asked_at: BTreeMap::new(),
             has_forgotten: false,
             counts: Counts::default(),
-            traces: std::env::var_os("CLUSTER_SEED").is_some(),
+            traces: std::env::var_os("CLUSTER_PLAN").is_some(),
         };
         for at in 0..NODES {
             let started = if begin_alike { 0 } else { world.dice.below(200) };

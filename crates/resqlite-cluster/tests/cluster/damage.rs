@@ -1,11 +1,8 @@
 //! Servers of the log whose disks are damaged: what they give is read from the others, or nothing is.
 
-use std::{
-    collections::hash_map::DefaultHasher,
-    hash::{Hash, Hasher},
-    path::Path,
-};
+use std::path::Path;
 
+use dice::Rng;
 use pollster::block_on;
 use resqlite_cluster::{MemoryLog, Role};
 
@@ -28,13 +25,6 @@ const KINDS: [Kind; 5] = [
     |bytes, _, _| Some(vec![0; bytes.len()]),
     |_, _, _| None,
 ];
-
-/// A number that the seed and the turn determine.
-fn random(seed: u64, turn: u64) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (seed, turn).hash(&mut hasher);
-    hasher.finish()
-}
 
 /// The bytes that were put there.
 fn bytes_of(log: &MemoryLog, name: &str) -> Vec<u8> {
@@ -74,7 +64,7 @@ fn damage_on_all_servers(log: &MemoryLog, name: &str) {
 
 #[test]
 fn a_node_that_joins_has_what_the_others_have_whatever_is_damaged_on_one_server() {
-    let turns = std::env::var("DAMAGE_TURNS").map_or(30, |turns| turns.parse().unwrap());
+    let mut rng = Rng(dice::first_seed());
     let (world, one) = world_with_a_snapshot();
     let right = content(&one);
     let names = world.log.names();
@@ -82,14 +72,12 @@ fn a_node_that_joins_has_what_the_others_have_whatever_is_damaged_on_one_server(
         names.len() >= 8,
         "a manifest, three pieces, four entries: {names:?}"
     );
-    for turn in 0..turns {
-        let pick = |of: u64, count: usize| random(turn, of) as usize % count;
-        let name = &names[pick(0, names.len())];
-        let other = &names[pick(1, names.len())];
-        let server = pick(2, 2);
+    for turn in 0..dice::throws(300) {
+        let (name, other) = (rng.pick(&names), rng.pick(&names));
+        let server = rng.below(2);
         let beside = bytes_of(&world.log, other);
         let right_bytes = bytes_of(&world.log, name);
-        let damaged = KINDS[pick(3, KINDS.len())](right_bytes.clone(), &beside, random(turn, 4));
+        let damaged = rng.pick(&KINDS)(right_bytes.clone(), &beside, rng.any());
         let is_damaged = damaged.as_ref() != Some(&right_bytes);
         world.log.damage(server, name, |_| damaged);
         let new = world.open(&format!("new-{turn}"));

@@ -16,7 +16,6 @@ use std::{collections::HashMap, sync::Arc};
 use self::touched::{Extent, Touched};
 use crate::{
     column_set::Columns,
-    fault::planted,
     image::{Image, Watched},
     limits,
     row_change::RowChange,
@@ -255,10 +254,6 @@ impl ChangeSet {
         match row.filter(|_| room).map(|row| (row.weight(), row)) {
             Some((weight, row)) if self.row_bytes + weight <= self.bounds.row_bytes => {
                 self.row_bytes += weight;
-                if planted("ignore_replace_delete") && row.new.is_some() {
-                    let deleted = touched.rows.pop_if(|last| last.new.is_none());
-                    touched.extent.rows -= usize::from(deleted.is_some());
-                }
                 touched.rows.push(row);
                 touched.extent.rows += 1;
             }

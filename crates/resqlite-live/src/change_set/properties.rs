@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use dice::cases;
 use proptest::{collection::vec, option, prelude::*, sample};
 
 use super::{Bounds, ChangeSet, Mark};
@@ -14,7 +15,6 @@ use crate::{
     row_change::RowChange,
     summary::{ChangeSummary, ChangedRow, Operations, Rows, TableChange},
     table_name::TableName,
-    testing::cases,
     value::Value,
 };
 

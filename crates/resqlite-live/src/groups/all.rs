@@ -3,7 +3,6 @@
 use hashbrown::HashMap;
 
 use crate::{
-    fault::planted,
     groups::{
         aggregate::Aggregate,
         change::{Contribution, GroupsChange},
@@ -113,8 +112,7 @@ impl Groups {
                 checked => checked?,
             }
         }
-        let stays =
-            |group: &Group| group.rows() > 0 || self.terms.is_empty() || planted("groups_empty_stays");
+        let stays = |group: &Group| group.rows() > 0 || self.terms.is_empty();
         let groups = groups.into_iter();
         let groups = groups.map(|(values, group)| (values, Some(group).filter(stays)));
         Ok(GroupsChange {
@@ -183,7 +181,7 @@ impl Groups {
             let is_negative_zero = *real == 0.0 && real.is_sign_negative();
             is_negative_zero || !term.is_real && value.is_whole()
         };
-        if values.iter().zip(&self.terms).any(is_doubtful) && !planted("groups_equal_groups") {
+        if values.iter().zip(&self.terms).any(is_doubtful) {
             return Err(Doubt::EqualGroups);
         }
         Ok(())

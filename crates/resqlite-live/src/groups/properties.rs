@@ -2,13 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dice::cases;
 use proptest::{collection::vec, prelude::*, sample};
 
 use super::{Aggregate, AggregateValue, Contribution, Doubt, Group, GroupTerm, Groups, GroupsChange};
-use crate::{
-    testing::cases,
-    value::Value::{self, Blob, Integer, Null, Real, Text},
-};
+use crate::value::Value::{self, Blob, Integer, Null, Real, Text};
 
 /// What a commit does to the rows: some leave, others come.
 #[derive(Debug, Clone)]

@@ -6,10 +6,7 @@
 
 use std::ops::Range;
 
-use crate::{
-    fault::planted,
-    kept::{Clip, KeptRow, KeptRows, OutOfOrder, Plan, SourceKey, Window},
-};
+use crate::kept::{Clip, KeptRow, KeptRows, OutOfOrder, Plan, SourceKey, Window};
 
 /// How much of a result is kept to show a window of it: rows to the end of the window, and some more, so that a few may
 /// leave. They are in [`KeptRows`].
@@ -40,7 +37,7 @@ impl KeptWindow {
     /// These have been read.
     pub fn filled(&mut self, rows: &KeptRows) {
         let is_short = rows.len() < self.most();
-        self.is_complete = is_short || planted("window_border_is_end");
+        self.is_complete = is_short;
     }
 
     /// With how much slack to read the rows again: with more, up to `most`, if this has been used up.
@@ -75,11 +72,11 @@ impl KeptWindow {
         changed: &[(usize, SourceKey)],
         mut now: Vec<KeptRow>,
     ) -> Result<Option<(Plan, Clip)>, OutOfOrder> {
-        if !self.is_complete && !planted("window_takes_beyond_border") {
+        if !self.is_complete {
             now.retain(|row| !rows.ends_before(row));
         }
         let plan = rows.plan(changed, now)?;
-        let left = plan.rows_after(rows.len()) + usize::from(planted("window_lacks_last"));
+        let left = plan.rows_after(rows.len());
         // Where no row is kept there is no border.
         if !self.is_complete && left < self.window.end.max(1) {
             return Ok(None);
@@ -96,7 +93,7 @@ impl KeptWindow {
         rows.apply(plan);
         if rows.len() > self.most().saturating_add(self.slack) {
             rows.truncate(self.most());
-            self.is_complete &= planted("window_stays_complete");
+            self.is_complete = false;
         }
     }
 }

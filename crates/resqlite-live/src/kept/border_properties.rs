@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
+use dice::cases;
 use proptest::prelude::*;
 
 use super::{
     Clip, KeptRow, KeptRows, KeptWindow, Order, SourceKey, Window,
     properties::{Commit, Model, by_one_term, fingerprints, fold, kept, row_of, scenario},
 };
-use crate::{patch::Segment, testing::cases};
+use crate::patch::Segment;
 
 fn window() -> impl Strategy<Value = Window> {
     let limit = prop_oneof![1 => -1..1_i64, 8 => 1..8_i64];

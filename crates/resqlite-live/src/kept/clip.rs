@@ -5,7 +5,6 @@ use std::ops::Range;
 use hashbrown::HashMap;
 
 use crate::{
-    fault::planted,
     kept::{KeptRow, KeptRows, Plan, Window, plan::Piece},
     patch::Segment,
 };
@@ -72,15 +71,13 @@ impl KeptRows {
         }
         let after = window.shown(plan.rows_after(self.len()));
         let is_unchanged = before.len() == after.len() && self.reads_the_same(&segments, before.start);
-        if !planted("window_forgets_offset") {
-            segments
-                .iter_mut()
-                .for_each(|segment| segment.shift(before.start));
-        }
+        segments
+            .iter_mut()
+            .for_each(|segment| segment.shift(before.start));
         Clip {
             segments,
             new_rows,
-            is_unchanged: is_unchanged && !planted("window_tells_unseen"),
+            is_unchanged,
         }
     }
 
@@ -106,9 +103,7 @@ impl KeptRows {
                     let comes = |positions| self.rows_at(positions).map(ShownPiece::ComesIntoSight);
                     pieces.extend(comes(old.start..stay.start));
                     pieces.push(ShownPiece::Stays(stay.clone()));
-                    if !planted("window_row_not_read") {
-                        pieces.extend(comes(stay.end..old.end));
-                    }
+                    pieces.extend(comes(stay.end..old.end));
                 }
             }
         });

@@ -4,12 +4,9 @@ use std::{hash::BuildHasher, iter};
 
 use hashbrown::{DefaultHashBuilder, HashTable, hash_table::Entry};
 
-use crate::{
-    fault::planted,
-    kept::{
-        row::SourceKey,
-        store::{Store, extend},
-    },
+use crate::kept::{
+    row::SourceKey,
+    store::{Store, extend},
 };
 
 const NONE: u32 = u32::MAX;
@@ -36,10 +33,6 @@ const UNLINKED: Link = Link {
     next: NONE,
 };
 
-fn is_indexed(source: usize, key: &SourceKey) -> bool {
-    *key != SourceKey::Absent && !(source > 0 && planted("kept_partner_forgotten"))
-}
-
 impl Index {
     /// Adds a row of the store.
     pub(super) fn insert(&mut self, handle: u32, store: &Store) {
@@ -49,7 +42,7 @@ impl Index {
         let lacking = (at + keys.len()).saturating_sub(self.links.len());
         extend(&mut self.links, iter::repeat_n(UNLINKED, lacking));
         for (source, key) in keys.iter().enumerate() {
-            if is_indexed(source, key) {
+            if *key != SourceKey::Absent {
                 self.link(handle, source, key, store);
             }
         }
@@ -58,7 +51,7 @@ impl Index {
     /// Removes a row that is still in the store.
     pub(super) fn remove(&mut self, handle: u32, store: &Store) {
         for (source, key) in store.sources(handle).iter().enumerate() {
-            if is_indexed(source, key) {
+            if *key != SourceKey::Absent {
                 self.unlink(handle, source, key);
             }
         }

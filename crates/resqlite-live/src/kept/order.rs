@@ -3,7 +3,6 @@
 use std::{borrow::Cow, cmp::Ordering};
 
 use crate::{
-    fault::planted,
     kept::row::{Place, SourceKey},
     value::Value,
 };
@@ -70,7 +69,7 @@ impl Order {
             .find(|ordering| ordering.is_ne());
         by_terms.unwrap_or_else(|| {
             let identity = compare_sources(left.sources, right.sources);
-            reversed_if(self.identity_descending && !planted("kept_tie_order"), identity)
+            reversed_if(self.identity_descending, identity)
         })
     }
 }
@@ -86,9 +85,6 @@ fn compare_sources(left: &[SourceKey], right: &[SourceKey]) -> Ordering {
             .unwrap_or(sources.len())
     };
     let (of_left, of_right) = (before(left), before(right));
-    if of_left != of_right && planted("kept_arms_apart") {
-        return of_left.cmp(&of_right);
-    }
     if of_left == of_right {
         return left.cmp(right);
     }
@@ -124,7 +120,7 @@ fn key_columns(sources: &[SourceKey]) -> impl Iterator<Item = Cow<'_, Value>> {
 impl OrderTerm {
     fn compare(&self, left: &Value, right: &Value) -> Ordering {
         let is_null = |value: &Value| matches!(value, Value::Null);
-        let nulls_last = self.nulls_last && !planted("kept_null_order");
+        let nulls_last = self.nulls_last;
         match (is_null(left), is_null(right)) {
             (true, true) => Ordering::Equal,
             (true, false) => reversed_if(nulls_last, Ordering::Less),

@@ -5,7 +5,6 @@ use std::ops::Range;
 use hashbrown::HashMap;
 
 use crate::{
-    fault::planted,
     kept::row::{KeptRow, SourceKey},
     patch::Segment,
 };
@@ -101,7 +100,7 @@ impl Plan {
         let same_rows = placed.len() == dropped.len() && placed.iter().all(|placed| placed.old.is_some());
         Self {
             version,
-            is_unchanged: same_rows && (planted("kept_move_lost") || reads_the_same(&segments)),
+            is_unchanged: same_rows && reads_the_same(&segments),
             dropped,
             placed,
             segments,
@@ -119,7 +118,7 @@ fn old_positions(dropped: &[Dropped], now: &[(KeptRow, u32)]) -> Vec<Option<u32>
         .map(|(row, _)| by_identity.remove(&(&*row.sources, row.fingerprint)))
         .collect();
 
-    let is_left = |row: &&Dropped| by_identity.contains_key(&row.identity()) || planted("kept_twice");
+    let is_left = |row: &&Dropped| by_identity.contains_key(&row.identity());
     let mut by_fingerprint: HashMap<u64, Vec<u32>> = HashMap::new();
     for row in dropped.iter().filter(is_left).rev() {
         by_fingerprint

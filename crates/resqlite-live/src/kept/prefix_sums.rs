@@ -82,7 +82,7 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     use super::PrefixSums;
-    use crate::testing::cases;
+    use dice::cases;
 
     proptest! {
         #![proptest_config(cases(256))]

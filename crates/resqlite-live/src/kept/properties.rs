@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use dice::cases;
 use proptest::{collection::vec, prelude::*, sample};
 use smallvec::SmallVec;
 
 use super::{Collation, KeptRow, KeptRows, Order, OrderTerm, OutOfOrder, Plan, SourceKey};
-use crate::{patch::Segment, testing::cases, value::Value};
+use crate::{patch::Segment, value::Value};
 
 const SOURCES: usize = 2;
 

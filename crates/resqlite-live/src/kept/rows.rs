@@ -5,7 +5,6 @@ use std::{cmp::Ordering, error::Error, fmt, ops::Range};
 use hashbrown::HashMap;
 
 use crate::{
-    fault::planted,
     kept::{
         index::Index,
         order::Order,
@@ -163,9 +162,6 @@ impl KeptRows {
     /// A row of `now` comes from the same base rows as another of `now`, or as a row that contains no changed one.
     pub fn plan(&self, changed: &[(usize, SourceKey)], mut now: Vec<KeptRow>) -> Result<Plan, OutOfOrder> {
         let dropped = self.dropped(changed);
-        if planted("kept_sort_key") {
-            self.keep_sort_keys(&dropped, &mut now);
-        }
         let stood: HashMap<&[SourceKey], u32> =
             dropped.iter().map(|row| (row.sources, row.position)).collect();
         now.sort_unstable_by(|left, right| self.order.compare(left.place(), right.place()));
@@ -249,9 +245,7 @@ impl KeptRows {
             })
             .collect();
         dropped.sort_unstable_by_key(|row| row.position);
-        if !planted("kept_dropped_twice") {
-            dropped.dedup_by_key(|row| row.position);
-        }
+        dropped.dedup_by_key(|row| row.position);
         dropped
     }
 
@@ -268,17 +262,6 @@ impl KeptRows {
             place += count;
             same
         })
-    }
-
-    /// A mistake to be planted: a row that reads the same stays where it was.
-    fn keep_sort_keys(&self, dropped: &[Dropped], now: &mut [KeptRow]) {
-        for row in now {
-            let same = |old: &&Dropped| old.sources == &*row.sources && old.fingerprint == row.fingerprint;
-            if let Some(old) = dropped.iter().find(same) {
-                let handle = self.sequence.iter_from(old.position as usize).next();
-                row.sort = handle.map_or_else(Box::default, |handle| self.store.place(handle).sort.into());
-            }
-        }
     }
 
     fn position(&self, handle: u32) -> u32 {

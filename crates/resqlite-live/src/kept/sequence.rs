@@ -4,13 +4,12 @@ use std::{cmp::Ordering, iter};
 
 use crate::kept::{prefix_sums::PrefixSums, store::extend};
 
-/// The most handles of a chunk. A full one is split; two neighbours become one when they have at most half as many.
-const CHUNK: usize = if cfg!(test) { 8 } else { 1_024 };
-
 /// Handles of rows in the order of the result, in chunks. To find one by position takes O(log n), its position O(log n) and a
 /// look through its chunk; to insert or remove one moves a part of a chunk, and now and then adds or removes a chunk.
+///
+/// `CHUNK`: the most handles of a chunk. A full one is split; two neighbours become one when they have at most half as many.
 #[derive(Debug)]
-pub(super) struct Sequence {
+pub(super) struct Sequence<const CHUNK: usize = 1_024> {
     /// At least one. None is empty but an only one.
     chunks: Vec<Chunk>,
     lengths: PrefixSums,
@@ -31,7 +30,7 @@ struct Chunk {
     handles: Vec<u32>,
 }
 
-impl Sequence {
+impl<const CHUNK: usize> Sequence<CHUNK> {
     pub(super) fn new() -> Self {
         let mut sequence = Self {
             chunks: Vec::new(),
@@ -197,7 +196,7 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     use super::Sequence;
-    use crate::testing::cases;
+    use dice::cases;
 
     #[derive(Debug, Clone)]
     enum Step {
@@ -223,7 +222,7 @@ mod tests {
 
         #[test]
         fn it_is_a_list(steps in steps()) {
-            let (mut sequence, mut list) = (Sequence::new(), Vec::new());
+            let (mut sequence, mut list) = (Sequence::<8>::new(), Vec::new());
             for (handle, step) in (0..).zip(steps) {
                 match step {
                     Step::Push => {
@@ -263,7 +262,7 @@ mod tests {
             let mut sorted = handles;
             sorted.sort_unstable();
             sorted.dedup();
-            let mut sequence = Sequence::new();
+            let mut sequence = Sequence::<8>::new();
             sorted.iter().for_each(|&handle| sequence.push(handle));
             prop_assert_eq!(sequence.search(|handle| handle.cmp(&wanted)), sorted.binary_search(&wanted));
         }

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 
+use dice::cases;
 use proptest::{collection::vec, option, prelude::*, sample};
 
 use super::{Registry, Skips};
@@ -13,7 +14,6 @@ use crate::{
     live_query_id::LiveQueryId,
     summary::{ChangeSummary, ChangedRow, Operations, Rows, TableChange},
     table_name::TableName,
-    testing::cases,
     value::Value,
     verdict::{Reason, Verdict},
 };

@@ -74,7 +74,7 @@ impl Database {
         Ok(Self::on(handle, durability))
     }
 
-    fn on(handle: Handle, durability: Durability) -> Self {
+    pub(crate) fn on(handle: Handle, durability: Durability) -> Self {
         Self {
             handle: Arc::new(handle),
             durability,

@@ -10,7 +10,7 @@ use std::{
     time::Instant,
 };
 
-use resqlite_live::{Columns, Commit, Overflow, RowDetail, Scheduler, TableName, fault::planted};
+use resqlite_live::{Columns, Commit, Overflow, RowDetail, Scheduler, TableName};
 
 use crate::{
     api::diagnostics::Diagnostics,
@@ -194,9 +194,7 @@ impl Engine {
             std::mem::take(&mut sessions.open)
         };
         for session in open.iter().filter_map(Weak::upgrade) {
-            if !planted("close_forgets_sessions") {
-                session.interrupt(Error::Closed);
-            }
+            session.interrupt(Error::Closed);
         }
         self.live.close();
         self.tasks.close();
@@ -302,9 +300,7 @@ impl Engine {
     /// Fails requests that were cancelled while they waited; they never run.
     pub fn drop_cancelled(&self) {
         self.parts.readers.drop_cancelled();
-        if !planted("cancel_forgets_leases") {
-            self.parts.leases.drop_cancelled();
-        }
+        self.parts.leases.drop_cancelled();
         while let Some(job) = self.parts.queue.remove(WriteJob::is_cancelled) {
             job.fail(match self.holder_of_writer() {
                 Some(holder) => Error::AbortedBehind {

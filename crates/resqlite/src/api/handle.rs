@@ -42,7 +42,11 @@ impl Handle {
     }
 
     fn at(location: Location, options: &Options) -> Result<Self> {
-        let settings = Settings::decide(options)?;
+        Self::with(location, Settings::decide(options)?, options)
+    }
+
+    /// Opens a database with the settings that were decided from `options`.
+    pub(crate) fn with(location: Location, settings: Settings, options: &Options) -> Result<Self> {
         pragmas::check_options(&settings.pragmas)?;
         let read_only = options.read_only;
         let key = location.identity().map(|file| (file.to_owned(), read_only));

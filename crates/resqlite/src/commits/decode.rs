@@ -1,6 +1,6 @@
 //! Decodes one event of the pre-update hook, as far as the interest needs.
 
-use resqlite_live::{ColumnSet, Columns, Image, ROWID, RowChange, Value, Watched, fault::planted};
+use resqlite_live::{ColumnSet, Columns, Image, ROWID, RowChange, Value, Watched};
 use resqlite_sqlite::{PreUpdate, RowOperation, ValueRef};
 
 use super::tables::{Facts, Keys};
@@ -40,7 +40,7 @@ pub(super) fn decode(
             Columns::Only(changed) if all_compared && changed.is_empty() => return None,
             columns => RowChange::Update {
                 columns,
-                old: if planted("forget_old_image") { new() } else { old() },
+                old: old(),
                 new: new(),
             },
         },
@@ -51,7 +51,6 @@ pub(super) fn decode(
 /// SQLite tells the default as it is written: `DEFAULT 5` as an INTEGER, of a REAL column, too.
 pub(super) fn old_value<'a>(event: &'a PreUpdate<'_>, real: &[u16], column: usize) -> Option<ValueRef<'a>> {
     match event.old_value(column)? {
-        value if planted("default_as_written") => Some(value),
         ValueRef::Integer(number) if real.iter().any(|&real| usize::from(real) == column) => {
             Some(ValueRef::Real(number as f64))
         }
@@ -88,7 +87,7 @@ fn changed_columns(event: &PreUpdate<'_>, facts: &Facts, compared: &ColumnSet) -
         Keys::Columns(columns) => columns.iter().any(|&column| differs(column) != Some(false)),
         Keys::Unknown => true,
     };
-    if moved && !planted("moved_key") {
+    if moved {
         return Columns::Any;
     }
     let (mut changed, mut computed) = (ColumnSet::new(), ColumnSet::new());
@@ -101,7 +100,7 @@ fn changed_columns(event: &PreUpdate<'_>, facts: &Facts, compared: &ColumnSet) -
         }
     }
     let computed_anew = || !changed.is_empty() || another_differs(event, facts, compared);
-    if !computed.is_empty() && computed_anew() && !planted("virtual_unchanged") {
+    if !computed.is_empty() && computed_anew() {
         changed.union_with(&computed);
     }
     Columns::Only(changed)
@@ -127,9 +126,7 @@ fn differs(event: &PreUpdate<'_>, real: &[u16], column: usize) -> Option<bool> {
 /// Whether a query returns the same for both: `1` is not `1.0`, and `0.0` is not `-0.0`.
 fn is_same(old: ValueRef<'_>, new: ValueRef<'_>) -> bool {
     match (old, new) {
-        (ValueRef::Real(old), ValueRef::Real(new)) if !planted("zeros_are_same") => {
-            old.to_bits() == new.to_bits()
-        }
+        (ValueRef::Real(old), ValueRef::Real(new)) => old.to_bits() == new.to_bits(),
         _ => old == new,
     }
 }

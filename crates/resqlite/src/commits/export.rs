@@ -18,7 +18,7 @@ use std::{
     sync::Arc,
 };
 
-use resqlite_live::{Mark, fault::planted};
+use resqlite_live::Mark;
 use resqlite_sqlite::{Connection, PreUpdate, RowOperation, ValueRef};
 use sqlite3_parser::dialect::TokenType::{TK_CREATE, TK_PRAGMA, TK_REINDEX, TK_SEMI, TK_TABLE, TK_VIRTUAL};
 
@@ -97,8 +97,6 @@ pub(super) struct Export {
     is_late: bool,
     /// The tables that `recorded` has met.
     known: Vec<Arc<EntryTable>>,
-    /// Where the last row was deleted, for the planted fault that forgets it.
-    deleted: Option<DraftMark>,
 }
 
 /// What was there before a statement that changes the schema.
@@ -177,9 +175,6 @@ impl Export {
             return;
         };
         self.marks.truncate(at + 1);
-        if planted("entry_keeps_undone") {
-            return;
-        }
         self.draft.roll_back_to(to);
         let tables = to.tables();
         self.defined.retain(|_, number| *number < tables);
@@ -282,19 +277,10 @@ impl Export {
         let draft = &mut self.draft;
         let has_rowids = shape.table.has_rowids();
         let columns = shape.columns.iter().map(|&column| usize::from(column));
-        let last = shape.columns.last().map(|&column| usize::from(column));
-        let is_dropped =
-            |column| planted("entry_drops_column") && shape.columns.len() > 1 && Some(column) == last;
         let old = |column| old_value(event, &shape.real, column).unwrap_or(ValueRef::Null);
-        let new = |column| match event.new_value(column) {
-            Some(value) if !is_dropped(column) => value,
-            _ => ValueRef::Null,
-        };
+        let new = |column| event.new_value(column).unwrap_or(ValueRef::Null);
         match event.operation {
             RowOperation::Insert => {
-                if planted("entry_skips_replaced") {
-                    self.deleted.take().inspect(|at| draft.roll_back_to(*at));
-                }
                 draft.insert(table, has_rowids.then_some(event.new_rowid), columns.map(new));
             }
             RowOperation::Update => {
@@ -302,9 +288,6 @@ impl Export {
                 draft.update(table, rowids, columns.map(|column| (old(column), new(column))));
             }
             RowOperation::Delete => {
-                if planted("entry_skips_replaced") {
-                    self.deleted = Some(draft.mark());
-                }
                 draft.delete(table, has_rowids.then_some(event.old_rowid), columns.map(old));
             }
         }
@@ -455,9 +438,7 @@ impl Export {
         let before = self.sequence.as_ref();
         let has_changed = before.is_some_and(|before| before.since(all) != now.since(all));
         match shapes.get("sqlite_sequence") {
-            Some(shape) if (has_changed || self.sequence_written) && !planted("entry_forgets_sequence") => {
-                self.content(connection, shape)
-            }
+            Some(shape) if has_changed || self.sequence_written => self.content(connection, shape),
             _ => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc, sync::Arc};
 
-use resqlite_live::{ChangeSet, Columns, Interest, Mark, RowChange, TableName, Watched, fault::planted};
+use resqlite_live::{ChangeSet, Columns, Interest, Mark, RowChange, TableName, Watched};
 use resqlite_sqlite::{Connection, PreUpdate};
 
 use super::{
@@ -88,9 +88,7 @@ impl Recorder {
 
     /// SQLite released the savepoint that was opened at the mark, and with it those that statements have opened since.
     pub(crate) fn release(&self, mark: Mark) {
-        if !planted("savepoint_outlives_release") {
-            self.0.borrow_mut().close_since(mark);
-        }
+        self.0.borrow_mut().close_since(mark);
     }
 
     /// SQLite undid what came after the mark.
@@ -145,9 +143,7 @@ impl Recorder {
     /// A statement changed the schema; tables may mean something else now.
     pub(crate) fn schema_changed(&self) {
         let mut state = self.0.borrow_mut();
-        if !planted("no_schema_change") {
-            state.changes.record_schema_changed();
-        }
+        state.changes.record_schema_changed();
         state.schema_touched = true;
         state.forget_tables();
     }
@@ -228,9 +224,6 @@ impl State {
         if let Some(export) = &mut self.export {
             export.roll_back_to(mark);
         }
-        if planted("savepoint_rollback") {
-            self.changes.clear();
-        }
         self.forget_if_touched();
     }
 
@@ -242,7 +235,6 @@ impl State {
     /// Forgets what was recorded since a savepoint was opened; it stays open.
     fn undo_to_savepoint(&mut self, name: &str) {
         match self.innermost(name) {
-            _ if planted("statement_rolls_back") => {}
             Some(at) => {
                 self.savepoints.truncate(at + 1);
                 self.undo_since(self.savepoints[at].1);

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, rc::Rc, sync::Arc};
 
-use resqlite_live::{RowNames, TableName, fault::planted};
+use resqlite_live::{RowNames, TableName};
 use resqlite_sqlite::{Connection, ValueRef};
 
 use super::shapes::OWN_TABLES;
@@ -97,7 +97,7 @@ pub(super) fn read_tables(connection: &Connection, with_names: bool) -> Result<T
         ..Tables::default()
     };
     for entry in &listed {
-        let owner = owner(entry, &listed).filter(|_| !planted("shadow_is_ordinary"));
+        let owner = owner(entry, &listed);
         let facts = match entry.kind.as_str() {
             "shadow" => {
                 let name = owner.unwrap_or_else(|| entry.name());

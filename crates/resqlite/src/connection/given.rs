@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite_live::{Image, ROWID, Value, fault::planted};
+use resqlite_live::{Image, ROWID, Value};
 use resqlite_sqlite::{Rows, ValueRef};
 
 use super::{
@@ -48,9 +48,7 @@ impl Rows for GivenImages<'_> {
         let column = u16::try_from(column).ok()?;
         Some(match images[row].value(column)? {
             // The table reads it as what it stands for.
-            Value::Integer(value) if over.real.contains(&column) && !planted("groups_real_image") => {
-                ValueRef::Real(*value as f64)
-            }
+            Value::Integer(value) if over.real.contains(&column) => ValueRef::Real(*value as f64),
             value => borrowed(value),
         })
     }

@@ -1,6 +1,5 @@
 //! Opening a connection and setting it up.
 
-use resqlite_live::fault::planted;
 use resqlite_sqlite::{Connection, codes};
 
 use super::{engine_connection::EngineConnection, location::Location};
@@ -108,14 +107,11 @@ fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_
             let reason = format!("no write-ahead log is possible here (journal mode stays {mode})");
             return Err(resqlite_sqlite::Error::new(codes::CANTOPEN, reason));
         }
-        let synchronous = if planted("never_sync") { "OFF" } else { "NORMAL" };
-        connection.execute_script(&format!("PRAGMA synchronous = {synchronous}"))?;
+        connection.execute_script("PRAGMA synchronous = NORMAL")?;
         connection.execute_script(&format!("PRAGMA journal_size_limit = {}", limits::WAL_FILE_KEPT))?;
     }
     set_foreign_keys(connection, settings.foreign_keys)?;
-    if !planted("reader_without_pragmas") || role == Role::Writer {
-        set_pragmas(connection, settings, Reach::All)?;
-    }
+    set_pragmas(connection, settings, Reach::All)?;
     // The first read shows whether the file is a database at all.
     connection
         .query_text("SELECT count(*) FROM sqlite_schema")

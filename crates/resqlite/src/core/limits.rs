@@ -1,6 +1,6 @@
 //! The bounds of the engine. Those of one algorithm stand beside it.
 
-use std::time::Duration;
+use std::{ops::RangeInclusive, time::Duration};
 
 use resqlite_sqlite::limit;
 
@@ -52,21 +52,10 @@ pub const SHARED_READ_MICROS: u64 = 500;
 /// How long a live query may run while others wait for their turn in the same read transaction. Then it is run again by itself.
 pub const SHARED_RUN_MAX: Duration = Duration::from_millis(25);
 /// The most live queries that the writer re-runs itself before it looks again whether a write waits. Together they took no
-/// longer the last time than its writes did now; [`WRITER_SPARE_LEAST`] is always allowed, and more than
-/// [`WRITER_SPARE_MOST`] never.
+/// longer the last time than its writes did now, or than [`WRITER_SPARE`] allows.
 pub const WRITER_RUNS: usize = 8;
-/// See [`WRITER_RUNS`]. In tests of this crate nothing takes too long, however slow the machine is.
-pub const WRITER_SPARE_LEAST: Duration = if cfg!(test) {
-    Duration::MAX
-} else {
-    Duration::from_micros(15)
-};
-/// See [`WRITER_RUNS`].
-pub const WRITER_SPARE_MOST: Duration = if cfg!(test) {
-    Duration::MAX
-} else {
-    Duration::from_micros(60)
-};
+/// See [`WRITER_RUNS`]: the first is always allowed, more than the last never.
+pub const WRITER_SPARE: RangeInclusive<Duration> = Duration::from_micros(15)..=Duration::from_micros(60);
 /// The writer works re-runs off, a few after each write, if they take no longer than this on average. Slower ones are made by
 /// a live thread, so that their values come together.
 pub const WORKED_OFF_EACH: Duration = Duration::from_micros(15);

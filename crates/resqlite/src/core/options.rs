@@ -1,6 +1,6 @@
 //! How a database is opened.
 
-use std::{thread, time::Duration};
+use std::{ops::RangeInclusive, thread, time::Duration};
 
 use resqlite_sqlite::Key;
 
@@ -109,6 +109,8 @@ pub(crate) struct Settings {
     pub(crate) extensions: Vec<Extension>,
     pub(crate) functions: Vec<Function>,
     pub(crate) checkpoints: Checkpoints,
+    /// Time for which the writer makes re-runs of live queries between two writes, at least and at most.
+    pub(crate) writer_spare: RangeInclusive<Duration>,
 }
 
 impl Settings {
@@ -153,6 +155,7 @@ impl Settings {
             extensions: options.extensions.iter().map(Extension::resolved).collect(),
             functions: options.functions.clone(),
             checkpoints: options.checkpoints.unwrap_or_default(),
+            writer_spare: limits::WRITER_SPARE,
         })
     }
 

@@ -1,6 +1,6 @@
 //! Which values of a column and of a statement SQLite compares as they are.
 
-use resqlite_live::{Value, fault::planted};
+use resqlite_live::Value;
 
 /// What SQLite converts values to that are stored in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,6 @@ impl Affinity {
             _ if self == other => Some(self),
             (Self::Numeric, Self::Real) | (Self::Real, Self::Numeric) => Some(Self::Real),
             (Self::Text, Self::Blob) | (Self::Blob, Self::Text) => Some(Self::Text),
-            _ if planted("affinity_ignored_in_joins") => Some(self),
             _ => None,
         }
     }
@@ -48,7 +47,6 @@ impl Affinity {
             (_, Value::Blob(_)) => Ok(()),
             (_, Value::Text(_)) if !utf8 => Err("text is compared in another encoding than UTF-8"),
             (Self::Text | Self::Blob, Value::Text(_)) => Ok(()),
-            (Self::Numeric, Value::Text(_)) if planted("text_is_number") => Ok(()),
             (Self::Numeric | Self::Blob, Value::Integer(_) | Value::Real(_)) => Ok(()),
             (Self::Real, Value::Real(_)) => Ok(()),
             // A larger one becomes another number where SQLite makes a REAL of it.

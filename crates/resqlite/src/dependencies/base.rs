@@ -1,6 +1,6 @@
 //! A table whose rows are shown to SQLite under its own declarations.
 
-use resqlite_live::{ROWID, TableName, fault::planted};
+use resqlite_live::{ROWID, TableName};
 use resqlite_sqlite::Connection;
 
 use super::{
@@ -64,12 +64,7 @@ impl<'a> Base<'a> {
     }
 
     /// The same, seen through a SELECT that gives these columns.
-    pub(super) fn through(mut self, named: Vec<(String, Option<u16>)>) -> Result<Self, Stop> {
-        if planted("collation_through_a_view") {
-            for column in &mut self.columns {
-                column.collation = "BINARY".into();
-            }
-        }
+    pub(super) fn through(self, named: Vec<(String, Option<u16>)>) -> Result<Self, Stop> {
         let is_binary = |at: usize| u16::try_from(at).is_ok_and(|at| self.is_binary(at));
         let computes = named.iter().any(|(_, column)| column.is_none());
         if computes && !(0..self.columns.len()).all(is_binary) {

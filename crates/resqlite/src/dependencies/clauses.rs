@@ -7,8 +7,6 @@ use sqlite3_parser::{
     lexer::{Scanner, sql::Tokenizer},
 };
 
-use resqlite_live::fault::planted;
-
 use super::{names::unquoted, syntax::Refused, tokens::UNREADABLE};
 
 /// The text of a SELECT of one arm without subqueries in its expressions, cut at its clauses.
@@ -359,19 +357,14 @@ pub(super) fn meaning(sql: &str, tokens: &[Token]) -> Meaning {
     let text = |token: &Token| &sql[token.span.clone()];
     match tokens {
         // SQLite looks through these.
-        [open, inner @ .., close]
-            if !planted("alias_in_parentheses")
-                && open.kind == TK_LP
-                && closes(inner)
-                && close.kind == TK_RP =>
-        {
+        [open, inner @ .., close] if open.kind == TK_LP && closes(inner) && close.kind == TK_RP => {
             meaning(sql, inner)
         }
         [plus, inner @ ..] if plus.kind == TK_PLUS && !inner.is_empty() => match meaning(sql, inner) {
             Meaning::Name(_) | Meaning::Qualified => Meaning::Expression,
             other => other,
         },
-        [minus, ..] if minus.kind == TK_MINUS && !planted("signs_are_not_folded") => {
+        [minus, ..] if minus.kind == TK_MINUS => {
             let number = folded(sql, tokens).and_then(|number| usize::try_from(number).ok());
             number.map_or(Meaning::Expression, Meaning::Ordinal)
         }

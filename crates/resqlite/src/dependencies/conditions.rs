@@ -1,6 +1,5 @@
 //! The conditions that rows of each table must fulfil to matter to a statement.
 
-use resqlite_live::fault::planted;
 use resqlite_sqlite::{Connection, Statement};
 
 use super::{
@@ -51,9 +50,7 @@ pub(super) fn find(
     let mut by_table: Vec<Vec<PlaceConditions>> = tables.iter().map(|_| Vec::new()).collect();
     for occurrence in occurrences {
         let table = occurrence.table;
-        if by_table[table].is_empty() || !planted("filter_of_one_alias") {
-            by_table[table].push(of_place(occurrence, tables, &expander.dropped));
-        }
+        by_table[table].push(of_place(occurrence, tables, &expander.dropped));
     }
     // A table that is read, although the text does not seem to name it.
     let is_missed = |(table, places): (&Table, &Vec<PlaceConditions>)| {

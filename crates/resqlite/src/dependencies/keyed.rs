@@ -1,6 +1,6 @@
 //! The tables that a statement reads, and their keys.
 
-use resqlite_live::{Collation, ROWID, TableName, fault::planted};
+use resqlite_live::{Collation, ROWID, TableName};
 use resqlite_sqlite::Connection;
 
 use super::{
@@ -237,8 +237,7 @@ impl Place {
 pub(super) fn named_collation(name: &str) -> Result<Collation, Stop> {
     match name.to_ascii_uppercase().as_str() {
         "BINARY" => Ok(Collation::Binary),
-        "NOCASE" if !planted("nocase_is_binary") => Ok(Collation::NoCase),
-        "NOCASE" => Ok(Collation::Binary),
+        "NOCASE" => Ok(Collation::NoCase),
         "RTRIM" => Ok(Collation::RTrim),
         _ => refuse("it is ordered by a collation of its own"),
     }

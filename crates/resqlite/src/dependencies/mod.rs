@@ -55,7 +55,7 @@ mod walk;
 
 use std::sync::Arc;
 
-use resqlite_live::{Columns, Dependencies, Filter, TableDependency, fault::planted};
+use resqlite_live::{Columns, Dependencies, Filter, TableDependency};
 use resqlite_sqlite::{Connection, Statement};
 
 pub use explain::{Explanation, MaintenanceExplanation, Precision, TableExplanation};
@@ -226,13 +226,7 @@ impl StatementDependencies {
             };
         };
         let parameters = self.parameters(connection, statement, params);
-        let known = if planted("forget_second_table") {
-            1
-        } else {
-            tables.len()
-        };
-        let needs =
-            (0..tables.len().min(known)).flat_map(|position| self.needs(position, tables, &parameters));
+        let needs = (0..tables.len()).flat_map(|position| self.needs(position, tables, &parameters));
         Dependencies {
             unknown: false,
             tables: needs.map(|need| need.dependency).collect(),

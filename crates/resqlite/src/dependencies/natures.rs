@@ -1,6 +1,5 @@
 //! How the values of a column are compared, through views and subqueries.
 
-use resqlite_live::fault::planted;
 use resqlite_sqlite::Connection;
 
 use super::{
@@ -90,7 +89,7 @@ impl<'a> Natures<'a> {
         let metadata = self
             .connection
             .column_metadata(Some(schema), name, &column.name)?;
-        if !metadata.collation.eq_ignore_ascii_case("BINARY") && !planted("collation_ignored") {
+        if !metadata.collation.eq_ignore_ascii_case("BINARY") {
             return Ok(Err("its collation is not BINARY"));
         }
         let declared = metadata.declared_type.unwrap_or_default();

@@ -2,7 +2,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use resqlite_live::fault::planted;
 use sqlite3_parser::{
     Bump, FallibleIterator,
     ast::{
@@ -255,7 +254,7 @@ impl<'n> Reader<'n> {
                 walk.expression(on)?;
                 source.on.subqueries = self.selects(&walk.subqueries)?;
             }
-            Some(JoinConstraint::On(on)) if source.join == Join::Left && !planted("left_join_filters") => {
+            Some(JoinConstraint::On(on)) if source.join == Join::Left => {
                 self.read_terms([on], &mut source.on)?;
             }
             Some(JoinConstraint::On(on)) => self.read_terms([on], &mut arm.terms)?,

@@ -12,8 +12,6 @@
 //! - A row of a view or subquery that does not matter outside need not be there; so conditions on its columns hold
 //!   inside, unless rows depend on others there: LIMIT, windows, aggregates of other groups.
 
-use resqlite_live::fault::planted;
-
 use super::{
     catalog::Catalog,
     plan::{ArmPlan, Equality, Fact, Place, PlaceColumn, Plan, Rows},
@@ -56,7 +54,7 @@ impl Search<'_> {
     /// `outer`: what is known of the columns of outer queries. `asked`: what its own columns must fulfil.
     fn query(&mut self, plan: &Plan, outer: &[Fact], asked: &[Template]) -> Result<()> {
         for arm in &plan.arms {
-            let inside = if plan.is_limited && !planted("limit_sees_all") {
+            let inside = if plan.is_limited {
                 Vec::new()
             } else {
                 self.inside(arm, asked)?
@@ -86,9 +84,6 @@ impl Search<'_> {
 
     /// Whether a row of the result may depend on rows that share no column with it.
     fn mixes_rows(&self, arm: &ArmPlan) -> Result<bool> {
-        if planted("aggregate_sees_all") {
-            return Ok(false);
-        }
         if arm.has_window || arm.grouped_by.is_some() {
             return Ok(arm.has_window);
         }

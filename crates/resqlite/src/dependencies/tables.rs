@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resqlite_live::{ColumnSet, Columns, TableName, fault::planted};
+use resqlite_live::{ColumnSet, Columns, TableName};
 
 use super::{
     catalog::{Catalog, Column, Found, Indexed},
@@ -63,7 +63,7 @@ pub(super) fn find(
         catalog,
         authorized,
         opened,
-        hides_columns: may_hide_columns(sql, catalog) && !planted("using_is_told"),
+        hides_columns: may_hide_columns(sql, catalog),
     };
     match search.run() {
         Ok(tables) => Ok(Tables::Known(tables)),
@@ -192,9 +192,6 @@ impl Search<'_> {
         let Indexed::Columns(mut set) = self.catalog.indexed(name, without_rowid)? else {
             return Ok(Err("one of its indexes is on an expression".into()));
         };
-        if planted("no_index_columns") {
-            set = ColumnSet::new();
-        }
         for column in &read {
             let is_it = |known: &Column| known.name.eq_ignore_ascii_case(column);
             match columns.iter().position(is_it).map(u16::try_from) {
@@ -203,11 +200,9 @@ impl Search<'_> {
                 _ => return Ok(Err(format!("its column {column} is not known"))),
             }
         }
-        let computed = set.iter().find_map(|column| {
-            columns
-                .get(usize::from(column))
-                .filter(|known| known.generated && !planted("virtual_unchanged"))
-        });
+        let computed = set
+            .iter()
+            .find_map(|column| columns.get(usize::from(column)).filter(|known| known.generated));
         Ok(match computed {
             Some(computed) => Err(format!("its column {} is computed from others", computed.name)),
             None => Ok(set),

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use resqlite_live::{Conjunct, Filter, Test, Value, fault::planted};
+use resqlite_live::{Conjunct, Filter, Test, Value};
 use resqlite_sqlite::Connection;
 
 use super::{affinity::Affinity, elements::elements, syntax::Comparison};
@@ -65,9 +65,6 @@ impl Template {
                 values.sort();
                 values.dedup();
                 return Ok(Test::In(values.into()));
-            }
-            Comparison::LessEqual if planted("range_off_by_one") => {
-                (Bound::Unbounded, values.pop().map(Bound::Excluded))
             }
             Comparison::Less => (Bound::Unbounded, values.pop().map(Bound::Excluded)),
             Comparison::LessEqual => (Bound::Unbounded, values.pop().map(Bound::Included)),

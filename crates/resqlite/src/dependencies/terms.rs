@@ -1,6 +1,5 @@
 //! What an expression that must be true says of columns.
 
-use resqlite_live::fault::planted;
 use sqlite3_parser::ast::{
     Expr, Literal, OneSelect, Operator, ResultColumn, Select as SelectAst, SelectTable, UnaryOperator,
 };
@@ -23,9 +22,6 @@ pub(super) fn read_terms<'a, 'b>(
     while let Some(expression) = pending.pop() {
         match bare(expression) {
             Expr::Binary(left, Operator::And, right) => pending.extend([*right, *left]),
-            Expr::Binary(left, Operator::Or, right) if planted("or_means_and") => {
-                pending.extend([*right, *left]);
-            }
             other => {
                 walk.expression(other)?;
                 add(other, numbered, terms);

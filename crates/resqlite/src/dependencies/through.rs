@@ -12,7 +12,6 @@
 
 use std::ops::Range;
 
-use resqlite_live::fault::planted;
 use sqlite3_parser::dialect::TokenType::*;
 
 use super::{
@@ -216,7 +215,7 @@ impl<'t, 'p> Text<'t, 'p> {
         place: &'p Place,
         plan: &'p Plan,
     ) -> Result<Vec<Keyed<'p>>, Stop> {
-        let (mut keyed, called) = match &source.relation {
+        let (keyed, called) = match &source.relation {
             Relation::Select(select) => {
                 let end = closing(&self.tokens, first)?;
                 let keyed = self.select(&(first + 1..end), select, plan, &[])?;
@@ -235,9 +234,6 @@ impl<'t, 'p> Text<'t, 'p> {
             }
             Relation::Function(..) => return refuse(NO_TABLE),
         };
-        if planted("one_table_of_a_view") {
-            keyed.truncate(1);
-        }
         if keyed.len() > 1 && place.join != Join::Inner {
             return refuse("behind LEFT JOIN it reads a join");
         }

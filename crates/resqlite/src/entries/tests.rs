@@ -214,7 +214,7 @@ fn is_malformed(bytes: &[u8]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+    #![proptest_config(dice::cases(256))]
 
     #[test]
     fn an_entry_reads_as_what_it_was_made_of((tables, operations) in content(), position: u64, previous: [u8; 32]) {

@@ -11,7 +11,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use resqlite_live::{
     ChangedRow, Commit, Image, ROWID, RowDetail, RowKey, RowNames, Rows, TableChange, TableName, ToldRow,
-    Value as Stored, Watched, fault::planted, told,
+    Value as Stored, Watched, told,
 };
 
 use super::rows::{Changes, RowEvent, RowState, Unlisted};
@@ -51,7 +51,7 @@ impl<'a> Merge<'a> {
         for Commit { number, summary } in self.commits {
             net.commit = *number;
             if let Some(change) = summary.table(table) {
-                if !summary.is_exact() && !planted("event_of_undone_work") {
+                if !summary.is_exact() {
                     return Err(Unlisted::Many);
                 }
                 net.add(change, self.detail)?;
@@ -139,12 +139,6 @@ impl<'a> Net<'a> {
             image.map(|keyed| keyed.ok_or(Unlisted::Key)).transpose()
         };
         let (old, new) = (placed(&row.old)?, placed(&row.new)?);
-        if planted("event_keeps_old_key")
-            && let (Some((key, old)), Some((_, new))) = (&old, &new)
-        {
-            self.touch(key.clone(), names, Some(*old), Some(*new));
-            return Ok(());
-        }
         for ToldRow { key, old, new } in told(old, new).into_iter().flatten() {
             self.touch(key, names, old, new);
         }
@@ -166,10 +160,7 @@ impl<'a> Net<'a> {
                 let row = &mut self.rows[position];
                 row.new = new;
                 row.latest = latest;
-                row.was_visible |= row.first_commit != self.commit && !planted("event_forgets_visible_row");
-                if planted("event_forgets_first_image") {
-                    row.old = old;
-                }
+                row.was_visible |= row.first_commit != self.commit;
             }
             None => {
                 self.positions.insert(key, self.rows.len());

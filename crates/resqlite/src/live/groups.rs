@@ -6,9 +6,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use resqlite_live::{
-    Commit, Dependencies, Group, Groups, GroupsChange, KeptRow, Rows, SourceKey, Value, fault::planted,
-};
+use resqlite_live::{Commit, Dependencies, Group, Groups, GroupsChange, KeptRow, Rows, SourceKey, Value};
 
 use super::{
     maintain::{StepBounds, if_it_has_values, matters},
@@ -213,14 +211,14 @@ pub(super) fn images<'c>(
         if rows.peek().is_none() {
             continue;
         }
-        if only.is_some_and(|only| only.table != source.table) && !planted("groups_of_two_changed_tables") {
+        if only.is_some_and(|only| only.table != source.table) {
             return Err(WhyWhole::Undecided);
         }
         let over = source.images.as_ref().ok_or(WhyWhole::Undecided)?;
         (only, changed.over) = (Some(source), Some(over));
         let columns = &change.watched.images[..];
         let is_told = |column: &u16| columns.binary_search(column).is_ok();
-        let is_exact = summary.is_exact() || planted("groups_of_undone_changes");
+        let is_exact = summary.is_exact();
         if !is_exact || !over.needed.iter().all(is_told) {
             return Err(WhyWhole::UnknownChanges);
         }
@@ -229,10 +227,7 @@ pub(super) fn images<'c>(
             if changed.asked > most as u64 {
                 return Err(WhyWhole::ManyChanges);
             }
-            let old = row
-                .old
-                .as_ref()
-                .filter(|_| !planted("groups_old_image_forgotten"));
+            let old = row.old.as_ref();
             let both = old.map(|image| (image, false)).into_iter();
             let both = both.chain(row.new.as_ref().map(|image| (image, true)));
             changed.images.extend(both.map(|(image, is_new)| GivenImage {

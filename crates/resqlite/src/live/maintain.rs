@@ -14,7 +14,7 @@ use std::{
 
 use resqlite_live::{
     ChangeSummary, ChangedRow, Commit, Dependencies, Image, KeptRow, Rows, SourceKey, TableChange,
-    TableDependency, Value, fault::planted,
+    TableDependency, Value,
 };
 
 use resqlite_sqlite::codes;
@@ -75,13 +75,6 @@ impl Kept {
         let (mut changed, mut before) = (HashSet::new(), Vec::new());
         for Commit { summary, .. } in commits {
             for (number, source) in self.plan.sources.iter().enumerate() {
-                let is_again = |other: &Source| other.table == source.table;
-                if planted("union_arm_forgotten") && source.arm > 0 {
-                    continue;
-                }
-                if planted("self_join_forgotten") && self.plan.sources[..number].iter().any(is_again) {
-                    continue;
-                }
                 let keys = keys(summary, source, dependencies).ok_or(WhyWhole::UnknownChanges)?;
                 if let (Absence::Unknown, [_, ..]) = (&source.absence, &keys[..]) {
                     return Err(WhyWhole::Undecided);
@@ -170,18 +163,13 @@ impl Kept {
                 preserved.insert((number, key));
                 continue;
             }
-            if !planted("left_row_not_asked") {
-                let before = self.shown.rows.partners(number, &key, first);
-                preserved.extend(before.map(|left| (first, left.clone())));
-            }
-            if planted("partner_now_not_asked") {
-                continue;
-            }
+            let before = self.shown.rows.partners(number, &key, first);
+            preserved.extend(before.map(|left| (first, left.clone())));
             if let Absence::Asked(partners) = &source.absence {
                 let both = (&sources[first], source);
                 let found = connection.joined_with(maintained, both, partners, &key, most)?;
                 preserved.extend(found.into_iter().map(|left| (first, left)));
-            } else if !planted("match_not_asked") {
+            } else {
                 connection.rows_from(maintained, source, &key, most, &mut matches)?;
             }
             if matches.len().max(preserved.len()) > most {
@@ -197,7 +185,7 @@ impl Kept {
             let Absence::Asked(partners) = &source.absence else {
                 continue;
             };
-            if images.is_empty() || planted("partner_before_not_asked") {
+            if images.is_empty() {
                 continue;
             }
             let first = &sources[source.first];
@@ -233,7 +221,7 @@ impl StepBounds {
         connection: &mut EngineConnection,
         work: impl FnOnce(&mut EngineConnection) -> Result<R>,
     ) -> Result<Option<R>> {
-        let Some(time) = self.time.filter(|_| !planted("step_unbounded")) else {
+        let Some(time) = self.time else {
             return work(connection).map(Some);
         };
         let interrupt = Rc::clone(&connection.guard.interrupt);
@@ -251,12 +239,8 @@ pub(super) fn commits_between(
     if !state.is_followed_by(later) {
         return None;
     }
-    let mut between = match commits.since(state.number.max(first.saturating_sub(1))) {
-        Err(_) if planted("overflow_ignored") => Vec::new(),
-        between => between.ok()?,
-    };
-    let end = later.number - u64::from(planted("delta_lacks_last"));
-    between.retain(|commit| commit.number <= end);
+    let mut between = commits.since(state.number.max(first.saturating_sub(1))).ok()?;
+    between.retain(|commit| commit.number <= later.number);
     Some(between)
 }
 
@@ -264,7 +248,7 @@ pub(super) fn commits_between(
 /// example because it looks at the tables in another order.
 pub(super) fn if_it_has_values<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
-        Err(error) if is_of_values(&error) && !planted("error_of_a_part") => Ok(None),
+        Err(error) if is_of_values(&error) => Ok(None),
         found => found.map(Some),
     }
 }
@@ -304,7 +288,7 @@ fn keys(summary: &ChangeSummary, source: &Source, dependencies: &Dependencies) -
         return Some(Vec::new());
     };
     let Rows::Only(rows) = &change.rows else {
-        return planted("any_row_is_none").then(Vec::new);
+        return None;
     };
     let positions: Option<Vec<usize>> = source
         .key
@@ -317,20 +301,10 @@ fn keys(summary: &ChangeSummary, source: &Source, dependencies: &Dependencies) -
             .tables
             .iter()
             .filter(|read| read.table == source.table)
-            .take(if planted("filter_of_one_reader") {
-                1
-            } else {
-                usize::MAX
-            })
     };
     let mut keys = Vec::new();
     for row in rows.iter().filter(|row| matters(row, change, readers())) {
-        let old = row.old.as_ref().filter(|_| !planted("old_key_forgotten"));
-        let before = old.and_then(|image| key(image, &positions, source));
-        if planted("later_change_forgotten") && before.is_some_and(|before| keys.contains(&before)) {
-            continue;
-        }
-        for image in old.into_iter().chain(&row.new) {
+        for image in row.old.iter().chain(&row.new) {
             keys.push(key(image, &positions, source)?);
         }
     }

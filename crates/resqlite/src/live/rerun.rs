@@ -16,7 +16,6 @@ use std::{
 
 use resqlite_live::{
     Dependencies, Reason,
-    fault::planted,
     limits::{SLOW_MICROS, run_max},
 };
 use resqlite_sqlite::codes;
@@ -160,11 +159,6 @@ fn make(
         count_run(coordinator, rerun);
     }
     let (since, names, results) = read?;
-    let since = if planted("since_after") {
-        coordinator.commits.last()
-    } else {
-        since
-    };
     let keeping = micros(results.iter().map(|result| result.keeping).sum());
     let micros = micros_since(began);
     live_query.counters.last_micros.store(micros, Relaxed);
@@ -222,7 +216,7 @@ fn counted_micros(live_query: &LiveQuery, micros: u64) -> u64 {
 
 /// A run that took long counts as quick if the run before did not: on a busy machine that happens to any query.
 fn counted_after(took_long: bool, micros: u64) -> u64 {
-    if micros >= SLOW_MICROS && !took_long && micros < run_max(0) && !planted("one_long_run_is_slow") {
+    if micros >= SLOW_MICROS && !took_long && micros < run_max(0) {
         SLOW_MICROS - 1
     } else {
         micros.max(1)
@@ -401,7 +395,7 @@ pub(super) fn failed(
     let news = state.error.as_ref() != Some(&text);
     let mut pending = false;
     // Rows that the listener got from the failed run are void, and only an error reports that.
-    if news || (state.handed_over && !planted("keep_void_rows")) {
+    if news || state.handed_over {
         live_query
             .counters
             .add(&coordinator.totals, |counters| &counters.errors, news.into());
@@ -427,7 +421,7 @@ pub(super) fn failed(
 
 /// How long a live query waits after a transient error; `None` for other errors, and if a retry is planned already.
 fn plan_retry(live_query: &LiveQuery, state: &mut State, error: &Error) -> Option<Duration> {
-    if !error.is_transient() || planted("no_retry") || live_query.retry_planned.swap(true, SeqCst) {
+    if !error.is_transient() || live_query.retry_planned.swap(true, SeqCst) {
         return None;
     }
     let pause = limits::RETRY_FIRST * (1 << state.transient_errors.min(16));

@@ -1,6 +1,6 @@
 //! The rows that are kept of a result, and which of them a LIMIT shows.
 
-use resqlite_live::{Clip, KeptRow, KeptRows, KeptWindow, Plan, Segment, SourceKey, fault::planted};
+use resqlite_live::{Clip, KeptRow, KeptRows, KeptWindow, Plan, Segment, SourceKey};
 
 use crate::core::limits;
 
@@ -69,7 +69,6 @@ impl ShownRows {
     /// Makes the change.
     pub(super) fn apply(&mut self, RowsStep { plan, .. }: RowsStep) {
         match &mut self.window {
-            _ if planted("unchanged_not_applied") && plan.is_unchanged() => {}
             None => self.rows.apply(plan),
             Some(window) => window.apply(&mut self.rows, plan),
         }

@@ -8,9 +8,7 @@ use std::{
     time::Duration,
 };
 
-use resqlite_live::{
-    ChangeSummary, ColumnSet, Columns, Dependencies, LiveQueryId, MarkOutcome, Reason, fault::planted,
-};
+use resqlite_live::{ChangeSummary, ColumnSet, Columns, Dependencies, LiveQueryId, MarkOutcome, Reason};
 
 use super::{
     coordinator::{LiveCoordinator, State},
@@ -97,8 +95,7 @@ impl LiveCoordinator {
     ) {
         let was_audit = state.audits.take_due(id);
         if let Some(entry) = state.entries.get_mut(id) {
-            let known = entry.first.filter(|_| !planted("first_is_last"));
-            entry.first = Some(known.map_or(first, |known| known.min(first)));
+            entry.first = Some(entry.first.map_or(first, |known| known.min(first)));
         }
         match state.scheduler.mark_stale(id, batch) {
             MarkOutcome::Coalesced if !was_audit => {
@@ -135,7 +132,6 @@ impl LiveCoordinator {
         state.registry.insert(id, Arc::clone(&dependencies));
         self.change_interest(Some(&dependencies), before.as_deref());
         let affected = match self.commits.since(since) {
-            _ if planted("no_log_replay") => None,
             Ok(commits) => commits
                 .iter()
                 .find_map(|commit| dependencies.verdict(&commit.summary).reason()),

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite_live::{Commit, Dependencies, Difference, KeptWindow, Segment, fault::planted};
+use resqlite_live::{Commit, Dependencies, Difference, KeptWindow, Segment};
 
 use super::{
     coordinator::LiveCoordinator,
@@ -113,9 +113,7 @@ impl New {
 impl Part {
     /// Rows that have become too many are kept no longer.
     fn give_up_if_heavy(&mut self) {
-        let is_heavy = |kept: &mut Box<Kept>| {
-            kept.shown.rows.weight() > limits::KEPT_BYTES && !planted("kept_without_bound")
-        };
+        let is_heavy = |kept: &mut Box<Kept>| kept.shown.rows.weight() > limits::KEPT_BYTES;
         if let Some(kept) = self.kept.take_if(is_heavy) {
             self.fingerprints = kept.shown.fingerprints();
             self.is_unfit = true;
@@ -436,7 +434,7 @@ impl<'r> StatementRun<'r> {
         micros: u64,
         read: impl FnOnce(&mut Self) -> Result<R>,
     ) -> Result<Option<R>> {
-        if self.is_always() || planted("keeping_unbounded") {
+        if self.is_always() {
             return read(self).map(Some);
         }
         let limit = Duration::from_micros(micros * limits::KEEPING_RUNS).max(limits::KEEPING_LEAST);

@@ -1,5 +1,4 @@
-//! Which thread runs a live query, and on which connection. Here nothing takes the writer too long beforehand: see
-//! `limits::WRITER_SPARE_LEAST`.
+//! Which thread runs a live query, and on which connection. The writer has time for all re-runs, however slow the machine is.
 
 use std::{
     sync::{
@@ -8,14 +7,18 @@ use std::{
         mpsc::{Receiver, Sender, channel},
     },
     thread,
+    time::Duration,
 };
 
 use resqlite_live::Segment;
 
 use super::jobs::Retry;
 use crate::{
-    ColumnLayout, Database, Delivery, Emission, Error, Integers, Listener, LiveQuery, LiveQueryRequest,
-    Maintenance, Options, RowBatch, Rows, Subscription, Value, core::sync::lock, reader::ReaderJob,
+    ColumnLayout, Database, Delivery, Durability, Emission, Error, Handle, Integers, Listener, LiveQuery,
+    LiveQueryRequest, Maintenance, Options, RowBatch, Rows, Subscription, Value,
+    connection::location::Location,
+    core::{options::Settings, sync::lock},
+    reader::ReaderJob,
 };
 
 /// Tells the first value of each result, and which thread came with it.
@@ -77,8 +80,21 @@ const COUNTS: &str =
     "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < (SELECT n FROM steps))
                       SELECT count(*) FROM c";
 
+fn open(path: &str) -> Database {
+    let options = Options::default();
+    let settings = Settings {
+        writer_spare: Duration::MAX..=Duration::MAX,
+        ..Settings::decide(&options).unwrap()
+    };
+    let location = Location::find(path, &options).unwrap();
+    Database::on(
+        Handle::with(location, settings, &options).unwrap(),
+        Durability::Normal,
+    )
+}
+
 async fn steps() -> Database {
-    let db = Database::open(":memory:", Options::default()).await.unwrap();
+    let db = open(":memory:");
     db.exec("CREATE TABLE steps(n INTEGER); INSERT INTO steps VALUES (1)")
         .await
         .unwrap();
@@ -228,7 +244,7 @@ fn a_query_that_ends_keeps_nobody_waiting_for_it_to_catch_up() {
 fn groups_that_must_be_read_again_do_not_keep_the_writer() {
     let sql = "SELECT g, min(a) FROM big GROUP BY g";
     pollster::block_on(async {
-        let db = Database::open(":memory:", Options::default()).await.unwrap();
+        let db = open(":memory:");
         db.exec(
             "CREATE TABLE big(id INTEGER PRIMARY KEY, g, a);
              INSERT INTO big SELECT value, value % 100, value FROM generate_series(1, 50000)",
@@ -340,7 +356,7 @@ async fn change(db: &Database, live: &mut LiveQuery) -> u64 {
 #[test]
 fn a_kept_result_does_not_look_at_commits_that_do_not_affect_it() {
     pollster::block_on(async {
-        let db = Database::open(":memory:", Options::default()).await.unwrap();
+        let db = open(":memory:");
         db.exec(
             "CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER, b INTEGER);
              INSERT INTO t SELECT value, 0, 0 FROM generate_series(1, 70000)",
@@ -382,7 +398,7 @@ fn file_in(folder: &tempfile::TempDir, name: &str) -> String {
 
 /// A table `t` with the rows 1 and -1.
 async fn two_rows(path: &str) -> Database {
-    let db = Database::open(path, Options::default()).await.unwrap();
+    let db = open(path);
     db.exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1), (-1)")
         .await
         .unwrap();
@@ -421,7 +437,7 @@ async fn shows_the_main_table_beside(temporary: &str) {
 #[test]
 fn a_query_that_the_writer_runs_does_not_tell_what_the_writer_has_done() {
     pollster::block_on(async {
-        let db = Database::open(":memory:", Options::default()).await.unwrap();
+        let db = open(":memory:");
         db.exec("CREATE TABLE t(a INTEGER PRIMARY KEY)").await.unwrap();
         let sql = "SELECT last_insert_rowid(), changes(), (SELECT max(a) FROM t)";
         let (_subscription, told) = Witness::of(&db, sql);
@@ -435,7 +451,7 @@ fn a_query_that_the_writer_runs_does_not_tell_what_the_writer_has_done() {
 #[test]
 fn a_query_whose_view_comes_to_tell_what_the_writer_has_done_does_not() {
     pollster::block_on(async {
-        let db = Database::open(":memory:", Options::default()).await.unwrap();
+        let db = open(":memory:");
         db.exec("CREATE TABLE t(a INTEGER PRIMARY KEY); INSERT INTO t VALUES (5)")
             .await
             .unwrap();
@@ -480,7 +496,7 @@ fn a_query_that_the_writer_runs_sees_the_attached_table_that_its_name_has_come_t
     pollster::block_on(async {
         let folder = tempfile::tempdir().unwrap();
         let main = file_in(&folder, "main.db");
-        let db = Database::open(&main, Options::default()).await.unwrap();
+        let db = open(&main);
         db.exec(&format!(
             "ATTACH '{}' AS other; CREATE TABLE other.t(a INTEGER); INSERT INTO other.t VALUES (7)",
             file_in(&folder, "other.db")

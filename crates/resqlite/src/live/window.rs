@@ -1,6 +1,6 @@
 //! Keeps the rows of a result with a LIMIT: those up to its end, and some behind it.
 
-use resqlite_live::{KeptWindow, fault::planted};
+use resqlite_live::KeptWindow;
 
 use super::maintain::is_of_values;
 use crate::{
@@ -28,7 +28,7 @@ pub(super) fn keep(
     let window = KeptWindow::new(window, slack);
     let mut keep = Keep::rows(&maintained.plan.order);
     match connection.keep_first(maintained, limit, window.most(), &mut keep) {
-        Err(error) if is_of_values(&error) && !planted("window_error_behind_it") => {
+        Err(error) if is_of_values(&error) => {
             return Ok((Keep::Unfit, None));
         }
         kept => kept?,

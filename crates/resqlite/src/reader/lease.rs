@@ -5,8 +5,6 @@ use std::{
     time::Instant,
 };
 
-use resqlite_live::fault::planted;
-
 use super::reading::Reader;
 use crate::{
     connection::cursors::Cursors,
@@ -65,9 +63,7 @@ impl Reader {
             Some(cursor) => self.cursor(&inbox, cursor, lease.opened),
         }
         self.connection.guard.interrupt.set_session(None);
-        if !planted("keep_lease") {
-            inbox.end(None);
-        }
+        inbox.end(None);
         // An error here leaves a transaction open, which the next begin reports.
         let _ = self.reading().end_read();
     }

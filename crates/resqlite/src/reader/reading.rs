@@ -6,7 +6,6 @@ use std::{
     time::Instant,
 };
 
-use resqlite_live::fault::planted;
 use resqlite_sqlite::LogPosition;
 
 use crate::{
@@ -70,12 +69,8 @@ pub(crate) struct ExactState {
 impl ExactState {
     /// Whether only commits of the engine to the main database lie between this state and a later one.
     pub(crate) fn is_followed_by(&self, later: &Self) -> bool {
-        let known = match planted("elsewhere_counts") {
-            true => later.number.wrapping_sub(self.number) as u32,
-            false => later.own_commits.wrapping_sub(self.own_commits),
-        };
+        let known = later.own_commits.wrapping_sub(self.own_commits);
         match (self.log_commits, later.log_commits) {
-            _ if planted("others_unnoticed") => true,
             (Some(before), Some(after)) => after.wrapping_sub(before) == known,
             // No other process opens a database without a log; and a log in which there is nothing had no commit.
             (None, None) => true,
@@ -196,7 +191,7 @@ impl Reading<'_> {
             self.connection.internal(&sql)?;
         }
         let is_one_state = settled.is_some() && self.reads.shared.commits.settled() == settled;
-        if is_one_state || planted("torn_snapshot") {
+        if is_one_state {
             return Ok(true);
         }
         self.end_read()?;
@@ -210,22 +205,15 @@ impl Reading<'_> {
         for _ in 0..limits::SNAPSHOT_ATTEMPTS_FREE {
             let settled = self.reads.shared.commits.settled();
             self.begin_read()?;
-            let is_blind = planted("unsettled_delta") || planted("state_too_late");
-            give_way_if(planted("unsettled_delta"));
             if let Err(error) = self.connection.internal("SELECT 1 FROM main.sqlite_schema") {
                 self.end_read()?;
                 return Err(error);
             }
-            // Of two ways to notice a commit, either makes up for a mistake that is planted into the other.
-            let log = self.connection.sqlite.log_position().filter(|_| !is_blind);
+            let log = self.connection.sqlite.log_position();
             let own_commits = self.reads.shared.commits.in_main_log();
             // If nothing was committed since before the read began, the number is that of the state.
             let is_exact = settled.is_some() && self.reads.shared.commits.settled() == settled;
-            if is_exact || planted("unsettled_delta") {
-                give_way_if(planted("state_too_late"));
-                if planted("state_too_late") {
-                    self.reads.since = self.reads.shared.commits.last();
-                }
+            if is_exact {
                 self.reads.exact = Some(ExactState {
                     number: self.reads.since,
                     log_commits: log.map(|log| log.commits),
@@ -342,12 +330,5 @@ impl Reading<'_> {
             .shared
             .epoch
             .follow(self.connection, &mut self.reads.seen)
-    }
-}
-
-/// Makes it likely that a commit comes between, where a planted mistake needs one to be seen.
-fn give_way_if(planted: bool) {
-    for _ in 0..if planted { 20 } else { 0 } {
-        thread::yield_now();
     }
 }

@@ -2,8 +2,6 @@
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
-use resqlite_live::fault::planted;
-
 use crate::{
     core::{
         limits,
@@ -167,9 +165,6 @@ fn beginning(sql: &str, bytes: usize) -> &str {
 
 impl Drop for Holding<'_> {
     fn drop(&mut self) {
-        if planted("lease_kept") {
-            return;
-        }
         lock(&self.holders.0).retain(|held| !held.by.is(&self.by));
     }
 }

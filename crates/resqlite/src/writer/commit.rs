@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use resqlite_live::fault::planted;
 use resqlite_sqlite::{Connection, LogPosition, codes, locks_survive_other_copies};
 
 use super::{Writer, entry::refuse_late};
@@ -214,7 +213,7 @@ impl Writer {
 
     /// Fails if the files were deleted or replaced. Call it before a commit is acknowledged: nobody else could see it.
     pub(super) fn look_after_files(&mut self, always: bool) -> Result<()> {
-        if !self.files.are_there(always) && !planted("deleted_log") {
+        if !self.files.are_there(always) {
             self.context.location.health.lose();
             // The frames of a deleted log must not overwrite what other processes have written since.
             self.connection.sqlite.keep_log();
@@ -228,7 +227,7 @@ impl Writer {
         let refused = error
             .sqlite()
             .is_none_or(|error| error.primary() == codes::CONSTRAINT);
-        !refused && !self.context.epoch.has_no_attachments() && !planted("commit_again")
+        !refused && !self.context.epoch.has_no_attachments()
     }
 
     /// Records that anything may have been committed. The write must not run again, because part of it may be there.
@@ -281,7 +280,7 @@ impl Writer {
         if durability == Durability::Full {
             self.restore_doubtful_logs()?;
         }
-        if durability != self.durability && !planted("never_full") {
+        if durability != self.durability {
             self.control(match durability {
                 Durability::Normal => "PRAGMA synchronous = NORMAL",
                 Durability::Full => "PRAGMA synchronous = FULL",

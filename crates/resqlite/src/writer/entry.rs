@@ -2,7 +2,6 @@
 
 use std::{slice, sync::Arc};
 
-use resqlite_live::fault::planted;
 use sqlite3_parser::dialect::TokenType::{TK_ATTACH, TK_DETACH, TK_INTO, TK_PRAGMA, TK_SEMI, TK_VACUUM};
 
 use super::{Writer, job::GateJob, others::Others, unit::Done};
@@ -124,7 +123,7 @@ impl Writer {
             return Ok(());
         }
         let now = self.count_others()?;
-        if self.others.is_none_or(|before| now.is_same(&before)) || planted("entry_strangers") {
+        if self.others.is_none_or(|before| now.is_same(&before)) {
             self.others = Some(now);
             return Ok(());
         }
@@ -256,9 +255,6 @@ impl Writer {
         let Some(gate) = &mut *gate else {
             return Ok(());
         };
-        if planted("answered_unasked") {
-            return Ok(());
-        }
         let at = self.read_position()?;
         let (verdict, wait) = verdict(gate.deadline());
         gate.before_answer(at, again, verdict);

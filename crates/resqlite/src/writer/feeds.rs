@@ -15,7 +15,6 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use resqlite_live::fault::planted;
 use resqlite_sqlite::{ValueRef, codes};
 
 use super::{Writer, feed_state::Feeds, job::FeedJob};
@@ -216,9 +215,6 @@ impl Writer {
         feeds.last_position = entry.position();
         feeds.uncut += 1;
         let cut = feeds.uncut >= CUT_EVERY;
-        if planted("feed_skips") {
-            return Ok(());
-        }
         let values = [
             ValueRef::Integer(entry.position() as i64),
             ValueRef::Integer(milliseconds_since_1970()),

@@ -1,6 +1,5 @@
 //! A transaction without foreign keys: they are off before its BEGIN, checked before its COMMIT, and on again after it.
 
-use resqlite_live::fault::planted;
 use resqlite_sqlite::{Connection, codes};
 
 use super::Writer;
@@ -27,9 +26,6 @@ impl Writer {
 
     /// Switches foreign keys on again, after the transaction has ended.
     pub(super) fn restore_foreign_keys(&mut self) {
-        if planted("foreign_keys_stay_off") {
-            return;
-        }
         let switched = self.switch_foreign_keys(true);
         // If it fails, the panic makes the writer replace this connection.
         assert!(switched.is_ok(), "PRAGMA foreign_keys failed: {switched:?}");
@@ -37,9 +33,6 @@ impl Writer {
 
     /// Checks the foreign keys of all databases. The timeout of the transaction interrupts it, and so does its caller.
     pub(super) fn check_foreign_keys(&self) -> Result<()> {
-        if planted("foreign_keys_unchecked") {
-            return Ok(());
-        }
         let found =
             violations(&self.connection.sqlite).map_err(|error| self.connection.guard.explain(error))?;
         match found.as_slice() {

@@ -2,8 +2,6 @@
 
 use std::sync::atomic::Ordering;
 
-use resqlite_live::fault::planted;
-
 use super::{
     Writer, classify,
     entry::{Alone, refused_beside_gate},
@@ -193,13 +191,7 @@ impl Writer {
         }
         self.note_carried(writes, &results);
         match self.commit(again) {
-            Ok(commit) => {
-                if planted("neighbours_answer") {
-                    results.rotate_left(1);
-                }
-                Attempt::Committed(results, commit)
-            }
-            Err(_) if planted("trust_commit") => Attempt::Committed(results, self.commits.last_told()),
+            Ok(commit) => Attempt::Committed(results, commit),
             Err(error) => {
                 self.roll_back();
                 // A write that may have been committed must not run again; lost files fail every write; and the gate has

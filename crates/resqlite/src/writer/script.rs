@@ -1,7 +1,5 @@
 //! Running a script inside an open transaction, or outside of one.
 
-use resqlite_live::fault::planted;
-
 use super::{Writer, unit::Done};
 use crate::{
     commits::OWN_TABLES,
@@ -49,7 +47,7 @@ impl Writer {
         let Some(mut statement) = prepared.statement else {
             return Ok((prepared.tail, None));
         };
-        if statement.parameter_count() > 0 && !planted("script_binds_null") {
+        if statement.parameter_count() > 0 {
             let message = "a script takes no parameters, and SQLite would bind NULL; use execute";
             return Err(Error::Parameter(message.into()));
         }

@@ -281,10 +281,11 @@ impl Writer {
         let queue = &self.context.queue;
         // Measured once: later it would include the re-runs.
         let took = OnceCell::new();
+        let spare_time = &self.context.settings.writer_spare;
         let spare = || match queue.len() {
             0 => *took.get_or_init(|| {
                 let took = began.elapsed();
-                took.clamp(limits::WRITER_SPARE_LEAST, limits::WRITER_SPARE_MOST)
+                took.clamp(*spare_time.start(), *spare_time.end())
             }),
             _ => Duration::ZERO,
         };

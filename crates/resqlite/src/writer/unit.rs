@@ -2,8 +2,6 @@
 
 use std::{sync::Arc, time::Instant};
 
-use resqlite_live::fault::planted;
-
 use super::Writer;
 use crate::{
     connection::{halfway, prepared::Prepared},
@@ -100,12 +98,9 @@ impl Writer {
     /// Like `work`, under a savepoint if a failure could leave part of the write behind.
     fn work_or_nothing(&mut self, write: &Write) -> Result<Done> {
         let (WriteOp::Execute { sql, .. } | WriteOp::Query { sql, .. }) = &write.op else {
-            if planted("batch_without_savepoint") && matches!(write.op, WriteOp::Batch { .. }) {
-                return self.work(write);
-            }
             return self.undoable(|writer| writer.work(write));
         };
-        if self.connection.may_fail_halfway(sql)? && !planted("halfway_ignored") {
+        if self.connection.may_fail_halfway(sql)? {
             return self.undoable(|writer| writer.work(write));
         }
         let done = self.work(write);

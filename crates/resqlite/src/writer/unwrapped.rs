@@ -1,8 +1,6 @@
 //! SQL that runs as it is written, outside of resqlite's transactions, because it manages transactions or the connection
 //! itself.
 
-use resqlite_live::fault::planted;
-
 use super::{
     Writer, classify,
     unit::{Done, Sharing},
@@ -72,7 +70,7 @@ impl Writer {
     /// Resets the PRAGMAs that a script has set.
     fn end_script(&self) -> Result<()> {
         let guard = &self.connection.guard;
-        if guard.authorizer.take_script_has_set() && !planted("script_settings_stay") {
+        if guard.authorizer.take_script_has_set() {
             self.connection
                 .as_internal(|connection| end_script(connection, &self.context.settings))?;
         }

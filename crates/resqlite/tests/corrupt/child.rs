@@ -2,11 +2,12 @@
 
 use std::{fs, panic, path::Path, process};
 
+use dice::Rng;
 use pollster::block_on;
 use resqlite::{Database, Error, Options, Result};
 
 use crate::{
-    damage::{Rng, damage},
+    damage::damage,
     key::keyed,
     specimen::{self, Specimen},
 };

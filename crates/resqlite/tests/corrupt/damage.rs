@@ -1,24 +1,13 @@
 //! What is done to a database.
 
+use dice::Rng;
+
 use crate::specimen::Specimen;
 
 const PAGE: usize = 1024;
 /// Before the frames of a log, and before the page of each frame.
 const LOG_HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
-
-/// Numbers that a seed reproduces (SplitMix64).
-pub struct Rng(pub u64);
-
-impl Rng {
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % bound.max(1) as u64) as usize
-    }
-}
 
 type Harm = fn(&mut Rng, &mut Specimen);
 

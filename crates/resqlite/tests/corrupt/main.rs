@@ -2,8 +2,7 @@
 //!
 //! A mutant is made from a seed: a small database of some kind, and damage done to its file or its log. A child process,
 //! which is this program again, opens it, reads, watches and writes; the process that started it sees crashes, panics
-//! and hangs. `RESQLITE_CORRUPT_SEED` runs one mutant, `RESQLITE_CORRUPT_MUTANTS` so many of them from
-//! `RESQLITE_CORRUPT_START` on.
+//! and hangs. A throw is a mutant.
 
 mod child;
 mod damage;

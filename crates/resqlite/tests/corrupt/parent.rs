@@ -25,10 +25,6 @@ struct Found {
     problems: Vec<String>,
 }
 
-fn number(variable: &str) -> Option<u64> {
-    env::var(variable).ok()?.parse().ok()
-}
-
 /// Runs the mutants of some seeds in one child. What ends a child ends with it its other mutants: they are started anew.
 fn run(mut first: u64, mut count: u64, found: &mut Found) {
     while count > 0 {
@@ -100,16 +96,15 @@ fn damaged_files_are_answered_with_data_or_an_error() {
         return child::run(&seeds);
     }
     let (mut found, began) = (Found::default(), Instant::now());
-    if let Some(seed) = number("RESQLITE_CORRUPT_SEED") {
-        run(seed, 1, &mut found);
-    } else {
-        let first = number("RESQLITE_CORRUPT_START").unwrap_or(0);
-        let end = first + number("RESQLITE_CORRUPT_MUTANTS").unwrap_or(MUTANTS);
-        for seed in (first..end).step_by(EACH as usize) {
-            run(seed, EACH.min(end - seed), &mut found);
-        }
-        assert!(found.answered > found.mutants, "hardly anything could be read");
+    let first = dice::first_seed();
+    let end = first + dice::throws(MUTANTS);
+    for seed in (first..end).step_by(EACH as usize) {
+        run(seed, EACH.min(end - seed), &mut found);
     }
+    assert!(
+        !dice::throws_all() || found.answered > found.mutants,
+        "hardly anything could be read"
+    );
     let rate = found.mutants as f64 / began.elapsed().as_secs_f64();
     println!(
         "{} mutants, {rate:.0} per second, {} requests answered with data",

@@ -5,12 +5,13 @@ use std::{
     sync::mpsc::{self, Receiver},
 };
 
+use dice::Rng;
 use resqlite::{
     Changes, CommitEvent, CommitListener, Options, RowDetail, RowEvent, RowKey, RowState, Unlisted, Value,
     limits,
 };
 
-use crate::support::{Fixture, Random, block_on, next_integers};
+use crate::support::{Fixture, block_on, next_integers};
 
 pub(crate) const SCHEMA: &str = "
     CREATE TABLE plain(id INTEGER PRIMARY KEY, v, w UNIQUE);
@@ -139,7 +140,7 @@ fn told(row: &RowEvent) -> (RowKey<Value>, bool, bool) {
     (row.key.clone(), is_there(&row.old), is_there(&row.new))
 }
 
-fn value(random: &mut Random) -> String {
+fn value(random: &mut Rng) -> String {
     match random.below(9) {
         0 => "NULL".into(),
         1 => "x'00ff'".into(),
@@ -151,7 +152,7 @@ fn value(random: &mut Random) -> String {
     }
 }
 
-fn statement(random: &mut Random) -> String {
+fn statement(random: &mut Rng) -> String {
     let small = random.below(8);
     let other = random.below(8);
     let (a, b) = (value(random), value(random));
@@ -176,7 +177,7 @@ fn statement(random: &mut Random) -> String {
 }
 
 /// A transaction of a few statements, some of which fail, some of which are undone.
-fn transaction(fixture: &Fixture, random: &mut Random) {
+fn transaction(fixture: &Fixture, random: &mut Rng) {
     let done = block_on(fixture.db.transaction(async |tx| {
         for _ in 0..=random.below(4) {
             let _ = tx.execute(&statement(random), ()).await;
@@ -196,7 +197,7 @@ fn transaction(fixture: &Fixture, random: &mut Random) {
     done.unwrap();
 }
 
-pub(crate) fn commit_something(fixture: &Fixture, random: &mut Random) {
+pub(crate) fn commit_something(fixture: &Fixture, random: &mut Rng) {
     match random.below(40) {
         0 => drop(block_on(
             fixture
@@ -214,12 +215,8 @@ pub(crate) fn commit_something(fixture: &Fixture, random: &mut Random) {
 
 #[test]
 fn a_mirror_that_applies_the_events_equals_the_tables() {
-    let seed = std::env::var("RESQLITE_SEED").map_or_else(
-        |_| std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64,
-        |seed| seed.parse().unwrap(),
-    );
-    println!("RESQLITE_SEED={seed}");
-    let random = &mut Random(seed);
+    let seed = dice::first_seed();
+    let random = &mut Rng(seed);
     let (mut applied, mut reloaded) = (0, 0);
     for _ in 0..8 {
         let fixture = Fixture::new(SCHEMA);

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use dice::Rng;
 use resqlite::{
     ChangeFeed, EntryTable, FeedCommit, FeedOptions, Operation, RowKey, ToldChange, Value, ValueRef,
 };
 
 use crate::{
     commit_rows::{Mirror, Named, SCHEMA, TABLES, commit_something, load, name_of},
-    support::{Fixture, Random, block_on},
+    support::{Fixture, block_on},
 };
 
 /// A table that is made with its content, and dropped again.
@@ -107,7 +108,7 @@ fn contents(fixture: &Fixture) -> BTreeMap<&'static str, Mirror> {
     tables.map(|table| (table.0, load(fixture, table))).collect()
 }
 
-fn write(fixture: &Fixture, random: &mut Random) {
+fn write(fixture: &Fixture, random: &mut Rng) {
     let script = match random.below(24) {
         0 => "DROP TABLE IF EXISTS made; CREATE TABLE made AS SELECT * FROM free",
         1 => "DROP TABLE IF EXISTS made",
@@ -132,15 +133,11 @@ fn fold(fixture: &Fixture, feed: &mut ChangeFeed, copy: &mut Copy) {
     }
 }
 
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).map_or(default, |number| number.parse().unwrap())
-}
-
-/// `FEED_ROUNDS` and `RESQLITE_SEED` make it another run, or a longer one.
+/// A throw is a round.
 #[test]
 fn a_copy_that_is_folded_from_a_feed_equals_the_database() {
-    let rounds = number("FEED_ROUNDS", 3);
-    let random = &mut Random(number("RESQLITE_SEED", 35));
+    let rounds = dice::throws(30);
+    let random = &mut Rng(dice::first_seed());
     let (mut changes, mut reads) = (0, 0);
     for round in 0..rounds {
         let fixture = Fixture::new(SCHEMA);

@@ -150,7 +150,7 @@ fn assert_is_what_sqlite_finds(groups: &Groups, rows: &[Row]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+    #![proptest_config(dice::cases(1_000))]
 
     #[test]
     fn kept_groups_are_what_sqlite_finds_in_any_order(

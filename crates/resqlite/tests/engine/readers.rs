@@ -5,9 +5,10 @@ use std::{
     thread,
 };
 
+use dice::Rng;
 use resqlite::{Format, Options, Query, Token, Value};
 
-use crate::support::{Fixture, Random, ask, block_on, hold_reader, integers, query, readers, tell};
+use crate::support::{Fixture, ask, block_on, hold_reader, integers, query, readers, tell};
 
 fn counting(rows: i64) -> String {
     format!(
@@ -83,7 +84,7 @@ fn after_an_acknowledged_write_every_read_that_is_asked_for_sees_it() {
         for k in 0..THREADS {
             let db = &fixture.db;
             scope.spawn(move || {
-                let mut random = Random(0x5eed + k);
+                let mut random = Rng(0x5eed + k);
                 for n in 1..=200i64 {
                     block_on(db.execute(
                         "UPDATE t SET n = ? WHERE k = ?",

@@ -61,7 +61,7 @@ fn query(rows: &[Vec<Value>]) -> (String, Vec<Value>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(dice::cases(400))]
 
     #[test]
     fn rows_come_back_as_they_were_bound(rows in table()) {

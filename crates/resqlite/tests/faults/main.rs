@@ -13,9 +13,6 @@ mod key;
 mod ledger;
 mod live;
 mod resources;
-#[path = "../live/rng.rs"]
-#[allow(dead_code, reason = "a generator offers more draws than one suite makes")]
-mod rng;
 mod scenarios;
 mod sweep;
 mod watchdog;

@@ -8,21 +8,21 @@ use std::{
     time::Instant,
 };
 
+use dice::Rng;
 use resqlite_sqlite::fault_vfs::{self, Call, Failure, Plan, What};
 
 use crate::{
     check::{Checked, check},
     resources,
-    rng::Rng,
     world::{Setting, Template, World},
 };
 
-/// Runs per scenario, unless `RESQLITE_FAULTS_RUNS` says more. 0: all that there are.
-const RUNS: usize = 150;
+/// Runs per scenario, which are the throws. 0: all that there are.
+const RUNS: u64 = 150;
 /// How many calls fail in a row, where it is not one and not all.
 const A_WHILE: u64 = 4;
 
-/// Dry runs a scenario, then runs it with a sample of all faults. `RESQLITE_FAULTS_SEED` draws another sample;
+/// Dry runs a scenario, then runs it with a sample of all faults. `RESQLITE_SEED` draws another sample;
 /// `RESQLITE_FAULTS_PLAN` makes one run only, as a failure prints it.
 pub fn sweep(name: &str, setting: Setting, scenario: impl Fn(&World)) {
     fault_vfs::install().expect("SQLite works");
@@ -123,16 +123,11 @@ fn all_plans(calls: &BTreeMap<Call, u64>) -> Vec<Plan> {
 
 /// As many as there is time for. Rare calls count as much as frequent ones.
 fn chosen(mut plans: Vec<Plan>) -> Vec<Plan> {
-    let number = |variable: &str| {
-        env::var(variable)
-            .ok()
-            .map(|value| value.parse().expect("a number"))
-    };
-    let runs = number("RESQLITE_FAULTS_RUNS").unwrap_or(RUNS as u64) as usize;
+    let runs = dice::throws(RUNS) as usize;
     if runs == 0 || plans.len() <= runs {
         return plans;
     }
-    let mut rng = Rng::new(number("RESQLITE_FAULTS_SEED").unwrap_or(0));
+    let mut rng = Rng(dice::first_seed());
     let mut by_kind: BTreeMap<String, Vec<Plan>> = BTreeMap::new();
     while let Some(plan) = plans.pop() {
         by_kind.entry(format!("{:?}", plan.what)).or_default().push(plan);

@@ -5,10 +5,10 @@
 
 use std::{
     collections::BTreeMap,
-    env,
     sync::{Arc, Mutex},
 };
 
+use dice::Rng;
 use pollster::block_on;
 use resqlite::{BackupOptions, Database, Entry, EntryGate, Options, Value, Verdict};
 
@@ -16,7 +16,6 @@ use crate::{
     contents::{Row, rows, same_rows},
     generate::{Size, failing_script, script},
     key::keyed,
-    rng::Rng,
     script::{Script, Statement, Step},
     world::{World, Wrote, path_in},
 };
@@ -26,7 +25,7 @@ const SIZE: Size = Size {
     streams: 1,
 };
 /// Entries of one run of the suite, about.
-const ENTRIES: usize = 3_000;
+const ENTRIES: u64 = 3_000;
 
 /// Keeps what is committed, and refuses now and then.
 struct Log {
@@ -193,7 +192,7 @@ impl Copy {
 /// Runs the script of a seed; returns how many entries it made.
 fn run(seed: u64) -> usize {
     let what = format!("seed {seed}");
-    let mut rng = Rng::new(seed ^ 0xe9);
+    let mut rng = Rng(seed ^ 0xe9);
     let script = if rng.chance(25) {
         failing_script(seed, SIZE)
     } else {
@@ -203,7 +202,7 @@ fn run(seed: u64) -> usize {
     let entries = Arc::<Mutex<Vec<Entry>>>::default();
     let log = Log {
         entries: Arc::clone(&entries),
-        refusals: Rng::new(seed),
+        refusals: Rng(seed),
     };
     block_on(world.db.set_entry_gate(Some(Box::new(log)))).unwrap();
     let steps = steps(script, &mut rng);
@@ -241,18 +240,11 @@ fn run(seed: u64) -> usize {
     entries.len()
 }
 
-fn number(variable: &str) -> Option<usize> {
-    env::var(variable)
-        .ok()
-        .map(|value| value.parse().expect(variable))
-}
-
 #[test]
 fn copies_that_apply_the_entries_of_random_scripts_hold_the_same() {
-    let wanted = number("RESQLITE_ENTRIES").unwrap_or(ENTRIES);
-    let first = number("RESQLITE_ENTRIES_SEED").unwrap_or(1) as u64;
+    let (wanted, first) = (dice::throws(ENTRIES), dice::first_seed());
     let (mut made, mut seed) = (0, first);
-    while made < wanted {
+    while made as u64 <= wanted {
         made += run(seed);
         seed += 1;
     }

@@ -15,7 +15,6 @@ mod listening;
 mod meanwhile;
 mod oracle;
 mod random;
-mod rng;
 mod rows;
 mod runner;
 mod script;

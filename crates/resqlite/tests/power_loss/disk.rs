@@ -5,9 +5,8 @@ use std::{
     mem,
 };
 
+use dice::Rng;
 use resqlite_sqlite::fault_vfs::{Event, FileId};
-
-use crate::rng::Rng;
 
 /// The files of a folder, by name.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -218,7 +217,7 @@ impl Keeper {
 
 #[test]
 fn what_was_not_synced_may_be_lost_in_sectors_and_what_was_synced_never() {
-    let (mut disk, mut rng) = (Disk::default(), Rng::new(0));
+    let (mut disk, mut rng) = (Disk::default(), Rng(0));
     let file = FileId(1);
     let write = |offset, byte, len| Event::Write {
         file,
@@ -258,7 +257,7 @@ fn what_was_not_synced_may_be_lost_in_sectors_and_what_was_synced_never() {
 
 #[test]
 fn a_name_may_be_lost_until_its_folder_is_synced() {
-    let (mut disk, mut rng) = (Disk::default(), Rng::new(0));
+    let (mut disk, mut rng) = (Disk::default(), Rng(0));
     disk.follow(
         &Event::Create {
             name: "a".into(),

@@ -1,12 +1,12 @@
 //! What a sync that failed may have lost, although the next one succeeds.
 
+use dice::Rng;
 use resqlite::{Database, Durability, Options, Result};
 use resqlite_sqlite::fault_vfs::{self, Call, Plan, Tap};
 
 use crate::{
     disk::{Disk, Loss},
     key::keyed,
-    rng::Rng,
 };
 
 #[test]
@@ -47,7 +47,7 @@ fn check(fails: impl AsyncFnOnce(&Database) -> Result<()>) {
     })
     .unwrap();
     let mut disk = Disk::new(true);
-    let mut rng = Rng::new(1);
+    let mut rng = Rng(1);
     for event in events {
         disk.follow(&event, &mut rng);
     }

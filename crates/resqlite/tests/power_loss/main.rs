@@ -12,8 +12,5 @@ mod judge;
 mod key;
 #[cfg(feature = "ciphers")]
 mod rekey;
-#[path = "../live/rng.rs"]
-#[allow(dead_code, reason = "a generator offers more draws than one suite makes")]
-mod rng;
 mod suite;
 mod workload;

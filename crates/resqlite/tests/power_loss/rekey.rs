@@ -2,14 +2,12 @@
 
 use std::fs;
 
+use dice::Rng;
 use resqlite::{Database, Key, Options, Result};
 use resqlite_sqlite::fault_vfs::{self, Tap};
 use tempfile::TempDir;
 
-use crate::{
-    disk::{Disk, Loss},
-    rng::Rng,
-};
+use crate::disk::{Disk, Loss};
 
 /// States that are made at each moment.
 const STATES: u32 = 3;
@@ -38,7 +36,7 @@ fn after_a_power_cut_while_the_key_changes_one_of_both_opens_everything() {
         Ok::<_, resqlite::Error>((tap.recorded(), begun, done))
     })
     .unwrap();
-    let (mut disk, mut rng) = (Disk::new(false), Rng::new(7));
+    let (mut disk, mut rng) = (Disk::new(false), Rng(7));
     let mut opened_by = [0, 0];
     for (at, event) in events.iter().enumerate() {
         disk.follow(event, &mut rng);

@@ -2,12 +2,12 @@
 
 use std::{
     collections::HashSet,
-    env,
     hash::{Hash, Hasher},
     path::Path,
     time::Instant,
 };
 
+use dice::Rng;
 use rapidhash::quality::RapidHasher;
 use resqlite_sqlite::fault_vfs::{self, Event};
 use tempfile::TempDir;
@@ -15,11 +15,10 @@ use tempfile::TempDir;
 use crate::{
     disk::{Disk, Files, Loss},
     judge::judge,
-    rng::Rng,
     workload::{Promise, Recorded, run},
 };
 
-/// States of one run of a test, unless `RESQLITE_POWER_STATES` says more.
+/// States of one run of a test.
 const STATES: u64 = 1800;
 /// States that are made from one workload.
 const PER_WORKLOAD: usize = 400;
@@ -51,12 +50,6 @@ fn a_sync_that_fails_and_forgets_loses_nothing_of_full_durability() {
     cut(Promise::FailingFull);
 }
 
-fn number(variable: &str) -> Option<u64> {
-    env::var(variable)
-        .ok()
-        .map(|value| value.parse().expect("a number"))
-}
-
 fn temp_folder() -> TempDir {
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() {
@@ -79,28 +72,22 @@ struct Counts {
     back: u64,
 }
 
-/// `RESQLITE_POWER_SEED` runs one workload; `RESQLITE_POWER_STATES` looks at more states, from the seed
-/// `RESQLITE_POWER_START` on.
+/// A throw is a state.
 fn cut(promise: Promise) {
     fault_vfs::install().expect("SQLite works");
     let began = Instant::now();
     let test = std::thread::current();
     let test = test.name().unwrap_or_default();
-    let only = number("RESQLITE_POWER_SEED");
-    let states = number("RESQLITE_POWER_STATES").unwrap_or(STATES);
-    let first = only.or(number("RESQLITE_POWER_START")).unwrap_or(0);
+    let (states, first) = (dice::throws(STATES), dice::first_seed());
     let mut counts = Counts::default();
     let mut seed = first;
     while counts.states < states {
         if let Err(wrong) = cut_one(seed, promise, &mut counts) {
             panic!(
-                "{wrong}\nagain: RESQLITE_POWER_SEED={seed} cargo test -p resqlite --test power_loss {test}"
+                "{wrong}\nagain: RESQLITE_SEED={seed} RESQLITE_THROWS=1 cargo test -p resqlite --test power_loss {test}"
             );
         }
         seed += 1;
-        if only.is_some() {
-            break;
-        }
     }
     let rate = counts.states as f64 / began.elapsed().as_secs_f64();
     println!(
@@ -115,10 +102,10 @@ fn cut(promise: Promise) {
     );
     // A power cut harms whoever was promised less, or it is none.
     let harms = promise.is_full() || counts.lacking > states / 20;
-    assert!(only.is_some() || harms, "the power cuts harm nobody");
+    assert!(!dice::throws_all() || harms, "the power cuts harm nobody");
     let fails = counts.refused > 0;
     assert!(
-        only.is_some() || fails == promise.disk_fails(),
+        !dice::throws_all() || fails == promise.disk_fails(),
         "the wrong disk fails"
     );
 }
@@ -128,7 +115,7 @@ fn cut_one(seed: u64, promise: Promise, counts: &mut Counts) -> Result<(), Strin
     let Recorded { events, told } = run(disk.path(), seed, promise);
     counts.events += events.len();
     counts.refused += told.iter().filter(|write| write.commit.is_none()).count();
-    let mut rng = Rng::new(seed);
+    let mut rng = Rng(seed);
     let mut seen = HashSet::new();
     let mut now = Disk::new(promise == Promise::FailingFull);
     for position in 0..=events.len() {

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, mpsc},
 };
 
+use dice::Rng;
 use resqlite::{
     ColumnLayout, Durability, Engine, Handle, Integers, Options, Outcome, ParamSets, Params, Reply, Result,
     RowBatch, Session, Token, Write, WriteOp,
@@ -12,7 +13,6 @@ use resqlite::{
 use resqlite_sqlite::fault_vfs::{Call, Event, Plan, Tap, What};
 
 use crate::key::keyed;
-use crate::rng::Rng;
 
 /// Writes of one kind, or of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +120,7 @@ struct Run {
 pub fn run(folder: &Path, seed: u64, promise: Promise) -> Recorded {
     let tap = Arc::new(Tap::on(folder).expect("a folder"));
     tap.record();
-    let mut rng = Rng::new(seed);
+    let mut rng = Rng(seed);
     let page_size = *rng.pick(&[512, 1024, 4096]);
     let options = keyed(Options {
         pragmas: vec![("page_size".into(), page_size.to_string())],
@@ -135,7 +135,7 @@ pub fn run(folder: &Path, seed: u64, promise: Promise) -> Recorded {
             opened,
             engine: Arc::clone(handle.engine()),
             tap: Arc::clone(&tap),
-            rng: Rng::new(rng.next()),
+            rng: Rng(rng.any()),
             promise,
             last,
             told: Vec::new(),

@@ -6,10 +6,11 @@ use std::{
     },
 };
 
+use dice::cases;
 use proptest::{collection::vec, prelude::*};
 
 use super::{Link, LiveQueryId, Ranges, priority};
-use crate::{testing::cases, value::Value};
+use crate::value::Value;
 
 type Range = (Bound<Value>, Bound<Value>);
 

@@ -1,6 +1,5 @@
 //! A statement that makes groups, as it was read.
 
-use resqlite_live::fault::planted;
 use sqlite3_parser::dialect::TokenType::*;
 
 use super::calls::calls_any;
@@ -43,8 +42,7 @@ impl<'a> Planner<'a> {
         let is_distinct = matches!(&tokens[..], [_, distinct, ..] if distinct.kind == TK_DISTINCT);
         // The functions are known by name, and `min` and `max` of several arguments make no groups.
         let is_aggregate = |name: &str| aggregates.iter().any(|known| known == name);
-        let aggregates_rows = !aggregates.is_empty()
-            && (planted("scalar_max_makes_groups") || calls_any(sql, &tokens, is_aggregate));
+        let aggregates_rows = !aggregates.is_empty() && calls_any(sql, &tokens, is_aggregate);
         let makes_groups = arm.grouped_by.is_some() || arm.has_having || is_distinct || aggregates_rows;
         Ok(makes_groups.then_some(Self {
             tools,

@@ -1,6 +1,5 @@
 //! Texts of a statement for another source of rows: calls of aggregates and terms of groups become columns of it.
 
-use resqlite_live::fault::planted;
 use sqlite3_parser::dialect::TokenType::*;
 
 use super::calls::{Call, call};
@@ -169,8 +168,7 @@ impl<'a> Words<'a> {
 
     /// An expression has no affinity and no collation, which a plain column has.
     fn replace(&mut self, column: &str) {
-        let sign = if planted("groups_affinity") { "" } else { "+" };
-        self.push(&format!("({sign}{column})"));
+        self.push(&format!("(+{column})"));
     }
 
     fn push(&mut self, word: &str) {

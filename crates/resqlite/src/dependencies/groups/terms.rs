@@ -2,7 +2,7 @@
 
 use sqlite3_parser::dialect::TokenType::*;
 
-use resqlite_live::{GroupTerm, ROWID, fault::planted};
+use resqlite_live::{GroupTerm, ROWID};
 
 use super::{maker::Maker, rewrite::term_column};
 use crate::dependencies::{
@@ -117,7 +117,7 @@ impl<'a> Maker<'a> {
                     .iter()
                     .any(|term| term.column.is_some() && term.column == wanted)
             };
-            if planted("groups_of_any_column") || !key.is_empty() && key.iter().all(has) {
+            if !key.is_empty() && key.iter().all(has) {
                 determined.push(first..first + base.columns.len());
             }
         }

@@ -2,7 +2,7 @@
 
 use sqlite3_parser::dialect::TokenType::*;
 
-use resqlite_live::{Aggregate, Collation, OrderTerm, fault::planted};
+use resqlite_live::{Aggregate, Collation, OrderTerm};
 
 use super::{
     calls::Call,
@@ -56,10 +56,7 @@ impl<'a> Maker<'a> {
                 return refuse("it uses a column that is neither grouped by nor aggregated");
             }
             // In the table of groups, where it is not, the name could mean an alias of the result.
-            if self.scope.meant(mention).is_none()
-                && self.scope.has(&mention.name)
-                && !planted("alias_over_computed_column")
-            {
+            if self.scope.meant(mention).is_none() && self.scope.has(&mention.name) {
                 return refuse("it uses a computed column that is neither grouped by nor aggregated");
             }
             // In the table of groups, it could mean one of its further columns.

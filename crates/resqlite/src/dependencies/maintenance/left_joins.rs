@@ -1,7 +1,5 @@
 //! Whether what a row is joined with behind LEFT JOIN decides about more than its own columns.
 
-use resqlite_live::fault::planted;
-
 use super::{
     super::{
         clauses::{Clauses, Meaning, Term},
@@ -30,7 +28,7 @@ pub(super) fn partners_decide(clauses: &Clauses<'_>, named: &Names<'_>) -> Resul
     let inner = (first..places.len()).filter(|&at| !places[at].is_optional());
     let condition = clauses.names_in_condition();
     let mut names = inner.flat_map(|at| &joins[at]).chain(&condition);
-    Ok(names.any(|name| named.is_behind_left_join(name)) && !planted("partners_decide"))
+    Ok(names.any(|name| named.is_behind_left_join(name)))
 }
 
 /// Whether where a row of the result stands in it may depend on its partners behind LEFT JOIN. With a LIMIT, not all rows
@@ -47,5 +45,5 @@ pub(super) fn partners_order(clauses: &Clauses<'_>, named: &Names<'_>) -> bool {
         let mut names = term.mentions.iter();
         is_result || names.any(|name| named.is_behind_left_join(name))
     };
-    clauses.order.iter().any(depends) && !planted("partners_order")
+    clauses.order.iter().any(depends)
 }

@@ -1,6 +1,6 @@
 //! What the rows of a result are ordered by.
 
-use resqlite_live::{Collation, OrderTerm, fault::planted};
+use resqlite_live::{Collation, OrderTerm};
 use resqlite_sqlite::Statement;
 
 use super::{
@@ -119,14 +119,14 @@ impl Planner<'_> {
         if let Some(name) = &term.collation {
             return named_collation(name);
         }
-        if is_result && clauses.gives_collations() && !planted("collation_of_result") {
+        if is_result && clauses.gives_collations() {
             return refuse(UNKNOWN_COLLATION);
         }
         if term.value.to_ascii_uppercase().contains("COLLATE") {
             return refuse("it is ordered by an expression with a collation");
         }
         let is_seen_through = sources.iter().any(|source| !source.is_plain());
-        if is_seen_through && clauses.reads_collations() && !planted("collation_inside") {
+        if is_seen_through && clauses.reads_collations() {
             return refuse(UNKNOWN_COLLATION);
         }
         // Which collation an expression has depends on the columns in it; there is no question where all have BINARY.

@@ -1,6 +1,6 @@
 //! Puts together the statements that ask for the rows of a result.
 
-use resqlite_live::{Order, fault::planted};
+use resqlite_live::Order;
 use resqlite_sqlite::Statement;
 
 use super::{
@@ -39,11 +39,7 @@ impl Planner<'_> {
             Some(_) => (column + 1).to_string(),
             None => more[0][column - columns].clone(),
         });
-        let direction = if descending && !planted("ties_ascend") {
-            " DESC"
-        } else {
-            ""
-        };
+        let direction = if descending { " DESC" } else { "" };
         let last_terms = last_terms.map(|term| format!("{term}{direction}"));
         let order: Vec<String> = ordered.texts.into_iter().chain(last_terms).collect();
         let rows = arms.iter().zip(&more);

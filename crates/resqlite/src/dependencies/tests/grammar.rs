@@ -1,10 +1,12 @@
 //! Random queries of many parts: joins of every kind, subqueries that know the outer row, views, common table
 //! expressions, compounds. Some are refused by SQLite, since a name in them means two things.
 
-use super::sound::{Dice, OF_A, OF_P, OF_T, OF_U, literal};
+use dice::Rng;
+
+use super::sound::{OF_A, OF_P, OF_T, OF_U, literal};
 
 /// A random query.
-pub(super) fn rich(dice: &mut Dice) -> String {
+pub(super) fn rich(dice: &mut Rng) -> String {
     let mut grammar = Grammar {
         dice,
         sources: 0,
@@ -16,13 +18,13 @@ pub(super) fn rich(dice: &mut Dice) -> String {
     } else {
         String::new()
     };
-    let depth = grammar.dice.pick(&[0, 1, 1, 1, 2]);
+    let depth = grammar.dice.one_of(&[0, 1, 1, 1, 2]);
     let (text, _) = grammar.select(depth, &[]);
     format!("{with}{text}")
 }
 
 struct Grammar<'a> {
-    dice: &'a mut Dice,
+    dice: &'a mut Rng,
     /// Sources so far; each has an alias of its own.
     sources: usize,
     /// Common table expressions.
@@ -58,7 +60,7 @@ impl Grammar<'_> {
         for number in 0..=self.dice.below(2) {
             let depth = self.dice.below(2);
             let (text, columns) = self.select(depth, &[]);
-            let name = self.dice.pick(&["c0", "c0", "c1", "c1", "u"]).to_owned();
+            let name = self.dice.one_of(&["c0", "c0", "c1", "c1", "u"]).to_owned();
             if self.common.iter().any(|(known, _)| *known == name) {
                 continue;
             }
@@ -68,7 +70,7 @@ impl Grammar<'_> {
             } else {
                 (String::new(), columns)
             };
-            let hint = self.dice.pick(&["", "", " MATERIALIZED", " NOT MATERIALIZED"]);
+            let hint = self.dice.one_of(&["", "", " MATERIALIZED", " NOT MATERIALIZED"]);
             parts.push(format!("{name}{list} AS{hint} ({text})"));
             self.common.push((name, columns));
         }
@@ -83,7 +85,7 @@ impl Grammar<'_> {
         let (mut text, columns) = self.arm(depth, outer);
         if depth > 0 && self.dice.one_in(6) {
             for _ in 0..=self.dice.below(2) {
-                let operator = self.dice.pick(&["UNION", "UNION ALL", "INTERSECT", "EXCEPT"]);
+                let operator = self.dice.one_of(&["UNION", "UNION ALL", "INTERSECT", "EXCEPT"]);
                 let other = self.arm_of(depth - 1, outer, Some(columns.len())).0;
                 text = format!("{text} {operator} {other}");
             }
@@ -108,7 +110,7 @@ impl Grammar<'_> {
         let mut inner = scope.clone();
         inner.extend(outer.iter().cloned());
         if width.is_none() && self.dice.one_in(6) {
-            let star = self.dice.pick(&["*", "z.*"]).replace('z', &first.0);
+            let star = self.dice.one_of(&["*", "z.*"]).replace('z', &first.0);
             if star != "*" || scope.len() == first.1.len() {
                 return (format!("SELECT {star} FROM {from}{condition}"), first.1);
             }
@@ -132,7 +134,7 @@ impl Grammar<'_> {
                     outputs.push(output);
                 }
                 _ => {
-                    let name = self.dice.pick(&["i", "s", "m", "k1", "k2"]);
+                    let name = self.dice.one_of(&["i", "s", "m", "k1", "k2"]);
                     let name = if names.contains(&name.to_owned()) {
                         format!("o{at}")
                     } else {
@@ -143,7 +145,7 @@ impl Grammar<'_> {
                 }
             }
         }
-        let distinct = self.dice.pick(&["", "", "", "", "DISTINCT "]);
+        let distinct = self.dice.one_of(&["", "", "", "", "DISTINCT "]);
         (
             format!("SELECT {distinct}{} FROM {from}{condition}", outputs.join(", ")),
             names,
@@ -157,7 +159,7 @@ impl Grammar<'_> {
             let column = self.column(scope);
             let function = self
                 .dice
-                .pick(&["count(#)", "max(#)", "min(#)", "group_concat(quote(#))", "#"]);
+                .one_of(&["count(#)", "max(#)", "min(#)", "group_concat(quote(#))", "#"]);
             outputs.push(format!("{} AS o{at}", function.replace('#', &column)));
         }
         let names = (0..width).map(|at| if at == 0 { "k1".into() } else { format!("o{at}") });
@@ -170,7 +172,7 @@ impl Grammar<'_> {
         let having = if group.is_empty() {
             ""
         } else {
-            self.dice.pick(&["", "", " HAVING count(*) > 1"])
+            self.dice.one_of(&["", "", " HAVING count(*) > 1"])
         };
         (
             format!("SELECT {outputs} FROM {from}{condition}{group}{having}"),
@@ -229,7 +231,7 @@ impl Grammar<'_> {
         };
         let mut scope = qualified(&alias, &columns);
         let first = (alias, columns);
-        for _ in 0..self.dice.pick(&[0, 0, 0, 1, 1, 2]) {
+        for _ in 0..self.dice.one_of(&[0, 0, 0, 1, 1, 2]) {
             let (next, alias, columns) = self.source(depth, outer);
             let mine = qualified(&alias, &columns);
             let on = self.on(depth, &scope, &mine, outer);
@@ -244,7 +246,7 @@ impl Grammar<'_> {
                 9 => format!(" FULL JOIN {next} ON {on}"),
                 10 => format!(" NATURAL JOIN {next}"),
                 11 if !shared.is_empty() => {
-                    let join = self.dice.pick(&["JOIN", "LEFT JOIN", "FULL JOIN"]);
+                    let join = self.dice.one_of(&["JOIN", "LEFT JOIN", "FULL JOIN"]);
                     format!(" {join} {next} USING ({})", shared[0])
                 }
                 12 => format!(", {next}"),
@@ -276,7 +278,7 @@ impl Grammar<'_> {
                 self.common[at].clone()
             }
             5..8 => {
-                let (name, columns) = self.dice.pick(&VIEWS);
+                let (name, columns) = self.dice.one_of(&VIEWS);
                 (name.into(), owned(columns))
             }
             8 | 9 => ("t".into(), owned(&OF_T[..8])),
@@ -284,7 +286,7 @@ impl Grammar<'_> {
             11 => ("p".into(), owned(&OF_P)),
             _ => ("main.u".into(), owned(&OF_U)),
         };
-        let word = self.dice.pick(&[" ", " AS "]);
+        let word = self.dice.one_of(&[" ", " AS "]);
         (format!("{name}{word}{alias}"), alias, columns)
     }
 
@@ -303,7 +305,7 @@ impl Grammar<'_> {
 
     fn wheres(&mut self, depth: usize, scope: &[String], outer: &[String]) -> String {
         let count = if outer.is_empty() {
-            self.dice.pick(&[0, 1, 1, 1, 1, 2])
+            self.dice.one_of(&[0, 1, 1, 1, 1, 2])
         } else {
             1 + self.dice.below(2)
         };
@@ -330,7 +332,7 @@ impl Grammar<'_> {
             0..7 => format!("{column} = {}", self.value_for(&column)),
             7 | 8 => format!(
                 "{column} {} {}",
-                self.dice.pick(&["<", ">=", "IS", ">"]),
+                self.dice.one_of(&["<", ">=", "IS", ">"]),
                 self.value_for(&column)
             ),
             9 => format!(
@@ -344,12 +346,12 @@ impl Grammar<'_> {
             15 => format!("{column} IS NULL"),
             16 if depth > 0 => {
                 let around: Vec<_> = scope.iter().chain(outer).cloned().collect();
-                let not = self.dice.pick(&["", "", "NOT "]);
+                let not = self.dice.one_of(&["", "", "NOT "]);
                 format!("{not}EXISTS ({})", self.select(depth - 1, &around).0)
             }
             17 if depth > 0 => {
                 let inner = self.subquery(depth - 1, scope, outer);
-                let operator = self.dice.pick(&["IN", "NOT IN", "=", "IS"]);
+                let operator = self.dice.one_of(&["IN", "NOT IN", "=", "IS"]);
                 format!("{column} {operator} {inner}")
             }
             18 => format!("{column} = {} COLLATE NOCASE", self.value()),
@@ -367,12 +369,12 @@ impl Grammar<'_> {
             Some("m" | "x" | "v") => ["1", "'a'", "2", "'1'"],
             _ => ["0", "1", "1", "2"],
         };
-        self.dice.pick(&values).into()
+        self.dice.one_of(&values).into()
     }
 
     fn value(&mut self) -> String {
         if self.dice.one_in(3) {
-            return self.dice.pick(&["?", "?", "?2", ":a"]).into();
+            return self.dice.one_of(&["?", "?", "?2", ":a"]).into();
         }
         literal(self.dice).into()
     }
@@ -383,7 +385,7 @@ impl Grammar<'_> {
         let column = match keys[..] {
             [] => self.column(scope),
             _ if self.dice.one_in(4) => self.column(scope),
-            _ => self.dice.pick(&keys).clone(),
+            _ => self.dice.one_of(&keys).clone(),
         };
         self.keys.push(column.clone());
         column

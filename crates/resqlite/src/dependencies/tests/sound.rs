@@ -3,6 +3,7 @@
 
 use std::{env, fmt::Write as _};
 
+use dice::Rng;
 use resqlite_live::{Columns, Dependencies};
 use resqlite_sqlite::Statement;
 
@@ -18,30 +19,6 @@ use crate::{
     dependencies::analyse,
     guard::authorizer::Role,
 };
-
-/// SplitMix64: the same numbers from the same seed.
-pub(super) struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    pub(super) fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
-
-    pub(super) fn one_in(&mut self, chances: usize) -> bool {
-        self.below(chances) == 0
-    }
-
-    pub(super) fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())]
-    }
-}
 
 const SCHEMA: &str = "
     CREATE TABLE t(id INTEGER PRIMARY KEY, i INTEGER, r REAL, s TEXT, n NUMERIC, k TEXT COLLATE NOCASE, x, y BLOB,
@@ -124,17 +101,17 @@ const ARRAYS: [&str; 8] = [
 /// What most values are, so that rows find partners and conditions find rows.
 const COMMON: [&str; 8] = ["0", "1", "2", "'a'", "'b'", "'a'", "'A'", "'1'"];
 
-pub(super) fn literal(dice: &mut Dice) -> &'static str {
+pub(super) fn literal(dice: &mut Rng) -> &'static str {
     if dice.one_in(3) {
-        dice.pick(&VALUES)
+        dice.one_of(&VALUES)
     } else {
-        dice.pick(&COMMON)
+        dice.one_of(&COMMON)
     }
 }
 
 /// A query that is being put together.
 struct Query<'a> {
-    dice: &'a mut Dice,
+    dice: &'a mut Rng,
 }
 
 impl Query<'_> {
@@ -142,30 +119,32 @@ impl Query<'_> {
         match self.dice.below(8) {
             0..4 => literal(self.dice).into(),
             4..7 => "?".into(),
-            _ => self.dice.pick(&["?1", "?3", ":a", "@b"]).into(),
+            _ => self.dice.one_of(&["?1", "?3", ":a", "@b"]).into(),
         }
     }
 
     fn comparison(&mut self, columns: &[&str], of: &str) -> String {
-        let column = format!("{of}{}", self.dice.pick(columns));
+        let column = format!("{of}{}", self.dice.one_of(columns));
         match self.dice.below(12) {
             0..5 => {
-                let operator = self.dice.pick(&["=", "==", "IS", "<", "<=", ">", ">=", "=", "="]);
+                let operator = self
+                    .dice
+                    .one_of(&["=", "==", "IS", "<", "<=", ">", ">=", "=", "="]);
                 format!("{column} {operator} {}", self.value())
             }
             5 => {
-                let operator = self.dice.pick(&["=", "<", "<=", ">", ">=", "IS"]);
+                let operator = self.dice.one_of(&["=", "<", "<=", ">", ">=", "IS"]);
                 format!("{} {operator} ({column})", self.value())
             }
             6 | 7 => {
                 let values: Vec<_> = (0..=self.dice.below(3)).map(|_| self.value()).collect();
-                let not = self.dice.pick(&["", "", "", "NOT "]);
+                let not = self.dice.one_of(&["", "", "", "NOT "]);
                 format!("{column} {not}IN ({})", values.join(", "))
             }
             8 => format!("{column} BETWEEN {} AND {}", self.value(), self.value()),
             9 => format!("{column} <> {}", self.value()),
             10 => {
-                let collation = self.dice.pick(&["NOCASE", "RTRIM", "BINARY"]);
+                let collation = self.dice.one_of(&["NOCASE", "RTRIM", "BINARY"]);
                 format!("{column} COLLATE {collation} = {}", self.value())
             }
             _ => format!("+{column} = {}", self.value()),
@@ -185,7 +164,7 @@ impl Query<'_> {
     fn tail(&mut self, columns: &[&str], of: &str) -> String {
         let mut tail = String::new();
         if self.dice.one_in(2) {
-            let _ = write!(tail, " ORDER BY {of}{}", self.dice.pick(columns));
+            let _ = write!(tail, " ORDER BY {of}{}", self.dice.one_of(columns));
         }
         if self.dice.one_in(3) {
             let _ = write!(tail, " LIMIT {}", 1 + self.dice.below(3));
@@ -196,7 +175,7 @@ impl Query<'_> {
     fn sql(&mut self) -> String {
         match self.dice.below(18) {
             0..4 => {
-                let (one, other) = (self.dice.pick(&OF_T), self.dice.pick(&OF_T));
+                let (one, other) = (self.dice.one_of(&OF_T), self.dice.one_of(&OF_T));
                 let condition = self.condition(&OF_T, "");
                 format!(
                     "SELECT {one}, {other} FROM t WHERE {condition}{}",
@@ -209,14 +188,14 @@ impl Query<'_> {
             ),
             5 => format!(
                 "SELECT count(*) FROM {}",
-                self.dice.pick(&["t", "u", "p", "v", "w"])
+                self.dice.one_of(&["t", "u", "p", "v", "w"])
             ),
             6 => {
                 let condition = self.condition(&OF_P, "p.");
                 format!("SELECT m FROM p WHERE {condition}{}", self.tail(&OF_P, ""))
             }
             7 | 8 => {
-                let join = self.dice.pick(&["JOIN", "LEFT JOIN", "CROSS JOIN"]);
+                let join = self.dice.one_of(&["JOIN", "LEFT JOIN", "CROSS JOIN"]);
                 let on = self.condition(&OF_U, "u.");
                 let condition = self.condition(&OF_T, "a.");
                 let more = self.condition(&OF_U, "u.");
@@ -257,7 +236,7 @@ impl Query<'_> {
             ),
             14 => format!(
                 "SELECT * FROM {} WHERE {}",
-                self.dice.pick(&["v", "w"]),
+                self.dice.one_of(&["v", "w"]),
                 self.condition(&["i"], "")
             ),
             _ => format!(
@@ -270,13 +249,13 @@ impl Query<'_> {
 }
 
 /// A random change of a row or a few.
-fn change(dice: &mut Dice) -> String {
+fn change(dice: &mut Rng) -> String {
     let kind = dice.below(8);
     change_of(dice, kind)
 }
 
 /// A change of this kind; 0 is an INSERT.
-fn change_of(dice: &mut Dice, kind: usize) -> String {
+fn change_of(dice: &mut Rng, kind: usize) -> String {
     let value = literal;
     let (table, columns) = match dice.below(9) {
         0..3 => ("t", &OF_T[..8]),
@@ -284,7 +263,7 @@ fn change_of(dice: &mut Dice, kind: usize) -> String {
         6 | 7 => ("p", &OF_P[..]),
         _ => ("a", &OF_A[..]),
     };
-    let column = dice.pick(columns);
+    let column = dice.one_of(columns);
     match kind {
         0 | 1 => {
             let names: Vec<_> = columns.iter().filter(|&&name| name != "id").copied().collect();
@@ -301,7 +280,7 @@ fn change_of(dice: &mut Dice, kind: usize) -> String {
             dice.below(5)
         ),
         _ => {
-            let filter = dice.pick(columns);
+            let filter = dice.one_of(columns);
             format!(
                 "UPDATE OR REPLACE {table} SET {column} = {} WHERE {filter} IS {}",
                 value(dice),
@@ -318,7 +297,7 @@ struct World {
 }
 
 impl World {
-    fn new(dice: &mut Dice) -> Self {
+    fn new(dice: &mut Rng) -> Self {
         let location = Location::find(":memory:", &Options::default()).unwrap();
         let settings = Settings::decide(&Options::default()).unwrap();
         let recorder = Recorder::default();
@@ -451,7 +430,7 @@ struct Seen {
 
 /// Random queries, and how many of them meet changes.
 struct Plan {
-    make: fn(&mut Dice) -> String,
+    make: fn(&mut Rng) -> String,
     /// SQLite refuses some.
     refusable: bool,
     queries: u64,
@@ -461,7 +440,7 @@ struct Plan {
 
 /// Lets one query meet changes.
 fn meet(seed: u64, plan: &Plan, seen: &mut Seen) {
-    let mut dice = Dice(seed);
+    let mut dice = Rng(seed);
     let world = World::new(&mut dice);
     let (sql, statement) = loop {
         let sql = (plan.make)(&mut dice);
@@ -475,7 +454,7 @@ fn meet(seed: u64, plan: &Plan, seen: &mut Seen) {
     let json = statement.parameter_index(":json");
     let literals: Vec<_> = (1..=statement.parameter_count())
         .map(|number| match json {
-            Some(json) if json == number => dice.pick(&ARRAYS),
+            Some(json) if json == number => dice.one_of(&ARRAYS),
             _ => literal(&mut dice),
         })
         .collect();
@@ -512,11 +491,9 @@ fn meet(seed: u64, plan: &Plan, seen: &mut Seen) {
     }
 }
 
-/// `RESQLITE_SOUND_QUERIES` makes more queries, from the seed `RESQLITE_SOUND_START` on.
+/// A throw is a query.
 fn meet_many(plan: &Plan) -> Seen {
-    let number = |name: &str| env::var(name).ok().map(|value| value.parse().expect("a number"));
-    let start: u64 = number("RESQLITE_SOUND_START").unwrap_or(0);
-    let queries = number("RESQLITE_SOUND_QUERIES").unwrap_or(plan.queries);
+    let (start, queries) = (dice::first_seed(), dice::throws(plan.queries));
     let mut seen = Seen::default();
     for seed in start..start + queries {
         meet(seed, plan, &mut seen);

@@ -228,7 +228,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(dice::cases(2_000))]
 
     #[test]
     fn no_quick_re_run_waits_for_a_slow_one_that_does_not_end(steps in vec(step(), 0..40)) {

@@ -1,15 +1,16 @@
 //! No SQL, no parameter and no schema ends the process: statements are answered, or refused.
 //!
-//! `DEEP_STATEMENTS` says how many statements the random test makes, `DEEP_SEED` which.
+//! A throw is a statement.
 
 mod kinds;
 
-use std::{env, fmt::Write};
+use std::fmt::Write;
 
+use dice::Rng;
 use resqlite::{Database, Error, MaintenanceExplanation, Options, Params, Result, Value};
 
 use self::kinds::{Deep, KINDS};
-use crate::support::{Fixture, Random, block_on, open_with, single};
+use crate::support::{Fixture, block_on, open_with, single};
 
 /// Ways to hand a statement over.
 const ENTRIES: usize = 14;
@@ -66,15 +67,10 @@ async fn enter(db: &Database, entry: usize, deep: &Deep) -> Result<()> {
     }
 }
 
-fn number(variable: &str, otherwise: u64) -> u64 {
-    env::var(variable).map_or(otherwise, |value| value.parse().expect("a number"))
-}
-
 #[test]
 fn whatever_is_deep_or_long_is_answered_or_refused() {
-    let is_long = env::var_os("DEEP_STATEMENTS").is_some();
-    let count = number("DEEP_STATEMENTS", KINDS.len() as u64);
-    let mut random = Random(number("DEEP_SEED", 1));
+    let (is_long, all) = (dice::throws_all(), 10 * KINDS.len() as u64);
+    let (count, mut random) = (dice::throws(all), Rng(dice::first_seed()));
     for turn in 0..count {
         let (kind, most, make) = KINDS[turn as usize % KINDS.len()];
         // Most bounds lie between two of these.

@@ -1,5 +1,7 @@
 //! Everything together while the file system fails.
 
+use dice::Rng;
+
 use super::{
     reading::{BEFORE, shows_what_was_before},
     writes::{group, nested},
@@ -7,7 +9,6 @@ use super::{
 use crate::{
     ledger::Place,
     live,
-    rng::Rng,
     sweep::sweep,
     world::{Setting, World},
 };
@@ -17,7 +18,7 @@ const QUERIES: [&str; 2] = [live::COUNT, live::TAIL];
 
 /// Everything in turn, while cursors, snapshots and live queries stay open.
 fn at_random(world: &World, seed: u64) {
-    let mut rng = Rng::new(seed);
+    let mut rng = Rng(seed);
     let (mut cursors, mut snapshots) = (Vec::new(), Vec::new());
     for _ in 0..25 {
         match rng.below(14) {

@@ -1,11 +1,12 @@
 //! Statements that change the schema, and the schema as it is after them.
 
+use dice::Rng;
+
 use super::{
     model::{Attached, Key, Kind, Module, Role, Schema, Table, View},
     tables::{create_table, ordinary_column},
     values::poison,
 };
-use crate::rng::Rng;
 
 type Change = fn(&mut Rng, &mut Schema) -> Option<String>;
 

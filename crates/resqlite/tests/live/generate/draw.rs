@@ -1,9 +1,10 @@
 //! What a generator of one statement holds: the random numbers, the schema, and the parameters so far.
 
+use dice::Rng;
 use resqlite::Value;
 
 use super::model::Schema;
-use crate::{rng::Rng, script::Statement, text::literal};
+use crate::{script::Statement, text::literal};
 
 /// Stands around the number of a parameter until the statement is finished: its text is put together in any order,
 /// but `?` counts from left to right.

@@ -1,12 +1,14 @@
 //! Random queries that make groups: aggregates, GROUP BY, DISTINCT. Most are of shapes whose groups can be kept.
 
+use dice::Rng;
+
 use super::{
     draw::Draw,
     expressions::Named,
     joins::limit,
     model::{Kind, Schema, Table},
 };
-use crate::{rng::Rng, script::Statement};
+use crate::script::Statement;
 
 /// Names of results; most are those of columns.
 const NAMES: [&str; 6] = ["a", "b", "key", "total", "\"x y\"", "n"];

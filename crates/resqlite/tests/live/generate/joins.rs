@@ -1,5 +1,6 @@
 //! Random queries whose results can be maintained, as far as that is known from their shape: plain SELECTs over joins.
 
+use dice::Rng;
 use resqlite::Value;
 
 use super::{
@@ -8,7 +9,7 @@ use super::{
     model::{Schema, Table},
     sources::Source,
 };
-use crate::{rng::Rng, script::Statement};
+use crate::script::Statement;
 
 /// Names of sources; some are those of tables and columns, or keywords.
 const ALIASES: [&str; 9] = ["x", "y", "z", "t0", "t1", "a", "\"from\"", "[two words]", "main"];

@@ -1,6 +1,7 @@
 //! Scripts for results that are maintained: small tables that are joined by what they share or whose rows make groups, and
 //! writes that hit them.
 
+use dice::Rng;
 use resqlite::Value;
 
 use super::{
@@ -14,7 +15,6 @@ use super::{
     writes,
 };
 use crate::{
-    rng::Rng,
     script::{Script, Setup, Statement, Step},
     text::literal,
 };
@@ -59,7 +59,7 @@ pub fn groups_script(seed: u64, size: Size) -> Script {
 }
 
 fn script(seed: u64, size: Size, queries: Queries) -> Script {
-    let mut rng = Rng::new(seed);
+    let mut rng = Rng(seed);
     let has_strangers = rng.chance(8);
     let setup = Setup {
         file: has_strangers || rng.chance(15),

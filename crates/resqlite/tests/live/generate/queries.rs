@@ -1,5 +1,7 @@
 //! Random queries. On one state of the database each gives the same rows however often it runs.
 
+use dice::Rng;
+
 use super::{
     draw::Draw,
     expressions::Named,
@@ -7,7 +9,7 @@ use super::{
     parts::{compound_by_key, in_elements, joined_by_key, related, seen_through},
     values::WORDS,
 };
-use crate::{rng::Rng, script::Statement};
+use crate::script::Statement;
 
 /// The kinds of queries, with how often each comes.
 type Make = fn(&mut Draw<'_>) -> Option<String>;

@@ -1,15 +1,14 @@
 //! Whole scripts.
 
+use dice::Rng;
+
 use super::{
     ddl,
     model::{Role, Schema},
     queries::{narrow_query, query},
     writes,
 };
-use crate::{
-    rng::Rng,
-    script::{Script, Setup, Step},
-};
+use crate::script::{Script, Setup, Step};
 
 /// How long a script is.
 #[derive(Clone, Copy)]
@@ -61,7 +60,7 @@ pub fn failing_script(seed: u64, size: Size) -> Script {
 
 /// `failing`: so many of a hundred writes are meant to fail, one of these.
 fn script_with(seed: u64, size: Size, failing: &[usize]) -> Script {
-    let mut rng = Rng::new(seed);
+    let mut rng = Rng(seed);
     let narrow = rng.chance(40);
     let aux = rng.chance(25);
     let features = Features {

@@ -1,5 +1,7 @@
 //! SELECTs in FROM whose rows come from one row of each table: subqueries, common table expressions, views.
 
+use dice::Rng;
+
 use super::{
     ddl::free_name,
     draw::Draw,
@@ -7,7 +9,6 @@ use super::{
     model::{Attached, Kind, Module, Schema, Table, View},
     sources::Source,
 };
-use crate::rng::Rng;
 
 /// What stands in such a SELECT, and the columns that it gives.
 struct Inner {

@@ -1,10 +1,11 @@
 //! CREATE TABLE, and the columns of ADD COLUMN.
 
+use dice::Rng;
+
 use super::{
     model::{Column, Key, Kind, Module, Role, Schema, Table},
     values::{WORDS, poison},
 };
-use crate::rng::Rng;
 
 const COLUMN_NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "amount", "name"];
 const CONFLICTS: [&str; 5] = [

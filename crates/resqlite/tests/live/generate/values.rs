@@ -1,9 +1,9 @@
 //! Values that collide often, because the domains are small, and that lie where mistakes are made.
 
+use dice::Rng;
 use resqlite::Value;
 
 use super::model::Kind;
-use crate::rng::Rng;
 
 const TEXTS: [&str; 18] = [
     "", "a", "A", "a ", "b", "B", "ab", "abc", "b ", "1", "1.0", "01", "2", "é", "É", "漢字", "😀", "a\0b",

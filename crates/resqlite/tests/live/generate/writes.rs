@@ -1,5 +1,6 @@
 //! Random statements that change rows.
 
+use dice::Rng;
 use resqlite::Value;
 
 use super::{
@@ -10,10 +11,7 @@ use super::{
     tables::content_name,
     values,
 };
-use crate::{
-    rng::Rng,
-    script::{Statement, Step},
-};
+use crate::script::{Statement, Step};
 
 const CONFLICTS: [(usize, &str); 6] = [
     (10, ""),

@@ -1,13 +1,32 @@
-//! A small generator of numbers that a seed reproduces (SplitMix64), with the draws that generators like to make.
+/// A small generator of numbers that a seed reproduces (SplitMix64), with the draws that tests like to make.
+#[derive(Debug, Clone)]
+pub struct Rng(pub u64);
 
-pub struct Rng(u64);
+/// A type of numbers to draw.
+pub trait Number: Copy {
+    /// As a bound, which is not negative.
+    fn bound(self) -> u64;
+    /// From what was drawn, which is less than a bound of this type.
+    fn drawn(number: u64) -> Self;
+}
+
+macro_rules! numbers {
+    ($($number:ty)*) => {$(
+        impl Number for $number {
+            fn bound(self) -> u64 {
+                self as u64
+            }
+            fn drawn(number: u64) -> Self {
+                number as Self
+            }
+        }
+    )*};
+}
+numbers!(i32 i64 u32 u64 usize);
 
 impl Rng {
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub fn next(&mut self) -> u64 {
+    /// Any number.
+    pub fn any(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -15,9 +34,9 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number less than `bound`, which is not 0.
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
+    /// A number less than `bound`; 0 for a bound of 0.
+    pub fn below<N: Number>(&mut self, bound: N) -> N {
+        N::drawn(self.any() % bound.bound().max(1))
     }
 
     /// A number from `least` to `most`, both included.
@@ -27,11 +46,27 @@ impl Rng {
 
     /// `true` in so many of a hundred cases.
     pub fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
+        self.below(100_usize) < percent
     }
 
+    /// `true` in so many of a thousand cases.
+    pub fn happens(&mut self, in_thousand: u64) -> bool {
+        self.below(1_000) < in_thousand
+    }
+
+    /// `true` once in so many cases.
+    pub fn one_in(&mut self, cases: usize) -> bool {
+        self.below(cases) == 0
+    }
+
+    /// One of these, of which there is at least one.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
+    }
+
+    /// One of these by value.
+    pub fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
+        *self.pick(of)
     }
 
     /// As [`pick`](Self::pick), the first ones more often.
@@ -42,7 +77,7 @@ impl Rng {
 
     /// One of the choices, as often as its weight says.
     pub fn weighted<T: Copy>(&mut self, choices: &[(usize, T)]) -> T {
-        let mut left = self.below(choices.iter().map(|(weight, _)| weight).sum());
+        let mut left = self.below(choices.iter().map(|(weight, _)| weight).sum::<usize>());
         for &(weight, choice) in choices {
             if left < weight {
                 return choice;

@@ -1,0 +1,79 @@
+//! Dice for random tests: other seeds every day, so that no two days try the same, and as many throws as there is time for.
+//!
+//! | variable | |
+//! |---|---|
+//! | `RESQLITE_DAY` | repeats the seeds of a day: days since 1970, which `npm test` prints |
+//! | `RESQLITE_DICE=all` | throws all dice instead of a tenth |
+//! | `RESQLITE_SEED` | the first seed; a failure names the one that repeats it |
+//! | `RESQLITE_THROWS` | this many throws; with 1, a suite tells what it does |
+
+mod rng;
+
+use std::{env, time::UNIX_EPOCH};
+
+use proptest::test_runner::{Config, RngSeed};
+
+pub use crate::rng::{Number, Rng};
+
+/// No suite makes so many throws in a day.
+const A_DAY: u64 = 1_000_000_000;
+
+/// The number that this variable has, if it is set.
+///
+/// # Panics
+///
+/// If it is set to something else.
+pub fn number(variable: &str) -> Option<u64> {
+    let value = env::var(variable).ok()?;
+    match value.parse() {
+        Ok(number) => Some(number),
+        Err(_) => panic!("{variable} is a number, not {value:?}"),
+    }
+}
+
+/// The first seed of a suite.
+pub fn first_seed() -> u64 {
+    number("RESQLITE_SEED").unwrap_or_else(|| day() * A_DAY)
+}
+
+/// The number of throws, of which `all` are made on request.
+pub fn throws(all: u64) -> u64 {
+    number("RESQLITE_THROWS").unwrap_or(match throws_all() {
+        true => all,
+        false => all.div_ceil(10),
+    })
+}
+
+/// Whether a suite is to make one throw only, and to tell what it does.
+pub fn is_single() -> bool {
+    number("RESQLITE_THROWS") == Some(1)
+}
+
+/// Whether enough dice are thrown for a suite to ask how often something happened.
+pub fn throws_all() -> bool {
+    env::var("RESQLITE_DICE").is_ok_and(|dice| dice == "all")
+}
+
+/// How a test of a property throws, of which `all` cases are made on request. Miri is some hundred times slower, and sees no
+/// file system, where cases that failed would be kept.
+pub fn cases(all: u32) -> Config {
+    let seed = RngSeed::Fixed(first_seed());
+    match cfg!(miri) {
+        true => Config {
+            cases: 4,
+            failure_persistence: None,
+            rng_seed: seed,
+            ..Config::default()
+        },
+        false => Config {
+            cases: throws(all.into()) as u32,
+            rng_seed: seed,
+            ..Config::default()
+        },
+    }
+}
+
+/// Days since 1970.
+fn day() -> u64 {
+    number("RESQLITE_DAY").unwrap_or_else(|| UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs() / 86_400))
+}
