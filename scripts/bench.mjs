@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildNative, buildProfile, buildTypeScript } from './lib/build.mjs'
+import { buildNative, buildTypeScript, buildVariant } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
 import { root } from './lib/paths.mjs'
 import { CommandFailed, run } from './lib/process.mjs'
@@ -30,7 +30,7 @@ const steps = {
       buildTypeScript()
     },
   ],
-  'profile build': ['build resqlite with counters', () => void buildProfile()],
+  'profile build': ['build resqlite with counters', () => void buildVariant('profile')],
 }
 
 const [name, ...args] = process.argv.slice(2)

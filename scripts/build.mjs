@@ -3,7 +3,7 @@
 // time goes (docs/profiling.md), and with `--cluster` the one of @resqlite/cluster.
 
 import { parseArgs } from 'node:util'
-import { buildCluster, buildNative, buildProfile, buildStudio, buildTypeScript } from './lib/build.mjs'
+import { buildNative, buildStudio, buildTypeScript, buildVariant } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
 import { runSteps } from './lib/steps.mjs'
 
@@ -19,16 +19,13 @@ const { values } = parseArgs({
 await runSteps([
   ['install packages', () => install()],
   ['build the native module', () => buildNative(values)],
-  ...(values.profile ? [['build the native module with counters', showProfile]] : []),
-  ...(values.cluster ? [['build the native module for clusters', showCluster]] : []),
+  ...['profile', 'cluster']
+    .filter((variant) => values[variant])
+    .map((variant) => [`build the native module: ${variant}`, () => show(variant)]),
   ['build the TypeScript', buildTypeScript],
   ['build the studio', buildStudio],
 ])
 
-function showProfile() {
-  console.log(`RESQLITE_NATIVE_PATH=${buildProfile()}`)
-}
-
-function showCluster() {
-  console.log(`RESQLITE_NATIVE_PATH=${buildCluster(values)}`)
+function show(variant) {
+  console.log(`RESQLITE_NATIVE_PATH=${buildVariant(variant, values)}`)
 }

@@ -8,7 +8,7 @@
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { notInNode, notInRust } from './ciphers/exceptions.mjs'
-import { buildCiphers, buildTestCiphers, buildTypeScript } from './lib/build.mjs'
+import { buildTypeScript, buildVariant } from './lib/build.mjs'
 import { ciphersTarget, prepareCiphers } from './lib/ciphers.mjs'
 import { install } from './lib/install.mjs'
 import { filesBelow, packageFolder, root } from './lib/paths.mjs'
@@ -41,7 +41,7 @@ function printSource() {
 async function build(options) {
   await runSteps([
     ['sources', prepareCiphers],
-    ['build the native module', () => console.log(buildCiphers(options))],
+    ['build the native module', () => console.log(buildVariant('ciphers', options))],
   ])
 }
 
@@ -49,7 +49,7 @@ async function pack() {
   await runSteps([
     ['install packages', () => install()],
     ['sources', prepareCiphers],
-    ['native module', () => buildCiphers()],
+    ['native module', () => buildVariant('ciphers')],
     ['TypeScript', buildTypeScript],
     ['packed packages', packCiphersTest],
   ])
@@ -87,7 +87,7 @@ function compileTypeScript() {
 let testModule
 
 function testNode(files, encrypted = false) {
-  testModule ??= buildTestCiphers()
+  testModule ??= buildVariant('ciphers', { forTests: true })
   const env = { RESQLITE_NATIVE_PATH: testModule }
   const preload = join(packageFolder, 'build', 'test', 'support', 'keyed.js')
   if (encrypted) Object.assign(env, { RESQLITE_TEST_KEY: key, NODE_OPTIONS: `--require ${preload}` })

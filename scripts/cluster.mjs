@@ -3,7 +3,7 @@
 import { optionsOf, usage } from '../examples/cluster/options.js'
 import { binary, missing } from './cluster/binaries.mjs'
 import { PROGRAMS } from './cluster/servers.mjs'
-import { buildCluster, buildTypeScript } from './lib/build.mjs'
+import { buildTypeScript, buildVariant } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
 import { CommandFailed, runAsProgram } from './lib/process.mjs'
 
@@ -15,7 +15,7 @@ await runAsProgram(import.meta.url, async (args) => {
   if (why) throw new CommandFailed(why)
   install()
   binary(program)
-  process.env.RESQLITE_NATIVE_PATH ??= buildCluster()
+  process.env.RESQLITE_NATIVE_PATH ??= buildVariant('cluster')
   buildTypeScript()
   const { runCluster } = await import('../examples/cluster/index.js')
   // Ended in the midst, something may still wait for processes that are gone.

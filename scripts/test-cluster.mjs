@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { missing } from './cluster/binaries.mjs'
 import { PROGRAMS, startServers } from './cluster/servers.mjs'
-import { buildTestCluster, buildTypeScript } from './lib/build.mjs'
+import { buildTypeScript, buildVariant } from './lib/build.mjs'
 import { clusterFolder, filesBelow, root } from './lib/paths.mjs'
 import { cargo, run, runAsProgram, runTool } from './lib/process.mjs'
 
@@ -22,7 +22,7 @@ await runAsProgram(import.meta.url, async (only) => {
     }
     await testLog(kind)
     if (kind === 'nats') await testLog(kind, { sync: 'default' }, 'late_sync::')
-    testModule ??= buildTestCluster()
+    testModule ??= buildVariant('cluster', { forTests: true })
     const env = { RESQLITE_CLUSTER_LOG: kind, RESQLITE_NATIVE_PATH: testModule }
     run(process.execPath, ['--test', 'scripts/cluster/reads.test.mjs'], { env })
     run(process.execPath, ['--test', 'scripts/cluster/command.test.mjs'], { env })
@@ -83,7 +83,7 @@ async function testLog(kind, settings = {}, tests = `${kind}::`) {
 
 /** The tests of nodes in Node.js that break nothing. */
 function testNodes(kind, env) {
-  testModule ??= buildTestCluster()
+  testModule ??= buildVariant('cluster', { forTests: true })
   const files = filesBelow(join(clusterFolder, 'build'), /(writes|transactions|live|kysely)\.test\.[cm]?js$/)
   run(process.execPath, ['--test', '--test-concurrency=1', ...files], {
     env: { ...env, RESQLITE_TEST_CLUSTER: testModule, RESQLITE_TEST_LOG: kind },

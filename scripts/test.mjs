@@ -1,15 +1,19 @@
-// npm test: everything that must hold, from a fresh clone. Lanes of steps run side by side, which keeps two cores busy.
+// npm test: what a push needs. npm run test:full: all that there is. Both work from a fresh clone. Lanes of steps run side
+// by side, which keeps two cores busy.
 //
 //   npm test                            with native modules as `cargo test` compiles them: little optimised, checked
 //   npm test -- --release               with the native module as it is published
 //   npm test -- --list                  the names of the steps
 //   npm test -- --step "node tests"     one step alone, with what the others left behind
+//
+// docs/testing.md says what is in which, and how long each takes.
 
 import { rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { checkExperiments } from './experiment.mjs'
+import { checkFaults } from './faults.mjs'
 import { checkFigures } from './figures.mjs'
 import { checkGuarantees } from './guarantees.mjs'
 import {
@@ -33,11 +37,17 @@ import {
   testModule,
 } from './lib/paths.mjs'
 import { CommandFailed, cargo, run, runAsProgram, runTool } from './lib/process.mjs'
+import { day } from './lib/random.mjs'
 import { checkLinks } from './links.mjs'
 import { packCliTest, packClusterTest, packTest } from './pack-test.mjs'
 
 const { values: options } = parseArgs({
-  options: { step: { type: 'string' }, list: { type: 'boolean' }, release: { type: 'boolean' } },
+  options: {
+    step: { type: 'string' },
+    list: { type: 'boolean' },
+    release: { type: 'boolean' },
+    full: { type: 'boolean' },
+  },
 })
 
 const builtTests = join(packageFolder, 'build')
@@ -53,10 +63,7 @@ const rust = [
   step('cargo test', () => cargo(['test', ...forTests, '--locked'])),
 ]
 /** While tests run, because a cargo that compiles locks the folder of the others. */
-const lints = [
-  step('clippy', clippy, 'compile the Rust tests'),
-  step('check what is published', () => cargo(['check', '--package', 'resqlite-node', '--locked'])),
-]
+const lints = [step('clippy', clippy, 'compile the Rust tests')]
 const node = [
   step('rustfmt', () => cargo(['fmt', '--all', '--check'])),
   step('install packages', () => install()),
@@ -77,15 +84,28 @@ const node = [
   step('figures of the documents', checkFigures),
   step('docs/api.md', checkApiDocs),
   step('experiments', () => checkExperiments()),
+  step('planted faults fit', checkFaults),
   step('TypeScript', buildTypeScript),
   step('studio', buildStudio),
   step('types of the tests', compileTests),
   step('types of the page', () => tsc('packages/studio/page')),
   step('types of the native module', () => tsc('scripts/declarations'), 'native module'),
   step('node tests', nodeTests, 'native module'),
+]
+/** What only the full tests have, one after the other: each keeps the machine busy. */
+const more = [
+  step('check what is published', () => cargo(['check', '--package', 'resqlite-node', '--locked'])),
   step('packed package', packTest),
-  step('packed cluster', packClusterTest, 'native module'),
+  step('packed cluster', packClusterTest),
   step('packed command line', packCliTest),
+  ...[
+    ['encryption', 'ciphers.mjs', 'test'],
+    ['encryption, packed', 'ciphers.mjs', 'pack'],
+    ['servers of clusters', 'test-cluster.mjs'],
+    ['suites of query builders', 'suites.mjs'],
+  ].map(([name, script, ...args]) =>
+    step(name, () => run(process.execPath, [join(root, 'scripts', script), ...args])),
+  ),
 ]
 
 const lanes = [rust, lints, node]
@@ -97,21 +117,31 @@ function step(name, run, ...needs) {
 await runAsProgram(import.meta.url, () => {
   if (options.list) return listSteps()
   compileOnce()
+  // One day for all that runs, also beyond midnight.
+  process.env.RESQLITE_DAY ??= String(day())
+  if (options.full) process.env.RESQLITE_DICE ??= 'all'
   process.env.NAPI_TYPE_DEF_TMP_FOLDER = definitionsFolder('tests')
   if (options.release) process.env.RESQLITE_TEST_PUBLISHED = '1'
-  return options.step ? runOne(options.step) : runLanes(lanes, argumentsFor)
+  return options.step ? runOne(options.step) : runAll()
 })
 
 function listSteps() {
-  for (const { name } of lanes.flat()) console.log(name)
+  for (const { name } of [...lanes, more].flat()) console.log(name)
+}
+
+async function runAll() {
+  console.log(`the dice of the day ${process.env.RESQLITE_DAY}, which RESQLITE_DAY repeats`)
+  await runLanes(lanes, argumentsFor)
+  if (options.full) await runLanes([more], argumentsFor)
 }
 
 function argumentsFor(name) {
-  return ['scripts/test.mjs', '--step', name, ...(options.release ? ['--release'] : [])]
+  const passed = ['release', 'full'].filter((option) => options[option]).map((option) => `--${option}`)
+  return ['scripts/test.mjs', '--step', name, ...passed]
 }
 
 async function runOne(name) {
-  const found = lanes.flat().find((step) => step.name === name)
+  const found = [...lanes, more].flat().find((step) => step.name === name)
   if (!found) throw new CommandFailed(`npm test has no step "${name}"`)
   await found.run()
 }
@@ -141,6 +171,7 @@ function compileTests() {
  * because one that waits for a process leaves its core idle.
  */
 function nodeTests() {
+  const isMeant = (file) => options.full || !file.includes('.long.test.')
   const files = [
     ...filesBelow(builtTests, /\.test\.[cm]?js$/),
     ...filesBelow(builtClusterTests, /\.test\.[cm]?js$/),
@@ -149,7 +180,7 @@ function nodeTests() {
     ...filesBelow(join(root, 'examples'), /\.test\.js$/),
     ...filesBelow(join(root, 'scripts', 'test'), /\.test\.mjs$/),
     ...filesBelow(join(root, 'bench', 'test', 'pure'), /\.test\.mjs$/),
-  ]
+  ].filter(isMeant)
   const atOnce = Math.max(2, availableParallelism() - 1)
   const how = ['--test', '--test-reporter=spec', `--test-concurrency=${atOnce}`]
   run(process.execPath, [...how, ...files.map((file) => relative(root, file))], {

@@ -9,7 +9,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { buildTestCluster } from '../lib/build.mjs'
+import { buildVariant } from '../lib/build.mjs'
 import { CommandFailed, runAsProgram } from '../lib/process.mjs'
 import { generator } from '../lib/random.mjs'
 import { startServers } from './servers.mjs'
@@ -26,7 +26,7 @@ await runAsProgram(import.meta.url, async (args) => {
       seed: { type: 'string', default: '7' },
     },
   })
-  process.env.RESQLITE_NATIVE_PATH ??= buildTestCluster()
+  process.env.RESQLITE_NATIVE_PATH ??= buildVariant('cluster', { forTests: true })
   const next = generator(Number(values.seed))
   const random = (bound) => Math.floor(next() * bound)
   const counts = {}

@@ -8,7 +8,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { ciphersTarget } from './ciphers.mjs'
 import { declarations } from './declarations.mjs'
 import {
@@ -68,64 +68,34 @@ export function buildTestModule({ byDefault }) {
   if (byDefault) placeNative(library, definitions)
 }
 
-/**
- * Builds the native module with its counters (see docs/profiling.md) and gives back where it is:
- * packages/resqlite/native/profile/resqlite.<platform>.node. It is compiled in a folder of its own, because cargo
- * keeps one shared library per crate, whatever its features are.
- */
-export function buildProfile() {
-  const folder = join(targetFolder(), 'profile')
-  const library = compile({ features: 'profile', folder })
-  const file = join(profileFolder, nativeFile(platformOfTarget(hostTarget())))
-  mkdirSync(profileFolder, { recursive: true })
-  putInPlace(library, file)
-  return file
+/** Native modules beside the one that is loaded by default: what they have more, and where they are put. */
+const variants = {
+  /** With counters (docs/profiling.md). */
+  profile: { features: 'profile', file: (platform) => join('profile', nativeFile(platform)) },
+  /** With encryption; the sources are prepared (lib/ciphers.mjs). */
+  ciphers: { features: 'ciphers', file: ciphersFile },
+  /** With nodes of clusters and all logs; those with the log in memory are in the module for tests, too. */
+  cluster: { features: 'logs', file: clusterFile },
 }
 
 /**
- * Builds the native module with encryption and gives back where it is: beside the other, under a name that nothing loads
- * by default. The sources are prepared (lib/ciphers.mjs).
+ * Builds a native module under a name that nothing loads by default, and gives back where it is. It is compiled in a folder
+ * of its own, because cargo keeps one shared library per crate, whatever its features are.
+ *
+ * @param {keyof typeof variants} variant
+ * @param {{ target?: string, zig?: boolean, forTests?: boolean }} options `forTests`: little optimised, and not placed
+ *   beside those that are published
  */
-export function buildCiphers({ target, zig = false } = {}) {
-  const library = compile({ target, zig, features: 'ciphers', folder: ciphersTarget })
-  const file = join(nativeFolder, ciphersFile(platformOfTarget(target ?? hostTarget())))
-  mkdirSync(nativeFolder, { recursive: true })
-  putInPlace(library, file)
-  return file
-}
-
-/** Builds the native module with encryption for tests. */
-export function buildTestCiphers() {
-  const library = compile({ features: 'ciphers', folder: ciphersTarget, release: false })
-  const file = join(ciphersTarget, 'tests.node')
-  putInPlace(library, file)
-  return file
-}
-
-/**
- * Builds the native module with nodes of clusters and all logs, and gives back where it is: beside the others, under a name
- * that nothing loads by default.
- */
-export function buildCluster({ target, zig = false } = {}) {
-  const library = compile({ target, zig, features: 'logs', folder: clusterTarget() })
-  const file = join(nativeFolder, clusterFile(platformOfTarget(target ?? hostTarget())))
-  mkdirSync(nativeFolder, { recursive: true })
-  putInPlace(library, file)
-  return file
-}
-
-/** Builds the same for tests. With the log in memory alone, nodes are in the module of `buildTestModule`. */
-export function buildTestCluster() {
-  const folder = clusterTarget()
-  const library = compile({ features: 'logs', folder, release: false })
-  const file = join(folder, 'tests.node')
-  putInPlace(library, file)
-  return file
-}
-
-/** Cargo keeps one shared library per crate, whatever its features are. */
-function clusterTarget() {
-  return join(targetFolder(), 'cluster')
+export function buildVariant(variant, { target, zig = false, forTests = false } = {}) {
+  const { features, file } = variants[variant]
+  const folder = variant === 'ciphers' ? ciphersTarget : join(targetFolder(), variant)
+  const library = compile({ target, zig, features, folder, release: !forTests })
+  const placed = forTests
+    ? join(folder, 'tests.node')
+    : join(nativeFolder, file(platformOfTarget(target ?? hostTarget())))
+  mkdirSync(dirname(placed), { recursive: true })
+  putInPlace(library, placed)
+  return placed
 }
 
 /**

@@ -8,3 +8,25 @@ export function generator(seed) {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
+
+/** Whole numbers from 0 up to a bound that a seed repeats. */
+export function numbers(seed) {
+  const next = generator(seed)
+  return (bound) => Math.floor(next() * bound)
+}
+
+/** Days since 1970: the dice of a test are others every day. `RESQLITE_DAY` repeats those of another day. */
+export function day() {
+  return Number(process.env.RESQLITE_DAY ?? Math.floor(Date.now() / 86_400_000))
+}
+
+/** The number of throws of a test, of which `all` are made with `RESQLITE_DICE=all` and otherwise a tenth. */
+export function throws(all) {
+  return process.env.RESQLITE_DICE === 'all' ? all : Math.ceil(all / 10)
+}
+
+/** A seed for each throw of a test; or `RESQLITE_SEED` alone. */
+export function seeds(all) {
+  if (process.env.RESQLITE_SEED !== undefined) return [Number(process.env.RESQLITE_SEED)]
+  return Array.from({ length: throws(all) }, (_, i) => day() * 10_000 + i)
+}

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { numbers } from '../../../scripts/lib/random.mjs'
 import { PLAIN_CSV } from '../dist/core/csv-style.js'
 import { csvRecord } from '../dist/formats/csv-writer.js'
 import { CsvReader } from '../dist/input/csv-reader.js'
-import { randomNumbers } from './support/random.mjs'
 
 /** All records of pieces of CSV. */
 function read(pieces, style = {}, header = false) {
@@ -93,7 +93,7 @@ describe('a CSV reader', () => {
 
   test('reads what was written, in whatever pieces it arrives', () => {
     for (let seed = 1; seed <= 300; seed++) {
-      const random = randomNumbers(seed)
+      const random = numbers(seed)
       const texts = [
         '',
         ' ',

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { Database } from 'resqlite'
+import { numbers, seeds } from '../../../scripts/lib/random.mjs'
 import { temporaryFolder } from './support/cli.mjs'
-import { randomNumbers } from './support/random.mjs'
 import { runHere } from './support/run-here.mjs'
 
 const folder = temporaryFolder()
@@ -73,7 +73,7 @@ function literal(random) {
 
 /** The schema of a random table, and statements that fill it as far as it lets them. */
 function randomTable(seed) {
-  const random = randomNumbers(seed)
+  const random = numbers(seed)
   const strict = random(4) === 0
   const types = strict ? STRICT_TYPES : TYPES
   const width = 1 + random(5)
@@ -117,13 +117,13 @@ const WAYS = [
   ['json', []],
 ]
 
-/** Seeds of each way. */
-const SEEDS = Number(process.env.RESQLITE_ROUND_TRIPS ?? 24)
+/** Tables of each way. */
+const TABLES = 120
 
 describe('what was exported', () => {
   for (const [format, options] of WAYS) {
     test(`makes an equal table when it is imported: ${[format, ...options].join(' ')}`, async () => {
-      for (let seed = 1; seed <= SEEDS; seed++) {
+      for (const seed of seeds(TABLES)) {
         const made = randomTable(seed)
         const name = join(folder, `${format}${options.length}-${seed}`)
         await filled(`${name}.source.db`, made)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { numbers } from '../../../scripts/lib/random.mjs'
 import { painter } from '../dist/terminal/style.js'
 import { Table } from '../dist/terminal/table.js'
 import { visible, visibleLines } from '../dist/terminal/visible.js'
 import { cut, widthOf } from '../dist/terminal/width.js'
 import { bytesText, durationText } from '../dist/terminal/words.js'
-import { randomNumbers } from './support/random.mjs'
 
 const plain = (text) => text
 
@@ -36,7 +36,7 @@ describe('text on a terminal', () => {
     assert.equal(cut('東京都', 6), '東京都')
     assert.equal(cut('abc', 2), 'a…')
     for (let seed = 1; seed <= 200; seed++) {
-      const random = randomNumbers(seed)
+      const random = numbers(seed)
       const parts = ['a', '東', '👩‍👩‍👧', 'e\u0301', ' ', '🫠']
       const text = Array.from({ length: random(30) }, () => parts[random(parts.length)]).join('')
       const width = 1 + random(20)
@@ -74,7 +74,7 @@ describe('a table', () => {
 
   test('is never wider than the terminal', () => {
     for (let seed = 1; seed <= 200; seed++) {
-      const random = randomNumbers(seed)
+      const random = numbers(seed)
       const names = Array.from({ length: 1 + random(12) }, () => '名n'.repeat(1 + random(10)))
       const rows = [names.map(() => 'x'.repeat(random(60)))]
       const space = 10 + random(100)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Database } from 'resqlite'
-import { generator } from '../../../scripts/lib/random.mjs'
+import { numbers, seeds, throws } from '../../../scripts/lib/random.mjs'
 import { numberText } from '../../cli/dist/core/values.js'
 import { cellFrom, misfit, realText, shownText, textOf } from '../dist/cells/cell.js'
 import { serve, tempDatabase } from './support/studio.mjs'
 
-/** The property tries so many random values; more by the environment. */
-const CASES = Number(process.env.STUDIO_CELLS ?? 10)
+/** Random values that the property tries. */
+const CASES = throws(100)
 
 const NUMBERS = [
   0,
@@ -106,8 +106,9 @@ test('a value is shown by its beginning, and copied as a whole', () => {
 })
 
 test('any value is the same in the grid, in SQL and after an edit, under any key', async (t) => {
-  const next = generator(Number(process.env.STUDIO_SEED ?? 7))
-  const random = (below) => Math.floor(next() * below)
+  const [seed] = seeds(1)
+  t.diagnostic(`RESQLITE_SEED=${seed}`)
+  const random = numbers(seed)
   const db = await tempDatabase(
     t,
     `CREATE TABLE plain(id INTEGER PRIMARY KEY, k, v);

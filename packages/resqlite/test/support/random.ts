@@ -1,5 +1,15 @@
-/** Reproducible random choices; a failed test is repeated with `RESQLITE_SEED=<seed>`. */
-export function random(seed = Number(process.env.RESQLITE_SEED ?? Math.floor(Math.random() * 2 ** 31))) {
+const { RESQLITE_SEED, RESQLITE_DAY, RESQLITE_DICE } = process.env
+
+/** Other choices every day; a failed test is repeated with `RESQLITE_SEED=<seed>`, those of a day with `RESQLITE_DAY`. */
+const usual = Number(RESQLITE_SEED ?? RESQLITE_DAY ?? Math.floor(Date.now() / 86_400_000))
+
+/** The number of throws of a test, of which `all` are made with `RESQLITE_DICE=all` and otherwise a tenth. */
+export function throws(all: number): number {
+  return RESQLITE_DICE === 'all' ? all : Math.ceil(all / 10)
+}
+
+/** Reproducible random choices. */
+export function random(seed = usual) {
   let state = seed >>> 0
   /** mulberry32 */
   const next = (): number => {
