@@ -300,6 +300,13 @@ describe('resqlite import of CSV', () => {
       await assertRefused(await withTable(keys), 'a,b,c\n1,2,3\n', /a row of t refers to a row of t that is/)
     })
 
+    test('names the key also where columns have the names of the rowid', async () => {
+      const schema = 'rowid, boss REFERENCES t(k), k UNIQUE'
+      await assertRefused(await withTable(schema), 'rowid,boss,k\n77,9,1\n', /row 1 of t refers by boss = 9 /)
+      const none = `${schema}, oid, _rowid_`
+      await assertRefused(await withTable(none), 'rowid,boss,k\n77,9,1\n', /row 1 of t refers to a row of t /)
+    })
+
     test('leaves rows alone that referred to nothing before', async () => {
       const db = await withTable(schema)
       const lax = await Database.open(db, { foreignKeys: false })
@@ -548,6 +555,8 @@ describe('resqlite import of NDJSON', () => {
     ['what is no JSON', '{"a": 1}\n{"a": x}\n', /line 2.*: not valid JSON: /],
     ['what is no object', '{"a": 1}\n[1]\n', /line 2, column 1: not a JSON object/],
     ['an array of what is no object', '[{"a": 1},\n1]', /line 2, column 1: not a JSON object/],
+    ['an array with a gap', '[{"a": 1},\n,{"a": 2}]', /line 2: .*an element of the array is missing/],
+    ['an array that ends behind a comma', '[{"a": 1},\n]', /line 2: .*an element of the array is missing/],
     ['an array that is cut', '[{"a": 1},\n{"a": 2}\n', /line 3: the array has no end/],
     ['an array that is cut in an object', '[{"a": 1},\n{"a": 2', /line 2: the array has no end/],
     ['an array with text behind it', '[{"a": 1}]\n{"a": 2}', /line 2: text behind the array/],
@@ -585,7 +594,10 @@ describe('the name of a file', () => {
         ['import', db, 'new', file, '--create'],
       ]) {
         const { code, stderr } = await runHere(args)
-        assert.match(stderr, /endings that are known are \.csv, .*; --format csv, ndjson, json says it/)
+        assert.match(
+          stderr,
+          /the ending .* does not tell the format\. Known are \.csv, .*; for any other, give --format csv/,
+        )
         assert.equal(code, 2)
       }
       assert.ok(!existsSync(file))

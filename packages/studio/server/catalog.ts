@@ -91,7 +91,7 @@ function shadowsOf({ kind, name, sql }: ListedTable): string[] {
   return names.map((suffix) => `${name}_${suffix}`.toLowerCase())
 }
 
-/** `columns`: those that are known. A virtual table may be broken, which is told when its rows are read. */
+/** `known`: its columns, where they are known. A virtual table may be broken, which is told when its rows are read. */
 async function describe(
   db: Queryable,
   { schema, name, kind }: ListedTable,

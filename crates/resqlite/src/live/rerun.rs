@@ -394,7 +394,7 @@ pub(super) fn failed(
     let text = error.to_string();
     let news = state.error.as_ref() != Some(&text);
     let mut pending = false;
-    // Rows that the listener got from the failed run are void, and only an error reports that.
+    // Rows that the listener got from the failed run are void: a repeated error says so.
     if news || state.handed_over {
         live_query
             .counters

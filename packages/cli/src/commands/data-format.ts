@@ -7,16 +7,16 @@ import { csvStyle } from './arguments.js'
 export const DATA_FORMATS = ['csv', 'ndjson', 'json'] as const
 export type DataFormat = (typeof DATA_FORMATS)[number]
 
-/** The formats by endings of files; a file without one is CSV. */
-const ENDINGS: Record<string, DataFormat> = {
-  '': 'csv',
-  '.csv': 'csv',
-  '.txt': 'csv',
-  '.tsv': 'csv',
-  '.tab': 'csv',
-  '.ndjson': 'ndjson',
-  '.jsonl': 'ndjson',
-  '.json': 'json',
+/** The formats by endings of files, with the delimiter of CSV; a file without one is CSV. */
+const ENDINGS: Record<string, { format: DataFormat; delimiter?: string }> = {
+  '': { format: 'csv' },
+  '.csv': { format: 'csv' },
+  '.txt': { format: 'csv' },
+  '.tsv': { format: 'csv', delimiter: '\t' },
+  '.tab': { format: 'csv', delimiter: '\t' },
+  '.ndjson': { format: 'ndjson' },
+  '.jsonl': { format: 'ndjson' },
+  '.json': { format: 'json' },
 }
 
 /** The options of what is imported or exported. */
@@ -29,15 +29,16 @@ export interface DataOptions {
 /** The format that is asked for, or that the name of a file tells, with the style of CSV. */
 export function formatOf(options: DataOptions, file: string): { format: DataFormat; style: CsvStyle } {
   const ending = extname(file).toLowerCase()
-  const format = options.format ?? ENDINGS[ending]
+  const known = ENDINGS[ending]
+  const format = options.format ?? known?.format
   if (format === undefined) {
-    const known = Object.keys(ENDINGS).filter(Boolean).join(', ')
+    const endings = Object.keys(ENDINGS).filter(Boolean).join(', ')
     throw new UsageError(
-      `what is in a file ${ending}? The endings that are known are ${known}; --format ${DATA_FORMATS.join(', ')} says it for any other`,
+      `the ending ${ending} does not tell the format. Known are ${endings}; for any other, give --format ${DATA_FORMATS.join(', ')}`,
     )
   }
   if (format !== 'csv' && (options.delimiter !== undefined || options.null !== undefined))
     throw new UsageError(`--delimiter and --null are for CSV, and not for ${format}`)
-  const delimiter = options.delimiter ?? (['.tsv', '.tab'].includes(ending) ? '\t' : ',')
+  const delimiter = options.delimiter ?? known?.delimiter ?? ','
   return { format, style: csvStyle({ delimiter, null: options.null ?? '' }) }
 }

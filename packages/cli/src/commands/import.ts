@@ -10,7 +10,7 @@ import { hasParameters, pathOf, withDatabase } from '../core/database.js'
 import { Exit, UsageError } from '../core/errors.js'
 import { completed, newPlace, refuseLogs } from '../core/new-file.js'
 import { CsvRecords } from '../input/csv.js'
-import { checkForeignKeys, violations } from '../input/foreign-keys.js'
+import { checkForeignKeys, knownViolations } from '../input/foreign-keys.js'
 import { type Imported, importRecords } from '../input/importer.js'
 import { NdjsonRecords } from '../input/ndjson.js'
 import type { Column, FindColumns } from '../input/records.js'
@@ -149,7 +149,7 @@ async function intoDatabase(file: string, job: Job, context: Context): Promise<I
     if (columns !== undefined && options.create)
       throw new UsageError(`the table ${table} exists; leave out --create`)
     // A call in the body of the transaction would join it.
-    const before = AsyncResource.bind(() => violations(db, table))
+    const before = AsyncResource.bind(() => knownViolations(db, table))
     const insert = async (tx: Executor) => {
       // A record may come before the one that it refers to.
       await tx.exec('PRAGMA defer_foreign_keys = ON')

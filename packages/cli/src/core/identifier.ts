@@ -1,6 +1,6 @@
 import { UsageError } from './errors.js'
 
-/** A name as SQL writes it, whatever it contains but a NUL. */
+/** A name as SQL writes it. Only a NUL cannot be in it. */
 export function quoted(name: string): string {
   if (name.includes('\0')) throw new UsageError('a name of a table or column must not have a NUL character')
   return `"${name.replaceAll('"', '""')}"`

@@ -237,7 +237,7 @@ function isLineEnd(byte: number | undefined): boolean {
   return byte === LINE_FEED || byte === CARRIAGE_RETURN
 }
 
-/** A line ends here, and not only its beginning is there: behind a CR, an LF may follow that belongs to it. */
+/** True if a whole line end stands here: behind a CR, its LF may be still to come. */
 function isWholeLineEnd(bytes: Uint8Array, at: number): boolean {
   return at < bytes.length && (bytes[at] === LINE_FEED || at + 1 < bytes.length)
 }

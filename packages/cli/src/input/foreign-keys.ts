@@ -8,11 +8,18 @@ export interface Violation {
   readonly fkid: number
 }
 
-/** The rows of a table that violate a foreign key. */
-export async function violations(executor: Executor, table: string): Promise<Violation[]> {
-  return await executor.select<Violation>('SELECT rowid, parent, fkid FROM pragma_foreign_key_check(?)', [
-    table,
-  ])
+/** The rows of a table that violate a foreign key, one after the other. */
+function violations(executor: Executor, table: string): AsyncIterable<Violation> {
+  return executor.iterate<Violation>('SELECT rowid, parent, fkid FROM pragma_foreign_key_check(?)', [table])
+}
+
+const identity = ({ rowid, fkid }: Violation) => `${fkid} ${rowid}`
+
+/** The violations that a table has, by foreign key and rowid. */
+export async function knownViolations(executor: Executor, table: string): Promise<ReadonlySet<string>> {
+  const known = new Set<string>()
+  for await (const violation of violations(executor, table)) known.add(identity(violation))
+  return known
 }
 
 /**
@@ -22,35 +29,33 @@ export async function violations(executor: Executor, table: string): Promise<Vio
 export async function checkForeignKeys(
   tx: Executor,
   table: string,
-  before: () => Promise<Violation[]>,
+  before: () => Promise<ReadonlySet<string>>,
 ): Promise<void> {
-  const found = await violations(tx, table)
-  if (found.length === 0) return
-  const identity = ({ rowid, fkid }: Violation) => `${fkid} ${rowid}`
-  const old = new Set((await before()).map(identity))
-  const violation = found.find((one) => !old.has(identity(one)))
-  if (violation === undefined) return
-  const { rowid, parent } = violation
-  const row = rowid === null ? 'a row' : `row ${rowid}`
-  const key = rowid === null ? '' : ` by ${await keyOf(tx, table, violation)}`
-  throw new Error(
-    `FOREIGN KEY constraint failed: ${row} of ${table} refers${key} to a row of ${parent} that is not there`,
-  )
+  let known: ReadonlySet<string> | undefined
+  for await (const violation of violations(tx, table)) {
+    known ??= await before()
+    if (known.has(identity(violation))) continue
+    const { rowid, parent } = violation
+    const row = rowid === null ? 'a row' : `row ${rowid}`
+    const key = await keyOf(tx, table, violation)
+    throw new Error(
+      `FOREIGN KEY constraint failed: ${row} of ${table} refers${key} to a row of ${parent} that is not there`,
+    )
+  }
 }
 
-/** The columns that refer, and their values. */
+/** The columns that refer, and their values; nothing where no name finds the row. */
 async function keyOf(tx: Executor, table: string, { rowid, fkid }: Violation): Promise<string> {
+  const names = await tx.select<{ name: string }>('SELECT name FROM pragma_table_xinfo(?)', [table])
+  const taken = new Set(names.map(({ name }) => name.toLowerCase()))
+  const found = ['rowid', '_rowid_', 'oid'].find((name) => !taken.has(name))
+  if (rowid === null || found === undefined) return ''
   const columns = await tx.select<{ from: string }>(
     'SELECT "from" FROM pragma_foreign_key_list(?) WHERE id = ? ORDER BY seq',
     [table, fkid],
   )
   const cells = columns.map(({ from }) => `quote(${quoted(from)})`).join(', ')
-  const [values] = await tx.select<string[]>(
-    `SELECT ${cells} FROM ${quoted(table)} WHERE rowid = ?`,
-    [rowid],
-    {
-      arrays: true,
-    },
-  )
-  return columns.map(({ from }, index) => `${from} = ${values?.[index]}`).join(', ')
+  const where = `FROM ${quoted(table)} WHERE ${found} = ?`
+  const [values] = await tx.select<string[]>(`SELECT ${cells} ${where}`, [rowid], { arrays: true })
+  return ` by ${columns.map(({ from }, index) => `${from} = ${values?.[index]}`).join(', ')}`
 }

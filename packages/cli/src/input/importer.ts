@@ -49,7 +49,11 @@ export async function importRecords(
     // A constraint that an earlier line violates is told first.
     await inserter.settled()
     if (error instanceof NotUtf8) throw new InputError('text that is not UTF-8', reader.line)
-    if (error instanceof TooLong) throw new InputError('no end within 64 MiB', reader.line)
+    if (error instanceof TooLong)
+      throw new InputError(
+        'a record of more than 64 MiB; of JSON, that is a line: `jq -c .[]` writes each object in one of its own',
+        reader.line,
+      )
     throw error
   }
   await inserter.settled()

@@ -19,6 +19,7 @@ export class JsonTexts {
   #depth = 0
   #inString = false
   #isClosed = false
+  #isBehindComma = false
 
   read(piece: string): JsonText[] {
     if (this.#isArray === undefined && piece.trim() !== '') this.#isArray = piece.trimStart()[0] === '['
@@ -51,12 +52,21 @@ export class JsonTexts {
       if (token === '\n') this.line++
       else if (token === '"') this.#inString = !this.#inString
       else if (!this.#inString && token[0] !== '\\' && this.#separates(token)) {
-        texts.push(this.#cut(piece.slice(start, index)))
+        texts.push(this.#element(this.#cut(piece.slice(start, index)), token))
         start = index + 1
       }
     }
     this.#parts.push(piece.slice(start))
     return texts
+  }
+
+  /** Refuses an element of which nothing is there: only an array without any has none before its end. */
+  #element(text: JsonText, end: string): JsonText {
+    const isBlank = text.text.trim() === ''
+    if (isBlank && (end === ',' || (end === ']' && this.#isBehindComma)))
+      throw new InputError('not valid JSON: an element of the array is missing', this.line)
+    this.#isBehindComma = end === ','
+    return text
   }
 
   /** Counts brackets, and tells whether this token stands before or behind an element. */

@@ -25,7 +25,7 @@ export class Pool {
  *
  * `PRAGMA foreign_keys` is carried out here, because resqlite has no connection on which it could be set. While it is off,
  * writes run in transactions without foreign keys, which are checked before each commit. Who sets it has it for as long as
- * the connection is theirs. How they leave it, it holds for the whole pool.
+ * the connection is theirs. As they leave it, the whole pool has it.
  */
 export class Connection {
   readonly #pool: Pool

@@ -17,6 +17,7 @@ impl<J> Pool<J> {
     pub(crate) fn hold(&self, until: Instant, quiet: impl FnOnce() + Send + 'static) -> bool {
         let mut state = lock(&self.state);
         let is_quiet = state.busy == 0;
+        state.hold.take_if(|hold| hold.is_over());
         let hold = state.hold.get_or_insert_with(|| Hold::new(until));
         if !is_quiet && hold.quiet.is_none() {
             hold.quiet = Some(Box::new(quiet));

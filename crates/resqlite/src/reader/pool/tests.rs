@@ -136,6 +136,21 @@ fn a_hold_ends_by_itself() {
     let pool = waiting(2);
     assert!(pool.hold(Instant::now(), || ()));
     assert_eq!(pool.next(false, None), job(1, Some(2)));
+}
+
+#[test]
+fn a_hold_that_is_over_gives_way_to_the_next() {
+    let pool = Arc::new(waiting(1));
+    assert!(pool.hold(Instant::now(), || ()));
+    assert!(pool.hold(in_an_hour(), || ()));
+    let asks = asking(&pool, false);
+    assert_eq!(pool.status().queued, 1);
+    pool.release();
+    assert_eq!(asks.join().unwrap(), job(1, None));
+}
+
+#[test]
+fn a_hold_ends_by_itself_while_threads_wait() {
     let sleeping = Arc::new(waiting(1));
     assert!(sleeping.hold(Instant::now() + Duration::from_millis(1), || ()));
     assert_eq!(asking(&sleeping, false).join().unwrap(), job(1, None));

@@ -5,7 +5,7 @@ interface KnexTransaction {
   query(connection: object, sql: string, status?: number, value?: unknown): Promise<unknown>
 }
 
-/** How Knex marks a COMMIT, and the release of a savepoint. */
+/** The status by which Knex marks a COMMIT, and the release of a savepoint. */
 const COMMITS = 1
 
 /**

@@ -55,7 +55,7 @@ const LOOSE = new RegExp(`^(?:${DATE.source})?(?:(?:^|T|\\s+)${TIME.source})?$`,
 
 /** Writes a time as Prisma does. It would read others as invalid dates, or in the time zone of the process. */
 function dateOfText(text: string, column: Column): string {
-  if (ISO.test(text)) return text
+  if (ISO.test(text) && !Number.isNaN(Date.parse(text))) return text
   const parts = text.trim() === '' ? undefined : LOOSE.exec(text.trim())?.groups
   const { year = '1970', month = '01', day = '01', time = '00:00', hours, minutes = '00' } = parts ?? {}
   const zone = hours === undefined ? 'Z' : `${hours}:${minutes}`
