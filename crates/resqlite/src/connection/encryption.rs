@@ -105,9 +105,10 @@ impl Encryption {
 fn reason(is_encrypted: bool, given: bool) -> &'static str {
     match (is_encrypted, given) {
         (true, true) => "the key is wrong",
-        (true, false) if can_encrypt() => "it is encrypted, and no key was given",
+        (true, false) if can_encrypt() => "it is damaged or encrypted, and no key was given",
         (true, false) => {
-            "it is encrypted, which needs a build with encryption (the feature `ciphers`) and its key"
+            "it is damaged or encrypted; an encrypted file needs its key and a build with encryption (the feature \
+             `ciphers`, or the package @resqlite/ciphers)"
         }
         (false, _) => "it is not encrypted, but a key was given",
     }

@@ -282,7 +282,7 @@ fn open_error(path: &str, error: resqlite_sqlite::Error) -> Error {
 
 fn reason(primary: i32, message: &str) -> String {
     match primary {
-        codes::NOTADB => "the file is not a SQLite database".into(),
+        codes::NOTADB => "the file is not a SQLite database, or it is damaged or encrypted".into(),
         codes::READONLY => format!("{message} (no permission to write)"),
         codes::CORRUPT => format!("the file is damaged: {message}"),
         _ => message.to_owned(),

@@ -53,7 +53,7 @@ fn a_wrong_key_and_none_are_named_as_such() {
             let wrong = block_on(Database::open(file, options(Some(&raw(2)))));
             refused(wrong, "the key is wrong");
             let none = block_on(Database::open(file, options(None)));
-            refused(none, "it is encrypted, and no key was given");
+            refused(none, "it is damaged or encrypted, and no key was given");
         }
         assert_eq!(rows(&open(file, Some(&raw(1))).unwrap()), Ok(1));
     }

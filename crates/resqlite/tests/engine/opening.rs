@@ -110,6 +110,20 @@ fn a_folder_that_cannot_be_written_is_refused() {
 }
 
 #[test]
+fn a_file_with_a_zeroed_header_may_be_damaged() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let path = fixture.file("test.db");
+    block_on(fixture.db.close()).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    for zeroed in [16, 100] {
+        let mut damaged = bytes.clone();
+        damaged[..zeroed].fill(0);
+        fs::write(&path, damaged).unwrap();
+        says(&refused(&path, Options::default()), &path, "damaged or encrypted");
+    }
+}
+
+#[test]
 fn values_that_an_option_cannot_have_are_refused_by_name() {
     let pragma = |name: &str, value: &str| Options {
         pragmas: vec![(name.into(), value.into())],
