@@ -188,7 +188,7 @@ const refused: [string, unknown, ErrorConstructor, RegExp][] = [
   ['a function', [() => 1], TypeError, /^parameter 1 is a function/],
   ['a symbol', [Symbol('s')], TypeError, /^parameter 1 is a symbol/],
   ['an object', [{}], TypeError, /^parameter 1 is an object/],
-  ['an array', [[1]], TypeError, /^parameter 1 is an array/],
+  ['an array', [[1]], TypeError, /^parameter 1 is an array; for IN, .* json_each.* sql\.join/],
   ['an instance', [new Map()], TypeError, /^parameter 1 is a Map/],
   ['an ArrayBuffer', [new ArrayBuffer(1)], TypeError, /^parameter 1 is an ArrayBuffer; pass a Uint8Array/],
   ['a Float32Array', [new Float32Array(1)], TypeError, /^parameter 1 is a Float32Array; pass a Uint8Array/],

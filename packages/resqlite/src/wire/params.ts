@@ -152,6 +152,9 @@ function refusal(value: unknown): string {
   if (ArrayBuffer.isView(value)) {
     return `${kindOf(value)}; pass a Uint8Array, as in new Uint8Array(view.buffer, view.byteOffset, view.byteLength)`
   }
+  if (Array.isArray(value)) {
+    return 'an array; for IN, pass JSON.stringify(array) to IN (SELECT value FROM json_each(?)), or write the list with sql.join'
+  }
   return `${kindOf(value)}; a parameter is null, a number, bigint, string, boolean, Uint8Array or Utf8`
 }
 
