@@ -1,6 +1,6 @@
 //! The result of `diagnostics`, as JSON.
 
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use resqlite::{Diagnostics, Holder, HolderKind};
 use serde_json::{Value, json};
@@ -41,6 +41,7 @@ pub(crate) fn to_json(d: &Diagnostics) -> Vec<u8> {
         },
         "writer": {
             "transaction": d.transaction.as_ref().map(holder),
+            "waitingForLock": d.waiting_for_lock.as_ref().map(|wait| since(wait.since, wait.sql.as_deref())),
             "queued": d.writes_queued,
             "groups": d.groups,
             "largestGroup": d.largest_group,
@@ -52,7 +53,6 @@ pub(crate) fn to_json(d: &Diagnostics) -> Vec<u8> {
 }
 
 fn holder(holder: &Holder) -> Value {
-    let since = holder.since.duration_since(UNIX_EPOCH).unwrap_or_default();
     let kind = match holder.kind {
         HolderKind::Snapshot => "snapshot",
         HolderKind::Cursor => "iterate",
@@ -60,9 +60,17 @@ fn holder(holder: &Holder) -> Value {
         HolderKind::Begin => "begin",
         HolderKind::Batch => "executeBatch",
     };
-    let mut object = json!({ "kind": kind, "since": since.as_millis() as f64, "idle": holder.idle });
-    if let Some(sql) = &holder.sql {
-        object["sql"] = sql.as_ref().into();
+    let mut object = since(holder.since, holder.sql.as_deref());
+    object["kind"] = kind.into();
+    object["idle"] = holder.idle.into();
+    object
+}
+
+fn since(time: SystemTime, sql: Option<&str>) -> Value {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mut object = json!({ "since": since.as_millis() as f64 });
+    if let Some(sql) = sql {
+        object["sql"] = sql.into();
     }
     object
 }

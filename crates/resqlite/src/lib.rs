@@ -76,7 +76,7 @@ pub use crate::{
     requests::{
         description::Description,
         feed::{FeedOptions, Gap, Keep},
-        holders::{Holder, HolderKind},
+        holders::{Holder, HolderKind, LockWait},
         request::{
             BatchPart, BatchParts, Format, Outcome, ParamSets, Query, QueryLimits, Reply, TransactionOptions,
             Write, WriteOp, Written,

@@ -96,8 +96,8 @@ test('the numbers have the types that are declared', async (t) => {
   } = await db.diagnostics()
   assert.deepEqual([typeof path, typeof version, typeof readOnly], ['string', 'string', 'boolean'])
   const { holders, ...leaseNumbers } = leases
-  const { transaction, ...writerNumbers } = writer
-  assert.deepEqual([holders, transaction], [[], null])
+  const { transaction, waitingForLock, ...writerNumbers } = writer
+  assert.deepEqual([holders, transaction, waitingForLock], [[], null, null])
   for (const group of [numbers, wal, readers, leaseNumbers, writerNumbers, streams]) {
     for (const [name, value] of Object.entries(group)) assert.equal(typeof value, 'number', name)
   }

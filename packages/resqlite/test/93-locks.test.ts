@@ -51,6 +51,20 @@ test('a write waits for a lock of another process and succeeds when it is releas
   await other.output()
 })
 
+test('diagnostics tell which write waits for another process, and since when', async (t) => {
+  const { db, other } = await lockedDatabase(t, { busyTimeout: 600_000 })
+  const before = Date.now()
+  const write = db.execute(insert, [1])
+  let waiting = null
+  while (waiting === null) waiting = (await db.diagnostics()).writer.waitingForLock
+  assert.equal(waiting.sql, insert)
+  assert.ok(waiting.since >= before && waiting.since <= Date.now())
+  other.tell()
+  await write
+  assert.equal((await db.diagnostics()).writer.waitingForLock, null)
+  await other.output()
+})
+
 test('reads of every kind go on while a write waits for another process', async (t) => {
   const { db, other } = await lockedDatabase(t)
   const done = settled(db.execute(insert, [1]))

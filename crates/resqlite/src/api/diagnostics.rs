@@ -1,6 +1,9 @@
 //! Numbers about what an engine is doing, for people who operate it.
 
-use crate::{live::LiveTotals, requests::holders::Holder};
+use crate::{
+    live::LiveTotals,
+    requests::holders::{Holder, LockWait},
+};
 
 /// A moment in the life of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +47,8 @@ pub struct Diagnostics {
     pub writes_queued: usize,
     /// What holds the writer, if anything does: a transaction, or a batch whose sets are still to come.
     pub transaction: Option<Holder>,
+    /// The wait of the writer for a lock of another process, if it waits for one. Until it has it, nothing is written.
+    pub waiting_for_lock: Option<LockWait>,
     /// Number of the newest commit.
     pub last_commit: u64,
     /// SQLite transactions that held more than one write.

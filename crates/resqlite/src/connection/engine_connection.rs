@@ -118,6 +118,7 @@ impl EngineConnection {
     pub(crate) fn begin_write(&mut self) -> (Result<()>, bool) {
         self.held_read.release_if_old();
         let begun = self.internal("BEGIN IMMEDIATE").map(drop);
+        self.guard.interrupt.has_lock();
         (begun, self.release_read())
     }
 

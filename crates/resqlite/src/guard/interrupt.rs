@@ -5,6 +5,7 @@
 
 use std::{
     cell::{Cell, RefCell},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -17,7 +18,10 @@ use crate::{
         spin::BusyThread,
         token::{Scope, Token},
     },
-    requests::request::{Query, QueryLimits},
+    requests::{
+        holders::LockWaits,
+        request::{Query, QueryLimits},
+    },
 };
 
 /// The state of a connection's progress handler and busy handler.
@@ -37,6 +41,12 @@ pub(crate) struct Interrupt {
     busy_since: Cell<Option<Instant>>,
     /// The requests that wait for a lock together. The wait ends as soon as one of them is cancelled.
     waiting: RefCell<Vec<Token>>,
+    /// The statement for which a lock would be waited for.
+    wants_lock: RefCell<Option<Arc<str>>>,
+    /// Where waits are told.
+    lock_waits: RefCell<Arc<LockWaits>>,
+    /// A wait has been told, and not its end.
+    waits: Cell<bool>,
     /// The busy handler gives up at once.
     impatient: Cell<bool>,
 }
@@ -68,6 +78,9 @@ impl Interrupt {
             busy_timeout,
             busy_since: Cell::new(None),
             waiting: RefCell::default(),
+            wants_lock: RefCell::default(),
+            lock_waits: RefCell::default(),
+            waits: Cell::new(false),
             impatient: Cell::new(false),
         }
     }
@@ -96,6 +109,7 @@ impl Interrupt {
 
     /// Ends the request.
     pub(crate) fn stop(&self) {
+        self.has_lock();
         *self.running.borrow_mut() = None;
     }
 
@@ -145,14 +159,29 @@ impl Interrupt {
         self.busy_since.set(None);
     }
 
-    /// Lets these requests wait for locks together, until one of them is cancelled.
-    pub(crate) fn start_waiting(&self, tokens: Vec<Token>) {
+    /// Lets these requests wait for locks together, until one of them is cancelled. `sql`: the first statement.
+    pub(crate) fn start_waiting(&self, tokens: Vec<Token>, sql: Option<Arc<str>>) {
         *self.waiting.borrow_mut() = tokens;
+        *self.wants_lock.borrow_mut() = sql;
     }
 
     /// Ends what [`start_waiting`](Self::start_waiting) began.
     pub(crate) fn stop_waiting(&self) {
+        self.has_lock();
         self.waiting.borrow_mut().clear();
+        *self.wants_lock.borrow_mut() = None;
+    }
+
+    /// Tells waits for locks here from now on.
+    pub(crate) fn tell_waits(&self, lock_waits: &Arc<LockWaits>) {
+        *self.lock_waits.borrow_mut() = Arc::clone(lock_waits);
+    }
+
+    /// No lock is waited for, or not any more. SQLite does not tell that a wait has ended, but it goes on.
+    pub(crate) fn has_lock(&self) {
+        if self.waits.replace(false) {
+            self.lock_waits.borrow().ends();
+        }
     }
 
     /// Returns an error if the work of the connection was cancelled or took too long.
@@ -233,6 +262,7 @@ impl Interrupt {
 
     /// The progress handler: whether the statement may run on.
     pub(super) fn may_continue(&self) -> bool {
+        self.has_lock();
         !(self.request_is_cancelled() || self.is_exhausted(Budget::spend_steps))
     }
 
@@ -245,7 +275,11 @@ impl Interrupt {
         let left = self.busy_timeout.saturating_sub(now - since);
         let gives_up = self.request_is_cancelled() || self.one_gave_up() || self.is_exhausted(|_| Ok(()));
         if left.is_zero() || self.impatient.get() || gives_up {
+            self.has_lock();
             return false;
+        }
+        if !self.waits.replace(true) {
+            self.lock_waits.borrow().begins(self.wants_lock.borrow().as_ref());
         }
         let pause = Duration::from_micros(100 << attempt.min(10));
         thread::sleep(pause.min(limits::BUSY_PAUSE_MAX).min(left));

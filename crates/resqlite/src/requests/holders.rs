@@ -40,6 +40,38 @@ pub enum HolderKind {
     Batch,
 }
 
+/// A wait of the writer for the lock of another process, or of another copy of SQLite in this one: see
+/// [`Diagnostics`](crate::Diagnostics).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockWait {
+    /// When it began.
+    pub since: SystemTime,
+    /// The statement that waits, or the first of several; `None` for a transaction, which has none yet. Of a long one only the
+    /// beginning.
+    pub sql: Option<Arc<str>>,
+}
+
+/// The wait of the writer for a lock, while there is one.
+#[derive(Default)]
+pub(crate) struct LockWaits(Mutex<Option<LockWait>>);
+
+impl LockWaits {
+    pub(crate) fn begins(&self, sql: Option<&Arc<str>>) {
+        *lock(&self.0) = Some(LockWait {
+            since: SystemTime::now(),
+            sql: sql.map(shown),
+        });
+    }
+
+    pub(crate) fn ends(&self) {
+        *lock(&self.0) = None;
+    }
+
+    pub(crate) fn current(&self) -> Option<LockWait> {
+        lock(&self.0).clone()
+    }
+}
+
 /// "a transaction that began 2.5 s ago and waits for its caller; statement: …"
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

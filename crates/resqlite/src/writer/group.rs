@@ -150,7 +150,11 @@ impl Writer {
     /// Runs the writes in one transaction. A write that fails leaves nothing behind and the others go on.
     fn attempt_once(&mut self, writes: &[&Write], again: bool) -> Attempt {
         let tokens = writes.iter().map(|write| write.token.clone()).collect();
-        self.connection.guard.interrupt.start_waiting(tokens);
+        let sql = writes.first().and_then(|write| write.op.sql());
+        self.connection
+            .guard
+            .interrupt
+            .start_waiting(tokens, sql.cloned());
         let durability = writes.iter().map(|write| write.durability).max();
         let begun = self.begin(durability.unwrap_or_default());
         self.connection.guard.interrupt.stop_waiting();

@@ -75,7 +75,7 @@ use crate::{
     },
     entries::{Carried, Entry, EntryGate},
     reader::Readers,
-    requests::holders::Holders,
+    requests::holders::{Holders, LockWaits},
 };
 
 /// What a writer works with, besides its own connection; shared with the rest of the engine.
@@ -89,6 +89,7 @@ pub(crate) struct WriterContext {
     pub(crate) readers: Arc<Readers>,
     /// The open transaction, or a batch whose sets are still to come.
     pub(crate) holders: Arc<Holders>,
+    pub(crate) lock_waits: Arc<LockWaits>,
     /// Threads for snapshots and cursors: separate, because these may take long and must not delay a `select`.
     pub(crate) leases: Arc<Readers>,
     /// Threads for live re-runs, which no caller waits for.

@@ -199,6 +199,8 @@ impl Writer {
                 }
             });
         })?;
+        context.lock_waits.ends();
+        connection.guard.interrupt.tell_waits(&context.lock_waits);
         let commits = Arc::clone(&context.commits);
         // A replacement attaches the databases that the readers have attached.
         context.epoch.follow(&mut connection, &mut SeenEpoch::default())?;

@@ -38,6 +38,7 @@ impl Writer {
         self.recorder.begin(&self.commits);
         self.connection.sqlite.set_last_insert_rowid(0);
         let guard = self.connection.guard.clone();
+        guard.interrupt.start_waiting(Vec::new(), write.op.sql().cloned());
         guard.interrupt.start(&write.token);
         let done = match &write.op {
             // First: if a transaction of the script began by reading, SQLite would not wait for a lock when it writes.
@@ -50,6 +51,7 @@ impl Writer {
                 .unwrapped(Asker::Statement, || self.run(write, Sharing::Alone)),
         };
         guard.interrupt.stop();
+        guard.interrupt.stop_waiting();
         self.context.counters.note_sync(&done);
         let left_open = !self.connection.sqlite.is_autocommit();
         if left_open {

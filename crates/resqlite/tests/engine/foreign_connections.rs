@@ -1,8 +1,12 @@
 //! Other connections to the same file, as other processes have them.
 
-use std::{sync::mpsc, thread, time::Duration};
+use std::{
+    sync::mpsc,
+    thread,
+    time::{Duration, SystemTime},
+};
 
-use resqlite::Options;
+use resqlite::{LockWait, Options, TransactionOptions};
 
 use crate::support::{Fixture, block_on, connect, images, record, table};
 
@@ -213,4 +217,58 @@ fn a_new_table_of_a_stranger_is_claimed_whatever_its_columns() {
         drop(fixture.run("INSERT INTO t VALUES (3)"))
     });
     assert!(claims(&seen, 3));
+}
+
+/// Waits until diagnostics tell that the writer waits for a lock, or that it does not.
+fn lock_wait(fixture: &Fixture, waits: bool) -> Option<LockWait> {
+    loop {
+        let wait = fixture.db.diagnostics().waiting_for_lock;
+        if wait.is_some() == waits {
+            return wait;
+        }
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn diagnostics_tell_that_a_write_waits_for_a_foreign_lock() {
+    let fixture = Fixture::with("CREATE TABLE t(a)", patient(Duration::from_secs(600)));
+    let stranger = fixture.stranger();
+    for sql in ["INSERT INTO t VALUES (1)", "VACUUM"] {
+        assert_eq!(fixture.db.diagnostics().waiting_for_lock, None);
+        stranger.execute_script("BEGIN IMMEDIATE").unwrap();
+        thread::scope(|scope| {
+            let before = SystemTime::now();
+            scope.spawn(|| fixture.run(sql));
+            let wait = lock_wait(&fixture, true).unwrap();
+            assert_eq!(wait.sql.as_deref(), Some(sql));
+            assert!(wait.since >= before);
+            stranger.execute_script("ROLLBACK").unwrap();
+        });
+    }
+    assert_eq!(fixture.db.diagnostics().waiting_for_lock, None);
+}
+
+#[test]
+fn a_transaction_that_has_its_lock_does_not_wait_for_it() {
+    let fixture = Fixture::with("CREATE TABLE t(a)", patient(Duration::from_secs(600)));
+    let stranger = fixture.stranger();
+    stranger.execute_script("BEGIN IMMEDIATE").unwrap();
+    thread::scope(|scope| {
+        let begun = scope.spawn(|| block_on(fixture.db.begin(TransactionOptions::default())).unwrap());
+        assert_eq!(lock_wait(&fixture, true).unwrap().sql, None);
+        stranger.execute_script("ROLLBACK").unwrap();
+        let transaction = begun.join().unwrap();
+        assert_eq!(fixture.db.diagnostics().waiting_for_lock, None);
+        block_on(transaction.rollback()).unwrap();
+    });
+}
+
+#[test]
+fn a_write_that_gives_up_does_not_wait_any_more() {
+    let fixture = Fixture::with("CREATE TABLE t(a)", patient(Duration::from_millis(1)));
+    let stranger = fixture.stranger();
+    stranger.execute_script("BEGIN IMMEDIATE").unwrap();
+    assert_eq!(fixture.fails("INSERT INTO t VALUES (1)").code(), "SQLITE_BUSY");
+    assert_eq!(fixture.db.diagnostics().waiting_for_lock, None);
 }

@@ -444,6 +444,12 @@ export interface Diagnostics {
     queued: number
     /** What holds the writer: a transaction, or a batch whose sets are still to come; null if nothing does. */
     transaction: TransactionHolder | null
+    /**
+     * The wait of the writer for the lock of another process, or of another library in this one; null if it does not wait.
+     * Nothing is written meanwhile. `since`: when it began, in milliseconds like `Date.now()`. `sql`: the statement that
+     * waits, or the first of several; missing for a transaction, which has none yet.
+     */
+    waitingForLock: { since: number; sql?: string } | null
     /** The number of group commits: commits of more than one write. */
     groups: number
     /** The largest number of writes in one of them. */
