@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use resqlite::{ColumnLayout, Delivery, Emission, Error, Listener, RowBatch, live::Segment};
+use resqlite::{
+    ColumnLayout, Delivery, Emission, Error, Listener, RowBatch,
+    live::{Reason, Segment},
+};
 
 use crate::{
     errors,
@@ -64,6 +67,14 @@ impl Listener for FrameListener {
             &numbers(&emission),
         );
         Delivery::Pending
+    }
+
+    fn ran_long(&mut self, micros: u64, reason: Option<Reason>) {
+        let mut payload = [0; 16];
+        payload[..8].copy_from_slice(&(micros as f64).to_le_bytes());
+        payload[8..12].copy_from_slice(&reason_number(reason).to_le_bytes());
+        let header = self.header(ReplyKind::RanLong, ReplyFlags::NONE, 0);
+        self.realm.outbox.push(header, &payload);
     }
 
     fn given_up(&mut self) {

@@ -217,6 +217,8 @@ byte_enum! {
         Queued = 12,
         /// Rows and patches since the last emission are void: the run was given up, and is made again.
         GivenUp = 13,
+        /// A run of a live query took long. `f64 microseconds · u32 reason · u32 0`
+        RanLong = 14,
     }
 }
 

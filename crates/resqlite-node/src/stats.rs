@@ -34,6 +34,7 @@ counters! {
         coalesced,
         rows_patched,
         errors,
+        given_up,
         audits,
         missed,
         total_micros,

@@ -118,6 +118,7 @@ test('the numbers have the types that are declared', async (t) => {
     'emitted',
     'errors',
     'externalCommits',
+    'givenUp',
     'maintained',
     'missed',
     'open',

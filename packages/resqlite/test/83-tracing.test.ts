@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { tracingChannel } from 'node:diagnostics_channel'
+import { subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'
 import { type TestContext, test } from 'node:test'
-import type { CommitTrace, QueryTrace, TransactionTrace } from 'resqlite'
+import type { CommitTrace, LiveTrace, QueryTrace, TransactionTrace } from 'resqlite'
 import { withCode } from './support/errors'
+import { quiet, Watch } from './support/live'
 import { tempDatabase } from './support/temp'
 
 type AnyTrace = QueryTrace & TransactionTrace & CommitTrace
@@ -277,4 +278,25 @@ test('the error that a caller gets keeps its stack trace while it is traced', as
   )
   assert.equal(mine.stack, stack)
   assert.equal(traces[0]?.error, mine)
+})
+
+test('a run of a live query that took long is traced, also if it found nothing new', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(x); INSERT INTO t VALUES (1)')
+  const traces: LiveTrace[] = []
+  const take = (trace: unknown) => traces.push(trace as LiveTrace)
+  subscribe('tracing:resqlite:live:asyncEnd', take)
+  t.after(() => unsubscribe('tracing:resqlite:live:asyncEnd', take))
+  const slow =
+    'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) SELECT max(i) > x FROM n, t'
+  const watching = new Watch(db.stream(slow))
+  await watching.next()
+  await quiet(db)
+  traces.length = 0
+  await db.execute('UPDATE t SET x = 2')
+  await quiet(db)
+  const [{ duration, ...rest } = { duration: 0 }] = traces
+  assert.deepEqual(rest, { database: db.path, sql: slow, reason: 'columns' })
+  assert.ok(duration >= 20)
+  assert.equal(watching.values.length, 1)
+  watching.stop()
 })

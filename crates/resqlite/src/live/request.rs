@@ -59,6 +59,11 @@ pub trait Listener: Send {
     /// Completes an emission, made of the patches since the last one. Without patches, the value is as it was
     /// before an error.
     fn emit(&mut self, emission: Emission) -> Delivery;
+    /// A run has ended that took long, [`SLOW_MICROS`](resqlite_live::limits::SLOW_MICROS) or more. An emission follows if it
+    /// has found anything new.
+    fn ran_long(&mut self, micros: u64, reason: Option<Reason>) {
+        let _ = (micros, reason);
+    }
     /// The run was given up because it took too long beside others, and is made again. Rows and patches since the last
     /// emission are void.
     fn given_up(&mut self);

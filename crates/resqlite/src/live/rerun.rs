@@ -91,6 +91,8 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
         Ok(Ok(Made::Result(result))) => Some(result.clone()),
         Ok(Ok(Made::GivenUp)) => {
             drop(state);
+            let counters = &rerun.live_query.counters;
+            counters.add(&coordinator.totals, |counters| &counters.given_up, 1);
             let micros = match others_wait {
                 true => GIVEN_UP_MICROS,
                 false => counted_micros(&rerun.live_query, run_max(rerun.level)),
@@ -166,6 +168,9 @@ fn make(
         .counters
         .add(&coordinator.totals, |counters| &counters.total_micros, micros);
 
+    if micros >= SLOW_MICROS {
+        state.listener.ran_long(micros, rerun.reason);
+    }
     let changed = results.iter().any(|result| result.new.segments().is_some());
     let volatile = results.iter().any(|result| result.statement.is_volatile());
     let (settled, external) = rerun.taken_at;

@@ -44,6 +44,8 @@ pub struct StreamStats {
     pub rows_patched: u64,
     /// Re-runs that failed.
     pub errors: u64,
+    /// Runs that were given up because they took too long beside others, and made again.
+    pub given_up: u64,
     /// Audits: whole runs that no commit required, made to check that nothing has changed since the last one.
     pub audits: u64,
     /// Audits that found a new result. Anything but 0 is a bug in resqlite.
@@ -93,6 +95,7 @@ pub(super) struct Counters {
     pub(super) coalesced: AtomicU64,
     pub(super) rows_patched: AtomicU64,
     pub(super) errors: AtomicU64,
+    pub(super) given_up: AtomicU64,
     pub(super) audits: AtomicU64,
     pub(super) missed: AtomicU64,
     pub(super) total_micros: AtomicU64,
@@ -146,6 +149,7 @@ impl Counters {
             coalesced: get(&self.coalesced),
             rows_patched: get(&self.rows_patched),
             errors: get(&self.errors),
+            given_up: get(&self.given_up),
             audits: get(&self.audits),
             missed: get(&self.missed),
             last_reason: reason.checked_sub(1).map(|number| REASONS[number]),

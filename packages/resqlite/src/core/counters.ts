@@ -52,6 +52,8 @@ export interface StreamStats {
   rowsPatched: number
   /** Re-runs that failed. */
   errors: number
+  /** Runs that were given up because they took too long beside others, and made again. */
+  givenUp: number
   /**
    * Audits: whole runs that no commit required, made to check that nothing has changed since the last one.
    */
@@ -91,6 +93,7 @@ export const STREAM_COUNTERS = [
   'coalesced',
   'rowsPatched',
   'errors',
+  'givenUp',
   'audits',
   'missed',
   'totalMicros',

@@ -1,3 +1,5 @@
+import type { Emission } from './live-types'
+
 /** What the subscribers of a tracing channel get: one object per call, the same for all of its events. */
 interface Trace {
   /** The path as it was passed to `open`. */
@@ -48,4 +50,20 @@ export interface TransactionTrace extends Trace {
 export interface CommitTrace extends Trace {
   /** The number of the commit: see {@link WriteResult.commit}. Set before `asyncEnd`. */
   commit?: number
+}
+
+/**
+ * What the subscribers of the tracing channel `resqlite:live` get, which has the event `asyncEnd` alone: one for each run of
+ * a live query that took 20 ms or more, whether it found anything new or not. Live queries that share a native one share its
+ * runs.
+ */
+export interface LiveTrace {
+  /** The path as it was passed to `open`. */
+  database: string
+  /** The SQL text; of several queries, their texts. */
+  sql: string
+  /** How long it ran, in milliseconds. */
+  duration: number
+  /** Why it ran: see {@link StreamStats.lastReason}. */
+  reason: Emission['reason']
 }

@@ -17,6 +17,8 @@ export abstract class LiveRequest extends StreamRequest {
 
   /** The queries have a new result, to which the patches lead. */
   abstract emitted(emission: Emission, patches: RowPatch[]): void
+  /** A run took long. */
+  abstract ranLong(micros: number, reason: Emission['reason']): void
   /** The native side has ended the live query without an error. */
   abstract dropped(): void
 
@@ -41,6 +43,9 @@ export abstract class LiveRequest extends StreamRequest {
         break
       case ReplyKind.ERROR:
         this.#fail(memory.text(at, argument), last)
+        break
+      case ReplyKind.RAN_LONG:
+        this.ranLong(memory.f64[at >>> 3] as number, reasonOf(memory, at + 8))
         break
       case ReplyKind.GIVEN_UP:
         this.#discard()
@@ -83,10 +88,14 @@ export abstract class LiveRequest extends StreamRequest {
   }
 }
 
-function emission({ i32, f64 }: Memory, at: number): Emission {
+function emission(memory: Memory, at: number): Emission {
   const word = at >>> 3
-  const reason = REASONS[i32[(at >>> 2) + 4] as number] ?? 'unknown'
-  return { commit: f64[word] as number, reason, micros: f64[word + 1] as number }
+  const { f64 } = memory
+  return { commit: f64[word] as number, reason: reasonOf(memory, at + 16), micros: f64[word + 1] as number }
+}
+
+function reasonOf({ i32 }: Memory, at: number): Emission['reason'] {
+  return REASONS[i32[at >>> 2] as number] ?? 'unknown'
 }
 
 function known(layout: Layout | undefined, id: number): Layout {

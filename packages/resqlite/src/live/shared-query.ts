@@ -5,6 +5,7 @@ import type { Emission, StreamStats } from '../core/live-types'
 import { INTEGERS_MASK } from '../wire/protocol'
 import { CatchUps } from './catch-ups'
 import { LiveRequest } from './live-request'
+import { traceLiveRun } from './live-trace'
 import { applyPatch, type RowPatch } from './patches'
 import { forEachMember, type SmallSet, sizeOf, withMember, withoutMember } from './small-set'
 import { openingFill, type StreamPlan } from './stream-plan'
@@ -188,6 +189,10 @@ export class SharedQuery extends LiveRequest implements Closeable {
       this.#failure = failure
       forEachMember(this.#users, (user) => user.failed(failure))
     }
+  }
+
+  ranLong(micros: number, reason: Emission['reason']): void {
+    if (!this.#isClosing) traceLiveRun(this.#handle, this.#plan.queries, micros, reason)
   }
 
   dropped(): void {

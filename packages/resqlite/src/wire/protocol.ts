@@ -224,6 +224,8 @@ export const ReplyKind = {
   QUEUED: 12,
   /** Rows and patches since the last emission are void: the run was given up, and is made again. */
   GIVEN_UP: 13,
+  /** A run of a live query took long. `f64 microseconds · u32 reason · u32 0` */
+  RAN_LONG: 14,
 } as const
 
 /** Flags of reply frames. */
