@@ -36,6 +36,7 @@ pub(crate) fn parse(text: &str) -> Result<(Content, Options)> {
     let full = value.get("durability").and_then(Value::as_str) == Some("full");
     let options = Options {
         read_only: flag("readOnly").unwrap_or(false),
+        immutable: flag("immutable").unwrap_or(false),
         readers: number("readers").map(|readers| readers as usize),
         durability: if full {
             Durability::Full

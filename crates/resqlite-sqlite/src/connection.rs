@@ -29,6 +29,8 @@ use crate::{
 pub enum Access {
     /// Read only; the file must exist.
     ReadOnly,
+    /// Read only a file that nobody changes: SQLite takes no locks, looks for no journal and makes no files beside it.
+    Immutable,
     /// Read and write; a missing file is created.
     ReadWriteCreate,
 }
@@ -97,12 +99,15 @@ impl Connection {
     /// # Errors
     /// SQLite's error. Its message does not name the file; the caller knows it.
     pub fn open(path: &str, access: Access, vfs: Option<&str>) -> Result<Self> {
-        let path = c_string(path)?;
+        let path = match access {
+            Access::Immutable => c_string(&immutable_url(path))?,
+            _ => c_string(path)?,
+        };
         let vfs = vfs.map(c_string).transpose()?;
         let flags = ffi::SQLITE_OPEN_NOMUTEX
             | ffi::SQLITE_OPEN_EXRESCODE
             | match access {
-                Access::ReadOnly => ffi::SQLITE_OPEN_READONLY,
+                Access::ReadOnly | Access::Immutable => ffi::SQLITE_OPEN_READONLY,
                 Access::ReadWriteCreate => ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE,
             };
         file_locks::install();
@@ -489,6 +494,12 @@ impl Connection {
     fn context(&self) -> *mut c_void {
         (&raw const *self.handle.hooks).cast_mut().cast()
     }
+}
+
+/// The URL by which SQLite opens a file as immutable.
+fn immutable_url(path: &str) -> String {
+    let escaped = path.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    format!("file:{escaped}?immutable=1")
 }
 
 /// Returns the version of the bundled SQLite, such as `3.54.1`.

@@ -26,6 +26,11 @@ impl Header {
         self.0.starts_with(MAGIC)
     }
 
+    /// Whether it is a database, encrypted or not, that is read together with a write-ahead log.
+    pub fn has_log(&self) -> bool {
+        (self.is_plain() || self.is_encrypted()) && self.0[19] == 2
+    }
+
     /// Whether the file is an encrypted database. Where others have `MAGIC`, it has a random salt; the page size, the
     /// journal versions and three numbers that never change stay readable.
     pub fn is_encrypted(&self) -> bool {

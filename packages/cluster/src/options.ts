@@ -4,7 +4,8 @@ import { name, time } from './checks'
 import { isLog, type Log } from './log'
 
 /** How a node is opened: as a database, except for what a node cannot be. */
-export interface ClusterOptions extends Omit<OpenOptions, 'readOnly' | 'key' | 'fileMustExist'> {
+export interface ClusterOptions
+  extends Omit<OpenOptions, 'readOnly' | 'immutable' | 'key' | 'fileMustExist'> {
   /**
    * The name of this node: 1 to 64 letters, digits, `-` and `_`. No two nodes may have the same at the same time: what one of
    * them is asked to write, the other might get.
@@ -72,6 +73,7 @@ const NODE: Checks = {
 /** Options of a database that are not for a node, and why. */
 const REFUSED: Readonly<Record<string, string>> = {
   readOnly: 'a node writes what the others have written',
+  immutable: 'a node writes what the others have written',
   key: 'the native module of @resqlite/cluster cannot encrypt',
   fileMustExist: 'the file of a new node is made from the log',
 }

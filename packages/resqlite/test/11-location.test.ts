@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -77,10 +77,37 @@ test('fileMustExist creates no file', async (t) => {
   await opened(path, { fileMustExist: true })
 })
 
+test('immutable=1 and the option immutable read a file that has no log, and nothing else may open it', async (t) => {
+  const path = join(tempFolder(t), 'app.db')
+  const first = await Database.open(path)
+  await first.exec('CREATE TABLE t(x); INSERT INTO t VALUES (7)')
+  await assert.rejects(
+    Database.open(path, { readOnly: true, immutable: true }),
+    withCode('RESQLITE_OPEN', path),
+  )
+  await first.close()
+  mkdirSync(`${path}-wal`)
+  const advice = ['the file is there', 'write-ahead log', 'backup', 'immutable']
+  await assert.rejects(Database.open(path, { readOnly: true }), withCode('SQLITE_CANTOPEN', path, ...advice))
+  for (const [where, options] of [
+    [`${pathToFileURL(path).href}?immutable=1`, {}],
+    [path, { readOnly: true, immutable: true }],
+  ] as const) {
+    const db = await Database.open(where, options)
+    assert.equal(db.readOnly, true)
+    assert.deepEqual(await db.select('SELECT x FROM t'), [{ x: 7 }])
+    await assert.rejects(Database.open(path), withCode('RESQLITE_OPEN', path, 'immutable'))
+    await db.close()
+  }
+})
+
 const WRONG: [string | URL, OpenOptions, string][] = [
   ['file:app.db?cache=shared', {}, '"cache"'],
   ['file:app.db?mode=rw&connection_limit=1', {}, '"connection_limit"'],
   ['file:app.db?mode=write', {}, '"write"'],
+  ['file:app.db?immutable=yes', {}, '"yes"'],
+  ['file:app.db?mode=rwc&immutable=1', {}, 'read-only'],
+  ['app.db', { immutable: true }, 'read-only'],
   ['file:app.db?mode=ro&mode=rw', {}, 'more than one mode'],
   ['file:app.db?mode=ro', { readOnly: false }, 'readOnly'],
   ['file:app.db?mode=rwc', { fileMustExist: true }, 'fileMustExist'],

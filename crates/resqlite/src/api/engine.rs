@@ -176,6 +176,11 @@ impl Engine {
             .is_ok()
     }
 
+    /// Whether it has handles.
+    pub(super) fn is_in_use(&self) -> bool {
+        self.handles.load(Ordering::Acquire) > 0
+    }
+
     /// Counts one handle less; `true` for the last.
     pub(super) fn leave(&self) -> bool {
         self.handles.fetch_sub(1, Ordering::AcqRel) == 1

@@ -8,13 +8,22 @@ use std::{
 use crate::{
     api::engine::Engine,
     core::{
-        error::Result,
+        error::{Error, Result},
         sync::{Condvar, Mutex, lock, wait},
     },
 };
 
-/// A file, and whether it is read only: such engines have entries of their own, because they have no writer.
-pub(super) type Key = (String, bool);
+/// A file, and how it is used.
+pub(super) type Key = (String, Access);
+
+/// How an engine uses its file. Each has entries of its own: only one kind has a writer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Access {
+    Write,
+    Read,
+    /// Without locks: no other engine may have the file open.
+    Immutable,
+}
 
 /// Opening may wait for another process, so the lock is not held meanwhile: other files are opened beside it.
 pub(super) struct Engines {
@@ -53,15 +62,32 @@ impl Engines {
     /// open or being opened.
     ///
     /// # Errors
-    /// That of `may_open`.
+    /// That of `may_open`; `in_the_way` if one of two uses of the file is immutable.
     pub(super) fn find(
         &self,
         key: &Key,
         may_open: impl FnOnce(&[String]) -> Result<()>,
+        in_the_way: impl FnOnce() -> Error,
     ) -> Result<Found<'_>> {
         let mut known = lock(&self.known);
-        while let Some(Known::Opening) = known.get(key) {
-            known = wait(&self.opened, known);
+        loop {
+            let closing = match known.iter().find(|other| excludes(key, other)) {
+                Some((_, Known::Open(engine))) => engine.upgrade().filter(|engine| !engine.is_in_use()),
+                Some((_, Known::Opening)) => None,
+                None if matches!(known.get(key), Some(Known::Opening)) => {
+                    known = wait(&self.opened, known);
+                    continue;
+                }
+                None => break,
+            };
+            // It has no handles any more, but its threads may still work with the file.
+            let Some(closing) = closing else {
+                return Err(in_the_way());
+            };
+            drop(known);
+            closing.wait_until_closed();
+            self.forget(&closing);
+            known = lock(&self.known);
         }
         if let Some(Known::Open(engine)) = known.get(key)
             && let Some(engine) = engine.upgrade()
@@ -116,6 +142,12 @@ impl Drop for Opening<'_> {
     }
 }
 
+/// Whether a file that is open is open in a way that goes with no other.
+fn excludes((file, access): &Key, ((other, used), known): &(&Key, &Known)) -> bool {
+    let is_one_immutable = (*access == Access::Immutable) != (*used == Access::Immutable);
+    file == other && is_one_immutable && known.is_alive()
+}
+
 fn files(known: &HashMap<Key, Known>) -> Vec<String> {
     let mut files = Vec::new();
     for ((file, _), known) in known {
@@ -138,14 +170,15 @@ mod tests {
         thread,
     };
 
-    use super::{Engines, Found, Key, Opening};
+    use super::{Access, Engines, Found, Key, Opening};
+    use crate::core::error::Error;
 
     fn key(file: &str) -> Key {
-        (file.into(), false)
+        (file.into(), Access::Write)
     }
 
     fn open<'a>(engines: &'a Engines, file: &str) -> Opening<'a> {
-        match engines.find(&key(file), |_| Ok(())) {
+        match engines.find(&key(file), |_| Ok(()), || Error::Closed) {
             Ok(Found::Opening(opening)) => opening,
             _ => panic!("{file} is not open"),
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use crate::{
     api::{
         engine::Engine,
-        engines::{Engines, Found, Key},
+        engines::{Access, Engines, Found, Key},
     },
     connection::location::Location,
     core::{
@@ -49,7 +49,12 @@ impl Handle {
     pub(crate) fn with(location: Location, settings: Settings, options: &Options) -> Result<Self> {
         pragmas::check_options(&settings.pragmas)?;
         let read_only = options.read_only;
-        let key = location.identity().map(|file| (file.to_owned(), read_only));
+        let access = match (options.immutable, read_only) {
+            (true, _) => Access::Immutable,
+            (false, true) => Access::Read,
+            (false, false) => Access::Write,
+        };
+        let key = location.identity().map(|file| (file.to_owned(), access));
         let engine = match key {
             Some(key) => Self::find_or_start(&key, location, settings, options)?,
             None => Arc::new(Engine::start(location, settings)?),
@@ -64,7 +69,14 @@ impl Handle {
         options: &Options,
     ) -> Result<Arc<Engine>> {
         loop {
-            match ENGINES.find(key, |open| location.refuse_link_to(open))? {
+            let may_open = |open: &[String]| location.refuse_link_to(open);
+            let in_the_way = || {
+                location.refused(
+                    "it is open in this process already; a file that is open as immutable can be open in no other way, \
+                     so close it first",
+                )
+            };
+            match ENGINES.find(key, may_open, in_the_way)? {
                 Found::Opening(opening) => {
                     let engine = Arc::new(Engine::start(location, settings)?);
                     opening.has_opened(&engine);

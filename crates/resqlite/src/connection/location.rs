@@ -1,7 +1,8 @@
 //! Where a database is, however the caller writes its path.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Read},
     ops::Range,
     path::{Path, PathBuf},
     sync::Arc,
@@ -38,6 +39,8 @@ pub(crate) struct Location {
     /// The key of all connections.
     pub(crate) encryption: Encryption,
     file: String,
+    /// Nobody changes the file.
+    immutable: bool,
     /// Keeps a database in memory alive.
     memory: Option<Arc<MemoryFile>>,
 }
@@ -64,12 +67,20 @@ impl Location {
             reason: "the path is not valid UTF-8".into(),
             source: None,
         })?;
-        Ok(Self {
+        let location = Self {
             health,
             encryption,
             file,
+            immutable: options.immutable,
             memory: None,
-        })
+        };
+        if location.immutable && location.has_journal() {
+            return Err(location.refused(
+                "it cannot be opened as immutable, because the journal beside it (-wal or -journal) may have commits that \
+                 the file lacks: open it once for writing and close it, or copy it by a backup",
+            ));
+        }
+        Ok(location)
     }
 
     /// Makes a database in memory of the bytes of a database file.
@@ -105,6 +116,7 @@ impl Location {
             health: FileHealth::new(MEMORY),
             encryption,
             file: memory.name().into(),
+            immutable: false,
             memory: Some(Arc::new(memory)),
         }
     }
@@ -133,13 +145,33 @@ impl Location {
         let Some(file) = open.iter().find(is_other_name) else {
             return Ok(());
         };
-        Err(Error::Open {
+        Err(self.refused(&format!(
+            "it is a hard link to {file:?}, which is open; open it by that name, because its write-ahead log lies \
+             beside that name"
+        )))
+    }
+
+    /// The error that the database cannot be opened, for a reason that is not SQLite's.
+    pub(crate) fn refused(&self, reason: &str) -> Error {
+        Error::Open {
             path: self.display_path().into(),
-            reason: format!(
-                "it is a hard link to {file:?}, which is open; open it by that name, because its write-ahead log lies \
-                 beside that name"
-            ),
+            reason: reason.into(),
             source: None,
+        }
+    }
+
+    /// Whether a journal beside the file may have what the file lacks. A journal that is not in use begins with a zero.
+    fn has_journal(&self) -> bool {
+        ["-wal", "-journal"].iter().any(|suffix| {
+            let mut first = [0];
+            let journal = fs::File::open(format!("{}{suffix}", self.file));
+            match journal.and_then(|mut journal| journal.read_exact(&mut first)) {
+                Ok(()) => first != [0],
+                Err(error) => !matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof | io::ErrorKind::IsADirectory
+                ),
+            }
         })
     }
 
@@ -158,7 +190,9 @@ impl Location {
     /// # Errors
     /// [`Error::Open`] says which file and why.
     pub(crate) fn connect(&self, role: Role, read_only: bool) -> Result<Connection> {
-        let access = if role == Role::Reader || read_only {
+        let access = if self.immutable {
+            Access::Immutable
+        } else if role == Role::Reader || read_only {
             Access::ReadOnly
         } else {
             Access::ReadWriteCreate
@@ -175,9 +209,33 @@ impl Location {
 
     /// Why the database could not be opened or read, in words that name the file.
     pub(crate) fn explain(&self, error: resqlite_sqlite::Error) -> Error {
-        let key = (error.primary() == codes::NOTADB).then(|| self.wrong_key());
-        key.flatten()
-            .unwrap_or_else(|| open_error(self.display_path(), error))
+        let known = match error.primary() {
+            codes::NOTADB => self.wrong_key(),
+            codes::CANTOPEN | codes::READONLY => self.without_log(&error),
+            _ => None,
+        };
+        known.unwrap_or_else(|| open_error(self.display_path(), error))
+    }
+
+    /// The error to report if SQLite refused the files of the log, and not the database.
+    fn without_log(&self, error: &resqlite_sqlite::Error) -> Option<Error> {
+        self.header().filter(Header::has_log)?;
+        let cause = error
+            .system()
+            .map_or_else(|| error.message().into(), |cause| cause.to_string());
+        let or_else = match self.has_journal() {
+            true => "",
+            false => ", or, if nobody changes it, open it read-only and immutable",
+        };
+        Some(Error::Open {
+            path: self.display_path().into(),
+            reason: format!(
+                "the file is there and has a write-ahead log, but the files of the log (-wal and -shm) can be neither \
+                 made nor used beside it ({cause}): give the process permission to write in the folder, or put a copy \
+                 there that a backup has made, which needs no log{or_else}"
+            ),
+            source: Some(error.clone()),
+        })
     }
 
     /// The error to report if SQLite says on an open connection that a file is no database.
@@ -192,9 +250,13 @@ impl Location {
 
     /// The error to report if SQLite says that the main database is none only because of its key.
     fn wrong_key(&self) -> Option<Error> {
+        self.encryption.mismatch(self.display_path(), self.header()?)
+    }
+
+    fn header(&self) -> Option<Header> {
         // Without a key, a connection reads the bytes as they are in the file.
         let raw = Connection::open(&self.file, Access::ReadOnly, self.vfs()).ok()?;
-        self.encryption.mismatch(self.display_path(), raw.header()?)
+        raw.header()
     }
 }
 

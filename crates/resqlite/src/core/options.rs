@@ -23,6 +23,11 @@ use crate::core::{
 pub struct Options {
     /// Refuse every write. The file must exist.
     pub read_only: bool,
+    /// Nobody changes the file while it is open here, so that it is read without locks and without files beside it, which
+    /// lets a database with a write-ahead log be read where nothing can be written. It needs `read_only`, and is refused
+    /// while a journal beside the file may have commits that the file lacks. The same process cannot open the file in
+    /// another way meanwhile. What others change nevertheless may be read wrongly; default false.
+    pub immutable: bool,
     /// Fail if the file does not exist, instead of creating it.
     pub file_must_exist: bool,
     /// Reader threads; default: one less than the cores, at least 2, at most 4.
@@ -136,6 +141,11 @@ impl Settings {
         }
         if let Some(problem) = options.functions.iter().find_map(Function::problem) {
             return Err(Error::Option(format!("functions: {problem}")));
+        }
+        if options.immutable && !options.read_only {
+            return Err(Error::Option(
+                "immutable: it needs read-only, because nothing may change the file".into(),
+            ));
         }
         let untrusted = options.untrusted.unwrap_or(false);
         if untrusted {

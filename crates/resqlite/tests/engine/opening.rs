@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use resqlite::{Durability, Error, Options};
 
-use crate::support::{Fixture, ask, block_on, hold_reader, open, open_with};
+use crate::support::{Fixture, ask, block_on, hold_reader, integers, open, open_with};
 
 fn refused(path: &str, options: Options) -> Error {
     open_with(path, options).err().expect("it cannot be opened")
@@ -107,6 +107,93 @@ fn a_folder_that_cannot_be_written_is_refused() {
     let path = locked.join("test.db");
     let error = refused(path.to_str().unwrap(), Options::default());
     says(&error, "test.db", "permission");
+}
+
+/// A database whose log was copied into it, in a folder where its side file of this name cannot be made, not even by the
+/// superuser.
+fn without_side_file(suffix: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("50% off?#.db").to_str().unwrap().to_owned();
+    let db = open(&path).unwrap();
+    block_on(db.exec("CREATE TABLE t(a); INSERT INTO t VALUES (7)")).unwrap();
+    block_on(db.close()).unwrap();
+    fs::create_dir(format!("{path}{suffix}")).unwrap();
+    (folder, path)
+}
+
+fn immutable() -> Options {
+    Options {
+        immutable: true,
+        ..read_only()
+    }
+}
+
+#[test]
+fn a_database_whose_log_cannot_be_made_says_so_and_what_to_do() {
+    let (_folder, path) = without_side_file("-wal");
+    for options in [Options::default(), read_only()] {
+        let error = refused(&path, options);
+        assert_eq!(error.code(), "SQLITE_CANTOPEN");
+        for part in [
+            "the file is there",
+            "write-ahead log",
+            "permission",
+            "backup",
+            "immutable",
+        ] {
+            says(&error, &path, part);
+        }
+    }
+}
+
+#[test]
+fn an_immutable_file_is_read_where_no_log_can_be_made() {
+    for suffix in ["-wal", "-shm"] {
+        let (_folder, path) = without_side_file(suffix);
+        let db = open_with(&path, immutable()).unwrap();
+        assert_eq!(
+            integers(&block_on(db.select("SELECT a FROM t", ())).unwrap()),
+            [7]
+        );
+        let error = block_on(db.execute("INSERT INTO t VALUES (8)", ())).unwrap_err();
+        assert_eq!(error.code(), "RESQLITE_READ_ONLY");
+    }
+}
+
+#[test]
+fn immutable_is_refused_while_a_log_has_commits() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let copy = fixture.file("copy.db");
+    fs::copy(fixture.path(), &copy).unwrap();
+    fs::copy(fixture.file("test.db-wal"), format!("{copy}-wal")).unwrap();
+    says(&refused(&copy, immutable()), &copy, "the journal beside it");
+    fs::write(format!("{copy}-wal"), "").unwrap();
+    open_with(&copy, immutable()).unwrap();
+}
+
+#[test]
+fn an_immutable_file_can_be_open_in_no_other_way() {
+    let fixture = Fixture::new("");
+    let path = fixture.file("test.db");
+    says(&refused(&path, immutable()), &path, "immutable");
+    block_on(fixture.db.close()).unwrap();
+    let first = open_with(&path, immutable()).unwrap();
+    let second = open_with(&path, immutable()).unwrap();
+    for options in [Options::default(), read_only()] {
+        says(&refused(&path, options), &path, "immutable");
+    }
+    block_on(first.close()).unwrap();
+    block_on(second.close()).unwrap();
+    open(&path).unwrap();
+}
+
+#[test]
+fn immutable_needs_read_only() {
+    let options = Options {
+        immutable: true,
+        ..Options::default()
+    };
+    assert_eq!(refused("any.db", options).code(), "RESQLITE_OPTION");
 }
 
 #[test]

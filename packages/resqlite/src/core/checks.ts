@@ -96,6 +96,7 @@ export function checkKey(value: unknown): string | undefined {
 export const OPEN: Checks = {
   key: checkKey,
   readOnly: boolean,
+  immutable: boolean,
   readers: integer(1, 64),
   durability: oneOf('normal', 'full'),
   busyTimeout: integer(0, MAX_MILLISECONDS),

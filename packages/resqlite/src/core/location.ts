@@ -6,7 +6,7 @@ export interface Location {
   readonly path: string
   /** The content of a database in memory. */
   readonly bytes?: Uint8Array
-  readonly options: Pick<OpenOptions, 'readOnly' | 'fileMustExist'>
+  readonly options: Pick<OpenOptions, 'readOnly' | 'fileMustExist' | 'immutable'>
 }
 
 type Method = 'open' | 'backup'
@@ -21,11 +21,17 @@ const MODES: Readonly<Record<string, Location['options']>> = {
   memory: { fileMustExist: false },
 }
 
+/** The parameters of a `file:` URL, and their values. */
+const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
+  mode: Object.keys(MODES),
+  immutable: ['0', '1'],
+}
+
 /** Returns what the first argument of `open` names. The options are checked already. */
 export function locate(where: unknown, options: OpenOptions = {}): Location {
   if (where instanceof Uint8Array) return { path: MEMORY, bytes: where, options: {} }
   const location = parse('open', where)
-  for (const name of ['readOnly', 'fileMustExist'] as const) {
+  for (const name of ['readOnly', 'fileMustExist', 'immutable'] as const) {
     const [said, given] = [location.options[name], options[name]]
     if (said !== undefined && given !== undefined && said !== given) {
       throw refused(`open: the URL ${show(String(where))} contradicts the option ${name}: ${given}`)
@@ -60,23 +66,27 @@ function parseUrl(method: Method, url: string): Location {
   if (host !== undefined && host !== '' && host !== 'localhost') {
     throw fail(`names the host ${show(host)}; a path is written file:name or file:///folder/name`)
   }
-  const mode = parseMode(query, fail)
+  const said = parseQuery(query, fail)
+  const mode = said.get('mode')
   const path = decode(encoded, fail)
-  const options = MODES[mode ?? ''] ?? {}
+  const immutable = said.get('immutable') === '1'
+  const options = { ...(immutable && { readOnly: true, immutable }), ...MODES[mode ?? ''] }
   if (mode === 'memory') return { path: MEMORY, options }
   checkPath(method, path)
   return { path, options }
 }
 
-function parseMode(query: string, fail: (why: string) => Error): string | undefined {
-  let mode: string | undefined
+/** The parameters of a URL, each of which may stand there once. */
+function parseQuery(query: string, fail: (why: string) => Error): Map<string, string> {
+  const found = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(query)) {
-    if (name !== 'mode') throw fail(`has the parameter ${show(name)}; only mode is known`)
-    if (!Object.hasOwn(MODES, value)) throw fail(`has the mode ${show(value)}; modes are ro, rw, rwc, memory`)
-    if (mode !== undefined) throw fail('has more than one mode')
-    mode = value
+    const known = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined
+    if (known === undefined) throw fail(`has the parameter ${show(name)}; only mode and immutable are known`)
+    if (!known.includes(value)) throw fail(`has the ${name} ${show(value)}; it can be ${known.join(', ')}`)
+    if (found.has(name)) throw fail(`has more than one ${name}`)
+    found.set(name, value)
   }
-  return mode
+  return found
 }
 
 function decode(path: string, fail: (why: string) => Error): string {

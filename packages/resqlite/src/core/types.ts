@@ -96,6 +96,13 @@ export type PragmaValue = string | number | boolean
 export interface OpenOptions {
   /** Opens the file read-only. It must exist. Default: `false`. */
   readOnly?: boolean | undefined
+  /**
+   * Reads a file that nobody changes while it is open, without locks and without files beside it. So a database with a
+   * write-ahead log can be read where nothing can be written, such as a read-only mount. It needs `readOnly: true`, and is
+   * refused while a journal beside the file may have commits that the file lacks. The same process cannot open the file in
+   * another way meanwhile. If others change the file nevertheless, results may be wrong. Default: `false`.
+   */
+  immutable?: boolean | undefined
   /** The largest number of reader threads, from 1 to 64. Default: the number of cores − 1, but at least 2 and at most 4. */
   readers?: number | undefined
   /**
