@@ -95,6 +95,19 @@ describe('resqlite check', () => {
     assert.equal(code, 1)
   })
 
+  test('names the trees and pages that are damaged, although SQLite can go no further', async () => {
+    const db = await database(folder, 'torn.db', schema)
+    const bytes = readFileSync(db)
+    const [[root]] = await rowsOf(db, "SELECT rootpage FROM sqlite_schema WHERE name = 'posts'")
+    const page = bytes.readUInt16BE(16)
+    bytes.fill(0xff, (root - 1) * page, root * page)
+    writeFileSync(db, bytes)
+    const { stdout, stderr, code } = await resqlite(['check', db])
+    assert.match(stdout, new RegExp(`^integrity +\\d+ problems?\n[^]*Tree ${root} page ${root}: `))
+    assert.match(stdout, /^checked with /m)
+    assert.deepEqual([code, stderr], [1, ''])
+  })
+
   test('fails for a file that is no database', async () => {
     const file = join(folder, 'text.db')
     writeFileSync(file, 'no database'.repeat(1000))

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Database } from 'resqlite'
+import { type Database, SqliteError } from 'resqlite'
 import type { Context } from '../core/context.js'
 import { withDatabase } from '../core/database.js'
 import { Unsuccessful } from '../core/errors.js'
@@ -57,24 +57,42 @@ async function check(file: string, quick: boolean, { stdout, signal }: Context):
 }
 
 async function integrity(db: Database, pragma: string, signal: AbortSignal): Promise<Finding> {
-  const rows = await db.select(`PRAGMA ${pragma}`, [], { arrays: true, signal })
-  const problems = rows.map(([text]) => String(text)).filter((text) => text !== 'ok')
+  const problems: string[] = []
+  await despiteDamage(problems, async () => {
+    // One by one: SQLite may tell some problems, and then fail at one that lets it go no further.
+    for await (const [text] of db.iterate(`PRAGMA ${pragma}`, [], { arrays: true, batchSize: 1, signal }))
+      if (text !== 'ok') problems.push(String(text))
+  })
   const summary = problems.length === 0 ? 'ok' : counted(problems.length, 'problem')
   return { name: 'integrity', summary, problems }
 }
 
+/** Runs a part of the check. Damage that ends it is a problem like others. */
+async function despiteDamage(problems: string[], check: () => Promise<void>): Promise<void> {
+  try {
+    await check()
+  } catch (error) {
+    if (!(error instanceof SqliteError) || !error.code.startsWith('SQLITE_CORRUPT')) throw error
+    problems.push(`the check ended early: ${error.message}`)
+  }
+}
+
 async function foreignKeys(db: Database, signal: AbortSignal): Promise<Finding> {
-  const rows = await db.select<{ table: string; rowid: number | null; parent: string }>(
-    'PRAGMA foreign_key_check',
-    [],
-    { signal },
-  )
-  const problems = rows.map(({ table, rowid, parent }) => {
-    const row = rowid === null ? 'a row' : `row ${rowid}`
-    return `${row} of ${table} refers to a row of ${parent} that does not exist`
+  const problems: string[] = []
+  let summary = 'not checked'
+  await despiteDamage(problems, async () => {
+    const rows = await db.select<{ table: string; rowid: number | null; parent: string }>(
+      'PRAGMA foreign_key_check',
+      [],
+      { signal },
+    )
+    for (const { table, rowid, parent } of rows) {
+      const row = rowid === null ? 'a row' : `row ${rowid}`
+      problems.push(`${row} of ${table} refers to a row of ${parent} that does not exist`)
+    }
+    summary =
+      rows.length === 0 ? 'ok' : counted(rows.length, 'row refers to nothing', 'rows refer to nothing')
   })
-  const summary =
-    problems.length === 0 ? 'ok' : counted(problems.length, 'row refers to nothing', 'rows refer to nothing')
   return { name: 'foreign keys', summary, problems }
 }
 
