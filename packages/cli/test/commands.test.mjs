@@ -108,6 +108,23 @@ describe('resqlite check', () => {
     assert.deepEqual([code, stderr], [1, ''])
   })
 
+  test('reads a database whose log cannot be made, when told that it is immutable', async () => {
+    const db = await database(folder, 'still.db', schema)
+    mkdirSync(`${db}-wal`)
+    const refused = await resqlite(['check', db])
+    assert.match(refused.stderr, /the file is there.*write-ahead log.*backup.*immutable/)
+    assert.equal(refused.code, 1)
+    for (const args of [
+      ['query', db, 'SELECT * FROM posts'],
+      ['explain', db, 'SELECT * FROM posts'],
+      ['export', db, 'posts'],
+      ['check', db],
+      ['backup', db, join(folder, 'of-still.db')],
+    ]) {
+      assert.equal((await resqlite([...args, '--immutable'])).code, 0, args[0])
+    }
+  })
+
   test('fails for a file that is no database', async () => {
     const file = join(folder, 'text.db')
     writeFileSync(file, 'no database'.repeat(1000))

@@ -16,6 +16,14 @@ export function paramOption(): Option {
   ).argParser(addParam)
 }
 
+/** `--immutable`, for commands that only read. */
+export function immutableOption(): Option {
+  return new Option(
+    '--immutable',
+    'read a file that nobody changes meanwhile, without files beside it: for places where nothing can be written',
+  )
+}
+
 export type GivenParams = ReadonlyMap<string, SqlValue>
 
 function addParam(given: string, before: GivenParams | undefined): GivenParams {

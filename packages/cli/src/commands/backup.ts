@@ -5,10 +5,12 @@ import { checkOutput } from '../core/output-file.js'
 import { say } from '../terminal/output.js'
 import { ProgressLine } from '../terminal/progress.js'
 import { bytesText, durationText } from '../terminal/words.js'
+import { immutableOption } from './arguments.js'
 import { examples } from './command.js'
 
 interface Options {
   overwrite?: boolean
+  immutable?: boolean
   verify: boolean
 }
 
@@ -21,6 +23,7 @@ export function addBackup(program: Command, context: Context): void {
     )
     .argument('<file>', 'the database')
     .argument('<copy>', 'the file to write')
+    .addOption(immutableOption())
     .option('--overwrite', 'replace the copy if it exists')
     .option('--no-verify', 'do not check the copy')
     .addHelpText('after', examples(['backup app.db copies/app.db --overwrite', 'replaces the last copy']))
@@ -31,16 +34,19 @@ async function backup(file: string, copy: string, options: Options, context: Con
   checkOutput(pathOf(copy), options.overwrite === true, file)
   const progress = new ProgressLine('backup', 'page', context.stderr)
   try {
-    const { bytes, pages } = await withDatabase(file, { readOnly: true }, (db) =>
-      db.backup(copy, {
-        overwrite: options.overwrite === true,
-        verify: options.verify ? 'full' : 'off',
-        signal: context.signal,
-        progress: ({ done, total }) => {
-          if (done < total) progress.show({ done, total, count: done })
-          else progress.note('checking the copy')
-        },
-      }),
+    const { bytes, pages } = await withDatabase(
+      file,
+      { readOnly: true, immutable: options.immutable },
+      (db) =>
+        db.backup(copy, {
+          overwrite: options.overwrite === true,
+          verify: options.verify ? 'full' : 'off',
+          signal: context.signal,
+          progress: ({ done, total }) => {
+            if (done < total) progress.show({ done, total, count: done })
+            else progress.note('checking the copy')
+          },
+        }),
     )
     progress.clear()
     const how = options.verify ? 'copied and checked' : 'copied'

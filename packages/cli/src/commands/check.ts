@@ -6,10 +6,16 @@ import { Unsuccessful } from '../core/errors.js'
 import { painter } from '../terminal/style.js'
 import { visibleLines } from '../terminal/visible.js'
 import { bytesText, counted } from '../terminal/words.js'
+import { immutableOption } from './arguments.js'
 import { examples } from './command.js'
 
 /** Problems of one kind that are printed. */
 const SHOWN = 100
+
+interface Options {
+  quick?: boolean
+  immutable?: boolean
+}
 
 /** What one part of the check found. */
 interface Finding {
@@ -27,6 +33,7 @@ export function addCheck(program: Command, context: Context): void {
       'Checks a database without writing to it. The exit code is 0 if all is well, and 1 if the file is damaged or a foreign key does not hold.',
     )
     .argument('<file>', 'the database')
+    .addOption(immutableOption())
     .option('--quick', 'do not compare indexes with their tables')
     .addHelpText(
       'after',
@@ -35,11 +42,15 @@ export function addCheck(program: Command, context: Context): void {
         ['check app.db --quick && resqlite backup app.db copy.db', 'the exit code tells'],
       ),
     )
-    .action((file: string, { quick }: { quick?: boolean }) => check(file, quick === true, context))
+    .action((file: string, options: Options) => check(file, options, context))
 }
 
-async function check(file: string, quick: boolean, { stdout, signal }: Context): Promise<void> {
-  const findings = await withDatabase(file, { readOnly: true }, async (db) => [
+async function check(
+  file: string,
+  { quick, immutable }: Options,
+  { stdout, signal }: Context,
+): Promise<void> {
+  const findings = await withDatabase(file, { readOnly: true, immutable }, async (db) => [
     await integrity(db, quick ? 'quick_check' : 'integrity_check', signal),
     await foreignKeys(db, signal),
     ...(await sizes(db)),

@@ -4,9 +4,14 @@ import type { Context } from '../core/context.js'
 import { withDatabase } from '../core/database.js'
 import { type Paint, painter } from '../terminal/style.js'
 import { visible } from '../terminal/visible.js'
-import { type GivenParams, paramOption, paramsOf, sqlOf } from './arguments.js'
+import { type GivenParams, immutableOption, paramOption, paramsOf, sqlOf } from './arguments.js'
 import { examples } from './command.js'
 import { type PlanStep, planTree } from './plan-tree.js'
+
+interface Options {
+  param?: GivenParams
+  immutable?: boolean
+}
 
 export function addExplain(program: Command, context: Context): void {
   program
@@ -17,27 +22,21 @@ export function addExplain(program: Command, context: Context): void {
     )
     .argument('<file>', 'the database')
     .argument('<sql>', 'the query; - reads it from stdin')
+    .addOption(immutableOption())
     .addOption(paramOption())
     .addHelpText(
       'after',
       examples(["explain app.db 'SELECT * FROM users WHERE id = ?' --param 1=7", 'a look-up by key']),
     )
-    .action((file: string, sql: string, options: { param?: GivenParams }) =>
-      explain(file, sql, options, context),
-    )
+    .action((file: string, sql: string, options: Options) => explain(file, sql, options, context))
 }
 
-async function explain(
-  file: string,
-  argument: string,
-  options: { param?: GivenParams },
-  context: Context,
-): Promise<void> {
+async function explain(file: string, argument: string, options: Options, context: Context): Promise<void> {
   const params = paramsOf(options.param)
   const sql = await sqlOf(argument, context)
   const { stdout, signal } = context
   const paint = painter(stdout)
-  await withDatabase(file, { readOnly: true }, async (db) => {
+  await withDatabase(file, { readOnly: true, immutable: options.immutable }, async (db) => {
     await db.describe(sql, { signal }) // its errors are at places of this text
     const steps = await db.select<PlanStep>(`EXPLAIN QUERY PLAN ${sql}`, params, { signal })
     const explanation = await db.explainStream(sql, params, { signal })

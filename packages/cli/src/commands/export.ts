@@ -11,7 +11,7 @@ import { EXACT } from '../core/values.js'
 import { formatted } from '../formats/rows.js'
 import { say, write } from '../terminal/output.js'
 import { ProgressLine } from '../terminal/progress.js'
-import { delimiter } from './arguments.js'
+import { delimiter, immutableOption } from './arguments.js'
 import { examples } from './command.js'
 import { DATA_FORMATS, type DataFormat, type DataOptions, formatOf } from './data-format.js'
 
@@ -27,6 +27,7 @@ interface Exported {
 
 interface Options extends DataOptions {
   readonly overwrite?: boolean
+  readonly immutable?: boolean
 }
 
 export function addExport(program: Command, context: Context): void {
@@ -50,6 +51,7 @@ export function addExport(program: Command, context: Context): void {
       delimiter,
     )
     .option('--null <text>', 'what stands for NULL in CSV; by default nothing')
+    .addOption(immutableOption())
     .option('--overwrite', 'replace the output if it exists')
     .addHelpText(
       'after',
@@ -78,10 +80,14 @@ async function runExport(
   const shown = stderr.isTTY === true && !(output === '-' && stdout.isTTY)
   const progress = new ProgressLine('export', 'row', stderr, shown)
   try {
-    const exported = await withDatabase(file, { ...EXACT, readOnly: true }, async (db) => {
-      const into = (stream: Output) => exportTable(db, table, stream, format, style, progress, context)
-      return output === '-' ? await into(context.stdout) : await intoFile(output, replaces, into)
-    })
+    const exported = await withDatabase(
+      file,
+      { ...EXACT, readOnly: true, immutable: options.immutable },
+      async (db) => {
+        const into = (stream: Output) => exportTable(db, table, stream, format, style, progress, context)
+        return output === '-' ? await into(context.stdout) : await intoFile(output, replaces, into)
+      },
+    )
     progress.clear()
     say(stderr, `exported ${progress.summary(exported.count)}`)
     for (const name of exported.doubtful) say(stderr, doubt(name, table))

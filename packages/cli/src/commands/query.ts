@@ -8,7 +8,7 @@ import { EXACT } from '../core/values.js'
 import { FORMATS, type Format, formatted } from '../formats/rows.js'
 import { say, write } from '../terminal/output.js'
 import { counted } from '../terminal/words.js'
-import { delimiter, type GivenParams, paramOption, paramsOf, sqlOf } from './arguments.js'
+import { delimiter, type GivenParams, immutableOption, paramOption, paramsOf, sqlOf } from './arguments.js'
 import { examples } from './command.js'
 
 interface Options {
@@ -16,6 +16,7 @@ interface Options {
   delimiter: string
   param?: GivenParams
   write?: boolean
+  immutable?: boolean
 }
 
 export function addQuery(program: Command, context: Context): void {
@@ -30,6 +31,7 @@ export function addQuery(program: Command, context: Context): void {
     .addOption(new Option('-f, --format <format>', 'how rows are printed').choices(FORMATS).default('table'))
     .option('--delimiter <character>', 'between the fields of CSV', delimiter, ',')
     .addOption(paramOption())
+    .addOption(immutableOption())
     .option('--write', 'allow the statement to write')
     .addHelpText(
       'after',
@@ -46,16 +48,20 @@ export function addQuery(program: Command, context: Context): void {
 async function query(file: string, argument: string, options: Options, context: Context): Promise<void> {
   const params = paramsOf(options.param)
   const sql = await sqlOf(argument, context)
-  await withDatabase(file, { ...EXACT, readOnly: options.write !== true }, async (db) => {
-    const { readOnly, columns } = await db.describe(sql)
-    const names = columns.map(({ name }) => name)
-    if (!readOnly && !options.write) throw new UsageError('the statement writes: allow it with --write')
-    const rows = readOnly
-      ? db.iterate(sql, params, { arrays: true, signal: context.signal })
-      : await written(db, sql, params, context)
-    if (names.length === 0) for await (const _ of rows);
-    else await print(names, rows, options, context)
-  })
+  await withDatabase(
+    file,
+    { ...EXACT, readOnly: options.write !== true, immutable: options.immutable },
+    async (db) => {
+      const { readOnly, columns } = await db.describe(sql)
+      const names = columns.map(({ name }) => name)
+      if (!readOnly && !options.write) throw new UsageError('the statement writes: allow it with --write')
+      const rows = readOnly
+        ? db.iterate(sql, params, { arrays: true, signal: context.signal })
+        : await written(db, sql, params, context)
+      if (names.length === 0) for await (const _ of rows);
+      else await print(names, rows, options, context)
+    },
+  )
 }
 
 /** Runs a statement that writes; its rows are those of RETURNING. */

@@ -6,11 +6,12 @@ import { EXACT } from '../core/values.js'
 import { keyOf } from '../watch/key.js'
 import { writePatches, writeResults } from '../watch/lines.js'
 import { showOnScreen } from '../watch/screen.js'
-import { type GivenParams, paramOption, paramsOf, sqlOf } from './arguments.js'
+import { type GivenParams, immutableOption, paramOption, paramsOf, sqlOf } from './arguments.js'
 import { examples } from './command.js'
 
 interface Options {
   json?: boolean
+  immutable?: boolean
   key?: string[]
   param?: GivenParams
 }
@@ -30,6 +31,7 @@ export function addWatch(program: Command, context: Context): void {
       'the columns that tell rows apart, with commas between; by default the primary key, where all columns come from one table',
       (text: string) => text.split(',').map((name) => name.trim()),
     )
+    .addOption(immutableOption())
     .addOption(paramOption())
     .addHelpText(
       'after',
@@ -45,7 +47,7 @@ export function addWatch(program: Command, context: Context): void {
 async function watch(file: string, argument: string, options: Options, context: Context): Promise<void> {
   const params = paramsOf(options.param)
   const sql = await sqlOf(argument, context)
-  await withDatabase(file, { ...EXACT, readOnly: true }, async (db) => {
+  await withDatabase(file, { ...EXACT, readOnly: true, immutable: options.immutable }, async (db) => {
     const { readOnly, columns } = await db.describe(sql)
     if (!readOnly || columns.length === 0)
       throw new UsageError('watch needs a statement that reads and returns rows')

@@ -105,7 +105,9 @@ class TableWriter implements RowWriter {
   end(): string {
     const rows = this.#table === undefined ? this.#measured(this.#waiting) : ''
     const hidden = this.#table?.hidden ?? 0
-    return hidden === 0 ? rows : `${rows}(${hidden} more columns do not fit the terminal)\n`
+    return hidden === 0
+      ? rows
+      : `${rows}(${hidden} more ${hidden === 1 ? 'column does' : 'columns do'} not fit the terminal)\n`
   }
 
   #measured(rows: RowValues[]): string {
