@@ -18,14 +18,30 @@ export async function run(args: readonly string[], context: Context): Promise<nu
   if (failure instanceof CommanderError) return failure.exitCode === 0 ? Exit.OK : Exit.USAGE
   if (failure instanceof Unsuccessful) return Exit.FAILED
   if (signal.aborted) return Exit.INTERRUPTED
-  say(stderr, `resqlite: ${failure.message}${placeOf(failure)}`)
+  say(stderr, `resqlite: ${forTerminal(failure.message)}${placeOf(failure)}`)
   const isUsage = failure instanceof UsageError || failure.code === 'RESQLITE_PARAMETER'
   return isUsage ? Exit.USAGE : Exit.FAILED
 }
 
+/** SQL may begin with a comment, which looks like an option. A space before it changes nothing. */
+function notOption(argument: string): string {
+  return /^--(\s|[^=\n]*\n)/.test(argument) ? ` ${argument}` : argument
+}
+
+/** Advice of the library that is for programs, and what it is for a terminal. */
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/; use exec for a script$/, '; give one at a time'],
+  [/; use execute for a statement that writes$/, ''],
+  [/ \(os error \d+\)/g, ''],
+]
+
+function forTerminal(message: string): string {
+  return ADVICE.reduce((text, [advice, words]) => text.replace(advice, words), message)
+}
+
 async function failureOf(args: readonly string[], context: Context): Promise<Failure | undefined> {
   try {
-    await programFor(context).parseAsync(args, { from: 'user' })
+    await programFor(context).parseAsync(args.map(notOption), { from: 'user' })
     return undefined
   } catch (error) {
     return error as Failure

@@ -376,8 +376,9 @@ describe('resqlite import of CSV', () => {
     running.child.stdin.write(`a,b\n${'1,2\n'.repeat(100_000)}`)
     await hasWal(db)
     running.child.kill('SIGINT')
-    const { code, signal } = await running.ended
+    const { code, signal, stderr } = await running.ended
     assert.deepEqual({ code, signal }, { code: 130, signal: null })
+    assert.equal(stderr, 'interrupted: nothing was imported\n')
     assert.deepEqual(await rowsOf(db, 'SELECT count(*) FROM t'), [[0]])
   })
 

@@ -208,3 +208,17 @@ describe('resqlite query', () => {
     assert.ok(code === 130 || signal === 'SIGTERM', `${code} ${signal}`)
   })
 })
+
+describe('SQL on the command line', () => {
+  test('may begin with a comment', async () => {
+    const sql = '-- the answer\nSELECT 42 AS n'
+    const { stdout, code } = await resqlite(['query', ':memory:', sql, '--format', 'csv'])
+    assert.deepEqual([stdout, code], ['n\n42\n', 0])
+  })
+
+  test('is one statement, and the refusal has no words of the library', async () => {
+    const { stderr, code } = await resqlite(['query', ':memory:', 'SELECT 1; SELECT 2'])
+    assert.match(stderr, /more than one statement; give one at a time/)
+    assert.equal(code, 1)
+  })
+})

@@ -110,6 +110,10 @@ async function runImport(
       ? intoDatabase(file, job, context)
       : intoNew(place, job, context))
     sayImported(imported, job, context)
+  } catch (error) {
+    progress.clear()
+    if (context.signal.aborted) say(context.stderr, 'interrupted: nothing was imported')
+    throw error
   } finally {
     progress.clear()
     source.stream.destroy()

@@ -40,7 +40,10 @@ export function addStudio(program: Command, context: Context): void {
 
 async function studio(file: string, { port, write }: Options, context: Context): Promise<void> {
   const { openStudio } = await load()
-  const { url, close } = await openStudio({ file, port, write: write === true })
+  const { url, close } = await openStudio({ file, port, write: write === true }).catch((error) => {
+    if (error.code !== 'EADDRINUSE') throw error
+    throw new Error(`another program has port ${port}; without --port, a free one is taken`)
+  })
   say(context.stdout, url)
   await ended(context)
   await close()
