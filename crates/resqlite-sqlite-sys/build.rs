@@ -135,8 +135,15 @@ fn main() {
     // The files that the source includes lie beside it.
     build.file(bounded(&source.join("sqlite3.c"))).include(&source);
     build.include("sqlite3").warnings(false);
-    if target != "windows" {
+    if target == "windows" {
+        // SQLite's own choice for MSVC stops the compiler from reordering, and not the processor: ARM64 needs both.
+        build.define("SQLITE_MEMORY_BARRIER", "MemoryBarrier()");
+    } else {
         build.define("HAVE_LOCALTIME_R", None);
+    }
+    if env::var("CARGO_CFG_TARGET_VENDOR").as_deref() == Ok("apple") {
+        // An fsync leaves data in the drive's cache there, so a checkpoint could reach the drive before its log does.
+        build.define("SQLITE_DEFAULT_CKPTFULLFSYNC", "1");
     }
     if target == "android" {
         // SQLite finds no folder for temporary files there.

@@ -218,7 +218,8 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
     // SAFETY: called by SQLite on an open file.
     let opened = unsafe { opened(file) };
     if code == ffi::SQLITE_OK {
-        opened.record(|file| Event::Sync { file });
+        let full = flags & ffi::SQLITE_SYNC_FULL == ffi::SQLITE_SYNC_FULL;
+        opened.record(|file| Event::Sync { file, full });
         if opened.syncs_folder.take() {
             opened.record(|_| Event::SyncFolder);
         }

@@ -37,10 +37,12 @@ pub enum Event {
         /// The new length in bytes.
         len: u64,
     },
-    /// All earlier changes of the file survive a power cut from here on.
+    /// All earlier changes of the file survive a power cut from here on, on Apple's systems only if it is full.
     Sync {
         /// The file.
         file: FileId,
+        /// Whether SQLite asked to empty the drive's cache as well, which only matters on Apple's systems.
+        full: bool,
     },
     /// A sync failed: changes of the file since the last sync may be lost, even if a later sync succeeds.
     SyncFailed {

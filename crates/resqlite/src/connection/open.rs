@@ -99,6 +99,10 @@ fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_
     if role == Role::Writer {
         // Page size and encoding can only be chosen before the file has content, which other PRAGMAs give it.
         set_pragmas(connection, settings, Reach::Creation)?;
+        if cfg!(target_vendor = "apple") {
+            // An fsync leaves data in the drive's cache there, and a power cut would take acknowledged commits.
+            set_pragma(connection, "fullfsync", "ON")?;
+        }
         set_pragmas(connection, settings, Reach::Writer)?;
         let mode = connection
             .query_text("PRAGMA journal_mode = WAL")?

@@ -7,6 +7,7 @@
 
 mod disk;
 mod failed_sync;
+mod full_sync;
 mod judge;
 #[path = "../support/key.rs"]
 mod key;
