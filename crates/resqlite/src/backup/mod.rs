@@ -72,7 +72,7 @@ pub trait BackupReply: Send {
 /// [`Error::Backup`], [`Error::Aborted`]; nothing is left of the file then.
 pub(crate) fn to_file(
     parts: &WriterContext,
-    target: TargetFile,
+    mut target: TargetFile,
     verify: Verify,
     token: &Token,
     reply: &mut dyn BackupReply,

@@ -46,6 +46,8 @@ pub(crate) struct TargetFile {
     path: PathBuf,
     partial: Partial,
     overwrite: bool,
+    /// What it has in the end; while it is written, its owner may write it.
+    permissions: Option<Permissions>,
 }
 
 /// The file under its other name.
@@ -69,6 +71,7 @@ impl TargetFile {
             path,
             partial,
             overwrite,
+            permissions: None,
         })
     }
 
@@ -89,7 +92,7 @@ impl TargetFile {
 
     /// Gives others only the permissions that both the database and the file in its place give them: a copy must show its
     /// content to nobody who could not see it before.
-    pub(super) fn restrict_like(&self, database: Option<&str>) -> Result<()> {
+    pub(super) fn restrict_like(&mut self, database: Option<&str>) -> Result<()> {
         let permissions_of = |path: &Path| fs::metadata(path).ok().map(|data| data.permissions());
         let database = database.and_then(|file| permissions_of(file.as_ref()));
         let permissions = match (database, permissions_of(&self.path)) {
@@ -97,7 +100,9 @@ impl TargetFile {
             (Some(only), None) | (None, Some(only)) => only,
             (None, None) => return Ok(()),
         };
-        self.io(self.partial.file.set_permissions(permissions))
+        self.io(self.partial.file.set_permissions(writable(&permissions)))?;
+        self.permissions = Some(permissions);
+        Ok(())
     }
 
     /// Opens it as a database with the key of its source.
@@ -120,6 +125,9 @@ impl TargetFile {
             if !encryption.is_on() {
                 file.seek(SeekFrom::Start(JOURNAL_VERSIONS.start as u64))?;
                 file.write_all(&[ROLLBACK_JOURNAL; JOURNAL_VERSIONS.end - JOURNAL_VERSIONS.start])?;
+            }
+            if let Some(permissions) = &self.permissions {
+                file.set_permissions(permissions.clone())?;
             }
             file.sync_all()?;
             Ok(file.metadata()?.len())
@@ -257,7 +265,7 @@ fn reserved_suffix(path: &Path) -> Option<&'static str> {
         .find(|suffix| name.ends_with(suffix.as_bytes()))
 }
 
-/// What both give to others. The owner gets what `one` gives, because the copy is written under these permissions.
+/// What both give to others. The owner gets what `one` gives.
 #[cfg(unix)]
 fn common(one: Permissions, other: &Permissions) -> Permissions {
     use std::os::unix::fs::PermissionsExt;
@@ -267,6 +275,24 @@ fn common(one: Permissions, other: &Permissions) -> Permissions {
 #[cfg(not(unix))]
 fn common(one: Permissions, _: &Permissions) -> Permissions {
     one
+}
+
+/// The same for others, and its owner may read and write.
+#[cfg(unix)]
+fn writable(permissions: &Permissions) -> Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    Permissions::from_mode(permissions.mode() | 0o600)
+}
+
+#[cfg(not(unix))]
+#[allow(
+    clippy::permissions_set_readonly_false,
+    reason = "it is an attribute there, and gives nobody a right"
+)]
+fn writable(permissions: &Permissions) -> Permissions {
+    let mut permissions = permissions.clone();
+    permissions.set_readonly(false);
+    permissions
 }
 
 /// Renames a file, unless the new name is taken.

@@ -344,6 +344,23 @@ fn full_text_indexes_and_violated_checks_are_no_damage() {
 
 #[cfg(unix)]
 #[test]
+fn a_database_that_its_owner_may_not_write_can_be_backed_up() {
+    use std::os::unix::fs::PermissionsExt;
+    let fixture = Fixture::new(ROWS);
+    let (source, copy) = (fixture.path(), fixture.file("copy.db"));
+    block_on(fixture.db.close()).unwrap();
+    fs::set_permissions(&source, fs::Permissions::from_mode(0o444)).unwrap();
+    let read_only = Options {
+        read_only: true,
+        ..Options::default()
+    };
+    let db = open_with(source.to_str().unwrap(), read_only).unwrap();
+    backup(&db, &copy).unwrap();
+    assert_eq!(fs::metadata(copy).unwrap().permissions().mode() & 0o777, 0o444);
+}
+
+#[cfg(unix)]
+#[test]
 fn a_backup_has_the_permissions_of_its_database() {
     use std::os::unix::fs::PermissionsExt;
     let fixture = Fixture::new(ROWS);
