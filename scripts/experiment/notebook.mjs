@@ -1,7 +1,7 @@
 // The files of the lab notebook, read and written.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { withIndex } from './index.mjs'
 import { fileName, parseRecord, plannedRecord } from './record.mjs'
 
@@ -14,7 +14,7 @@ export function readNotebook(folder) {
   const markdown = (below) => readdirSync(join(folder, below)).filter((name) => name.endsWith('.md'))
   const records = markdown('experiments').filter((name) => name !== 'README.md')
   const documents = ['.', 'docs', 'experiments'].flatMap((below) =>
-    markdown(below).map((name) => join(below, name)),
+    markdown(below).map((name) => posix.join(below, name)),
   )
   return {
     records: records.sort().map((name) => parseRecord({ name, text: read(join('experiments', name)) })),

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { resolve } from 'node:path'
+import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { root, toolPath } from './paths.mjs'
 
@@ -8,7 +8,8 @@ export class CommandFailed extends Error {}
 
 /** Runs `main` when node was started with the module of this URL; prints what failed. */
 export async function runAsProgram(url, main) {
-  if (resolve(process.argv[1]) !== fileURLToPath(url)) return
+  // Node.js gives modules the real path, and argv the one that was typed, which may lead through a link.
+  if (realpathSync(process.argv[1]) !== fileURLToPath(url)) return
   try {
     await main(process.argv.slice(2))
   } catch (error) {

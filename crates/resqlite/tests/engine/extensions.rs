@@ -33,7 +33,9 @@ impl Sample {
     }
 
     fn file(&self, name: &str) -> String {
-        self.folder.path().join(name).to_str().unwrap().to_owned()
+        // The folder of temporary files may lie below a link, and messages have the real path.
+        let folder = self.folder.path().canonicalize().unwrap();
+        folder.join(name).to_str().unwrap().to_owned()
     }
 
     fn path(&self) -> String {

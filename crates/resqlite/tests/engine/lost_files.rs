@@ -1,4 +1,6 @@
-//! Nothing is acknowledged that is written to a file which somebody has deleted or replaced.
+//! Nothing is acknowledged that is written to a file which somebody has deleted or replaced. Windows lets nobody delete or
+//! replace a file that SQLite has open.
+#![cfg(unix)]
 
 use std::{
     fs,
@@ -145,7 +147,6 @@ fn a_reader_that_opens_the_file_later_says_the_same() {
 }
 
 /// Inserts until an insert fails, for half a minute at most.
-#[cfg(unix)]
 fn insert_until_refused(db: &Database) -> Error {
     let end = Instant::now() + Duration::from_secs(30);
     loop {
@@ -156,7 +157,6 @@ fn insert_until_refused(db: &Database) -> Error {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn with_normal_durability_a_deleted_log_is_noticed_within_moments() {
     let fixture = Fixture::new("CREATE TABLE t(x)");
@@ -165,7 +165,6 @@ fn with_normal_durability_a_deleted_log_is_noticed_within_moments() {
     assert!(is_lost::<()>(Err(insert_until_refused(&fixture.db))));
 }
 
-#[cfg(unix)]
 #[test]
 fn files_that_are_replaced_or_renamed_are_noticed_within_moments() {
     for name in ["test.db", "test.db-wal", "test.db-shm"] {

@@ -106,7 +106,7 @@ fn a_folder_that_cannot_be_written_is_refused() {
     }
     let path = locked.join("test.db");
     let error = refused(path.to_str().unwrap(), Options::default());
-    says(&error, "test.db", "permission");
+    says(&error, "test.db", "its folder takes no new one");
 }
 
 /// A database whose log was copied into it, in a folder where its side file of this name cannot be made, not even by the
