@@ -2,10 +2,10 @@
 
 use napi::{Env, sys};
 
-/// Tries it: Electron, for example, forbids it. With `RESQLITE_COPY_RESULTS` set, the answer is no anywhere, so that
+/// Tries it: Electron, for example, forbids it. With `RESQLITE_COPY_RESULTS=1`, the answer is no anywhere, so that
 /// copying can be tested, or used where something else objects to such memory.
 pub(crate) fn is_allowed(env: Env) -> bool {
-    if std::env::var_os("RESQLITE_COPY_RESULTS").is_some() {
+    if std::env::var_os("RESQLITE_COPY_RESULTS").is_some_and(|value| !value.is_empty() && value != "0") {
         return false;
     }
     let mut word = Box::new(0u64);

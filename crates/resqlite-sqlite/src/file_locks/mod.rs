@@ -44,22 +44,33 @@ pub fn locks_survive_other_copies() -> bool {
     INSTALLED.load(Ordering::Relaxed)
 }
 
-/// Makes SQLite use these locks from now on, if the system has them. If `RESQLITE_POSIX_LOCKS` is set, SQLite keeps
+/// Makes SQLite use these locks from now on, if the system has them. With `RESQLITE_POSIX_LOCKS=1`, SQLite keeps
 /// using POSIX locks: for file systems without OFD locks, and for tests.
 pub(crate) fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        if env::var_os("RESQLITE_POSIX_LOCKS").is_none() && are_possible() {
+        if !is_wanted("RESQLITE_POSIX_LOCKS") && are_possible() {
             replace_calls();
         }
     });
+}
+
+/// Whether a variable of the environment says yes: it is neither empty nor 0.
+fn is_wanted(variable: &str) -> bool {
+    env::var_os(variable).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// Old kernels and some sandboxes have no OFD locks.
 fn are_possible() -> bool {
     // SAFETY: the descriptor is made, probed and closed here; the lock structure is valid during the call.
     unsafe {
-        let fd = libc::memfd_create(c"resqlite-locks".as_ptr(), libc::MFD_CLOEXEC);
+        // glibc before 2.27 has no function for this call, and the module would not load there.
+        let made = libc::syscall(
+            libc::SYS_memfd_create,
+            c"resqlite-locks".as_ptr(),
+            libc::MFD_CLOEXEC,
+        );
+        let fd = made as c_int;
         let possible = fd >= 0 && libc::fcntl(fd, F_OFD_SETLK, &whole_file()) == 0;
         if fd >= 0 {
             libc::close(fd);

@@ -146,7 +146,7 @@ impl Location {
             return Ok(());
         };
         Err(self.refused(&format!(
-            "it is a hard link to {file:?}, which is open; open it by that name, because its write-ahead log lies \
+            "it is a hard link to \"{file}\", which is open; open it by that name, because its write-ahead log lies \
              beside that name"
         )))
     }

@@ -299,9 +299,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(error) => f.write_str(error.message()),
-            Self::Open { path, reason, .. } => write!(f, "cannot open {path:?}: {reason}"),
-            Self::EncryptionKey { path, reason } => write!(f, "{path:?}: {reason}"),
-            Self::Backup { path, reason, .. } => write!(f, "cannot back up to {path:?}: {reason}"),
+            Self::Open { path, reason, .. } => write!(f, "cannot open \"{path}\": {reason}"),
+            Self::EncryptionKey { path, reason } => write!(f, "\"{path}\": {reason}"),
+            Self::Backup { path, reason, .. } => write!(f, "cannot back up to \"{path}\": {reason}"),
             Self::Option(message)
             | Self::Parameter(message)
             | Self::Integer(message)
@@ -321,7 +321,7 @@ impl fmt::Display for Error {
             Self::QueueFull => f.write_str("too many requests are waiting for this database"),
             Self::FilesLost { path } => write!(
                 f,
-                "files of {path:?} were deleted or replaced while they were in use (its write-ahead log, that of an attached \
+                "files of \"{path}\" were deleted or replaced while they were in use (its write-ahead log, that of an attached \
                  database, or the database itself), by another program or another copy of SQLite in this process; \
                  nothing is read or written any more: close everything that has the file open, and open it again"
             ),

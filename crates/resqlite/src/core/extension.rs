@@ -53,10 +53,10 @@ impl Extension {
         let Self { path, entry_point } = self;
         // The system would look for it in other folders.
         if !Path::new(path).is_file() {
-            return Err(format!("the extension {path:?} does not exist"));
+            return Err(format!("the extension \"{path}\" does not exist"));
         }
         connection
             .load_extension(path, entry_point.as_deref())
-            .map_err(|error| format!("the extension {path:?} cannot be loaded: {}", error.message()))
+            .map_err(|error| format!("the extension \"{path}\" cannot be loaded: {}", error.message()))
     }
 }

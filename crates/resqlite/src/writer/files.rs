@@ -73,9 +73,10 @@ fn of_database(path: &str) -> impl Iterator<Item = (String, Identity)> {
     })
 }
 
-/// SQLite holds no locks on a log, so closing a descriptor of it drops none.
+/// SQLite holds no locks on a log, so closing a descriptor of it drops none. On Windows, a log that is open cannot be
+/// deleted, so there is nothing to look for, and a handle would keep SQLite from deleting it when it closes the database.
 fn log_of(database: &str) -> Option<File> {
-    File::open(format!("{database}-wal")).ok()
+    cfg!(unix).then(|| File::open(format!("{database}-wal")).ok())?
 }
 
 #[cfg(unix)]

@@ -93,7 +93,8 @@ function decode(path: string, fail: (why: string) => Error): string {
   // On Windows, the slash before the letter of a drive belongs to the URL.
   const local = process.platform === 'win32' ? path.replace(/^\/(?=[A-Za-z]:)/, '') : path
   try {
-    return decodeURIComponent(local)
+    const decoded = decodeURIComponent(local)
+    return process.platform === 'win32' ? decoded.replaceAll('/', '\\') : decoded
   } catch {
     throw fail("must have two hexadecimal digits after each '%'; a '%' itself is written %25")
   }
