@@ -1,2 +1,28 @@
 /** Returns the native module with encryption for a platform, by the name that resqlite gives it. */
-module.exports = (platform) => require(`@resqlite/ciphers-${platform}`)
+module.exports = (platform) => {
+  // Each name is written out, so that tools which trace files or bundle them find it, and stands in a `try`, so that they pass
+  // over those that are not installed.
+  try {
+    switch (platform) {
+      case 'darwin-arm64':
+        return require('@resqlite/ciphers-darwin-arm64')
+      case 'darwin-x64':
+        return require('@resqlite/ciphers-darwin-x64')
+      case 'linux-arm64-gnu':
+        return require('@resqlite/ciphers-linux-arm64-gnu')
+      case 'linux-arm64-musl':
+        return require('@resqlite/ciphers-linux-arm64-musl')
+      case 'linux-x64-gnu':
+        return require('@resqlite/ciphers-linux-x64-gnu')
+      case 'linux-x64-musl':
+        return require('@resqlite/ciphers-linux-x64-musl')
+      case 'win32-arm64-msvc':
+        return require('@resqlite/ciphers-win32-arm64-msvc')
+      case 'win32-x64-msvc':
+        return require('@resqlite/ciphers-win32-x64-msvc')
+    }
+  } catch (error) {
+    throw error instanceof Error ? error : new Error(String(error))
+  }
+  throw new Error(`Cannot find module '@resqlite/ciphers-${platform}'`)
+}

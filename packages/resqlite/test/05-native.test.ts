@@ -29,9 +29,18 @@ test('a platform without a native module gets an error that names what was tried
 })
 
 test('each package of a platform is named in a require of its own, which tracers of files and bundlers follow', () => {
-  const source = readFileSync(join(__dirname, '..', '..', 'dist', 'wire', 'native.js'), 'utf8')
-  for (const platform of readdirSync(join(__dirname, '..', '..', 'npm'))) {
-    assert.ok(source.includes(`require('@resqlite/${platform}')`), platform)
+  const packages = join(__dirname, '..', '..', '..')
+  const loaders = {
+    '': join(packages, 'resqlite', 'dist', 'wire', 'native.js'),
+    'cluster-': join(packages, 'cluster', 'native.js'),
+    'ciphers-': join(packages, 'ciphers', 'index.js'),
+  }
+  const platforms = readdirSync(join(packages, 'resqlite', 'npm'))
+  for (const [prefix, file] of Object.entries(loaders)) {
+    const source = readFileSync(file, 'utf8')
+    for (const platform of platforms) {
+      assert.ok(source.includes(`require('@resqlite/${prefix}${platform}')`), `${file}: ${platform}`)
+    }
   }
 })
 
