@@ -8,7 +8,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { root } from './lib/paths.mjs'
 import { CommandFailed, capture, runAsProgram } from './lib/process.mjs'
@@ -104,8 +104,9 @@ function isFound(name) {
 function firstThatFails({ tests, order }) {
   const programs = build(tests)
   for (const suite of order) {
-    const { status, stdout, stderr, signal } = spawnSync(programs.get(suite), [], {
-      cwd: join(copy, 'crates', suite.includes('_') ? suite.replace('_', '-') : 'resqlite'),
+    const { executable, manifest_path } = programs.get(suite)
+    const { status, stdout, stderr, signal } = spawnSync(executable, [], {
+      cwd: dirname(manifest_path),
       env: { ...process.env, ...environment },
       timeout: PATIENCE * 1000,
       maxBuffer: 1 << 30,
@@ -117,7 +118,7 @@ function firstThatFails({ tests, order }) {
   }
 }
 
-/** Compiles the suites → the program of each. */
+/** Compiles the suites → the message of cargo about the program of each. */
 function build(tests) {
   const messages = capture('cargo', ['test', ...tests, '--no-run', '--locked', '--message-format', 'json'], {
     cwd: copy,
@@ -128,5 +129,5 @@ function build(tests) {
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line))
     .filter(({ executable }) => executable)
-  return new Map(programs.map(({ target, executable }) => [target.name.replaceAll('-', '_'), executable]))
+  return new Map(programs.map((program) => [program.target.name.replaceAll('-', '_'), program]))
 }
