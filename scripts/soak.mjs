@@ -10,9 +10,9 @@ const suites = {
   faults: { crate: 'resqlite', test: 'faults', throws: 0, counts: 'faults for each scenario, 0 for all' },
   power: { crate: 'resqlite', test: 'power_loss', throws: 100_000, counts: 'power cuts for each promise' },
   corrupt: { crate: 'resqlite', test: 'corrupt', throws: 50_000, counts: 'damaged files' },
-  deep: { crate: 'resqlite', test: 'engine', throws: 100_000, only: ['deep::'], counts: 'statements' },
+  deep: { crate: 'resqlite', test: 'engine', throws: 20_000, only: ['deep::'], counts: 'statements' },
   sound: { crate: 'resqlite', throws: 100_000, only: ['sound::'], counts: 'queries' },
-  cluster: { crate: 'resqlite-cluster', throws: 100_000, only: ['simulation::'], counts: 'runs' },
+  cluster: { crate: 'resqlite-cluster', throws: 300_000, only: ['simulation::'], counts: 'runs' },
 }
 
 await runAsProgram(import.meta.url, ([name, throws, seed]) => {

@@ -63,7 +63,10 @@ const parts = {
     const flags = names.map(([, name, value]) => `-D${name}${value === undefined ? '' : `=${value}`}`)
     const object = join(folder, 'sqlite3.o')
     for (const target of targets) {
-      const own = target.includes('windows') ? 'SQLITE_MEMORY_BARRIER=MemoryBarrier()' : 'HAVE_LOCALTIME_R'
+      const own = target.includes('windows')
+        ? ['SQLITE_MEMORY_BARRIER=MemoryBarrier()']
+        : ['HAVE_LOCALTIME_R']
+      if (target.includes('macos')) own.push('SQLITE_DEFAULT_CKPTFULLFSYNC=1')
       const [tool, ...args] = zig
       const compile = [
         ...args,
@@ -73,7 +76,7 @@ const parts = {
         '-c',
         'sqlite3.c',
         ...flags,
-        `-D${own}`,
+        ...own.map((name) => `-D${name}`),
         '-o',
         object,
       ]

@@ -92,7 +92,7 @@ const node = [
   step('types of the native module', () => tsc('scripts/declarations'), 'native module'),
   step('node tests', nodeTests, 'native module'),
 ]
-/** What only the full tests have, one after the other: each keeps the machine busy. */
+/** The full tests have these, too, one after the other, since each keeps the machine busy. */
 const more = [
   step('check what is published', () => cargo(['check', '--package', 'resqlite-node', '--locked'])),
   step('packed package', packTest),

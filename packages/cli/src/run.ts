@@ -23,20 +23,20 @@ export async function run(args: readonly string[], context: Context): Promise<nu
   return isUsage ? Exit.USAGE : Exit.FAILED
 }
 
-/** SQL may begin with a comment, which looks like an option. A space before it changes nothing. */
+/** SQL may begin with a comment, which looks like an option. A space before it changes only the column of an error. */
 function notOption(argument: string): string {
   return /^--(\s|[^=\n]*\n)/.test(argument) ? ` ${argument}` : argument
 }
 
-/** Advice of the library that is for programs, and what it is for a terminal. */
-const ADVICE: readonly (readonly [RegExp, string])[] = [
+/** Words of the library that are for programs, and those for a terminal. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
   [/; use exec for a script$/, '; give one at a time'],
   [/; use execute for a statement that writes$/, ''],
   [/ \(os error \d+\)/g, ''],
 ]
 
 function forTerminal(message: string): string {
-  return ADVICE.reduce((text, [advice, words]) => text.replace(advice, words), message)
+  return WORDS.reduce((text, [program, terminal]) => text.replace(program, terminal), message)
 }
 
 async function failureOf(args: readonly string[], context: Context): Promise<Failure | undefined> {

@@ -184,6 +184,30 @@ test('an answer that is no response has the status 500, and becomes an uncaught 
   assert.equal(await answered, 500)
 })
 
+test('whoever leaves before the answer is there causes no error, whatever the answer does then', async (t) => {
+  const { port1, port2 } = new MessageChannel()
+  t.after(() => port1.close())
+  servePort(port1, async ({ url, signal }) => {
+    if (url.endsWith('/stays')) return new Response('there')
+    await once(signal, 'abort')
+    if (url.endsWith('/fails')) throw signal.reason
+    const cancel = () => {
+      throw new Error('broken')
+    }
+    return new Response(new ReadableStream({ cancel }))
+  })
+  for (const [id, path] of [
+    [101, 'fails'],
+    [102, 'breaks'],
+  ]) {
+    port2.postMessage({ id, ask: 'open', url: `http://port/${path}`, headers: [] })
+    port2.postMessage({ id, ask: 'end' })
+  }
+  assert.equal((await portFetch(port2)('/stays')).status, 200)
+  // An error that nobody has caught fails the test.
+  await turn()
+})
+
 test('a body that fails breaks off, and does not end as if it were complete', async (t) => {
   const { port1, port2 } = new MessageChannel()
   t.after(() => port1.close())

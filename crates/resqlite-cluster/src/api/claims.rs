@@ -24,7 +24,7 @@ impl Claim {
             return Ok(Self(file));
         }
         Err(Error::File(format!(
-            "{path:?} is open as a node in this process already: close it first; another thread can open the file as a database"
+            "\"{path}\" is open as a node in this process already: close it first; another thread can open the file as a database"
         )))
     }
 }

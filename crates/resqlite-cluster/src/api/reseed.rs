@@ -39,7 +39,7 @@ use crate::core::error::{Error, Result};
 /// consumers count by positions: they must be dropped first. The database's; nothing has changed then.
 pub async fn reseed(path: &str, options: resqlite::Options) -> Result<u64> {
     if !Path::new(path).is_file() {
-        return Err(Error::File(format!("there is no file {path:?}")));
+        return Err(Error::File(format!("there is no file \"{path}\"")));
     }
     let _claim = Claim::of(path)?;
     let database = Database::open(path, options).await?;
@@ -50,12 +50,12 @@ pub async fn reseed(path: &str, options: resqlite::Options) -> Result<u64> {
 
 async fn forget(database: &Database, path: &str) -> Result<u64> {
     if !has_table(database, "_resqlite_position").await? {
-        let message = format!("{path:?} is no file of a node: it founds a cluster as it is");
+        let message = format!("\"{path}\" is no file of a node: it founds a cluster as it is");
         return Err(Error::File(message));
     }
     if has_table(database, "_resqlite_feeds").await? {
         let message =
-            format!("{path:?} has change feeds, and their positions end with the log: drop them first");
+            format!("\"{path}\" has change feeds, and their positions end with the log: drop them first");
         return Err(Error::File(message));
     }
     Ok(database.forget_position().await?)

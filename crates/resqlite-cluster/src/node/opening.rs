@@ -119,14 +119,16 @@ async fn found(node: &Arc<Node>, database: &Arc<Database>) -> Result<()> {
 /// The error of a file that has content of its own.
 fn refused(file: &Path) -> Error {
     Error::File(format!(
-        "{file:?} has content of its own, and the cluster has begun already: a node begins from the log, with a new file"
+        "\"{}\" has content of its own, and the cluster has begun already: a node begins from the log, with a new file",
+        file.display()
     ))
 }
 
 /// The error of a file that has a position, where the log has no entries.
 fn of_another_log(file: &Path) -> Error {
     Error::File(format!(
-        "{file:?} has a position of another log: drop its change feeds, then reseed it"
+        "\"{}\" has a position of another log: drop its change feeds, then reseed it",
+        file.display()
     ))
 }
 
@@ -179,8 +181,9 @@ impl Start<'_> {
         let folder = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
         match folder {
             Some(folder) if !folder.is_dir() => Err(Error::File(format!(
-                "{:?} cannot be made: {folder:?} is no folder",
-                self.file
+                "\"{}\" cannot be made: \"{}\" is no folder",
+                self.file.display(),
+                folder.display()
             ))),
             _ => Ok(()),
         }

@@ -116,6 +116,6 @@ async fn position_in(file: &str) -> Result<u64> {
     database.close().await?;
     match rows?.first().map(|row| row.values()) {
         Some([Value::Integer(position)]) => Ok(*position as u64),
-        _ => Err(Error::File(format!("{file:?} has no position"))),
+        _ => Err(Error::File(format!("\"{file}\" has no position"))),
     }
 }

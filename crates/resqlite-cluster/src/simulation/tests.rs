@@ -77,7 +77,7 @@ fn what_is_acknowledged_stands_in_the_log_once_and_all_nodes_become_equal() {
     println!(
         "{acknowledged} acknowledged, {unchanged} changed nothing, {unknown} unknown, {failed} failed; {happened:?}"
     );
-    if plans.len() > 1 {
+    if plans.len() > 1 && dice::throws_all() {
         assert!(
             acknowledged + unchanged > 10 * (unknown + failed),
             "most writes are answered"
@@ -94,7 +94,7 @@ fn nodes_stop_where_the_log_has_forgotten_what_they_have() {
         .iter()
         .map(|plan| run(plan, World::run_with_fork).stopped(codes::LOG_DIVERGED))
         .sum();
-    assert!(stopped > 0 || plans.len() == 1);
+    assert!(stopped > 0 || plans.len() == 1 || !dice::throws_all());
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn damage_on_all_servers(log: &MemoryLog, name: &str) {
 
 #[test]
 fn a_node_that_joins_has_what_the_others_have_whatever_is_damaged_on_one_server() {
-    let mut rng = Rng(dice::first_seed());
+    let first = dice::first_seed();
     let (world, one) = world_with_a_snapshot();
     let right = content(&one);
     let names = world.log.names();
@@ -72,7 +72,8 @@ fn a_node_that_joins_has_what_the_others_have_whatever_is_damaged_on_one_server(
         names.len() >= 8,
         "a manifest, three pieces, four entries: {names:?}"
     );
-    for turn in 0..dice::throws(300) {
+    for seed in first..first + dice::throws(300) {
+        let mut rng = Rng(seed);
         let (name, other) = (rng.pick(&names), rng.pick(&names));
         let server = rng.below(2);
         let beside = bytes_of(&world.log, other);
@@ -80,12 +81,12 @@ fn a_node_that_joins_has_what_the_others_have_whatever_is_damaged_on_one_server(
         let damaged = rng.pick(&KINDS)(right_bytes.clone(), &beside, rng.any());
         let is_damaged = damaged.as_ref() != Some(&right_bytes);
         world.log.damage(server, name, |_| damaged);
-        let new = world.open(&format!("new-{turn}"));
-        assert_eq!(content(&new), right, "turn {turn}: {name}");
+        let new = world.open(&format!("new-{seed}"));
+        assert_eq!(content(&new), right, "seed {seed}: {name}");
         let named = new.cluster.status().damaged;
         match server {
-            0 if is_damaged => assert!(named[0].starts_with("server 1: "), "turn {turn}: {named:?}"),
-            _ => assert!(named.is_empty(), "turn {turn}: {named:?}"),
+            0 if is_damaged => assert!(named[0].starts_with("server 1: "), "seed {seed}: {named:?}"),
+            _ => assert!(named.is_empty(), "seed {seed}: {named:?}"),
         }
         new.close();
         world.log.damage(server, name, Some);

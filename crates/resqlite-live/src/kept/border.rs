@@ -36,8 +36,7 @@ impl KeptWindow {
 
     /// These have been read.
     pub fn filled(&mut self, rows: &KeptRows) {
-        let is_short = rows.len() < self.most();
-        self.is_complete = is_short;
+        self.is_complete = rows.len() < self.most();
     }
 
     /// With how much slack to read the rows again: with more, up to `most`, if this has been used up.

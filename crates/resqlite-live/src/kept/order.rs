@@ -120,11 +120,10 @@ fn key_columns(sources: &[SourceKey]) -> impl Iterator<Item = Cow<'_, Value>> {
 impl OrderTerm {
     fn compare(&self, left: &Value, right: &Value) -> Ordering {
         let is_null = |value: &Value| matches!(value, Value::Null);
-        let nulls_last = self.nulls_last;
         match (is_null(left), is_null(right)) {
             (true, true) => Ordering::Equal,
-            (true, false) => reversed_if(nulls_last, Ordering::Less),
-            (false, true) => reversed_if(nulls_last, Ordering::Greater),
+            (true, false) => reversed_if(self.nulls_last, Ordering::Less),
+            (false, true) => reversed_if(self.nulls_last, Ordering::Greater),
             (false, false) => reversed_if(self.descending, self.collation.compare(left, right)),
         }
     }

@@ -68,7 +68,9 @@ impl Engine {
     pub fn checkpoint(&self, mode: CheckpointMode, done: Done<Checkpointed>) {
         if self.parts.settings.read_only {
             let path = self.parts.location.display_path();
-            return done(Err(Error::ReadOnly(format!("{path:?} is open for reading only"))));
+            return done(Err(Error::ReadOnly(format!(
+                "\"{path}\" is open for reading only"
+            ))));
         }
         let how = match mode {
             CheckpointMode::Passive => None,

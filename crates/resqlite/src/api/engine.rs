@@ -299,7 +299,7 @@ impl Engine {
     /// Why nothing can be written, if the database is open for reading only.
     pub(super) fn refusal_of_writes(&self) -> Option<Error> {
         let path = self.parts.location.display_path();
-        let refusal = || Error::ReadOnly(format!("{path:?} is open for reading only"));
+        let refusal = || Error::ReadOnly(format!("\"{path}\" is open for reading only"));
         self.parts.settings.read_only.then(refusal)
     }
 

@@ -16,7 +16,7 @@ use crate::{
 /// A file, and how it is used.
 pub(super) type Key = (String, Access);
 
-/// How an engine uses its file. Each has entries of its own: only one kind has a writer.
+/// A use of a file by an engine. Each has entries of its own: only one kind has a writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Access {
     Write,
@@ -72,7 +72,10 @@ impl Engines {
         let mut known = lock(&self.known);
         loop {
             let closing = match known.iter().find(|other| excludes(key, other)) {
-                Some((_, Known::Open(engine))) => engine.upgrade().filter(|engine| !engine.is_in_use()),
+                Some((_, Known::Open(engine))) => match engine.upgrade() {
+                    Some(engine) => Some(engine).filter(|engine| !engine.is_in_use()),
+                    None => continue,
+                },
                 Some((_, Known::Opening)) => None,
                 None if matches!(known.get(key), Some(Known::Opening)) => {
                     known = wait(&self.opened, known);
@@ -142,7 +145,7 @@ impl Drop for Opening<'_> {
     }
 }
 
-/// Whether a file that is open is open in a way that goes with no other.
+/// One of two uses of a file is immutable, and the other is under way.
 fn excludes((file, access): &Key, ((other, used), known): &(&Key, &Known)) -> bool {
     let is_one_immutable = (*access == Access::Immutable) != (*used == Access::Immutable);
     file == other && is_one_immutable && known.is_alive()

@@ -78,6 +78,7 @@ impl Handle {
             };
             match ENGINES.find(key, may_open, in_the_way)? {
                 Found::Opening(opening) => {
+                    location.refuse_journal()?;
                     let engine = Arc::new(Engine::start(location, settings)?);
                     opening.has_opened(&engine);
                     return Ok(engine);

@@ -72,10 +72,7 @@ impl States {
         let last = lock(&self.last);
         let is_ahead = |state: &CommittedState| log.commits.wrapping_sub(state.log.commits) as i32 > 0;
         match last.iter().rev().find(|state| state.log == log) {
-            Some(state) => Known::As(CommittedState {
-                number: state.number,
-                ..*state
-            }),
+            Some(state) => Known::As(*state),
             None if last.back().is_some_and(is_ahead) => Known::NotYet,
             None => Known::Never,
         }

@@ -67,20 +67,13 @@ impl Location {
             reason: "the path is not valid UTF-8".into(),
             source: None,
         })?;
-        let location = Self {
+        Ok(Self {
             health,
             encryption,
             file,
             immutable: options.immutable,
             memory: None,
-        };
-        if location.immutable && location.has_journal() {
-            return Err(location.refused(
-                "it cannot be opened as immutable, because the journal beside it (-wal or -journal) may have commits that \
-                 the file lacks: open it once for writing and close it, or copy it by a backup",
-            ));
-        }
-        Ok(location)
+        })
     }
 
     /// Makes a database in memory of the bytes of a database file.
@@ -160,17 +153,27 @@ impl Location {
         }
     }
 
-    /// Whether a journal beside the file may have what the file lacks. A journal that is not in use begins with a zero.
+    /// Refuses to open the file as immutable beside a journal that may have commits which the file lacks.
+    pub(crate) fn refuse_journal(&self) -> Result<()> {
+        if !self.immutable || !self.has_journal() {
+            return Ok(());
+        }
+        Err(self.refused(
+            "it cannot be opened as immutable, because the journal beside it (-wal or -journal) may have commits that \
+             the file lacks: open it once for writing and close it, or copy it by a backup",
+        ))
+    }
+
+    /// A journal beside the file may have what the file lacks. One that is not in use is empty, or begins with a zero.
     fn has_journal(&self) -> bool {
         ["-wal", "-journal"].iter().any(|suffix| {
-            let mut first = [0];
-            let journal = fs::File::open(format!("{}{suffix}", self.file));
-            match journal.and_then(|mut journal| journal.read_exact(&mut first)) {
+            let (path, mut first) = (format!("{}{suffix}", self.file), [0]);
+            if !Path::new(&path).is_file() {
+                return false;
+            }
+            match fs::File::open(&path).and_then(|mut journal| journal.read_exact(&mut first)) {
                 Ok(()) => first != [0],
-                Err(error) => !matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof | io::ErrorKind::IsADirectory
-                ),
+                Err(error) => error.kind() != io::ErrorKind::UnexpectedEof,
             }
         })
     }
@@ -322,7 +325,10 @@ pub(crate) fn canonical(given: &str) -> Result<PathBuf, String> {
     let name = path.file_name().ok_or("the path names no file")?;
     match folder.canonicalize() {
         Ok(folder) => Ok(folder.join(name)),
-        Err(error) => Err(format!("its folder {folder:?} cannot be used: {error}")),
+        Err(error) => Err(format!(
+            "its folder \"{}\" cannot be used: {error}",
+            folder.display()
+        )),
     }
 }
 

@@ -218,8 +218,7 @@ pub(super) fn images<'c>(
         (only, changed.over) = (Some(source), Some(over));
         let columns = &change.watched.images[..];
         let is_told = |column: &u16| columns.binary_search(column).is_ok();
-        let is_exact = summary.is_exact();
-        if !is_exact || !over.needed.iter().all(is_told) {
+        if !summary.is_exact() || !over.needed.iter().all(is_told) {
             return Err(WhyWhole::UnknownChanges);
         }
         for row in rows {
@@ -227,9 +226,8 @@ pub(super) fn images<'c>(
             if changed.asked > most as u64 {
                 return Err(WhyWhole::ManyChanges);
             }
-            let old = row.old.as_ref();
-            let both = old.map(|image| (image, false)).into_iter();
-            let both = both.chain(row.new.as_ref().map(|image| (image, true)));
+            let both = row.old.iter().map(|image| (image, false));
+            let both = both.chain(row.new.iter().map(|image| (image, true)));
             changed.images.extend(both.map(|(image, is_new)| GivenImage {
                 image,
                 columns,

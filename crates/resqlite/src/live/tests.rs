@@ -1,4 +1,4 @@
-//! Which thread runs a live query, and on which connection. The writer has time for all re-runs, however slow the machine is.
+//! The thread and the connection that run a live query. The writer has time for all re-runs, however slow the machine is.
 
 use std::{
     sync::{

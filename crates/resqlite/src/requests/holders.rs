@@ -40,7 +40,8 @@ pub enum HolderKind {
     Batch,
 }
 
-/// A wait of the writer for the lock of another process, or of another copy of SQLite in this one: see
+/// A wait of the writer for the lock of another process, or of another copy of SQLite in this one; in `PRAGMA wal_checkpoint`,
+/// also for readers of the log, which may be those of this database: see
 /// [`Diagnostics`](crate::Diagnostics).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockWait {

@@ -215,10 +215,10 @@ pub(crate) fn commit_something(fixture: &Fixture, random: &mut Rng) {
 
 #[test]
 fn a_mirror_that_applies_the_events_equals_the_tables() {
-    let seed = dice::first_seed();
-    let random = &mut Rng(seed);
+    let first = dice::first_seed();
     let (mut applied, mut reloaded) = (0, 0);
-    for _ in 0..8 {
+    for seed in first..first + dice::throws(40) {
+        let random = &mut Rng(seed);
         let fixture = Fixture::new(SCHEMA);
         let events = Events::of(&fixture, RowDetail::Images);
         let mut mirrors = TABLES.map(|table| load(&fixture, table));
@@ -254,7 +254,7 @@ fn a_mirror_that_applies_the_events_equals_the_tables() {
         }
     }
     assert!(
-        applied > 500 && reloaded > 0,
+        !dice::throws_all() || applied > 500 && reloaded > 0,
         "{applied} applied, {reloaded} reloaded"
     );
 }

@@ -136,10 +136,10 @@ fn fold(fixture: &Fixture, feed: &mut ChangeFeed, copy: &mut Copy) {
 /// A throw is a round.
 #[test]
 fn a_copy_that_is_folded_from_a_feed_equals_the_database() {
-    let rounds = dice::throws(30);
-    let random = &mut Rng(dice::first_seed());
+    let (rounds, first) = (dice::throws(30), dice::first_seed());
     let (mut changes, mut reads) = (0, 0);
-    for round in 0..rounds {
+    for seed in first..first + rounds {
+        let random = &mut Rng(seed);
         let fixture = Fixture::new(SCHEMA);
         let mut feed = block_on(fixture.db.changes(FeedOptions::named("copy"))).unwrap();
         let mut copy = Copy::of(&fixture);
@@ -148,11 +148,11 @@ fn a_copy_that_is_folded_from_a_feed_equals_the_database() {
                 write(&fixture, random);
             }
             fold(&fixture, &mut feed, &mut copy);
-            assert_eq!(copy.tables, contents(&fixture), "round {round}, step {step}");
+            assert_eq!(copy.tables, contents(&fixture), "seed {seed}, step {step}");
         }
         changes += copy.changes;
         reads += copy.reads;
     }
     println!("{changes} changes, {reads} times read again");
-    assert!(changes as u64 > 300 * rounds && reads as u64 > rounds);
+    assert!(!dice::throws_all() || changes as u64 > 300 * rounds && reads as u64 > rounds);
 }

@@ -105,11 +105,9 @@ async function runImport(
   const source = await sourceOf(input, context)
   const progress = new ProgressLine('import', 'row', context.stderr)
   const job: Job = { table, options, style, format, source, progress }
+  let imported: Imported
   try {
-    const imported = await (place === undefined
-      ? intoDatabase(file, job, context)
-      : intoNew(place, job, context))
-    sayImported(imported, job, context)
+    imported = await (place === undefined ? intoDatabase(file, job, context) : intoNew(place, job, context))
   } catch (error) {
     progress.clear()
     if (context.signal.aborted) say(context.stderr, 'interrupted: nothing was imported')
@@ -118,6 +116,7 @@ async function runImport(
     progress.clear()
     source.stream.destroy()
   }
+  sayImported(imported, job, context)
 }
 
 /** Where a database is to be created; undefined where there is one. */

@@ -53,9 +53,9 @@ export interface CommitTrace extends Trace {
 }
 
 /**
- * What the subscribers of the tracing channel `resqlite:live` get, which has the event `asyncEnd` alone: one for each run of
- * a live query that took 20 ms or more, whether it found anything new or not. Live queries that share a native one share its
- * runs.
+ * Subscribers of the tracing channel `resqlite:live` get this. It has the event `asyncEnd` alone: one for each run of a live
+ * query that took 20 ms or more and was neither given up nor failed, whether it found anything new or not. Live queries that
+ * share a native one share its runs.
  */
 export interface LiveTrace {
   /** The path as it was passed to `open`. */

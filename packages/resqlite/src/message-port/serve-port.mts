@@ -51,8 +51,11 @@ class Served {
   }
 
   async open(answer: (request: Request) => Response | Promise<Response>): Promise<void> {
-    const response = await (async () => checked(await answer(this.#request)))().catch(failed)
-    if (this.#left.signal.aborted) return void response.body?.cancel()
+    const { signal } = this.#left
+    // An answer that stops because the other end has left has not failed.
+    const ended = (error: unknown) => (signal.aborted ? new Response() : failed(error))
+    const response = await (async () => checked(await answer(this.#request)))().catch(ended)
+    if (signal.aborted) return void response.body?.cancel().catch(() => {})
     this.#reader = response.body?.getReader()
     this.#post({ status: response.status, headers: [...response.headers] })
   }

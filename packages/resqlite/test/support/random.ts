@@ -1,7 +1,8 @@
 const { RESQLITE_SEED, RESQLITE_DAY, RESQLITE_DICE } = process.env
 
+const day = Number(RESQLITE_DAY ?? Math.floor(Date.now() / 86_400_000))
 /** Other choices every day; a failed test is repeated with `RESQLITE_SEED=<seed>`, those of a day with `RESQLITE_DAY`. */
-const usual = Number(RESQLITE_SEED ?? RESQLITE_DAY ?? Math.floor(Date.now() / 86_400_000))
+const usual = Number(RESQLITE_SEED ?? day * 10_000)
 
 /** The number of throws of a test, of which `all` are made with `RESQLITE_DICE=all` and otherwise a tenth. */
 export function throws(all: number): number {

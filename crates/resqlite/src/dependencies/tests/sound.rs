@@ -512,14 +512,9 @@ fn a_commit_that_changes_a_result_always_concerns_its_query() {
     });
     // Otherwise the test shows nothing.
     let Seen { queries, .. } = seen;
-    assert!(
-        seen.skipped > queries / 2 && seen.filtered > queries / 6,
-        "{seen:?}"
-    );
-    assert!(
-        seen.by_column > queries / 3 && seen.changed > queries / 3,
-        "{seen:?}"
-    );
+    let matters = seen.skipped > queries / 2 && seen.filtered > queries / 6;
+    let moves = seen.by_column > queries / 3 && seen.changed > queries / 3;
+    assert!(!dice::throws_all() || matters && moves, "{seen:?}");
 }
 
 #[test]
@@ -531,9 +526,9 @@ fn so_does_one_that_changes_the_result_of_a_query_of_many_parts() {
         commits: 20,
     });
     let Seen { queries, .. } = seen;
+    let matters = seen.skipped > queries / 2 && seen.filtered > queries / 3;
     assert!(
-        seen.skipped > queries / 2 && seen.filtered > queries / 3,
+        !dice::throws_all() || matters && seen.changed > queries / 3,
         "{seen:?}"
     );
-    assert!(seen.changed > queries / 3, "{seen:?}");
 }

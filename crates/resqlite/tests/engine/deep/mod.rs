@@ -70,9 +70,10 @@ async fn enter(db: &Database, entry: usize, deep: &Deep) -> Result<()> {
 #[test]
 fn whatever_is_deep_or_long_is_answered_or_refused() {
     let (is_long, all) = (dice::throws_all(), 10 * KINDS.len() as u64);
-    let (count, mut random) = (dice::throws(all), Rng(dice::first_seed()));
-    for turn in 0..count {
-        let (kind, most, make) = KINDS[turn as usize % KINDS.len()];
+    let first = dice::first_seed();
+    for seed in first..first + dice::throws(all) {
+        let mut random = Rng(seed);
+        let (kind, most, make) = KINDS[seed as usize % KINDS.len()];
         // Most bounds lie between two of these.
         let depths = [3, 63, 65, 300, 990, 1_010, 2_010, 40_000];
         let depth = depths[random.below(if is_long { 8 } else { 3 }) as usize].min(most);
@@ -81,7 +82,7 @@ fn whatever_is_deep_or_long_is_answered_or_refused() {
         let deep = make(depth);
         if is_long {
             println!(
-                "{turn}: {} {depth}, entry {entry}, untrusted {is_untrusted}",
+                "{seed}: {} {depth}, entry {entry}, untrusted {is_untrusted}",
                 kind
             );
         }
@@ -95,7 +96,7 @@ fn whatever_is_deep_or_long_is_answered_or_refused() {
         let ended = block_on(enter(&db, entry, &deep));
         assert!(
             !matches!(ended, Err(Error::WorkerDied)),
-            "{}, {depth}, entry {entry}",
+            "seed {seed}: {}, {depth}, entry {entry}",
             kind
         );
         assert_eq!(block_on(db.select("SELECT 1", ())).unwrap().len(), 1);
