@@ -44,12 +44,12 @@ pub fn throws(all: u64) -> u64 {
     })
 }
 
-/// Whether a suite is to make one throw only, and to tell what it does.
+/// A suite is to make one throw only, and to tell what it does.
 pub fn is_single() -> bool {
     number("RESQLITE_THROWS") == Some(1)
 }
 
-/// Whether enough dice are thrown for a suite to ask how often something happened.
+/// Enough dice are thrown for a suite to ask how often something happened.
 pub fn throws_all() -> bool {
     !is_single() && env::var("RESQLITE_DICE").is_ok_and(|dice| dice == "all")
 }

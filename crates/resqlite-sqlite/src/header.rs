@@ -26,7 +26,7 @@ impl Header {
         self.0.starts_with(MAGIC)
     }
 
-    /// Whether it is a database, encrypted or not, that is read together with a write-ahead log.
+    /// It is a database, encrypted or not, that is read together with a write-ahead log.
     pub fn has_log(&self) -> bool {
         (self.is_plain() || self.is_encrypted()) && self.0[19] == 2
     }

@@ -61,7 +61,7 @@ impl Options {
     }
 }
 
-/// How long things may take, and how much is remembered, for the protocol.
+/// Times that the protocol waits, and the number of requests that it remembers.
 #[derive(Debug, Clone)]
 pub(crate) struct Patience {
     /// Until a write fails that the log does not take.

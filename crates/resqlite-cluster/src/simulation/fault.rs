@@ -7,7 +7,7 @@ thread_local! {
     pub(super) static PLANTED: Cell<&'static str> = const { Cell::new("") };
 }
 
-/// Whether the mistake of this name is planted.
+/// The mistake of this name is planted.
 pub(super) fn planted(name: &str) -> bool {
     PLANTED.get() == name
 }

@@ -41,7 +41,7 @@ pub enum Event {
     Sync {
         /// The file.
         file: FileId,
-        /// Whether SQLite asked to empty the drive's cache as well, which only matters on Apple's systems.
+        /// SQLite asked to empty the drive's cache as well, which only matters on Apple's systems.
         full: bool,
     },
     /// A sync failed: changes of the file since the last sync may be lost, even if a later sync succeeds.

@@ -55,7 +55,7 @@ pub(crate) fn install() {
     });
 }
 
-/// Whether a variable of the environment says yes: it is neither empty nor 0.
+/// A variable of the environment says yes: it is neither empty nor 0.
 fn is_wanted(variable: &str) -> bool {
     env::var_os(variable).is_some_and(|value| !value.is_empty() && value != "0")
 }

@@ -66,11 +66,8 @@ impl Engine {
     /// Makes a checkpoint of the main database. What can be copied without holding anybody up is copied first, on a
     /// thread of its own; the writer does the rest.
     pub fn checkpoint(&self, mode: CheckpointMode, done: Done<Checkpointed>) {
-        if self.parts.settings.read_only {
-            let path = self.parts.location.display_path();
-            return done(Err(Error::ReadOnly(format!(
-                "\"{path}\" is open for reading only"
-            ))));
+        if let Some(refusal) = self.refusal_of_writes() {
+            return done(Err(refusal));
         }
         let how = match mode {
             CheckpointMode::Passive => None,

@@ -176,7 +176,7 @@ impl Engine {
             .is_ok()
     }
 
-    /// Whether it has handles.
+    /// It has handles.
     pub(super) fn is_in_use(&self) -> bool {
         self.handles.load(Ordering::Acquire) > 0
     }
