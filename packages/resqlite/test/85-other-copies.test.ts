@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Database } from 'resqlite'
+import { sseEvents } from 'resqlite/sse'
 import { withCode } from './support/errors'
 import { run, start } from './support/process'
 import type { Tools } from './support/process-tools'
@@ -162,4 +163,19 @@ test('a transaction of one copy keeps the other waiting, for busyTimeout at most
   })
   await two.execute('INSERT INTO t VALUES (2)')
   await two.close()
+})
+
+const unlessLocked = {
+  skip: process.platform === 'win32' && 'a native module that is loaded cannot be deleted',
+}
+
+test('a live query of another copy of the library is told as such', unlessLocked, async (t) => {
+  const { Database: Other } = anotherCopy(t)
+  const db = await Other.open(':memory:')
+  t.after(() => db.close())
+  const live = db.stream<{ id: number }>('SELECT 1 AS id')
+  assert.throws(() => sseEvents(live, { key: 'id' }), {
+    code: 'RESQLITE_OPTION',
+    message: /^sseEvents: two copies of resqlite are loaded, .*external.*npm ls resqlite/,
+  })
 })

@@ -35,6 +35,9 @@ import { forEachMember, hasMember, type SmallSet, sizeOf, withMember, withoutMem
 import type { StreamPlan } from './stream-plan'
 import type { Subscribable, Subscriber } from './subscriber'
 
+/** Marks live queries. Registered, because another copy of this module asks for it, whose classes are others. */
+export const isLiveQuery: unique symbol = Symbol.for('resqlite.isLiveQuery') as never
+
 /** The object that `stream` returns. It uses a {@link SharedQuery} for as long as it has subscribers. */
 export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, SharedQueryUser {
   readonly #handle: DatabaseHandle
@@ -117,6 +120,10 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
 
   get shared(): SharedQuery | undefined {
     return this.#shared
+  }
+
+  get [isLiveQuery](): true {
+    return true
   }
 
   get [equality](): readonly unknown[] {

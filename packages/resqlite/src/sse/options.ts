@@ -11,7 +11,7 @@ import {
   signal,
 } from '../core/checks'
 import type { ChangesBytesOptions, CodedError } from '../core/live-types'
-import { LiveQueryObject } from '../live/live-query'
+import { isLiveQuery, LiveQueryObject } from '../live/live-query'
 import type { Columns } from '../live/row-keys'
 import { HEARTBEAT_MILLISECONDS, MAX_CLIENTS, MAX_EVENT_BYTES } from './limits'
 
@@ -69,6 +69,12 @@ const SENT: Checks = { ...EVENTS, heartbeat: milliseconds }
 /** Throws if `live` is not what `db.stream` returns. */
 export function checkLive(method: string, live: unknown): LiveQueryObject<unknown> {
   if (live instanceof LiveQueryObject) return live
+  if ((live as { [isLiveQuery]?: true } | null | undefined)?.[isLiveQuery]) {
+    throw refused(
+      `${method}: two copies of resqlite are loaded, and the live query is of the other one. If the program is bundled, keep ` +
+        'resqlite and its subpaths out of the bundle (external); if not, `npm ls resqlite` shows which packages brought them',
+    )
+  }
   throw refused(`${method}: the first argument must be a live query of db.stream, not ${show(live)}`)
 }
 
