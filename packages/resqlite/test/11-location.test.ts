@@ -111,6 +111,8 @@ const WRONG: [string | URL, OpenOptions, string][] = [
   ['file:app.db?mode=ro&mode=rw', {}, 'more than one mode'],
   ['file:app.db?mode=ro', { readOnly: false }, 'readOnly'],
   ['file:app.db?mode=rwc', { fileMustExist: true }, 'fileMustExist'],
+  ['file:app.db?immutable=0', { readOnly: true, immutable: true }, 'immutable: true'],
+  ['file:app.db?immutable=1', { readOnly: true, immutable: false }, 'immutable: false'],
   ['file://app.db', {}, '"app.db"'],
   ['file:app.db#table', {}, '%23'],
   ['file:100%.db', {}, '%25'],

@@ -21,10 +21,16 @@ const MODES: Readonly<Record<string, Location['options']>> = {
   memory: { fileMustExist: false },
 }
 
+/** What the parameter `immutable` of a `file:` URL means. */
+const IMMUTABLE: Readonly<Record<string, Location['options']>> = {
+  0: { immutable: false },
+  1: { readOnly: true, immutable: true },
+}
+
 /** The parameters of a `file:` URL, and their values. */
 const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   mode: Object.keys(MODES),
-  immutable: ['0', '1'],
+  immutable: Object.keys(IMMUTABLE),
 }
 
 /** Returns what the first argument of `open` names. The options are checked already. */
@@ -69,8 +75,7 @@ function parseUrl(method: Method, url: string): Location {
   const said = parseQuery(query, fail)
   const mode = said.get('mode')
   const path = decode(encoded, fail)
-  const immutable = said.get('immutable') === '1'
-  const options = { ...(immutable && { readOnly: true, immutable }), ...MODES[mode ?? ''] }
+  const options = { ...IMMUTABLE[said.get('immutable') ?? ''], ...MODES[mode ?? ''] }
   if (mode === 'memory') return { path: MEMORY, options }
   checkPath(method, path)
   return { path, options }
