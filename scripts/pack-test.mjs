@@ -2,41 +2,24 @@
 // system on them.
 
 import { spawnSync } from 'node:child_process'
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chosen, fillChosen } from './lib/chosen-packages.mjs'
-import { lintPackage } from './lib/package-lint.mjs'
-import { cliFolder, nativeFolder, packageFolder, studioFolder, testModule } from './lib/paths.mjs'
-import { ciphersFile, nativeFile, platformFolder, thisPlatform } from './lib/platforms.mjs'
+import {
+  inProject,
+  installIn,
+  packChosenPlatform,
+  packCiphers,
+  packCli,
+  packCluster,
+  packMain,
+  packPlatform,
+  packStudio,
+} from './lib/packed.mjs'
+import { cliFolder, nativeFolder, packageFolder, testModule } from './lib/paths.mjs'
+import { ciphersFile, thisPlatform } from './lib/platforms.mjs'
 import { CommandFailed, capture, npm } from './lib/process.mjs'
 import { subpathPrograms } from './lib/subpath-programs.mjs'
-
-/** What the main package may contain; anything else in the tarball is a mistake. */
-const expectedFiles = /^(dist\/.+\.(js|mjs|d\.ts|d\.mts)|package\.json|README\.md|LICENSE)$/
-
-/** The same for the command line. */
-const expectedCliFiles = /^(dist\/.+\.js|package\.json|README\.md|LICENSE)$/
-
-/** The same for the studio: its server, and the page as one script and one sheet. */
-const expectedStudioFiles =
-  /^(dist\/(?:cells|server)\/.+\.(js|d\.ts)|dist\/page\/(index\.html|app\.(js|css)|icon\.svg|licenses\.txt)|package\.json|README\.md|LICENSE)$/
-
-/** The same for clusters. */
-const expectedClusterFiles = /^(dist\/.+\.(js|mjs|d\.ts|d\.mts)|native\.js|package\.json|README\.md|LICENSE)$/
-
-/** Scripts that npm would run on the machine of somebody who installs the package. */
-const installScripts = ['preinstall', 'install', 'postinstall', 'prepare']
 
 const body = `
   if (process.env.RESQLITE_TEST_PUBLISHED && available) throw new Error('the published native module counts where time goes')
@@ -96,7 +79,7 @@ const withKey = (source) => source.replace("open('notes.db')", "open('notes.db',
 
 /** Packs, checks, installs and runs. Throws a CommandFailed that says what is wrong. */
 export function packTest() {
-  inProject((project) => {
+  return inProject((project) => {
     installIn(project, [packMain(project), packPlatform(project), packStudio(project)])
     for (const [file, source] of Object.entries(programs)) runProgram(project, file, source)
     runProgram(project, 'studio.mjs', studio)
@@ -109,10 +92,10 @@ export function packTest() {
 
 /** The same with the packages for encryption, and a key. */
 export function packCiphersTest() {
-  inProject((project) => {
+  return inProject((project) => {
     const module = join(nativeFolder, ciphersFile(thisPlatform()))
-    const [ciphers, platform] = packChosen(project, 'ciphers', module)
-    installIn(project, [packMain(project), ciphers.filename, platform])
+    const platform = packChosenPlatform('ciphers', module, project)
+    installIn(project, [packMain(project), packCiphers(project), platform])
     for (const [file, source] of Object.entries(programs)) runProgram(project, file, withKey(source))
     const start = readFileSync(join(project, 'notes.db')).subarray(0, 16).toString('latin1')
     if (start.startsWith('SQLite')) throw new CommandFailed('the database is not encrypted')
@@ -121,25 +104,18 @@ export function packCiphersTest() {
 
 /** Three nodes, from the packages as they are installed: the native module is that of the tests. */
 export function packClusterTest() {
-  inProject((project) => {
-    const [cluster, platform] = packChosen(project, 'cluster', testModule)
-    refuseUnexpected(cluster, expectedClusterFiles)
-    installIn(project, [packMain(project), cluster.filename, platform])
+  return inProject((project) => {
+    const platform = packChosenPlatform('cluster', testModule, project)
+    installIn(project, [packMain(project), packCluster(project), platform])
     for (const [file, source] of Object.entries(clusterPrograms)) runProgram(project, file, source)
   })
 }
 
 /** The command line, as it is installed beside the library. */
 export function packCliTest() {
-  inProject((project) => {
-    checkManifest(cliFolder)
-    const packed = pack(cliFolder, project)
-    refuseUnexpected(packed, expectedCliFiles)
-    installIn(
-      project,
-      [packMain(project), packPlatform(project), packed.filename],
-      installedDependencies(cliFolder),
-    )
+  return inProject((project) => {
+    const tarballs = [packMain(project), packPlatform(project), packCli(project)]
+    installIn(project, tarballs, installedDependencies(cliFolder))
     const resqlite = (...args) =>
       npm(['exec', '--offline', '--', 'resqlite', ...args], { cwd: project, quiet: true })
     writeFileSync(join(project, 'notes.csv'), 'id,text\n1,packed\n')
@@ -158,85 +134,6 @@ function installedDependencies(folder) {
     .filter((name) => name !== 'resqlite')
     .map((name) => [name, require.resolve.paths(name).find((path) => existsSync(join(path, name)))])
   return Object.fromEntries(found.map(([name, path]) => [name, `file:${join(path, name)}`]))
-}
-
-function inProject(work) {
-  const project = mkdtempSync(join(tmpdir(), 'resqlite-pack-'))
-  try {
-    work(project)
-  } finally {
-    rmSync(project, { recursive: true, force: true })
-  }
-}
-
-function packMain(project) {
-  const packed = pack(packageFolder, project)
-  refuseUnexpected(packed, expectedFiles)
-  checkManifest(packageFolder)
-  return packed.filename
-}
-
-function packStudio(project) {
-  const packed = pack(studioFolder, project)
-  refuseUnexpected(packed, expectedStudioFiles)
-  checkManifest(studioFolder)
-  return packed.filename
-}
-
-function refuseUnexpected({ filename, files, size }, expected) {
-  const unexpected = files.map(({ path }) => path).filter((path) => !expected.test(path))
-  if (unexpected.length > 0) throw new CommandFailed(`unexpected in ${filename}: ${unexpected.join(', ')}`)
-  console.log(`${filename}: ${files.length} files, ${(size / 1024).toFixed(0)} kB`)
-}
-
-/** The package with the native module, as a release fills it. */
-function packPlatform(project) {
-  const platform = thisPlatform()
-  const folder = join(project, 'platform')
-  cpSync(platformFolder(platform), folder, { recursive: true })
-  copyFileSync(join(nativeFolder, nativeFile(platform)), join(folder, nativeFile(platform)))
-  return packFilled(folder, project)
-}
-
-/** A package with native modules of its own, and that of this platform with this module. */
-function packChosen(project, name, module) {
-  const { folder } = chosen[name]
-  checkManifest(folder)
-  const platform = join(project, 'platform')
-  fillChosen(name, thisPlatform(), module, platform)
-  return [pack(folder, project), packFilled(platform, project)]
-}
-
-function packFilled(folder, project) {
-  checkManifest(folder)
-  const packed = pack(folder, project)
-  console.log(`${packed.filename}: ${(packed.size / 1024).toFixed(0)} kB`)
-  return packed.filename
-}
-
-function pack(folder, destination) {
-  const output = npm(['pack', '--json', '--pack-destination', destination], { cwd: folder, quiet: true })
-  const [packed] = JSON.parse(output)
-  lintPackage(folder, join(destination, packed.filename))
-  return packed
-}
-
-function checkManifest(folder) {
-  const { name, scripts = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const found = installScripts.filter((script) => scripts[script])
-  if (found.length > 0) throw new CommandFailed(`${name} would run ${found.join(', ')} where it is installed`)
-}
-
-function installIn(project, tarballs, overrides = {}) {
-  writeFileSync(
-    join(project, 'package.json'),
-    JSON.stringify({ name: 'pack-test', private: true, overrides }),
-  )
-  const files = tarballs.map((file) => `./${file}`)
-  npm(['install', '--offline', '--ignore-scripts', '--no-package-lock', ...files], {
-    cwd: project,
-    quiet: true,
-  })
 }
 
 /** Runs a program with each subpath that the package exports. */

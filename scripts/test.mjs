@@ -101,6 +101,7 @@ const more = [
   ...[
     ['encryption', 'ciphers.mjs', 'test'],
     ['encryption, packed', 'ciphers.mjs', 'pack'],
+    ['recipes for deployments', 'test-recipes.mjs'],
     ['servers of clusters', 'test-cluster.mjs'],
     ['suites of query builders', 'suites.mjs'],
   ].map(([name, script, ...args]) =>

@@ -2,7 +2,7 @@
 // `ts` are one program. A block `js server` is a program of its own behind the plain ones before it. It ends when it listens; if
 // it handles SIGTERM, it gets that signal. The blocks `js extension` are a program of their own, which runs where the extension
 // is installed. Plain `jsx` is React's, and runs, too. Blocks whose packages are not installed here (`js orm`), or that need a
-// page (`jsx react`), are only parsed. A block with the path of a file (`jsx examples/…`) is that file, which has its own tests.
+// page (`jsx react`), are only parsed. A block with the path of a file (`js scripts/recipes/…`) is that file, which has its own tests.
 // Those of clusters run on the log in memory.
 
 import { equal } from 'node:assert/strict'
@@ -62,7 +62,7 @@ const canEncrypt = native.nativeBinding().canEncrypt()
 
 const pages = [
   ...['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md'],
-  ...['docs/sse.md', 'docs/screens.md'],
+  ...['docs/sse.md', 'docs/screens.md', 'docs/deploying.md'],
   ...['docs/changes.md', 'docs/cluster.md', 'docs/litestream.md', 'packages/cluster/README.md'],
   ...['docs/builders/drizzle.md', 'docs/builders/knex.md', 'docs/builders/kysely.md'],
   'docs/builders/prisma.md',
@@ -86,7 +86,7 @@ for (const page of pages) {
     })
   }
 
-  for (const [index, { kind, code }] of blocks.entries()) {
+  for (const [index, { kind, code, typed }] of blocks.entries()) {
     if (kind === 'server')
       test(`server ${index} of ${page} listens`, () => {
         const end = code.includes("'SIGTERM'") ? "process.emit('SIGTERM')" : 'process.exit(0)'
@@ -94,7 +94,7 @@ for (const page of pages) {
         run(`${plain(blocks.slice(0, index))}\n${server}`)
       })
     if (kind.includes('/'))
-      test(`block ${index} of ${page} is ${kind}`, () => equal(code, readFileSync(join(root, kind), 'utf8')))
+      test(`block ${index} of ${page} is ${kind}`, () => equal(typed, readFileSync(join(root, kind), 'utf8')))
     if (['orm', 'react', 'etcd'].includes(kind))
       test(`block ${index} of ${page} is valid`, () => equal(syntaxErrors(code), ''))
   }
@@ -137,11 +137,11 @@ async function generatePrisma(text) {
 /** The blocks of JavaScript and TypeScript; `kind` is the word behind the language. */
 function blocksOf(page) {
   const text = readFileSync(join(root, page), 'utf8')
-  return [...text.matchAll(/^```(jsx|js|ts) ?(\S*)\n(.*?)^```$/gms)].map(([, language, kind, code]) => ({
+  return [...text.matchAll(/^```(jsx|js|tsx|ts) ?(\S*)\n(.*?)^```$/gms)].map(([, language, kind, code]) => ({
     kind,
     typed: code,
     isJsx: language === 'jsx',
-    code: language === 'ts' ? compiled(code) : code,
+    code: language.startsWith('ts') ? compiled(code) : code,
   }))
 }
 

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { test } from 'node:test'
 import { Database, type OpenOptions, ResqliteError, sqliteVersion } from 'resqlite'
 import { withCode } from './support/errors'
 import { openDatabase, tempDatabase, tempFile, tempFolder } from './support/temp'
+
+const manifest = require('resqlite/package.json')
 
 test('open creates a file that is there the next time', async (t) => {
   const path = tempFile(t)
@@ -211,14 +213,23 @@ test('the built-in SQLite has the fix of the WAL reset race', () => {
 
 test('import and require give the same classes', async () => {
   const imported = await import('resqlite')
-  const required = require('resqlite')
-  assert.equal(imported.Database, required.Database)
-  const names = Object.keys(required).filter((name) => name !== '__esModule')
-  assert.deepEqual(
-    Object.keys(imported).filter((name) => name !== 'default' && name !== 'module.exports'),
-    names.sort(),
-  )
+  assert.equal(imported.Database, require('resqlite').Database)
 })
+
+for (const [path, { require: commonJs }] of Object.entries<{ require?: unknown }>(manifest.exports)) {
+  if (commonJs === undefined) continue
+  const name = posix.join('resqlite', path)
+  test(`import and require of ${name} give the same names`, async () => {
+    assert.deepEqual(namesOf(require(name)), namesOf(await import(name)))
+  })
+}
+
+function namesOf(exported: object): string[] {
+  const ofModules = ['__esModule', 'default', 'module.exports']
+  return Object.keys(exported)
+    .filter((name) => !ofModules.includes(name))
+    .sort()
+}
 
 test('a subclass opens databases of its own class', async (t) => {
   class Mine extends Database {

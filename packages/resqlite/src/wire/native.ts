@@ -119,7 +119,7 @@ function loadFor(triple: string): NativeBinding {
     `resqlite has no native module for ${triple} that can be loaded. Tried:\n${tried.join('\n')}\n` +
       `If the package was installed without optional dependencies, install @resqlite/${triple}. ` +
       `If the program was bundled, keep @resqlite/${triple} out of the bundle (external), and deploy it with the program: ` +
-      'https://github.com/resqlite/resqlite/blob/main/docs/using.md#packaging',
+      'https://github.com/resqlite/resqlite/blob/main/docs/deploying.md#bundlers',
   )
 }
 

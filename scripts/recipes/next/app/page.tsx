@@ -1,0 +1,5 @@
+import { Tasks } from './tasks'
+
+export default function Page() {
+  return <Tasks />
+}

@@ -1,0 +1,5 @@
+export default {
+  input: 'program.mjs',
+  output: { file: 'built/rollup.mjs' },
+  external: [/^resqlite(\/|$)/, /^node:/],
+}

@@ -1,0 +1,153 @@
+// npm run test:recipes [-- name…]: installs the tools of docs/deploying.md from npm beside the packed packages, builds what
+// the page tells to build, and runs it. Takes minutes, most of them for the tools.
+
+import { deepEqual } from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { inProject, packMain, packPlatform } from './lib/packed.mjs'
+import { root } from './lib/paths.mjs'
+import { CommandFailed, capture, npm, runAsProgram } from './lib/process.mjs'
+
+const shown = '[{"id":1,"title":"tea"}]'
+/** The shell commands of the page, by their first word. */
+const page = readFileSync(join(root, 'docs', 'deploying.md'), 'utf8')
+const commands = Object.fromEntries(
+  [...page.matchAll(/^```sh\n(.*)\n```$/gm)].map(([, line]) => [line.split(' ')[0], line.split(' ')]),
+)
+
+const recipes = {
+  node: (project) => prints(project, ['node', 'program.mjs']),
+  esbuild: (project) => bundles(project, commands.esbuild, 'esbuild.mjs'),
+  rollup: (project) => bundles(project, ['rollup', '--config', 'rollup.config.mjs'], 'rollup.mjs'),
+  webpack: (project) => bundles(project, ['webpack', '--config', 'webpack.config.mjs'], 'webpack.mjs'),
+  vite: (project) => bundles(project, ['vite', 'build', '--emptyOutDir', 'false'], 'vite.mjs'),
+  nft: tracesAlone,
+  typescript: (project) => tool(project, ['tsc', '-p', 'typescript']),
+  jest: (project) => tool(project, ['jest', '--rootDir', 'jest']),
+  deno: (project) => prints(project, commands.deno),
+  bun: (project) => prints(project, ['bun', 'program.mjs']),
+  next: buildsAndServes,
+}
+
+await runAsProgram(import.meta.url, (args) => {
+  const { positionals } = parseArgs({ args, allowPositionals: true })
+  const unknown = positionals.filter((name) => !(name in recipes))
+  if (unknown.length > 0) throw new CommandFailed(`no recipe ${unknown}; there are ${Object.keys(recipes)}`)
+  return testRecipes(positionals.length > 0 ? positionals : Object.keys(recipes))
+})
+
+export function testRecipes(names = Object.keys(recipes)) {
+  return inProject(async (project) => {
+    cpSync(join(root, 'scripts', 'recipes'), project, {
+      recursive: true,
+      filter: (path) => !path.includes('node_modules'),
+    })
+    const tarballs = [packMain(project), packPlatform(project)].map((file) => `./${file}`)
+    npm(['ci', '--no-audit', '--no-fund'], { cwd: project, quiet: true })
+    npm(['install', '--no-audit', '--no-fund', '--no-package-lock', ...tarballs], {
+      cwd: project,
+      quiet: true,
+    })
+    for (const name of names) {
+      await recipes[name](project)
+      console.log(`${name}: works`)
+    }
+  })
+}
+
+/** What a tool prints that runs in the project. */
+function tool(cwd, [name, ...args]) {
+  const command = name === 'node' ? process.execPath : join(cwd, 'node_modules', '.bin', name)
+  return capture(command, args, { cwd, env: { NEXT_TELEMETRY_DISABLED: '1' } })
+}
+
+function prints(project, command) {
+  const output = tool(project, command).trim()
+  if (output !== shown) throw new CommandFailed(`${command.join(' ')} printed: ${output}`)
+}
+
+/** The bundle runs, and the library is not in it. */
+function bundles(project, command, file) {
+  tool(project, command)
+  const built = join('built', file)
+  if (readFileSync(join(project, built), 'utf8').includes('RESQLITE_'))
+    throw new CommandFailed(`${built} has the library in it`)
+  prints(project, ['node', built])
+}
+
+/** The program runs where only the files are that were traced. */
+function tracesAlone(project) {
+  const files = tool(project, ['node', 'nft.mjs']).trim().split('\n')
+  const alone = join(project, 'traced')
+  for (const file of files) {
+    mkdirSync(join(alone, file, '..'), { recursive: true })
+    cpSync(join(project, file), join(alone, file))
+  }
+  prints(alone, ['node', 'program.mjs'])
+}
+
+/** The page is drawn on the server, a route writes, and the other one, of a bundle of its own, tells that. */
+async function buildsAndServes(project) {
+  const app = join(project, 'next')
+  capture(process.execPath, [join(project, 'node_modules', 'next', 'dist', 'bin', 'next'), 'build'], {
+    cwd: app,
+    env: { NEXT_TELEMETRY_DISABLED: '1' },
+  })
+  const alone = join(project, 'standalone')
+  cpSync(join(app, '.next', 'standalone'), alone, { recursive: true })
+  const env = {
+    ...process.env,
+    DATABASE: join(project, 'app.db'),
+    PORT: String(await freePort()),
+    HOSTNAME: '127.0.0.1',
+  }
+  const server = spawn(process.execPath, ['next/server.js'], { cwd: alone, env })
+  try {
+    const url = await listening(server)
+    const html = await (await fetch(url)).text()
+    if (!html.includes('<p>connecting</p>')) throw new CommandFailed(`Next.js drew: ${html}`)
+    const events = addedBy(await fetch(`${url}/events`))
+    const { value: before } = await events.next()
+    const written = await fetch(`${url}/tasks`, { method: 'POST', body: JSON.stringify({ title: 'tea' }) })
+    const task = await written.json()
+    const { value: after } = await events.next()
+    deepEqual([before, after], [[], [task]])
+  } finally {
+    server.kill()
+  }
+}
+
+/** Next.js takes 3000 where it is told 0. */
+async function freePort() {
+  const server = createServer().listen(0)
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  return port
+}
+
+/** Where a server listens, as it says itself. */
+async function listening(server) {
+  let output = ''
+  for await (const chunk of server.stdout) {
+    output += chunk
+    const found = /http:\/\/127\.0\.0\.1:\d+/.exec(output)
+    if (found && output.includes('Ready')) return found[0]
+  }
+  throw new CommandFailed(`the server ended: ${output}`)
+}
+
+/** The rows that each event of a live query adds. */
+async function* addedBy(response) {
+  let text = ''
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    const lines = (text + chunk).split('\n')
+    text = lines.pop()
+    for (const line of lines.filter((line) => line.startsWith('data:')))
+      yield JSON.parse(line.slice('data:'.length)).added.map(({ row }) => row)
+  }
+}
