@@ -4,7 +4,8 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { planTree } from '../dist/commands/plan-tree.js'
-import { database, packageFolder, resqlite, rowsOf, start, temporaryFolder, until } from './support/cli.mjs'
+import { database, packageFolder, rowsOf, start, temporaryFolder, until } from './support/cli.mjs'
+import { runHere } from './support/run-here.mjs'
 
 const folder = temporaryFolder()
 const schema = `
@@ -19,7 +20,7 @@ describe('resqlite explain', () => {
   test('shows the plan as a tree, and says which commits make a live query run again', async () => {
     const db = await database(folder, 'explain.db', schema)
     const sql = 'SELECT * FROM users JOIN posts ON author = users.id WHERE users.id = ?'
-    const { stdout, code } = await resqlite(['explain', db, sql, '--param', '1=7'])
+    const { stdout, code } = await runHere(['explain', db, sql, '--param', '1=7'])
     assert.equal(code, 0)
     assert.match(stdout, /^Plan\n├─ SEARCH users .*\n└─ SEARCH posts .*by_author.*\n\nAs a live query\n/)
     assert.match(
@@ -31,7 +32,7 @@ describe('resqlite explain', () => {
 
   test('says why every commit counts', async () => {
     const db = await database(folder, 'unknown.db', schema)
-    const { stdout } = await resqlite(['explain', db, "SELECT * FROM pragma_table_info('users')"])
+    const { stdout } = await runHere(['explain', db, "SELECT * FROM pragma_table_info('users')"])
     assert.match(stdout, /^Every commit makes it run again: ./m)
   })
 
@@ -42,7 +43,7 @@ describe('resqlite explain', () => {
       'chain.db',
       `${schema}CREATE VIEW v0 AS SELECT id FROM users;${views.join('')}`,
     )
-    const { stdout, code } = await resqlite(['explain', db, 'SELECT * FROM v800'])
+    const { stdout, code } = await runHere(['explain', db, 'SELECT * FROM v800'])
     assert.equal(code, 0)
     assert.match(stdout, /too many SELECTs inside each other/)
   })
@@ -62,9 +63,9 @@ describe('resqlite explain', () => {
 describe('resqlite check', () => {
   test('is content with a database that is well', async () => {
     const db = await database(folder, 'well.db', schema)
-    const { stdout, code } = await resqlite(['check', db])
+    const { stdout, code } = await runHere(['check', db])
     assert.equal(code, 0)
-    assert.equal((await resqlite(['check', db, '--quick'])).stdout, stdout)
+    assert.equal((await runHere(['check', db, '--quick'])).stdout, stdout)
     assert.match(stdout, /^integrity {5}ok\nforeign keys {2}ok\npages .*\nfree .*freelist.*\nlog .*\n/)
   })
 
@@ -74,7 +75,7 @@ describe('resqlite check', () => {
       'orphans.db',
       `${schema} PRAGMA foreign_keys = OFF; INSERT INTO posts VALUES (9, 77)`,
     )
-    const { stdout, code } = await resqlite(['check', db])
+    const { stdout, code } = await runHere(['check', db])
     assert.equal(code, 1)
     assert.match(
       stdout,
@@ -90,7 +91,7 @@ describe('resqlite check', () => {
     // The number of entries of the index: none.
     bytes.writeUInt16BE(0, (root - 1) * page + 3)
     writeFileSync(db, bytes)
-    const { stdout, code } = await resqlite(['check', db])
+    const { stdout, code } = await runHere(['check', db])
     assert.match(stdout, /^integrity {5}\d+ problems?\n {2}\S.*/)
     assert.equal(code, 1)
   })
@@ -102,7 +103,7 @@ describe('resqlite check', () => {
     const page = bytes.readUInt16BE(16)
     bytes.fill(0xff, (root - 1) * page, root * page)
     writeFileSync(db, bytes)
-    const { stdout, stderr, code } = await resqlite(['check', db])
+    const { stdout, stderr, code } = await runHere(['check', db])
     assert.match(stdout, new RegExp(`^integrity +\\d+ problems?\n[^]*Tree ${root} page ${root}: `))
     assert.match(stdout, /^checked with /m)
     assert.deepEqual([code, stderr], [1, ''])
@@ -111,7 +112,7 @@ describe('resqlite check', () => {
   test('reads a database whose log cannot be made, when told that it is immutable', async () => {
     const db = await database(folder, 'still.db', schema)
     mkdirSync(`${db}-wal`)
-    const refused = await resqlite(['check', db])
+    const refused = await runHere(['check', db])
     assert.match(refused.stderr, /the file is there.*write-ahead log.*backup.*immutable/)
     assert.equal(refused.code, 1)
     for (const args of [
@@ -121,14 +122,14 @@ describe('resqlite check', () => {
       ['check', db],
       ['backup', db, join(folder, 'of-still.db')],
     ]) {
-      assert.equal((await resqlite([...args, '--immutable'])).code, 0, args[0])
+      assert.equal((await runHere([...args, '--immutable'])).code, 0, args[0])
     }
   })
 
   test('fails for a file that is no database', async () => {
     const file = join(folder, 'text.db')
     writeFileSync(file, 'no database'.repeat(1000))
-    const { code, stderr } = await resqlite(['check', file])
+    const { code, stderr } = await runHere(['check', file])
     assert.equal(code, 1)
     assert.match(stderr, /not a SQLite database/)
   })
@@ -138,12 +139,12 @@ describe('resqlite backup', () => {
   test('copies a database, and replaces a copy only when told', async () => {
     const db = await database(folder, 'original.db', schema)
     const copy = join(folder, 'copy.db')
-    const { code, stderr } = await resqlite(['backup', db, copy])
+    const { code, stderr } = await runHere(['backup', db, copy])
     assert.equal(code, 0)
     assert.match(stderr, /^copied and checked .* pages\) in /)
     assert.deepEqual(await rowsOf(copy, 'SELECT name FROM users'), [['Ada'], ['Grace']])
-    assert.equal((await resqlite(['backup', db, copy])).code, 2)
-    assert.equal((await resqlite(['backup', db, copy, '--overwrite', '--no-verify'])).code, 0)
+    assert.equal((await runHere(['backup', db, copy])).code, 2)
+    assert.equal((await runHere(['backup', db, copy, '--overwrite', '--no-verify'])).code, 0)
   })
 })
 
@@ -165,7 +166,7 @@ describe('resqlite studio', () => {
 
   test('says what to install where the studio is missing', async () => {
     const { program } = installed('without')
-    const { code, stderr } = await resqlite(['studio', 'app.db'], { program })
+    const { code, stderr } = await start(['studio', 'app.db'], { program }).ended
     assert.equal(
       stderr,
       'resqlite: studio needs the package @resqlite/studio: install it where @resqlite/cli is, npm install [--global] @resqlite/studio\n',
@@ -196,7 +197,7 @@ describe('resqlite studio', () => {
 
 describe('resqlite', () => {
   test('explains each command with examples', async () => {
-    const { stdout, code } = await resqlite(['--help'])
+    const { stdout, code } = await runHere(['--help'])
     assert.equal(code, 0)
     const commands = [...stdout.matchAll(/^ {2}(\w+) .*<\w+>/gm)].map(([, name]) => name)
     assert.deepEqual(commands, [
@@ -204,7 +205,7 @@ describe('resqlite', () => {
     ])
     for (const name of commands) {
       assert.match(
-        (await resqlite([name, '--help'])).stdout,
+        (await runHere([name, '--help'])).stdout,
         new RegExp(`\\nExamples:\\n  # .*\\n  \\$ resqlite ${name} `),
       )
     }
@@ -212,7 +213,7 @@ describe('resqlite', () => {
 
   test('tells its version', async () => {
     const { version } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8'))
-    assert.equal((await resqlite(['--version'])).stdout, `${version}\n`)
+    assert.equal((await runHere(['--version'])).stdout, `${version}\n`)
   })
 
   test('ends with 2 for what makes no sense', async () => {
@@ -223,7 +224,7 @@ describe('resqlite', () => {
       ['check', 'a', '--no-such'],
       [],
     ]) {
-      const { code, stderr } = await resqlite(args)
+      const { code, stderr } = await runHere(args)
       assert.equal(code, 2, args.join(' '))
       assert.notEqual(stderr, '')
     }
@@ -235,7 +236,7 @@ describe('resqlite', () => {
       ['check', '\x1b[2J.db'],
       ['query', '\x1b[2J', 'x', '--format', '\x1b[2J'],
     ]) {
-      const { stderr } = await resqlite(args)
+      const { stderr } = await runHere(args)
       assert.match(stderr, /\\x1b\[2J|\\u\{1b\}\[2J/)
       assert.doesNotMatch(stderr, /(?!\n)\p{Cc}/u)
     }

@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { resqlite, temporaryFolder } from './support/cli.mjs'
+import { temporaryFolder } from './support/cli.mjs'
+import { runHere } from './support/run-here.mjs'
 
 const folder = temporaryFolder()
 
@@ -15,7 +16,7 @@ function missing(shell) {
 
 /** Writes the script for a shell into a file. */
 async function script(shell) {
-  const { stdout } = await resqlite(['completion', shell])
+  const { stdout } = await runHere(['completion', shell])
   const file = join(folder, `_resqlite.${shell}`)
   writeFileSync(file, stdout)
   return file
@@ -64,7 +65,7 @@ describe('resqlite completion', () => {
   })
 
   test('knows no other shell', async () => {
-    const { code, stderr } = await resqlite(['completion', 'tcsh'])
+    const { code, stderr } = await runHere(['completion', 'tcsh'])
     assert.equal(code, 2)
     assert.match(stderr, /bash, zsh, fish/)
   })

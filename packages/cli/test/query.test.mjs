@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { before, describe, test } from 'node:test'
 import { formatted } from '../dist/formats/rows.js'
-import { database, resqlite, rowsOf, start, temporaryFolder, until } from './support/cli.mjs'
+import { database, rowsOf, start, temporaryFolder, until } from './support/cli.mjs'
+import { runHere } from './support/run-here.mjs'
 
 const folder = temporaryFolder()
 let db
@@ -20,7 +21,7 @@ const rows = 'SELECT id, name, photo, score FROM users ORDER BY id'
 
 describe('resqlite query', () => {
   test('prints a table', async () => {
-    const { stdout, code } = await resqlite([
+    const { stdout, code } = await runHere([
       'query',
       db,
       'SELECT id, name FROM users WHERE id < 5 ORDER BY id',
@@ -30,7 +31,7 @@ describe('resqlite query', () => {
   })
 
   test('prints JSON with all digits of integers, and BLOBs in base64 under $blob', async () => {
-    const { stdout } = await resqlite(['query', db, rows, '--format', 'json'])
+    const { stdout } = await runHere(['query', db, rows, '--format', 'json'])
     assert.equal(
       stdout,
       `[
@@ -43,16 +44,16 @@ describe('resqlite query', () => {
   })
 
   test('prints an empty JSON array where there are no rows', async () => {
-    assert.equal((await resqlite(['query', db, 'SELECT 1 WHERE 0', '-f', 'json'])).stdout, '[]\n')
+    assert.equal((await runHere(['query', db, 'SELECT 1 WHERE 0', '-f', 'json'])).stdout, '[]\n')
   })
 
   test('prints NDJSON', async () => {
-    const { stdout } = await resqlite(['query', db, 'SELECT id FROM users WHERE id < 5', '-f', 'ndjson'])
+    const { stdout } = await runHere(['query', db, 'SELECT id FROM users WHERE id < 5', '-f', 'ndjson'])
     assert.equal(stdout, '{"id":1}\n{"id":3}\n')
   })
 
   test('prints CSV in which NULL and an empty text differ', async () => {
-    const { stdout } = await resqlite(['query', db, rows, '-f', 'csv', '--delimiter', ';'])
+    const { stdout } = await runHere(['query', db, rows, '-f', 'csv', '--delimiter', ';'])
     assert.equal(
       stdout,
       `id;name;photo;score\n1;Ada;x'00ff';1.5\n3;"";;\n9007199254740993;"Grace, ""G""";;9e999\n`,
@@ -62,7 +63,7 @@ describe('resqlite query', () => {
   test('shows REAL values with a point, in all formats', async () => {
     const outputs = await Promise.all(
       ['table', 'json', 'ndjson', 'csv'].map((format) =>
-        resqlite(['query', db, 'SELECT 1 AS i, 1.0 AS r', '-f', format]),
+        runHere(['query', db, 'SELECT 1 AS i, 1.0 AS r', '-f', format]),
       ),
     )
     assert.deepEqual(
@@ -72,12 +73,12 @@ describe('resqlite query', () => {
   })
 
   test('gives columns of the same name different keys in JSON', async () => {
-    const { stdout } = await resqlite(['query', db, 'SELECT 1 AS a, 2 AS a, 3 AS "a:1"', '-f', 'ndjson'])
+    const { stdout } = await runHere(['query', db, 'SELECT 1 AS a, 2 AS a, 3 AS "a:1"', '-f', 'ndjson'])
     assert.deepEqual(Object.values(JSON.parse(stdout)), [1, 2, 3])
   })
 
   test('refuses a statement on stdin that is not UTF-8', async () => {
-    const { code, stderr } = await resqlite(['query', db, '-'], {
+    const { code, stderr } = await runHere(['query', db, '-'], {
       input: Buffer.from("SELECT '\xff'", 'latin1'),
     })
     assert.equal(stderr, 'resqlite: the SQL on stdin is not UTF-8\n')
@@ -85,7 +86,7 @@ describe('resqlite query', () => {
   })
 
   test('reads the statement from stdin', async () => {
-    const { stdout } = await resqlite(['query', db, '-', '-f', 'csv'], { input: 'SELECT 1\n  AS one' })
+    const { stdout } = await runHere(['query', db, '-', '-f', 'csv'], { input: 'SELECT 1\n  AS one' })
     assert.equal(stdout, 'one\n1\n')
   })
 
@@ -101,7 +102,7 @@ describe('resqlite query', () => {
       'e=a=b',
     ]
     const sql = `SELECT ${given.map((param) => `quote(:${param.split('=')[0]})`).join(" || ' ' || ")} AS all_of_them`
-    const { stdout } = await resqlite([
+    const { stdout } = await runHere([
       'query',
       db,
       sql,
@@ -114,12 +115,12 @@ describe('resqlite query', () => {
 
   test('binds whole numbers as INTEGER, which a cast makes REAL', async () => {
     const sql = 'SELECT quote(:x) AS bound, quote(CAST(:x AS REAL)) AS "cast"'
-    const { stdout } = await resqlite(['query', db, sql, '-f', 'csv', '--param', 'x=1.0'])
+    const { stdout } = await runHere(['query', db, sql, '-f', 'csv', '--param', 'x=1.0'])
     assert.equal(stdout, 'bound,cast\n"1","1.0"\n')
   })
 
   test('takes parameters by number', async () => {
-    const { stdout } = await resqlite([
+    const { stdout } = await runHere([
       'query',
       db,
       'SELECT ? AS a, ? AS b',
@@ -140,34 +141,34 @@ describe('resqlite query', () => {
       ['--param', 'id'],
       ['--param', '1=1', '--param', 'id=1'],
     ]) {
-      const { code, stderr } = await resqlite(['query', db, 'SELECT :id', ...params])
+      const { code, stderr } = await runHere(['query', db, 'SELECT :id', ...params])
       assert.equal(code, 2, stderr)
     }
   })
 
   test('refuses a statement that writes, unless --write allows it', async () => {
     const sql = "INSERT INTO users(id, name) VALUES (50, 'Edsger') RETURNING id, name"
-    const refused = await resqlite(['query', db, sql])
+    const refused = await runHere(['query', db, sql])
     assert.match(refused.stderr, /the statement writes: allow it with --write/)
     assert.equal(refused.code, 2)
-    const { stdout, stderr } = await resqlite(['query', db, sql, '--write', '-f', 'csv'])
+    const { stdout, stderr } = await runHere(['query', db, sql, '--write', '-f', 'csv'])
     assert.equal(stdout, 'id,name\n50,Edsger\n')
     assert.equal(stderr, '1 row changed\n')
     assert.deepEqual(await rowsOf(db, 'SELECT count(*) FROM users WHERE id = 50'), [[1]])
-    const { stdout: silent } = await resqlite(['query', db, 'DELETE FROM users WHERE id = 50', '--write'])
+    const { stdout: silent } = await runHere(['query', db, 'DELETE FROM users WHERE id = 50', '--write'])
     assert.equal(silent, '')
   })
 
   test('fails with the message of SQLite', async () => {
-    const { code, stderr, stdout } = await resqlite(['query', db, 'SELECT * FROM nobody'])
+    const { code, stderr, stdout } = await runHere(['query', db, 'SELECT * FROM nobody'])
     assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
     assert.match(stderr, /^resqlite: .*no such table: nobody/)
-    const wrong = await resqlite(['query', db, 'SELECT id\nFROM users WHERE WHERE'])
+    const wrong = await runHere(['query', db, 'SELECT id\nFROM users WHERE WHERE'])
     assert.match(wrong.stderr, /syntax error \(line 2, column 18 of the SQL\)/)
   })
 
   test('does not create a file', async () => {
-    const { code, stderr } = await resqlite(['query', `${folder}/missing.db`, 'SELECT 1'])
+    const { code, stderr } = await runHere(['query', `${folder}/missing.db`, 'SELECT 1'])
     assert.equal(code, 1)
     assert.match(stderr, /missing\.db/)
   })
@@ -176,13 +177,13 @@ describe('resqlite query', () => {
     const evil = '\x1b]0;owned\x07\x9b31m\u202e'
     const sql = `SELECT '${evil}' AS "${evil}"`
     for (const format of ['table', 'json', 'ndjson']) {
-      const { stdout } = await resqlite(['query', db, '-', '-f', format], { input: sql })
+      const { stdout } = await runHere(['query', db, '-', '-f', format], { input: sql })
       assert.doesNotMatch(stdout, /(?!\n)[\p{Cc}\u202e]/u, format)
     }
     const pieces = []
     for await (const piece of formatted('csv', [evil], [[evil]], { isTTY: true })) pieces.push(piece)
     assert.doesNotMatch(pieces.join(''), /(?!\n)[\p{Cc}\u202e]/u)
-    const { stderr } = await resqlite(['query', db, `SELECT "${evil}`])
+    const { stderr } = await runHere(['query', db, `SELECT "${evil}`])
     assert.doesNotMatch(stderr, /(?!\n)[\p{Cc}\u202e]/u)
     assert.match(stderr, /\\x1b\]0;owned/)
   })
@@ -212,12 +213,12 @@ describe('resqlite query', () => {
 describe('SQL on the command line', () => {
   test('may begin with a comment', async () => {
     const sql = '-- the answer\nSELECT 42 AS n'
-    const { stdout, code } = await resqlite(['query', ':memory:', sql, '--format', 'csv'])
+    const { stdout, code } = await runHere(['query', ':memory:', sql, '--format', 'csv'])
     assert.deepEqual([stdout, code], ['n\n42\n', 0])
   })
 
   test('is one statement, and the refusal has no words of the library', async () => {
-    const { stderr, code } = await resqlite(['query', ':memory:', 'SELECT 1; SELECT 2'])
+    const { stderr, code } = await runHere(['query', ':memory:', 'SELECT 1; SELECT 2'])
     assert.match(stderr, /more than one statement; give one at a time/)
     assert.equal(code, 1)
   })

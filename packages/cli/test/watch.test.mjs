@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { describe, test } from 'node:test'
-import { bin, database, resqlite, start, temporaryFolder, until } from './support/cli.mjs'
+import { bin, database, start, temporaryFolder, until } from './support/cli.mjs'
 import { runHere } from './support/run-here.mjs'
 import { hasTmux, Terminal } from './support/terminal.mjs'
 
@@ -17,7 +17,7 @@ const orders = () =>
   )
 
 /** Writes to a database in a process of its own. */
-const written = (db, sql) => resqlite(['query', db, sql, '--write'])
+const written = (db, sql) => runHere(['query', db, sql, '--write'])
 
 const lines = (stdout) => stdout.split('\n').filter((line) => line !== '')
 
@@ -62,20 +62,20 @@ describe('resqlite watch --json', () => {
   test('fails when rows have the same key, and says what helps', async () => {
     const db = await orders()
     const joined = 'SELECT o.id, o.cents FROM orders AS o JOIN orders AS other'
-    const same = await resqlite(['watch', db, joined, '--json'])
+    const same = await runHere(['watch', db, joined, '--json'])
     assert.match(same.stderr, /several rows have id = 1; name columns that tell rows apart with --key/)
     assert.equal(same.code, 1)
-    const equal = await resqlite(['watch', db, 'SELECT 1 AS one FROM orders', '--json'])
+    const equal = await runHere(['watch', db, 'SELECT 1 AS one FROM orders', '--json'])
     assert.match(equal.stderr, /; two rows are equal: select a column that tells them apart$/m)
     assert.equal(equal.code, 1)
   })
 
   test('refuses a key that is no column, and columns of the same name', { timeout: 60_000 }, async () => {
     const db = await orders()
-    const twice = await resqlite(['watch', db, 'SELECT id, cents AS id FROM orders', '--json'])
+    const twice = await runHere(['watch', db, 'SELECT id, cents AS id FROM orders', '--json'])
     assert.match(twice.stderr, /two columns are named "id"; name one of them with AS/)
     assert.equal(twice.code, 2)
-    const unknown = await resqlite(['watch', db, 'SELECT id FROM orders', '--json', '--key', 'number'])
+    const unknown = await runHere(['watch', db, 'SELECT id FROM orders', '--json', '--key', 'number'])
     assert.match(unknown.stderr, /the result has no column "number"; it has id/)
     assert.equal(unknown.code, 2)
   })
@@ -136,10 +136,10 @@ describe('resqlite watch', () => {
 
   test('refuses what is no query, and SQL that is wrong', async () => {
     const db = await orders()
-    const writes = await resqlite(['watch', db, 'DELETE FROM orders'])
+    const writes = await runHere(['watch', db, 'DELETE FROM orders'])
     assert.match(writes.stderr, /watch needs a statement that reads and returns rows/)
     assert.equal(writes.code, 2)
-    assert.equal((await resqlite(['watch', db, 'SELECT nothing FROM orders'])).code, 1)
+    assert.equal((await runHere(['watch', db, 'SELECT nothing FROM orders'])).code, 1)
   })
 })
 
