@@ -241,6 +241,18 @@ test('closing the database ends a feed, and so does a signal', async (t) => {
   assert.throws(() => db.changes({ name: 'one' }), withCode('RESQLITE_CLOSED'))
 })
 
+test('a commit whose work was done when the signal fired is acknowledged, and the loop rejects', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const stop = new AbortController()
+  const feed = await feedOf(db, { signal: stop.signal })
+  await insert(db, 1)
+  await insert(db, 2)
+  const { position } = await next(feed)
+  stop.abort()
+  await assert.rejects(feed.next(), withCode('RESQLITE_ABORTED'))
+  assert.equal((await next(await feedOf(db))).position, position + 1)
+})
+
 test('leaving a loop while it waits ends the wait', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const feed = await feedOf(db)
