@@ -23,6 +23,8 @@ export class Edits {
   #edits: ReadonlyMap<string, Edit> = new Map()
   /** The edits before each change since the last commit. */
   #before: ReadonlyMap<string, Edit>[] = []
+  /** The row and column that the last change was typed in, while more may be typed there: all of it is undone at once. */
+  #typing: string | undefined
   readonly #draw: () => void
   #inserts = 0
   #version = 0
@@ -49,8 +51,18 @@ export class Edits {
     return this.#edits.get(nameOf(table, key))
   }
 
-  /** Stages a value of a row, which has shown `old`; with undefined, takes it back. */
-  update(table: Table, key: readonly Cell[], column: string, cell: Cell | undefined, old: Cell): void {
+  /**
+   * Stages a value of a row, which has shown `old`; with undefined, takes it back. What is typed in one cell is one change, until
+   * {@link endTyping}.
+   */
+  update(
+    table: Table,
+    key: readonly Cell[],
+    column: string,
+    cell: Cell | undefined,
+    old: Cell,
+    isTyped = false,
+  ): void {
     const staged = this.of(table, key)
     const others = (cells: Cells | undefined) =>
       Object.entries(cells ?? {}).filter(([name]) => name !== column)
@@ -61,7 +73,13 @@ export class Edits {
     if (cell !== undefined) shown.push([column, known ? (staged.old[column] as Cell) : old])
     const edit = { set: Object.fromEntries(set), old: Object.fromEntries(shown) }
     const name = nameOf(table, key)
-    this.#put(name, set.length === 0 ? undefined : { ...target(table), kind: 'update', key, ...edit })
+    const typing = isTyped ? JSON.stringify([name, column]) : undefined
+    this.#put(name, set.length === 0 ? undefined : { ...target(table), kind: 'update', key, ...edit }, typing)
+  }
+
+  /** What is typed from now on is another change. */
+  endTyping(): void {
+    this.#typing = undefined
   }
 
   delete(table: Table, key: readonly Cell[], old: Cells): void {
@@ -96,6 +114,7 @@ export class Edits {
   undo(): void {
     const before = this.#before.pop()
     if (before === undefined) return
+    this.#typing = undefined
     this.#edits = before
     this.#changed()
   }
@@ -114,18 +133,20 @@ export class Edits {
       ]),
     )
     this.#before = []
+    this.#typing = undefined
     this.#changed()
   }
 
-  #put(name: string, edit: Edit | undefined): void {
+  #put(name: string, edit: Edit | undefined, typing?: string): void {
     const edits = new Map(this.#edits)
     if (edit === undefined) edits.delete(name)
     else edits.set(name, edit)
-    this.#change(edits)
+    this.#change(edits, typing)
   }
 
-  #change(edits: ReadonlyMap<string, Edit>): void {
-    this.#before.push(this.#edits)
+  #change(edits: ReadonlyMap<string, Edit>, typing?: string): void {
+    if (typing === undefined || typing !== this.#typing) this.#before.push(this.#edits)
+    this.#typing = typing
     this.#edits = edits
     this.#changed()
   }

@@ -25,8 +25,8 @@ export function RowPanel({ table, rowKey, row, focus, edits, onClose }: Props) {
   const [draft, setDraft] = useState<ReadonlyMap<string, Cell>>(new Map())
   /** The columns in which something is typed that is no value. */
   const [wrong, setWrong] = useState<ReadonlySet<string>>(new Set())
-  const stage = (name: string, cell: Cell | undefined, old: Cell) => {
-    if (rowKey !== undefined) return edits?.update(table, rowKey, name, cell, old)
+  const stage = (name: string, cell: Cell | undefined, old: Cell, isTyped: boolean) => {
+    if (rowKey !== undefined) return edits?.update(table, rowKey, name, cell, old, isTyped)
     const next = new Map(draft)
     if (cell === undefined) next.delete(name)
     else next.set(name, cell)
@@ -46,7 +46,7 @@ export function RowPanel({ table, rowKey, row, focus, edits, onClose }: Props) {
           ✕
         </button>
       </header>
-      <div class="fields">
+      <div class="fields" onFocusIn={() => edits?.endTyping()}>
         {table.columns.map((column, index) => (
           <Field
             key={column.name}
@@ -60,7 +60,7 @@ export function RowPanel({ table, rowKey, row, focus, edits, onClose }: Props) {
             hasFocus={index === focus}
             onEdit={
               edits !== undefined && !column.generated && staged?.kind !== 'delete'
-                ? (cell, old) => stage(column.name, cell, old)
+                ? (cell, old, isTyped) => stage(column.name, cell, old, isTyped)
                 : undefined
             }
             onWrong={(isWrong) => {
@@ -114,7 +114,7 @@ interface FieldProps {
   readonly isNew: boolean
   readonly hasFocus: boolean
   /** A value is to be staged, or taken back, where `old` was shown. */
-  readonly onEdit: ((cell: Cell | undefined, old: Cell) => void) | undefined
+  readonly onEdit: ((cell: Cell | undefined, old: Cell, isTyped: boolean) => void) | undefined
   readonly onWrong: (isWrong: boolean) => void
 }
 
@@ -132,12 +132,12 @@ function Field({ table, column, rowKey, cell, edited, isNew, hasFocus, onEdit, o
   const now = typed?.text ?? textOf(shown)
   const isSet = !isNew || edited !== undefined
   const wrong = onEdit && typed && misfit(kind, now)
-  const change = (nextKind: Kind, next: string) => {
+  const change = (nextKind: Kind, next: string, isTyped: boolean) => {
     const text = nextKind === 'text' ? (withLineEnds(next, textOf(whole)) ?? next) : next
     const isValue = misfit(nextKind, text) === undefined
     setTyped(isValue ? undefined : { kind: nextKind, text })
     onWrong(!isValue)
-    if (isValue) onEdit?.(cellFrom(nextKind, text), whole)
+    if (isValue) onEdit?.(cellFrom(nextKind, text), whole, isTyped)
   }
   const hasMixedEnds = withLineEnds('', textOf(whole)) === undefined
   const id = `field-${column.name}`
@@ -156,14 +156,16 @@ function Field({ table, column, rowKey, cell, edited, isNew, hasFocus, onEdit, o
           spellcheck={false}
           placeholder={!isSet ? 'default' : kind === 'null' ? 'NULL' : ''}
           value={kind === 'null' ? '' : now}
-          onInput={(event) => change(kind === 'null' ? kindFor(column) : kind, event.currentTarget.value)}
+          onInput={(event) =>
+            change(kind === 'null' ? kindFor(column) : kind, event.currentTarget.value, true)
+          }
         />
         {onEdit ? (
           <select
             aria-label={`storage class of ${column.name}`}
             value={isSet ? kind : ''}
             disabled={isCut(shown)}
-            onChange={(event) => change(event.currentTarget.value as Kind, now)}
+            onChange={(event) => change(event.currentTarget.value as Kind, now, false)}
           >
             {!isSet && <option value="">default</option>}
             {(['null', 'integer', 'real', 'text', 'blob'] as const).map((one) => (
@@ -181,7 +183,7 @@ function Field({ table, column, rowKey, cell, edited, isNew, hasFocus, onEdit, o
             class="plain"
             aria-label={`take back ${column.name}`}
             onClick={() => {
-              onEdit?.(undefined, whole)
+              onEdit?.(undefined, whole, false)
               setTyped(undefined)
               onWrong(false)
             }}
