@@ -156,17 +156,38 @@ describe('resqlite import of CSV', () => {
     ])
   })
 
-  test('refuses a later number that would lose digits in the guessed type', async () => {
-    const db = await withTable()
-    for (const [first, later, type] of [
-      ['7', '9223372036854775808', 'INTEGER'],
-      ['7.5', '1234567890123456789', 'REAL'],
-    ]) {
-      const input = `n\n${`${first}\n`.repeat(40_000)}${later}\n`
-      const { code, stderr } = await runHere(['import', db, 'new', '--create'], { input })
-      assert.match(stderr, new RegExp(`line 40002: ${later} has more digits than ${type} keeps, and `))
-      assert.equal(code, 1)
-    }
+  describe('a value behind the first 64 KiB', () => {
+    const lines = (first, later) =>
+      Readable.from([Buffer.from(`n,long\n${`${first},${'x'.repeat(1000)}\n`.repeat(70)}${later},\n`)])
+    const create = (db, first, later) =>
+      runHere(['import', db, 'new', '--create'], { stdin: lines(first, later) })
+
+    for (const [type, first, laters, problem] of [
+      ['INTEGER', '7', ['007', '+1', ' 1', '1e5'], 'is not an integer'],
+      ['INTEGER', '7', ['12345678901234567890'], 'has more digits than INTEGER keeps'],
+      ['REAL', '7.5', ['007', '+1', ' 1'], 'is not a number'],
+      ['REAL', '7.5', ['12345678901234567890'], 'has more digits than REAL keeps'],
+    ])
+      test(`is refused where it ${problem}, with its line and column`, async () => {
+        const db = await withTable()
+        const advice = `^resqlite: line 72: .* ${problem}, and .* made column "n" ${type}; try --types text`
+        for (const later of laters) {
+          const { code, stderr } = await create(db, first, later)
+          assert.match(stderr, new RegExp(advice), later)
+          assert.equal(code, 1)
+        }
+      })
+
+    for (const [type, first, later, kept = later] of [
+      ['REAL', '7.5', '1e5', '100000.0'],
+      ['TEXT', 'x', '007'],
+      ['TEXT', '', '12345678901234567890'],
+    ])
+      test(`is kept where it fits: ${later} as ${type}`, async () => {
+        const db = await withTable()
+        assert.equal((await create(db, first, later)).code, 0)
+        assert.deepEqual(await rowsOf(db, "SELECT n || '' FROM new WHERE long IS NULL"), [[kept]])
+      })
   })
 
   test('creates the database, and leaves none behind when it fails', async () => {
