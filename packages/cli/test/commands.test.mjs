@@ -185,13 +185,18 @@ describe('resqlite studio', () => {
       return { url: 'http://127.0.0.1/#' + JSON.stringify(options), close }
     }`
     writeFileSync(join(studio, 'index.js'), source)
-    const running = start(['studio', 'app.db', '--port', '4000', '--write'], { program })
-    await until(running, (stdout) => stdout.includes('\n'))
-    running.child.kill('SIGINT')
-    const { stdout, code } = await running.ended
-    const [url, closed] = stdout.split('\n')
-    assert.equal(url, 'http://127.0.0.1/#{"file":"app.db","port":4000,"write":true}')
-    if (process.platform !== 'win32') assert.deepEqual([closed, code], ['closed', 0])
+    for (const [args, options] of [
+      [['--port', '4000', '--write'], { port: 4000, write: true }],
+      [['--immutable'], { port: 0, write: false, immutable: true }],
+    ]) {
+      const running = start(['studio', 'app.db', ...args], { program })
+      await until(running, (stdout) => stdout.includes('\n'))
+      running.child.kill('SIGINT')
+      const { stdout, code } = await running.ended
+      const [url, closed] = stdout.split('\n')
+      assert.equal(url, `http://127.0.0.1/#${JSON.stringify({ file: 'app.db', ...options })}`)
+      if (process.platform !== 'win32') assert.deepEqual([closed, code], ['closed', 0])
+    }
   })
 })
 

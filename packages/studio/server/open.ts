@@ -14,6 +14,11 @@ export interface OpenStudioOptions {
   port?: number | undefined
   /** Whether pages may change data. Default: `false`; the file is then opened read-only. */
   write?: boolean | undefined
+  /**
+   * Reads a file that nobody changes meanwhile, without files beside it: for places where nothing can be written. Not together
+   * with `write`. Default: `false`.
+   */
+  immutable?: boolean | undefined
 }
 
 /** A studio that runs. */
@@ -32,9 +37,9 @@ export interface OpenedStudio {
  * ```
  */
 export async function openStudio(options: OpenStudioOptions): Promise<OpenedStudio> {
-  const { file, port = 0, write = false } = options ?? {}
+  const { file, port = 0, write = false, immutable } = options ?? {}
   if (typeof file !== 'string') throw new TypeError("openStudio: 'file' must be the path of a database")
-  checkOptions('openStudio', options, ['file', 'port', 'write'])
+  checkOptions('openStudio', options, ['file', 'port', 'write', 'immutable'])
   if (typeof write !== 'boolean') throw new TypeError("openStudio: 'write' must be true or false")
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new TypeError("openStudio: 'port' must be a whole number from 0 to 65535")
@@ -43,6 +48,7 @@ export async function openStudio(options: OpenStudioOptions): Promise<OpenedStud
   const integers = 'bigint'
   const db = await Database.open(file, {
     integers,
+    immutable,
     ...(write ? { fileMustExist: true } : { readOnly: true }),
   })
   const studio = createStudio(db, { write })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { createStudio, openStudio } from '../dist/server/index.js'
@@ -196,6 +197,29 @@ test('openStudio listens on this machine only, read-only, and ends with its live
   assert.match(await facts.text(), /event: closed/)
   await assert.rejects(fetch(origin))
   await assert.rejects(openStudio({ file: `${db.path}.missing` }), { code: 'RESQLITE_OPEN' })
+})
+
+test('openStudio reads an immutable file whose log cannot be made, and does not write to it', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const file = `${db.path}.still`
+  await db.backup(file)
+  mkdirSync(`${file}-wal`)
+  await assert.rejects(openStudio({ file }), { code: 'SQLITE_CANTOPEN' })
+  await assert.rejects(openStudio({ file, write: true, immutable: true }), /immutable.*read-only/)
+  const { url, close } = await openStudio({ file, immutable: true })
+  t.after(close)
+  const { origin, hash } = new URL(url)
+  const headers = { authorization: `Bearer ${hash.slice(1)}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ sql: 'SELECT text FROM notes' })
+  const answer = await fetch(`${origin}/api/query`, { method: 'POST', headers, body })
+  assert.match(await answer.text(), /one/)
+  const window = encodeURIComponent(JSON.stringify({ schema: 'main', table: 'notes', from: null }))
+  const events = (await fetch(`${origin}/live/rows?window=${window}`, { headers })).body
+  let text = ''
+  for await (const chunk of events) {
+    text += Buffer.from(chunk).toString()
+    if (text.includes('"c1":"tone"')) break
+  }
 })
 
 test('openStudio ends although a connection asks nothing, and answers what is no path', async (t) => {

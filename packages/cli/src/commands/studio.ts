@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { type Context, ended } from '../core/context.js'
 import { UsageError } from '../core/errors.js'
 import { say } from '../terminal/output.js'
-import { wholeNumber } from './arguments.js'
+import { immutableOption, wholeNumber } from './arguments.js'
 import { examples } from './command.js'
 
 const PACKAGE = '@resqlite/studio'
@@ -10,6 +10,7 @@ const PACKAGE = '@resqlite/studio'
 interface Options {
   port: number
   write?: boolean
+  immutable?: boolean
 }
 
 /** What is used of the package, which is installed only by those who want it. */
@@ -18,6 +19,7 @@ interface Studio {
     file: string
     port: number
     write: boolean
+    immutable: boolean | undefined
   }): Promise<{ url: string; close(): Promise<void> }>
 }
 
@@ -31,6 +33,7 @@ export function addStudio(program: Command, context: Context): void {
     .argument('<file>', 'the database')
     .option('--port <number>', 'the port; 0 takes a free one', wholeNumber(0, 65_535), 0)
     .option('--write', 'allow the page to write')
+    .addOption(immutableOption())
     .addHelpText(
       'after',
       examples(['studio app.db', 'read-only'], ['studio app.db --port 4000 --write', 'with edits']),
@@ -38,9 +41,10 @@ export function addStudio(program: Command, context: Context): void {
     .action((file: string, options: Options) => studio(file, options, context))
 }
 
-async function studio(file: string, { port, write }: Options, context: Context): Promise<void> {
+async function studio(file: string, { port, write, immutable }: Options, context: Context): Promise<void> {
   const { openStudio } = await load()
-  const { url, close } = await openStudio({ file, port, write: write === true }).catch((error) => {
+  const options = { file, port, write: write === true, immutable }
+  const { url, close } = await openStudio(options).catch((error) => {
     if (error.code !== 'EADDRINUSE') throw error
     throw new Error(`another program has port ${port}; without --port, a free one is taken`)
   })
