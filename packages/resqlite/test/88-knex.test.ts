@@ -440,3 +440,17 @@ test('migrations with a table of their own name, in a schema, run without foreig
   }
   assert.deepEqual(seen, [{ foreign_keys: 0 }, { foreign_keys: 0 }])
 })
+
+test('a transaction without a callback that nobody ends keeps the others of a pool of one waiting for acquireConnectionTimeout', async (t) => {
+  const { knex } = await fixture(t, undefined, 1)
+  const trx = await knex.transaction()
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const others = Promise.allSettled([names(knex), knex.transaction()])
+  while (knex.client.pool.numPendingAcquires() < 2) await new Promise(setImmediate)
+  t.mock.timers.tick(60_000)
+  for (const other of await others)
+    assert.equal(other.status === 'rejected' && other.reason.name, 'KnexTimeoutError')
+  t.mock.timers.reset()
+  await trx.rollback()
+  assert.deepEqual(await names(knex), ['Ada', 'Grace'])
+})
