@@ -107,7 +107,7 @@ function firstThatFails({ packages, tests, order, throws }) {
   const programs = build(packages, tests)
   for (const suite of order) {
     const { executable, manifest_path } = programs.get(suite)
-    const { status, stdout, stderr, signal } = spawnSync(executable, [], {
+    const { status, stdout, stderr, signal, error } = spawnSync(executable, [], {
       cwd: dirname(manifest_path),
       env: { ...process.env, ...environment, ...throws },
       timeout: PATIENCE * 1000,
@@ -115,6 +115,7 @@ function firstThatFails({ packages, tests, order, throws }) {
       encoding: 'utf8',
     })
     if (status === 0) continue
+    if (stdout === null) throw new CommandFailed(`${suite} could not be started: ${error.message}`)
     const failed = [...stdout.matchAll(/^test (.*?)(?:::.*)? \.\.\. FAILED$/gm)].map(([, module]) => module)
     return { suite, tests: [...new Set(failed)].join(' ') || `${signal ?? status}`, output: stdout + stderr }
   }

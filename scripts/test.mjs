@@ -21,49 +21,29 @@ import {
   buildStudio,
   buildTestModule,
   buildTypeScript,
-  compileOnce,
-  definitionsFolder,
-  forTests,
+  checkRooms,
+  testRust,
 } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
 import { runLanes } from './lib/lanes.mjs'
-import {
-  cliFolder,
-  clusterFolder,
-  filesBelow,
-  packageFolder,
-  root,
-  studioFolder,
-  testModule,
-} from './lib/paths.mjs'
+import { filesBelow, root, testModule } from './lib/paths.mjs'
 import { CommandFailed, cargo, run, runAsProgram, runTool } from './lib/process.mjs'
 import { day } from './lib/random.mjs'
 import { checkLinks } from './links.mjs'
 import { packCliTest, packClusterTest, packTest } from './pack-test.mjs'
 
+const flag = { type: 'boolean' }
 const { values: options } = parseArgs({
-  options: {
-    step: { type: 'string' },
-    list: { type: 'boolean' },
-    release: { type: 'boolean' },
-    full: { type: 'boolean' },
-  },
+  options: { step: { type: 'string' }, list: flag, release: flag, full: flag },
 })
 
-const builtTests = join(packageFolder, 'build')
-const builtClusterTests = join(clusterFolder, 'build')
-const notesServer = join(root, 'examples', 'notes-server')
-const clippy = () => cargo(['clippy', ...forTests, '--all-targets', '--locked', '--', '-D', 'warnings'])
 const tsc = (project) => runTool('typescript', 'tsc', ['-p', project])
 
 const rust = [
   step('native module', buildModules),
-  step('rooms of the crates', () => cargo(['run', '--quiet', '--locked', '--package', 'rooms'])),
-  step('compile the Rust tests', () => cargo(['test', ...forTests, '--locked', '--no-run'])),
-  step('cargo test', () => cargo(['test', ...forTests, '--locked'])),
+  step('rooms of the crates', checkRooms),
+  step('cargo test, with clippy', testRust),
 ]
-/** While tests run, because a cargo that compiles locks the folder of the others. */
-const lints = [step('clippy', clippy, 'compile the Rust tests')]
 const node = [
   step('rustfmt', () => cargo(['fmt', '--all', '--check'])),
   step('install packages', () => install()),
@@ -109,7 +89,7 @@ const more = [
   ),
 ]
 
-const lanes = [rust, lints, node]
+const lanes = [rust, node]
 
 function step(name, run, ...needs) {
   return { name, run, needs }
@@ -117,11 +97,9 @@ function step(name, run, ...needs) {
 
 await runAsProgram(import.meta.url, () => {
   if (options.list) return listSteps()
-  compileOnce()
   // One day for all that runs, also beyond midnight.
   process.env.RESQLITE_DAY ??= String(day())
   if (options.full) process.env.RESQLITE_DICE ??= 'all'
-  process.env.NAPI_TYPE_DEF_TMP_FOLDER = definitionsFolder('tests')
   if (options.release) process.env.RESQLITE_TEST_PUBLISHED = '1'
   return options.step ? runOne(options.step) : runAll()
 })
@@ -160,11 +138,14 @@ async function checkApiDocs() {
 
 /** From nothing, so that no test outlives its source. */
 function compileTests() {
-  for (const folder of [builtTests, builtClusterTests, join(notesServer, 'build')])
-    rmSync(folder, { recursive: true, force: true })
-  tsc('packages/resqlite/tsconfig.test.json')
-  tsc('packages/cluster/tsconfig.test.json')
-  tsc(notesServer)
+  for (const [folder, project] of [
+    ['packages/resqlite', 'tsconfig.test.json'],
+    ['packages/cluster', 'tsconfig.test.json'],
+    ['examples/notes-server', 'tsconfig.json'],
+  ]) {
+    rmSync(join(root, folder, 'build'), { recursive: true, force: true })
+    tsc(`${folder}/${project}`)
+  }
 }
 
 /**
@@ -172,16 +153,12 @@ function compileTests() {
  * because one that waits for a process leaves its core idle.
  */
 function nodeTests() {
-  const isMeant = (file) => options.full || !file.includes('.long.test.')
   const files = [
-    ...filesBelow(builtTests, /\.test\.[cm]?js$/),
-    ...filesBelow(builtClusterTests, /\.test\.[cm]?js$/),
-    ...filesBelow(join(cliFolder, 'test'), /\.test\.mjs$/),
-    ...filesBelow(join(studioFolder, 'test'), /\.test\.mjs$/),
-    ...filesBelow(join(root, 'examples'), /\.test\.js$/),
-    ...filesBelow(join(root, 'scripts', 'test'), /\.test\.mjs$/),
-    ...filesBelow(join(root, 'bench', 'test', 'pure'), /\.test\.mjs$/),
-  ].filter(isMeant)
+    ...['packages/resqlite/build', 'packages/cluster/build', 'packages/cli/test', 'packages/studio/test'],
+    ...['examples', 'scripts/test', 'bench/test/pure'],
+  ]
+    .flatMap((folder) => filesBelow(join(root, folder), /\.test\.[cm]?js$/))
+    .filter((file) => options.full || !file.includes('.long.test.'))
   const atOnce = Math.max(2, availableParallelism() - 1)
   const how = ['--test', '--test-reporter=spec', `--test-concurrency=${atOnce}`]
   run(process.execPath, [...how, ...files.map((file) => relative(root, file))], {

@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { capture, npm, requireCargo, run } from '../../scripts/lib/process.mjs'
+import { capture, npm, run } from '../../scripts/lib/process.mjs'
 import { copyBuild } from './copy.mjs'
 import { abFolder, root } from './paths.mjs'
 
@@ -23,7 +23,6 @@ export function shaOf(ref) {
 export function builtAt(sha) {
   const folder = join(abFolder, sha, 'package')
   if (existsSync(folder)) return folder
-  requireCargo()
   const worktree = join(abFolder, sha, 'worktree')
   removeWorktree(worktree) // that of a build which was interrupted
   run('git', ['worktree', 'add', '--detach', '--force', worktree, sha])

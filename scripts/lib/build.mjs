@@ -1,13 +1,4 @@
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { ciphersTarget } from './ciphers.mjs'
 import { declarations } from './declarations.mjs'
@@ -21,7 +12,7 @@ import {
   testModule,
 } from './paths.mjs'
 import { ciphersFile, clusterFile, nativeFile, platformOfTarget } from './platforms.mjs'
-import { capture, npm, requireCargo } from './process.mjs'
+import { capture, cargo, npm } from './process.mjs'
 
 const crate = 'resqlite-node'
 
@@ -29,11 +20,27 @@ const crate = 'resqlite-node'
  * Packages and features of everything that is compiled for tests: counters and the nodes of clusters are always there, so
  * that the engine is compiled once for all tests.
  */
-export const forTests = [
-  '--workspace',
-  '--features',
-  'resqlite/profile,resqlite-node/profile,resqlite-node/cluster',
-]
+const forTests = ['--workspace', '--features', 'resqlite/profile,resqlite-node/profile,resqlite-node/cluster']
+
+/** Nothing else uses this profile, so nothing else replaces what is in its folder. */
+const testing = ['--profile', 'testing', '--locked']
+
+/** Clippy compiles as rustc does, and lints on the way, so that nothing is compiled twice. A warning is an error. */
+const linted = {
+  RUSTC_WORKSPACE_WRAPPER: 'clippy-driver',
+  CLIPPY_ARGS: ['-D', 'warnings', ''].join('__CLIPPY_HACKERY__'),
+}
+
+/** Compiles and runs the tests of all crates. */
+export function testRust() {
+  const env = { ...linted, NAPI_TYPE_DEF_TMP_FOLDER: definitionsFolder('tests') }
+  cargo(['test', ...testing, ...forTests], { env })
+}
+
+/** Checks the rooms of the crates. */
+export function checkRooms() {
+  cargo(['run', '--quiet', ...testing, '--package', 'rooms'], { env: linted })
+}
 
 /** The shared library of the crate, on any system. */
 const libraryName = /^(lib)?resqlite_node\.(so|dylib|dll)$/
@@ -50,19 +57,22 @@ const glibc = '2.17'
  */
 export function buildNative({ target, zig = false } = {}) {
   const definitions = definitionsFolder()
-  const library = compile({ target, zig, definitions })
+  const library = compile({ target, zig, definitions, release: true })
   placeNative(library, definitions, target)
 }
 
 /**
  * Builds the native module for tests from what `cargo test` compiles, too: little optimised, with the assertions of
- * debug builds, with counters and nodes of clusters.
+ * debug builds, with counters and nodes of clusters. Cargo gives dependencies the features that everything it compiles
+ * asks for: with all packages and any test, those are the features of all tests. It keeps one shared library in a folder,
+ * and takes it for fresh when one with other features has replaced it.
  *
  * @param {{ byDefault: boolean }} options `byDefault`: tests that name no module load it, too
  */
 export function buildTestModule({ byDefault }) {
   const definitions = definitionsFolder('tests')
-  const library = compileForTests(definitions)
+  const chosen = [...testing, ...forTests, '--test', 'protocol', '--lib']
+  const library = compile({ chosen, definitions, env: linted })
   mkdirSync(profileFolder, { recursive: true })
   putInPlace(library, testModule)
   if (byDefault) placeNative(library, definitions)
@@ -98,23 +108,6 @@ export function buildVariant(variant, { target, zig = false, forTests = false } 
   return placed
 }
 
-/**
- * Compiles the crate as `cargo test` does. Cargo gives dependencies the features that everything it compiles asks for:
- * with all packages and any test, those are the features of all tests, and `cargo test` finds the engine compiled.
- *
- * Cargo keeps one shared library, whatever the features are, and takes it for fresh when other features have replaced
- * it; it compiles one that is missing.
- */
-function compileForTests(definitions) {
-  for (const folder of ['.', 'deps']) removeLibraries(join(targetFolder(), 'debug', folder))
-  return compile({ chosen: [...forTests, '--test', 'protocol', '--lib'], definitions, release: false })
-}
-
-function removeLibraries(folder) {
-  if (!existsSync(folder)) return
-  for (const name of readdirSync(folder)) if (libraryName.test(name)) rmSync(join(folder, name))
-}
-
 function placeNative(library, definitions, target = hostTarget()) {
   mkdirSync(nativeFolder, { recursive: true })
   putInPlace(library, join(nativeFolder, nativeFile(platformOfTarget(target))))
@@ -135,28 +128,24 @@ export function buildStudio() {
 
 /** Compiles the crate and gives back the path of the shared library. */
 function compile({
-  chosen = ['--package', crate],
+  chosen = ['--package', crate, '--locked'],
   target,
   zig,
   definitions,
   features,
   folder,
-  release = true,
+  release = false,
+  env = {},
 }) {
-  const command = ['--locked', ...chosen, '--message-format', 'json-render-diagnostics']
+  const command = [...chosen, '--message-format', 'json-render-diagnostics']
   if (release) command.push('--release')
   if (features) command.push('--features', features)
   if (folder) command.push('--target-dir', folder)
   if (target) command.push('--target', zig && target.endsWith('gnu') ? `${target}.${glibc}` : target)
-  const env = definitions ? { NAPI_TYPE_DEF_TMP_FOLDER: definitions } : {}
+  if (definitions) env = { NAPI_TYPE_DEF_TMP_FOLDER: definitions, ...env }
   // A shared library for musl needs musl's shared libc: Rust links the static one unless told.
   if (target?.endsWith('musl')) env.RUSTFLAGS = '-C target-feature=-crt-static'
-  const messages = capture('cargo', [zig ? 'zigbuild' : 'build', ...command], { env, showErrors: true })
-  return sharedLibrary(messages)
-}
-
-function sharedLibrary(messages) {
-  const files = messages
+  const files = capture('cargo', [zig ? 'zigbuild' : 'build', ...command], { env, showErrors: true })
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line))
@@ -167,25 +156,15 @@ function sharedLibrary(messages) {
 
 /**
  * The folder where the macros of napi-derive write what the crate exports, whenever the crate is compiled. The crate is
- * compiled again when its name, in NAPI_TYPE_DEF_TMP_FOLDER, changes; clippy and tests have to name the same folder.
+ * compiled again when its name, in NAPI_TYPE_DEF_TMP_FOLDER, changes; tests have to name the same folder.
  */
-export function definitionsFolder(use = 'release') {
+function definitionsFolder(use = 'release') {
   const folder = join(targetFolder(), 'napi-definitions', use)
   mkdirSync(folder, { recursive: true })
   return folder
 }
 
-/**
- * Turns incremental compilation off where it was never used, such as in a fresh clone: it takes time, and pays only for
- * who compiles again and again. It stays on where somebody works with cargo.
- */
-export function compileOnce() {
-  const kept = join(targetFolder(), 'debug', 'incremental')
-  if (!existsSync(kept) || readdirSync(kept).length === 0) process.env.CARGO_INCREMENTAL ??= '0'
-}
-
 function targetFolder() {
-  requireCargo()
   return JSON.parse(capture('cargo', ['metadata', '--no-deps', '--format-version', '1'])).target_directory
 }
 

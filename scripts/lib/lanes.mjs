@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { root } from './paths.mjs'
-import { headline, printTimes, seconds } from './steps.mjs'
+import { headline, secondsSince } from './steps.mjs'
 
 /** Lines of a failed step that are shown again at the end. */
 const REPEATED_LINES = 60
@@ -16,7 +16,7 @@ const STEP_MAX = 30 * 60_000
  */
 export async function runLanes(lanes, argumentsFor) {
   const started = performance.now()
-  const [times, failed, settle] = [[], [], new Map()]
+  const [passed, failed, settle] = [[], [], new Map()]
   const settled = new Map(
     lanes.flat().map(({ name }) => [name, new Promise((resolve) => settle.set(name, resolve))]),
   )
@@ -26,26 +26,33 @@ export async function runLanes(lanes, argumentsFor) {
       await Promise.all(needs.map((need) => settled.get(need)))
       if (failed.length > 0) break
       const step = await runStep(name, argumentsFor(name))
-      if (step.succeeded) times.push([name, step.time])
-      else failed.push(step)
+      const outcomes = step.succeeded ? passed : failed
+      outcomes.push(step)
       settle.get(name)()
     }
     for (const { name } of lane) settle.get(name)()
   }
   await Promise.all(lanes.map(runLane))
 
-  for (const step of failed) printFailure(step)
+  for (const { name, text } of failed) {
+    const end = text.trimEnd().split('\n').slice(-REPEATED_LINES).join('\n')
+    console.log(`${headline(`the end of: ${name}`)}\n${end}\n\nFAILED: ${name}`)
+  }
   if (failed.length > 0) process.exit(1)
-  printTimes({ times, total: performance.now() - started })
+  console.log(headline('all passed'))
+  for (const { name, time } of passed) console.log(`${time.padStart(9)}  ${name}`)
+  console.log(`${secondsSince(started).padStart(9)}  together`)
 }
 
 /** Runs one step in a process of its own. */
 async function runStep(name, args) {
   const started = performance.now()
+  // Tools do not colour what they write into a pipe, unless they are asked to.
+  const colours = process.stdout.isTTY ? { FORCE_COLOR: '1', CARGO_TERM_COLOR: 'always' } : {}
   const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: colours(),
+    env: { ...colours, ...process.env },
     timeout: STEP_MAX,
     killSignal: 'SIGKILL',
   })
@@ -57,20 +64,8 @@ async function runStep(name, args) {
     if (signal) for (const stream of streams) stream.destroy()
   })
   const [code, signal] = await new Promise((resolve) => child.on('close', (...ended) => resolve(ended)))
-  const time = performance.now() - started
-  const outcome = code === 0 ? `ok: ${name}, ${seconds(time)}` : `FAILED: ${name}, ${signal ?? code}`
+  const time = secondsSince(started)
+  const outcome = code === 0 ? `ok: ${name}, ${time}` : `FAILED: ${name}, ${signal ?? code}`
   console.log(`${headline(name)}\n${text}${outcome}`)
   return { name, time, succeeded: code === 0, text }
-}
-
-/** Tools do not colour what they write into a pipe, unless they are asked to. */
-function colours() {
-  if (!process.stdout.isTTY) return process.env
-  return { FORCE_COLOR: '1', CARGO_TERM_COLOR: 'always', ...process.env }
-}
-
-function printFailure({ name, text }) {
-  console.log(headline(`the end of: ${name}`))
-  console.log(text.trimEnd().split('\n').slice(-REPEATED_LINES).join('\n'))
-  console.log(`\nFAILED: ${name}`)
 }

@@ -1,21 +1,15 @@
 import { readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The root of the repository. */
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 
-/** The npm package that is published. */
+/** The npm packages. */
 export const packageFolder = join(root, 'packages', 'resqlite')
-
-/** The npm package of clusters. */
 export const clusterFolder = join(root, 'packages', 'cluster')
-
-/** The npm package of the command line. */
 export const cliFolder = join(root, 'packages', 'cli')
-
-/** The npm package of the studio. */
 export const studioFolder = join(root, 'packages', 'studio')
 
 /** Where the native module and its generated declarations are put. */
@@ -37,12 +31,8 @@ export function toolPath(packageName, command) {
 
 /** All files below a folder whose names match, sorted, without those of installed packages. */
 export function filesBelow(folder, pattern) {
-  const found = []
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.name === 'node_modules') continue
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) found.push(...filesBelow(path, pattern))
-    else if (pattern.test(entry.name)) found.push(path)
-  }
-  return found.sort()
+  return readdirSync(folder, { recursive: true })
+    .filter((path) => pattern.test(basename(path)) && !path.split(sep).includes('node_modules'))
+    .map((path) => join(folder, path))
+    .sort()
 }

@@ -23,13 +23,9 @@ export function platformOfTarget(target) {
   return platform
 }
 
-/** The file that holds the native module of a platform. */
+/** The files that hold the native module of a platform, the one with encryption, and the one with nodes of clusters. */
 export const nativeFile = (platform) => `resqlite.${platform}.node`
-
-/** The file that holds the native module with encryption. */
 export const ciphersFile = (platform) => `resqlite-ciphers.${platform}.node`
-
-/** The file that holds the native module with nodes of clusters. */
 export const clusterFile = (platform) => `resqlite-cluster.${platform}.node`
 
 /** The folder of a platform's package. */

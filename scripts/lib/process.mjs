@@ -55,17 +55,7 @@ export function npm(args, { quiet = false, ...options } = {}) {
 
 /** Runs cargo, which must be there already: we do not install compilers on anybody's machine. */
 export function cargo(args, options) {
-  requireCargo()
   run('cargo', args, options)
-}
-
-/** Throws a plain explanation when there is no Rust compiler. */
-export function requireCargo() {
-  const found = spawnSync('cargo', ['--version'], { stdio: 'ignore' })
-  if (found.status === 0) return
-  throw new CommandFailed(
-    'cargo was not found. resqlite is built from source here: install Rust (https://rustup.rs) and a C compiler, then try again.',
-  )
 }
 
 function spawn(command, args, { env, ...options }) {
@@ -76,6 +66,10 @@ function spawn(command, args, { env, ...options }) {
     shell: process.platform === 'win32' && command.endsWith('.cmd'),
     maxBuffer: 64 * 1024 * 1024,
   })
+  if (command === 'cargo' && result.error?.code === 'ENOENT')
+    throw new CommandFailed(
+      'cargo was not found. resqlite is built from source here: install Rust (https://rustup.rs) and a C compiler, then try again.',
+    )
   if (result.error) throw new CommandFailed(`${command} could not be started: ${result.error.message}`)
   return result
 }
