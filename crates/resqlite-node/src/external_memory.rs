@@ -1,11 +1,12 @@
 //! Whether JavaScript may see native memory.
 
 use napi::{Env, sys};
+use resqlite::is_switched_on;
 
 /// Tries it: Electron, for example, forbids it. With `RESQLITE_COPY_RESULTS=1`, the answer is no anywhere, so that
 /// copying can be tested, or used where something else objects to such memory.
 pub(crate) fn is_allowed(env: Env) -> bool {
-    if std::env::var_os("RESQLITE_COPY_RESULTS").is_some_and(|value| !value.is_empty() && value != "0") {
+    if is_switched_on("RESQLITE_COPY_RESULTS") {
         return false;
     }
     let mut word = Box::new(0u64);

@@ -77,8 +77,8 @@ impl Listener for FrameListener {
         self.realm.outbox.push(header, &payload);
     }
 
-    fn given_up(&mut self) {
-        let header = self.header(ReplyKind::GivenUp, ReplyFlags::NONE, 0);
+    fn discard(&mut self) {
+        let header = self.header(ReplyKind::Discard, ReplyFlags::NONE, 0);
         self.realm.outbox.push(header, &[]);
     }
 

@@ -215,8 +215,8 @@ byte_enum! {
         Results = 11,
         /// A thread has taken the request up. Argument: the microseconds that it waited.
         Queued = 12,
-        /// Rows and patches since the last emission are void: the run was given up, and is made again.
-        GivenUp = 13,
+        /// Rows and patches since the last emission are void: the run has no result.
+        Discard = 13,
         /// A run of a live query took long. `f64 microseconds · u32 reason · u32 0`
         RanLong = 14,
     }

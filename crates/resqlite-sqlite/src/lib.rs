@@ -21,6 +21,7 @@ mod c_text;
 mod ciphers;
 mod code;
 mod connection;
+mod environment;
 mod error;
 mod extensions;
 #[cfg(feature = "testing")]
@@ -80,6 +81,7 @@ pub use code::name as code_name;
 pub use connection::{
     Access, Checkpoint, Checkpointed, ColumnMetadata, Connection, Memory, Prepared, version,
 };
+pub use environment::is_switched_on;
 pub use error::{Error, Result};
 pub use file_locks::locks_survive_other_copies;
 pub use functions::{Aggregate, Call, Signature};

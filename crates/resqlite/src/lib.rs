@@ -88,7 +88,7 @@ pub use crate::{
 };
 pub use resqlite_live::{ROWID, RowDetail, RowKey, RowNames, ToldRow};
 pub use resqlite_sqlite::{
-    Checkpointed, Error as SqliteError, Key, ValueRef, can_encrypt, version as sqlite_version,
+    Checkpointed, Error as SqliteError, Key, ValueRef, can_encrypt, is_switched_on, version as sqlite_version,
 };
 
 #[cfg(feature = "profile")]

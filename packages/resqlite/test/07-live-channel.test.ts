@@ -369,47 +369,20 @@ test('an error reaches the subscriber, and the stream lives on', async () => {
   assert.deepEqual(log, [[1], 'no such table: t', [1], []])
 })
 
-test('rows and patches from before an error are discarded', async () => {
+test('rows and patches of a run without a result are discarded, and nobody hears of it', async () => {
   const { db, native } = await openFakeStreams()
   const { log } = listen(db.stream('SELECT n'))
   await arrived()
   native.last.result([1, 2], 1)
   native.last.patch([7], [-1, 1])
   native.port.rows(native.last.request, 0, Buffer.alloc(64), 0)
-  native.last.fail('interrupted')
-  native.last.patch([3], [0, 2, -1, 1]).emit(2)
-  await arrived()
-  assert.deepEqual(log, [[1, 2], 'interrupted', [1, 2, 3]])
-})
-
-test('rows and patches of a run that was given up are discarded, and nobody hears of it', async () => {
-  const { db, native } = await openFakeStreams()
-  const { log } = listen(db.stream('SELECT n'))
-  await arrived()
-  native.last.result([1, 2], 1)
-  native.last.patch([7], [-1, 1])
-  native.port.rows(native.last.request, 0, Buffer.alloc(64), 0)
-  native.last.givenUp()
+  native.last.discard()
   native.last.patch([3], [0, 2, -1, 1]).emit(2)
   await arrived()
   assert.deepEqual(log, [
     [1, 2],
     [1, 2, 3],
   ])
-})
-
-test('a repeated error is reported once, until there was a value', async () => {
-  const { db, native } = await openFakeStreams()
-  const { log } = listen(db.stream('SELECT n'))
-  await arrived()
-  native.last.result([1], 1)
-  native.last.fail('broken')
-  native.last.patch([7], [-1, 1]).fail('broken')
-  native.last.fail('broken otherwise')
-  native.last.emit(2)
-  native.last.fail('broken otherwise')
-  await arrived()
-  assert.deepEqual(log, [[1], 'broken', 'broken otherwise', [1], 'broken otherwise'])
 })
 
 test('a subscriber that joins after a failure gets the last value and the error', async () => {

@@ -91,7 +91,7 @@ impl Listener for Silent {
         Delivery::Taken
     }
 
-    fn given_up(&mut self) {}
+    fn discard(&mut self) {}
 
     fn fail(&mut self, _: &Error, _: bool) -> Delivery {
         Delivery::Taken

@@ -19,7 +19,6 @@ mod file;
 mod keepers;
 
 use std::{
-    env,
     ffi::{c_char, c_int, c_long, c_void},
     mem,
     sync::{
@@ -32,6 +31,8 @@ use libc::{F_GETLK, F_OFD_GETLK, F_OFD_SETLK, F_SETLK, flock, off_t};
 use resqlite_sqlite_sys as ffi;
 
 use file::whole_file;
+
+use crate::environment::is_switched_on;
 
 /// A `-shm` file is locked near its start (bytes 120 to 128), a database beyond its first gigabyte.
 const SHM_LOCKS_END: off_t = 4096;
@@ -49,15 +50,10 @@ pub fn locks_survive_other_copies() -> bool {
 pub(crate) fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        if !is_wanted("RESQLITE_POSIX_LOCKS") && are_possible() {
+        if !is_switched_on("RESQLITE_POSIX_LOCKS") && are_possible() {
             replace_calls();
         }
     });
-}
-
-/// A variable of the environment says yes: it is neither empty nor 0.
-fn is_wanted(variable: &str) -> bool {
-    env::var_os(variable).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// Old kernels and some sandboxes have no OFD locks.

@@ -14,11 +14,11 @@ use crate::{
 };
 
 /// A file, and how it is used.
-pub(super) type Key = (String, Access);
+pub(super) type Key = (String, FileUse);
 
 /// A use of a file by an engine. Each has entries of its own: only one kind has a writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Access {
+pub(super) enum FileUse {
     Write,
     Read,
     /// Without locks: no other engine may have the file open.
@@ -146,8 +146,8 @@ impl Drop for Opening<'_> {
 }
 
 /// One of two uses of a file is immutable, and the other is under way.
-fn excludes((file, access): &Key, ((other, used), known): &(&Key, &Known)) -> bool {
-    let is_one_immutable = (*access == Access::Immutable) != (*used == Access::Immutable);
+fn excludes((file, wanted): &Key, ((other, used), known): &(&Key, &Known)) -> bool {
+    let is_one_immutable = (*wanted == FileUse::Immutable) != (*used == FileUse::Immutable);
     file == other && is_one_immutable && known.is_alive()
 }
 
@@ -173,11 +173,11 @@ mod tests {
         thread,
     };
 
-    use super::{Access, Engines, Found, Key, Opening};
+    use super::{Engines, FileUse, Found, Key, Opening};
     use crate::core::error::Error;
 
     fn key(file: &str) -> Key {
-        (file.into(), Access::Write)
+        (file.into(), FileUse::Write)
     }
 
     fn open<'a>(engines: &'a Engines, file: &str) -> Opening<'a> {

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use crate::{
     api::{
         engine::Engine,
-        engines::{Access, Engines, Found, Key},
+        engines::{Engines, FileUse, Found, Key},
     },
     connection::location::Location,
     core::{
@@ -49,12 +49,12 @@ impl Handle {
     pub(crate) fn with(location: Location, settings: Settings, options: &Options) -> Result<Self> {
         pragmas::check_options(&settings.pragmas)?;
         let read_only = options.read_only;
-        let access = match (options.immutable, read_only) {
-            (true, _) => Access::Immutable,
-            (false, true) => Access::Read,
-            (false, false) => Access::Write,
+        let file_use = match (options.immutable, read_only) {
+            (true, _) => FileUse::Immutable,
+            (false, true) => FileUse::Read,
+            (false, false) => FileUse::Write,
         };
-        let key = location.identity().map(|file| (file.to_owned(), access));
+        let key = location.identity().map(|file| (file.to_owned(), file_use));
         let engine = match key {
             Some(key) => Self::find_or_start(&key, location, settings, options)?,
             None => Arc::new(Engine::start(location, settings)?),

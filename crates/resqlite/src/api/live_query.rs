@@ -343,13 +343,12 @@ impl Listener for Folder {
         Delivery::Taken
     }
 
-    fn given_up(&mut self) {
+    fn discard(&mut self) {
         self.changed.clear();
         self.rows.clear();
     }
 
     fn fail(&mut self, error: &Error, ended: bool) -> Delivery {
-        self.given_up();
         if let Some(shared) = self.shared.upgrade() {
             shared.tell(Err(error.clone()), ended);
         }

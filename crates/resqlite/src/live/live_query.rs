@@ -81,6 +81,13 @@ impl State {
     pub(super) fn owe(&mut self, first: u64) {
         self.owed = Some(self.owed.map_or(first, |owed| owed.min(first)));
     }
+
+    /// The last run has no result: what the listener got from it is void.
+    pub(super) fn discard(&mut self) {
+        if std::mem::take(&mut self.handed_over) {
+            self.listener.discard();
+        }
+    }
 }
 
 /// The last result of one statement.

@@ -64,10 +64,10 @@ pub trait Listener: Send {
     fn ran_long(&mut self, micros: u64, reason: Option<Reason>) {
         let _ = (micros, reason);
     }
-    /// The run was given up because it took too long beside others, and is made again. Rows and patches since the last
-    /// emission are void.
-    fn given_up(&mut self);
-    /// The query failed; rows and patches since the last emission are void. `ended`: nothing follows.
+    /// The run has no result, because it failed or took too long beside others. Rows and patches since the last emission are
+    /// void.
+    fn discard(&mut self);
+    /// The query failed. `ended`: nothing follows, and rows and patches since the last emission are void.
     fn fail(&mut self, error: &Error, ended: bool) -> Delivery;
 }
 

@@ -152,9 +152,7 @@ fn make(
     if let Err(error) = &read
         && is_given_up(error, &reading.connection().guard.interrupt)
     {
-        if std::mem::take(&mut state.handed_over) {
-            state.listener.given_up();
-        }
+        state.discard();
         return Ok(Made::GivenUp);
     }
     if state.worked {
@@ -396,19 +394,17 @@ pub(super) fn failed(
         state.listener.fail(error, true);
         return None;
     }
+    state.discard();
     let text = error.to_string();
     let news = state.error.as_ref() != Some(&text);
     let mut pending = false;
-    // Rows that the listener got from the failed run are void: a repeated error says so.
-    if news || state.handed_over {
+    if news {
         live_query
             .counters
-            .add(&coordinator.totals, |counters| &counters.errors, news.into());
+            .add(&coordinator.totals, |counters| &counters.errors, 1);
         pending = state.listener.fail(error, false) == Delivery::Pending;
         state.error = Some(text);
         live_query.is_failing.store(true, SeqCst);
-        // The error has voided those rows: no further report is due until new rows are handed over.
-        state.handed_over = false;
     }
     let anything = Dependencies {
         unknown: true,

@@ -65,7 +65,7 @@ impl Listener for Witness {
         Delivery::Taken
     }
 
-    fn given_up(&mut self) {
+    fn discard(&mut self) {
         self.rows = Rows::default();
     }
 
@@ -532,8 +532,8 @@ impl Listener for PanicsLater {
         self.0.emit(emission)
     }
 
-    fn given_up(&mut self) {
-        self.0.given_up();
+    fn discard(&mut self) {
+        self.0.discard();
     }
 
     fn fail(&mut self, error: &Error, ended: bool) -> Delivery {

@@ -111,14 +111,17 @@ impl Listener for Folder {
         told.answer()
     }
 
-    fn given_up(&mut self) {
+    fn discard(&mut self) {
         self.patched.clear();
         self.fresh.clear();
     }
 
     fn fail(&mut self, error: &Error, ended: bool) -> Delivery {
-        self.given_up();
         let mut told = self.notes.lock();
+        if !ended && !(self.patched.is_empty() && self.fresh.is_empty()) {
+            told.problems
+                .push(format!("the rows of a failed run are not discarded: {error}"));
+        }
         if told.ended {
             told.problems.push(format!("an error after the end: {error}"));
         }

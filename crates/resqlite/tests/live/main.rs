@@ -8,6 +8,7 @@
 mod bank;
 mod contents;
 mod entries;
+mod failing;
 mod generate;
 #[path = "../support/key.rs"]
 mod key;

@@ -39,8 +39,8 @@ impl Listener for Meanwhile {
         self.listener.emit(emission)
     }
 
-    fn given_up(&mut self) {
-        self.listener.given_up();
+    fn discard(&mut self) {
+        self.listener.discard();
     }
 
     fn fail(&mut self, error: &Error, ended: bool) -> Delivery {

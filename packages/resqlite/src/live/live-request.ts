@@ -12,8 +12,6 @@ export abstract class LiveRequest extends StreamRequest {
   /** The new rows of the next patch, and the patches of the next emission; undefined while there are none. */
   #newRows: unknown[] | undefined
   #patches: RowPatch[] | undefined
-  /** The last error, as JSON; empty after an emission. */
-  #error = ''
 
   /** The queries have a new result, to which the patches lead. */
   abstract emitted(emission: Emission, patches: RowPatch[]): void
@@ -42,12 +40,12 @@ export abstract class LiveRequest extends StreamRequest {
         this.#emit(emission(memory, at))
         break
       case ReplyKind.ERROR:
-        this.#fail(memory.text(at, argument), last)
+        this.failed(reportedFailure(JSON.parse(memory.text(at, argument)) as FailureReport), last)
         break
       case ReplyKind.RAN_LONG:
         this.ranLong(memory.f64[at >>> 3] as number, reasonOf(memory, at + 8))
         break
-      case ReplyKind.GIVEN_UP:
+      case ReplyKind.DISCARD:
         this.#discard()
         break
       default:
@@ -58,7 +56,6 @@ export abstract class LiveRequest extends StreamRequest {
   #emit(emission: Emission): void {
     const patches = this.#patches ?? []
     this.#patches = undefined
-    this.#error = ''
     this.emitted(emission, patches)
   }
 
@@ -66,14 +63,6 @@ export abstract class LiveRequest extends StreamRequest {
   #discard(): void {
     this.#newRows = undefined
     this.#patches = undefined
-  }
-
-  /** The native side reports an error again to say that rows are void, so a repeated error is not passed on. */
-  #fail(error: string, last: boolean): void {
-    this.#discard()
-    if (error === this.#error && !last) return
-    this.#error = error
-    this.failed(reportedFailure(JSON.parse(error) as FailureReport), last)
   }
 
   #patch(layout: Layout, { i32 }: Memory, at: number): RowPatch {

@@ -222,8 +222,8 @@ export const ReplyKind = {
   RESULTS: 11,
   /** A thread has taken the request up. Argument: the microseconds that it waited. */
   QUEUED: 12,
-  /** Rows and patches since the last emission are void: the run was given up, and is made again. */
-  GIVEN_UP: 13,
+  /** Rows and patches since the last emission are void: the run has no result. */
+  DISCARD: 13,
   /** A run of a live query took long. `f64 microseconds · u32 reason · u32 0` */
   RAN_LONG: 14,
 } as const

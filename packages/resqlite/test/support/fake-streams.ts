@@ -51,8 +51,8 @@ export class FakeStream {
     this.catchUps.answer()
   }
 
-  givenUp(): void {
-    this.port.reply(ReplyKind.GIVEN_UP, this.request, Buffer.alloc(0), { flags: 0 })
+  discard(): void {
+    this.port.reply(ReplyKind.DISCARD, this.request, Buffer.alloc(0), { flags: 0 })
   }
 
   fail(message: string, ended = false): void {
