@@ -55,6 +55,16 @@ impl Job {
         }
     }
 
+    /// How soon after the last step of an idle session a lease was asked for, counted in what callers ask of sessions; `None` if it was
+    /// before the last steps of all. `idle_since`: the numbers of those steps.
+    pub(super) fn follows(&self, idle_since: &[u64]) -> Option<u64> {
+        let Self::Lease(lease) = self else { return None };
+        let steps = idle_since.iter();
+        steps
+            .filter_map(|step| lease.inbox.asked.checked_sub(*step))
+            .min()
+    }
+
     pub(super) fn is_cancelled(&self) -> bool {
         match self {
             Self::Read(query, _) => query.token.is_cancelled(),
@@ -63,5 +73,53 @@ impl Job {
             Self::Describe(..) | Self::Explain(..) => false,
             Self::Other(job) => job.is_cancelled(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::{
+        requests::{
+            request::{Outcome, Reply},
+            session::Session,
+        },
+        rows::{ColumnLayout, RowBatch},
+    };
+
+    struct Unheard;
+
+    impl Reply for Unheard {
+        fn rows(&mut self, _: &Arc<ColumnLayout>, _: &RowBatch<'_>) -> bool {
+            false
+        }
+
+        fn finish(self: Box<Self>, _: Result<Outcome<'_>>) {}
+    }
+
+    fn lease() -> Job {
+        Job::Lease(Lease {
+            inbox: Session::new().inbox.clone(),
+            cursor: None,
+            opened: ReplyGuard::new(Box::new(Unheard)),
+            asked: Instant::now(),
+        })
+    }
+
+    #[test]
+    fn a_lease_follows_the_last_step_of_a_session_if_it_was_asked_for_after_it() {
+        let session = Session::new();
+        let before = lease();
+        session.describe("SELECT 1".into(), Box::new(Unheard));
+        let (next, later) = (lease(), lease());
+        let idle_since = [session
+            .inbox
+            .last_asked
+            .load(std::sync::atomic::Ordering::Relaxed)];
+        assert_eq!(before.follows(&idle_since), None);
+        assert!(next.follows(&idle_since).unwrap() < later.follows(&idle_since).unwrap());
+        assert_eq!(next.follows(&[]), None, "no session is idle");
     }
 }

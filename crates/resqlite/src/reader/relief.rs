@@ -22,8 +22,10 @@ fn relieve(readers: &Readers) -> bool {
     thread::sleep(limits::LEASE_PATIENCE / 2);
     let late = |job: &Job| job.waits_for() >= limits::LEASE_PATIENCE;
     let too_late = |job: &Job| job.waits_for() >= limits::LEASE_REFUSED;
-    let (idle, steps) = (readers.holders().idle(), readers.shared.steps.load(Relaxed));
-    let Some(relief) = readers.pool.relieve(idle, steps, late, too_late) else {
+    let (idle, steps) = (readers.holders().idle_since(), readers.shared.steps.load(Relaxed));
+    let follows = |job: &Job| job.follows(&idle);
+    let relieved = readers.pool.relieve(idle.len(), steps, follows, late, too_late);
+    let Some(relief) = relieved else {
         return false;
     };
     (0..relief.threads).for_each(|_| readers.start_thread());

@@ -1,6 +1,10 @@
 //! Who holds a thread, and since when: sessions, and batches whose sets are still to come.
 
-use std::{fmt, sync::Arc, time::SystemTime};
+use std::{
+    fmt,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::SystemTime,
+};
 
 use crate::{
     core::{
@@ -127,6 +131,13 @@ impl HeldBy {
         }
     }
 
+    fn last_asked(&self) -> u64 {
+        match self {
+            Self::Session(inbox) => inbox.last_asked.load(Relaxed),
+            Self::Batch(_) => 0,
+        }
+    }
+
     fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Session(inbox), Self::Session(other)) => Arc::ptr_eq(inbox, other),
@@ -147,9 +158,11 @@ impl Holders {
         Holding { holders: self, by }
     }
 
-    /// How many wait for their callers.
-    pub(crate) fn idle(&self) -> usize {
-        lock(&self.0).iter().filter(|held| held.by.is_idle()).count()
+    /// Of the sessions that wait for their callers: the numbers of what was asked of them last.
+    pub(crate) fn idle_since(&self) -> Vec<u64> {
+        let held = lock(&self.0);
+        let idle = held.iter().filter(|held| held.by.is_idle());
+        idle.map(|held| held.by.last_asked()).collect()
     }
 
     /// Since when the oldest holds its thread.

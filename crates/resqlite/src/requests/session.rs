@@ -1,6 +1,9 @@
 //! A transaction, snapshot or cursor from its caller's side: an inbox that one engine thread serves until the end.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
 
 use crate::{
     core::{
@@ -23,17 +26,30 @@ pub struct Session {
 pub(crate) struct Inbox {
     pub(crate) steps: Queue<Step>,
     pub(crate) scope: Scope,
+    /// When it was asked for: the number of that among all that callers ask of sessions.
+    pub(crate) asked: u64,
+    /// The number of its last step, or of itself before the first one.
+    pub(crate) last_asked: AtomicU64,
     /// Why the session ended, if it was not by its caller's wish.
     reason: Mutex<Option<Error>>,
+}
+
+/// Of a session or a step: its place in the order in which callers ask for them.
+fn next_number() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Relaxed) + 1
 }
 
 impl Session {
     pub(crate) fn new() -> Self {
         let steps = Queue::new(limits::QUEUED_IN_SESSION_MAX).expecting();
+        let asked = next_number();
         Self {
             inbox: Arc::new(Inbox {
                 steps,
                 scope: Scope::default(),
+                asked,
+                last_asked: AtomicU64::new(asked),
                 reason: Mutex::new(None),
             }),
         }
@@ -117,6 +133,7 @@ impl Session {
     }
 
     fn push(&self, step: Step) {
+        self.inbox.last_asked.store(next_number(), Relaxed);
         match self.inbox.steps.push(step) {
             Ok(()) => {}
             Err(Refused::Full(step)) => step.into_reply().fail(Error::QueueFull),

@@ -1,15 +1,20 @@
 //! Jobs that are held back until no thread is busy, while whoever waits for that goes on with something else.
 //!
 //! A busy thread may never rest while jobs are held back: the session that it serves belongs to a caller who waits for a job of
-//! his own before he ends it. Nobody can tell whose job that is. So once nothing moves any more, the job that has waited longest
-//! is let through; and as long as its thread is busy, so are those that come later: everybody else waits, so they can only be of
-//! the same caller. What is let through therefore comes to its end, and each round brings each of the busy threads nearer to its
-//! own. A hold ends by itself at its time.
+//! his own before he ends it. Nobody can tell for sure whose job that is. A caller who does one thing after the other asks for it
+//! after the last step of his session, and mostly at once. So when nothing moves any more, the job is let through that was asked for
+//! soonest after the last step of an idle session; one that was asked for before the last steps of all only when nothing has moved for
+//! long, as it is of a caller who does several things at a time, if of any. As long as its thread is busy, those that come later go
+//! through too: most other callers wait. What is let through therefore comes to its end, and each round brings the busy threads nearer
+//! to theirs. A hold ends by itself at its time.
 
 use std::time::Instant;
 
 use super::{Pool, State, hold::Hold, relief::Relief};
 use crate::core::sync::lock;
+
+/// Looks at which nothing has moved, after which any job is let through.
+const LONG: u32 = 10;
 
 impl<J> Pool<J> {
     /// Holds new jobs back until [`release`](Self::release), or at most until `until`; if they are held back already, that stays as
@@ -33,15 +38,27 @@ impl<J> Pool<J> {
         }
     }
 
-    /// Lets the job through that has waited longest, if jobs are held back and nothing moves: `resting` threads hold idle sessions,
-    /// which have taken so many `steps`, as many as at the last call. Returns what to do for it; `None` if no job is held back.
-    pub(super) fn let_through(&self, state: &mut State<J>, resting: usize, steps: u64) -> Option<Relief<J>> {
+    /// Lets a job through, if jobs are held back and nothing moves: `resting` threads hold idle sessions, and all sessions have taken
+    /// so many `steps`, as many as at the last call. `follows`: how soon after the last step of an idle session a job was asked for,
+    /// if it was after one. Returns what to do for it; `None` if no job is held back.
+    pub(super) fn let_through(
+        &self,
+        state: &mut State<J>,
+        resting: usize,
+        steps: u64,
+        follows: impl Fn(&J) -> Option<u64>,
+    ) -> Option<Relief<J>> {
         let most = self.resting_max.unwrap_or(self.threads_max);
         let hold = state.hold.as_mut().filter(|hold| !hold.is_over())?;
-        let is_stuck = hold.is_stuck(state.busy > 0 && resting == state.busy, steps);
+        let looks = hold.stuck_looks(state.busy > 0 && resting == state.busy, steps);
+        let job = match looks {
+            0 => None,
+            1..LONG => state.waiting.least(follows),
+            LONG.. => state.waiting.least(|_| Some(())),
+        };
         let mut threads = 0;
-        if is_stuck && let Some(last_ticket) = state.waiting.last_ticket() {
-            hold.let_through(last_ticket);
+        if let (Some(ticket), Some(last_ticket)) = (job, state.waiting.last_ticket()) {
+            hold.let_through(ticket, last_ticket);
             threads = usize::from(state.idle == 0 && state.threads < most);
             state.threads += threads;
             state.alive += threads;

@@ -172,10 +172,10 @@ fn a_read_transaction_ends_where_jobs_are_held_back() {
     assert_eq!(pool.next(true, Some(2)), Next::EndSnapshot);
 }
 
-/// The threads to start for what waits. So many sessions are idle after so many steps.
+/// The threads to start for what waits. So many sessions are idle after so many steps, and all that waits was asked for then.
 fn relieved(pool: &Pool<u32>, idle: usize, steps: u64) -> usize {
     let relief = pool
-        .relieve(idle, steps, |_| false, |_| false)
+        .relieve(idle, steps, |_| Some(0), |_| false, |_| false)
         .expect("jobs wait");
     assert_eq!(relief.refused, []);
     relief.threads
@@ -203,7 +203,7 @@ fn nothing_is_let_through_while_a_session_goes_on() {
 }
 
 #[test]
-fn once_nothing_moves_the_job_that_waits_longest_is_let_through_and_until_it_ends_those_that_come_later() {
+fn once_nothing_moves_one_job_is_let_through_and_until_it_ends_those_that_come_later() {
     let pool = held_back();
     assert_eq!([relieved(&pool, 1, 1), relieved(&pool, 1, 1)], [0, 1]);
     let (next, proceed) = mpsc::channel();
@@ -224,6 +224,43 @@ fn once_nothing_moves_the_job_that_waits_longest_is_let_through_and_until_it_end
     assert_eq!(pool.status().queued, 2, "3, and 5, which came after its end");
     pool.release();
     assert_eq!(first.join().unwrap(), (job(2, Some(3)), job(3, Some(5))));
+}
+
+/// The job that is let through after so many looks at which nothing has moved.
+fn let_through(looks: usize, follows: impl Fn(&u32) -> Option<u64>) -> Option<u32> {
+    let pool = held_back();
+    let look = || pool.relieve(1, 1, &follows, |_| false, |_| false).unwrap();
+    let threads = (0..=looks).find_map(|_| Some(look().threads).filter(|&threads| threads > 0));
+    threads.map(|_| match pool.next(false, None) {
+        Next::Job { job, .. } => job,
+        other => panic!("{other:?}"),
+    })
+}
+
+#[test]
+fn it_is_the_job_that_was_asked_for_soonest_after_a_step_of_an_idle_session() {
+    let soonest = |job: &u32| Some(if *job == 3 { 1 } else { 2 });
+    assert_eq!(let_through(1, soonest), Some(3));
+    assert_eq!(let_through(1, |_| Some(1)), Some(2), "the first of two");
+}
+
+#[test]
+fn one_that_was_asked_for_before_the_last_steps_of_all_is_let_through_only_after_long() {
+    assert_eq!(let_through(1, |_| None), None);
+    assert_eq!(let_through(1, |job| (*job == 3).then_some(9)), Some(3));
+    assert_eq!(let_through(20, |_| None), Some(2));
+}
+
+#[test]
+fn the_place_of_one_that_is_cancelled_before_it_starts_is_free_again() {
+    let pool = held_back();
+    assert_eq!([relieved(&pool, 1, 1), relieved(&pool, 1, 1)], [0, 1]);
+    assert_eq!(pool.remove(|_| true), Some(2));
+    let asks = asking(&pool, false);
+    while pool.status().queued > 0 {
+        pool.relieve(1, 1, |_| Some(0), |_| false, |_| false);
+    }
+    assert_eq!(asks.join().unwrap(), job(3, Some(3)));
 }
 
 #[test]
@@ -355,6 +392,15 @@ fn taken() -> Pool<u32> {
     pool
 }
 
+fn relieve(
+    pool: &Pool<u32>,
+    resting: usize,
+    late: impl Fn(&u32) -> bool,
+    too_late: impl Fn(&u32) -> bool,
+) -> Option<Relief<u32>> {
+    pool.relieve(resting, 0, |_| None, late, too_late)
+}
+
 fn relief(threads: usize, refused: &[u32]) -> Option<Relief<u32>> {
     let refused = refused.to_vec();
     Some(Relief { threads, refused })
@@ -366,38 +412,38 @@ fn one_who_looks_after_the_jobs_that_wait_is_asked_for_once() {
     assert!(matches!(pool.submit(4), Submitted::Queued));
     assert_eq!(pool.next(true, None), job(3, Some(4)));
     assert_eq!(pool.next(true, None), job(4, None));
-    assert_eq!(pool.relieve(0, 0, |_| true, |_| true), None);
+    assert_eq!(relieve(&pool, 0, |_| true, |_| true), None);
     assert!(matches!(pool.submit(5), Submitted::NeedsRelief));
 }
 
 #[test]
 fn a_late_job_gets_a_thread_for_each_that_rests() {
     let pool = taken();
-    assert_eq!(pool.relieve(0, 0, |_| true, |_| false), relief(0, &[]));
-    assert_eq!(pool.relieve(1, 0, |_| false, |_| false), relief(0, &[]));
-    assert_eq!(pool.relieve(1, 0, |_| true, |_| false), relief(1, &[]));
+    assert_eq!(relieve(&pool, 0, |_| true, |_| false), relief(0, &[]));
+    assert_eq!(relieve(&pool, 1, |_| false, |_| false), relief(0, &[]));
+    assert_eq!(relieve(&pool, 1, |_| true, |_| false), relief(1, &[]));
     assert_eq!(pool.status().threads, 3);
 }
 
 #[test]
 fn no_more_threads_are_added_than_jobs_wait_or_than_there_may_be() {
     let pool = taken();
-    assert_eq!(pool.relieve(2, 0, |_| true, |_| false), relief(1, &[]));
+    assert_eq!(relieve(&pool, 2, |_| true, |_| false), relief(1, &[]));
     for number in 4..8 {
         pool.submit(number);
     }
-    assert_eq!(pool.relieve(3, 0, |_| true, |_| false), relief(1, &[]));
-    assert_eq!(pool.relieve(4, 0, |_| true, |_| false), relief(0, &[]));
+    assert_eq!(relieve(&pool, 3, |_| true, |_| false), relief(1, &[]));
+    assert_eq!(relieve(&pool, 4, |_| true, |_| false), relief(0, &[]));
     assert_eq!(pool.status().threads, 4);
 }
 
 #[test]
 fn a_job_that_is_too_late_is_refused_only_where_no_thread_can_be_added_and_too_few_are_at_work() {
     let pool = taken();
-    assert_eq!(pool.relieve(1, 0, |_| true, |_| true), relief(1, &[]));
+    assert_eq!(relieve(&pool, 1, |_| true, |_| true), relief(1, &[]));
     pool.submit(4);
-    assert_eq!(pool.relieve(2, 0, |_| true, |_| true), relief(1, &[]));
-    assert_eq!(pool.relieve(2, 0, |_| true, |_| true), relief(0, &[]));
-    assert_eq!(pool.relieve(3, 0, |_| true, |job| *job == 4), relief(0, &[4]));
+    assert_eq!(relieve(&pool, 2, |_| true, |_| true), relief(1, &[]));
+    assert_eq!(relieve(&pool, 2, |_| true, |_| true), relief(0, &[]));
+    assert_eq!(relieve(&pool, 3, |_| true, |job| *job == 4), relief(0, &[4]));
     assert_eq!(pool.next(false, None), job(3, None));
 }

@@ -74,6 +74,24 @@ impl<J> Waiting<J> {
         if ticket <= last { self.pop() } else { None }
     }
 
+    /// The ticket of the first job for which `rank` is least.
+    pub(super) fn least<R: Ord>(&self, rank: impl Fn(&J) -> Option<R>) -> Option<u64> {
+        let ranked = self
+            .queue
+            .iter()
+            .filter_map(|(ticket, job)| Some((rank(job)?, *ticket)));
+        ranked.min().map(|(_, ticket)| ticket)
+    }
+
+    /// The job with this ticket.
+    pub(super) fn take(&mut self, ticket: u64) -> Option<J> {
+        let at = self
+            .queue
+            .binary_search_by_key(&ticket, |&(ticket, _)| ticket)
+            .ok()?;
+        self.queue.remove(at).map(|(_, job)| job)
+    }
+
     /// The first job whose ticket is later than `last`.
     pub(super) fn pop_after(&mut self, last: u64) -> Option<J> {
         let at = self.queue.partition_point(|(ticket, _)| *ticket <= last);
