@@ -118,7 +118,8 @@ impl Listener for Folder {
 
     fn fail(&mut self, error: &Error, ended: bool) -> Delivery {
         let mut told = self.notes.lock();
-        if !ended && !(self.patched.is_empty() && self.fresh.is_empty()) {
+        let has_rows = !self.patched.is_empty() || !self.fresh.is_empty();
+        if has_rows && !ended {
             told.problems
                 .push(format!("the rows of a failed run are not discarded: {error}"));
         }
