@@ -213,7 +213,7 @@ test('views and virtual tables show their first rows', async (t) => {
 })
 
 test('a window of a wide table is bounded: its cells show less', async (t) => {
-  const names = Array.from({ length: 1500 }, (_, n) => `c${n}`)
+  const names = Array.from({ length: 500 }, (_, n) => `c${n}`)
   const db = await tempDatabase(t, `CREATE TABLE wide(id INTEGER PRIMARY KEY, ${names.join(', ')})`)
   const client = await serve(t, db)
   const values = names.map(() => "printf('%.*c', 300, 'x')").join(', ')
@@ -221,7 +221,7 @@ test('a window of a wide table is bounded: its cells show less', async (t) => {
   const rows = await client.window('wide')
   const bytes = JSON.stringify(rows).length
   assert.ok(bytes < 24 * 1024 * 1024, `${bytes} bytes`)
-  assert.deepEqual([rows.length, rows[0].c1], [300, 'T300:xxxxx'])
+  assert.deepEqual([rows.length, rows[0].c1], [300, `T300:${'x'.repeat(23)}`])
 })
 
 test('a window can be in the order of a column: the first rows, and of equal ones those with the least key', async (t) => {
