@@ -10,7 +10,7 @@ const args = process.argv.slice(2).filter((argument) => argument === '--studio')
 
 await runSteps([
   ['install packages', () => install()],
-  ['build the native module', () => buildNative()],
+  ['build the native module', () => buildNative({ cargoProfile: 'quick' })],
   ['build the TypeScript', buildTypeScript],
   ...(args.length > 0 ? [['build the studio', buildStudio]] : []),
   ['tour', () => run(process.execPath, ['--expose-gc', 'examples/tour/index.js', ...args])],

@@ -52,12 +52,13 @@ const glibc = '2.17'
  * Builds the native module into packages/resqlite/native: `resqlite.<platform>.node`, and `generated.d.ts` with
  * what it exports.
  *
- * @param {{ target?: string, zig?: boolean }} options `target`: a Rust target instead of this machine's; `zig`: link
- *   with `cargo zigbuild`, which reaches other C libraries than the one of this machine
+ * @param {{ target?: string, zig?: boolean, cargoProfile?: 'release' | 'quick' }} options `target`: a Rust target instead of this
+ *   machine's; `zig`: link with `cargo zigbuild`, which reaches other C libraries than the one of this machine; `cargoProfile`: how
+ *   much it is optimised, `release` as it is published
  */
-export function buildNative({ target, zig = false } = {}) {
+export function buildNative({ target, zig = false, cargoProfile = 'release' } = {}) {
   const definitions = definitionsFolder()
-  const library = compile({ target, zig, definitions, release: true })
+  const library = compile({ target, zig, definitions, profile: cargoProfile })
   placeNative(library, definitions, target)
 }
 
@@ -99,7 +100,7 @@ const variants = {
 export function buildVariant(variant, { target, zig = false, forTests = false } = {}) {
   const { features, file } = variants[variant]
   const folder = variant === 'ciphers' ? ciphersTarget : join(targetFolder(), variant)
-  const library = compile({ target, zig, features, folder, release: !forTests })
+  const library = compile({ target, zig, features, folder, profile: forTests ? undefined : 'release' })
   const placed = forTests
     ? join(folder, 'tests.node')
     : join(nativeFolder, file(platformOfTarget(target ?? hostTarget())))
@@ -134,11 +135,11 @@ function compile({
   definitions,
   features,
   folder,
-  release = false,
+  profile,
   env = {},
 }) {
   const command = [...chosen, '--message-format', 'json-render-diagnostics']
-  if (release) command.push('--release')
+  if (profile) command.push('--profile', profile)
   if (features) command.push('--features', features)
   if (folder) command.push('--target-dir', folder)
   if (target) command.push('--target', zig && target.endsWith('gnu') ? `${target}.${glibc}` : target)

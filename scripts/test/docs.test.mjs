@@ -74,7 +74,8 @@ for (const page of pages) {
 
   test(`the program of ${page} runs`, async () => {
     await generatePrisma(readFileSync(join(root, page), 'utf8'))
-    for (const { kind, code } of blocks) if (/^[\w-]+\.mjs$/.test(kind)) writeFileSync(join(folder, kind), code)
+    for (const { kind, code } of blocks)
+      if (/^[\w-]+\.mjs$/.test(kind)) writeFileSync(join(folder, kind), code)
     run(plain(blocks))
   })
 
