@@ -117,7 +117,7 @@ async function buildsAndServes(project) {
     const { value: after } = await events.next()
     deepEqual([before, after], [[], [task]])
   } finally {
-    server.kill()
+    server.kill('SIGKILL') // it would wait for the events to end
   }
 }
 
