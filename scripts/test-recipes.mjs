@@ -7,12 +7,13 @@ import { once } from 'node:events'
 import { cpSync, mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { inProject, packMain, packPlatform } from './lib/packed.mjs'
 import { root } from './lib/paths.mjs'
 import { CommandFailed, capture, npm, runAsProgram } from './lib/process.mjs'
 
-const shown = '[{"id":1,"title":"tea"}]'
+/** What program.mjs prints. */
+const printed = '[{"id":1,"title":"tea"}]'
+
 /** The shell commands of the page, by their first word. */
 const page = readFileSync(join(root, 'docs', 'deploying.md'), 'utf8')
 const commands = Object.fromEntries(
@@ -34,13 +35,13 @@ const recipes = {
 }
 
 await runAsProgram(import.meta.url, (args) => {
-  const { positionals } = parseArgs({ args, allowPositionals: true })
-  const unknown = positionals.filter((name) => !(name in recipes))
-  if (unknown.length > 0) throw new CommandFailed(`no recipe ${unknown}; there are ${Object.keys(recipes)}`)
-  return testRecipes(positionals.length > 0 ? positionals : Object.keys(recipes))
+  const known = Object.keys(recipes)
+  const unknown = args.filter((name) => !known.includes(name))
+  if (unknown.length > 0) throw new CommandFailed(`no recipe ${unknown}; there are ${known}`)
+  return testRecipes(args.length > 0 ? args : known)
 })
 
-export function testRecipes(names = Object.keys(recipes)) {
+function testRecipes(names) {
   return inProject(async (project) => {
     cpSync(join(root, 'scripts', 'recipes'), project, {
       recursive: true,
@@ -67,7 +68,7 @@ function tool(cwd, [name, ...args]) {
 
 function prints(project, command) {
   const output = tool(project, command).trim()
-  if (output !== shown) throw new CommandFailed(`${command.join(' ')} printed: ${output}`)
+  if (output !== printed) throw new CommandFailed(`${command.join(' ')} printed: ${output}`)
 }
 
 /** The bundle runs, and the library is not in it. */
@@ -92,13 +93,9 @@ function tracesAlone(project) {
 
 /** The page is drawn on the server, a route writes, and the other one, of a bundle of its own, tells that. */
 async function buildsAndServes(project) {
-  const app = join(project, 'next')
-  capture(process.execPath, [join(project, 'node_modules', 'next', 'dist', 'bin', 'next'), 'build'], {
-    cwd: app,
-    env: { NEXT_TELEMETRY_DISABLED: '1' },
-  })
+  tool(project, ['next', 'build', 'next'])
   const alone = join(project, 'standalone')
-  cpSync(join(app, '.next', 'standalone'), alone, { recursive: true })
+  cpSync(join(project, 'next', '.next', 'standalone'), alone, { recursive: true })
   const env = {
     ...process.env,
     DATABASE: join(project, 'app.db'),

@@ -55,8 +55,8 @@ impl Job {
         }
     }
 
-    /// How soon after the last step of an idle session a lease was asked for, counted in what callers ask of sessions; `None` if it was
-    /// before the last steps of all. `idle_since`: the numbers of those steps.
+    /// The distance of a lease from the last step of an idle session before it, in numbers of what callers ask of sessions. `None`
+    /// if there is no such step. `idle_since`: the numbers of the last steps of all idle sessions.
     pub(super) fn follows(&self, idle_since: &[u64]) -> Option<u64> {
         let Self::Lease(lease) = self else { return None };
         let steps = idle_since.iter();

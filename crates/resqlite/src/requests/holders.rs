@@ -158,7 +158,8 @@ impl Holders {
         Holding { holders: self, by }
     }
 
-    /// Of the sessions that wait for their callers: the numbers of what was asked of them last.
+    /// The numbers of what was last asked of the sessions that wait for their callers. A batch that waits counts as 0, so any
+    /// lease follows it.
     pub(crate) fn idle_since(&self) -> Vec<u64> {
         let held = lock(&self.0);
         let idle = held.iter().filter(|held| held.by.is_idle());

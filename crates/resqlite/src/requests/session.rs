@@ -26,15 +26,15 @@ pub struct Session {
 pub(crate) struct Inbox {
     pub(crate) steps: Queue<Step>,
     pub(crate) scope: Scope,
-    /// When it was asked for: the number of that among all that callers ask of sessions.
+    /// The number under which callers asked for it.
     pub(crate) asked: u64,
-    /// The number of its last step, or of itself before the first one.
+    /// The number of its last step; before the first one, that of the session.
     pub(crate) last_asked: AtomicU64,
     /// Why the session ended, if it was not by its caller's wish.
     reason: Mutex<Option<Error>>,
 }
 
-/// Of a session or a step: its place in the order in which callers ask for them.
+/// Numbers sessions and their steps in the order in which callers ask for them.
 fn next_number() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Relaxed) + 1

@@ -13,7 +13,7 @@ type Method = 'open' | 'backup'
 
 const MEMORY = ':memory:'
 
-/** What the parameter `mode` of a `file:` URL means. */
+/** The options that each `mode` of a `file:` URL stands for. */
 const MODES: Readonly<Record<string, Location['options']>> = {
   ro: { readOnly: true },
   rw: { readOnly: false, fileMustExist: true },
@@ -21,7 +21,7 @@ const MODES: Readonly<Record<string, Location['options']>> = {
   memory: { fileMustExist: false },
 }
 
-/** What the parameter `immutable` of a `file:` URL means. */
+/** The options that each `immutable` of a `file:` URL stands for. */
 const IMMUTABLE: Readonly<Record<string, Location['options']>> = {
   0: { immutable: false },
   1: { readOnly: true, immutable: true },

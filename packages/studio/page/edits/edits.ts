@@ -77,7 +77,7 @@ export class Edits {
     this.#put(name, set.length === 0 ? undefined : { ...target(table), kind: 'update', key, ...edit }, typing)
   }
 
-  /** What is typed from now on is another change. */
+  /** Begins another change with the next key, also in the same cell. */
   endTyping(): void {
     this.#typing = undefined
   }

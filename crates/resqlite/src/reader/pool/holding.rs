@@ -1,11 +1,11 @@
 //! Jobs that are held back until no thread is busy, while whoever waits for that goes on with something else.
 //!
 //! A busy thread may never rest while jobs are held back: the session that it serves belongs to a caller who waits for a job of
-//! his own before he ends it. Nobody can tell for sure whose job that is. A caller who does one thing after the other asks for it
-//! after the last step of his session, and mostly at once. So when nothing moves any more, the job is let through that was asked for
-//! soonest after the last step of an idle session; one that was asked for before the last steps of all only when nothing has moved for
-//! long, as it is of a caller who does several things at a time, if of any. As long as its thread is busy, those that come later go
-//! through too: most other callers wait. What is let through therefore comes to its end, and each round brings the busy threads nearer
+//! his own before he ends it. Nobody can tell for sure which job that is. A caller who does one thing after the other asks for it
+//! right after the last step of his session. So when nothing moves any more, the job goes through that was asked for soonest after
+//! the last step of an idle session. A caller who does several things at a time may have asked before that step: when nothing has
+//! moved for long, the job that has waited longest goes through. As long as its thread is busy, those that come later go through,
+//! too, since most other callers wait. What goes through therefore comes to its end, and each round brings the busy threads nearer
 //! to theirs. A hold ends by itself at its time.
 
 use std::time::Instant;
@@ -39,8 +39,8 @@ impl<J> Pool<J> {
     }
 
     /// Lets a job through, if jobs are held back and nothing moves: `resting` threads hold idle sessions, and all sessions have taken
-    /// so many `steps`, as many as at the last call. `follows`: how soon after the last step of an idle session a job was asked for,
-    /// if it was after one. Returns what to do for it; `None` if no job is held back.
+    /// so many `steps`, as many as at the last call. `follows`: the distance of a job from the last step of an idle session before
+    /// it, if there is one. Returns what to do for it; `None` if no job is held back.
     pub(super) fn let_through(
         &self,
         state: &mut State<J>,
