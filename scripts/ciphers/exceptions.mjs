@@ -15,6 +15,7 @@ export const notInRust = [
     'an_existing_file_is_refused_or_replaced_as_asked',
     'looks for the first bytes of a file that is not encrypted',
   ],
+  ['a_file_with_a_zeroed_header_may_be_damaged', 'with a key, the key is said to be wrong'],
 ]
 
 /** TypeScript: what the name of the file begins with. */

@@ -12,19 +12,41 @@ const source = {
   name: 'better-sqlite3-multiple-ciphers',
   version: '13.0.3',
   sha512: 'UYabM82r1J84TLWc/SszoHs6XopWpl/2HCg3Nui1JUaFXg/VLswzkPowYiRhK/4CftI8dgtikwyZQecMldrGxQ==',
-  sqlite: 'b5cf569619306b706b6da337aea3a7d4c527f135a462c84e3065460867965a0c',
+  sqlite: 'b2a06317d0ced87d6665040b9c07c9936e47571b887a2e00a394fd4b42ac5d38',
 }
 
 /**
- * A mistake in the sources: if a page cannot be read, they decrypt what the buffer held before. That fails, so an I/O error is
- * reported as damage of the file, and the connection does not recover.
+ * Mistakes in the sources: the text to replace, and in how many places behind `after`.
+ *
+ * 1. If a page cannot be read, they decrypt what the buffer held before. That fails, so an I/O error is reported as damage of
+ *    the file, and the connection does not recover.
+ * 2. The hook before a change tells an inserted whole number of a REAL column as an INTEGER. SQLite 3.54 has this mended.
  */
-const mend = {
-  from: 'if (rc == SQLITE_IOERR_SHORT_READ)\n',
-  to: 'if (rc != SQLITE_OK)\n',
-  after: '/*** Begin of #include "sqlite3mc_vfs.c" ***/',
-  places: 2,
-}
+const mends = [
+  {
+    from: 'if (rc == SQLITE_IOERR_SHORT_READ)\n',
+    to: 'if (rc != SQLITE_OK)\n',
+    after: '/*** Begin of #include "sqlite3mc_vfs.c" ***/',
+    places: 2,
+  },
+  {
+    from: `pMem = (sqlite3_value *)columnNullValue();
+    }
+  }else{
+    /* For an UPDATE`,
+    to: `pMem = (sqlite3_value *)columnNullValue();
+    }else if( p->pTab->aCol
+           && p->pTab->aCol[iIdx].affinity==SQLITE_AFF_REAL
+           && (pMem->flags & (MEM_Int|MEM_IntReal))
+    ){
+      sqlite3VdbeMemRealify(pMem);
+    }
+  }else{
+    /* For an UPDATE`,
+    after: '\nSQLITE_API int sqlite3_preupdate_new(sqlite3 *db',
+    places: 1,
+  },
+]
 
 const folder = join(root, 'target', 'ciphers-source')
 
@@ -56,13 +78,13 @@ function fetchSource() {
   if (found !== source.sha512) throw new CommandFailed(`${name} ${version} has another digest: ${found}`)
   run('tar', ['xzf', archive, '--strip-components', '3', 'package/deps/sqlite3'], { cwd: folder })
   const file = join(folder, 'sqlite3.c')
-  const mended = mendSource(readFileSync(file, 'latin1'))
+  const mended = mends.reduce(mendSource, readFileSync(file, 'latin1'))
   writeFileSync(file, mended, 'latin1')
   rmSync(archive)
   if (!isThere()) throw new CommandFailed(`the sources in ${folder} are not those that were expected`)
 }
 
-function mendSource(text) {
+function mendSource(text, mend) {
   const at = text.indexOf(mend.after)
   const [before, ...parts] = text.slice(at).split(mend.from)
   if (at < 0 || parts.length !== mend.places)
