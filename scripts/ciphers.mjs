@@ -19,6 +19,9 @@ import { packCiphersTest } from './pack-test.mjs'
 /** The key of all databases of the tests: 32 characters. */
 const key = 'the key with which tests encrypt'
 
+/** The native module for tests, once it is built. */
+let testModule
+
 const features = ['resqlite/ciphers', 'resqlite-node/ciphers', 'resqlite-sqlite/ciphers']
 const withCiphers = ['--features', features.join(), '--target-dir', ciphersTarget, '--locked']
 
@@ -83,8 +86,6 @@ function compileTypeScript() {
   buildTypeScript()
   runTool('typescript', 'tsc', ['-p', 'packages/resqlite/tsconfig.test.json'])
 }
-
-let testModule
 
 function testNode(files, encrypted = false) {
   testModule ??= buildVariant('ciphers', { forTests: true })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { root } from './paths.mjs'
 import { CommandFailed, npm, run } from './process.mjs'
 
@@ -12,41 +12,11 @@ const source = {
   name: 'better-sqlite3-multiple-ciphers',
   version: '13.0.3',
   sha512: 'UYabM82r1J84TLWc/SszoHs6XopWpl/2HCg3Nui1JUaFXg/VLswzkPowYiRhK/4CftI8dgtikwyZQecMldrGxQ==',
-  sqlite: 'b2a06317d0ced87d6665040b9c07c9936e47571b887a2e00a394fd4b42ac5d38',
+  sqlite: '872328cdd23a65f612b996dc89521a32c3fc50480aed1c36d1a1debcf8859cd8',
 }
 
-/**
- * Mistakes in the sources: the text to replace, and in how many places behind `after`.
- *
- * 1. If a page cannot be read, they decrypt what the buffer held before. That fails, so an I/O error is reported as damage of
- *    the file, and the connection does not recover.
- * 2. The hook before a change tells an inserted whole number of a REAL column as an INTEGER. SQLite 3.54 has this mended.
- */
-const mends = [
-  {
-    from: 'if (rc == SQLITE_IOERR_SHORT_READ)\n',
-    to: 'if (rc != SQLITE_OK)\n',
-    after: '/*** Begin of #include "sqlite3mc_vfs.c" ***/',
-    places: 2,
-  },
-  {
-    from: `pMem = (sqlite3_value *)columnNullValue();
-    }
-  }else{
-    /* For an UPDATE`,
-    to: `pMem = (sqlite3_value *)columnNullValue();
-    }else if( p->pTab->aCol
-           && p->pTab->aCol[iIdx].affinity==SQLITE_AFF_REAL
-           && (pMem->flags & (MEM_Int|MEM_IntReal))
-    ){
-      sqlite3VdbeMemRealify(pMem);
-    }
-  }else{
-    /* For an UPDATE`,
-    after: '\nSQLITE_API int sqlite3_preupdate_new(sqlite3 *db',
-    places: 1,
-  },
-]
+/** Mends mistakes of the sources, and says which. */
+const patch = join(root, 'scripts', 'ciphers', 'sqlite3.patch')
 
 const folder = join(root, 'target', 'ciphers-source')
 
@@ -77,19 +47,9 @@ function fetchSource() {
   const found = digest('sha512', 'base64', readFileSync(archive))
   if (found !== source.sha512) throw new CommandFailed(`${name} ${version} has another digest: ${found}`)
   run('tar', ['xzf', archive, '--strip-components', '3', 'package/deps/sqlite3'], { cwd: folder })
-  const file = join(folder, 'sqlite3.c')
-  const mended = mends.reduce(mendSource, readFileSync(file, 'latin1'))
-  writeFileSync(file, mended, 'latin1')
+  run('git', ['apply', `--directory=${relative(root, folder)}`, patch], { cwd: root })
   rmSync(archive)
   if (!isThere()) throw new CommandFailed(`the sources in ${folder} are not those that were expected`)
-}
-
-function mendSource(text, mend) {
-  const at = text.indexOf(mend.after)
-  const [before, ...parts] = text.slice(at).split(mend.from)
-  if (at < 0 || parts.length !== mend.places)
-    throw new CommandFailed('the sources have changed where they are mended')
-  return text.slice(0, at) + [before, ...parts].join(mend.to)
 }
 
 function digest(algorithm, encoding, bytes) {
