@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename, dirname, join, resolve, sep } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The root of the repository. */
@@ -29,10 +29,14 @@ export function toolPath(packageName, command) {
   return join(dirname(manifestPath), typeof bin === 'string' ? bin : bin[command])
 }
 
-/** All files below a folder whose names match, sorted, without those of installed packages. */
+/** All files below a folder whose names match, sorted. Folders of installed packages are not entered, nor are links. */
 export function filesBelow(folder, pattern) {
-  return readdirSync(folder, { recursive: true })
-    .filter((path) => pattern.test(basename(path)) && !path.split(sep).includes('node_modules'))
-    .map((path) => join(folder, path))
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => name !== 'node_modules')
+    .flatMap((entry) => {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) return filesBelow(path, pattern)
+      return pattern.test(entry.name) ? [path] : []
+    })
     .sort()
 }
