@@ -17,12 +17,15 @@ import { capture, cargo, npm } from './process.mjs'
 const crate = 'resqlite-node'
 
 /**
- * Packages and features of everything that is compiled for tests: counters and the nodes of clusters are always there, so
- * that the engine is compiled once for all tests.
+ * Packages and features of everything that is compiled for tests: counters and the nodes of clusters are always there. Cargo
+ * gives dependencies the features that everything it compiles asks for, so the engine is compiled once for all tests.
  */
-const forTests = ['--workspace', '--features', 'resqlite/profile,resqlite-node/profile,resqlite-node/cluster']
+const allTests = ['--workspace', '--features', 'resqlite/profile,resqlite-node/profile,resqlite-node/cluster']
 
-/** Nothing else uses this profile, so nothing else replaces what is in its folder. */
+/**
+ * Nothing else uses this profile, so nothing else replaces the shared library in its folder: cargo keeps one there, and takes it
+ * for fresh when one with other features has replaced it.
+ */
 const testing = ['--profile', 'testing', '--locked']
 
 /** Clippy compiles as rustc does, and lints on the way, so that nothing is compiled twice. A warning is an error. */
@@ -34,7 +37,7 @@ const linted = {
 /** Compiles and runs the tests of all crates. */
 export function testRust() {
   const env = { ...linted, NAPI_TYPE_DEF_TMP_FOLDER: definitionsFolder('tests') }
-  cargo(['test', ...testing, ...forTests], { env })
+  cargo(['test', ...testing, ...allTests], { env })
 }
 
 /** Checks the rooms of the crates. */
@@ -58,22 +61,20 @@ const glibc = '2.17'
  */
 export function buildNative({ target, zig = false, cargoProfile = 'release' } = {}) {
   const definitions = definitionsFolder()
-  const library = compile({ target, zig, definitions, profile: cargoProfile })
+  const library = compile({ target, zig, definitions, cargoProfile })
   placeNative(library, definitions, target)
 }
 
 /**
  * Builds the native module for tests from what `cargo test` compiles, too: little optimised, with the assertions of
- * debug builds, with counters and nodes of clusters. Cargo gives dependencies the features that everything it compiles
- * asks for: with all packages and any test, those are the features of all tests. It keeps one shared library in a folder,
- * and takes it for fresh when one with other features has replaced it.
+ * debug builds, with counters and nodes of clusters.
  *
  * @param {{ byDefault: boolean }} options `byDefault`: tests that name no module load it, too
  */
 export function buildTestModule({ byDefault }) {
   const definitions = definitionsFolder('tests')
-  const chosen = [...testing, ...forTests, '--test', 'protocol', '--lib']
-  const library = compile({ chosen, definitions, env: linted })
+  const chosen = [...allTests, '--test', 'protocol', '--lib']
+  const library = compile({ chosen, definitions, cargoProfile: 'testing', env: linted })
   mkdirSync(profileFolder, { recursive: true })
   putInPlace(library, testModule)
   if (byDefault) placeNative(library, definitions)
@@ -100,7 +101,7 @@ const variants = {
 export function buildVariant(variant, { target, zig = false, forTests = false } = {}) {
   const { features, file } = variants[variant]
   const folder = variant === 'ciphers' ? ciphersTarget : join(targetFolder(), variant)
-  const library = compile({ target, zig, features, folder, profile: forTests ? undefined : 'release' })
+  const library = compile({ target, zig, features, folder, cargoProfile: forTests ? 'dev' : 'release' })
   const placed = forTests
     ? join(folder, 'tests.node')
     : join(nativeFolder, file(platformOfTarget(target ?? hostTarget())))
@@ -129,23 +130,23 @@ export function buildStudio() {
 
 /** Compiles the crate and gives back the path of the shared library. */
 function compile({
-  chosen = ['--package', crate, '--locked'],
+  chosen = ['--package', crate],
   target,
   zig,
   definitions,
   features,
   folder,
-  profile,
+  cargoProfile,
   env = {},
 }) {
-  const command = [...chosen, '--message-format', 'json-render-diagnostics']
-  if (profile) command.push('--profile', profile)
+  const command = ['--locked', '--profile', cargoProfile, ...chosen]
   if (features) command.push('--features', features)
   if (folder) command.push('--target-dir', folder)
   if (target) command.push('--target', zig && target.endsWith('gnu') ? `${target}.${glibc}` : target)
   if (definitions) env = { NAPI_TYPE_DEF_TMP_FOLDER: definitions, ...env }
   // A shared library for musl needs musl's shared libc: Rust links the static one unless told.
   if (target?.endsWith('musl')) env.RUSTFLAGS = '-C target-feature=-crt-static'
+  command.push('--message-format', 'json-render-diagnostics')
   const files = capture('cargo', [zig ? 'zigbuild' : 'build', ...command], { env, showErrors: true })
     .split('\n')
     .filter((line) => line.startsWith('{'))
