@@ -3,15 +3,14 @@
 
 import { deepEqual } from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { cpSync, mkdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePorts } from './cluster/server.mjs'
 import { inProject, packMain, packPlatform } from './lib/packed.mjs'
 import { root } from './lib/paths.mjs'
 import { CommandFailed, capture, npm, runAsProgram } from './lib/process.mjs'
 
-/** What program.mjs prints. */
+/** The output of program.mjs. */
 const printed = '[{"id":1,"title":"tea"}]'
 
 /** The shell commands of the page, by their first word. */
@@ -60,7 +59,7 @@ function testRecipes(names) {
   })
 }
 
-/** What a tool prints that runs in the project. */
+/** Runs a tool that the project has, or Node.js, in a folder. Returns its output. */
 function tool(cwd, [name, ...args]) {
   const command = name === 'node' ? process.execPath : join(cwd, 'node_modules', '.bin', name)
   return capture(command, args, { cwd, env: { NEXT_TELEMETRY_DISABLED: '1' } })
@@ -96,10 +95,11 @@ async function buildsAndServes(project) {
   tool(project, ['next', 'build', 'next'])
   const alone = join(project, 'standalone')
   cpSync(join(project, 'next', '.next', 'standalone'), alone, { recursive: true })
+  const [port] = await freePorts(1) // Next.js takes 3000 where it is told 0
   const env = {
     ...process.env,
     DATABASE: join(project, 'app.db'),
-    PORT: String(await freePort()),
+    PORT: String(port),
     HOSTNAME: '127.0.0.1',
   }
   const server = spawn(process.execPath, ['next/server.js'], { cwd: alone, env })
@@ -116,15 +116,6 @@ async function buildsAndServes(project) {
   } finally {
     server.kill('SIGKILL') // it would wait for the events to end
   }
-}
-
-/** Next.js takes 3000 where it is told 0. */
-async function freePort() {
-  const server = createServer().listen(0)
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  return port
 }
 
 /** Where a server listens, as it says itself. */

@@ -9,18 +9,15 @@ import { cliFolder, clusterFolder, nativeFolder, packageFolder, studioFolder } f
 import { nativeFile, platformFolder, thisPlatform } from './platforms.mjs'
 import { CommandFailed, npm } from './process.mjs'
 
-/** What the main package may contain; anything else in the tarball is a mistake. */
-const expectedFiles = /^(dist\/.+\.(js|mjs|d\.ts|d\.mts)|package\.json|README\.md|LICENSE)$/
-
-/** The same for the command line. */
-const expectedCliFiles = /^(dist\/.+\.js|package\.json|README\.md|LICENSE)$/
-
-/** The same for the studio: its server, and the page as one script and one sheet. */
-const expectedStudioFiles =
-  /^(dist\/(?:cells|server)\/.+\.(js|d\.ts)|dist\/page\/(index\.html|app\.(js|css)|icon\.svg|licenses\.txt)|package\.json|README\.md|LICENSE)$/
-
-/** The same for clusters. */
-const expectedClusterFiles = /^(dist\/.+\.(js|mjs|d\.ts|d\.mts)|native\.js|package\.json|README\.md|LICENSE)$/
+/** The files that each package may contain. */
+const expectedFiles = {
+  main: /^(dist\/.+\.(js|mjs|d\.ts|d\.mts)|package\.json|README\.md|LICENSE)$/,
+  cli: /^(dist\/.+\.js|package\.json|README\.md|LICENSE)$/,
+  // Its server, and the page as one script and one sheet.
+  studio:
+    /^(dist\/(?:cells|server)\/.+\.(js|d\.ts)|dist\/page\/(index\.html|app\.(js|css)|icon\.svg|licenses\.txt)|package\.json|README\.md|LICENSE)$/,
+  cluster: /^(dist\/.+\.(js|mjs|d\.ts|d\.mts)|native\.js|package\.json|README\.md|LICENSE)$/,
+}
 
 /** Scripts that npm would run on the machine of somebody who installs the package. */
 const installScripts = ['preinstall', 'install', 'postinstall', 'prepare']
@@ -35,23 +32,11 @@ export async function inProject(work) {
   }
 }
 
-export const packMain = (project) => packChecked(packageFolder, project, expectedFiles)
-export const packStudio = (project) => packChecked(studioFolder, project, expectedStudioFiles)
-export const packCli = (project) => packChecked(cliFolder, project, expectedCliFiles)
-export const packCluster = (project) => packChecked(clusterFolder, project, expectedClusterFiles)
-
-function packChecked(folder, project, expected) {
-  const packed = pack(folder, project)
-  refuseUnexpected(packed, expected)
-  checkManifest(folder)
-  return packed.filename
-}
-
-function refuseUnexpected({ filename, files, size }, expected) {
-  const unexpected = files.map(({ path }) => path).filter((path) => !expected.test(path))
-  if (unexpected.length > 0) throw new CommandFailed(`unexpected in ${filename}: ${unexpected.join(', ')}`)
-  console.log(`${filename}: ${files.length} files, ${(size / 1024).toFixed(0)} kB`)
-}
+export const packMain = (project) => pack(packageFolder, project, expectedFiles.main)
+export const packStudio = (project) => pack(studioFolder, project, expectedFiles.studio)
+export const packCli = (project) => pack(cliFolder, project, expectedFiles.cli)
+export const packCluster = (project) => pack(clusterFolder, project, expectedFiles.cluster)
+export const packCiphers = (project) => pack(chosen.ciphers.folder, project)
 
 /** The package with the native module, as a release fills it. */
 export function packPlatform(project) {
@@ -59,36 +44,28 @@ export function packPlatform(project) {
   const folder = join(project, 'platform')
   cpSync(platformFolder(platform), folder, { recursive: true })
   copyFileSync(join(nativeFolder, nativeFile(platform)), join(folder, nativeFile(platform)))
-  return packFilled(folder, project)
+  return pack(folder, project)
 }
-
-export const packCiphers = (project) => packFilled(chosen.ciphers.folder, project)
 
 /** The package with the native module of a package that has its own. */
 export function packChosenPlatform(name, module, project) {
   const folder = join(project, 'platform')
   fillChosen(name, thisPlatform(), module, folder)
-  return packFilled(folder, project)
+  return pack(folder, project)
 }
 
-function packFilled(folder, project) {
-  checkManifest(folder)
-  const packed = pack(folder, project)
-  console.log(`${packed.filename}: ${(packed.size / 1024).toFixed(0)} kB`)
-  return packed.filename
-}
-
-function pack(folder, destination) {
-  const output = npm(['pack', '--json', '--pack-destination', destination], { cwd: folder, quiet: true })
-  const [packed] = JSON.parse(output)
-  lintPackage(folder, join(destination, packed.filename))
-  return packed
-}
-
-function checkManifest(folder) {
+/** Packs a package into a folder, checks the tarball, and returns its name. */
+function pack(folder, destination, expected = /^/) {
   const { name, scripts = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const found = installScripts.filter((script) => scripts[script])
   if (found.length > 0) throw new CommandFailed(`${name} would run ${found.join(', ')} where it is installed`)
+  const output = npm(['pack', '--json', '--pack-destination', destination], { cwd: folder, quiet: true })
+  const [{ filename, files, size }] = JSON.parse(output)
+  const unexpected = files.map(({ path }) => path).filter((path) => !expected.test(path))
+  if (unexpected.length > 0) throw new CommandFailed(`unexpected in ${filename}: ${unexpected.join(', ')}`)
+  lintPackage(folder, join(destination, filename))
+  console.log(`${filename}: ${files.length} files, ${(size / 1024).toFixed(0)} kB`)
+  return filename
 }
 
 /** Installs tarballs in an empty folder, without asking the registry. */

@@ -1,4 +1,4 @@
-// What each tool has to build: a database, a live query over HTTP, and a client that follows it.
+// Each tool builds this: a database, a live query over HTTP, and a client that follows it.
 import { createServer } from 'node:http'
 import { Database } from 'resqlite'
 import { remoteQuery } from 'resqlite/client'

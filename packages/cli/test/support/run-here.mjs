@@ -16,7 +16,7 @@ export async function runHere(args, { input = '', signal = new AbortController()
   return { ...result, code }
 }
 
-/** As much at a time as a pipe or a file gives. */
+/** Splits bytes as a pipe or a file does. */
 function* pieces(bytes) {
   for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536)
 }
