@@ -55,14 +55,13 @@ impl Job {
         }
     }
 
-    /// The distance of a lease from the last step of an idle session before it, in numbers of what callers ask of sessions. `None`
-    /// if there is no such step. `idle_since`: the numbers of the last steps of all idle sessions.
-    pub(super) fn follows(&self, idle_since: &[u64]) -> Option<u64> {
+    /// The number of requests from the nearest of those before it to a lease; `None` if all come later.
+    pub(super) fn distance_from(&self, requests: &[u64]) -> Option<u64> {
         let Self::Lease(lease) = self else { return None };
-        let steps = idle_since.iter();
-        steps
-            .filter_map(|step| lease.inbox.asked.checked_sub(*step))
-            .min()
+        let distances = requests
+            .iter()
+            .filter_map(|request| lease.inbox.opening.checked_sub(*request));
+        distances.min()
     }
 
     pub(super) fn is_cancelled(&self) -> bool {
@@ -78,7 +77,7 @@ impl Job {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
+    use std::{sync::atomic::Ordering::Relaxed, time::Instant};
 
     use super::*;
     use crate::{
@@ -109,17 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_follows_the_last_step_of_a_session_if_it_was_asked_for_after_it() {
+    fn a_lease_has_a_distance_from_a_request_that_came_before_it() {
         let session = Session::new();
         let before = lease();
         session.describe("SELECT 1".into(), Box::new(Unheard));
         let (next, later) = (lease(), lease());
-        let idle_since = [session
-            .inbox
-            .last_asked
-            .load(std::sync::atomic::Ordering::Relaxed)];
-        assert_eq!(before.follows(&idle_since), None);
-        assert!(next.follows(&idle_since).unwrap() < later.follows(&idle_since).unwrap());
-        assert_eq!(next.follows(&[]), None, "no session is idle");
+        let request = [session.inbox.last_request.load(Relaxed)];
+        assert_eq!(before.distance_from(&request), None);
+        assert!(next.distance_from(&request).unwrap() < later.distance_from(&request).unwrap());
+        assert_eq!(next.distance_from(&[]), None);
     }
 }

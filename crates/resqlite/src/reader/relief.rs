@@ -22,9 +22,10 @@ fn relieve(readers: &Readers) -> bool {
     thread::sleep(limits::LEASE_PATIENCE / 2);
     let late = |job: &Job| job.waits_for() >= limits::LEASE_PATIENCE;
     let too_late = |job: &Job| job.waits_for() >= limits::LEASE_REFUSED;
-    let (idle, steps) = (readers.holders().idle_since(), readers.shared.steps.load(Relaxed));
-    let follows = |job: &Job| job.follows(&idle);
-    let relieved = readers.pool.relieve(idle.len(), steps, follows, late, too_late);
+    let idle = readers.holders().last_requests_of_idle();
+    let steps = readers.shared.steps.load(Relaxed);
+    let distance = |job: &Job| job.distance_from(&idle);
+    let relieved = readers.pool.relieve(idle.len(), steps, distance, late, too_late);
     let Some(relief) = relieved else {
         return false;
     };

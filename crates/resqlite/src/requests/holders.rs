@@ -131,13 +131,6 @@ impl HeldBy {
         }
     }
 
-    fn last_asked(&self) -> u64 {
-        match self {
-            Self::Session(inbox) => inbox.last_asked.load(Relaxed),
-            Self::Batch(_) => 0,
-        }
-    }
-
     fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Session(inbox), Self::Session(other)) => Arc::ptr_eq(inbox, other),
@@ -158,12 +151,14 @@ impl Holders {
         Holding { holders: self, by }
     }
 
-    /// The numbers of what was last asked of the sessions that wait for their callers. A batch that waits counts as 0, so any
-    /// lease follows it.
-    pub(crate) fn idle_since(&self) -> Vec<u64> {
+    /// The numbers of the last requests to the sessions that wait for their callers.
+    pub(crate) fn last_requests_of_idle(&self) -> Vec<u64> {
         let held = lock(&self.0);
-        let idle = held.iter().filter(|held| held.by.is_idle());
-        idle.map(|held| held.by.last_asked()).collect()
+        let last_request = |held: &Held| match &held.by {
+            HeldBy::Session(inbox) if inbox.is_idle() => Some(inbox.last_request.load(Relaxed)),
+            HeldBy::Session(_) | HeldBy::Batch(_) => None,
+        };
+        held.iter().filter_map(last_request).collect()
     }
 
     /// Since when the oldest holds its thread.

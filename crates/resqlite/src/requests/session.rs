@@ -26,16 +26,16 @@ pub struct Session {
 pub(crate) struct Inbox {
     pub(crate) steps: Queue<Step>,
     pub(crate) scope: Scope,
-    /// The number under which callers asked for it.
-    pub(crate) asked: u64,
-    /// The number of its last step; before the first one, that of the session.
-    pub(crate) last_asked: AtomicU64,
+    /// The number of the request that opens it.
+    pub(crate) opening: u64,
+    /// The number of the last request to it; before the first one, of that which opens it.
+    pub(crate) last_request: AtomicU64,
     /// Why the session ended, if it was not by its caller's wish.
     reason: Mutex<Option<Error>>,
 }
 
-/// Numbers sessions and their steps in the order in which callers ask for them.
-fn next_number() -> u64 {
+/// Numbers the requests to all sessions, and those that open them, in their order.
+fn next_request() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Relaxed) + 1
 }
@@ -43,13 +43,13 @@ fn next_number() -> u64 {
 impl Session {
     pub(crate) fn new() -> Self {
         let steps = Queue::new(limits::QUEUED_IN_SESSION_MAX).expecting();
-        let asked = next_number();
+        let opening = next_request();
         Self {
             inbox: Arc::new(Inbox {
                 steps,
                 scope: Scope::default(),
-                asked,
-                last_asked: AtomicU64::new(asked),
+                opening,
+                last_request: AtomicU64::new(opening),
                 reason: Mutex::new(None),
             }),
         }
@@ -133,7 +133,7 @@ impl Session {
     }
 
     fn push(&self, step: Step) {
-        self.inbox.last_asked.store(next_number(), Relaxed);
+        self.inbox.last_request.store(next_request(), Relaxed);
         match self.inbox.steps.push(step) {
             Ok(()) => {}
             Err(Refused::Full(step)) => step.into_reply().fail(Error::QueueFull),

@@ -14,13 +14,12 @@ pub(super) type Quiet = Box<dyn FnOnce() + Send>;
 pub(super) struct Hold {
     pub(super) until: Instant,
     pub(super) quiet: Option<Quiet>,
-    /// The steps of all sessions at the last look at which all of them waited for their callers, and how many looks before had
-    /// found the same.
+    /// If nothing moved at the last look: the steps of all sessions, and at how many looks in a row before they were the same.
     stuck_at: Option<(u64, u32)>,
     through: Option<Through>,
 }
 
-/// A job is let through.
+/// The job with this ticket is let through.
 struct Through {
     ticket: u64,
     /// The last job that was queued before.
@@ -63,14 +62,15 @@ impl Hold {
         self.through.take_if(|through| through.thread == Some(own));
     }
 
-    /// The calls before this one since which nothing has moved, nor was anything let through for that. `all_wait`: every busy thread
-    /// waits for its caller. `steps` grows with all that sessions do.
-    pub(super) fn stuck_looks(&mut self, all_wait: bool, steps: u64) -> u32 {
-        let before = self.stuck_at.take();
+    /// Looks whether anything moves, and returns the number of looks in a row before this one since which nothing has: every busy
+    /// thread waits for its caller (`all_wait`), no job is let through, and `steps`, which grows with all that sessions do, is the
+    /// same.
+    pub(super) fn look(&mut self, all_wait: bool, steps: u64) -> u32 {
+        let before = self.stuck_at.take().filter(|&(then, _)| then == steps);
         if !all_wait || self.through.is_some() {
             return 0;
         }
-        let looks = before.map_or(0, |(then, looks)| if then == steps { looks + 1 } else { 0 });
+        let looks = before.map_or(0, |(_, looks)| looks + 1);
         self.stuck_at = Some((steps, looks));
         looks
     }

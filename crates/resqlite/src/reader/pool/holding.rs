@@ -13,8 +13,8 @@ use std::time::Instant;
 use super::{Pool, State, hold::Hold, relief::Relief};
 use crate::core::sync::lock;
 
-/// Looks at which nothing has moved, after which any job is let through.
-const LONG: u32 = 10;
+/// After so many looks at which nothing has moved, any job is let through.
+const LOOKS_FOR_ANY: u32 = 10;
 
 impl<J> Pool<J> {
     /// Holds new jobs back until [`release`](Self::release), or at most until `until`; if they are held back already, that stays as
@@ -38,26 +38,27 @@ impl<J> Pool<J> {
         }
     }
 
-    /// Lets a job through, if jobs are held back and nothing moves: `resting` threads hold idle sessions, and all sessions have taken
-    /// so many `steps`, as many as at the last call. `follows`: the distance of a job from the last step of an idle session before
-    /// it, if there is one. Returns what to do for it; `None` if no job is held back.
+    /// Lets a job through, if jobs are held back and nothing moves: every busy thread is one of the `resting`, which hold idle
+    /// sessions, and `steps`, which counts those of all sessions, is what it was at the last call. `distance`: how long after the
+    /// last step of an idle session a job was asked for; `None` if before all of them. Returns what must be done for the job;
+    /// `None` if no jobs are held back.
     pub(super) fn let_through(
         &self,
         state: &mut State<J>,
         resting: usize,
         steps: u64,
-        follows: impl Fn(&J) -> Option<u64>,
+        distance: impl Fn(&J) -> Option<u64>,
     ) -> Option<Relief<J>> {
         let most = self.resting_max.unwrap_or(self.threads_max);
         let hold = state.hold.as_mut().filter(|hold| !hold.is_over())?;
-        let looks = hold.stuck_looks(state.busy > 0 && resting == state.busy, steps);
-        let job = match looks {
+        let looks = hold.look(state.busy > 0 && resting == state.busy, steps);
+        let ticket = match looks {
             0 => None,
-            1..LONG => state.waiting.least(follows),
-            LONG.. => state.waiting.least(|_| Some(())),
+            1..LOOKS_FOR_ANY => state.waiting.ticket_of_least(distance),
+            LOOKS_FOR_ANY.. => state.waiting.first_ticket(),
         };
         let mut threads = 0;
-        if let (Some(ticket), Some(last_ticket)) = (job, state.waiting.last_ticket()) {
+        if let (Some(ticket), Some(last_ticket)) = (ticket, state.waiting.last_ticket()) {
             hold.let_through(ticket, last_ticket);
             threads = usize::from(state.idle == 0 && state.threads < most);
             state.threads += threads;

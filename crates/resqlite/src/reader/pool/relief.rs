@@ -26,12 +26,12 @@ impl<J> Pool<J> {
 
     /// Keeps jobs from waiting for ever for idle sessions. The `resting` threads, which hold those, do not count against the
     /// bound for jobs that are `late`. Where no more threads are allowed, jobs that are `too_late` are refused. `None`: no
-    /// job waits, and this need not be called again. `steps` and `follows`: see [`Pool::let_through`].
+    /// job waits, and this need not be called again. `steps` and `distance`: see [`Pool::let_through`].
     pub(crate) fn relieve(
         &self,
         resting: usize,
         steps: u64,
-        follows: impl Fn(&J) -> Option<u64>,
+        distance: impl Fn(&J) -> Option<u64>,
         late: impl Fn(&J) -> bool,
         too_late: impl Fn(&J) -> bool,
     ) -> Option<Relief<J>> {
@@ -41,7 +41,7 @@ impl<J> Pool<J> {
             state.relieved = false;
             return None;
         }
-        if let Some(relief) = self.let_through(state, resting, steps, follows) {
+        if let Some(relief) = self.let_through(state, resting, steps, distance) {
             return Some(relief);
         }
         let most = self.resting_max.unwrap_or(self.threads_max);

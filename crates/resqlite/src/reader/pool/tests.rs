@@ -227,9 +227,9 @@ fn once_nothing_moves_one_job_is_let_through_and_until_it_ends_those_that_come_l
 }
 
 /// The job that is let through after so many looks at which nothing has moved.
-fn let_through(looks: usize, follows: impl Fn(&u32) -> Option<u64>) -> Option<u32> {
+fn let_through(looks: usize, distance: impl Fn(&u32) -> Option<u64>) -> Option<u32> {
     let pool = held_back();
-    let look = || pool.relieve(1, 1, &follows, |_| false, |_| false).unwrap();
+    let look = || pool.relieve(1, 1, &distance, |_| false, |_| false).unwrap();
     let threads = (0..=looks).find_map(|_| Some(look().threads).filter(|&threads| threads > 0));
     threads.map(|_| match pool.next(false, None) {
         Next::Job { job, .. } => job,
@@ -238,14 +238,14 @@ fn let_through(looks: usize, follows: impl Fn(&u32) -> Option<u64>) -> Option<u3
 }
 
 #[test]
-fn it_is_the_job_that_was_asked_for_soonest_after_a_step_of_an_idle_session() {
+fn the_job_that_was_asked_for_soonest_after_a_step_of_an_idle_session_goes_first() {
     let soonest = |job: &u32| Some(if *job == 3 { 1 } else { 2 });
     assert_eq!(let_through(1, soonest), Some(3));
     assert_eq!(let_through(1, |_| Some(1)), Some(2), "the first of two");
 }
 
 #[test]
-fn one_that_was_asked_for_before_the_last_steps_of_all_is_let_through_only_after_long() {
+fn a_job_that_was_asked_for_before_the_last_steps_of_all_is_let_through_only_after_long() {
     assert_eq!(let_through(1, |_| None), None);
     assert_eq!(let_through(1, |job| (*job == 3).then_some(9)), Some(3));
     assert_eq!(let_through(20, |_| None), Some(2));

@@ -74,13 +74,13 @@ impl<J> Waiting<J> {
         if ticket <= last { self.pop() } else { None }
     }
 
-    /// The ticket of the first job for which `rank` is least.
-    pub(super) fn least<R: Ord>(&self, rank: impl Fn(&J) -> Option<R>) -> Option<u64> {
-        let ranked = self
+    /// The ticket of the job with the least number; of several, that of the first.
+    pub(super) fn ticket_of_least(&self, number: impl Fn(&J) -> Option<u64>) -> Option<u64> {
+        let numbered = self
             .queue
             .iter()
-            .filter_map(|(ticket, job)| Some((rank(job)?, *ticket)));
-        ranked.min().map(|(_, ticket)| ticket)
+            .filter_map(|(ticket, job)| Some((number(job)?, *ticket)));
+        numbered.min().map(|(_, ticket)| ticket)
     }
 
     /// The job with this ticket.
@@ -96,6 +96,11 @@ impl<J> Waiting<J> {
     pub(super) fn pop_after(&mut self, last: u64) -> Option<J> {
         let at = self.queue.partition_point(|(ticket, _)| *ticket <= last);
         self.queue.remove(at).map(|(_, job)| job)
+    }
+
+    /// The ticket of the first job in the queue; `None` if the queue is empty.
+    pub(super) fn first_ticket(&self) -> Option<u64> {
+        self.queue.front().map(|&(ticket, _)| ticket)
     }
 
     /// The ticket of the last job in the queue; `None` if the queue is empty.
