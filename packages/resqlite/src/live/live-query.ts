@@ -35,7 +35,7 @@ import { forEachMember, hasMember, type SmallSet, sizeOf, withMember, withoutMem
 import type { StreamPlan } from './stream-plan'
 import type { Subscribable, Subscriber } from './subscriber'
 
-/** Marks live queries. Registered, because another copy of this module asks for it, whose classes are others. */
+/** Marks live queries. Registered, because another copy of this module, whose classes are others, asks for it. */
 export const isLiveQuery: unique symbol = Symbol.for('resqlite.isLiveQuery') as never
 
 /** The object that `stream` returns. It uses a {@link SharedQuery} for as long as it has subscribers. */
