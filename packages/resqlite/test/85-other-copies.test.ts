@@ -3,17 +3,14 @@ import { closeSync, cpSync, existsSync, openSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { Database } from 'resqlite'
+import { type Database, sql } from 'resqlite'
 import { sseEvents } from 'resqlite/sse'
 import { withCode } from './support/errors'
 import { run, start } from './support/process'
 import type { Tools } from './support/process-tools'
 import { openDatabase, tempFile, tempFolder } from './support/temp'
 
-interface Copy {
-  Database: typeof Database
-  folder: string
-}
+type Copy = typeof import('resqlite') & { folder: string }
 
 /** Another copy of the package, with its own SQLite. */
 function anotherCopy(t: TestContext): Copy {
@@ -22,7 +19,7 @@ function anotherCopy(t: TestContext): Copy {
     recursive: true,
     filter: (path) => !/[\\/](build|test|node_modules|profile)$/.test(path),
   })
-  return { ...(createRequire(__filename)(folder) as { Database: typeof Database }), folder }
+  return { ...(createRequire(__filename)(folder) as typeof import('resqlite')), folder }
 }
 
 /** A copy that locks files like every other library. */
@@ -178,4 +175,13 @@ test('a live query of another copy of the library is told as such', unlessLocked
     code: 'RESQLITE_OPTION',
     message: /^sseEvents: two copies of resqlite are loaded, .*external.*npm ls resqlite/,
   })
+})
+
+test('texts and parts of queries of another copy of the library mean the same', unlessLocked, async (t) => {
+  const other = anotherCopy(t)
+  const db = await openDatabase(t, ':memory:')
+  const text = new other.Utf8(Buffer.from('日本'))
+  const part = other.sql`${text} AS ${other.sql.identifier('a')}`
+  assert.deepEqual(await db.select('SELECT ? AS a', [text]), [{ a: '日本' }])
+  assert.deepEqual(await db.select(sql`SELECT ${sql.join([part, other.sql`2 AS b`])}`), [{ a: '日本', b: 2 }])
 })

@@ -2,6 +2,9 @@ import { typeError } from './errors'
 import type { rowType } from './row-type'
 import type { Query, SqlValue } from './types'
 
+/** Marks parts of queries. Registered, because another copy of this module asks for it, whose class is another. */
+const isSqlQuery: unique symbol = Symbol.for('resqlite.SqlQuery') as never
+
 /** Part of a query, or a whole one: SQL text and its parameters. Made by the tag {@link sql}. */
 export class SqlQuery<T = unknown> implements Query<T> {
   declare readonly [rowType]?: T
@@ -13,6 +16,11 @@ export class SqlQuery<T = unknown> implements Query<T> {
     /** The parameters in their order. */
     readonly params: readonly SqlValue[],
   ) {}
+
+  /** @internal */
+  get [isSqlQuery](): true {
+    return true
+  }
 }
 
 /** What a template of the tag {@link sql} may hold: a value, which becomes a parameter, or part of a query. */
@@ -29,12 +37,16 @@ function tag<T = unknown>(texts: TemplateStringsArray, ...parts: readonly SqlPar
 
 /** Adds the parameters of a part, and returns its text. */
 function added(part: SqlPart, params: SqlValue[]): string {
-  if (part instanceof SqlQuery) {
+  if (isPart(part)) {
     for (const value of part.params) params.push(value)
     return part.sql
   }
   params.push(part)
   return '?'
+}
+
+function isPart(part: SqlPart): part is SqlQuery {
+  return (part as { [isSqlQuery]?: true } | null | undefined)?.[isSqlQuery] === true
 }
 
 function join(parts: Iterable<SqlPart>, separator = ', '): SqlQuery {

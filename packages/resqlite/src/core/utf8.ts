@@ -1,6 +1,9 @@
 import { types } from 'node:util'
 import { rangeError, typeError } from './errors'
 
+/** Marks texts that are given as bytes. Registered, because another copy of this module asks for it, whose class is another. */
+const isUtf8Mark: unique symbol = Symbol.for('resqlite.Utf8') as never
+
 /**
  * A text that is given as its bytes in UTF-8, as a file or a socket has them: it is sent as it is, and no string is made of it.
  * `start` and `end` choose a part of the bytes, in bytes. They are read when the call is made, and may change after it; in a batch,
@@ -30,11 +33,21 @@ export class Utf8 {
     this.end = end
   }
 
+  /** @internal */
+  get [isUtf8Mark](): true {
+    return true
+  }
+
   /** The text as a string. Bytes that are not UTF-8 become U+FFFD. */
   toString(): string {
     const { buffer, byteOffset } = this.bytes
     return Buffer.from(buffer, byteOffset + this.start, this.end - this.start).toString()
   }
+}
+
+/** Whether a value is a text that is given as bytes, made by this copy of the library or by another one. */
+export function isUtf8(value: unknown): value is Utf8 {
+  return (value as { [isUtf8Mark]?: true } | null | undefined)?.[isUtf8Mark] === true
 }
 
 /** Whether these are bytes, and places in them. */

@@ -1,7 +1,7 @@
 import { types } from 'node:util'
 import { rangeError, typeError } from '../core/errors'
 import { MAX_PARAMETERS, VALUE_BYTES } from '../core/limits'
-import { isPart, Utf8 } from '../core/utf8'
+import { isPart, isUtf8, type Utf8 } from '../core/utf8'
 import type { FrameWriter } from './frame-writer'
 import { Tag } from './protocol'
 
@@ -62,7 +62,7 @@ function writeValue(writer: FrameWriter, value: unknown, set: number, label: str
   else if (value === null) writer.u8(Tag.NULL)
   else if (typeof value === 'boolean') writer.taggedI32(Tag.INT32, value ? 1 : 0)
   else if (typeof value === 'bigint') writeBigInt(writer, value, set, label)
-  else if (value instanceof Utf8) writeUtf8(writer, value, set, label)
+  else if (isUtf8(value)) writeUtf8(writer, value, set, label)
   else if (types.isUint8Array(value)) writeBlob(writer, value, set, label)
   else throw typeError(`${inSet(set)}${named(label)} is ${refusal(value)}`, CODE)
 }
