@@ -573,6 +573,24 @@ describe('resqlite import of NDJSON', () => {
     assert.equal(code, 1)
   })
 
+  test('takes strings for text, whatever they look like', async () => {
+    const db = await withTable()
+    const options = ['--create', '--format', 'ndjson']
+    const input = '{"version": "1.10", "zip": "12345"}\n{"version": "1.1", "zip": "54321"}\n'
+    assert.equal((await runHere(['import', db, 'new', ...options], { input })).code, 0)
+    assert.deepEqual(await rowsOf(db, 'SELECT quote(version), quote(zip) FROM new'), [
+      ["'1.10'", "'12345'"],
+      ["'1.1'", "'54321'"],
+    ])
+    const later = `${'{"n": 7}\n'.repeat(20_000)}{"n": "12"}`
+    const { code, stderr } = await runHere(['import', db, 'later', ...options], { input: later })
+    assert.match(
+      stderr,
+      /line 20001: "12" is not an integer, and the lines before it made column "n" INTEGER/,
+    )
+    assert.equal(code, 1)
+  })
+
   for (const [what, input, message] of [
     ['what is no JSON', '{"a": 1}\n{"a": x}\n', /line 2.*: not valid JSON: /],
     ['what is no object', '{"a": 1}\n[1]\n', /line 2, column 1: not a JSON object/],

@@ -59,7 +59,7 @@ function paramValue(text: string): SqlValue {
   return text
 }
 
-function plainNumber(text: string): number | bigint {
+function plainNumber(text: string): SqlValue {
   const number = exactNumber(text.trim())
   return number instanceof Real ? number.value : number
 }

@@ -32,7 +32,7 @@ export class JsonRecord {
   value(key: string): Value {
     const value = Object.hasOwn(this.#object, key) ? this.#object[key] : null
     if (typeof value === 'number')
-      return this.#isDelicate && Number.isInteger(value) ? exactNumber(this.#source(key)) : value
+      return this.#isDelicate && !hasFraction(value) ? exactNumber(this.#source(key)) : value
     if (typeof value !== 'object' || value === null) return value as Value
     return isBlob(value) ? blobOf(value[BLOB_KEY], this.#line) : compact(this.#source(key))
   }
@@ -52,6 +52,10 @@ export class JsonRecord {
         )
     }
   }
+}
+
+function hasFraction(value: number): boolean {
+  return Number.isFinite(value) && !Number.isInteger(value)
 }
 
 function parsed(json: string, line: number): Record<string, unknown> {

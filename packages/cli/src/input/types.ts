@@ -6,39 +6,44 @@ import { Real, type Value } from './records.js'
 /** The type of a column of a table that is created. */
 export type ColumnType = 'INTEGER' | 'REAL' | 'TEXT'
 
-/** Whether a column of a type keeps a value: SQLite would make 123 of the text 00123, and take digits from a long number. */
+/**
+ * Whether a column of a type keeps a value: SQLite would make 123 of the text 00123, and take digits from a long number. A field of
+ * CSV may be a number; a string is text, as JSON says.
+ */
 export function keeps(type: ColumnType, value: Value | undefined): boolean {
   if (type === 'TEXT') return true
-  if (value instanceof Utf8) return isPlainNumber(value, type === 'REAL') || keeps(type, String(value))
-  if (typeof value === 'string') return type === 'INTEGER' ? isInteger(value) : isReal(value)
+  if (value instanceof Utf8) return isPlainNumber(value, type === 'REAL') || isKept(type, String(value))
+  if (typeof value === 'string') return false
   return typeof value !== 'bigint' || type === 'INTEGER' || BigInt(Number(value)) === value
+}
+
+/** Whether a text is a number of which a column of a type keeps all digits. */
+function isKept(type: ColumnType, text: string): boolean {
+  return type === 'INTEGER' ? isInteger(text) : isReal(text)
 }
 
 /** Says why a column of a type does not keep a value. */
 export function contradiction(type: ColumnType, value: Value | undefined): string {
   const text = String(value)
-  const isLong = type === 'REAL' ? NUMBER.test(text) : /^-?[1-9]\d*$/.test(text)
-  if (isLong) return `${text} has more digits than ${type} keeps`
+  const isNumber = type === 'REAL' ? NUMBER.test(text) : /^-?[1-9]\d*$/.test(text)
+  if (isNumber && !isKept(type, text)) return `${text} has more digits than ${type} keeps`
   return `${JSON.stringify(text)} is not ${type === 'REAL' ? 'a number' : 'an integer'}`
 }
 
 /** The narrowest type that keeps all of these values as they are. */
 export function guessedType(values: readonly (Value | undefined)[]): ColumnType {
-  const given = values
-    .filter((value) => value !== null && value !== undefined)
-    .map((value) => (value instanceof Utf8 ? String(value) : value))
+  const given = values.filter((value) => value !== null && value !== undefined)
   if (given.length === 0) return 'TEXT'
-  if (given.some((value) => value instanceof Uint8Array)) return 'TEXT'
   if (given.every(isWhole)) return 'INTEGER'
   return given.every((value) => isNumber(value) && keeps('REAL', value)) ? 'REAL' : 'TEXT'
 }
 
 function isWhole(value: Value): boolean {
-  if (typeof value === 'string') return isInteger(value)
+  if (value instanceof Utf8) return keeps('INTEGER', value)
   return typeof value === 'bigint' || typeof value === 'boolean' || Number.isSafeInteger(value)
 }
 
-/** Texts are left to {@link keeps}. */
+/** Fields of CSV are left to {@link keeps}. */
 function isNumber(value: Value): boolean {
-  return typeof value === 'string' || typeof value === 'number' || value instanceof Real || isWhole(value)
+  return value instanceof Utf8 || typeof value === 'number' || value instanceof Real || isWhole(value)
 }
