@@ -184,6 +184,19 @@ test('an answer that is no response has the status 500, and becomes an uncaught 
   assert.equal(await answered, 500)
 })
 
+test('a response whose body is read already has the status 500, and becomes an uncaught exception', async (t) => {
+  const { port1, port2 } = new MessageChannel()
+  t.after(() => port1.close())
+  const thrown = uncaught(t)
+  const once = new Response('text')
+  servePort(port1, () => once)
+  const fetch = portFetch(port2)
+  assert.equal(await (await fetch('/')).text(), 'text')
+  const answered = fetch('/').then(({ status }) => status)
+  assert.match(String(await thrown), /^TypeError: servePort: the body of the answer is read already/)
+  assert.equal(await answered, 500)
+})
+
 test('whoever leaves before the answer is there causes no error, whatever the answer does then', async (t) => {
   const { port1, port2 } = new MessageChannel()
   t.after(() => port1.close())

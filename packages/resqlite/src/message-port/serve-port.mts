@@ -83,8 +83,11 @@ class Served {
 
 /** By what it has, and not by its class: some frameworks have one of their own. */
 function checked(response: Response): Response {
-  if (typeof response?.status === 'number') return response
-  throw new TypeError(`servePort: the answer must be a Response, not ${response}`)
+  if (typeof response?.status !== 'number' || response.headers?.[Symbol.iterator] === undefined)
+    throw new TypeError(`servePort: the answer must be a Response, not ${response}`)
+  if (response.bodyUsed || response.body?.locked)
+    throw new TypeError('servePort: the body of the answer is read already; return a new Response each time')
+  return response
 }
 
 function failed(error: unknown): Response {
