@@ -84,7 +84,7 @@ function testRust() {
 
 function compileTypeScript() {
   buildTypeScript()
-  runTool('typescript', 'tsc', ['-p', 'packages/resqlite/tsconfig.test.json'])
+  runTool('tsc', 'tsc', ['-p', 'packages/resqlite/tsconfig.test.json'])
 }
 
 function testNode(files, encrypted = false) {

@@ -12,7 +12,7 @@ let testModule
 
 await runAsProgram(import.meta.url, async (only) => {
   buildTypeScript()
-  runTool('typescript', 'tsc', ['-p', 'packages/cluster/tsconfig.test.json'])
+  runTool('tsc', 'tsc', ['-p', 'packages/cluster/tsconfig.test.json'])
   for (const [kind, program] of Object.entries(PROGRAMS)) {
     if (only.length > 0 && !only.includes(kind)) continue
     const why = missing(program)

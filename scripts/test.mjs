@@ -37,7 +37,7 @@ const { values: options } = parseArgs({
   options: { step: { type: 'string' }, list: flag, release: flag, full: flag },
 })
 
-const tsc = (project) => runTool('typescript', 'tsc', ['-p', project])
+const tsc = (project) => runTool('tsc', 'tsc', ['-p', project])
 
 const rust = [
   step('native module', buildModules),
