@@ -2,14 +2,13 @@
 
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const folder = dirname(fileURLToPath(import.meta.url))
 const page = join(folder, 'dist', 'page')
-const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
+const tsc = join(folder, '..', '..', 'node_modules', 'tsc', 'bin', 'tsc')
 
 rmSync(join(folder, 'dist'), { recursive: true, force: true })
 mkdirSync(page, { recursive: true })
