@@ -15,7 +15,7 @@ const source = {
   sqlite: '872328cdd23a65f612b996dc89521a32c3fc50480aed1c36d1a1debcf8859cd8',
 }
 
-/** Mends mistakes of the sources, and says which. */
+/** This patch mends mistakes of the sources, and names them. */
 const patch = join(root, 'scripts', 'ciphers', 'sqlite3.patch')
 
 const folder = join(root, 'target', 'ciphers-source')

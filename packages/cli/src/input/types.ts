@@ -7,8 +7,8 @@ import { Real, type Value } from './records.js'
 export type ColumnType = 'INTEGER' | 'REAL' | 'TEXT'
 
 /**
- * Whether a column of a type keeps a value: SQLite would make 123 of the text 00123, and take digits from a long number. A field of
- * CSV may be a number; a string is text, as JSON says.
+ * A column of this type keeps the value as it is. SQLite would make 123 of the text 00123, and take digits from a long number. A
+ * field of CSV may be a number; a string of JSON is text.
  */
 export function keeps(type: ColumnType, value: Value | undefined): boolean {
   if (type === 'TEXT') return true
@@ -17,7 +17,7 @@ export function keeps(type: ColumnType, value: Value | undefined): boolean {
   return typeof value !== 'bigint' || type === 'INTEGER' || BigInt(Number(value)) === value
 }
 
-/** Whether a text is a number of which a column of a type keeps all digits. */
+/** The text is a number, and a column of this type keeps all its digits. */
 function isKept(type: ColumnType, text: string): boolean {
   return type === 'INTEGER' ? isInteger(text) : isReal(text)
 }

@@ -2,7 +2,7 @@ import { typeError } from './errors'
 import type { rowType } from './row-type'
 import type { Query, SqlValue } from './types'
 
-/** Marks parts of queries. Registered, because another copy of this module asks for it, whose class is another. */
+/** Marks parts of queries. It is registered, because another copy of this module has a class of its own. */
 const isSqlQuery: unique symbol = Symbol.for('resqlite.SqlQuery') as never
 
 /** Part of a query, or a whole one: SQL text and its parameters. Made by the tag {@link sql}. */

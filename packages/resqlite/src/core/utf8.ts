@@ -1,7 +1,7 @@
 import { types } from 'node:util'
 import { rangeError, typeError } from './errors'
 
-/** Marks texts that are given as bytes. Registered, because another copy of this module asks for it, whose class is another. */
+/** Marks texts that are given as bytes. It is registered, because another copy of this module has a class of its own. */
 const isUtf8Mark: unique symbol = Symbol.for('resqlite.Utf8') as never
 
 /**
@@ -45,7 +45,7 @@ export class Utf8 {
   }
 }
 
-/** Whether a value is a text that is given as bytes, made by this copy of the library or by another one. */
+/** The value is a text that is given as bytes. This copy of the library has made it, or another one. */
 export function isUtf8(value: unknown): value is Utf8 {
   return (value as { [isUtf8Mark]?: true } | null | undefined)?.[isUtf8Mark] === true
 }
