@@ -20,9 +20,9 @@ export function day() {
   return Number(process.env.RESQLITE_DAY ?? Math.floor(Date.now() / 86_400_000))
 }
 
-/** The number of throws of a test, of which `all` are made with `RESQLITE_DICE=all` and otherwise a tenth. */
+/** The number of throws of a test, of which `all` are made with `RESQLITE_DICE=all` and otherwise a fortieth. */
 export function throws(all) {
-  return process.env.RESQLITE_DICE === 'all' ? all : Math.ceil(all / 10)
+  return process.env.RESQLITE_DICE === 'all' ? all : Math.ceil(all / 40)
 }
 
 /** A seed for each throw of a test; or `RESQLITE_SEED` alone. */

@@ -3,7 +3,7 @@
 //! | variable | |
 //! |---|---|
 //! | `RESQLITE_DAY` | repeats the seeds of a day: days since 1970, which `npm test` prints |
-//! | `RESQLITE_DICE=all` | throws all dice instead of a tenth |
+//! | `RESQLITE_DICE=all` | throws all dice instead of a fortieth |
 //! | `RESQLITE_SEED` | the first seed; a failure names the one that repeats it |
 //! | `RESQLITE_THROWS` | this many throws; with 1, a suite tells what it does |
 
@@ -40,7 +40,7 @@ pub fn first_seed() -> u64 {
 pub fn throws(all: u64) -> u64 {
     number("RESQLITE_THROWS").unwrap_or(match throws_all() {
         true => all,
-        false => all.div_ceil(10),
+        false => all.div_ceil(40),
     })
 }
 

@@ -261,14 +261,14 @@ fn a_run_that_does_not_end_gives_way_to_the_commit_after_which_it_would_and_its_
 #[test]
 fn a_query_that_was_quick_so_far_and_does_not_end_holds_up_no_other() {
     // Which of them share a read is left to chance.
-    for _ in 0..40 {
+    for _ in 0..dice::throws(40) {
         pollster::block_on(queries_turn_slow_beside_others(1));
     }
 }
 
 #[test]
 fn nor_do_as_many_of_them_as_there_are_live_threads() {
-    for _ in 0..10 {
+    for _ in 0..dice::throws(40) {
         pollster::block_on(queries_turn_slow_beside_others(2));
     }
 }

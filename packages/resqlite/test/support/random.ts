@@ -4,9 +4,9 @@ const day = Number(RESQLITE_DAY ?? Math.floor(Date.now() / 86_400_000))
 /** Other choices every day; a failed test is repeated with `RESQLITE_SEED=<seed>`, those of a day with `RESQLITE_DAY`. */
 const usual = Number(RESQLITE_SEED ?? day * 10_000)
 
-/** The number of throws of a test, of which `all` are made with `RESQLITE_DICE=all` and otherwise a tenth. */
+/** The number of throws of a test, of which `all` are made with `RESQLITE_DICE=all` and otherwise a fortieth. */
 export function throws(all: number): number {
-  return RESQLITE_DICE === 'all' ? all : Math.ceil(all / 10)
+  return RESQLITE_DICE === 'all' ? all : Math.ceil(all / 40)
 }
 
 /** Reproducible random choices. */
