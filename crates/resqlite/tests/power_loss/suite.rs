@@ -21,7 +21,7 @@ use crate::{
 /// States of one run of a test.
 const STATES: u64 = 1800;
 /// States that are made from one workload.
-const PER_WORKLOAD: usize = 400;
+const PER_WORKLOAD: u64 = 400;
 /// Every so many are opened by the engine.
 const BY_ENGINE: u64 = 25;
 
@@ -79,10 +79,14 @@ fn cut(promise: Promise) {
     let test = std::thread::current();
     let test = test.name().unwrap_or_default();
     let (states, first) = (dice::throws(STATES), dice::first_seed());
+    let one_of = match dice::is_single() {
+        true => 1,
+        false => PER_WORKLOAD / states.clamp(1, PER_WORKLOAD),
+    };
     let mut counts = Counts::default();
     let mut seed = first;
     while counts.states < states {
-        if let Err(wrong) = cut_one(seed, promise, &mut counts) {
+        if let Err(wrong) = cut_one(seed, promise, one_of, &mut counts) {
             panic!(
                 "{wrong}\nagain: RESQLITE_SEED={seed} RESQLITE_THROWS=1 cargo test -p resqlite --test power_loss {test}"
             );
@@ -110,7 +114,8 @@ fn cut(promise: Promise) {
     );
 }
 
-fn cut_one(seed: u64, promise: Promise, counts: &mut Counts) -> Result<(), String> {
+/// Judges one of so many states of a workload. They are drawn all the same, so that a seed repeats them.
+fn cut_one(seed: u64, promise: Promise, one_of: u64, counts: &mut Counts) -> Result<(), String> {
     let (disk, after) = (temp_folder(), temp_folder());
     let Recorded { events, told } = run(disk.path(), seed, promise);
     counts.events += events.len();
@@ -122,7 +127,8 @@ fn cut_one(seed: u64, promise: Promise, counts: &mut Counts) -> Result<(), Strin
         for _ in 0..cuts_at(&events, position, &mut rng) {
             let (loss, sector) = (Loss::draw(&mut rng), *rng.pick(&[512, 4096]));
             let files = now.after_power_cut(loss, sector, &mut rng);
-            if !seen.insert(digest(&files)) {
+            let digest = digest(&files);
+            if !seen.insert(digest) || !digest.is_multiple_of(one_of) {
                 continue;
             }
             let by_engine = counts.states.is_multiple_of(BY_ENGINE);
@@ -154,7 +160,7 @@ fn cuts_at(events: &[Event], position: usize, rng: &mut Rng) -> usize {
     if !is_change(position) || position > 0 && !is_change(position - 1) {
         return rng.between(1, 3);
     }
-    usize::from(rng.below(events.len()) < PER_WORKLOAD)
+    usize::from(rng.below(events.len()) < PER_WORKLOAD as usize)
 }
 
 fn digest(files: &Files) -> u64 {
