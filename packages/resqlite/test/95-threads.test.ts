@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { run } from './support/process'
+import { Database } from 'resqlite'
+import { run, start } from './support/process'
 import type { Script, Tools } from './support/process-tools'
+import { throws } from './support/random'
 import { tempFile } from './support/temp'
 
 test('threads share one engine: all writes are there, and none finds the file busy', async (t) => {
@@ -113,8 +115,9 @@ const activities: Record<string, Script<[string]>> = {
     const db = await Database.open(file)
     function* sets() {
       for (let i = 0; ; i++) {
-        if (i === 100_000) post('there')
-        yield [`${i}`]
+        // What the writer has by then are several frames.
+        if (i === 2000) post('there')
+        yield [`${i}`.padEnd(200)]
       }
     }
     await db.executeBatch('INSERT INTO t VALUES (?)', sets())
@@ -141,55 +144,66 @@ const activities: Record<string, Script<[string]>> = {
   },
 }
 
+/** One process has both tests of an activity, since a process takes longer than they do. */
+async function main(
+  { Database, thread, posted, turn, say }: Tools,
+  files: readonly string[],
+  script: string,
+  rounds: number,
+) {
+  const [file, other] = files as [string, string]
+  // biome-ignore lint/security/noGlobalEval: it is the source text of a function of this file
+  const start = (file: string) => thread(eval(script), file)
+  const db = await Database.open(file)
+  for (let i = 0; i < rounds; i++) {
+    const worker = start(file)
+    await posted(worker)
+    const inFlight = db.select('SELECT x FROM t')
+    await worker.terminate()
+    await inFlight
+  }
+  await db.execute('UPDATE t SET x = 7')
+  say(JSON.stringify(await db.select('SELECT x FROM t')))
+  for (;;) {
+    const { handles, leases, readers, writer, streams } = await db.diagnostics()
+    const left = leases.open + leases.queued + readers.queued + writer.queued + streams.open
+    if (handles === 1 && left === 0) break
+    await turn()
+  }
+  await db.close()
+  say('nothing is left')
+
+  const worker = start(other)
+  await posted(worker)
+  await worker.terminate()
+  const again = await Database.open(other)
+  await again.execute('UPDATE t SET x = 7')
+  say(JSON.stringify(await again.select('SELECT x FROM t')))
+  await again.close()
+}
+
 for (const [activity, script] of Object.entries(activities)) {
-  test(`a thread that is terminated in ${activity} leaves nothing behind, and others continue`, async (t) => {
-    async function main({ Database, thread, posted, turn, say }: Tools, file: string, script: string) {
+  test(`a thread that is terminated in ${activity}`, async (t) => {
+    const files = [tempFile(t), tempFile(t)]
+    for (const file of files) {
       const db = await Database.open(file)
       await db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (0)')
-      for (let i = 0; i < 3; i++) {
-        // biome-ignore lint/security/noGlobalEval: it is the source text of a function of this file
-        const worker = thread(eval(script), file)
-        await posted(worker)
-        const inFlight = db.select('SELECT x FROM t')
-        await worker.terminate()
-        await inFlight
-      }
-      await db.execute('UPDATE t SET x = 7')
-      say(JSON.stringify(await db.select('SELECT x FROM t')))
-      for (;;) {
-        const { handles, leases, readers, writer, streams } = await db.diagnostics()
-        const left = leases.open + leases.queued + readers.queued + writer.queued + streams.open
-        if (handles === 1 && left === 0) break
-        await turn()
-      }
       await db.close()
     }
-    assert.deepEqual(await run(t, main, tempFile(t), `(${script})`), ['[{"x":7}]'])
-  })
-
-  test(`a thread that is terminated in ${activity} closes the file if nothing else has it open`, async (t) => {
-    async function main({ Database, thread, posted, say }: Tools, file: string, script: string) {
-      async function create({ Database }: Tools, file: string) {
-        const db = await Database.open(file)
-        await db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (0)')
-        await db.close()
-      }
-      await new Promise((resolve) => thread(create, file).once('exit', resolve))
-      // biome-ignore lint/security/noGlobalEval: it is the source text of a function of this file
-      const worker = thread(eval(script), file)
-      await posted(worker)
-      await worker.terminate()
-      const db = await Database.open(file)
-      await db.execute('UPDATE t SET x = 7')
-      say(JSON.stringify(await db.select('SELECT x FROM t')))
-      await db.close()
-    }
-    assert.deepEqual(await run(t, main, tempFile(t), `(${script})`), ['[{"x":7}]'])
+    const child = start(t, main, files, `(${script})`, throws(3))
+    await t.test('leaves nothing behind, and others continue', async () => {
+      assert.equal(await child.line(), '[{"x":7}]')
+      assert.equal(await child.line(), 'nothing is left')
+    })
+    await t.test('closes the file if nothing else has it open', async () => {
+      assert.equal(await child.line(), '[{"x":7}]')
+    })
+    await child.output()
   })
 }
 
-test('30 threads that exit by themselves with work in flight', async (t) => {
-  async function main({ Database, thread, say }: Tools, file: string) {
+test('threads that exit by themselves with work in flight', async (t) => {
+  async function main({ Database, thread, say }: Tools, file: string, rounds: number) {
     async function worker({ Database, count }: Tools, file: string) {
       const db = await Database.open(file)
       await db.execute('INSERT INTO t VALUES (1)')
@@ -203,14 +217,15 @@ test('30 threads that exit by themselves with work in flight', async (t) => {
     }
     const db = await Database.open(file)
     await db.exec('CREATE TABLE t(x)')
-    for (let i = 0; i < 10; i++) {
+    for (let i = 0; i < rounds; i++) {
       const threads = [1, 2, 3].map(() => thread(worker, file))
       await Promise.all(threads.map((thread) => new Promise((resolve) => thread.once('exit', resolve))))
     }
     say((await db.selectOne<{ n: number }>('SELECT count(*) AS n FROM t WHERE x = 1'))?.n ?? 0)
     await db.close()
   }
-  assert.deepEqual(await run(t, main, tempFile(t)), ['30'])
+  const rounds = throws(10)
+  assert.deepEqual(await run(t, main, tempFile(t), rounds), [`${3 * rounds}`])
 })
 
 test('a thread that dies of an error with work in flight affects no other', async (t) => {
