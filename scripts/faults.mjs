@@ -18,21 +18,26 @@ const patches = join(root, 'scripts', 'faults')
 const folder = join(root, 'target', 'faults')
 const copy = join(folder, 'sources')
 
-/** The suites that look for mistakes in a crate, those first that find most. A fault may make one hang. */
+/**
+ * The suites that look for mistakes in a crate, those first that find most. `runs`: of all of them, one after the other until a
+ * suite fails. A suite that takes more than `patience` seconds hangs, and has found the mistake; without one it takes a fraction.
+ */
 const engine = {
   packages: ['resqlite', 'resqlite-live'],
   tests: ['engine', 'live', 'faults', 'power_loss'],
   order: ['live', 'engine', 'resqlite', 'faults', 'power_loss', 'resqlite_live'],
+  runs: [
+    { throws: {}, patience: 600 },
+    { throws: { RESQLITE_DICE: 'all' }, patience: 7200 },
+  ],
 }
 /** Some mistakes of the protocol are met once in hundreds of runs. */
 const cluster = {
   packages: ['resqlite-cluster'],
   tests: [],
   order: ['resqlite_cluster'],
-  throws: { RESQLITE_THROWS: '2000' },
+  runs: [{ throws: { RESQLITE_THROWS: '2000' }, patience: 600 }],
 }
-/** Seconds after which a suite that hangs has found the mistake; without one a suite takes less than a minute. */
-const PATIENCE = 600
 
 const environment = {
   CARGO_TARGET_DIR: join(folder, 'build'),
@@ -51,7 +56,7 @@ await runAsProgram(import.meta.url, () => {
   if (chosen.length === 0) throw new CommandFailed('no fault was chosen')
   copySources()
   for (const suites of new Set(chosen.map(suitesFor))) {
-    const found = firstThatFails(suites)
+    const found = firstThatFails(suites, suites.runs[0])
     if (found) throw new CommandFailed(`${found.output}\nThe suite ${found.suite} fails without a fault.`)
   }
   const survived = chosen.filter((name) => !isFound(name))
@@ -95,7 +100,8 @@ function isFound(name) {
   apply()
   try {
     const suites = suitesFor(name)
-    const found = firstThatFails(suites) ?? firstThatFails({ ...suites, throws: { RESQLITE_DICE: 'all' } })
+    let found
+    for (const run of suites.runs) found ??= firstThatFails(suites, run)
     console.log(`${name.padEnd(28)} ${found ? `${found.suite}: ${found.tests}` : 'SURVIVED'}`)
     return found !== undefined
   } finally {
@@ -104,14 +110,14 @@ function isFound(name) {
 }
 
 /** The first suite that fails, with the modules of its failed tests. */
-function firstThatFails({ packages, tests, order, throws }) {
+function firstThatFails({ packages, tests, order }, { throws, patience }) {
   const programs = build(packages, tests)
   for (const suite of order) {
     const { executable, manifest_path } = programs.get(suite)
     const { status, stdout, stderr, signal, error } = spawnSync(executable, [], {
       cwd: dirname(manifest_path),
       env: { ...process.env, ...environment, ...throws },
-      timeout: PATIENCE * 1000,
+      timeout: patience * 1000,
       maxBuffer: 1 << 30,
       encoding: 'utf8',
     })

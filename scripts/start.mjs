@@ -24,7 +24,7 @@ await runAsProgram(import.meta.url, async (args) => {
   ])
 })
 
-/** Cargo needs nothing that npm installs, and takes longer. */
+/** Runs this script with `--native` beside it: cargo needs nothing that npm installs, and takes longer. */
 async function buildNativeMeanwhile() {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), '--native'], { stdio: 'inherit' })
   process.once('exit', () => child.kill())

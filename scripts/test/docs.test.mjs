@@ -108,9 +108,7 @@ for (const page of ['README.md', 'packages/resqlite/README.md']) {
     const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules', '@types')]
     const modules = ['--target', 'esnext', '--module', 'nodenext']
     const how = ['--strict', '--noEmit', '--skipLibCheck', ...modules, ...types]
-    const tsc = [toolPath('tsc', 'tsc'), ...how, 'program.mts']
-    const { stdout } = spawnSync(process.execPath, tsc, { cwd: folder, encoding: 'utf8' })
-    equal(stdout, '')
+    runNode([toolPath('tsc', 'tsc'), ...how, 'program.mts'])
   })
 }
 
@@ -161,13 +159,18 @@ function plain(blocks) {
 function run(code) {
   const isOfCluster = code.includes("'@resqlite/cluster'")
   writeFileSync(join(folder, 'program.mjs'), isOfCluster ? inMemory(code) : code)
-  const { status, stderr } = spawnSync(process.execPath, ['program.mjs'], {
+  runNode(['program.mjs'], isOfCluster ? { RESQLITE_NATIVE_PATH: testModule } : {})
+}
+
+/** Runs node in the folder, and fails with its output if it does. */
+function runNode(args, env = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: folder,
     encoding: 'utf8',
     timeout: 60_000,
-    env: isOfCluster ? { ...process.env, RESQLITE_NATIVE_PATH: testModule } : process.env,
+    env: { ...process.env, ...env },
   })
-  equal(status, 0, stderr)
+  equal(status, 0, stdout + stderr)
 }
 
 /** On another log: the one that needs no servers. */

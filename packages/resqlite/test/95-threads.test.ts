@@ -115,7 +115,7 @@ const activities: Record<string, Script<[string]>> = {
     const db = await Database.open(file)
     function* sets() {
       for (let i = 0; ; i++) {
-        // What the writer has by then are several frames.
+        // By then the writer has been given several frames.
         if (i === 2000) post('there')
         yield [`${i}`.padEnd(200)]
       }

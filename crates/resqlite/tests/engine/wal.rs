@@ -43,7 +43,7 @@ fn the_log_stays_bounded_under_readers_that_never_all_rest() {
     thread::scope(|scope| {
         (0..2).for_each(|_| drop(scope.spawn(|| read_without_rest(db, stop))));
         for _ in 0..3_000 {
-            // Ten pages of the log.
+            // Each takes ten pages of the log.
             block_on(db.execute("UPDATE t SET a = randomblob(36000)", ())).unwrap();
             largest = largest.max(db.diagnostics().wal_bytes);
         }
