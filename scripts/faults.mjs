@@ -6,9 +6,11 @@
 //   node scripts/faults.mjs --tonight 12         12 of them, others every day
 //   node scripts/faults.mjs --check              only that each can be put into the sources as they are
 
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { root } from './lib/paths.mjs'
 import { CommandFailed, capture, runAsProgram } from './lib/process.mjs'
@@ -19,13 +21,19 @@ const folder = join(root, 'target', 'faults')
 const copy = join(folder, 'sources')
 
 /**
- * The suites that look for mistakes in a crate, those first that find most. `runs`: of all of them, one after the other until a
- * suite fails. A suite that takes more than `patience` seconds hangs, and has found the mistake; without one it takes a fraction.
+ * The suites that look for mistakes in a crate, those first that find most: package and integration test, or the unit tests.
+ * `runs`: of all of them, one after the other until a suite fails. A suite that takes more than `patience` seconds hangs, and
+ * has found the mistake; without one it takes a fraction.
  */
 const engine = {
-  packages: ['resqlite', 'resqlite-live'],
-  tests: ['engine', 'live', 'faults', 'power_loss'],
-  order: ['live', 'engine', 'resqlite', 'faults', 'power_loss', 'resqlite_live'],
+  suites: [
+    'resqlite live',
+    'resqlite engine',
+    'resqlite',
+    'resqlite faults',
+    'resqlite power_loss',
+    'resqlite-live',
+  ],
   runs: [
     { throws: {}, patience: 600 },
     { throws: { RESQLITE_DICE: 'all' }, patience: 7200 },
@@ -33,9 +41,7 @@ const engine = {
 }
 /** Some mistakes of the protocol are met once in hundreds of runs. */
 const cluster = {
-  packages: ['resqlite-cluster'],
-  tests: [],
-  order: ['resqlite_cluster'],
+  suites: ['resqlite-cluster'],
   runs: [{ throws: { RESQLITE_THROWS: '2000' }, patience: 600 }],
 }
 
@@ -46,7 +52,7 @@ const environment = {
   PROPTEST_DISABLE_FAILURE_PERSISTENCE: '1',
 }
 
-await runAsProgram(import.meta.url, () => {
+await runAsProgram(import.meta.url, async () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { tonight: { type: 'string' }, check: { type: 'boolean' } },
@@ -56,10 +62,11 @@ await runAsProgram(import.meta.url, () => {
   if (chosen.length === 0) throw new CommandFailed('no fault was chosen')
   copySources()
   for (const suites of new Set(chosen.map(suitesFor))) {
-    const found = firstThatFails(suites, suites.runs[0])
-    if (found) throw new CommandFailed(`${found.output}\nThe suite ${found.suite} fails without a fault.`)
+    const found = await firstThatFails(suites, suites.runs[0])
+    if (found) throw new CommandFailed(`fails without a fault: ${found}`)
   }
-  const survived = chosen.filter((name) => !isFound(name))
+  const survived = []
+  for (const name of chosen) if (!(await isFound(name))) survived.push(name)
   if (survived.length > 0) throw new CommandFailed(`no suite finds: ${survived.join(', ')}`)
 })
 
@@ -94,49 +101,59 @@ function copySources() {
     cpSync(join(root, part), join(copy, part), { recursive: true, preserveTimestamps: true })
 }
 
-function isFound(name) {
+async function isFound(name) {
   const apply = (...how) =>
     capture('git', ['apply', ...how, `--directory=${relative(root, copy)}`, patchOf(name)])
   apply()
   try {
     const suites = suitesFor(name)
     let found
-    for (const run of suites.runs) found ??= firstThatFails(suites, run)
-    console.log(`${name.padEnd(28)} ${found ? `${found.suite}: ${found.tests}` : 'SURVIVED'}`)
+    for (const run of suites.runs) found ??= await firstThatFails(suites, run)
+    console.log(`${name.padEnd(28)} ${found ?? 'SURVIVED'}`)
     return found !== undefined
   } finally {
     apply('--reverse')
   }
 }
 
-/** The first suite that fails, with the modules of its failed tests. */
-function firstThatFails({ packages, tests, order }, { throws, patience }) {
-  const programs = build(packages, tests)
-  for (const suite of order) {
-    const { executable, manifest_path } = programs.get(suite)
-    const { status, stdout, stderr, signal, error } = spawnSync(executable, [], {
-      cwd: dirname(manifest_path),
-      env: { ...process.env, ...environment, ...throws },
-      timeout: patience * 1000,
-      maxBuffer: 1 << 30,
-      encoding: 'utf8',
-    })
-    if (status === 0) continue
-    if (stdout === null) throw new CommandFailed(`${suite} could not be started: ${error.message}`)
-    const failed = [...stdout.matchAll(/^test (.*?)(?:::.*)? \.\.\. FAILED$/gm)].map(([, module]) => module)
-    return { suite, tests: [...new Set(failed)].join(' ') || `${signal ?? status}`, output: stdout + stderr }
+/** The first suite that fails, with its first test that does. */
+async function firstThatFails({ suites }, { throws, patience }) {
+  for (const suite of suites) {
+    const test = await firstFailure(build(suite), throws, patience)
+    if (test) return `${suite}: ${test}`
   }
 }
 
-/** Compiles the suites → the message of cargo about the program of each. */
-function build(packages, tests) {
-  const chosen = [...packages.flatMap((name) => ['-p', name]), ...tests.flatMap((name) => ['--test', name])]
-  const command = ['test', ...chosen, '--lib', '--no-run', '--locked', '--message-format', 'json']
-  const messages = capture('cargo', command, { cwd: copy, env: environment })
-  const programs = messages
+/** Runs a suite until a test fails → its name, or how the suite ended. */
+async function firstFailure({ executable, manifest_path }, throws, patience) {
+  const suite = spawn(executable, [], {
+    cwd: dirname(manifest_path),
+    env: { ...process.env, ...environment, ...throws },
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: patience * 1000,
+  })
+  const ended = once(suite, 'exit')
+  for await (const line of createInterface({ input: suite.stdout })) {
+    const [, test] = line.match(/^test (.*?) \.\.\. FAILED$/) ?? []
+    if (!test) continue
+    suite.kill()
+    return test
+  }
+  const [code, signal] = await ended
+  return code === 0 ? undefined : `ended with ${signal ?? code}`
+}
+
+/** Compiles a suite → the message of cargo about its program. */
+function build(suite) {
+  const [name, test] = suite.split(' ')
+  const command = ['test', '-p', name, ...(test ? ['--test', test] : ['--lib'])]
+  const messages = capture('cargo', [...command, '--no-run', '--locked', '--message-format', 'json'], {
+    cwd: copy,
+    env: environment,
+  })
+  return messages
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line))
-    .filter(({ executable }) => executable)
-  return new Map(programs.map((program) => [program.target.name.replaceAll('-', '_'), program]))
+    .find(({ executable, target }) => executable && target.test)
 }
