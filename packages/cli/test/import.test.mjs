@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { watch } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { Database } from 'resqlite'
@@ -12,6 +13,9 @@ import { runHere, terminal } from './support/run-here.mjs'
 
 const folder = temporaryFolder()
 let made = 0
+
+/** Records of which the first are inserted while the others wait for more. */
+const MORE_THAN_A_BATCH = `a,b\n${`1,${'x'.repeat(990)}\n`.repeat(200)}`
 
 /** A new database with the table `t`. */
 function withTable(columns = 'a, b') {
@@ -93,13 +97,13 @@ describe('resqlite import of CSV', () => {
       if (code !== 0) return stderr
       return (await rowsOf(db, "SELECT type FROM pragma_table_info('new')")).join()
     }
-    const numbers = (count) => `n\n${'1\n'.repeat(count)}`
+    const numbers = (count) => `n\n${'1000000000000000\n'.repeat(count)}`
     const long = `${'x'.repeat(100_000)}\n`
     for (const [what, input, expected, options = []] of [
       ['a text in the last line', `${numbers(2)}x\n`, /^TEXT$/],
       ['a text that no line end follows', `${numbers(2)}x`, /^TEXT$/],
       ['numbers behind a record of more bytes', `a,b\n1,${long}2,y\n`, /^INTEGER,TEXT$/],
-      ['a text behind them', `${numbers(40_000)}x\n`, /line 40002: "x" is not an integer/],
+      ['a text behind them', `${numbers(4_000)}x\n`, /line 4002: "x" is not an integer/],
       ['a text behind two lines of which one is long', `a,b\n1,"\n${long}"\nx,y\n`, /^TEXT,TEXT$/],
       ['a text in NDJSON', '{"a": 1}\n{"a": "x"}', /^TEXT$/, ['--format', 'ndjson']],
     ]) {
@@ -117,12 +121,12 @@ describe('resqlite import of CSV', () => {
 
   test('refuses a later value that a guessed type would change', async () => {
     const db = await withTable()
-    const lines = Array.from({ length: 20_000 }, (_, n) => `${n + 1}\n`).join('')
+    const lines = Array.from({ length: 5_000 }, (_, n) => `${n + 1_000_000_000_000}\n`).join('')
     const input = `zip\n${lines}00123\n`
     const { code, stderr } = await runHere(['import', db, 'new', '--create'], { input })
     assert.match(
       stderr,
-      /line 20002: "00123" is not an integer, .* made column "zip" INTEGER; try --types text/,
+      /line 5002: "00123" is not an integer, .* made column "zip" INTEGER; try --types text/,
     )
     assert.equal(code, 1)
     assert.deepEqual(await rowsOf(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'new'"), [[0]])
@@ -293,8 +297,8 @@ describe('resqlite import of CSV', () => {
 
   test('names the line that a constraint refuses, and nothing stays', async () => {
     const db = await withTable('a INTEGER PRIMARY KEY, b')
-    const lines = Array.from({ length: 30_000 }, (_, n) => `${n},"two\nlines"\n`).join('')
-    await assertRefused(db, `a,b\n${lines}17,again\n`, /line 60002: .*UNIQUE constraint failed: t\.a/)
+    const lines = Array.from({ length: 3_000 }, (_, n) => `${n},"two\nlines${'x'.repeat(140)}"\n`).join('')
+    await assertRefused(db, `a,b\n${lines}17,again\n`, /line 6002: .*UNIQUE constraint failed: t\.a/)
   })
 
   describe('into a table that refers to itself', () => {
@@ -364,26 +368,27 @@ describe('resqlite import of CSV', () => {
 
   test('tells the first error, although a later line is wrong, too', async () => {
     const db = await withTable('a INTEGER PRIMARY KEY, b')
-    const lines = Array.from({ length: 30_000 }, (_, n) => `${n + 10},x\n`).join('')
+    const lines = Array.from({ length: 3_000 }, (_, n) => `${n + 10},${'x'.repeat(90)}\n`).join('')
     await assertRefused(db, `a,b\n1,x\n1,y\n${lines}"`, /line 3: .*UNIQUE constraint failed/)
   })
 
   test('tells the first error, although a line of the same batch is wrong, too', async () => {
     const db = await withTable('a INTEGER PRIMARY KEY, b')
-    const lines = (from) => Array.from({ length: 40_000 }, (_, n) => `${from + n},x\n`).join('')
-    const input = `a,b\n${lines(0)}17,again\n${lines(50_000)}1,2,3\n`
-    await assertRefused(db, input, /line 40002: .*UNIQUE constraint failed: t\.a/)
+    const lines = (from) =>
+      Array.from({ length: 4_000 }, (_, n) => `${from + n},${'x'.repeat(90)}\n`).join('')
+    const input = `a,b\n${lines(0)}17,again\n${lines(5_000)}1,2,3\n`
+    await assertRefused(db, input, /line 4002: .*UNIQUE constraint failed: t\.a/)
   })
 
   test('names the line of a record far behind the first batches', async () => {
     const db = await withTable('a INTEGER PRIMARY KEY, b')
-    const lines = Array.from({ length: 90_000 }, (_, n) => `${n},${'x'.repeat(90)}\n`).join('')
-    await assertRefused(db, `a,b\n${lines}17,again\n`, /line 90002: .*UNIQUE constraint failed: t\.a/)
+    const lines = Array.from({ length: 9_000 }, (_, n) => `${n},${'x'.repeat(990)}\n`).join('')
+    await assertRefused(db, `a,b\n${lines}17,again\n`, /line 9002: .*UNIQUE constraint failed: t\.a/)
   })
 
   test('takes a field of many megabytes', async () => {
     const db = await withTable()
-    const text = 'line\n'.repeat(4_000_000)
+    const text = 'line\n'.repeat(2_000_000)
     assert.equal((await imported(db, `a,b\n1,"${text}"\n2,3\n`)).code, 0)
     assert.deepEqual(await rowsOf(db, 'SELECT a, length(b) FROM t'), [
       [1, text.length],
@@ -393,9 +398,10 @@ describe('resqlite import of CSV', () => {
 
   test('ends with nothing done when it is interrupted', { skip: process.platform === 'win32' }, async () => {
     const db = await withTable()
+    const opened = appears(folder, `${basename(db)}-wal`)
     const running = start(['import', db, 't'])
-    running.child.stdin.write(`a,b\n${'1,2\n'.repeat(100_000)}`)
-    await hasWal(db)
+    running.child.stdin.write(MORE_THAN_A_BATCH)
+    await opened
     running.child.kill('SIGINT')
     const { code, signal, stderr } = await running.ended
     assert.deepEqual({ code, signal }, { code: 130, signal: null })
@@ -435,9 +441,10 @@ describe('resqlite import of CSV', () => {
       skip: process.platform === 'win32',
     }, async () => {
       const own = ownFolder(how)
+      const begun = appears(own, '.partial-wal')
       const running = start(['import', join(own, 'new.db'), 't', '--create'])
-      running.child.stdin.write(`a,b\n${'1,2\n'.repeat(100_000)}`)
-      await hasPartial(own)
+      running.child.stdin.write(MORE_THAN_A_BATCH)
+      await begun
       assert.ok(!existsSync(join(own, 'new.db')))
       for (let i = 0; i < interrupts; i++) running.child.kill('SIGINT')
       const { code, signal } = await running.ended
@@ -449,9 +456,10 @@ describe('resqlite import of CSV', () => {
   test('leaves a database alone that another program creates meanwhile', async () => {
     const own = ownFolder('meanwhile')
     const db = join(own, 'new.db')
+    const begun = appears(own, '.partial-wal')
     const running = start(['import', db, 't', '--create'])
-    running.child.stdin.write(`a,b\n${'1,2\n'.repeat(100_000)}`)
-    await hasPartial(own)
+    running.child.stdin.write(MORE_THAN_A_BATCH)
+    await begun
     writeFileSync(db, 'other')
     running.child.stdin.end()
     const { code, stderr } = await running.ended
@@ -478,8 +486,9 @@ describe('resqlite import of CSV', () => {
   }, async () => {
     const own = ownFolder('limited')
     const input = join(own, 'rows.csv')
-    writeFileSync(input, `a,b\n${`${'x'.repeat(50)},${'y'.repeat(50)}\n`.repeat(60_000)}`)
-    for (const blocks of [5_000, 5_900, 6_200, 6_600]) {
+    writeFileSync(input, `a,b\n${`${'x'.repeat(5_000)},${'y'.repeat(5_000)}\n`.repeat(600)}`)
+    // The first is too few for the log; the second for the database only, whose log begins anew at about 4 MB.
+    for (const blocks of [5_000, 10_000]) {
       const { code, stderr } = await limited(blocks, ['import', join(own, 'new.db'), 't', input, '--create'])
       assert.equal(code, 1, stderr)
       assert.deepEqual(readdirSync(own), ['rows.csv'])
@@ -494,15 +503,9 @@ function ownFolder(name) {
   return own
 }
 
-/** Resolves when a new database is being written in a folder. */
-async function hasPartial(own) {
-  while (!readdirSync(own).some((name) => name.endsWith('.partial-wal')))
-    await new Promise((resolve) => setImmediate(resolve))
-}
-
-/** Resolves when the program has opened the database for writing. */
-async function hasWal(db) {
-  while (!existsSync(`${db}-wal`)) await new Promise((resolve) => setImmediate(resolve))
+/** Resolves when a program that starts afterwards has made a file in a folder, whose name ends so. */
+async function appears(where, ending) {
+  for await (const { filename } of watch(where)) if (filename?.endsWith(ending)) return
 }
 
 describe('resqlite import of NDJSON', () => {
@@ -567,9 +570,9 @@ describe('resqlite import of NDJSON', () => {
     const input = '{"n": 1.5}\n{"n": 9007199254740993}\n'
     assert.equal((await runHere(['import', db, 'new', ...options], { input })).code, 0)
     assert.deepEqual(await rowsOf(db, 'SELECT quote(n) FROM new'), [["'1.5'"], ["'9007199254740993'"]])
-    const later = `${'{"n": 1.5}\n'.repeat(20_000)}{"n": 9007199254740993}`
+    const later = `${'{"n": 1.5}\n'.repeat(7_000)}{"n": 9007199254740993}`
     const { code, stderr } = await runHere(['import', db, 'later', ...options], { input: later })
-    assert.match(stderr, /line 20001: 9007199254740993 has more digits than REAL keeps/)
+    assert.match(stderr, /line 7001: 9007199254740993 has more digits than REAL keeps/)
     assert.equal(code, 1)
   })
 
@@ -582,12 +585,9 @@ describe('resqlite import of NDJSON', () => {
       ["'1.10'", "'12345'"],
       ["'1.1'", "'54321'"],
     ])
-    const later = `${'{"n": 7}\n'.repeat(20_000)}{"n": "12"}`
+    const later = `${'{"n": 7}\n'.repeat(8_000)}{"n": "12"}`
     const { code, stderr } = await runHere(['import', db, 'later', ...options], { input: later })
-    assert.match(
-      stderr,
-      /line 20001: "12" is not an integer, and the lines before it made column "n" INTEGER/,
-    )
+    assert.match(stderr, /line 8001: "12" is not an integer, and the lines before it made column "n" INTEGER/)
     assert.equal(code, 1)
   })
 

@@ -39,7 +39,7 @@ export function start(args, { input, env = {}, program = bin, command = [process
   return { child, result, ended }
 }
 
-/** Runs the program to its end where no file may be larger than so many blocks of 512 or 1024 bytes. POSIX only. */
+/** Runs the program to its end where no file may be larger than so many blocks of 512 bytes. POSIX only. */
 export function limited(blocks, args) {
   const script = `trap '' XFSZ; ulimit -f ${blocks}; exec "$0" "$@"`
   return start(args, { input: '', command: ['sh', '-c', script, process.execPath, bin] }).ended
