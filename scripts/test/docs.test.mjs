@@ -22,7 +22,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { PrismaResqlite } from 'resqlite/prisma'
 import ts from 'typescript'
 import { clusterFolder, packageFolder, root, testModule, toolPath } from '../lib/paths.mjs'
 
@@ -72,8 +71,8 @@ const pages = [
 for (const page of pages) {
   const blocks = blocksOf(page)
 
-  test(`the program of ${page} runs`, async () => {
-    await generatePrisma(readFileSync(join(root, page), 'utf8'))
+  test(`the program of ${page} runs`, () => {
+    generatePrisma(readFileSync(join(root, page), 'utf8'))
     for (const { kind, code } of blocks)
       if (/^[\w-]+\.mjs$/.test(kind)) writeFileSync(join(folder, kind), code)
     run(plain(blocks))
@@ -101,30 +100,33 @@ for (const page of pages) {
   }
 }
 
-for (const page of ['README.md', 'packages/resqlite/README.md']) {
-  test(`the program of ${page} has no type errors`, () => {
+test('the programs of both READMEs have no type errors', () => {
+  const programs = { 'README.mts': 'README.md', 'package.mts': 'packages/resqlite/README.md' }
+  for (const [program, page] of Object.entries(programs)) {
     const typed = blocksOf(page).flatMap(({ kind, typed }) => (kind === '' ? typed : []))
-    writeFileSync(join(folder, 'program.mts'), typed.join('\n'))
-    const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules', '@types')]
-    const modules = ['--target', 'esnext', '--module', 'nodenext']
-    const how = ['--strict', '--noEmit', '--skipLibCheck', ...modules, ...types]
-    runNode([toolPath('tsc', 'tsc'), ...how, 'program.mts'])
-  })
-}
+    writeFileSync(join(folder, program), typed.join('\n'))
+  }
+  const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules', '@types')]
+  const modules = ['--target', 'esnext', '--module', 'nodenext']
+  const how = ['--strict', '--noEmit', '--skipLibCheck', ...modules, ...types]
+  runNode([toolPath('tsc', 'tsc'), ...how, ...Object.keys(programs)])
+})
 
-/** Makes what `prisma generate` and `prisma db push` make of the models of a page. */
-async function generatePrisma(text) {
+/** Makes what `prisma generate` makes of the models of a page. The client that it makes does first what `prisma db push` does. */
+function generatePrisma(text) {
   const models = [...text.matchAll(/^model .*?^}$/gms)].join('\n')
   if (models === '') return
   const support = pathToFileURL(join(packageFolder, 'build', 'test', 'support', 'prisma.mjs')).href
-  const { push } = await import(support)
-  await push(new PrismaResqlite({ url: join(folder, 'app.db') }), models)
   const generated = join(folder, 'generated', 'prisma')
   mkdirSync(generated, { recursive: true })
   writeFileSync(join(generated, 'package.json'), JSON.stringify({ type: 'module' }))
   writeFileSync(
     join(generated, 'client.js'),
-    `import { clientClass } from '${support}'\nexport const PrismaClient = clientClass(${JSON.stringify(models)})`,
+    `import { PrismaResqlite } from 'resqlite/prisma'
+import { clientClass, push } from '${support}'
+const models = ${JSON.stringify(models)}
+await push(new PrismaResqlite({ url: 'app.db' }), models)
+export const PrismaClient = clientClass(models)`,
   )
 }
 
