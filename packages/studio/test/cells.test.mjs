@@ -184,8 +184,7 @@ test('SQL tells INTEGER and REAL apart, however the database gives integers', as
       primary: 0,
       generated: false,
     })
-    let status
-    while (status === undefined) [status] = await client.firstRows('facts', { kind: 'status' })
+    const [status] = await client.rowsUntil('facts', { kind: 'status' }, (rows) => rows.length > 0)
     assert.ok(JSON.parse(status.data).schema > 0)
   }
 })

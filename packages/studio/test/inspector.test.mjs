@@ -8,13 +8,10 @@ const SCHEMA = `
   INSERT INTO t VALUES (1, 'one', 0), (2, 'two', 0);
 `
 
-/** Asks for the facts of a kind until they are as expected. */
+/** Follows the facts of a kind until they are as expected. */
 async function factsUntil(client, kind, accepts) {
-  for (;;) {
-    const rows = await client.firstRows('facts', { kind })
-    const facts = rows.map(({ data }) => JSON.parse(data))
-    if (accepts(facts)) return facts
-  }
+  const factsOf = (rows) => rows.map(({ data }) => JSON.parse(data))
+  return factsOf(await client.rowsUntil('facts', { kind }, (rows) => accepts(factsOf(rows))))
 }
 
 /** A live query that somebody uses. */
@@ -56,7 +53,8 @@ test('every live query of the process is listed, with what commits did to it and
 test('of very many live queries, the busiest are listed', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const client = await serve(t, db)
-  for (let id = 0; id < 4000; id++) use(t, db.stream('SELECT a FROM t WHERE id = ?', [id]))
+  // One sample examines fewer.
+  for (let id = 0; id < 1600; id++) use(t, db.stream('SELECT a FROM t WHERE id = ?', [id]))
   use(t, db.stream('SELECT count(*) FROM other'))
   await factsUntil(client, 'live', (facts) => facts.length > 0)
   for (let i = 0; i < 3; i++) await db.execute('INSERT INTO other VALUES (1)')

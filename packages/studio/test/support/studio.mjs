@@ -4,6 +4,7 @@ import { createServer, request as send } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Database } from 'resqlite'
+import { remoteQuery } from 'resqlite/client'
 import { TIMES } from '../../dist/server/limits.js'
 import { makeStudio } from '../../dist/server/studio.js'
 
@@ -93,6 +94,19 @@ export class Client {
       if (data !== undefined) return JSON.parse(data).added.map(({ row }) => row)
     }
     throw new Error(`no rows: ${response.status} ${text}`)
+  }
+
+  /** Follows a live query of the studio until its rows are as expected. */
+  rowsUntil(path, params, accepts) {
+    const address = `http://127.0.0.1:${this.port}${this.path}/live/${path}?${new URLSearchParams(params)}`
+    const query = remoteQuery(address, { headers: { authorization: `Bearer ${this.token}` } })
+    return new Promise((resolve, reject) => {
+      const stop = query.subscribe((rows) => {
+        if (!accepts(rows)) return
+        stop()
+        resolve(rows)
+      }, reject)
+    })
   }
 
   window(table, from = null, more = {}) {
