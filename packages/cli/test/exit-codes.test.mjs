@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, lstatSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { Writable } from 'node:stream'
 import { before, describe, test } from 'node:test'
 import { bin, database, rowsOf, temporaryFolder } from './support/cli.mjs'
 import { runHere } from './support/run-here.mjs'
@@ -128,7 +138,7 @@ describe('the exit code', () => {
 const FULL = '/dev/full'
 
 describe('an output that cannot be written', { skip: !existsSync(FULL) && 'there is no /dev/full' }, () => {
-  const into = async (args, name) => {
+  const inProcess = async (args, name) => {
     const full = openSync(FULL, 'w')
     const stdio = ['ignore', 'pipe', 'pipe']
     stdio[name === 'stdout' ? 1 : 2] = full
@@ -141,17 +151,33 @@ describe('an output that cannot be written', { skip: !existsSync(FULL) && 'there
     const [code] = await once(child, 'close')
     return { code, stderr }
   }
+  /** The same in this process, whose stdout is written at once, as a file is. */
+  const here = async (args) => {
+    const full = openSync(FULL, 'w')
+    const ending = new AbortController()
+    const write = (bytes, _, done) => {
+      try {
+        writeSync(full, bytes)
+      } catch (error) {
+        done(error)
+      }
+    }
+    const stdout = new Writable({ write }).on('error', (error) => ending.abort(error))
+    const { code, stderr } = await runHere(args, { stdout, signal: ending.signal })
+    closeSync(full)
+    return { code, stderr }
+  }
 
-  for (const args of [
-    ['query', 'app.db', 'SELECT 1'],
-    ['query', 'app.db', ENDLESS],
-    ['export', 'app.db', 't'],
-    ['watch', 'app.db', 'SELECT * FROM t'],
-    ['watch', 'app.db', 'SELECT * FROM t', '--json'],
-    ['explain', 'app.db', 'SELECT 1'],
-    ['check', 'app.db'],
-    ['completion', 'zsh'],
-    ['--help'],
+  for (const [into, args] of [
+    [inProcess, ['query', 'app.db', 'SELECT 1']],
+    [inProcess, ['query', 'app.db', ENDLESS]],
+    [here, ['export', 'app.db', 't']],
+    [inProcess, ['watch', 'app.db', 'SELECT * FROM t']],
+    [here, ['watch', 'app.db', 'SELECT * FROM t', '--json']],
+    [here, ['explain', 'app.db', 'SELECT 1']],
+    [here, ['check', 'app.db']],
+    [here, ['completion', 'zsh']],
+    [here, ['--help']],
   ]) {
     test(`is one line of error, and 1: ${args.join(' ')}`, { timeout: 60_000 }, async () => {
       assert.deepEqual(await into(placed(args), 'stdout'), {
@@ -162,7 +188,7 @@ describe('an output that cannot be written', { skip: !existsSync(FULL) && 'there
   }
 
   test('matters not where it is stderr', async () => {
-    assert.equal((await into(['export', db, 't', file('quiet.csv')], 'stderr')).code, 0)
+    assert.equal((await inProcess(['export', db, 't', file('quiet.csv')], 'stderr')).code, 0)
     assert.match(readFileSync(file('quiet.csv'), 'utf8'), /^a\n1\n/)
   })
 })
