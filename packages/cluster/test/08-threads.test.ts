@@ -71,12 +71,13 @@ test('a thread opens the file of a node as a database, and writes through the cl
 })
 
 test('a thread that is terminated in the middle of its writes leaves its node closed, and the others go on', (t) => {
+  const rounds = process.env.RESQLITE_DICE === 'all' ? 5 : 1
   const printed = run(
     t,
     `
     const db = await open('main')
     await db.exec('CREATE TABLE t(a)')
-    for (let i = 0; i < 5; i++) {
+    for (let i = 0; i < ${rounds}; i++) {
       const worker = thread(async () => {
         const db = await open('worker')
         for (;;) {
@@ -94,7 +95,7 @@ test('a thread that is terminated in the middle of its writes leaves its node cl
     const again = await open('worker')
     const count = 'SELECT count(*) AS n FROM t'
     const [a, b] = [await db.select(count, [], { fresh: true }), await again.select(count, [], { fresh: true })]
-    console.log(a[0].n === b[0].n, a[0].n >= 105)
+    console.log(a[0].n === b[0].n, a[0].n >= ${rounds * 21})
     await Promise.all([db.close(), again.close()])
   `,
   )
