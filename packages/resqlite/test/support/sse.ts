@@ -54,9 +54,14 @@ export class EventReader {
         this.#text = this.#text.slice(end + 2)
         return block
       }
-      const { value, done } = await this.#body.read()
-      if (done) return undefined
-      this.#text += this.#decoder.decode(value, { stream: true })
+      const pieces = [this.#text]
+      do {
+        const { value, done } = await this.#body.read()
+        if (done) return undefined
+        pieces.push(this.#decoder.decode(value, { stream: true }))
+        // Of a long event, each piece is searched once.
+      } while (!`${pieces.at(-2)?.slice(-1)}${pieces.at(-1)}`.includes('\n\n'))
+      this.#text = pieces.join('')
     }
   }
 
