@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test as testOfNode } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -48,13 +48,17 @@ interface Fixture {
   path: string
 }
 
+/** The file of a database that has the models. */
+let pushed: Promise<Buffer> | undefined
+
 async function fixture(
   t: TestContext,
   options?: PrismaResqliteOptions,
   config?: Partial<PrismaResqliteConfig>,
 ): Promise<Fixture> {
   const path = tempFile(t)
-  await push(new PrismaResqlite({ url: path }), MODELS)
+  pushed ??= push(new PrismaResqlite({ url: path }), MODELS).then(() => readFileSync(path))
+  writeFileSync(path, await pushed)
   const adapter = new PrismaResqlite({ url: `file:${path}`, ...config }, options)
   return { prisma: connect(t, MODELS, adapter), adapter, path }
 }

@@ -45,8 +45,18 @@ const compilerWasm = {
   importName: './query_compiler_fast_bg.js',
 }
 
-/** Makes the class of the clients for these models from the parts of which `prisma generate` makes it. */
-export function clientClass(models: string): new (options: object) => Client {
+type ClientClass = new (options: object) => Client
+
+const classes = new Map<string, ClientClass>()
+
+/** Makes the class of the clients for these models, once, from the parts of which `prisma generate` makes it. */
+export function clientClass(models: string): ClientClass {
+  const known = classes.get(models) ?? makeClass(models)
+  classes.set(models, known)
+  return known
+}
+
+function makeClass(models: string): ClientClass {
   const inlineSchema = schemaOf(models)
   const dmmf = getInternalDMMF({ datamodel: inlineSchema })
   if (!('datamodel' in dmmf)) throw dmmf.error
@@ -60,9 +70,7 @@ export function clientClass(models: string): new (options: object) => Client {
     parameterizationSchema: buildAndSerializeParamGraph(dmmf),
     compilerWasm,
   })
-  return PrismaClient as new (
-    options: object,
-  ) => Client
+  return PrismaClient as ClientClass
 }
 
 /** Makes a client, and disconnects it after the test. */
