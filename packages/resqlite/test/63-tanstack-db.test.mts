@@ -12,8 +12,12 @@ import { tempDatabase } from './support/temp.js'
 function collectionOf(t: TestContext, config: LiveCollectionConfig<Task>) {
   const collection = createCollection(liveCollectionOptions(config))
   const changes: string[] = []
+  let look = () => {}
   const subscription = collection.subscribeChanges(
-    (told) => changes.push(...told.map(({ type, value }) => `${type} ${value.title}`)),
+    (told) => {
+      changes.push(...told.map(({ type, value }) => `${type} ${value.title}`))
+      look()
+    },
     { includeInitialState: true },
   )
   t.after(async () => {
@@ -21,8 +25,13 @@ function collectionOf(t: TestContext, config: LiveCollectionConfig<Task>) {
     await collection.cleanup()
   })
   const titles = () => [...collection.values()].map(({ title }) => title).sort()
+  /** Resolves a turn after the change that brings these titles. */
   const until = async (...expected: string[]) => {
-    while (titles().join() !== expected.join()) await turn()
+    await new Promise<void>((resolve) => {
+      look = () => titles().join() === expected.join() && resolve()
+      look()
+    })
+    await turn()
   }
   return { collection, changes, titles, until }
 }
