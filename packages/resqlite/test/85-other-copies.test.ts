@@ -1,36 +1,52 @@
 import assert from 'node:assert/strict'
-import { closeSync, cpSync, existsSync, openSync, readdirSync } from 'node:fs'
+import { closeSync, cpSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { type Database, sql } from 'resqlite'
 import { sseEvents } from 'resqlite/sse'
 import { withCode } from './support/errors'
 import { run, start } from './support/process'
 import type { Tools } from './support/process-tools'
-import { openDatabase, tempFile, tempFolder } from './support/temp'
+import { openDatabase, tempFile } from './support/temp'
 
 type Copy = typeof import('resqlite') & { folder: string }
 
-/** Another copy of the package, with its own SQLite. */
-function anotherCopy(t: TestContext): Copy {
-  const folder = join(tempFolder(t), 'resqlite')
+const folders: string[] = []
+after(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+function copyOfPackage(): Copy {
+  const own = mkdtempSync(join(tmpdir(), 'resqlite-'))
+  folders.push(own)
+  const folder = join(own, 'resqlite')
   cpSync(dirname(require.resolve('resqlite/package.json')), folder, {
     recursive: true,
-    filter: (path) => !/[\\/](build|test|node_modules|profile)$/.test(path),
+    filter: (path) => !/[\\/](build|src|test|node_modules|profile|npm)$/.test(path),
   })
   return { ...(createRequire(__filename)(folder) as typeof import('resqlite')), folder }
 }
 
+let copy: Copy | undefined
+let library: Copy | undefined
+
+/** Another copy of the package, with its own SQLite. */
+function anotherCopy(): Copy {
+  copy ??= copyOfPackage()
+  return copy
+}
+
 /** A copy that locks files like every other library. */
 async function anotherLibrary(t: TestContext): Promise<Copy> {
-  const copy = anotherCopy(t)
+  library ??= copyOfPackage()
   process.env.RESQLITE_POSIX_LOCKS = '1'
   t.after(() => {
     delete process.env.RESQLITE_POSIX_LOCKS
   })
-  await (await copy.Database.open(':memory:')).close() // it decides now
-  return copy
+  await (await library.Database.open(':memory:')).close() // it decides now
+  return library
 }
 
 async function readAndClose({ Database, say }: Tools, file: string): Promise<void> {
@@ -85,7 +101,7 @@ test(
   onLinux,
   async (t) => {
     const file = tempFile(t)
-    const writer = start(t, writeAndDie, file, anotherCopy(t).folder)
+    const writer = start(t, writeAndDie, file, anotherCopy().folder)
     assert.equal(await writer.line(), 'acknowledged')
     writer.kill()
     await writer.ended
@@ -98,7 +114,7 @@ test(
   onLinux,
   async (t) => {
     const file = tempFile(t)
-    const copy = anotherCopy(t)
+    const copy = anotherCopy()
     const one = await openDatabase(t, file)
     await one.exec('CREATE TABLE t(x)')
     const two = await copy.Database.open(file)
@@ -150,7 +166,7 @@ test('opening and closing the file beside another library takes nothing from it'
 
 test('a transaction of one copy keeps the other waiting, for busyTimeout at most', onLinux, async (t) => {
   const file = tempFile(t)
-  const copy = anotherCopy(t)
+  const copy = anotherCopy()
   const one = await openDatabase(t, file)
   await one.exec('CREATE TABLE t(x)')
   const two = await copy.Database.open(file, { busyTimeout: 20 })
@@ -167,7 +183,7 @@ const unlessLocked = {
 }
 
 test('a live query of another copy of the library is told as such', unlessLocked, async (t) => {
-  const { Database: Other } = anotherCopy(t)
+  const { Database: Other } = anotherCopy()
   const db = await Other.open(':memory:')
   t.after(() => db.close())
   const live = db.stream<{ id: number }>('SELECT 1 AS id')
@@ -178,7 +194,7 @@ test('a live query of another copy of the library is told as such', unlessLocked
 })
 
 test('texts and parts of queries of another copy of the library mean the same', unlessLocked, async (t) => {
-  const other = anotherCopy(t)
+  const other = anotherCopy()
   const db = await openDatabase(t, ':memory:')
   const text = new other.Utf8(Buffer.from('日本'))
   const part = other.sql`${text} AS ${other.sql.identifier('a')}`
