@@ -11,11 +11,12 @@ const COUNT = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WH
 for (const batchSize of [undefined, 1, 7, 2_500, 100_000]) {
   test(`iterate gives all rows in order with batchSize ${batchSize}`, async (t) => {
     const db = await tempDatabase(t)
+    const rows = batchSize === 1 ? 500 : 5_000
     let expected = 0
-    for await (const row of db.iterate<{ x: number }>(COUNT, [5_000], { batchSize })) {
+    for await (const row of db.iterate<{ x: number }>(COUNT, [rows], { batchSize })) {
       assert.equal(row.x, ++expected)
     }
-    assert.equal(expected, 5_000)
+    assert.equal(expected, rows)
   })
 }
 

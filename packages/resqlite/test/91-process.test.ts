@@ -4,6 +4,7 @@ import { Database } from 'resqlite'
 import { runChild } from './support/child'
 import { run, start, startWith } from './support/process'
 import type { Tools } from './support/process-tools'
+import { throws } from './support/random'
 import { tempFile } from './support/temp'
 
 test('an open, idle database does not keep the process alive', async (t) => {
@@ -203,9 +204,9 @@ test('close with work in flight: reads finish, writes are done or refused as the
 })
 
 test('databases that are dropped without close are collected without a crash', async (t) => {
-  async function main({ Database, say, count, turn }: Tools, folder: string) {
+  async function main({ Database, say, count, turn }: Tools, folder: string, rounds: number) {
     const gc = globalThis.gc as () => void
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < rounds; round++) {
       for (let i = 0; i < 5; i++) {
         const db = await Database.open(i === 0 ? ':memory:' : `${folder}-${i}`)
         await db.exec('CREATE TABLE IF NOT EXISTS t(x)')
@@ -218,7 +219,7 @@ test('databases that are dropped without close are collected without a crash', a
     }
     say('done')
   }
-  const child = startWith(t, ['--expose-gc'], main, tempFile(t))
+  const child = startWith(t, ['--expose-gc'], main, tempFile(t), 4 + throws(16))
   assert.deepEqual(await child.output(), ['done'])
 })
 
