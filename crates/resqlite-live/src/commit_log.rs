@@ -6,13 +6,13 @@ use std::{
     sync::Arc,
 };
 
-use crate::{limits, summary::ChangeSummary};
+use crate::{commit_number::CommitNumber, limits, summary::ChangeSummary};
 
 /// One commit in the log. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Commit {
-    /// The commit number: 1, 2, 3, …
-    pub number: u64,
+    /// Its number.
+    pub number: CommitNumber,
     /// What it changed.
     pub summary: Arc<ChangeSummary>,
 }
@@ -26,18 +26,18 @@ impl Commit {
 /// The last commits, in order, as many as the bounds in [`limits`] allow.
 ///
 /// ```
-/// use resqlite_live::{ChangeSet, CommitLog};
+/// use resqlite_live::{ChangeSet, CommitLog, CommitNumber};
 /// let mut log = CommitLog::new();
-/// assert_eq!(log.last(), 0);
-/// assert_eq!(log.append(ChangeSet::new().finish()), 1);
-/// assert_eq!(log.since(0).unwrap().count(), 1);
-/// assert_eq!(log.since(1).unwrap().count(), 0);
+/// let before = log.last();
+/// assert_eq!(log.append(ChangeSet::new().finish()), CommitNumber(1));
+/// assert_eq!(log.since(before).unwrap().count(), 1);
+/// assert_eq!(log.since(log.last()).unwrap().count(), 0);
 /// ```
 #[derive(Debug)]
 pub struct CommitLog {
     /// Without gaps; the newest is at the end and has the number `last`.
     commits: VecDeque<Commit>,
-    last: u64,
+    last: CommitNumber,
     /// The weight of all commits.
     bytes: usize,
     max_commits: usize,
@@ -59,7 +59,7 @@ impl CommitLog {
     fn with_bounds(max_commits: usize, max_bytes: usize) -> Self {
         Self {
             commits: VecDeque::new(),
-            last: 0,
+            last: CommitNumber::default(),
             bytes: 0,
             max_commits,
             max_bytes,
@@ -67,8 +67,8 @@ impl CommitLog {
     }
 
     /// Adds a commit and returns its number, one more than the last. Older commits that no longer fit are dropped.
-    pub fn append(&mut self, summary: impl Into<Arc<ChangeSummary>>) -> u64 {
-        self.last += 1;
+    pub fn append(&mut self, summary: impl Into<Arc<ChangeSummary>>) -> CommitNumber {
+        self.last = self.last.next();
         let commit = Commit {
             number: self.last,
             summary: summary.into(),
@@ -79,8 +79,8 @@ impl CommitLog {
         self.last
     }
 
-    /// The number of the newest commit; 0 before the first.
-    pub fn last(&self) -> u64 {
+    /// The number of the newest commit.
+    pub fn last(&self) -> CommitNumber {
         self.last
     }
 
@@ -88,8 +88,8 @@ impl CommitLog {
     ///
     /// # Errors
     /// [`Overflow`] when some of them have been dropped.
-    pub fn since(&self, number: u64) -> Result<vec_deque::Iter<'_, Commit>, Overflow> {
-        let reaches_back_to = self.last - self.commits.len() as u64;
+    pub fn since(&self, number: CommitNumber) -> Result<vec_deque::Iter<'_, Commit>, Overflow> {
+        let reaches_back_to = CommitNumber(self.last.0 - self.commits.len() as u64);
         if number < reaches_back_to {
             return Err(Overflow {
                 number,
@@ -97,7 +97,7 @@ impl CommitLog {
             });
         }
         // At most the length, also for a number greater than the last.
-        let older = number.min(self.last) - reaches_back_to;
+        let older = number.min(self.last).0 - reaches_back_to.0;
         Ok(self.commits.range(older as usize..))
     }
 
@@ -115,9 +115,9 @@ impl CommitLog {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overflow {
     /// The commit number.
-    pub number: u64,
+    pub number: CommitNumber,
     /// The oldest commit number since which the log has all commits.
-    pub reaches_back_to: u64,
+    pub reaches_back_to: CommitNumber,
 }
 
 impl fmt::Display for Overflow {
@@ -142,7 +142,7 @@ mod tests {
     use dice::cases;
     use proptest::{collection::vec, prelude::*};
 
-    use super::{Commit, CommitLog, Overflow};
+    use super::{Commit, CommitLog, CommitNumber, Overflow};
     use crate::{
         change_set::ChangeSet, image::Watched, row_change::RowChange, summary::ChangeSummary,
         table_name::TableName, value::Value,
@@ -164,15 +164,17 @@ mod tests {
     }
 
     fn numbers(log: &CommitLog, since: u64) -> Result<Vec<u64>, Overflow> {
-        Ok(log.since(since)?.map(|commit| commit.number).collect())
+        Ok(log
+            .since(CommitNumber(since))?
+            .map(|commit| commit.number.0)
+            .collect())
     }
 
     #[test]
     fn the_first_commit_is_number_one() {
         let mut log = CommitLog::new();
-        assert_eq!(log.last(), 0);
-        assert_eq!(log.append(inserts(1)), 1);
-        assert_eq!(log.last(), 1);
+        assert_eq!(log.append(inserts(1)), CommitNumber(1));
+        assert_eq!(log.last(), CommitNumber(1));
     }
 
     #[test]
@@ -200,8 +202,8 @@ mod tests {
             log.append(inserts(1));
         }
         let overflow = Overflow {
-            number: 0,
-            reaches_back_to: 1,
+            number: CommitNumber(0),
+            reaches_back_to: CommitNumber(1),
         };
         assert_eq!(numbers(&log, 0), Err(overflow));
         assert_eq!(numbers(&log, 1), Ok(vec![2, 3]));
@@ -215,7 +217,7 @@ mod tests {
     fn heavy_commits_push_older_ones_out() {
         let weight = |rows| {
             Commit {
-                number: 1,
+                number: CommitNumber(1),
                 summary: Arc::new(inserts(rows)),
             }
             .weight()
@@ -238,7 +240,7 @@ mod tests {
         assert_eq!(log.bytes, 0);
         assert_eq!(numbers(&log, 1), Ok(vec![]));
         assert!(numbers(&log, 0).is_err());
-        assert_eq!(log.append(inserts(0)), 2);
+        assert_eq!(log.append(inserts(0)), CommitNumber(2));
         assert_eq!(numbers(&log, 1), Ok(vec![2]));
     }
 
@@ -248,7 +250,7 @@ mod tests {
         let summary = Arc::new(inserts(3));
         log.append(Arc::clone(&summary));
         assert!(
-            log.since(0)
+            log.since(CommitNumber(0))
                 .unwrap()
                 .all(|commit| Arc::ptr_eq(&commit.summary, &summary))
         );
@@ -267,8 +269,8 @@ mod tests {
             log.append(Arc::clone(&summary));
         }
         assert_eq!(log.commits.len(), max);
-        assert!(log.since(10).is_ok());
-        assert!(log.since(9).is_err());
+        assert!(log.since(CommitNumber(10)).is_ok());
+        assert!(log.since(CommitNumber(9)).is_err());
     }
 
     proptest! {
@@ -279,16 +281,16 @@ mod tests {
             sizes in vec(0..20_i64, 0..40), max_commits in 0..20_usize, max_bytes in 0..10_000_usize,
         ) {
             let mut log = CommitLog::with_bounds(max_commits, max_bytes);
-            let mut model: Vec<(u64, Arc<ChangeSummary>)> = Vec::new();
+            let mut model: Vec<(CommitNumber, Arc<ChangeSummary>)> = Vec::new();
             for size in sizes {
                 let summary = Arc::new(inserts(size));
                 let number = log.append(Arc::clone(&summary));
-                prop_assert_eq!(number, model.len() as u64 + 1);
+                prop_assert_eq!(number.0, model.len() as u64 + 1);
                 model.push((number, summary));
 
                 prop_assert!(log.commits.len() <= max_commits && log.bytes <= max_bytes);
                 prop_assert_eq!(log.bytes, log.commits.iter().map(Commit::weight).sum::<usize>());
-                for since in 0..=number + 1 {
+                for since in (0..=number.0 + 1).map(CommitNumber) {
                     let expected = model.iter().filter(|(number, _)| *number > since);
                     match log.since(since) {
                         Ok(commits) => prop_assert!(

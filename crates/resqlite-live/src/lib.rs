@@ -35,8 +35,9 @@
 //! changes.record(&users, &watched, insert(2));
 //!
 //! let mut log = CommitLog::new();
-//! let number = log.append(changes.finish());
-//! let commits: Vec<_> = log.since(number - 1)?.collect();
+//! let before = log.last();
+//! log.append(changes.finish());
+//! let commits: Vec<_> = log.since(before)?.collect();
 //! assert!(commits[0].summary.touches(&users));
 //! # Ok::<(), resqlite_live::Overflow>(())
 //! ```
@@ -47,6 +48,7 @@ mod affects;
 mod change_set;
 mod column_set;
 mod commit_log;
+mod commit_number;
 mod dependencies;
 mod filter;
 mod groups;
@@ -69,6 +71,7 @@ mod verdict;
 pub use change_set::{ChangeSet, Mark};
 pub use column_set::{ColumnSet, Columns};
 pub use commit_log::{Commit, CommitLog, Overflow};
+pub use commit_number::CommitNumber;
 pub use dependencies::{Dependencies, TableDependency};
 pub use filter::{Conjunct, Filter, Test};
 pub use groups::{Aggregate, AggregateValue, Contribution, Doubt, Group, GroupTerm, Groups, GroupsChange};

@@ -26,8 +26,8 @@ impl Serialize for Json<'_, CommitEvent> {
         let Json(event, integers) = self;
         let tables = event.tables.as_ref().map(|tables| list(tables, *integers));
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("from", &event.first)?;
-        map.serialize_entry("to", &event.last)?;
+        map.serialize_entry("from", &event.first.0)?;
+        map.serialize_entry("to", &event.last.0)?;
         map.serialize_entry("external", &event.is_external)?;
         map.serialize_entry("schemaChanged", &event.schema_changed)?;
         map.serialize_entry("truncated", &event.is_truncated)?;

@@ -30,7 +30,7 @@ impl BackupReply for FrameReply {
         match outcome {
             Ok(BackedUp { bytes, pages, commit }) => {
                 self.json(
-                    json!({ "bytes": bytes, "pages": pages, "commit": commit })
+                    json!({ "bytes": bytes, "pages": pages, "commit": commit.0 })
                         .to_string()
                         .into_bytes(),
                 );

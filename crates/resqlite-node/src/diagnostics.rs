@@ -20,7 +20,7 @@ pub(crate) fn to_json(d: &Diagnostics) -> Vec<u8> {
         "readOnly": d.read_only,
         "handles": d.handles,
         "fileBytes": d.file_bytes,
-        "lastCommit": d.last_commit,
+        "lastCommit": d.last_commit.0,
         "wal": {
             "bytes": d.wal_bytes,
             "pages": d.wal_pages,

@@ -120,7 +120,7 @@ fn patch(part: usize, segments: &[Segment]) -> Vec<u8> {
 
 fn numbers(emission: &Emission) -> [u8; 24] {
     let mut out = [0; 24];
-    out[..8].copy_from_slice(&(emission.commit as f64).to_le_bytes());
+    out[..8].copy_from_slice(&(emission.commit.0 as f64).to_le_bytes());
     out[8..16].copy_from_slice(&(emission.micros as f64).to_le_bytes());
     out[16..20].copy_from_slice(&reason_number(emission.reason).to_le_bytes());
     out

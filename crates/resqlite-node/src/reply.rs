@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite::{ColumnLayout, Error, Outcome, Reply, Result, RowBatch, StatementResult, Written};
+use resqlite::{ColumnLayout, CommitId, Error, Outcome, Reply, Result, RowBatch, StatementResult, Written};
 
 use crate::{
     description, errors,
@@ -144,7 +144,7 @@ impl FrameReply {
         self.answer_with(ReplyKind::Error, errors::to_json(error));
     }
 
-    fn send_results(&mut self, results: &[StatementResult], commit: u64) {
+    fn send_results(&mut self, results: &[StatementResult], CommitId(commit): CommitId) {
         let mut payload = Vec::with_capacity(8 + RESULT_BYTES * results.len());
         payload.extend((commit as f64).to_le_bytes());
         for result in results {
@@ -205,6 +205,6 @@ fn numbers(written: &Written) -> [u8; 24] {
     let mut out = [0; 24];
     out[..8].copy_from_slice(&(written.changes as f64).to_le_bytes());
     out[8..16].copy_from_slice(&written.last_insert_rowid.to_le_bytes());
-    out[16..].copy_from_slice(&(written.commit as f64).to_le_bytes());
+    out[16..].copy_from_slice(&(written.commit.0 as f64).to_le_bytes());
     out
 }

@@ -54,6 +54,7 @@ pub use crate::{
     },
     backup::{BackedUp, BackupOptions, BackupReply, Verify},
     core::{
+        commit_id::CommitId,
         error::{EntryFault, Error, Result},
         extension::Extension,
         function::{Aggregate, Function},

@@ -3,8 +3,8 @@
 use std::{future::Future, sync::Arc};
 
 use resqlite::{
-    ColumnLayout, Durability, Outcome, Query, Reply, RowBatch, StatementResult, Token, Write, WriteOp,
-    Written as Numbers,
+    ColumnLayout, CommitId, Durability, Outcome, Query, Reply, RowBatch, StatementResult, Token, Write,
+    WriteOp, Written as Numbers,
 };
 
 use super::cluster::Cluster;
@@ -199,7 +199,7 @@ fn answer<R: WriteReply>(reply: Box<R>, op: &WriteOp, position: u64, mut results
     if matches!(op, WriteOp::Query { .. } | WriteOp::Statements(_)) {
         let results: Option<Vec<_>> = results.into_iter().map(statement_result).collect();
         return match results {
-            Some(results) => reply.finish(Ok(Outcome::Results(&results, position))),
+            Some(results) => reply.finish(Ok(Outcome::Results(&results, CommitId(position)))),
             None => reply.fail(Error::AnswerLost { position }),
         };
     }
@@ -207,7 +207,7 @@ fn answer<R: WriteReply>(reply: Box<R>, op: &WriteOp, position: u64, mut results
     let numbers = Numbers {
         changes: done.changes,
         last_insert_rowid: done.last_insert_rowid,
-        commit: position,
+        commit: CommitId(position),
     };
     reply.finish(Ok(Outcome::Written(&done.rows, numbers)));
 }

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite::{Engine, EntryFault, Token, Verdict};
+use resqlite::{CommitId, Engine, EntryFault, Token, Verdict};
 use tokio::{
     runtime::Handle,
     sync::{Notify, oneshot, watch},
@@ -286,7 +286,7 @@ impl Node {
         };
         let (node, position) = (Arc::clone(self), logged.link.position);
         // It may be called at once, and this node's lock is held.
-        let done = move |applied: resqlite::Result<u64>| {
+        let done = move |applied: resqlite::Result<CommitId>| {
             if let Err(error) = applied {
                 let runtime = node.runtime.clone();
                 runtime.spawn(async move { node.not_applied(position, &error) });

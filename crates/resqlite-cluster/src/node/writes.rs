@@ -322,7 +322,7 @@ impl Reply for Collect {
                     rows: rows.to_vec(),
                     columns: None,
                 };
-                (written.commit, vec![packed])
+                (written.commit.0, vec![packed])
             }
             Done::Results(results, commit) => {
                 let packed = results.iter().map(|result| Packed {
@@ -331,7 +331,7 @@ impl Reply for Collect {
                     rows: result.rows.clone(),
                     columns: Some(Arc::clone(&result.columns)),
                 });
-                (commit, packed.collect())
+                (commit.0, packed.collect())
             }
             _ => unreachable!("it is the reply to a write"),
         });

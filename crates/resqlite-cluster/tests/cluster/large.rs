@@ -30,7 +30,7 @@ fn begin<'s>(
         let written = block_on(node.cluster.database().execute(LARGE, ()));
         written
             .map(|written| Written {
-                position: written.commit,
+                position: written.commit.0,
                 ..Written::default()
             })
             .map_err(Into::into)
@@ -76,7 +76,7 @@ fn a_large_entry_that_is_overtaken_while_its_parts_are_put_is_written_behind() {
             .cluster
             .database()
             .execute("INSERT INTO t VALUES (zeroblob(1))", ());
-        assert_eq!(block_on(small).unwrap().commit, 2);
+        assert_eq!(block_on(small).unwrap().commit.0, 2);
         nodes[0].connection.take_parts(usize::MAX);
         assert_eq!(writes.join().unwrap().unwrap().position, 3);
     });
@@ -112,7 +112,7 @@ fn what_a_writer_leaves_that_goes_between_two_parts_is_seen_by_nobody_and_goes_w
         .cluster
         .database()
         .execute("INSERT INTO t VALUES (zeroblob(1))", ());
-    assert_eq!(block_on(small).unwrap().commit, 2);
+    assert_eq!(block_on(small).unwrap().commit.0, 2);
     let new = world.open("c");
     assert_eq!(assert_equal(&[other, new], LENGTHS), [1]);
     assert_eq!(world.log.parts(), 3);

@@ -16,13 +16,13 @@ fn shown(live: &mut LiveQuery, rows: i64) -> u64 {
     loop {
         let emitted = block_on(live.next()).unwrap().unwrap();
         if emitted.rows().iter().next().unwrap().values() == [rows.into()] {
-            return emitted.commit;
+            return emitted.commit.0;
         }
     }
 }
 
 fn last_commit(node: &Node) -> u64 {
-    node.cluster.database().diagnostics().last_commit
+    node.cluster.database().diagnostics().last_commit.0
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_commit_has_the_same_number_in_results_live_queries_and_commit_events_of_all
             assert_eq!(shown(live, rows as i64), written.position);
             let (tell, told) = mpsc::channel();
             listener.next(move |event| tell.send(event.unwrap()).unwrap());
-            assert_eq!(told.recv().unwrap().last, written.position);
+            assert_eq!(told.recv().unwrap().last.0, written.position);
         }
         nodes
             .iter()
@@ -52,8 +52,8 @@ fn a_commit_has_the_same_number_in_results_live_queries_and_commit_events_of_all
             .execute("INSERT INTO t VALUES (1)", ()),
     )
     .unwrap();
-    assert_eq!(here.commit, nodes[0].cluster.status().applied);
-    assert_eq!(shown(&mut live[1], 7), here.commit);
+    assert_eq!(here.commit.0, nodes[0].cluster.status().applied);
+    assert_eq!(shown(&mut live[1], 7), here.commit.0);
 }
 
 #[test]
@@ -86,6 +86,6 @@ fn a_transaction_has_the_position_of_its_entry() {
     let begun = block_on(one.cluster.database().begin(None)).unwrap();
     block_on(begun.execute("INSERT INTO t VALUES (1)", ())).unwrap();
     let commit = block_on(begun.commit()).unwrap();
-    assert_eq!(shown(&mut live, 1), commit);
-    assert_eq!(commit, 2);
+    assert_eq!(shown(&mut live, 1), commit.0);
+    assert_eq!(commit.0, 2);
 }

@@ -11,6 +11,7 @@ use futures_channel::oneshot;
 
 use crate::{
     core::{
+        commit_id::CommitId,
         error::{Error, Result},
         options::Durability,
         params::{Params, pack},
@@ -35,7 +36,7 @@ pub struct WriteResult {
     /// Row id of the last row inserted; 0 where none was.
     pub last_insert_rowid: i64,
     /// Number of the commit that made the write visible; inside a transaction, of the last one before it.
-    pub commit: u64,
+    pub commit: CommitId,
 }
 
 /// What one statement of any kind did.
@@ -50,7 +51,7 @@ pub struct QueryResult {
     /// Row id of the last row inserted; 0 where none was.
     pub last_insert_rowid: i64,
     /// If it wrote: as in [`WriteResult`]. If it read: the number of a commit that it saw, and all before it.
-    pub commit: u64,
+    pub commit: CommitId,
 }
 
 /// Integers are asked for as 64-bit values, so that Rust sees exactly what is stored.

@@ -1,6 +1,7 @@
 //! Numbers about what an engine is doing, for people who operate it.
 
 use crate::{
+    core::commit_id::CommitId,
     live::LiveTotals,
     requests::holders::{Holder, LockWait},
 };
@@ -50,7 +51,7 @@ pub struct Diagnostics {
     /// The wait of the writer for a lock of another process, if it waits for one. Until it has it, nothing is written.
     pub waiting_for_lock: Option<LockWait>,
     /// Number of the newest commit.
-    pub last_commit: u64,
+    pub last_commit: CommitId,
     /// SQLite transactions that held more than one write.
     pub groups: u64,
     /// The most writes that one of them held.

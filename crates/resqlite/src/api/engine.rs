@@ -10,7 +10,7 @@ use std::{
     time::Instant,
 };
 
-use resqlite_live::{Columns, Commit, Overflow, RowDetail, Scheduler, TableName};
+use resqlite_live::{ChangeSummary, Columns, Overflow, RowDetail, Scheduler, TableName};
 
 use crate::{
     api::diagnostics::Diagnostics,
@@ -21,6 +21,7 @@ use crate::{
         schema_epoch::SchemaEpoch,
     },
     core::{
+        commit_id::CommitId,
         error::{Error, Result},
         limits,
         options::{Durability, Settings},
@@ -327,18 +328,18 @@ impl Engine {
         CommitListener::begin(&self.events, detail)
     }
 
-    /// The number of the newest commit in the log, external ones included; 0 before the first.
-    pub fn last_commit(&self) -> u64 {
-        self.parts.commits.last_told()
+    /// The newest commit in the log, external ones included; 0 before the first.
+    pub fn last_commit(&self) -> CommitId {
+        self.parts.commits.last_id()
     }
 
-    /// The commits after this number. Those that began before anybody wanted to know of changes (a listener, a live query,
+    /// The commits after this one, with what each changed. Those that began before anybody wanted to know of changes (a listener, a live query,
     /// [`watch`](Self::watch), a change feed, an entry gate) say that everything changed.
     ///
     /// # Errors
     /// [`Overflow`] when the log no longer reaches back that far.
-    pub fn commits_since(&self, number: u64) -> Result<Vec<Commit>, Overflow> {
-        self.parts.commits.since_told(number)
+    pub fn commits_since(&self, id: CommitId) -> Result<Vec<(CommitId, Arc<ChangeSummary>)>, Overflow> {
+        self.parts.commits.since_id(id)
     }
 
     /// Asks, from the next commit on and until [`unwatch`](Self::unwatch), that changes of a table say which of
@@ -413,7 +414,7 @@ impl Engine {
             transaction: self.holder_of_writer(),
             waiting_for_lock: self.parts.lock_waits.current(),
             writes_queued: self.parts.queue.len(),
-            last_commit: self.parts.commits.last_told(),
+            last_commit: self.parts.commits.last_id(),
             groups: counters.groups.load(Ordering::Relaxed),
             largest_group: counters.largest_group.load(Ordering::Relaxed),
             groups_retried_singly: counters.groups_retried_singly.load(Ordering::Relaxed),

@@ -6,7 +6,7 @@ use crate::{
         database::Database,
         engine::Engine,
     },
-    core::error::Result,
+    core::{commit_id::CommitId, error::Result},
     entries::{Entry, EntryBase, EntryGate, Position},
     requests::feed::FeedWork,
     writer::{ApplyJob, FeedJob, GateJob, PositionJob, WriteJob},
@@ -36,7 +36,7 @@ impl Engine {
     }
 
     /// Applies an entry; answers with the number of the commit.
-    pub fn apply(&self, entry: Entry, done: Done<u64>) {
+    pub fn apply(&self, entry: Entry, done: Done<CommitId>) {
         self.push(WriteJob::Apply(ApplyJob { entry, done }));
     }
 }
@@ -160,7 +160,7 @@ impl Database {
     /// [`Error::Entry`](crate::Error::Entry): with [`EntryFault::Position`](crate::EntryFault::Position) if it is not the next
     /// one, [`EntryFault::Chain`](crate::EntryFault::Chain) if it follows another entry than the last one here,
     /// [`EntryFault::Row`](crate::EntryFault::Row) if a row is not as it says. SQLite's.
-    pub async fn apply(&self, entry: Entry) -> Result<u64> {
+    pub async fn apply(&self, entry: Entry) -> Result<CommitId> {
         answer(|done| self.engine().apply(entry, done)).await
     }
 }

@@ -12,6 +12,7 @@ use resqlite_live::{Reason, Segment};
 use crate::{
     api::handle::Handle,
     core::{
+        commit_id::CommitId,
         error::{Error, Result},
         params::Params,
         sync::{Mutex, lock},
@@ -55,7 +56,7 @@ pub struct Emitted {
     /// One result per statement, in order.
     pub parts: Vec<LiveRows>,
     /// The state holds this commit and all before it.
-    pub commit: u64,
+    pub commit: CommitId,
     /// Why the query ran; `None` for the first time.
     pub reason: Option<Reason>,
 }

@@ -11,7 +11,7 @@ use crate::{
         cursor::Cursor,
         handle::Handle,
     },
-    core::{error::Result, options::Durability, params::Params, value::Value},
+    core::{commit_id::CommitId, error::Result, options::Durability, params::Params, value::Value},
     requests::{
         description::Description,
         request::{Format, WriteOp},
@@ -157,7 +157,7 @@ impl Transaction {
     /// SQLite's, such as `SQLITE_CONSTRAINT_FOREIGNKEY` where a deferred foreign key does not hold, or one that
     /// [`TransactionOptions::foreign_keys_off`](crate::TransactionOptions::foreign_keys_off) left unchecked; then everything
     /// is rolled back.
-    pub async fn commit(self) -> Result<u64> {
+    pub async fn commit(self) -> Result<CommitId> {
         let (reply, done) = write_reply();
         self.session.commit(reply);
         Ok(done.await?.commit)

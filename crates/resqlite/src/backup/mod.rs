@@ -31,6 +31,7 @@ use crate::{
         location::{JOURNAL_VERSIONS, ROLLBACK_JOURNAL},
     },
     core::{
+        commit_id::CommitId,
         error::{Error, Result},
         limits,
         token::Token,
@@ -55,7 +56,7 @@ pub struct BackedUp {
     /// Its pages.
     pub pages: u32,
     /// It holds this commit and all before it.
-    pub commit: u64,
+    pub commit: CommitId,
 }
 
 /// Receives the progress and the end of a backup, on the thread that makes it. Dropped without an end, it has failed.

@@ -6,6 +6,7 @@ use super::log;
 use crate::{
     connection::{engine_connection::EngineConnection, open::open},
     core::{
+        commit_id::CommitId,
         error::{Error, Result},
         options::Checkpoints,
     },
@@ -17,7 +18,7 @@ use crate::{
 /// copies what has gathered there into the file, so that the writer need not.
 pub(super) struct Source<'a> {
     connection: EngineConnection,
-    commit: u64,
+    commit: CommitId,
     /// Dropped last: until then the writer makes no checkpoints.
     _log: HeldLog<'a>,
 }
@@ -27,7 +28,7 @@ impl<'a> Source<'a> {
         parts.location.health.check()?;
         let log = HeldLog::hold(parts);
         let mut connection = open(&parts.location, &parts.settings, Role::Reader, |_| ())?;
-        let commit = parts.commits.last_told();
+        let commit = parts.commits.last_id();
         connection.internal("BEGIN")?;
         // BEGIN takes no snapshot yet; the first read does.
         connection.sqlite.query_text("SELECT 1 FROM sqlite_schema")?;
@@ -43,7 +44,7 @@ impl<'a> Source<'a> {
     }
 
     /// The state holds this commit and all before it.
-    pub(super) fn commit(&self) -> u64 {
+    pub(super) fn commit(&self) -> CommitId {
         self.commit
     }
 

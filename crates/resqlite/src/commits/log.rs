@@ -25,14 +25,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite_live::{ChangeSet, ChangeSummary, Commit, CommitLog, Interest, Overflow};
+use resqlite_live::{ChangeSet, ChangeSummary, Commit, CommitLog, CommitNumber, Interest, Overflow};
 
 use super::{
     gate::{CommitGate, HeldBack},
-    numbers::Numbers,
+    ids::CommitIds,
     states::States,
 };
 use crate::core::{
+    commit_id::CommitId,
     error::Result,
     sync::{Mutex, lock},
 };
@@ -42,9 +43,9 @@ pub(crate) struct Commits {
     log: Mutex<CommitLog>,
     /// The number of the newest commit.
     last: AtomicU64,
-    /// Callers are told positions. Otherwise `numbers` is not looked at.
-    tells_positions: AtomicBool,
-    numbers: Mutex<Numbers>,
+    /// Commits have positions as their ids. Otherwise `ids` is not looked at.
+    has_positions: AtomicBool,
+    ids: Mutex<CommitIds>,
     /// Commits that the engine has made to the log of the main database, modulo 2³².
     in_main_log: AtomicU32,
     /// Odd while the state is unsettled.
@@ -64,8 +65,8 @@ impl Default for Commits {
         Self {
             log: Mutex::new(CommitLog::new()),
             last: AtomicU64::new(0),
-            tells_positions: AtomicBool::new(false),
-            numbers: Mutex::default(),
+            has_positions: AtomicBool::new(false),
+            ids: Mutex::default(),
             in_main_log: AtomicU32::new(0),
             generation: AtomicU64::new(0),
             is_script: AtomicBool::new(false),
@@ -78,29 +79,29 @@ impl Default for Commits {
 }
 
 impl Commits {
-    /// The number of the newest commit; 0 before the first.
-    pub(crate) fn last(&self) -> u64 {
-        self.last.load(Ordering::Acquire)
+    /// The number of the newest commit.
+    pub(crate) fn last(&self) -> CommitNumber {
+        CommitNumber(self.last.load(Ordering::Acquire))
     }
 
-    /// What callers are told as the number of a commit: the position of its entry, where copies of the database share a log.
-    pub(crate) fn told(&self, number: u64) -> u64 {
-        if self.tells_positions.load(Ordering::Acquire) {
-            lock(&self.numbers).of(number)
+    /// The number by which callers know a commit.
+    pub(crate) fn id(&self, number: CommitNumber) -> CommitId {
+        if self.has_positions.load(Ordering::Acquire) {
+            lock(&self.ids).of(number)
         } else {
-            number
+            CommitId(number.0)
         }
     }
 
-    /// What callers are told as the number of the newest commit; 0 before the first.
-    pub(crate) fn last_told(&self) -> u64 {
-        self.told(self.last())
+    /// The id of the newest commit.
+    pub(crate) fn last_id(&self) -> CommitId {
+        self.id(self.last())
     }
 
-    /// From now on callers are told positions; the newest commit has this one. Only the writer's thread calls it.
-    pub(crate) fn tell_positions(&self, newest: u64) {
-        lock(&self.numbers).begin(self.last(), newest);
-        self.tells_positions.store(true, Ordering::Release);
+    /// From now on the ids of commits are positions; the newest commit has this one. Only the writer's thread calls it.
+    pub(crate) fn begin_positions(&self, newest: u64) {
+        lock(&self.ids).begin(self.last(), CommitId(newest));
+        self.has_positions.store(true, Ordering::Release);
     }
 
     /// How many commits the engine has made to the log of the main database, modulo 2³². Not every commit of the commit
@@ -168,29 +169,21 @@ impl Commits {
     }
 
     /// The commits after this number.
-    pub(crate) fn since(&self, number: u64) -> Result<Vec<Commit>, Overflow> {
+    pub(crate) fn since(&self, number: CommitNumber) -> Result<Vec<Commit>, Overflow> {
         lock(&self.log)
             .since(number)
             .map(|commits| commits.cloned().collect())
     }
 
-    /// The commits after what callers know as this number, with the numbers by which they know them.
-    pub(crate) fn since_told(&self, number: u64) -> Result<Vec<Commit>, Overflow> {
-        if !self.tells_positions.load(Ordering::Acquire) {
-            return self.since(number);
-        }
-        let after = lock(&self.numbers).count_at(number);
-        let told = |commit: Commit| Commit {
-            number: self.told(commit.number),
-            ..commit
+    /// The commits after the one that callers know by this id, with the ids by which they know them.
+    pub(crate) fn since_id(&self, id: CommitId) -> Result<Vec<(CommitId, Arc<ChangeSummary>)>, Overflow> {
+        let after = if self.has_positions.load(Ordering::Acquire) {
+            lock(&self.ids).number_at(id)
+        } else {
+            CommitNumber(id.0)
         };
-        match self.since(after) {
-            Ok(commits) => Ok(commits.into_iter().map(told).collect()),
-            Err(Overflow { reaches_back_to, .. }) => Err(Overflow {
-                number,
-                reaches_back_to: self.told(reaches_back_to),
-            }),
-        }
+        let known = |commit: Commit| (self.id(commit.number), commit.summary);
+        Ok(self.since(after)?.into_iter().map(known).collect())
     }
 
     /// From now on transactions that begin record what they change. Before, each commit says "everything", which is never too
@@ -226,7 +219,7 @@ impl Commits {
     }
 
     /// `wrote`: SQLite has written something, even if no row was recorded. `position`: of the entry, or the last one.
-    pub(super) fn append(&self, changes: &mut ChangeSet, wrote: bool, position: Option<u64>) -> u64 {
+    pub(super) fn append(&self, changes: &mut ChangeSet, wrote: bool, position: Option<u64>) -> CommitNumber {
         if changes.is_empty() && !wrote {
             changes.clear();
             return self.last();
@@ -234,14 +227,14 @@ impl Commits {
         self.add(changes.finish(), position)
     }
 
-    fn add(&self, summary: ChangeSummary, position: Option<u64>) -> u64 {
+    fn add(&self, summary: ChangeSummary, position: Option<u64>) -> CommitNumber {
         let mut log = lock(&self.log);
         let number = log.append(summary);
-        if self.tells_positions.load(Ordering::Acquire) {
-            lock(&self.numbers).add(number, position);
+        if self.has_positions.load(Ordering::Acquire) {
+            lock(&self.ids).add(number, position.map(CommitId));
         }
         drop(log);
-        self.last.store(number, Ordering::Release);
+        self.last.store(number.0, Ordering::Release);
         number
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc, sync::Arc};
 
-use resqlite_live::{ChangeSet, Columns, Interest, Mark, RowChange, TableName, Watched};
+use resqlite_live::{ChangeSet, Columns, CommitNumber, Interest, Mark, RowChange, TableName, Watched};
 use resqlite_sqlite::{Connection, PreUpdate};
 
 use super::{
@@ -129,7 +129,7 @@ impl Recorder {
 
     /// SQLite has committed: returns the commit number. `wrote`: it has written something, even if no row was recorded.
     /// `position`: of its entry.
-    pub(crate) fn commit(&self, commits: &Commits, wrote: bool, position: Option<u64>) -> u64 {
+    pub(crate) fn commit(&self, commits: &Commits, wrote: bool, position: Option<u64>) -> CommitNumber {
         let timer = profile::start();
         let mut state = self.0.borrow_mut();
         if wrote && !state.records_rows {

@@ -9,6 +9,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
+use resqlite_live::CommitNumber;
 use resqlite_sqlite::LogPosition;
 
 use crate::core::sync::{Mutex, lock};
@@ -23,7 +24,7 @@ pub(crate) struct CommittedState {
     /// How many commits the engine has made to this log, this one included.
     pub(crate) own_commits: u32,
     /// The number of the commit.
-    pub(crate) number: u64,
+    pub(crate) number: CommitNumber,
 }
 
 /// What is known about the state at a position of the log.
@@ -81,6 +82,7 @@ impl States {
 
 #[cfg(test)]
 mod tests {
+    use resqlite_live::CommitNumber;
     use resqlite_sqlite::LogPosition;
 
     use super::{CommittedState, Known, REMEMBERED, States};
@@ -93,7 +95,7 @@ mod tests {
         CommittedState {
             log: at(commits, pages),
             own_commits: 1,
-            number: u64::from(commits) + 100,
+            number: CommitNumber(u64::from(commits) + 100),
         }
     }
 

@@ -5,7 +5,10 @@ use super::{
     run::{Most, Run},
 };
 use crate::{
-    core::error::{Error, Result},
+    core::{
+        commit_id::CommitId,
+        error::{Error, Result},
+    },
     requests::{
         request::{Outcome, Query, ReplyGuard},
         statements::StatementResult,
@@ -21,7 +24,7 @@ impl EngineConnection {
     pub(crate) fn query(
         &mut self,
         query: &Query,
-        commit: u64,
+        commit: CommitId,
         mut reply: ReplyGuard,
         ends_read: bool,
     ) -> Result<(), (ReplyGuard, Error)> {

@@ -1,6 +1,7 @@
 //! The base of every room: errors, bounds, threads, locks, queues, spinning, cancellation tokens, values, parameters,
 //! names, functions, extensions, options.
 
+pub(crate) mod commit_id;
 pub(crate) mod error;
 pub(crate) mod extension;
 pub(crate) mod function;

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use resqlite_live::{Commit, Operations, RowDetail, TableName};
+use resqlite_live::{Commit, CommitNumber, Operations, RowDetail, TableName};
 
 use super::{merge::Merge, rows::Changes};
-use crate::commits::log::Commits;
+use crate::{commits::log::Commits, core::commit_id::CommitId};
 
 /// One commit, or several that follow each other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommitEvent {
-    /// The number of the first commit.
-    pub first: u64,
-    /// The number of the last commit.
-    pub last: u64,
+    /// The first commit.
+    pub first: CommitId,
+    /// The last commit.
+    pub last: CommitId,
     /// One of the commits was external.
     pub is_external: bool,
     /// The schema changed. (It may have, if `tables` is `None`.)
@@ -38,10 +38,10 @@ pub struct TableEvent {
 /// Up to where a listener knows of commits.
 #[derive(Clone, Copy)]
 pub(super) struct Seen {
-    /// The number of the last one that it knows of.
-    pub(super) number: u64,
-    /// The number that it was told.
-    told: u64,
+    /// The last one that it knows of.
+    pub(super) number: CommitNumber,
+    /// The id of that one, when the listener was told of it.
+    id: CommitId,
 }
 
 impl Seen {
@@ -50,7 +50,7 @@ impl Seen {
         let number = commits.last();
         Self {
             number,
-            told: commits.told(number),
+            id: commits.id(number),
         }
     }
 }
@@ -59,8 +59,8 @@ impl CommitEvent {
     /// All commits that were not seen; there must be one. They are seen then.
     pub(super) fn since(commits: &Commits, seen: &mut Seen, detail: Option<RowDetail>) -> Self {
         let mut event = Self {
-            first: seen.told + 1,
-            last: seen.told,
+            first: CommitId(seen.id.0 + 1),
+            last: seen.id,
             is_external: false,
             schema_changed: false,
             is_truncated: false,
@@ -76,9 +76,9 @@ impl CommitEvent {
                 event.is_truncated = true;
             }
         }
-        seen.told = commits.told(seen.number);
-        event.last = seen.told;
-        // Commits that no entry carries have the number of the one before.
+        seen.id = commits.id(seen.number);
+        event.last = seen.id;
+        // Commits that no entry carries have the id of the one before.
         event.first = event.first.min(event.last);
         event
     }
@@ -125,7 +125,7 @@ mod tests {
         let mut seen_first = Seen::all(&commits);
         commits.record_external();
         let event = CommitEvent::since(&commits, &mut seen, None);
-        assert_eq!((event.first, event.last), (1, 2));
+        assert_eq!((event.first.0, event.last.0), (1, 2));
         assert!(event.is_external && !event.is_truncated && event.tables.is_none());
         assert!(CommitEvent::since(&commits, &mut seen_first, None).is_external);
     }
@@ -139,7 +139,7 @@ mod tests {
         (0..LOG_COMMITS).for_each(|_| commits.record_unknown());
         let missing = CommitEvent::since(&commits, &mut seen, None);
         assert!(missing.is_truncated && missing.tables.is_none());
-        assert_eq!((missing.first, missing.last), (1, LOG_COMMITS as u64 + 1));
+        assert_eq!((missing.first.0, missing.last.0), (1, LOG_COMMITS as u64 + 1));
         assert!(!CommitEvent::since(&commits, &mut seen_first, None).is_truncated);
     }
 }

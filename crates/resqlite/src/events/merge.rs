@@ -10,8 +10,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use resqlite_live::{
-    ChangedRow, Commit, Image, ROWID, RowDetail, RowKey, RowNames, Rows, TableChange, TableName, ToldRow,
-    Value as Stored, Watched, told,
+    ChangedRow, Commit, CommitNumber, Image, ROWID, RowDetail, RowKey, RowNames, Rows, TableChange,
+    TableName, ToldRow, Value as Stored, Watched, told,
 };
 
 use super::rows::{Changes, RowEvent, RowState, Unlisted};
@@ -80,7 +80,7 @@ impl<'a> Merge<'a> {
 #[derive(Default)]
 struct Net<'a> {
     /// The commit whose rows are being added.
-    commit: u64,
+    commit: CommitNumber,
     /// The columns of the table in the commits so far.
     names: Option<&'a Arc<RowNames>>,
     rows: Vec<NetRow<'a>>,
@@ -94,7 +94,7 @@ struct NetRow<'a> {
     /// The newest image; it has the key even if there is no row before and none after.
     latest: Placed<'a>,
     /// The first commit that changed it.
-    first_commit: u64,
+    first_commit: CommitNumber,
     /// Another commit changed it, too: what the first one made of it could be read.
     was_visible: bool,
 }

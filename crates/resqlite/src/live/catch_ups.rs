@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use resqlite_live::{LiveQueryId, Scheduler};
+use resqlite_live::{CommitNumber, LiveQueryId, Scheduler};
 
 /// Called once, without the lock of the coordinator.
 pub(super) type Done = Box<dyn FnOnce() + Send>;
@@ -21,7 +21,7 @@ pub(super) struct CatchUps {
 
 struct Wait {
     /// The newest commit when it began.
-    commit: u64,
+    commit: CommitNumber,
     done: Done,
 }
 
@@ -29,13 +29,13 @@ struct Wait {
 #[derive(Clone, Copy)]
 pub(super) struct Known {
     /// The newest commit that was looked at.
-    pub(super) seen: u64,
+    pub(super) seen: CommitNumber,
     /// The query neither runs nor is to run: it shows all that was looked at.
     pub(super) is_settled: bool,
 }
 
 impl Known {
-    pub(super) fn of(id: LiveQueryId, scheduler: &Scheduler, seen: u64) -> Self {
+    pub(super) fn of(id: LiveQueryId, scheduler: &Scheduler, seen: CommitNumber) -> Self {
         Self {
             seen,
             is_settled: scheduler.is_settled(id),
@@ -45,7 +45,7 @@ impl Known {
 
 impl CatchUps {
     /// Begins a wait for a commit.
-    pub(super) fn add(&mut self, id: LiveQueryId, commit: u64, done: Done, known: Known) {
+    pub(super) fn add(&mut self, id: LiveQueryId, commit: CommitNumber, done: Done, known: Known) {
         let is_seen = commit <= known.seen;
         if is_seen && known.is_settled {
             return self.over.push(done);
@@ -57,7 +57,7 @@ impl CatchUps {
     }
 
     /// A run of this live query has ended that shows the commits up to number `since`.
-    pub(super) fn has_run(&mut self, id: LiveQueryId, since: u64, known: Known) {
+    pub(super) fn has_run(&mut self, id: LiveQueryId, since: CommitNumber, known: Known) {
         let shown = if known.is_settled {
             since.max(known.seen)
         } else {
@@ -68,7 +68,7 @@ impl CatchUps {
 
     /// This live query has ended.
     pub(super) fn has_ended(&mut self, id: LiveQueryId) {
-        self.end(id, u64::MAX);
+        self.end(id, CommitNumber(u64::MAX));
     }
 
     /// Commits have been looked at.
@@ -90,7 +90,7 @@ impl CatchUps {
         std::mem::take(&mut self.over)
     }
 
-    fn end(&mut self, id: LiveQueryId, shown: u64) {
+    fn end(&mut self, id: LiveQueryId, shown: CommitNumber) {
         let Some(waits) = self.waits.get_mut(&id) else {
             return;
         };
@@ -106,17 +106,17 @@ impl CatchUps {
 mod tests {
     use std::sync::mpsc::{Receiver, Sender, channel};
 
-    use super::{CatchUps, Known, LiveQueryId};
+    use super::{CatchUps, CommitNumber, Known, LiveQueryId};
 
     const A: LiveQueryId = LiveQueryId(1);
     const B: LiveQueryId = LiveQueryId(2);
 
     const RUNS: Known = Known {
-        seen: 5,
+        seen: CommitNumber(5),
         is_settled: false,
     };
     const RESTS: Known = Known {
-        seen: 5,
+        seen: CommitNumber(5),
         is_settled: true,
     };
 
@@ -139,7 +139,7 @@ mod tests {
         fn add(&mut self, id: LiveQueryId, commit: u64, known: Known) {
             let tell = self.tell.clone();
             let done = Box::new(move || tell.send((id, commit)).unwrap());
-            self.waits.add(id, commit, done, known);
+            self.waits.add(id, CommitNumber(commit), done, known);
         }
 
         /// The waits that have ended since the last call.
@@ -161,9 +161,9 @@ mod tests {
         let mut waiting = Waiting::new();
         waiting.add(A, 5, RUNS);
         waiting.add(B, 5, RUNS);
-        waiting.waits.has_run(A, 4, RUNS);
+        waiting.waits.has_run(A, CommitNumber(4), RUNS);
         assert_eq!(waiting.over(), []);
-        waiting.waits.has_run(A, 5, RUNS);
+        waiting.waits.has_run(A, CommitNumber(5), RUNS);
         assert_eq!(waiting.over(), [(A, 5)]);
     }
 
@@ -171,7 +171,7 @@ mod tests {
     fn a_wait_ends_with_a_run_before_its_commit_if_that_does_not_affect_the_query() {
         let mut waiting = Waiting::new();
         waiting.add(A, 5, RUNS);
-        waiting.waits.has_run(A, 3, RESTS);
+        waiting.waits.has_run(A, CommitNumber(3), RESTS);
         assert_eq!(waiting.over(), [(A, 5)]);
     }
 
@@ -184,12 +184,12 @@ mod tests {
         waiting.add(B, 6, RESTS);
         assert_eq!(waiting.over(), []);
         waiting.waits.have_been_seen(|id| Known {
-            seen: 6,
+            seen: CommitNumber(6),
             is_settled: id == A,
         });
         assert_eq!(waiting.over(), [(A, 6)]);
         waiting.waits.have_been_seen(|id| Known {
-            seen: 7,
+            seen: CommitNumber(7),
             is_settled: id == A,
         });
         assert_eq!(waiting.over(), [(A, 7)]);

@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-use resqlite_live::{Dependencies, LiveQueryId, LiveQueryMap, Reason, Registry, Scheduler};
+use resqlite_live::{CommitNumber, Dependencies, LiveQueryId, LiveQueryMap, Reason, Registry, Scheduler};
 
 use super::{
     catch_ups::{CatchUps, Done},
@@ -57,7 +57,7 @@ pub(super) struct State {
     pub(super) scheduler: Scheduler,
     pub(super) entries: LiveQueryMap<Entry>,
     /// The newest commit that was processed.
-    pub(super) seen: u64,
+    pub(super) seen: CommitNumber,
     pub(super) dispatch: Dispatch,
     pub(super) queued_peak: usize,
     pub(super) audits: Audits,
@@ -75,8 +75,8 @@ pub(super) struct Entry {
     pub(super) dependencies: Option<Arc<Dependencies>>,
     /// Why it is stale, if it is.
     pub(super) reason: Option<Reason>,
-    /// The first commit since a run was taken last that affects it; 0 if that is not known.
-    pub(super) first: Option<u64>,
+    /// The first commit since a run was taken last that may affect it.
+    pub(super) first: Option<CommitNumber>,
 }
 
 impl LiveCoordinator {
@@ -98,7 +98,7 @@ impl LiveCoordinator {
                 registry: Registry::default(),
                 scheduler: Scheduler::new(slots),
                 entries: LiveQueryMap::default(),
-                seen: 0,
+                seen: CommitNumber::default(),
                 dispatch: Dispatch::new(),
                 queued_peak: 0,
                 audits: Audits::default(),

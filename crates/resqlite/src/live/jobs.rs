@@ -8,6 +8,8 @@ use std::{
 
 use resqlite_live::limits::run_max;
 
+use resqlite_live::CommitNumber;
+
 use super::{
     coordinator::LiveCoordinator,
     dispatch::Wait,
@@ -53,8 +55,8 @@ impl ReaderJob for FirstRun {
             reason: None,
             is_audit: false,
             level: 0,
-            first: 0,
-            seen: 0,
+            first: CommitNumber::default(),
+            seen: CommitNumber::default(),
             taken_at: (None, 0),
         };
         guarded(&self.coordinator, &mut reader.reading(), &first);

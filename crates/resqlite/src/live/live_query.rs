@@ -11,7 +11,7 @@ use std::{
 
 use smallvec::SmallVec;
 
-use resqlite_live::{Dependencies, LiveQueryId, TableDependency};
+use resqlite_live::{CommitNumber, Dependencies, LiveQueryId, TableDependency};
 
 use super::{
     groups::KeptGroups,
@@ -63,9 +63,8 @@ pub(super) struct LiveQuery {
 pub(super) struct State {
     pub(super) listener: Box<dyn Listener>,
     pub(super) parts: PerQuery<Part>,
-    /// No commit before this one affects it but those that its last result shows; 0 if that is not known, `None` if none
-    /// after them does.
-    pub(super) owed: Option<u64>,
+    /// The first commit that the last result may not show; `None` if it shows all that are known to affect it.
+    pub(super) owed: Option<CommitNumber>,
     /// It has had a result.
     pub(super) worked: bool,
     /// The error that was last reported, if no run has succeeded since.
@@ -77,8 +76,8 @@ pub(super) struct State {
 }
 
 impl State {
-    /// A run is due for this commit and later ones; 0 for all.
-    pub(super) fn owe(&mut self, first: u64) {
+    /// A run is due for this commit and later ones.
+    pub(super) fn owe(&mut self, first: CommitNumber) {
         self.owed = Some(self.owed.map_or(first, |owed| owed.min(first)));
     }
 

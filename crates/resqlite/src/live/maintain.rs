@@ -13,8 +13,8 @@ use std::{
 };
 
 use resqlite_live::{
-    ChangeSummary, ChangedRow, Commit, Dependencies, Image, KeptRow, Rows, SourceKey, TableChange,
-    TableDependency, Value,
+    ChangeSummary, ChangedRow, Commit, CommitNumber, Dependencies, Image, KeptRow, Rows, SourceKey,
+    TableChange, TableDependency, Value,
 };
 
 use resqlite_sqlite::codes;
@@ -234,12 +234,12 @@ pub(super) fn commits_between(
     commits: &Commits,
     state: &ExactState,
     later: &ExactState,
-    first: u64,
+    first: CommitNumber,
 ) -> Option<Vec<Commit>> {
     if !state.is_followed_by(later) {
         return None;
     }
-    let mut between = commits.since(state.number.max(first.saturating_sub(1))).ok()?;
+    let mut between = commits.since(state.number.max(first.before())).ok()?;
     between.retain(|commit| commit.number <= later.number);
     Some(between)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use resqlite_live::{Reason, Segment};
 
 use crate::{
-    core::{error::Error, params::Params},
+    core::{commit_id::CommitId, error::Error, params::Params},
     rows::{ColumnLayout, Integers, RowBatch},
 };
 
@@ -40,7 +40,7 @@ pub enum Maintenance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Emission {
     /// The state holds this commit and all before it.
-    pub commit: u64,
+    pub commit: CommitId,
     /// Why the query ran; `None` for the first time.
     pub reason: Option<Reason>,
     /// How long it ran, in microseconds.

@@ -15,7 +15,7 @@ use std::{
 };
 
 use resqlite_live::{
-    Dependencies, Reason,
+    CommitNumber, Dependencies, Reason,
     limits::{SLOW_MICROS, run_max},
 };
 use resqlite_sqlite::codes;
@@ -48,10 +48,10 @@ pub(super) struct Rerun {
     pub(super) is_audit: bool,
     /// The level of the scheduler at which it runs.
     pub(super) level: usize,
-    /// The first commit since the run before was taken that affects it; 0 if that is not known.
-    pub(super) first: u64,
+    /// The first commit since the run before was taken that may affect it.
+    pub(super) first: CommitNumber,
     /// The newest commit that may have made it stale.
-    pub(super) seen: u64,
+    pub(super) seen: CommitNumber,
     /// What was known when it was taken: the number of the settled state (`None` if it was unsettled), and the count of
     /// external commits.
     pub(super) taken_at: (Option<u64>, u64),
@@ -61,7 +61,7 @@ pub(super) struct Rerun {
 #[derive(Clone)]
 pub(super) struct RerunResult {
     /// The newest commit before its read transaction began.
-    pub(super) since: u64,
+    pub(super) since: CommitNumber,
     pub(super) micros: u64,
     /// An emission is on its way to the subscribers.
     pub(super) pending: bool,
@@ -245,7 +245,7 @@ fn emit(
     coordinator: &LiveCoordinator,
     rerun: &Rerun,
     state: &mut State,
-    since: u64,
+    since: CommitNumber,
     micros: u64,
 ) -> Delivery {
     rerun
@@ -257,7 +257,7 @@ fn emit(
     (state.worked, state.error) = (true, None);
     rerun.live_query.is_failing.store(false, SeqCst);
     state.listener.emit(Emission {
-        commit: coordinator.commits.told(since),
+        commit: coordinator.commits.id(since),
         reason,
         micros,
     })
@@ -274,7 +274,7 @@ fn run_queries(
     let live_query = &rerun.live_query;
     let mut results = PerQuery::new();
     state.handed_over = false;
-    let owed = state.owed.unwrap_or(0);
+    let owed = state.owed.unwrap_or_default();
     for (number, query) in live_query.queries.iter().enumerate() {
         let first = !state.worked;
         let State {
@@ -387,7 +387,7 @@ pub(super) fn failed(
     live_query: &LiveQuery,
     state: &mut State,
     error: &Error,
-    since: u64,
+    since: CommitNumber,
 ) -> Option<RerunResult> {
     if !state.worked {
         let _known = coordinator.take_out(live_query.id);

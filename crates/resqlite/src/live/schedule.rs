@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite_live::{LiveQueryId, Reason};
+use resqlite_live::{CommitNumber, LiveQueryId, Reason};
 
 use super::{
     catch_ups::{Done, Known},
@@ -139,7 +139,13 @@ impl LiveCoordinator {
     /// The pause after a transient error is over.
     pub(super) fn retry(self: &Arc<Self>, live_query: &LiveQuery) {
         let mut state = lock(&self.state);
-        self.mark_stale(&mut state, live_query.id, Reason::Unknown, 0, false);
+        self.mark_stale(
+            &mut state,
+            live_query.id,
+            Reason::Unknown,
+            CommitNumber::default(),
+            false,
+        );
         self.dispatch(state);
     }
 
@@ -268,7 +274,7 @@ impl State {
             is_audit: self.audits.take_due(id),
             level: self.scheduler.level(id),
             live_query: Arc::clone(&entry.live_query),
-            first: entry.first.take().unwrap_or(0),
+            first: entry.first.take().unwrap_or_default(),
             seen: self.seen,
             taken_at,
         })

@@ -8,7 +8,9 @@ use std::{
     time::Duration,
 };
 
-use resqlite_live::{ChangeSummary, ColumnSet, Columns, Dependencies, LiveQueryId, MarkOutcome, Reason};
+use resqlite_live::{
+    ChangeSummary, ColumnSet, Columns, CommitNumber, Dependencies, LiveQueryId, MarkOutcome, Reason,
+};
 
 use super::{
     coordinator::{LiveCoordinator, State},
@@ -63,7 +65,7 @@ impl LiveCoordinator {
         self.dispatch_or_keep(spare, lock(&self.state))
     }
 
-    fn process_commit(&self, state: &mut State, number: u64, summary: &ChangeSummary, batch: bool) {
+    fn process_commit(&self, state: &mut State, number: CommitNumber, summary: &ChangeSummary, batch: bool) {
         let mut affected = std::mem::take(&mut state.affected);
         let (timer, visited) = (profile::start(), state.registry.visited());
         state.registry.affected(summary, &mut affected);
@@ -80,17 +82,17 @@ impl LiveCoordinator {
     fn mark_all_stale(&self, state: &mut State, batch: bool) {
         let all: Vec<_> = state.entries.ids().collect();
         for id in all {
-            self.mark_stale(state, id, Reason::Unknown, 0, batch);
+            self.mark_stale(state, id, Reason::Unknown, CommitNumber::default(), batch);
         }
     }
 
-    /// `first`: the first commit that may affect it; 0 if that is not known.
+    /// `first`: the first commit that may affect it.
     pub(super) fn mark_stale(
         &self,
         state: &mut State,
         id: LiveQueryId,
         reason: Reason,
-        first: u64,
+        first: CommitNumber,
         batch: bool,
     ) {
         let was_audit = state.audits.take_due(id);
@@ -125,7 +127,7 @@ impl LiveCoordinator {
         state: &mut State,
         id: LiveQueryId,
         dependencies: Arc<Dependencies>,
-        since: u64,
+        since: CommitNumber,
     ) {
         let entry = state.entries.get_mut(id).expect("the caller has looked");
         let before = entry.dependencies.replace(Arc::clone(&dependencies));
@@ -138,7 +140,7 @@ impl LiveCoordinator {
             Err(_) => Some(Reason::Unknown),
         };
         if let Some(reason) = affected {
-            self.mark_stale(state, id, reason, 0, false);
+            self.mark_stale(state, id, reason, CommitNumber::default(), false);
         }
     }
 

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite_live::{Commit, Dependencies, Difference, KeptWindow, Segment};
+use resqlite_live::{Commit, CommitNumber, Dependencies, Difference, KeptWindow, Segment};
 
 use super::{
     coordinator::LiveCoordinator,
@@ -212,7 +212,7 @@ pub(super) struct StatementRun<'a> {
     pub(super) query: &'a Query,
     pub(super) part: &'a Part,
     /// See [`State::owed`](super::live_query::State::owed); 0 if none.
-    pub(super) owed: u64,
+    pub(super) owed: CommitNumber,
     /// The state that it reads, if that is known exactly.
     pub(super) exact: Option<ExactState>,
     /// See [`PartResult::keeping`].

@@ -6,6 +6,7 @@ use std::{
     time::Instant,
 };
 
+use resqlite_live::CommitNumber;
 use resqlite_sqlite::LogPosition;
 
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
         open::open,
         schema_epoch::{SchemaEpoch, SeenEpoch},
     },
-    core::{error::Result, limits, names::quoted, options::Settings},
+    core::{commit_id::CommitId, error::Result, limits, names::quoted, options::Settings},
     guard::authorizer::Role,
     requests::holders::Holders,
 };
@@ -44,7 +45,7 @@ pub(crate) struct ReadState {
     shared: Arc<Shared>,
     seen: SeenEpoch,
     /// The newest commit before the last read began.
-    since: u64,
+    since: CommitNumber,
     /// Of the read transaction that is open, if it was begun to know it.
     exact: Option<ExactState>,
 }
@@ -59,7 +60,7 @@ pub(crate) struct Reading<'r> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ExactState {
     /// It holds the commits up to this number, no later one of the engine, and perhaps external ones.
-    pub(crate) number: u64,
+    pub(crate) number: CommitNumber,
     /// How many commits, external ones included, the write-ahead log of the main database has had; `None` if it has none.
     log_commits: Option<u32>,
     /// How many of them the engine has made.
@@ -101,9 +102,9 @@ impl Reader {
         }
     }
 
-    /// What callers know as the number of the newest commit that the last read is sure to include.
-    pub(super) fn includes(&self) -> u64 {
-        self.shared().commits.told(self.reads.since)
+    /// The newest commit that the last read is sure to include.
+    pub(super) fn includes(&self) -> CommitId {
+        self.shared().commits.id(self.reads.since)
     }
 }
 
@@ -112,7 +113,7 @@ impl ReadState {
         Self {
             shared: Arc::clone(shared),
             seen: SeenEpoch::default(),
-            since: 0,
+            since: CommitNumber::default(),
             exact: None,
         }
     }
@@ -298,7 +299,7 @@ impl Reading<'_> {
     pub(crate) fn in_read<T>(
         &mut self,
         exact: bool,
-        work: impl FnOnce(&mut Self, u64) -> Result<T>,
+        work: impl FnOnce(&mut Self, CommitNumber) -> Result<T>,
     ) -> Result<T> {
         // Jobs that wait together share a read transaction, which may be open already.
         let begins = self.connection.sqlite.is_autocommit();

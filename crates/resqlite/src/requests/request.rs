@@ -4,6 +4,7 @@ use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
 use crate::{
     core::{
+        commit_id::CommitId,
         error::{Error, Result},
         options::Durability,
         params::Params,
@@ -278,7 +279,7 @@ pub struct Written {
     /// Row id of the last row inserted on this database; 0 where none was.
     pub last_insert_rowid: i64,
     /// Number of the commit that made the write visible. In a transaction: of the last commit before it.
-    pub commit: u64,
+    pub commit: CommitId,
 }
 
 /// The outcome of a request that succeeded.
@@ -299,7 +300,7 @@ pub enum Outcome<'a> {
     /// A write is done: the rows that `RETURNING` returned, packed, and the numbers.
     Written(&'a [Packed], Written),
     /// Statements of any kind are done: what each did, and the number of the commit that made it visible, or that it saw.
-    Results(&'a [StatementResult], u64),
+    Results(&'a [StatementResult], CommitId),
     /// What a statement is.
     Described(&'a Description),
     /// A step of a transaction, snapshot or cursor is done.

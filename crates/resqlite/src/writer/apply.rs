@@ -16,6 +16,7 @@ use super::{Writer, entry::refuse_late, job::ApplyJob};
 use crate::{
     connection::open::{end_script, set_foreign_keys},
     core::{
+        commit_id::CommitId,
         error::{EntryFault, Error, Result},
         names::quoted,
         options::Durability,
@@ -42,7 +43,7 @@ impl Writer {
     }
 
     /// Applies entries in a transaction of their own; returns the number of the commit.
-    pub(super) fn try_to_apply(&mut self, entries: &[Entry]) -> Result<u64> {
+    pub(super) fn try_to_apply(&mut self, entries: &[Entry]) -> Result<CommitId> {
         self.begin_to_apply()?;
         let applied = self.begin(Durability::Normal).and_then(|()| {
             let applied = self

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use resqlite_live::CommitNumber;
 use resqlite_sqlite::{Connection, LogPosition, codes, locks_survive_other_copies};
 
 use super::{Writer, entry::refuse_late};
@@ -9,6 +10,7 @@ use crate::{
     commits::{Uncarried, states::CommittedState},
     connection::{schemas, versions::Versions},
     core::{
+        commit_id::CommitId,
         error::{EntryFault, Error, Result},
         options::{Checkpoints, Durability},
         profile,
@@ -103,9 +105,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Commits, if the entry gate lets it; returns the number that callers are told. `again`: as in
+    /// Commits, if the entry gate lets it. `again`: as in
     /// [`EntryGate::before_answer`].
-    pub(super) fn commit(&mut self, again: bool) -> Result<u64> {
+    pub(super) fn commit(&mut self, again: bool) -> Result<CommitId> {
         let entry = self.pass_gate(again)?;
         let committed = self.commit_now(entry.as_ref().map(Entry::position));
         let Some(entry) = entry else { return committed };
@@ -126,8 +128,8 @@ impl Writer {
         })
     }
 
-    /// Commits without asking; returns the number that callers are told. `position`: of the entry of the transaction.
-    pub(super) fn commit_now(&mut self, position: Option<u64>) -> Result<u64> {
+    /// Commits without asking. `position`: of the entry of the transaction.
+    pub(super) fn commit_now(&mut self, position: Option<u64>) -> Result<CommitId> {
         self.commits.begins();
         self.wrote.set(false);
         let log_commits = self.log_commits_after();
@@ -164,7 +166,7 @@ impl Writer {
         if self.wrote.get() {
             self.look_after_files(self.durability == Durability::Full || !locks_survive_other_copies())?;
         }
-        Ok(self.commits.told(number))
+        Ok(self.commits.id(number))
     }
 
     /// Whether the transaction has changed rows that are not recorded: perhaps of temporary tables only, or of an
@@ -199,7 +201,7 @@ impl Writer {
     }
 
     /// A commit with this number has made a state of the main database.
-    fn record_state(&self, log_commits: Option<u32>, number: u64) {
+    fn record_state(&self, log_commits: Option<u32>, number: CommitNumber) {
         let Some(commits) = log_commits else {
             return;
         };

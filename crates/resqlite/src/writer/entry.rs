@@ -89,7 +89,7 @@ impl Writer {
         };
         if let Ok(position) = &position {
             if job.gate.as_ref().is_some_and(|gate| gate.numbers_commits()) {
-                self.commits.tell_positions(position.position);
+                self.commits.begin_positions(position.position);
             }
             *lock(&self.context.gate) = job.gate;
             self.update_export();

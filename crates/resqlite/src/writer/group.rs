@@ -10,7 +10,10 @@ use super::{
 };
 use crate::{
     commits::Uncarried,
-    core::error::{EntryFault, Error, Result},
+    core::{
+        commit_id::CommitId,
+        error::{EntryFault, Error, Result},
+    },
     requests::request::{ReplyGuard, Write, WriteOp},
 };
 
@@ -22,7 +25,7 @@ const RUNS_MAX: usize = 4;
 
 /// How an attempt to commit a group ended.
 enum Attempt {
-    Committed(Vec<Result<Done>>, u64),
+    Committed(Vec<Result<Done>>, CommitId),
     /// Nothing of the group is left. `for_all`: no write runs again alone, because each would fail in the same way.
     RolledBack {
         error: Error,
@@ -70,7 +73,7 @@ impl Writer {
     }
 
     /// Runs what cannot share a transaction. `None` if it must run in one of its own all the same.
-    fn run_alone(&mut self, write: &Write) -> Option<Result<(Done, u64)>> {
+    fn run_alone(&mut self, write: &Write) -> Option<Result<(Done, CommitId)>> {
         self.connection.release_read();
         // A file that cannot be read now has no feeds that could miss anything.
         let _ = self.notice_feeds();

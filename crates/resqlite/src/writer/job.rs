@@ -7,6 +7,7 @@ use resqlite_sqlite::{Checkpoint, Checkpointed, Key};
 use crate::{
     connection::engine_connection::EngineConnection,
     core::{
+        commit_id::CommitId,
         error::{Error, Result},
         options::Durability,
     },
@@ -59,7 +60,7 @@ pub(crate) struct PositionJob {
 /// An entry of another copy of the database. Answered with the number of the commit, which may have further entries.
 pub(crate) struct ApplyJob {
     pub(crate) entry: Entry,
-    pub(crate) done: Box<dyn FnOnce(Result<u64>) + Send>,
+    pub(crate) done: Box<dyn FnOnce(Result<CommitId>) + Send>,
 }
 
 /// Work on change feeds. Answered with a position.

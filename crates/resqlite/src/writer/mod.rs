@@ -49,6 +49,8 @@ use std::{
     },
 };
 
+use resqlite_live::CommitNumber;
+
 use resqlite_sqlite::codes;
 
 pub(crate) use self::{
@@ -160,7 +162,7 @@ pub(super) struct Writer {
     /// What the gate has had applied before anything else.
     overtaken_by: Vec<Entry>,
     /// The number of the last commit of this connection, whose state a held read shows.
-    last_own_commit: u64,
+    last_own_commit: CommitNumber,
     /// SQLite's count of changed rows when the open transaction began.
     changes_before: i64,
     /// The open transaction has changed what names mean.

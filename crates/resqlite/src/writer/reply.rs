@@ -2,7 +2,7 @@
 
 use super::unit::Done;
 use crate::{
-    core::{error::Result, profile},
+    core::{commit_id::CommitId, error::Result, profile},
     requests::request::{Outcome, ReplyGuard, Written},
 };
 
@@ -14,7 +14,7 @@ pub(super) fn send_reply(reply: ReplyGuard, outcome: Result<Outcome<'_>>) {
 }
 
 /// Sends the reply to a write.
-pub(super) fn answer(reply: ReplyGuard, done: Result<(Done, u64)>) {
+pub(super) fn answer(reply: ReplyGuard, done: Result<(Done, CommitId)>) {
     match done {
         Ok((Done::Write(rows, written), commit)) => {
             send_reply(reply, Ok(Outcome::Written(&rows, Written { commit, ..written })));

@@ -5,6 +5,7 @@ use crate::{
     commits::OWN_TABLES,
     connection::prepared::no_nul,
     core::{
+        commit_id::CommitId,
         error::{EntryFault, Error, Result},
         profile,
     },
@@ -33,7 +34,7 @@ impl Writer {
         let written = Written {
             changes,
             last_insert_rowid: self.last_rowid(),
-            commit: 0,
+            commit: CommitId::default(),
         };
         Ok(Done::Write(Vec::new(), written))
     }

@@ -9,6 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use resqlite_live::CommitNumber;
+
 use super::{
     Writer, WriterContext, classify,
     files::Files,
@@ -234,7 +236,7 @@ impl Writer {
             applies: false,
             carried: Vec::new(),
             overtaken_by: Vec::new(),
-            last_own_commit: 0,
+            last_own_commit: CommitNumber::default(),
             changes_before: 0,
             schema_touched: false,
             statistics_touched: false,

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     connection::cursors::Cursors,
     core::{
+        commit_id::CommitId,
         error::{Error, Result},
         options::Durability,
         profile,
@@ -255,14 +256,14 @@ impl Writer {
 
     fn write_inside(&mut self, write: &Write, reply: ReplyGuard) -> Flow {
         let done = self.run(write, Sharing::WithOthers);
-        answer(reply, done.map(|done| (done, self.commits.last_told())));
+        answer(reply, done.map(|done| (done, self.commits.last_id())));
         self.still_open()
     }
 
     fn query_inside(&mut self, query: Query, reply: ReplyGuard, open: &mut Open<'_>) -> Flow {
         match self
             .connection
-            .query(&query, self.commits.last_told(), reply, false)
+            .query(&query, self.commits.last_id(), reply, false)
         {
             Ok(()) => self.still_open(),
             Err((reply, _)) => {
@@ -312,7 +313,7 @@ impl Writer {
         }
     }
 
-    fn commit_open(&mut self, open: &Open<'_>) -> Result<u64> {
+    fn commit_open(&mut self, open: &Open<'_>) -> Result<CommitId> {
         if !open.writes {
             // What only reads may have seen any state.
             return self.commit_now(None);

@@ -6,6 +6,7 @@ use super::Writer;
 use crate::{
     connection::{halfway, prepared::Prepared},
     core::{
+        commit_id::CommitId,
         error::{Error, Result},
         limits, profile,
         queue::Popped,
@@ -173,7 +174,7 @@ impl Writer {
         let written = Written {
             changes,
             last_insert_rowid: self.last_rowid(),
-            commit: 0,
+            commit: CommitId::default(),
         };
         Ok(Done::Write(rows, written))
     }

@@ -7,7 +7,10 @@ use super::{
 };
 use crate::{
     connection::{encryption::refuse_urls_with_keys, open::end_script},
-    core::error::{Error, Result},
+    core::{
+        commit_id::CommitId,
+        error::{Error, Result},
+    },
     guard::pragmas::Asker,
     requests::request::{Write, WriteOp},
 };
@@ -30,7 +33,7 @@ fn refuse_keys(op: &WriteOp) -> Result<()> {
 
 impl Writer {
     /// Runs what manages transactions or the connection itself, as it is written.
-    pub(super) fn run_unwrapped(&mut self, write: &Write) -> Result<(Done, u64)> {
+    pub(super) fn run_unwrapped(&mut self, write: &Write) -> Result<(Done, CommitId)> {
         self.context.location.health.check()?;
         refuse_keys(&write.op)?;
         self.commits.script_begins();
@@ -66,7 +69,7 @@ impl Writer {
             let message = "the SQL left a transaction open, which was rolled back; use transaction or begin";
             return Err(Error::transaction("execute", message));
         }
-        Ok((done, self.commits.last_told()))
+        Ok((done, self.commits.last_id()))
     }
 
     /// Resets the PRAGMAs that a script has set.

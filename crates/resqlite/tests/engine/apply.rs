@@ -1,8 +1,8 @@
 //! Applying the entries of another database.
 
-use resqlite::{Entry, Error};
+use resqlite::{CommitId, Entry, Error};
 
-use crate::support::{Feed, Fixture, block_on, next_integers};
+use crate::support::{Feed, Fixture, block_on, later, next_integers};
 
 const SCHEMA: &str = "CREATE TABLE t(id INTEGER PRIMARY KEY, a UNIQUE, b COLLATE NOCASE);
     INSERT INTO t VALUES (1, 1, 'one'), (2, 2, 'two')";
@@ -257,8 +257,8 @@ fn entries_that_wait_together_are_applied_in_one_commit() {
     let before = copy.db.engine().last_commit();
     let entries = three(&original, &feed);
     let applied = copy.apply_together(entries.into());
-    assert_eq!(copy.db.engine().last_commit(), before + 1);
-    assert_eq!(applied, [Ok(before + 1), Ok(before + 1), Ok(before + 1)]);
+    assert_eq!(copy.db.engine().last_commit(), later(before, 1));
+    assert_eq!(applied, [1; 3].map(|more| Ok(later(before, more))));
     let ids = "SELECT id FROM t WHERE id > 10";
     assert_eq!(copy.integers(ids), original.integers(ids));
     // The position is that of the last.
@@ -285,7 +285,8 @@ fn an_entry_that_does_not_fit_keeps_those_before_it_from_nothing() {
     let (original, feed, copy) = pair(SCHEMA);
     copy.run("INSERT INTO t VALUES (12, 0, 0)");
     let applied = copy.apply_together(three(&original, &feed).into());
-    let code = |applied: &Result<u64, Error>| applied.as_ref().err().map(|error| error.code().to_owned());
+    let code =
+        |applied: &Result<CommitId, Error>| applied.as_ref().err().map(|error| error.code().to_owned());
     let codes: Vec<_> = applied.iter().map(code).collect();
     let expected = [None, Some("RESQLITE_ENTRY_ROW"), Some("RESQLITE_ENTRY_POSITION")];
     assert_eq!(codes, expected.map(|code| code.map(str::to_owned)));

@@ -2,7 +2,7 @@
 
 use resqlite::{Database, Error, Params, QueryResult, Result, Statements, Token, Value, Write, WriteOp};
 
-use crate::support::{Fixture, ask, block_on, integers, tell, write};
+use crate::support::{Fixture, ask, block_on, integers, later, tell, write};
 
 fn fixture() -> Fixture {
     Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY, u UNIQUE)")
@@ -75,7 +75,7 @@ fn a_batch_is_one_commit() {
         &["INSERT INTO t VALUES (1, 1)", "INSERT INTO t VALUES (2, 2)"],
     )
     .unwrap();
-    assert_eq!(fixture.db.engine().last_commit(), before + 1);
+    assert_eq!(fixture.db.engine().last_commit(), later(before, 1));
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_batch_shares_a_commit_with_other_writes_and_fails_by_itself() {
     first.wait().unwrap();
     assert_eq!(failed(bad.wait()), (Some(1), "SQLITE_CONSTRAINT_UNIQUE"));
     assert_eq!(integers(&good.wait().unwrap()[1].rows), [2]);
-    assert_eq!(last.wait().unwrap().commit, before + 1);
+    assert_eq!(last.wait().unwrap().commit, later(before, 1));
     assert_eq!(fixture.integers("SELECT id FROM t"), [1, 4, 5]);
 }
 

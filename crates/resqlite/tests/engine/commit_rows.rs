@@ -11,7 +11,7 @@ use resqlite::{
     limits,
 };
 
-use crate::support::{Fixture, block_on, next_integers};
+use crate::support::{Fixture, block_on, next_integers, summary_of};
 
 pub(crate) const SCHEMA: &str = "
     CREATE TABLE plain(id INTEGER PRIMARY KEY, v, w UNIQUE);
@@ -502,9 +502,9 @@ fn rows_of_attached_databases_are_told() {
 #[test]
 fn nothing_is_recorded_once_the_listener_is_gone() {
     let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY)");
-    let images = |number| {
-        let commits = fixture.db.engine().commits_since(number - 1).unwrap();
-        let (_, change) = commits[0].summary.tables().next().unwrap();
+    let images = |id| {
+        let summary = summary_of(&fixture.db, id);
+        let (_, change) = summary.tables().next().unwrap();
         change.watched.images.len()
     };
     let _without_rows = fixture.db.engine().listen_to_commits(None);

@@ -2,7 +2,9 @@
 
 use std::{sync::mpsc, time::Duration};
 
-use resqlite::{Database, Durability, Error, Options, Result, Transaction, TransactionOptions, Value};
+use resqlite::{
+    CommitId, Database, Durability, Error, Options, Result, Transaction, TransactionOptions, Value,
+};
 
 use crate::support::{Fixture, block_on, single, tell, write};
 
@@ -26,7 +28,7 @@ const OFF: TransactionOptions = TransactionOptions {
     again: false,
 };
 
-fn without(db: &Database, body: impl AsyncFnOnce(&Transaction) -> Result<()>) -> Result<u64> {
+fn without(db: &Database, body: impl AsyncFnOnce(&Transaction) -> Result<()>) -> Result<CommitId> {
     block_on(async {
         let transaction = db.begin(OFF).await?;
         body(&transaction).await?;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use resqlite::{Database, Error, Options, Result, WriteResult};
 
-use crate::support::{Asked, Fixture, ask, block_on, tell, write};
+use crate::support::{Asked, Fixture, ask, block_on, later, tell, write};
 
 fn fixture() -> Fixture {
     Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY, u UNIQUE)")
@@ -62,7 +62,7 @@ fn a_group_is_one_commit() {
         ],
     );
     let commits: Vec<_> = done.into_iter().map(|done| done.unwrap().commit).collect();
-    assert_eq!(commits, [before + 1; 3]);
+    assert_eq!(commits, [later(before, 1); 3]);
     assert_eq!(fixture.db.diagnostics().largest_group, 3);
 }
 

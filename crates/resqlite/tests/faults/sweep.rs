@@ -54,7 +54,10 @@ pub fn sweep(name: &str, setting: Setting, scenario: impl Fn(&World)) {
     }
     let dry = run(None);
     assert_eq!(dry.failed, 0, "requests fail without a fault");
-    assert!(run(Some(OF_THE_FIRST_CALL)).injected > 0, "the fault harms nobody");
+    assert!(
+        run(Some(OF_THE_FIRST_CALL)).injected > 0,
+        "the fault harms nobody"
+    );
     let plans = chosen(all_plans(&dry.calls));
     let (mut injected, mut failed) = (0, 0);
     for plan in &plans {

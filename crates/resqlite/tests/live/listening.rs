@@ -5,7 +5,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use resqlite::{ColumnLayout, Delivery, Emission, Error, Listener, RowBatch, Rows, Value, live::Segment};
+use resqlite::{
+    ColumnLayout, CommitId, Delivery, Emission, Error, Listener, RowBatch, Rows, Value, live::Segment,
+};
 
 use crate::rows::same_values;
 
@@ -15,8 +17,8 @@ pub struct Told {
     pub parts: Vec<Fold>,
     pub emissions: usize,
     pub errors: usize,
-    /// The number of the commit of the last emission.
-    pub commit: u64,
+    /// The commit of the last emission.
+    pub commit: CommitId,
     /// The error that is not healed.
     pub error: Option<String>,
     /// Nothing may follow.

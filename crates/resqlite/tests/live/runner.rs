@@ -96,7 +96,7 @@ fn run_steps(script: &Script, verify: f64, maintenance: Maintenance) -> Result<C
     }
     let totals = run.world.db.diagnostics().streams.sums;
     let counts = Counts {
-        commits: run.world.db.engine().last_commit(),
+        commits: run.world.db.engine().last_commit().0,
         statements: run.statements,
         failed: run.failed,
         emissions: run.streams.emissions as u64,

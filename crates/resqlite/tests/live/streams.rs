@@ -8,7 +8,7 @@ use std::{
 };
 
 use resqlite::{
-    Engine, Integers, LiveQueryRequest, Maintenance, MaintenanceExplanation, Params, Subscription,
+    CommitId, Engine, Integers, LiveQueryRequest, Maintenance, MaintenanceExplanation, Params, Subscription,
 };
 
 use pollster::block_on;
@@ -52,7 +52,7 @@ struct Stream {
 struct Seen {
     emissions: usize,
     errors: usize,
-    commit: u64,
+    commit: CommitId,
 }
 
 /// A stream that was unsubscribed.
@@ -348,7 +348,7 @@ impl Stream {
         &mut self,
         number: usize,
         world: &World,
-        commit: u64,
+        commit: CommitId,
         orders: &mut Orders,
     ) -> Result<usize, Failure> {
         self.no_miss(number)?;
@@ -389,7 +389,7 @@ impl Stream {
             )));
         }
         let news = told.emissions + told.errors - self.seen.emissions - self.seen.errors;
-        let commits = (commit - self.seen.commit) as usize;
+        let commits = (commit.0 - self.seen.commit.0) as usize;
         let first = usize::from(self.seen.emissions + self.seen.errors == 0);
         if news > commits + first {
             return Err(Failure::new(format!(

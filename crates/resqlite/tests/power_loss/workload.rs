@@ -7,8 +7,8 @@ use std::{
 
 use dice::Rng;
 use resqlite::{
-    ColumnLayout, Durability, Engine, Handle, Integers, Options, Outcome, ParamSets, Params, Reply, Result,
-    RowBatch, Session, Token, Write, WriteOp,
+    ColumnLayout, CommitId, Durability, Engine, Handle, Integers, Options, Outcome, ParamSets, Params, Reply,
+    Result, RowBatch, Session, Token, Write, WriteOp,
 };
 use resqlite_sqlite::fault_vfs::{Call, Event, Plan, Tap, What};
 
@@ -41,7 +41,7 @@ impl Promise {
 pub struct Told {
     pub number: i64,
     /// The commit that holds it, counted anew whenever the file is opened; `None`: it was refused.
-    pub commit: Option<(u32, u64)>,
+    pub commit: Option<(u32, CommitId)>,
     /// How many events there had been when its caller was told.
     pub position: usize,
     /// Whether it was promised to outlive a power cut.
@@ -76,7 +76,7 @@ const SCHEMA: &str = "
 const WRITE: &str = "INSERT INTO log VALUES (?1, zeroblob(?2))";
 
 /// The number of the commit, and how many events there had been.
-type Answer = (Result<u64>, usize);
+type Answer = (Result<CommitId>, usize);
 
 /// Tells, on the engine's thread.
 struct Teller {
@@ -92,7 +92,7 @@ impl Reply for Teller {
     fn finish(self: Box<Self>, outcome: Result<Outcome<'_>>) {
         let commit = outcome.map(|outcome| match outcome {
             Outcome::Written(_, written) => written.commit,
-            _ => 0,
+            _ => CommitId::default(),
         });
         // Nobody listens to the end of a transaction that was dropped.
         let _ = self.told.send((commit, self.tap.position()));
@@ -215,7 +215,7 @@ impl Run {
     }
 
     /// Something that writes nothing which is counted.
-    fn make(&mut self, work: WriteOp) -> Result<u64> {
+    fn make(&mut self, work: WriteOp) -> Result<CommitId> {
         let (reply, hear) = self.teller();
         let full = self.promises_full();
         self.engine.write(write(work, full), reply);

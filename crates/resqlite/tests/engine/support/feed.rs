@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use resqlite::{Entry, EntryGate, Operation, Result, ValueRef, Verdict};
+use resqlite::{CommitId, Entry, EntryGate, Operation, Result, ValueRef, Verdict};
 
 use super::{Fixture, block_on};
 
@@ -82,7 +82,7 @@ impl Fixture {
     }
 
     /// Applies entries that wait for the writer together; returns what became of each.
-    pub fn apply_together(&self, entries: Vec<Entry>) -> Vec<Result<u64>> {
+    pub fn apply_together(&self, entries: Vec<Entry>) -> Vec<Result<CommitId>> {
         let holds_the_writer = block_on(self.db.begin(None)).unwrap();
         let (tell, told) = mpsc::channel();
         for (number, entry) in entries.into_iter().enumerate() {

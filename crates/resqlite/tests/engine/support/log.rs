@@ -1,7 +1,9 @@
 //! The commit log, as tests look at it.
 
+use std::sync::Arc;
+
 use resqlite::{
-    Database,
+    CommitId, Database,
     live::{ChangeSummary, ChangedRow, Columns, Image, Rows, TableChange, TableName, Value},
 };
 
@@ -57,8 +59,21 @@ pub fn record(db: &Database, asks: &[Ask<'_>], work: impl FnOnce()) -> Recorded 
     asks.iter()
         .for_each(|ask| db.engine().unwatch(&table(ask.name), &ask.columns, ask.images));
     let commits = db.engine().commits_since(before).unwrap();
-    let summaries = commits.iter().map(|commit| (*commit.summary).clone());
+    let summaries = commits.iter().map(|(_, summary)| (**summary).clone());
     Recorded(summaries.filter(|summary| !summary.is_empty()).collect())
+}
+
+/// The commit that is so many after another.
+pub fn later(CommitId(id): CommitId, commits: u64) -> CommitId {
+    CommitId(id + commits)
+}
+
+/// What a commit changed, as the log has it.
+pub fn summary_of(db: &Database, id: CommitId) -> Arc<ChangeSummary> {
+    let commits = db.engine().commits_since(CommitId(id.0 - 1)).unwrap();
+    let (found, summary) = &commits[0];
+    assert_eq!(*found, id);
+    Arc::clone(summary)
 }
 
 impl Recorded {

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 pub use asking::{Asked, Told, ask, hold_reader, hold_reader_with, query, tell, write};
 pub use feed::{Feed, Held, told};
 pub use key::{connect, keyed};
-pub use log::{Recorded, columns, images, only, record, table};
+pub use log::{Recorded, columns, images, later, only, record, summary_of, table};
 pub use pollster::block_on;
 
 /// A database file in a folder of its own.
