@@ -59,12 +59,15 @@ await runAsProgram(import.meta.url, async () => {
   })
   if (values.check) return checkFaults()
   const chosen = positionals.length > 0 ? positionals : inTurn(Number(values.tonight ?? names().length))
+  const unknown = chosen.filter((name) => !names().includes(name))
+  if (unknown.length > 0) throw new CommandFailed(`no fault has the name ${unknown.join(', ')}`)
   if (chosen.length === 0) throw new CommandFailed('no fault was chosen')
   copySources()
   for (const suites of new Set(chosen.map(suitesFor))) {
     const found = await firstThatFails(suites, suites.runs[0])
-    if (found) throw new CommandFailed(`fails without a fault: ${found}`)
+    if (found) throw new CommandFailed(`fails without a fault: ${found.suite}: ${found.test}`)
   }
+  console.log('without a fault, all suites pass')
   const survived = []
   for (const name of chosen) if (!(await isFound(name))) survived.push(name)
   if (survived.length > 0) throw new CommandFailed(`no suite finds: ${survived.join(', ')}`)
@@ -102,31 +105,38 @@ function copySources() {
 }
 
 async function isFound(name) {
+  const suites = suitesFor(name)
+  let found
+  for (const run of suites.runs) found ??= await find(name, suites, run)
+  console.log(`${name.padEnd(28)} ${found ? `${found.suite}: ${found.test}` : 'SURVIVED'}`)
+  return found !== undefined
+}
+
+/** The first failure with this fault, unless it is one without the fault, too. */
+async function find(name, suites, run) {
   const apply = (...how) =>
     capture('git', ['apply', ...how, `--directory=${relative(root, copy)}`, patchOf(name)])
   apply()
-  try {
-    const suites = suitesFor(name)
-    let found
-    for (const run of suites.runs) found ??= await firstThatFails(suites, run)
-    console.log(`${name.padEnd(28)} ${found ?? 'SURVIVED'}`)
-    return found !== undefined
-  } finally {
-    apply('--reverse')
-  }
+  const found = await firstThatFails(suites, run).finally(() => apply('--reverse'))
+  // The first run passed without a fault.
+  if (!found || run === suites.runs[0]) return found
+  const again = await firstFailure(found.suite, run, [found.test, '--exact'])
+  if (!again) return found
+  console.log(`${found.suite}: ${found.test} fails without a fault, too`)
 }
 
 /** The first suite that fails, with its first test that does. */
-async function firstThatFails({ suites }, { throws, patience }) {
+async function firstThatFails({ suites }, run) {
   for (const suite of suites) {
-    const test = await firstFailure(build(suite), throws, patience)
-    if (test) return `${suite}: ${test}`
+    const test = await firstFailure(suite, run)
+    if (test) return { suite, test }
   }
 }
 
-/** Runs a suite until a test fails → its name, or how the suite ended. */
-async function firstFailure({ executable, manifest_path }, throws, patience) {
-  const suite = spawn(executable, [], {
+/** Runs the tests of a suite, or those that `chosen` names, until one fails → its name, or how the suite ended. */
+async function firstFailure(name, { throws, patience }, chosen = []) {
+  const { executable, manifest_path } = build(name)
+  const suite = spawn(executable, chosen, {
     cwd: dirname(manifest_path),
     env: { ...process.env, ...environment, ...throws },
     stdio: ['ignore', 'pipe', 'ignore'],

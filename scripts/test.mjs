@@ -6,7 +6,7 @@
 //   npm test -- --list                  the names of the steps
 //   npm test -- --step "node tests"     one step alone, with what the others left behind
 //
-// docs/testing.md says what is in which, and how long each takes.
+// docs/testing.md says what is in which.
 
 import { rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'

@@ -15,9 +15,17 @@ export function numbers(seed) {
   return (bound) => Math.floor(next() * bound)
 }
 
+/** The number that a variable has, if it is set. */
+function number(variable) {
+  const value = process.env[variable]
+  if (value !== undefined && !/^\d+$/.test(value))
+    throw new Error(`${variable} is a number, not ${JSON.stringify(value)}`)
+  return value === undefined ? undefined : Number(value)
+}
+
 /** Days since 1970: the dice of a test are others every day. `RESQLITE_DAY` repeats those of another day. */
 export function day() {
-  return Number(process.env.RESQLITE_DAY ?? Math.floor(Date.now() / 86_400_000))
+  return number('RESQLITE_DAY') ?? Math.floor(Date.now() / 86_400_000)
 }
 
 /** The number of throws of a test, of which `all` are made with `RESQLITE_DICE=all` and otherwise a fortieth. */
@@ -27,6 +35,7 @@ export function throws(all) {
 
 /** A seed for each throw of a test; or `RESQLITE_SEED` alone. */
 export function seeds(all) {
-  if (process.env.RESQLITE_SEED !== undefined) return [Number(process.env.RESQLITE_SEED)]
+  const seed = number('RESQLITE_SEED')
+  if (seed !== undefined) return [seed]
   return Array.from({ length: throws(all) }, (_, i) => day() * 10_000 + i)
 }

@@ -5,7 +5,7 @@
 //! | `RESQLITE_DAY` | repeats the seeds of a day: days since 1970, which `npm test` prints |
 //! | `RESQLITE_DICE=all` | throws all dice instead of a fortieth |
 //! | `RESQLITE_SEED` | the first seed; a failure names the one that repeats it |
-//! | `RESQLITE_THROWS` | this many throws; with 1, a suite tells what it does |
+//! | `RESQLITE_THROWS` | this many throws; with 1, the suites of live queries print what they do |
 
 mod rng;
 
@@ -38,20 +38,25 @@ pub fn first_seed() -> u64 {
 
 /// The number of throws, of which `all` are made on request.
 pub fn throws(all: u64) -> u64 {
-    number("RESQLITE_THROWS").unwrap_or(match throws_all() {
+    number("RESQLITE_THROWS").unwrap_or(match is_all() {
         true => all,
         false => all.div_ceil(40),
     })
 }
 
-/// A suite is to make one throw only, and to tell what it does.
+/// A suite is to make one throw only, and to tell what it does, if it can.
 pub fn is_single() -> bool {
     number("RESQLITE_THROWS") == Some(1)
 }
 
+/// All dice were asked for: those of the full tests.
+pub fn is_all() -> bool {
+    env::var("RESQLITE_DICE").is_ok_and(|dice| dice == "all")
+}
+
 /// Enough dice are thrown for a suite to ask how often something happened.
 pub fn throws_all() -> bool {
-    !is_single() && env::var("RESQLITE_DICE").is_ok_and(|dice| dice == "all")
+    is_all() && number("RESQLITE_THROWS").is_none()
 }
 
 /// The throws of a test of a property, of which `all` cases are made on request. Miri is some hundred times slower, and sees no

@@ -8,14 +8,14 @@
 //! writer thread → COMMIT → commit log ([`Engine::commits_since`]) → reply.
 //!
 //! ```
-//! use resqlite::{Database, Options};
+//! use resqlite::{CommitId, Database, Options};
 //!
 //! # fn main() -> resqlite::Result<()> {
 //! pollster::block_on(async {
 //!     let db = Database::open(":memory:", Options::default()).await?;
 //!     db.exec("CREATE TABLE t(a, b)").await?;
 //!     let done = db.execute("INSERT INTO t VALUES (?, ?) RETURNING a", [1.into(), 2.5.into()]).await?;
-//!     assert_eq!((done.changes, done.rows.len(), done.commit), (1, 1, 2));
+//!     assert_eq!((done.changes, done.rows.len(), done.commit), (1, 1, CommitId(2)));
 //!     db.close().await
 //! })
 //! # }

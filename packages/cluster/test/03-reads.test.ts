@@ -43,7 +43,7 @@ for (const [name, read] of Object.entries(reads)) {
 
   test(`${name}: a node that is cut off answers what it has, and fails where it cannot know more`, async (t) => {
     const { world, follower, other } = await three(t, `${SCHEMA}; INSERT INTO t VALUES (0)`, {
-      writeTimeout: 300,
+      writeTimeout: 1500,
     })
     world.log.cut('other')
     const { commit } = await follower.execute('UPDATE t SET a = 1')

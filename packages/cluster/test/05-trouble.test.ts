@@ -11,7 +11,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 
 test('a write of a node that is cut off fails in time and has not happened, while the others go on', async (t) => {
   const { world, writer, follower, other } = await three(t, SCHEMA, {
-    writeTimeout: 500,
+    writeTimeout: 1500,
     forwardTimeout: 200,
   })
   world.log.cut('writer')

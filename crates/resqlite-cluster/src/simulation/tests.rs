@@ -1,7 +1,7 @@
 //! Thousands of runs, each from its seed. A throw is a run; `CLUSTER_PLAN=7` makes only that of a seed. A run that fails is
 //! shrunk; what is left, as `CLUSTER_PLAN="7 until 812 without 3 5-9"`, reproduces it.
 
-use std::panic;
+use std::{cell::Cell, panic, sync::Once};
 
 use super::{
     fault::PLANTED,
@@ -43,12 +43,25 @@ fn fails(plan: &Plan, run: Run) -> bool {
     panic::catch_unwind(|| drop(run(plan))).is_err()
 }
 
-/// Without the messages of panics that are expected.
+thread_local! {
+    /// Panics of this thread are expected.
+    static IS_QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Without the messages of panics of this thread. Other tests run beside it, and their messages stay.
 fn quietly<T>(work: impl FnOnce() -> T) -> T {
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| ()));
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let hook = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !IS_QUIET.get() {
+                hook(panic);
+            }
+        }));
+    });
+    IS_QUIET.set(true);
     let done = work();
-    panic::set_hook(hook);
+    IS_QUIET.set(false);
     done
 }
 

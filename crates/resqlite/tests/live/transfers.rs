@@ -319,7 +319,7 @@ fn look_at_transfers(watch: fn(&Database) -> Vec<Watched>) {
             maintained += stats.maintained;
         }
     }
-    assert!(maintained > 0, "no re-run was maintained");
+    assert!(!dice::throws_all() || maintained > 0, "no re-run was maintained");
 }
 
 /// The engine is not told of what somebody else commits; its own next commit brings it to light, as a whole.

@@ -1,8 +1,13 @@
 const { RESQLITE_SEED, RESQLITE_DAY, RESQLITE_DICE } = process.env
 
-const day = Number(RESQLITE_DAY ?? Math.floor(Date.now() / 86_400_000))
+const day = numberOf('RESQLITE_DAY', RESQLITE_DAY ?? String(Math.floor(Date.now() / 86_400_000)))
 /** Other choices every day; a failed test is repeated with `RESQLITE_SEED=<seed>`, those of a day with `RESQLITE_DAY`. */
-const usual = Number(RESQLITE_SEED ?? day * 10_000)
+const usual = numberOf('RESQLITE_SEED', RESQLITE_SEED ?? String(day * 10_000))
+
+function numberOf(variable: string, value: string): number {
+  if (!/^\d+$/.test(value)) throw new Error(`${variable} is a number, not ${JSON.stringify(value)}`)
+  return Number(value)
+}
 
 /** The number of throws of a test, of which `all` are made with `RESQLITE_DICE=all` and otherwise a fortieth. */
 export function throws(all: number): number {
