@@ -50,7 +50,7 @@ let commits = 0
 /** CPU time of the main thread per commit, for each kind of change. Rows that are inserted are deleted again. */
 async function changed(db, { rows, iterators }, ops) {
   const live = db.stream(sql)
-  const readers = Array.from({ length: iterators }, () => live.changes({ key: 'id', rows }))
+  const readers = Array.from({ length: iterators }, () => live.patches({ key: 'id', rows }))
   const next = () => Promise.all(readers.map((patches) => patches.next()))
   await next()
   const first = commits

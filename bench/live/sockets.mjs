@@ -52,7 +52,7 @@ function shared(db, response) {
 }
 
 function alone(db, response) {
-  const changes = db.stream(sql).changes({ key: 'id', rows: false })
+  const changes = db.stream(sql).patches({ key: 'id', rows: false })
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.once('close', () => void changes.return())
   return (async () => {

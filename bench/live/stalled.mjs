@@ -25,7 +25,7 @@ export const stalled = {
     const changes = await run(
       db,
       commits,
-      (live) => live.changes({ key: 'id' }),
+      (live) => live.patches({ key: 'id' }),
       (patch) => patch.rows,
     )
     return {

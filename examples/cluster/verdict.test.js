@@ -23,7 +23,7 @@ describe('the verdict', () => {
     const db = await Database.open(files[0])
     await prepare(db)
     // Makes the table of the position.
-    await db.changes({ name: 'any' }).ready()
+    await db.feed('any').ready()
     await castAny(db, 'a/1')
     await castAny(db, 'a/2')
     await castAny(db, 'b/2')
@@ -75,7 +75,7 @@ describe('the verdict', () => {
   /** As a fault would: no feed is told. */
   async function on(file, sql) {
     const db = await Database.open(file)
-    await db.dropChanges('any')
+    await db.dropFeed('any')
     await db.exec(sql)
     await db.close()
   }

@@ -33,7 +33,7 @@ export class Watched {
   /** Watches a query by its patches; `changed` gets every later one. Resolves to the first result. */
   async patches(sql, params, key, changed) {
     const live = this.#db.stream(sql, params)
-    const patches = live.changes({ key })
+    const patches = live.patches({ key })
     this.#queries.push({ live, sql, params, stop: () => patches.return() })
     const { value } = await patches.next()
     this.#follow(patches, changed)

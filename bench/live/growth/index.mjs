@@ -83,7 +83,7 @@ async function measureChanges(db, shape, size, rounds) {
 /** A sample per round, after the commits at which the engine finds out where rows come from. */
 async function changesOf(db, { sql, key }, { commit, rows, maintain, rounds }) {
   const live = db.stream(sql, [], { maintain })
-  const patches = live.changes({ key, rows: false })
+  const patches = live.patches({ key, rows: false })
   await patches.next()
   const value = rows > 0 ? () => arrival(patches, rows) : () => nextRun(live)
   const run = async (ops) => {

@@ -46,8 +46,8 @@ impl Serialize for Json<'_, TableEvent> {
         map.serialize_entry("updated", &table.operations.updates)?;
         map.serialize_entry("deleted", &table.operations.deletes)?;
         match &table.changes {
-            Some(Changes::Rows(rows)) => map.serialize_entry("changes", &list(rows, *integers))?,
-            Some(Changes::Unlisted(why)) => map.serialize_entry("changes", reason(*why))?,
+            Some(Changes::Rows(rows)) => map.serialize_entry("rows", &list(rows, *integers))?,
+            Some(Changes::Unlisted(why)) => map.serialize_entry("rows", reason(*why))?,
             None => {}
         }
         map.end()

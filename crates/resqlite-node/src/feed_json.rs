@@ -199,8 +199,8 @@ impl Serialize for Told<'_> {
         map.serialize_entry("at", &self.at)?;
         map.serialize_entry("gap", &gap.map(Gap::name))?;
         match &self.changes {
-            Some(changes) => map.serialize_entry("changes", changes)?,
-            None => map.serialize_entry("changes", &[(); 0])?,
+            Some(changes) => map.serialize_entry("operations", changes)?,
+            None => map.serialize_entry("operations", &[(); 0])?,
         }
         map.end()
     }

@@ -23,7 +23,7 @@ fn commits(values: &[&str]) -> Vec<FeedCommit> {
     let commits = async {
         let db = Database::open(":memory:", Options::default()).await?;
         db.exec("CREATE TABLE t(a)").await?;
-        let mut feed = db.changes(FeedOptions::named("one")).await?;
+        let mut feed = db.feed(FeedOptions::named("one")).await?;
         let mut commits = Vec::new();
         for value in values {
             db.exec(&format!("INSERT INTO t VALUES ({value})")).await?;
@@ -35,7 +35,7 @@ fn commits(values: &[&str]) -> Vec<FeedCommit> {
     pollster::block_on(commits).unwrap()
 }
 
-/// The reads of a consumer until there is no commit left: of each the positions, the gaps and the numbers of changes.
+/// The reads of a consumer until there is no commit left: of each the positions, the gaps and the numbers of operations.
 fn read(commits: &[FeedCommit]) -> Vec<Vec<(u64, Value, usize)>> {
     let mut reads = Vec::new();
     let mut after = 0;
@@ -44,11 +44,11 @@ fn read(commits: &[FeedCommit]) -> Vec<Vec<(u64, Value, usize)>> {
         let json = feed_json::to_json(&commits[after..], &reading, Integers::default());
         let page: Value = serde_json::from_slice(&json).unwrap();
         let told = page["commits"].as_array().unwrap().iter().map(|commit| {
-            let changes = commit["changes"].as_array().unwrap().len();
+            let operations = commit["operations"].as_array().unwrap().len();
             (
                 commit["position"].as_u64().unwrap(),
                 commit["gap"].clone(),
-                changes,
+                operations,
             )
         });
         reads.push(told.collect());

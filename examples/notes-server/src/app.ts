@@ -32,7 +32,7 @@ export function createApp(db: Database, folder: string): Hono {
   })
 
   app.get('/live', (c) => {
-    const events = live.changesBytes({ key: 'id' }).map(({ bytes }) => Buffer.concat([head, bytes, end]))
+    const events = live.patchesBytes({ key: 'id' }).map(({ bytes }) => Buffer.concat([head, bytes, end]))
     const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
     return c.body(streamOf(events, db), 200, headers)
   })

@@ -48,12 +48,12 @@ test('live queries of a follower run only where a row concerns them', async (t) 
 
 test('a commit listener of a follower is told the rows of other nodes', async (t) => {
   const { follower, other } = await three(t, SCHEMA)
-  const events = follower.commits({ changes: true })
+  const events = follower.commits({ detail: 'rows' })
   const first = events.next()
   await other.execute("UPDATE users SET name = 'Ada' WHERE id = 7")
   const { value } = await first
   const users = value?.tables?.find(({ table }: { table: string }) => table === 'users')
-  assert.deepEqual(users?.changes, [
+  assert.deepEqual(users?.rows, [
     { operation: 'update', key: { id: 7 }, old: { id: 7, name: 'user 7' }, new: { id: 7, name: 'Ada' } },
   ])
   await events.return?.()

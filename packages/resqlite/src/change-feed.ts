@@ -36,6 +36,7 @@ export async function dropFeed(handle: DatabaseHandle, name: string): Promise<vo
 class FeedSource implements IterationSource<FeedCommit> {
   readonly sql = undefined
   readonly #handle: DatabaseHandle
+  readonly #name: string
   readonly #options: ChangeFeedOptions
   readonly #events: CommitListener
   #opened: Promise<void> | undefined
@@ -55,8 +56,9 @@ class FeedSource implements IterationSource<FeedCommit> {
   #acknowledged = 0
   #hasEnded = false
 
-  constructor(handle: DatabaseHandle, options: ChangeFeedOptions) {
+  constructor(handle: DatabaseHandle, name: string, options: ChangeFeedOptions) {
     this.#handle = handle
+    this.#name = name
     this.#options = options
     this.#events = new CommitListener(handle, { signal: options.signal })
   }
@@ -79,14 +81,14 @@ class FeedSource implements IterationSource<FeedCommit> {
   }
 
   async #open(): Promise<void> {
-    const { name, after, keep } = this.#options
-    this.#read = await request(this.#handle, { do: 'open', name, after, keep })
+    const { after, keep } = this.#options
+    this.#read = await request(this.#handle, { do: 'open', name: this.#name, after, keep })
     this.#told = this.#read
     this.#acknowledged = this.#read
   }
 
   async acknowledge(position: number): Promise<void> {
-    await request(this.#handle, { do: 'acknowledge', name: this.#options.name, position })
+    await request(this.#handle, { do: 'acknowledge', name: this.#name, position })
     this.#acknowledged = Math.max(this.#acknowledged, position)
   }
 
@@ -122,7 +124,7 @@ class FeedSource implements IterationSource<FeedCommit> {
 
   /** What a stranger has written is not in the feed. The writer finds out, and adds a gap. Returns whether it could. */
   async #lookForStrangers(): Promise<boolean> {
-    const looked = await this.#unlessOver(request(this.#handle, { do: 'look', name: this.#options.name }))
+    const looked = await this.#unlessOver(request(this.#handle, { do: 'look', name: this.#name }))
     if (looked !== 0) return looked !== undefined
     await this.#unlessOver(new Promise<void>((resolve) => afterPause(STRANGERS_LOOK_MILLISECONDS, resolve)))
     return false
@@ -160,9 +162,9 @@ class FeedSource implements IterationSource<FeedCommit> {
 
   /** Returns whether there was anything. */
   async #readMore(): Promise<boolean> {
-    const { name, tables } = this.#options
+    const { tables } = this.#options
     const { channel, flags, id } = this.#handle.usable()
-    const text = JSON.stringify({ name, after: this.#read, tables })
+    const text = JSON.stringify({ name: this.#name, after: this.#read, tables })
     const pending = channel.request(Op.READ_FEED, flags, id, (writer) => writer.text(text))
     const { to, commits } = unwrap<Page>(await pending.promise)
     if (to === this.#read) return false
@@ -185,22 +187,22 @@ class FeedSource implements IterationSource<FeedCommit> {
 }
 
 function commitOf(commit: Page['commits'][number]): FeedCommit {
-  for (const change of commit.changes) {
+  for (const change of commit.operations) {
     if (change.operation !== 'schema') untagChange(change)
   }
   return { ...commit, at: new Date(commit.at) }
 }
 
 /**
- * The commits of a change feed, for one consumer: what {@link Database.changes} returns. Iterate over it with `for await`. To
+ * The commits of a change feed, for one consumer: what {@link Database.feed} returns. Iterate over it with `for await`. To
  * leave the loop, by an error too, is not to acknowledge the commit that it was at: it comes again the next time.
  */
 export class ChangeFeed extends Iteration<FeedCommit> {
   readonly #source: FeedSource
 
-  /** @internal Use {@link Database.changes}. */
-  constructor(handle: DatabaseHandle, options: ChangeFeedOptions) {
-    const source = new FeedSource(handle, options)
+  /** @internal Use {@link Database.feed}. */
+  constructor(handle: DatabaseHandle, name: string, options: ChangeFeedOptions = {}) {
+    const source = new FeedSource(handle, name, options)
     super(source)
     this.#source = source
   }
@@ -210,7 +212,7 @@ export class ChangeFeed extends Iteration<FeedCommit> {
    * does so, too.
    *
    * ```ts
-   * const feed = db.changes({ name: 'search-index' })
+   * const feed = db.feed('search-index')
    * await feed.ready() // commits from now on are kept
    * ```
    */

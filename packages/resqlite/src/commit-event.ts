@@ -16,8 +16,8 @@ interface TaggedChange {
 /** Reads an event, with the values of its rows as `select` returns them. */
 export function readEvent(json: string): CommitEvent {
   const event = JSON.parse(json)
-  for (const { changes } of event.tables ?? []) {
-    if (Array.isArray(changes)) changes.forEach(untagChange)
+  for (const { rows } of event.tables ?? []) {
+    if (Array.isArray(rows)) rows.forEach(untagChange)
   }
   return event
 }

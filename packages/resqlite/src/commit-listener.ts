@@ -13,7 +13,7 @@ import type { Memory } from './decode/memory'
 import { Op, ReplyKind } from './wire/protocol'
 
 /** What events tell of rows. */
-const Detail = { NONE: 0, KEYS: 1, ROWS: 2 } as const
+const DETAILS = { tables: 0, keys: 1, rows: 2 } as const
 
 /**
  * Listens to the commits of a database. It asks for the next event when its consumer does, so a slow consumer gets the
@@ -31,11 +31,11 @@ export class CommitListener extends StreamRequest implements IterationSource<Com
   /** Calls of `next` that wait, in order. While there are any, the next event was asked for. */
   readonly #waiting: ((outcome: Outcome<CommitEvent>) => void)[] = []
 
-  constructor(handle: DatabaseHandle, { signal, changes = false }: CommitOptions = {}) {
+  constructor(handle: DatabaseHandle, { signal, detail = 'tables' }: CommitOptions = {}) {
     super(false)
     this.#handle = handle
     this.#signal = signal
-    this.#detail = changes === 'keys' ? Detail.KEYS : changes === false ? Detail.NONE : Detail.ROWS
+    this.#detail = DETAILS[detail]
   }
 
   get holdsResources(): boolean {

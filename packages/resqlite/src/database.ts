@@ -5,7 +5,7 @@ import { DatabaseHandle, type WriteTarget } from './channel/database-handle'
 import type { Pending } from './channel/pending'
 import { commitEvents, onCommit } from './commit-listener'
 import { runBackup, runCheckpoint, runSerialize, upload } from './copies'
-import { checkBody, checkChangeFeed, checkFeedName, checkOptions } from './core/checks'
+import { checkBody, checkFeedName, checkOptions } from './core/checks'
 import { asyncDispose } from './core/dispose'
 import { ResqliteError, TransactionError, typeError } from './core/errors'
 import { unwrap } from './core/failure'
@@ -332,7 +332,7 @@ export class Database extends Executor implements AsyncDisposable {
    * is rolled back is not reported. If the callback returns a promise, the next event waits for it, and contains all commits
    * of the meantime. Returns a function that ends the listening, which the closing of the database does, too.
    *
-   * With `changes`, events also tell the rows: see {@link ChangedRow}. To keep a copy of a table up to date, apply each
+   * With the `detail` `'rows'` or `'keys'`, events also tell the rows: see {@link ChangedRow}. To keep a copy of a table up to date, apply each
    * change to the row with its key.
    *
    * Whatever the callback throws becomes an uncaught exception, except that a call of its own came too late because the
@@ -344,11 +344,11 @@ export class Database extends Executor implements AsyncDisposable {
    */
   onCommit(
     callback: (event: ChangeEvent) => unknown,
-    options: CommitOptions & { changes: true | 'rows' },
+    options: CommitOptions & { detail: 'rows' },
   ): Unsubscribe
   onCommit(
     callback: (event: ChangeEvent<ChangedKey>) => unknown,
-    options: CommitOptions & { changes: 'keys' },
+    options: CommitOptions & { detail: 'keys' },
   ): Unsubscribe
   onCommit(callback: (event: CommitEvent) => unknown, options?: CommitOptions): Unsubscribe
   onCommit(callback: (event: never) => unknown, options?: CommitOptions): Unsubscribe {
@@ -365,8 +365,8 @@ export class Database extends Executor implements AsyncDisposable {
    * for await (const { from, to, tables } of db.commits()) invalidate(tables)
    * ```
    */
-  commits(options: CommitOptions & { changes: true | 'rows' }): LiveIterator<ChangeEvent>
-  commits(options: CommitOptions & { changes: 'keys' }): LiveIterator<ChangeEvent<ChangedKey>>
+  commits(options: CommitOptions & { detail: 'rows' }): LiveIterator<ChangeEvent>
+  commits(options: CommitOptions & { detail: 'keys' }): LiveIterator<ChangeEvent<ChangedKey>>
   commits(options?: CommitOptions): LiveIterator<CommitEvent>
   commits(options?: CommitOptions): LiveIterator<never> {
     checkOptions('commits', options)
@@ -379,33 +379,34 @@ export class Database extends Executor implements AsyncDisposable {
    * none is missed, also if the process is killed: a consumer that comes back begins with the commit that it was at.
    *
    * ```ts
-   * for await (const { changes } of db.changes({ name: 'search-index', tables: ['articles'] })) {
-   *   for (const change of changes) if (change.operation !== 'schema') await index(change.key, change.new)
+   * for await (const { operations } of db.feed('search-index', { tables: ['articles'] })) {
+   *   for (const change of operations) if (change.operation !== 'schema') await index(change.key, change.new)
    * }
    * ```
    *
    * A new feed begins with the next commit. What other programs write, and SQL that manages transactions itself, shows as a
    * {@link FeedCommit.gap}. If the consumer stays away until commits that it has not read are not kept any more
-   * ({@link ChangeFeedOptions.keep}), the iteration rejects with the code `RESQLITE_CHANGES_LOST`. Not available inside a
+   * ({@link ChangeFeedOptions.keep}), the iteration rejects with the code `RESQLITE_FEED_LOST`. Not available inside a
    * transaction.
    */
-  changes(options: ChangeFeedOptions): ChangeFeed {
-    checkChangeFeed(options)
-    this.#refuseFeedInTransaction('changes')
-    return new ChangeFeed(this.#handle.writable('changes'), options)
+  feed(name: string, options?: ChangeFeedOptions): ChangeFeed {
+    checkFeedName('feed', name)
+    checkOptions('feed', options)
+    this.#refuseFeedInTransaction('feed')
+    return new ChangeFeed(this.#handle.writable('feed'), name, options)
   }
 
   /**
    * Removes the change feed of this name: nothing is kept for it any more. If there is none, nothing happens.
    *
    * ```ts
-   * await db.dropChanges('search-index')
+   * await db.dropFeed('search-index')
    * ```
    */
-  async dropChanges(name: string): Promise<void> {
-    checkFeedName(name)
-    this.#refuseFeedInTransaction('dropChanges')
-    await dropFeed(this.#handle.writable('dropChanges'), name)
+  async dropFeed(name: string): Promise<void> {
+    checkFeedName('dropFeed', name)
+    this.#refuseFeedInTransaction('dropFeed')
+    await dropFeed(this.#handle.writable('dropFeed'), name)
   }
 
   /** Returns the counters of the engine behind this database. */

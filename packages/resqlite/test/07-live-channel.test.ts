@@ -45,7 +45,7 @@ test('nothing runs until it is used', async () => {
   const { db, native } = await openFakeStreams()
   const live = db.stream('SELECT n')
   live[Symbol.asyncIterator]()
-  live.changes({ key: 'n' })
+  live.patches({ key: 'n' })
   await arrived()
   assert.equal(native.opened.length, 0)
   live.subscribe(() => {})
@@ -608,7 +608,7 @@ test('a signal ends iterators with an AbortError and callbacks silently', async 
   const controller = new AbortController()
   const live = db.stream('SELECT n', [], { signal: controller.signal })
   const { log } = listen(live)
-  const [waiting, idle] = [live[Symbol.asyncIterator](), live.changes({ key: 'n' })]
+  const [waiting, idle] = [live[Symbol.asyncIterator](), live.patches({ key: 'n' })]
   const first = idle.next()
   await arrived()
   native.last.result([1], 1)
@@ -648,7 +648,7 @@ test('a signal ends its own live query and none that shares the native one', asy
 
 test('changes returns what changed from one patch to the next', async () => {
   const { db, native } = await openFakeStreams()
-  const changes = db.stream('SELECT n').changes({ key: 'n' })
+  const changes = db.stream('SELECT n').patches({ key: 'n' })
   const first = changes.next()
   await arrived()
   native.last.result([1, 2], 4)
@@ -669,9 +669,9 @@ test('changes returns what changed from one patch to the next', async () => {
   })
 })
 
-test('changes that were not consumed become one patch', async () => {
+test('patches that were not consumed become one', async () => {
   const { db, native } = await openFakeStreams()
-  const changes = db.stream('SELECT n').changes({ key: 'n' })
+  const changes = db.stream('SELECT n').patches({ key: 'n' })
   const first = changes.next()
   await arrived()
   native.last.result([1, 2, 3], 1)
@@ -689,7 +689,7 @@ test('changes that were not consumed become one patch', async () => {
 
 test('changes that were undone before next was called are not reported', async () => {
   const { db, native } = await openFakeStreams()
-  const changes = db.stream('SELECT n').changes({ key: 'n' })
+  const changes = db.stream('SELECT n').patches({ key: 'n' })
   const first = changes.next()
   await arrived()
   native.last.result([1, 2], 1)
@@ -710,7 +710,7 @@ test('changes of a live query in use begin with the present rows', async () => {
   await arrived()
   native.last.result([1, 2], 1)
   await arrived()
-  const changes = db.stream('SELECT n').changes({ key: 'n' })
+  const changes = db.stream('SELECT n').patches({ key: 'n' })
   const { value } = await changes.next()
   assert.deepEqual([value.initial, numbers(value.rows)], [true, [1, 2]])
   native.last.patch([], [1, 1]).emit(2)
@@ -719,7 +719,7 @@ test('changes of a live query in use begin with the present rows', async () => {
 
 test('a key that is not unique ends changes with an error', async () => {
   const { db, native } = await openFakeStreams()
-  const changes = db.stream('SELECT n').changes({ key: 'n' })
+  const changes = db.stream('SELECT n').patches({ key: 'n' })
   const [first, second] = [changes.next(), changes.next()]
   await arrived()
   native.last.result([1, 1], 1)
@@ -852,12 +852,12 @@ test('arguments are checked by name', async () => {
   const live = stream('SELECT 1')
   assert.throws(() => live.subscribe(undefined as never), refused('subscribe', 'undefined'))
   assert.throws(() => live.subscribe(() => {}, 7 as never), refused('subscribe', '7'))
-  const changes = live.changes.bind(live) as (options?: unknown) => unknown
+  const changes = live.patches.bind(live) as (options?: unknown) => unknown
   for (const key of [[], 7, [7], undefined]) assert.throws(() => changes({ key }), refused('key'))
   assert.throws(() => changes(), refused('key'))
   assert.throws(() => changes({ key: 'n', kee: 1 }), refused('"kee"'))
-  assert.throws(() => stream('', [], { arrays: true }).changes({ key: 'n' }), refused('arrays'))
-  assert.throws(() => stream({ a: { sql: '' } }).changes({ key: 'n' }), refused('several queries'))
+  assert.throws(() => stream('', [], { arrays: true }).patches({ key: 'n' }), refused('arrays'))
+  assert.throws(() => stream({ a: { sql: '' } }).patches({ key: 'n' }), refused('several queries'))
 })
 
 test('emissions that take long are handled in several turns of the event loop', async () => {

@@ -21,7 +21,7 @@ test('the bytes are a body of a Response, and a database again', async (t) => {
   const copy = await Database.open(new Uint8Array(await new Response(await db.serialize()).arrayBuffer()))
   assert.deepEqual(await copy.select('SELECT a FROM t'), [{ a: 7 }])
   await copy.close()
-  const changes = db.stream('SELECT a FROM t').changesBytes({ key: 'a' })
+  const changes = db.stream('SELECT a FROM t').patchesBytes({ key: 'a' })
   const { value } = await changes.next()
   const patch = await new Response(value.bytes).json()
   assert.deepEqual((patch as LeanPatch).added, [{ index: 0, row: { a: 7 } }])

@@ -228,8 +228,8 @@ async function firstValues(db: Database): Promise<(number | undefined)[]> {
   const values = await Promise.all([
     new Watch(live()).value(),
     live().values().next(),
-    live().changes({ key }).next(),
-    live().changes({ key, rows: 'inPlace' }).next(),
+    live().patches({ key }).next(),
+    live().patches({ key, rows: 'inPlace' }).next(),
   ])
   const [watched, ...iterated] = values
   const rows = iterated.map(({ value }) => (Array.isArray(value) ? value : value?.rows))

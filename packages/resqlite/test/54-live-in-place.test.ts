@@ -16,7 +16,7 @@ const IN_PLACE = { key: 'id', rows: 'inPlace' } as const
 
 test('all patches have the same array, changed in place, and unchanged rows are the same objects', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const patches = db.stream(SQL).changes(IN_PLACE)
+  const patches = db.stream(SQL).patches(IN_PLACE)
   const { rows } = (await patches.next()).value
   const [first, second, third] = rows
   assert.deepEqual(rows, await db.select(SQL))
@@ -38,9 +38,9 @@ test('all patches have the same array, changed in place, and unchanged rows are 
 test('the array changes only when the iterator is asked for its next patch', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
-  const patches = live.changes(IN_PLACE)
+  const patches = live.patches(IN_PLACE)
   const { rows } = (await patches.next()).value
-  const other = live.changes(IN_PLACE)
+  const other = live.patches(IN_PLACE)
   await other.next()
   const before = await db.select(SQL)
   await db.execute('DELETE FROM t WHERE id = 1')
@@ -55,7 +55,7 @@ test('the array changes only when the iterator is asked for its next patch', asy
 test('each iterator has an array of its own, which is not that of other subscribers', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
-  const [one, two, fresh] = [live.changes(IN_PLACE), live.changes(IN_PLACE), live.changes({ key: 'id' })]
+  const [one, two, fresh] = [live.patches(IN_PLACE), live.patches(IN_PLACE), live.patches({ key: 'id' })]
   const watch = new Watch(live)
   const firsts = [
     (await one.next()).value.rows,
@@ -83,7 +83,7 @@ test('the array stays as it is once the iteration has ended', async (t) => {
   const live = db.stream(SQL)
   const watch = new Watch(live)
   await watch.value()
-  const patches = live.changes(IN_PLACE)
+  const patches = live.patches(IN_PLACE)
   const { rows } = (await patches.next()).value
   const before = [...rows]
   await patches.return()
@@ -96,14 +96,14 @@ test('the array stays as it is once the iteration has ended', async (t) => {
 test('an error of the query ends the iteration and leaves the array as it was; the next one begins anew', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
-  const patches = live.changes(IN_PLACE)
+  const patches = live.patches(IN_PLACE)
   const { rows } = (await patches.next()).value
   const before = [...rows]
   await db.exec('ALTER TABLE t RENAME TO gone')
   await assert.rejects(patches.next(), withCode('SQLITE_ERROR', 'no such table: t'))
   assert.deepEqual(rows, before)
   await db.exec('ALTER TABLE gone RENAME TO t')
-  const anew = live.changes(IN_PLACE)
+  const anew = live.patches(IN_PLACE)
   const first = (await anew.next()).value
   assert.deepEqual([first.initial, first.rows], [true, before])
   assert.notEqual(first.rows, rows)
@@ -112,7 +112,7 @@ test('an error of the query ends the iteration and leaves the array as it was; t
 
 test('a key that is not unique ends the iteration and leaves the array as it was', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const patches = db.stream(SQL).changes({ key: 'v', rows: 'inPlace' })
+  const patches = db.stream(SQL).patches({ key: 'v', rows: 'inPlace' })
   const { rows } = (await patches.next()).value
   const before = [...rows]
   await db.execute("UPDATE t SET v = 'a' WHERE id = 3")
@@ -124,7 +124,7 @@ test('another value of rows is refused by name', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const wrong = { key: 'id', rows: 'same' } as never
   assert.throws(
-    () => db.stream(SQL).changes(wrong),
+    () => db.stream(SQL).patches(wrong),
     withCode('RESQLITE_OPTION', 'rows', "'inPlace'", '"same"'),
   )
 })
@@ -141,7 +141,7 @@ for (const kinds of mixtures) {
     const live = db.stream(SQL)
     const readers = kinds.map((rows) => ({
       rows,
-      patches: live.changes({ key: 'id', rows }),
+      patches: live.patches({ key: 'id', rows }),
       shown: [] as readonly Row[],
       array: undefined as readonly Row[] | undefined,
     }))

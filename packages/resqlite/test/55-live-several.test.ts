@@ -102,5 +102,5 @@ test('an error of one query while others change leaves nothing behind', async (t
 test('changes is not available for several queries', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream({ one: ONE }) as unknown as ReturnType<typeof db.stream>
-  assert.throws(() => live.changes({ key: 'id' as never }), withCode('RESQLITE_OPTION', 'several queries'))
+  assert.throws(() => live.patches({ key: 'id' as never }), withCode('RESQLITE_OPTION', 'several queries'))
 })

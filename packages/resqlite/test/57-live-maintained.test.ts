@@ -160,7 +160,7 @@ const ids = (rows: { row: Row }[]) => rows.map(({ row }) => row.id)
 
 test('rows that come into sight through a change of another row are delivered', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const patches = db.stream(LATEST).changes({ key: 'id', rows: false })
+  const patches = db.stream(LATEST).patches({ key: 'id', rows: false })
   await patches.next()
   for (let last = 200; last > 190; last--) {
     const next = patches.next()

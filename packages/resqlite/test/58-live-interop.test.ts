@@ -175,7 +175,7 @@ test('a mapped iterator ends at once while a next waits', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const lines = db
     .stream(SQL)
-    .changes({ key: 'id' })
+    .patches({ key: 'id' })
     .map(({ added }) => added.length)
     .map((added) => `${added} added`)
   assert.equal((await lines.next()).value, '1 added')
@@ -207,7 +207,7 @@ test('a readable stream from a mapped iterator frees the live query when it is d
   const body = Readable.from(
     db
       .stream(SQL)
-      .changesBytes({ key: 'id' })
+      .patchesBytes({ key: 'id' })
       .map(({ bytes }) => Buffer.concat([Buffer.from('data: '), bytes, Buffer.from('\n\n')])),
   )
   const client = body.pipe(new PassThrough())
@@ -221,7 +221,7 @@ test('a web stream from a mapped iterator frees the live query when it is cancel
   const db = await tempDatabase(t, SCHEMA)
   const lines = db
     .stream(SQL)
-    .changes({ key: 'id' })
+    .patches({ key: 'id' })
     .map(({ version }) => `id: ${version}\n`)
   const response = new Response(Readable.toWeb(Readable.from(lines)) as never)
   const reader = (response.body as ReadableStream<Uint8Array>).getReader()
@@ -248,7 +248,7 @@ test('the signal of a live query ends an async generator around its iterator', a
 test('patches of one query have the same versions for all who follow it', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
-  const [fast, slow] = [live.changes({ key: 'id' }), db.stream(SQL).changes({ key: 'id', rows: false })]
+  const [fast, slow] = [live.patches({ key: 'id' }), db.stream(SQL).patches({ key: 'id', rows: false })]
   const watching = new Watch(live)
   const [first] = [(await fast.next()).value as Patch, await slow.next()]
   await watching.value()
@@ -263,7 +263,7 @@ test('patches of one query have the same versions for all who follow it', async 
   }
   const merged = (await slow.next()).value
   assert.deepEqual([merged.since, merged.version, merged.added.length], [versions[0], versions[2], 2])
-  const late = (await live.changes({ key: 'id' }).next()).value as Patch
+  const late = (await live.patches({ key: 'id' }).next()).value as Patch
   assert.deepEqual([late.since, late.version, late.initial], [0, versions[2], true])
   assert.ok(versions.every((version, i) => i === 0 || version > (versions[i - 1] as number)))
   watching.stop()
@@ -273,7 +273,7 @@ test('versions of one result are never those of another', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const versions = new Set<number>()
   for (const sql of [SQL, SQL, 'SELECT id FROM t']) {
-    const changes = db.stream(sql).changes({ key: 'id' })
+    const changes = db.stream(sql).patches({ key: 'id' })
     versions.add((await changes.next()).value.version)
     await changes.return()
   }
@@ -283,7 +283,7 @@ test('versions of one result are never those of another', async (t) => {
 test('patches without rows have the same lists', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
-  const [full, lean] = [live.changes({ key: 'id' }), live.changes({ key: 'id', rows: false })]
+  const [full, lean] = [live.patches({ key: 'id' }), live.patches({ key: 'id', rows: false })]
   for (const sql of ['SELECT 1', "INSERT INTO t(v) VALUES ('b')", 'DELETE FROM t WHERE id = 1']) {
     await db.exec(sql)
     const { rows, ...lists } = (await full.next()).value as Patch
@@ -295,7 +295,7 @@ test('patches without rows have the same lists', async (t) => {
 test('what a subscriber does to a patch reaches no other', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
-  const [one, two] = [live.changes({ key: 'id' }), live.changes({ key: 'id' })]
+  const [one, two] = [live.patches({ key: 'id' }), live.patches({ key: 'id' })]
   await Promise.all([one.next(), two.next()])
   await db.execute("INSERT INTO t(v) VALUES ('b')")
   const mine = (await one.next()).value as Patch
@@ -308,17 +308,17 @@ test('what a subscriber does to a patch reaches no other', async (t) => {
 test('rows that are arrays have keys by index', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE p(a, b, v); INSERT INTO p VALUES (1, 1, 0), (1, 2, 0)')
   const live = db.stream('SELECT v, a, b FROM p', [], { arrays: true })
-  const changes = live.changes({ key: [1, 2] })
+  const changes = live.patches({ key: [1, 2] })
   await changes.next()
   await db.execute('UPDATE p SET v = 1 WHERE b = 2')
   assert.deepEqual((await changes.next()).value.updated, [
     { from: 1, index: 1, previous: [0, 1, 2], row: [1, 1, 2] },
   ])
   await assert.rejects(
-    live.changes({ key: 3 }).next(),
+    live.patches({ key: 3 }).next(),
     withCode('RESQLITE_KEY', 'no column 3', '"v", "a", "b"'),
   )
-  await assert.rejects(live.changes({ key: 1 }).next(), withCode('RESQLITE_KEY', 'a = 1'))
+  await assert.rejects(live.patches({ key: 1 }).next(), withCode('RESQLITE_KEY', 'a = 1'))
 })
 
 test('a key of the wrong kind is refused', async (t) => {
@@ -326,17 +326,17 @@ test('a key of the wrong kind is refused', async (t) => {
   const [objects, arrays] = [db.stream(SQL), db.stream(SQL, [], { arrays: true })]
   const refused = (make: () => unknown, ...words: string[]) =>
     assert.throws(make, withCode('RESQLITE_OPTION', ...words))
-  refused(() => objects.changes({ key: 0 as never }), 'the name of a column', '0')
-  refused(() => arrays.changes({ key: 'id' as never }), 'the index of a column', '"id"')
-  refused(() => arrays.changes({ key: -1 }), 'option key')
-  refused(() => arrays.changesBytes({ key: [0, 'id'] as never }), 'changesBytes', '"id"')
-  refused(() => objects.changesBytes({ key: 'id', rows: true } as never), 'unknown option "rows"')
+  refused(() => objects.patches({ key: 0 as never }), 'the name of a column', '0')
+  refused(() => arrays.patches({ key: 'id' as never }), 'the index of a column', '"id"')
+  refused(() => arrays.patches({ key: -1 }), 'option key')
+  refused(() => arrays.patchesBytes({ key: [0, 'id'] as never }), 'patchesBytes', '"id"')
+  refused(() => objects.patchesBytes({ key: 'id', rows: true } as never), 'unknown option "rows"')
 })
 
 test('a patch as bytes is what JSON.stringify makes of the patch', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
-  const [patches, bytes] = [live.changes({ key: 'id', rows: false }), live.changesBytes({ key: 'id' })]
+  const [patches, bytes] = [live.patches({ key: 'id', rows: false }), live.patchesBytes({ key: 'id' })]
   for (const sql of [
     'SELECT 1',
     `INSERT INTO t VALUES (2, 'é"\n'), (3, 1.5)`,
@@ -359,9 +359,9 @@ test('values that JSON does not have are written as selectBytes writes them', as
   const expected = Buffer.from(await db.selectBytes(sql))
     .toString()
     .slice(1, -1)
-  const { bytes } = (await db.stream(sql).changesBytes({ key: 'id' }).next()).value
+  const { bytes } = (await db.stream(sql).patchesBytes({ key: 'id' }).next()).value
   assert.ok(Buffer.from(bytes).toString().includes(`"row":${expected}}`))
-  const arrays = db.stream(sql, [], { arrays: true }).changesBytes({ key: 0 })
+  const arrays = db.stream(sql, [], { arrays: true }).patchesBytes({ key: 0 })
   const row = '"row":[7,9007199254740993,"AP8Q",9e999,-9e999,-0.0,"x"]'
   assert.ok(
     Buffer.from((await arrays.next()).value.bytes)
@@ -372,7 +372,7 @@ test('values that JSON does not have are written as selectBytes writes them', as
 
 test('all who get the same patch share its bytes', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const iterators = [1, 2, 3].map(() => db.stream(SQL).changesBytes({ key: 'id' }))
+  const iterators = [1, 2, 3].map(() => db.stream(SQL).patchesBytes({ key: 'id' }))
   const next = async () => (await Promise.all(iterators.map((i) => i.next()))).map(({ value }) => value.bytes)
   const first = await next()
   await db.execute("INSERT INTO t(v) VALUES ('b')")

@@ -20,8 +20,8 @@ const nodeSqlite = process.getBuiltinModule?.('node:sqlite') as
   | { DatabaseSync: new (path: string) => { exec(sql: string): void; close(): void } }
   | undefined
 
-async function feedOf(db: Database, options?: Partial<ChangeFeedOptions>): Promise<ChangeFeed> {
-  const feed = db.changes({ name: 'one', ...options })
+async function feedOf(db: Database, options?: ChangeFeedOptions, name = 'one'): Promise<ChangeFeed> {
+  const feed = db.feed(name, options)
   await feed.ready()
   return feed
 }
@@ -36,7 +36,7 @@ async function next(feed: ChangeFeed): Promise<FeedCommit> {
 async function told(feed: ChangeFeed, commits = 1): Promise<unknown[]> {
   const all: unknown[] = []
   for (let i = 0; i < commits; i++) {
-    for (const change of (await next(feed)).changes) {
+    for (const change of (await next(feed)).operations) {
       all.push(change.operation === 'schema' ? change.sql : [change.operation, change.table, change.key])
     }
   }
@@ -62,7 +62,7 @@ test('a commit is told with its position, its time and its rows before and after
   assert.deepEqual(commit, {
     position: 1,
     gap: null,
-    changes: [
+    operations: [
       {
         operation: 'insert',
         table: 't',
@@ -95,7 +95,7 @@ test('a table without a declared key is told by its rowid, and columns in their 
   const db = await tempDatabase(t, 'CREATE TABLE n(z, y, x, a AS (z + 1), b AS (z + 2) STORED)')
   const feed = await feedOf(db)
   await db.execute('INSERT INTO n VALUES (1, 2, 3)')
-  const [change] = (await next(feed)).changes
+  const [change] = (await next(feed)).operations
   assert.ok(change !== undefined && change.operation !== 'schema')
   assert.deepEqual(change.key, { rowid: 1 })
   assert.deepEqual(Object.keys(change.new ?? {}), ['z', 'y', 'x', 'b'])
@@ -123,7 +123,7 @@ test('integers come as the database returns them', async (t) => {
   const db = await tempDatabase(t, SCHEMA, { integers: 'bigint' })
   const feed = await feedOf(db)
   await db.execute('INSERT INTO t VALUES (1, 2)')
-  const [change] = (await next(feed)).changes
+  const [change] = (await next(feed)).operations
   assert.ok(change !== undefined && change.operation !== 'schema')
   assert.deepEqual(change.new, { id: 1n, v: 2n })
 })
@@ -165,7 +165,7 @@ test('asking for the next commit acknowledges the one before', async (t) => {
   await db.close()
   const again = await openDatabase(t, file)
   const positions: number[] = []
-  for await (const { position } of again.changes({ name: 'one' })) {
+  for await (const { position } of again.feed('one')) {
     positions.push(position)
     if (position === 4) break
   }
@@ -177,7 +177,7 @@ test('a consumer that fails gets the commit again', async (t) => {
   await (await feedOf(db)).return()
   await insert(db, 1)
   const consume = async () => {
-    for await (const _ of db.changes({ name: 'one' })) throw new Error('the index is not there')
+    for await (const _ of db.feed('one')) throw new Error('the index is not there')
   }
   await assert.rejects(consume(), /the index is not there/)
   assert.equal((await next(await feedOf(db))).position, 1)
@@ -209,9 +209,9 @@ test('a consumer that stayed away too long is told so', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   await (await feedOf(db, { keep: { commits: 3 } })).return()
   for (let id = 1; id <= 300; id++) await insert(db, id)
-  const lost = withCode('RESQLITE_CHANGES_LOST')
-  await assert.rejects(db.changes({ name: 'one' }).next(), lost)
-  await db.dropChanges('one')
+  const lost = withCode('RESQLITE_FEED_LOST')
+  await assert.rejects(db.feed('one').next(), lost)
+  await db.dropFeed('one')
   const feed = await feedOf(db)
   await insert(db, 301)
   assert.deepEqual(await told(feed), [['insert', 't', { id: 301 }]])
@@ -221,8 +221,8 @@ test('a feed that is removed ends its iterators, and leaves no tables', async (t
   const db = await tempDatabase(t, SCHEMA)
   const feed = await feedOf(db)
   const waiting = feed.next()
-  await db.dropChanges('one')
-  await assert.rejects(waiting, withCode('RESQLITE_CHANGES_LOST'))
+  await db.dropFeed('one')
+  await assert.rejects(waiting, withCode('RESQLITE_FEED_LOST'))
   const left = await db.select("SELECT name FROM sqlite_schema WHERE name GLOB '_resqlite_*'")
   assert.deepEqual(left, [{ name: '_resqlite_position' }])
 })
@@ -231,14 +231,14 @@ test('closing the database ends a feed, and so does a signal', async (t) => {
   const file = tempFile(t)
   const db = await Database.open(file)
   const stop = new AbortController()
-  const feeds = [await feedOf(db), await feedOf(db, { name: 'other', signal: stop.signal })] as const
+  const feeds = [await feedOf(db), await feedOf(db, { signal: stop.signal }, 'other')] as const
   const [first, second] = feeds.map((feed) => feed.next())
   stop.abort()
   await assert.rejects(second as Promise<unknown>, withCode('RESQLITE_ABORTED'))
   const closed = assert.rejects(first as Promise<unknown>, withCode('RESQLITE_CLOSED'))
   await db.close()
   await closed
-  assert.throws(() => db.changes({ name: 'one' }), withCode('RESQLITE_CLOSED'))
+  assert.throws(() => db.feed('one'), withCode('RESQLITE_CLOSED'))
 })
 
 test('a commit whose work was done when the signal fired is acknowledged, and the loop rejects', async (t) => {
@@ -316,20 +316,20 @@ test('a consumer that begins to wait is told of what a stranger has written, tho
 test('commit events do not tell the rows of the log', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   await feedOf(db)
-  const events = db.commits({ changes: true })
+  const events = db.commits({ detail: 'rows' })
   const event = events.next()
   await insert(db, 1)
   const value: ChangeEvent = (await event).value
-  const changes = Object.fromEntries((value.tables ?? []).map(({ table, changes }) => [table, changes]))
-  assert.equal(changes._resqlite_changes, 'unknown')
-  assert.equal(changes.t?.length, 1)
+  const rows = Object.fromEntries((value.tables ?? []).map(({ table, rows }) => [table, rows]))
+  assert.equal(rows._resqlite_changes, 'unknown')
+  assert.equal(rows.t?.length, 1)
   await events.return()
 })
 
 test('a consumer that waits for the writer ends with its signal, or when it is left', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const leaving = new AbortController()
-  const [aborted, left] = [db.changes({ name: 'a', signal: leaving.signal }), db.changes({ name: 'b' })]
+  const [aborted, left] = [db.feed('a', { signal: leaving.signal }), db.feed('b')]
   await Promise.all([aborted.ready(), left.ready()])
   const tx = await db.begin()
   const [ends, isLeft] = [assert.rejects(aborted.next(), withCode('RESQLITE_ABORTED')), left.next()]
@@ -343,28 +343,24 @@ test('a consumer that waits for the writer ends with its signal, or when it is l
 
 test('what cannot be is refused by name', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const refused = (options: unknown, message: RegExp) =>
+  const refused = (name: unknown, options: unknown, message: RegExp) =>
     assert.throws(
-      () => db.changes(options as ChangeFeedOptions),
+      () => db.feed(name as string, options as ChangeFeedOptions),
       (error: Error & { code?: string }) => error.code === 'RESQLITE_OPTION' && message.test(error.message),
     )
-  refused(undefined, /option name is missing/)
-  refused({}, /option name is missing/)
-  refused({ name: '' }, /option name must be a string of 1 to 255/)
-  refused({ name: '\ud800' }, /option name must be .* without NUL or lone surrogates/)
-  refused(
-    { name: 'a', tables: ['\ud800'] },
-    /option tables must be an array of names, each .* lone surrogates/,
-  )
-  refused({ name: 'a', from: 1 }, /unknown option "from"/)
-  refused({ name: 'a', after: -1 }, /option after must be an integer/)
-  refused({ name: 'a', tables: 't' }, /option tables must be an array of names/)
-  refused({ name: 'a', keep: { rows: 1 } }, /without "rows"/)
-  refused({ name: 'a', keep: { age: 0 } }, /whose age is a positive number/)
-  refused({ name: 'a', acknowledge: true }, /option acknowledge must be one of 'next', 'manual'/)
-  await assert.rejects(db.dropChanges(7 as never), /dropChanges: the name must be/)
+  refused(undefined, {}, /the name must be a string of 1 to 255 characters, .*, not undefined/)
+  refused('', {}, /the name must be a string of 1 to 255/)
+  refused('\ud800', {}, /the name must be .* without NUL or lone surrogates/)
+  refused('a', { tables: ['\ud800'] }, /option tables must be an array of names, each .* lone surrogates/)
+  refused('a', { from: 1 }, /unknown option "from"/)
+  refused('a', { after: -1 }, /option after must be an integer/)
+  refused('a', { tables: 't' }, /option tables must be an array of names/)
+  refused('a', { keep: { rows: 1 } }, /without "rows"/)
+  refused('a', { keep: { age: 0 } }, /whose age is a positive number/)
+  refused('a', { acknowledge: true }, /option acknowledge must be one of 'next', 'manual'/)
+  await assert.rejects(db.dropFeed(7 as never), /dropFeed: the name must be/)
   await assert.rejects((await feedOf(db)).acknowledge(0.5), /acknowledge: the position must be/)
-  const inside = db.transaction(async () => db.changes({ name: 'a' }))
+  const inside = db.transaction(async () => db.feed('a'))
   await assert.rejects(inside, withCode('RESQLITE_TRANSACTION'))
 })
 
@@ -372,6 +368,6 @@ test('a database that is open for reading only has no feeds', async (t) => {
   const file = tempFile(t)
   await openDatabase(t, file)
   const db = await openDatabase(t, file, { readOnly: true })
-  assert.throws(() => db.changes({ name: 'one' }), withCode('RESQLITE_READ_ONLY'))
-  await assert.rejects(db.dropChanges('one'), withCode('RESQLITE_READ_ONLY'))
+  assert.throws(() => db.feed('one'), withCode('RESQLITE_READ_ONLY'))
+  await assert.rejects(db.dropFeed('one'), withCode('RESQLITE_READ_ONLY'))
 })

@@ -50,11 +50,11 @@ async function load(db: Database, table: string): Promise<Mirror> {
  */
 function apply(mirrors: Map<string, Mirror>, { tables, schemaChanged }: ChangeEvent): string[] {
   if (tables === null || schemaChanged) return [...mirrors.keys()]
-  const unlisted = tables.filter(({ changes }) => typeof changes === 'string')
-  for (const { table, changes } of tables) {
+  const unlisted = tables.filter(({ rows }) => typeof rows === 'string')
+  for (const { table, rows } of tables) {
     const mirror = mirrors.get(table) as Mirror
-    if (typeof changes === 'string') continue
-    for (const { key, new: row } of changes) {
+    if (typeof rows === 'string') continue
+    for (const { key, new: row } of rows) {
       const name = keyOf(key)
       if (row === null) mirror.delete(name)
       else mirror.set(name, row)
@@ -102,7 +102,7 @@ test('a mirror that applies the events equals the tables', async (t) => {
   }
   const mirrors = new Map<string, Mirror>()
   for (const table of Object.keys(KEYS)) mirrors.set(table, await load(db, table))
-  const events = db.commits({ changes: true })
+  const events = db.commits({ detail: 'rows' })
   let next = events.next()
   let [seen, listed] = [(await db.execute('INSERT INTO free VALUES (0, 0)')).commit - 1, 0]
   const rounds = 20 + throws(80)
@@ -125,44 +125,44 @@ test('a mirror that applies the events equals the tables', async (t) => {
 })
 
 /** Listens, runs SQL in one transaction, and returns the changes that it caused to the only table. */
-async function changesOf(db: Database, ...statements: string[]): Promise<ChangedRow[] | UnlistedRows> {
-  const events = db.commits({ changes: 'rows' })
+async function rowsOf(db: Database, ...statements: string[]): Promise<ChangedRow[] | UnlistedRows> {
+  const events = db.commits({ detail: 'rows' })
   const next = events.next()
   await db.batch(statements)
   const { tables } = (await next).value as ChangeEvent
   await events.return()
   assert.equal(tables?.length, 1)
-  return tables?.[0]?.changes as ChangedRow[]
+  return tables?.[0]?.rows as ChangedRow[]
 }
 
 test('an event tells the rows before and after', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(id INTEGER PRIMARY KEY, v)')
-  assert.deepEqual(await changesOf(db, "INSERT INTO t VALUES (1, 'a'), (2, 'b')"), [
+  assert.deepEqual(await rowsOf(db, "INSERT INTO t VALUES (1, 'a'), (2, 'b')"), [
     { operation: 'insert', key: { id: 1 }, old: null, new: { id: 1, v: 'a' } },
     { operation: 'insert', key: { id: 2 }, old: null, new: { id: 2, v: 'b' } },
   ])
-  assert.deepEqual(await changesOf(db, "UPDATE t SET v = 'c' WHERE id = 1", 'UPDATE t SET v = v'), [
+  assert.deepEqual(await rowsOf(db, "UPDATE t SET v = 'c' WHERE id = 1", 'UPDATE t SET v = v'), [
     { operation: 'update', key: { id: 1 }, old: { id: 1, v: 'a' }, new: { id: 1, v: 'c' } },
   ])
-  assert.deepEqual(await changesOf(db, "REPLACE INTO t VALUES (1, 'd')"), [
+  assert.deepEqual(await rowsOf(db, "REPLACE INTO t VALUES (1, 'd')"), [
     { operation: 'update', key: { id: 1 }, old: { id: 1, v: 'c' }, new: { id: 1, v: 'd' } },
   ])
-  assert.deepEqual(await changesOf(db, 'UPDATE t SET id = 3 WHERE id = 2'), [
+  assert.deepEqual(await rowsOf(db, 'UPDATE t SET id = 3 WHERE id = 2'), [
     { operation: 'delete', key: { id: 2 }, old: { id: 2, v: 'b' }, new: null },
     { operation: 'insert', key: { id: 3 }, old: null, new: { id: 3, v: 'b' } },
   ])
-  assert.deepEqual(await changesOf(db, 'DELETE FROM t'), [
+  assert.deepEqual(await rowsOf(db, 'DELETE FROM t'), [
     { operation: 'delete', key: { id: 1 }, old: { id: 1, v: 'd' }, new: null },
     { operation: 'delete', key: { id: 3 }, old: { id: 3, v: 'b' }, new: null },
   ])
-  assert.deepEqual(await changesOf(db, 'INSERT INTO t VALUES (1, 1)', 'DELETE FROM t'), [])
+  assert.deepEqual(await rowsOf(db, 'INSERT INTO t VALUES (1, 1)', 'DELETE FROM t'), [])
 })
 
 test('a copy that is read between commits that undo each other equals the table', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(k TEXT PRIMARY KEY, v)')
-  for (const changes of ['rows', 'keys'] as const) {
+  for (const detail of ['rows', 'keys'] as const) {
     await db.exec("DELETE FROM t; INSERT INTO t VALUES ('old', 1)")
-    const events = db.commits({ changes } as { changes: 'rows' })
+    const events = db.commits({ detail } as { detail: 'rows' })
     const first = events.next()
     await db.exec('VACUUM')
     assert.equal((await first).value.tables, null)
@@ -170,12 +170,12 @@ test('a copy that is read between commits that undo each other equals the table'
     const copy = new Map((await db.select('SELECT * FROM t')).map((row) => [row.k, row]))
     await db.batch(["DELETE FROM t WHERE k = 'new'", 'UPDATE t SET v = 1'])
     const { tables } = (await events.next()).value as ChangeEvent
-    const told = tables?.[0]?.changes as ChangedRow[]
+    const told = tables?.[0]?.rows as ChangedRow[]
     for (const { operation, key, new: row } of told) {
       if (operation === 'delete') copy.delete(key.k as string)
       else copy.set(key.k as string, row ?? ((await db.selectOne('SELECT * FROM t')) as Row))
     }
-    assert.deepEqual([...copy.values()], await db.select('SELECT * FROM t'), changes)
+    assert.deepEqual([...copy.values()], await db.select('SELECT * FROM t'), detail)
     await events.return()
   }
 })
@@ -185,12 +185,12 @@ test('keys come without rows', async (t) => {
     t,
     'CREATE TABLE t(a, b, v, PRIMARY KEY(b, a)) WITHOUT ROWID; CREATE TABLE u(v)',
   )
-  const events = db.commits({ changes: 'keys' })
+  const events = db.commits({ detail: 'keys' })
   const next = events.next()
   await db.batch(["INSERT INTO t VALUES (1, 'x', 2)", 'INSERT INTO u VALUES (7)'])
   const { tables } = (await next).value as ChangeEvent<ChangedKey>
   assert.deepEqual(
-    tables?.map(({ changes }) => changes),
+    tables?.map(({ rows }) => rows),
     [[{ operation: 'insert', key: { b: 'x', a: 1 } }], [{ operation: 'insert', key: { rowid: 1 } }]],
   )
   await events.return()
@@ -200,7 +200,7 @@ async function valuesOf(t: TestContext, options?: OpenOptions): Promise<unknown>
   const db = await tempDatabase(t, 'CREATE TABLE t(id INTEGER PRIMARY KEY, v)', options)
   const values =
     "(1), (9007199254740993), (-9e999), (-0.0), (x'00ff'), ('a' || char(0) || '😀'), (NULL), (1.5), (x'')"
-  const changes = await changesOf(db, `INSERT INTO t(v) VALUES ${values}`)
+  const changes = await rowsOf(db, `INSERT INTO t(v) VALUES ${values}`)
   assert.deepEqual(
     (changes as ChangedRow[]).map((change) => change.new),
     await db.select('SELECT * FROM t'),
@@ -215,7 +215,7 @@ test('values are those that select returns', async (t) => {
 
 test('a column of any name keeps its value', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t("__proto__" PRIMARY KEY, "a ""b""")')
-  const [change] = (await changesOf(db, "INSERT INTO t VALUES (x'07', 2)")) as ChangedRow[]
+  const [change] = (await rowsOf(db, "INSERT INTO t VALUES (x'07', 2)")) as ChangedRow[]
   assert.deepEqual(Object.entries(change?.new as Row), [
     ['__proto__', Buffer.from([7])],
     ['a "b"', 2],
@@ -224,28 +224,28 @@ test('a column of any name keeps its value', async (t) => {
 
 test('a row whose key has a NULL is told by its rowid', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE n(k PRIMARY KEY)')
-  assert.deepEqual(await changesOf(db, 'INSERT INTO n VALUES (NULL)'), [
+  assert.deepEqual(await rowsOf(db, 'INSERT INTO n VALUES (NULL)'), [
     { operation: 'insert', key: { rowid: 1 }, old: null, new: { k: null } },
   ])
 })
 
 test('a callback gets rows, and one that does not ask for them gets none', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(id INTEGER PRIMARY KEY)')
-  const told = (changes: boolean | undefined) =>
+  const told = (detail: 'rows' | undefined) =>
     new Promise<unknown>((resolve) => {
       const stop = db.onCommit(
         ({ tables }) => {
           stop()
           resolve(tables?.[0])
         },
-        { changes },
+        { detail } as { detail: 'rows' },
       )
     })
-  const all = [told(true), told(false), told(undefined)]
+  const all = [told('rows'), told(undefined)]
   await db.execute('INSERT INTO t VALUES (1)')
   const counts = { schema: 'main', table: 't', inserted: 1, updated: 0, deleted: 0 }
-  const changes = [{ operation: 'insert', key: { id: 1 }, old: null, new: { id: 1 } }]
-  assert.deepEqual(await Promise.all(all), [{ ...counts, changes }, counts, counts])
+  const rows = [{ operation: 'insert', key: { id: 1 }, old: null, new: { id: 1 } }]
+  assert.deepEqual(await Promise.all(all), [{ ...counts, rows }, counts])
 })
 
 test('rows that are not listed have a reason', async (t) => {
@@ -253,17 +253,17 @@ test('rows that are not listed have a reason', async (t) => {
     t,
     'CREATE TABLE t(id INTEGER PRIMARY KEY, v); CREATE TABLE n(rowid, oid, _rowid_); CREATE VIRTUAL TABLE f USING fts5(x)',
   )
-  assert.equal(await changesOf(db, 'INSERT INTO n VALUES (1, 2, 3)'), 'key')
-  assert.equal(await changesOf(db, "INSERT INTO f VALUES ('a')"), 'unknown')
-  assert.equal(await changesOf(db, 'INSERT INTO t SELECT value, 1 FROM generate_series(1, 16385)'), 'many')
-  assert.equal(await changesOf(db, 'CREATE INDEX i ON t(v)', 'UPDATE t SET v = 2 WHERE id = 1'), 'schema')
+  assert.equal(await rowsOf(db, 'INSERT INTO n VALUES (1, 2, 3)'), 'key')
+  assert.equal(await rowsOf(db, "INSERT INTO f VALUES ('a')"), 'unknown')
+  assert.equal(await rowsOf(db, 'INSERT INTO t SELECT value, 1 FROM generate_series(1, 16385)'), 'many')
+  assert.equal(await rowsOf(db, 'CREATE INDEX i ON t(v)', 'UPDATE t SET v = 2 WHERE id = 1'), 'schema')
 })
 
 test('a wrong value of the option is refused', async (t) => {
   const db = await tempDatabase(t)
   assert.throws(
-    () => db.commits({ changes: 'all' as never }),
-    withCode('RESQLITE_OPTION', "'keys' or 'rows'"),
+    () => db.commits({ detail: 'all' as never }),
+    withCode('RESQLITE_OPTION', "one of 'tables', 'keys', 'rows'"),
   )
-  assert.throws(() => db.onCommit(() => {}, { changes: 1 as never }), withCode('RESQLITE_OPTION', 'changes'))
+  assert.throws(() => db.onCommit(() => {}, { detail: 1 as never }), withCode('RESQLITE_OPTION', 'detail'))
 })

@@ -55,7 +55,7 @@ test('fold leads from each result to the next, and keeps the rows that did not c
   const { seed, int, pick } = random()
   const db = await tempDatabase(t, 'CREATE TABLE t(id INTEGER PRIMARY KEY, place REAL, v)')
   const sql = 'SELECT id, v FROM t ORDER BY place, id'
-  const changes = db.stream(sql).changes({ key: 'id', rows: false })
+  const changes = db.stream(sql).patches({ key: 'id', rows: false })
   let rows: readonly Row[] = fold<Row>([], (await changes.next()).value as LeanPatch)
   let last = 0
   const write = [

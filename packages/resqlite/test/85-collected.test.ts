@@ -53,7 +53,7 @@ const forgotten: Record<string, (db: Database) => unknown> = {
     await db.stream('SELECT x FROM t')[Symbol.asyncIterator]().next()
   },
   'changes of a live query': async (db) => {
-    await db.stream('SELECT x FROM t').changes({ key: 'x' }).next()
+    await db.stream('SELECT x FROM t').patches({ key: 'x' }).next()
   },
   'a loop over a live query that never goes on': (db) => {
     void (async () => {

@@ -358,7 +358,7 @@ test('a live relational query follows what is nested in it, and keeps the rows t
 test('a live query has patches with what Drizzle makes of the rows', async (t) => {
   const { client, db } = await fixture(t)
   const query = live(db, db.select().from(users).orderBy(users.name))
-  const [first, second] = await beforeAndAfter(query.changes({ key: 'id' }), client, () =>
+  const [first, second] = await beforeAndAfter(query.patches({ key: 'id' }), client, () =>
     db.batch([
       db.update(users).set({ age: 37 }).where(eq(users.id, 1)),
       db.insert(users).values({ name: 'Barbara', age: 1 }),
@@ -385,7 +385,7 @@ test('a live query has patches with what Drizzle makes of the rows', async (t) =
 test('patches of a live relational query have the rows with all that is nested in them', async (t) => {
   const { client, db } = await fixture(t)
   const query = live(db, db.query.users.findMany({ with: { pets: true }, orderBy: { id: 'asc' } }))
-  const [, patch] = await beforeAndAfter(query.changes({ key: 'id', rows: false }), client, () =>
+  const [, patch] = await beforeAndAfter(query.patches({ key: 'id', rows: false }), client, () =>
     db.insert(pets).values({ name: 'Kit', owner: 2 }),
   )
   assert.deepEqual([patch.added, patch.removed, patch.moved, 'rows' in patch], [[], [], [], false])
@@ -401,7 +401,7 @@ test('iterators and subscribers of one live query share the objects of its rows'
   const { client, db } = await fixture(t)
   const query = live(db, db.select().from(users).orderBy(users.id))
   const stop = query.subscribe(() => {})
-  const [before, after] = await beforeAndAfter(query.changes({ key: 'id' }), client, () =>
+  const [before, after] = await beforeAndAfter(query.patches({ key: 'id' }), client, () =>
     db.delete(users).where(eq(users.id, 1)),
   )
   assert.equal(after.removed[0]?.row, before.rows[0])
@@ -413,25 +413,25 @@ test('the key of patches may be nested by a join, have several columns, and othe
   const { client, db } = await fixture(t)
   const joined = db.select().from(users).leftJoin(pets, eq(pets.owner, users.id)).orderBy(users.id)
   const rename = () => db.update(pets).set({ name: 'Max' }).where(eq(pets.id, 2))
-  const keys = live(db, joined).changes({ key: ['users.id', 'pets.id'] })
+  const keys = live(db, joined).patches({ key: ['users.id', 'pets.id'] })
   const [, patch] = await beforeAndAfter(keys, client, rename)
   assert.deepEqual(
     patch.updated.map(({ previous, row }) => [previous.pets?.name, row.pets?.name]),
     [['Tom', 'Max']],
   )
   const renamed = live(db, db.select({ who: users.id, label: sql<string>`upper(${users.name})` }).from(users))
-  const named = renamed.changes({ key: 'who' })
+  const named = renamed.patches({ key: 'who' })
   const [first] = await beforeAndAfter(named, client, () => db.delete(users).where(eq(users.id, 2)))
   assert.deepEqual(first.rows[0], { who: 1, label: 'ADA' })
 })
 
 test('a key that the rows do not have is refused by name, and patches of what is no list of rows', async (t) => {
   const { db } = await fixture(t)
-  const refuses = (query: { changes(options: never): unknown }, options: unknown, message: string) =>
-    assert.throws(() => query.changes(options as never), withCode('RESQLITE_OPTION', message))
+  const refuses = (query: { patches(options: never): unknown }, options: unknown, message: string) =>
+    assert.throws(() => query.patches(options as never), withCode('RESQLITE_OPTION', message))
   const rows = live(db, db.select().from(users))
   // @ts-expect-error the types know the properties
-  void (() => rows.changes({ key: 'nmae' }))
+  void (() => rows.patches({ key: 'nmae' }))
   refuses(rows, { key: 'nmae' }, '"id", "name", "age", the columns of the rows; not "nmae"')
   refuses(rows, { key: ['id', 7] }, 'not a number')
   refuses(rows, {}, 'key is missing')
@@ -452,7 +452,7 @@ test('a live query of raw SQL has rows as Drizzle gives them, and patches by the
   const ada = { id: 1, name: 'Ada' }
   const all = live(db, db.all<{ id: number; name: string }>(raw))
   assert.deepEqual((await first(all))[0], ada)
-  assert.deepEqual((await first(all.changes({ key: 'id' }))).added[0], { index: 0, row: ada })
+  assert.deepEqual((await first(all.patches({ key: 'id' }))).added[0], { index: 0, row: ada })
   assert.deepEqual(await first(live(db, db.get(raw))), ada)
   assert.deepEqual((await first(live(db, db.values(raw))))[0], [1, 'Ada'])
 })

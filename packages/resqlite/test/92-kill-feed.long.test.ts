@@ -55,7 +55,7 @@ async function prepared(t: TestContext): Promise<string> {
   const file = tempFile(t)
   const db = await Database.open(file)
   await db.exec('CREATE TABLE t(id INTEGER PRIMARY KEY, v)')
-  await db.changes({ name: 'killed' }).ready()
+  await db.feed('killed').ready()
   await db.close()
   return file
 }
@@ -66,10 +66,10 @@ async function assertComplete(file: string, copy: Copy): Promise<void> {
   const newest =
     (await db.selectOne<{ position: number }>('SELECT position FROM _resqlite_position'))?.position ?? 0
   const left: string[] = []
-  const feed = db.changes({ name: 'killed', after: copy.position, acknowledge: 'manual' })
+  const feed = db.feed('killed', { after: copy.position, acknowledge: 'manual' })
   for (let at = copy.position; at < newest; at++) {
-    const { position, gap, changes } = (await feed.next()).value as never as Told & { changes: never[] }
-    const rows = changes.map(({ operation, key, new: row }: never) => [
+    const { position, gap, operations } = (await feed.next()).value as never as Told & { operations: never[] }
+    const rows = operations.map(({ operation, key, new: row }: never) => [
       operation,
       (key as { id: number }).id,
       (row as { v: string } | null)?.v ?? null,

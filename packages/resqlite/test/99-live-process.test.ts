@@ -240,7 +240,7 @@ test('a stalled iterator of a live query that changes all the time holds one res
     const db = await Database.open(':memory:')
     await db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (0)')
     const live = db.stream('SELECT x, hex(zeroblob(100000)) || x AS text FROM t')
-    const [stalled, changes] = [live[Symbol.asyncIterator](), live.changes({ key: 'x' })]
+    const [stalled, changes] = [live[Symbol.asyncIterator](), live.patches({ key: 'x' })]
     await Promise.all([stalled.next(), changes.next()])
     const busy = live[Symbol.asyncIterator]()
     await busy.next()

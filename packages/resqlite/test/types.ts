@@ -136,17 +136,17 @@ export async function streams(db: Database): Promise<void> {
   same<typeof stop, Unsubscribe>(true)
   using _subscription = live.subscribe(() => {})
   for await (const users of live) same<typeof users, User[]>(true)
-  for await (const patch of live.changes({ key: 'id' })) {
+  for await (const patch of live.patches({ key: 'id' })) {
     same<typeof patch, Patch<User>>(true)
     same<(typeof patch.updated)[0]['previous'], User>(true)
   }
-  live.changes({ key: ['id', 'name'] })
-  for await (const patch of live.changes({ key: 'id', rows: false }))
+  live.patches({ key: ['id', 'name'] })
+  for await (const patch of live.patches({ key: 'id', rows: false }))
     same<typeof patch, LeanPatch<User>>(true)
-  for await (const patch of live.changes({ key: 'id', rows: 'inPlace' }))
+  for await (const patch of live.patches({ key: 'id', rows: 'inPlace' }))
     same<typeof patch, PatchInPlace<User>>(true)
-  for await (const patch of arrays.changes({ key: [0, 1] })) same<typeof patch, Patch<RowArray>>(true)
-  for await (const patch of live.changesBytes({ key: 'id' })) same<typeof patch, EncodedPatch>(true)
+  for await (const patch of arrays.patches({ key: [0, 1] })) same<typeof patch, Patch<RowArray>>(true)
+  for await (const patch of live.patchesBytes({ key: 'id' })) same<typeof patch, EncodedPatch>(true)
   same<EncodedPatch['bytes'], Uint8Array<ArrayBuffer>>(true)
   for await (const count of live.values().map(async (users) => users.length)) same<typeof count, number>(true)
   live.subscribe({
@@ -157,7 +157,7 @@ export async function streams(db: Database): Promise<void> {
     () => {},
     (error) => same<typeof error.code, string>(true),
   )
-  plain.changes({ key: 'any' })
+  plain.patches({ key: 'any' })
   same<typeof live.current, User[] | undefined>(true)
   same<typeof live.stats, StreamStats>(true)
   const explanation = await db.explainStream('SELECT ?', [1])
@@ -165,8 +165,8 @@ export async function streams(db: Database): Promise<void> {
 }
 
 export async function changeFeeds(db: Database): Promise<void> {
-  for await (const { changes } of db.changes({ name: 'index' })) {
-    for (const change of changes) {
+  for await (const { operations } of db.feed('index')) {
+    for (const change of operations) {
       if (change.operation === 'schema') same<typeof change.sql, string>(true)
       else if (change.operation === 'delete') same<[typeof change.old, typeof change.new], [Row, null]>(true)
       else if (change.operation === 'insert') same<[typeof change.old, typeof change.new], [null, Row]>(true)
@@ -178,16 +178,16 @@ export async function changeFeeds(db: Database): Promise<void> {
 export function commitEvents(db: Database): void {
   db.onCommit(
     ({ tables }) => {
-      for (const { changes } of tables ?? []) {
-        if (typeof changes === 'string') continue
-        for (const change of changes) {
+      for (const { rows } of tables ?? []) {
+        if (typeof rows === 'string') continue
+        for (const change of rows) {
           if (change.operation === 'delete')
             same<[typeof change.old, typeof change.new], [Row | null, null]>(true)
           else same<typeof change.new, Row>(true)
         }
       }
     },
-    { changes: true },
+    { detail: 'rows' },
   )
 }
 
@@ -206,17 +206,17 @@ export async function severalStreams(db: Database): Promise<void> {
 export function refusedStreams(db: Database): void {
   const live = db.stream<User>('SELECT * FROM users')
   // @ts-expect-error no such column
-  live.changes({ key: 'nope' })
+  live.patches({ key: 'nope' })
   // @ts-expect-error rows that are objects have no indexes
-  live.changes({ key: 0 })
+  live.patches({ key: 0 })
   // @ts-expect-error rows that are arrays have no names
-  db.stream('SELECT 1', [], { arrays: true }).changes({ key: 'id' })
+  db.stream('SELECT 1', [], { arrays: true }).patches({ key: 'id' })
   // @ts-expect-error a key is needed
-  live.changes({})
+  live.patches({})
   // @ts-expect-error rows that change in place are not for the caller to modify
-  live.changes({ key: 'id', rows: 'inPlace' }).map(({ rows }) => rows.sort())
+  live.patches({ key: 'id', rows: 'inPlace' }).map(({ rows }) => rows.sort())
   // @ts-expect-error no changes of several queries
-  db.stream({ a: { sql: 'SELECT 1' } }).changes({ key: 'id' })
+  db.stream({ a: { sql: 'SELECT 1' } }).patches({ key: 'id' })
   // @ts-expect-error no such option
   db.stream('SELECT 1', [], { key: 'id' })
   // @ts-expect-error a query needs its sql

@@ -128,7 +128,7 @@ fn a_file_that_was_refused_founds_another_cluster() {
 fn a_file_with_a_position_of_its_own_founds_no_cluster_until_it_is_reseeded() {
     let world = World::new();
     let database = open_alone(&world, "fed");
-    let feed = block_on(database.changes(FeedOptions::named("index"))).unwrap();
+    let feed = block_on(database.feed(FeedOptions::named("index"))).unwrap();
     block_on(database.exec(&with(1))).unwrap();
     drop(feed);
     block_on(database.close()).unwrap();
@@ -140,7 +140,7 @@ fn a_file_with_a_position_of_its_own_founds_no_cluster_until_it_is_reseeded() {
     assert!(world.log.entries().is_empty());
 
     let database = open_alone(&world, "fed");
-    block_on(database.drop_changes("index")).unwrap();
+    block_on(database.drop_feed("index")).unwrap();
     block_on(database.close()).unwrap();
     refused(world.open_with("fed", hurry));
     let path = world.path("fed");

@@ -61,7 +61,7 @@ fn a_node_that_is_too_far_behind_begins_anew_from_a_snapshot() {
 #[test]
 fn change_feeds_stay_with_their_node_where_a_snapshot_takes_the_place_of_its_file() {
     let (world, [one, _other, third]) = World::of_three("CREATE TABLE t(a)");
-    let feed = |node: &Node, name: &str| block_on(node.cluster.database().changes(FeedOptions::named(name)));
+    let feed = |node: &Node, name: &str| block_on(node.cluster.database().feed(FeedOptions::named(name)));
     feed(&one, "of one").unwrap();
     feed(&third, "of the third").unwrap();
     third.close();
@@ -74,8 +74,8 @@ fn change_feeds_stay_with_their_node_where_a_snapshot_takes_the_place_of_its_fil
         [0]
     );
     let lost = feed(&third, "of the third").err().unwrap();
-    assert_eq!(lost.code(), "RESQLITE_CHANGES_LOST");
-    block_on(third.cluster.database().drop_changes("of the third")).unwrap();
+    assert_eq!(lost.code(), "RESQLITE_FEED_LOST");
+    block_on(third.cluster.database().drop_feed("of the third")).unwrap();
     feed(&third, "of the third").unwrap();
     one.run("INSERT INTO t VALUES (2)");
     assert_eq!(assert_equal(&[one, third], "SELECT a FROM t"), [1, 2]);

@@ -76,10 +76,10 @@ fn a_file_without_a_position_is_refused_and_stays_as_it_is() {
 fn a_file_with_a_change_feed_is_refused_until_the_feed_is_dropped() {
     let (world, position) = of_a_lost_log();
     let database = open_plainly(&world, "a");
-    drop(block_on(database.changes(FeedOptions::named("index"))).unwrap());
+    drop(block_on(database.feed(FeedOptions::named("index"))).unwrap());
     let refused = reseed_file(&world, "a").unwrap_err();
     assert!(refused.to_string().contains("change feeds"), "{refused}");
-    block_on(database.drop_changes("index")).unwrap();
+    block_on(database.drop_feed("index")).unwrap();
     block_on(database.close()).unwrap();
     assert!(reseed_file(&world, "a").unwrap() >= position);
     world.open("a");

@@ -148,7 +148,7 @@ fn commits(name: &str, after: u64, rows: &Rows) -> Result<Vec<FeedCommit>> {
         Some((None, _)) => Err(Error::feed_removed(name)),
         Some((Some(newest), _)) if newest < after => Err(Error::feed_is_older(name, after, newest)),
         Some((Some(newest), oldest)) if commits.is_empty() && newest > after => {
-            Err(Error::changes_lost(name, after, oldest.unwrap_or(newest + 1)))
+            Err(Error::feed_lost(name, after, oldest.unwrap_or(newest + 1)))
         }
         _ => Ok(commits),
     }
@@ -190,7 +190,7 @@ fn commit(row: Row<'_>) -> Option<Result<FeedCommit>> {
     }))
 }
 
-/// Every commit to the main database, in order, for a consumer that has a name: what [`Database::changes`] returns.
+/// Every commit to the main database, in order, for a consumer that has a name: what [`Database::feed`] returns.
 pub struct ChangeFeed {
     handle: Arc<Handle>,
     listener: CommitListener,
@@ -211,7 +211,7 @@ impl ChangeFeed {
     /// again.
     ///
     /// # Errors
-    /// [`Error::ChangesLost`], [`Error::Closed`], SQLite's.
+    /// [`Error::FeedLost`], [`Error::Closed`], SQLite's.
     pub async fn next(&mut self) -> Result<FeedCommit> {
         loop {
             if let Some(commit) = self.ready.pop_front() {
@@ -241,7 +241,7 @@ impl ChangeFeed {
     /// nothing.
     ///
     /// # Errors
-    /// [`Error::Option`] if no commit has the position yet; [`Error::ChangesLost`] if the feed was removed; SQLite's.
+    /// [`Error::Option`] if no commit has the position yet; [`Error::FeedLost`] if the feed was removed; SQLite's.
     pub async fn acknowledge(&mut self, position: u64) -> Result<()> {
         let name = self.name.clone();
         let acknowledged = answer(|done| self.handle.engine().acknowledge(name, position, done));
@@ -260,7 +260,7 @@ impl Database {
     /// # pollster::block_on(async {
     /// # let db = Database::open(":memory:", Options::default()).await?;
     /// # db.exec("CREATE TABLE t(a)").await?;
-    /// let mut feed = db.changes(FeedOptions::named("index")).await?;
+    /// let mut feed = db.feed(FeedOptions::named("index")).await?;
     /// db.execute("INSERT INTO t VALUES (7)", ()).await?;
     ///
     /// let commit = feed.next().await?;
@@ -272,8 +272,8 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// [`Error::ChangesLost`] if commits that it should begin with are not kept any more; [`Error::ReadOnly`]; SQLite's.
-    pub async fn changes(&self, options: FeedOptions) -> Result<ChangeFeed> {
+    /// [`Error::FeedLost`] if commits that it should begin with are not kept any more; [`Error::ReadOnly`]; SQLite's.
+    pub async fn feed(&self, options: FeedOptions) -> Result<ChangeFeed> {
         let (handle, name) = (Arc::clone(self.handle()), options.name.clone());
         // Before the first look, so that no commit goes unnoticed.
         let listener = handle.engine().listen_to_commits(None);
@@ -317,7 +317,7 @@ impl Database {
     ///
     /// # Errors
     /// [`Error::ReadOnly`]; SQLite's.
-    pub async fn drop_changes(&self, name: &str) -> Result<()> {
+    pub async fn drop_feed(&self, name: &str) -> Result<()> {
         answer(|done| self.engine().drop_feed(name.into(), done))
             .await
             .map(drop)

@@ -98,7 +98,7 @@ pub enum Error {
         message: String,
     },
     /// A change feed cannot go on: commits that its consumer has not read are not kept any more, or the feed was removed.
-    ChangesLost(String),
+    FeedLost(String),
     /// The most possible snapshots and cursors are open, and all of them are idle.
     TooManyLeases,
     /// The native thread for the request failed or could not be started. The request may not have run.
@@ -172,7 +172,7 @@ impl Error {
                 EntryFault::Chain => "RESQLITE_ENTRY_CHAIN",
                 EntryFault::Row => "RESQLITE_ENTRY_ROW",
             },
-            Self::ChangesLost(_) => "RESQLITE_CHANGES_LOST",
+            Self::FeedLost(_) => "RESQLITE_FEED_LOST",
             Self::TooManyLeases => "RESQLITE_LEASES",
             Self::WorkerDied => "RESQLITE_WORKER",
         }
@@ -253,8 +253,8 @@ impl Error {
     }
 
     /// Commits that a feed should read next are not kept any more.
-    pub(crate) fn changes_lost(name: &str, after: u64, oldest: u64) -> Self {
-        Self::ChangesLost(format!(
+    pub(crate) fn feed_lost(name: &str, after: u64, oldest: u64) -> Self {
+        Self::FeedLost(format!(
             "the change feed {name:?} cannot go on after the position {after}: the oldest commit that is still kept has \
              {oldest}"
         ))
@@ -262,7 +262,7 @@ impl Error {
 
     /// A feed should go on after a position that no commit has yet.
     pub(crate) fn feed_is_older(name: &str, after: u64, newest: u64) -> Self {
-        Self::ChangesLost(format!(
+        Self::FeedLost(format!(
             "the change feed {name:?} cannot go on after the position {after}: the newest commit of this database has {newest}, so it \
              is an older copy"
         ))
@@ -270,15 +270,15 @@ impl Error {
 
     /// Another program has removed tables of feeds, or rows that say where they are.
     pub(crate) fn feed_tables_lost(name: &str) -> Self {
-        Self::ChangesLost(format!(
+        Self::FeedLost(format!(
             "the change feed {name:?} cannot go on: another program has removed tables in which change feeds are kept, or emptied them; \
-             remove the feed (dropChanges), and begin as with a new one"
+             remove the feed (dropFeed), and begin as with a new one"
         ))
     }
 
     /// A feed that a consumer reads is gone.
     pub(crate) fn feed_removed(name: &str) -> Self {
-        Self::ChangesLost(format!("the change feed {name:?} was removed"))
+        Self::FeedLost(format!("the change feed {name:?} was removed"))
     }
 
     pub(crate) fn transaction(operation: &'static str, message: impl Into<String>) -> Self {
@@ -309,7 +309,7 @@ impl fmt::Display for Error {
             | Self::ReadOnly(message)
             | Self::Transaction { message, .. }
             | Self::Entry { message, .. }
-            | Self::ChangesLost(message)
+            | Self::FeedLost(message)
             | Self::Limit { message, .. } => f.write_str(message),
             Self::Member { error, .. } => error.fmt(f),
             Self::Closed => f.write_str("the database is closed"),

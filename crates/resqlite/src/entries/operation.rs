@@ -136,7 +136,7 @@ impl<'a> Operation<'a> {
     /// # pollster::block_on(async {
     /// # let db = Database::open(":memory:", Options::default()).await?;
     /// db.exec("CREATE TABLE t(v); INSERT INTO t VALUES ('a')").await?;
-    /// let mut feed = db.changes(FeedOptions::named("copy")).await?;
+    /// let mut feed = db.feed(FeedOptions::named("copy")).await?;
     /// db.exec("UPDATE t SET rowid = 50").await?;
     ///
     /// let commit = feed.next().await?;

@@ -344,7 +344,7 @@ impl Writer {
             _ => newest + 1,
         };
         if after + 1 < oldest {
-            return Err(Error::changes_lost(name, after, oldest));
+            return Err(Error::feed_lost(name, after, oldest));
         }
         if after > newest {
             return Err(Error::feed_is_older(name, after, newest));

@@ -312,7 +312,7 @@ fn live_queries_see_all_rows_of_entries_that_are_applied_together() {
 fn a_feed_of_a_copy_has_each_of_the_entries_that_are_applied_together() {
     let (original, feed, copy) = pair(SCHEMA);
     let options = resqlite::FeedOptions::named("one");
-    let mut changes = block_on(copy.db.changes(options)).unwrap();
+    let mut changes = block_on(copy.db.feed(options)).unwrap();
     copy.apply_together(three(&original, &feed).into());
     original.run("DELETE FROM t");
     // Strangers are looked for with the next commit.

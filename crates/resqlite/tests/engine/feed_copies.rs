@@ -141,7 +141,7 @@ fn a_copy_that_is_folded_from_a_feed_equals_the_database() {
     for seed in first..first + rounds {
         let random = &mut Rng(seed);
         let fixture = Fixture::new(SCHEMA);
-        let mut feed = block_on(fixture.db.changes(FeedOptions::named("copy"))).unwrap();
+        let mut feed = block_on(fixture.db.feed(FeedOptions::named("copy"))).unwrap();
         let mut copy = Copy::of(&fixture);
         for step in 0..60 {
             for _ in 0..=random.below(3) {

@@ -19,7 +19,7 @@ fn feed_of(fixture: &Fixture, name: &str) -> ChangeFeed {
 }
 
 fn feed_in(db: &Database, name: &str) -> ChangeFeed {
-    block_on(db.changes(FeedOptions::named(name))).unwrap()
+    block_on(db.feed(FeedOptions::named(name))).unwrap()
 }
 
 /// Closes the database of this path, and opens it again.
@@ -148,7 +148,7 @@ fn a_consumer_may_begin_at_a_position_of_its_own() {
     let _keeps = feed_of(&fixture, "other");
     (1..=3).for_each(|id| insert(&fixture, id));
     let after = |after| {
-        block_on(fixture.db.changes(FeedOptions {
+        block_on(fixture.db.feed(FeedOptions {
             after: Some(after),
             ..FeedOptions::named("one")
         }))
@@ -156,7 +156,7 @@ fn a_consumer_may_begin_at_a_position_of_its_own() {
     assert_eq!(next_told(&mut after(1).unwrap()), ["+ t 2 (2, 'x')"]);
     assert_eq!(next_told(&mut after(0).unwrap()), ["+ t 1 (1, 'x')"]);
     let error = after(4).err().unwrap();
-    assert_eq!(error.code(), "RESQLITE_CHANGES_LOST");
+    assert_eq!(error.code(), "RESQLITE_FEED_LOST");
     assert!(error.to_string().contains("older copy"), "{error}");
 }
 
@@ -181,7 +181,7 @@ const TABLES: [&str; 4] = [
 ];
 
 fn is_lost<T>(done: resqlite::Result<T>) -> bool {
-    done.is_err_and(|error| error.code() == "RESQLITE_CHANGES_LOST")
+    done.is_err_and(|error| error.code() == "RESQLITE_FEED_LOST")
 }
 
 /// Writes, then has the feed made again, and sees that it tells what follows.
@@ -189,10 +189,10 @@ fn goes_on_with_a_new_feed(db: &Database, after: &str) {
     block_on(db.execute("INSERT INTO t VALUES (2, 2)", ()))
         .unwrap_or_else(|error| panic!("{after}: {error}"));
     assert!(
-        is_lost(block_on(db.changes(FeedOptions::named("one")))),
+        is_lost(block_on(db.feed(FeedOptions::named("one")))),
         "opened after {after}"
     );
-    block_on(db.drop_changes("one")).unwrap();
+    block_on(db.drop_feed("one")).unwrap();
     let mut feed = feed_in(db, "one");
     block_on(db.execute("INSERT INTO t VALUES (3, 3)", ())).unwrap();
     assert_eq!(next_told(&mut feed), ["+ t 3 (3, 3)"], "{after}");
@@ -269,20 +269,17 @@ fn a_consumer_does_not_go_on_where_there_was_no_feed_for_a_while() {
     let mut reader = feed(&fixture);
     insert(&fixture, 1);
     assert_eq!(next_told(&mut reader), ["+ t 1 (1, 'x')"]);
-    block_on(fixture.db.drop_changes("one")).unwrap();
+    block_on(fixture.db.drop_feed("one")).unwrap();
     insert(&fixture, 2);
     let after = FeedOptions {
         after: Some(1),
         ..FeedOptions::named("one")
     };
-    let error = block_on(fixture.db.changes(after)).err().unwrap();
-    assert_eq!(error.code(), "RESQLITE_CHANGES_LOST");
+    let error = block_on(fixture.db.feed(after)).err().unwrap();
+    assert_eq!(error.code(), "RESQLITE_FEED_LOST");
     let mut anew = feed(&fixture);
     insert(&fixture, 3);
-    assert_eq!(
-        block_on(reader.next()).unwrap_err().code(),
-        "RESQLITE_CHANGES_LOST"
-    );
+    assert_eq!(block_on(reader.next()).unwrap_err().code(), "RESQLITE_FEED_LOST");
     assert_eq!(next_told(&mut anew), ["+ t 3 (3, 'x')"]);
 }
 
@@ -341,22 +338,22 @@ fn a_consumer_that_does_not_come_back_keeps_no_more_than_it_may() {
     ];
     for keep in bounds {
         let fixture = fixture();
-        block_on(fixture.db.changes(keeping("gone", keep.clone()))).unwrap();
+        block_on(fixture.db.feed(keeping("gone", keep.clone()))).unwrap();
         let mut reads = feed(&fixture);
         (1..=6).for_each(|id| insert(&fixture, id));
         let read: Vec<_> = (0..6).map(|_| next(&mut reads)).collect();
         acknowledge(&mut reads, &read[5]);
         assert!(kept(&fixture).len() <= 2, "{keep:?}: {:?}", kept(&fixture));
-        let error = block_on(fixture.db.changes(FeedOptions::named("gone")))
+        let error = block_on(fixture.db.feed(FeedOptions::named("gone")))
             .err()
             .unwrap();
-        assert_eq!(error.code(), "RESQLITE_CHANGES_LOST", "{keep:?}: {error}");
+        assert_eq!(error.code(), "RESQLITE_FEED_LOST", "{keep:?}: {error}");
         // Where what is kept begins, it may go on.
         let newest = FeedOptions {
             after: Some(6),
             ..FeedOptions::named("gone")
         };
-        let mut goes_on = block_on(fixture.db.changes(newest)).unwrap();
+        let mut goes_on = block_on(fixture.db.feed(newest)).unwrap();
         insert(&fixture, 7);
         assert_eq!(next(&mut goes_on).entry.position(), 7);
     }
@@ -370,7 +367,7 @@ fn commits_are_kept_for_a_time() {
         bytes: None,
         age: Some(Duration::from_secs(100)),
     };
-    block_on(fixture.db.changes(keeping("gone", keep))).unwrap();
+    block_on(fixture.db.feed(keeping("gone", keep))).unwrap();
     let mut reads = feed(&fixture);
     (1..=3).for_each(|id| insert(&fixture, id));
     let read: Vec<_> = (0..3).map(|_| next(&mut reads)).collect();
@@ -387,11 +384,11 @@ fn the_log_is_bounded_though_nobody_reads_it() {
         commits: Some(10),
         ..Keep::default()
     };
-    let mut feed = block_on(fixture.db.changes(keeping("one", keep))).unwrap();
+    let mut feed = block_on(fixture.db.feed(keeping("one", keep))).unwrap();
     (1..=600).for_each(|id| insert(&fixture, id));
     assert!(kept(&fixture).len() < 300, "{}", kept(&fixture).len());
     let error = block_on(feed.next()).unwrap_err();
-    assert_eq!(error.code(), "RESQLITE_CHANGES_LOST");
+    assert_eq!(error.code(), "RESQLITE_FEED_LOST");
 }
 
 #[test]
@@ -414,18 +411,18 @@ fn without_a_feed_nothing_is_kept() {
     let mut one = feed(&fixture);
     let other = feed_of(&fixture, "other");
     insert(&fixture, 2);
-    block_on(fixture.db.drop_changes("other")).unwrap();
+    block_on(fixture.db.drop_feed("other")).unwrap();
     drop(other);
     assert_eq!(kept(&fixture), [1]);
-    block_on(fixture.db.drop_changes("one")).unwrap();
-    block_on(fixture.db.drop_changes("never there")).unwrap();
+    block_on(fixture.db.drop_feed("one")).unwrap();
+    block_on(fixture.db.drop_feed("never there")).unwrap();
     assert_eq!(own_tables(&fixture), 1, "the position stays");
     insert(&fixture, 3);
     for error in [
         block_on(one.next()).unwrap_err(),
         block_on(one.acknowledge(1)).unwrap_err(),
     ] {
-        assert_eq!(error.code(), "RESQLITE_CHANGES_LOST");
+        assert_eq!(error.code(), "RESQLITE_FEED_LOST");
         assert_eq!(error.to_string(), "the change feed \"one\" was removed");
     }
     let again = feed_of(&fixture, "other");
@@ -789,8 +786,8 @@ fn a_copy_that_takes_the_place_of_a_database_has_its_feeds_and_tells_them_what_t
     assert_eq!(at(&copy), position, "no commit was added");
     block_on(copy.execute("INSERT INTO t VALUES (7, 7)", ())).unwrap();
     assert_eq!(next_told(&mut feed_in(&copy, "complete")), ["+ t 7 (7, 7)"]);
-    let behind = block_on(copy.changes(FeedOptions::named("behind")));
-    assert_eq!(behind.err().unwrap().code(), "RESQLITE_CHANGES_LOST");
+    let behind = block_on(copy.feed(FeedOptions::named("behind")));
+    assert_eq!(behind.err().unwrap().code(), "RESQLITE_FEED_LOST");
     let kept = "SELECT name, keep_commits FROM _resqlite_feeds ORDER BY name";
     let kept: Vec<_> = block_on(copy.select(kept, ()))
         .unwrap()
@@ -814,7 +811,7 @@ fn a_database_that_is_open_for_reading_only_has_no_feeds() {
         ..Options::default()
     };
     let db = open_with(fixture.path().to_str().unwrap(), options).unwrap();
-    let error = block_on(db.changes(FeedOptions::named("one"))).err().unwrap();
+    let error = block_on(db.feed(FeedOptions::named("one"))).err().unwrap();
     assert_eq!(error.code(), "RESQLITE_READ_ONLY");
 }
 

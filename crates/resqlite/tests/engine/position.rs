@@ -49,11 +49,11 @@ fn a_position_is_not_forgotten_while_a_gate_or_a_feed_counts_by_it() {
     );
     block_on(fixture.db.set_entry_gate(None)).unwrap();
 
-    drop(block_on(fixture.db.changes(FeedOptions::named("one"))).unwrap());
+    drop(block_on(fixture.db.feed(FeedOptions::named("one"))).unwrap());
     assert_eq!(
         block_on(fixture.db.forget_position()).unwrap_err().code(),
         "RESQLITE_OPTION"
     );
-    block_on(fixture.db.drop_changes("one")).unwrap();
+    block_on(fixture.db.drop_feed("one")).unwrap();
     assert!(block_on(fixture.db.forget_position()).unwrap() >= 1);
 }

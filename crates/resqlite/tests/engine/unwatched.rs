@@ -123,7 +123,7 @@ fn after_a_rollback_of_ddl_columns_are_told_right_to_whoever_asks_first() {
 #[test]
 fn a_file_that_has_a_change_feed_is_enough() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
-    block_on(fixture.db.changes(FeedOptions::named("feed"))).unwrap();
+    block_on(fixture.db.feed(FeedOptions::named("feed"))).unwrap();
     let path = fixture.path();
     block_on(fixture.db.close()).unwrap();
     let db = open(path.to_str().unwrap()).unwrap();

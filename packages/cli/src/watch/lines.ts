@@ -22,7 +22,7 @@ export async function writePatches(
   // Without a key, a row that changes is one that goes and one that comes.
   const key = places?.map((place) => names[place] as string) ?? [...names]
   try {
-    await eachOf(live.changesBytes({ key }), signal, async ({ bytes }) => {
+    await eachOf(live.patchesBytes({ key }), signal, async ({ bytes }) => {
       const line = safeJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'))
       if (!stdout.write(`${line}\n`)) await once(stdout, 'drain', { signal })
     })

@@ -1,4 +1,4 @@
-/** What {@link fold} needs of a patch: the lists that `changes` and `changesBytes` make, and the events of `resqlite/sse`. */
+/** What {@link fold} needs of a patch: the lists that `patches` and `patchesBytes` make, and the events of `resqlite/sse`. */
 export interface FoldablePatch<T> {
   readonly added: readonly { readonly index: number; readonly row: T }[]
   readonly removed: readonly { readonly index: number }[]
@@ -11,7 +11,7 @@ export interface FoldablePatch<T> {
  * array. Throws a RangeError if the patch does not lead on from these rows.
  *
  * ```ts
- * for await (const patch of live.changes({ key: 'id', rows: false })) rows = fold(rows, patch)
+ * for await (const patch of live.patches({ key: 'id', rows: false })) rows = fold(rows, patch)
  * ```
  */
 export function fold<T>(rows: readonly T[], patch: FoldablePatch<T>): readonly T[] {

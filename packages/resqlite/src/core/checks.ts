@@ -1,11 +1,11 @@
 import { typeError } from './errors'
-import type { ChangeFeedOptions, KeepChanges } from './feed-types'
+import type { ChangeFeedOptions, KeepCommits } from './feed-types'
 import { MAX_BATCH_ROWS, MAX_MILLISECONDS, STREAM_QUERIES } from './limits'
 import type {
-  ChangesBytesOptions,
-  ChangesOptions,
   CommitOptions,
   LiveObserver,
+  PatchesBytesOptions,
+  PatchesOptions,
   RowsOfPatches,
   StreamOptions,
 } from './live-types'
@@ -163,17 +163,14 @@ const STREAM: Checks = {
 } satisfies Record<keyof StreamOptions, Check>
 export const key: Check = (value) =>
   isKey(value) ? undefined : 'the name (or, with arrays, the index) of a column, or an array of at least one'
-const CHANGES: Checks = {
+const PATCHES: Checks = {
   key,
   rows: (value) => (typeof value === 'boolean' || value === 'inPlace' ? undefined : "a boolean or 'inPlace'"),
-} satisfies Record<keyof ChangesOptions, Check>
-const CHANGES_BYTES: Checks = { key } satisfies Record<keyof ChangesBytesOptions, Check>
+} satisfies Record<keyof PatchesOptions, Check>
+const PATCHES_BYTES: Checks = { key } satisfies Record<keyof PatchesBytesOptions, Check>
 const COMMITS: Checks = {
   signal,
-  changes: (value) =>
-    typeof value === 'boolean' || value === 'keys' || value === 'rows'
-      ? undefined
-      : "a boolean, 'keys' or 'rows'",
+  detail: oneOf('tables', 'keys', 'rows'),
 } satisfies Record<keyof CommitOptions, Check>
 
 const position = integer(0, Number.MAX_SAFE_INTEGER)
@@ -181,13 +178,9 @@ const KEEP: Checks = {
   commits: integer(1, Number.MAX_SAFE_INTEGER),
   bytes: integer(1, Number.MAX_SAFE_INTEGER),
   age: milliseconds,
-} satisfies Record<keyof KeepChanges, Check>
-const CHANGE_FEED: Checks = {
+} satisfies Record<keyof KeepCommits, Check>
+const FEED: Checks = {
   signal,
-  name: (value) =>
-    isName(value) && (value as string).length <= 255
-      ? undefined
-      : 'a string of 1 to 255 characters, without NUL or lone surrogates',
   after: position,
   tables: (value) =>
     Array.isArray(value) && value.every(isName)
@@ -197,20 +190,12 @@ const CHANGE_FEED: Checks = {
   acknowledge: oneOf('next', 'manual'),
 } satisfies Record<keyof ChangeFeedOptions, Check>
 
-/** Throws if these are not the options of a change feed. */
-export function checkChangeFeed(options: unknown): asserts options is ChangeFeedOptions {
-  checkNamed('changes', CHANGE_FEED, options ?? {})
-  if ((options as ChangeFeedOptions | undefined)?.name === undefined) {
-    throw refused(
-      "changes: option name is missing; it must name the consumer, as in { name: 'search-index' }",
-    )
-  }
-}
-
 /** Throws if this is not the name of a change feed. */
-export function checkFeedName(name: unknown): asserts name is string {
-  const expected = CHANGE_FEED.name?.(name)
-  if (expected !== undefined) throw refused(`dropChanges: the name must be ${expected}, not ${show(name)}`)
+export function checkFeedName(method: 'feed' | 'dropFeed', name: unknown): asserts name is string {
+  if (isName(name) && (name as string).length <= 255) return
+  throw refused(
+    `${method}: the name must be a string of 1 to 255 characters, without NUL or lone surrogates, not ${show(name)}`,
+  )
 }
 
 /** Returns the position; throws if it is none. */
@@ -254,11 +239,12 @@ const METHODS = {
   stream: STREAM,
   onCommit: COMMITS,
   commits: COMMITS,
-  changes: CHANGES,
+  feed: FEED,
+  patches: PATCHES,
   backup: BACKUP,
   serialize: ABORT,
   close: CLOSE,
-  changesBytes: CHANGES_BYTES,
+  patchesBytes: PATCHES_BYTES,
 } as const
 
 /** Throws if an option is unknown or has a wrong value. The message names it. */
@@ -328,9 +314,9 @@ interface Keyed {
   readonly arrays: boolean
 }
 
-/** Checks the options of `changes` and `changesBytes` against the live query. Returns the columns of the key. */
-export function checkChanges(
-  method: 'changes' | 'changesBytes',
+/** Checks the options of `patches` and `patchesBytes` against the live query. Returns the columns of the key. */
+export function checkPatches(
+  method: 'patches' | 'patchesBytes',
   options: unknown,
   keyed: Keyed,
 ): { key: readonly string[] | readonly number[]; rows: RowsOfPatches } {

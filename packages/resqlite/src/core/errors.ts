@@ -7,7 +7,7 @@
  * | --- | --- | --- |
  * | `RESQLITE_ABORTED` | `AbortError` | The signal of the call fired. |
  * | `RESQLITE_BACKUP` | `ResqliteError` | A backup could not be made; nothing of it is left. Where SQLite gives a reason, the code is SQLite's. |
- * | `RESQLITE_CHANGES_LOST` | `ResqliteError` | A change feed cannot go on: commits that its consumer has not read are not kept any more, or the feed was removed. |
+ * | `RESQLITE_FEED_LOST` | `ResqliteError` | A change feed cannot go on: commits that its consumer has not read are not kept any more, or the feed was removed. |
  * | `RESQLITE_CLIENTS` | `ResqliteError` | The live query has as many clients as the option `maxClients` of `resqlite/sse` allows. |
  * | `RESQLITE_CLOSED` | `ResqliteError` | The database is closed. |
  * | `RESQLITE_ENCRYPTION_KEY` | `ResqliteError` | The key is wrong or missing, the file is not encrypted, the native module cannot encrypt, or `rekey` is not possible now. |

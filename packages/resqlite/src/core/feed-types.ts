@@ -1,10 +1,8 @@
 import type { RowDeleted, RowInserted, RowUpdated } from './live-types'
 import type { AbortOptions, Row } from './types'
 
-/** Options of {@link Database.changes}. */
+/** Options of {@link Database.feed}. */
 export interface ChangeFeedOptions extends AbortOptions {
-  /** The name of the consumer: up to 255 characters. Its feed is made if there is none of this name. */
-  name: string
   /**
    * The position after which to begin, for a consumer that keeps its position itself. Default: what it has acknowledged last;
    * for a new feed, the newest commit.
@@ -16,7 +14,7 @@ export interface ChangeFeedOptions extends AbortOptions {
    */
   tables?: readonly string[] | undefined
   /** How much is kept for the consumer while it does not read. Default: 1 GiB; for a feed that is there, as it was. */
-  keep?: KeepChanges | undefined
+  keep?: KeepCommits | undefined
   /**
    * When commits are acknowledged: `'next'` acknowledges each when the next one is asked for; `'manual'` leaves it to the
    * method `acknowledge` of the feed. Default: `'next'`.
@@ -31,7 +29,7 @@ export interface ChangeFeedOptions extends AbortOptions {
  * everything. What is beyond the bounds is removed with every 256th commit of a process, and when a consumer acknowledges: until
  * then there may be more.
  */
-export interface KeepChanges {
+export interface KeepCommits {
   /** So many commits. */
   commits?: number | undefined
   /** About so many bytes in the database. */
@@ -78,5 +76,5 @@ export interface FeedCommit {
   /** Whether something is missing: null if not. */
   gap: ChangeGap | null
   /** What it changed, in the order in which it did. */
-  changes: (FeedRow | FeedSchemaChange)[]
+  operations: (FeedRow | FeedSchemaChange)[]
 }

@@ -86,7 +86,7 @@ export interface MovedRow<T> {
   row: T
 }
 
-/** The difference between two results, as {@link LiveQuery.changes} returns it with `rows: false`. */
+/** The difference between two results, as {@link LiveQuery.patches} returns it with `rows: false`. */
 export interface LeanPatch<T = Row> {
   /** Whether this is the first patch, in which all rows are `added`. */
   initial: boolean
@@ -110,7 +110,7 @@ export interface LeanPatch<T = Row> {
 }
 
 /**
- * The difference between two results, as {@link LiveQuery.changes} returns it. Rows that are in none of the lists have kept
+ * The difference between two results, as {@link LiveQuery.patches} returns it. Rows that are in none of the lists have kept
  * their relative order.
  */
 export interface Patch<T = Row> extends LeanPatch<T> {
@@ -118,7 +118,7 @@ export interface Patch<T = Row> extends LeanPatch<T> {
   rows: T[]
 }
 
-/** The same, as {@link LiveQuery.changes} returns it with `rows: 'inPlace'`. */
+/** The same, as {@link LiveQuery.patches} returns it with `rows: 'inPlace'`. */
 export interface PatchInPlace<T = Row> extends LeanPatch<T> {
   /**
    * The whole new result: the same array in all patches of the iterator. It is changed when the next patch is asked for, or
@@ -127,10 +127,10 @@ export interface PatchInPlace<T = Row> extends LeanPatch<T> {
   rows: readonly T[]
 }
 
-/** What patches contain of the whole new result: see {@link ChangesOptions.rows}. */
+/** What patches contain of the whole new result: see {@link PatchesOptions.rows}. */
 export type RowsOfPatches = boolean | 'inPlace'
 
-/** A patch as JSON, as {@link LiveQuery.changesBytes} returns it. */
+/** A patch as JSON, as {@link LiveQuery.patchesBytes} returns it. */
 export interface EncodedPatch {
   /** The JSON text of a {@link LeanPatch} in UTF-8. All who get the same patch share it, so do not modify it. */
   readonly bytes: Bytes
@@ -154,8 +154,8 @@ export type KeyColumn<V> = [RowOf<V>] extends [never]
     ? number
     : Extract<keyof RowOf<V>, string>
 
-/** Options of {@link LiveQuery.changesBytes}. */
-export interface ChangesBytesOptions<V = Row[]> {
+/** Options of {@link LiveQuery.patchesBytes}. */
+export interface PatchesBytesOptions<V = Row[]> {
   /**
    * The column, or the columns together, whose values are different in each row. Like a primary key. With `arrays`, columns
    * are named by their indexes.
@@ -163,8 +163,8 @@ export interface ChangesBytesOptions<V = Row[]> {
   key: KeyColumn<V> | readonly KeyColumn<V>[]
 }
 
-/** Options of {@link LiveQuery.changes}. */
-export interface ChangesOptions<V = Row[]> extends ChangesBytesOptions<V> {
+/** Options of {@link LiveQuery.patches}. */
+export interface PatchesOptions<V = Row[]> extends PatchesBytesOptions<V> {
   /**
    * Whether patches contain the whole new result. `true`: as an array that is made for each patch, which takes time if the
    * result is large. `'inPlace'`: as one array of the iterator's, to which each patch is applied. Default: `true`.
@@ -205,10 +205,10 @@ export interface CommitOptions extends AbortOptions {
   /** Ends the listening: an iterator rejects with an {@link AbortError}, and a callback is not called any more. */
   signal?: AbortSignal | undefined
   /**
-   * Whether events tell which rows changed: `'keys'` tells their primary keys, `'rows'` or `true` also their values before
-   * and after. Of transactions that are open already, no rows are told. Default: `false`.
+   * How much events tell: `'tables'` the tables that changed, with counts of rows; `'keys'` also the primary keys of the rows;
+   * `'rows'` also their values before and after. Of transactions that are open already, no rows are told. Default: `'tables'`.
    */
-  changes?: boolean | 'keys' | 'rows' | undefined
+  detail?: 'tables' | 'keys' | 'rows' | undefined
 }
 
 /** A table that commits changed. */
@@ -305,10 +305,10 @@ export type UnlistedRows = 'many' | 'schema' | 'key' | 'unknown'
 /** A table that commits changed, with its rows. */
 export interface ChangedTable<T extends ChangedKey = ChangedRow> extends CommittedTable {
   /** The rows, or why they are not listed. */
-  changes: T[] | UnlistedRows
+  rows: T[] | UnlistedRows
 }
 
-/** A commit event with rows: what {@link Database.onCommit} tells with the option `changes`. */
+/** A commit event with rows: what {@link Database.onCommit} tells with the `detail` `'rows'` or `'keys'`. */
 export interface ChangeEvent<T extends ChangedKey = ChangedRow> extends CommitEvent {
   /**
    * The tables that changed, by name; null if any table may have changed. Tables that are not listed did not change, unless
@@ -395,7 +395,7 @@ export interface LiveQueryInUse {
 
 /**
  * A query whose result is kept up to date. It runs only while it has subscribers: through {@link LiveQuery.subscribe},
- * iteration, or {@link LiveQuery.changes}. Live queries with the same SQL and parameters on one `Database` share one native
+ * iteration, or {@link LiveQuery.patches}. Live queries with the same SQL and parameters on one `Database` share one native
  * live query.
  *
  * A value is the result at one committed state. The array belongs to whoever gets it. The rows in it are shared: a row that
@@ -466,17 +466,17 @@ export interface LiveQuery<V> extends AsyncIterable<V> {
    * iteration is over.
    *
    * ```ts
-   * for await (const { added, removed, updated, moved } of live.changes({ key: 'id', rows: false })) {
+   * for await (const { added, removed, updated, moved } of live.patches({ key: 'id', rows: false })) {
    *   for (const { row } of removed) list.drop(row.id)
    *   for (const { row, index } of added) list.insert(row, index)
    * }
    * ```
    */
-  changes(options: ChangesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
-  changes(options: ChangesOptions<V> & { rows: 'inPlace' }): LiveIterator<PatchInPlace<RowOf<V>>>
-  changes(options: ChangesOptions<V> & { rows?: true | undefined }): LiveIterator<Patch<RowOf<V>>>
-  changes(
-    options: ChangesOptions<V>,
+  patches(options: PatchesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
+  patches(options: PatchesOptions<V> & { rows: 'inPlace' }): LiveIterator<PatchInPlace<RowOf<V>>>
+  patches(options: PatchesOptions<V> & { rows?: true | undefined }): LiveIterator<Patch<RowOf<V>>>
+  patches(
+    options: PatchesOptions<V>,
   ): LiveIterator<Patch<RowOf<V>> | PatchInPlace<RowOf<V>> | LeanPatch<RowOf<V>>>
 
   /**
@@ -485,11 +485,11 @@ export interface LiveQuery<V> extends AsyncIterable<V> {
    * who get it.
    *
    * ```ts
-   * const events = live.changesBytes({ key: 'id' }).map(({ bytes }) => Buffer.concat([HEAD, bytes, END]))
+   * const events = live.patchesBytes({ key: 'id' }).map(({ bytes }) => Buffer.concat([HEAD, bytes, END]))
    * await pipeline(Readable.from(events), response)
    * ```
    */
-  changesBytes(options: ChangesBytesOptions<V>): LiveIterator<EncodedPatch>
+  patchesBytes(options: PatchesBytesOptions<V>): LiveIterator<EncodedPatch>
 
   /** The latest value; undefined before the first and while there is no subscriber. The same array until the next value. */
   readonly current: V | undefined

@@ -2,7 +2,7 @@ import type { RemoteQuery } from '../client/types.mjs'
 import type { LeanPatch, LiveIterator, LiveQuery } from '../core/live-types.js'
 
 /** What a collection can be of: a live query of this process, or a remote query. */
-export type CollectionSource<T> = Pick<LiveQuery<T[]>, 'changes'> | RemoteQuery<T>
+export type CollectionSource<T> = Pick<LiveQuery<T[]>, 'patches'> | RemoteQuery<T>
 
 /** Who gets the rows of a source, and then what changes in them. */
 export interface RowsFollower<T> {
@@ -33,7 +33,7 @@ export function followRows<T>(
   key: readonly string[],
   follower: RowsFollower<T>,
 ): () => void {
-  return 'changes' in source ? followLive(source, key, follower) : followRemote(source, follower)
+  return 'patches' in source ? followLive(source, key, follower) : followRemote(source, follower)
 }
 
 function followRemote<T>(source: RemoteQuery<T>, follower: RowsFollower<T>): () => void {
@@ -53,7 +53,7 @@ function followRemote<T>(source: RemoteQuery<T>, follower: RowsFollower<T>): () 
 }
 
 function followLive<T>(
-  source: Pick<LiveQuery<T[]>, 'changes'>,
+  source: Pick<LiveQuery<T[]>, 'patches'>,
   key: readonly string[],
   follower: RowsFollower<T>,
 ): () => void {
@@ -61,7 +61,7 @@ function followLive<T>(
   let timer: ReturnType<typeof setTimeout> | undefined
   const listen = async () => {
     try {
-      patches = source.changes({ key: key as never, rows: false }) as LiveIterator<LeanPatch<T>>
+      patches = source.patches({ key: key as never, rows: false }) as LiveIterator<LeanPatch<T>>
       for await (const patch of patches) {
         const { initial, added, commit } = patch
         if (initial) follower.whole(rowsOf(added))

@@ -5,7 +5,7 @@ import { applyPatch, changesNothing, patchBetween, patchInPlace, type RowPatch }
 import { type Columns, KeyColumns } from './row-keys'
 import type { SharedQuery } from './shared-query'
 
-/** What an iterator over changes has handed out last. */
+/** What an iterator over patches has handed out last. */
 export interface Position {
   /** 0: nothing yet. */
   version: number

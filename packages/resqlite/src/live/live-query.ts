@@ -1,13 +1,11 @@
 import type { DatabaseHandle } from '../channel/database-handle'
 import { onAbort } from '../core/abort'
-import { checkChanges, checkObserver } from '../core/checks'
+import { checkObserver, checkPatches } from '../core/checks'
 import { dispose } from '../core/dispose'
 import { equality } from '../core/equality'
 import { abortFailure, type Failure } from '../core/failure'
 import { Iteration } from '../core/iteration'
 import type {
-  ChangesBytesOptions,
-  ChangesOptions,
   CodedError,
   Emission,
   EncodedPatch,
@@ -17,6 +15,8 @@ import type {
   LiveObserver,
   LiveQuery,
   Patch,
+  PatchesBytesOptions,
+  PatchesOptions,
   PatchInPlace,
   RowOf,
   StreamStats,
@@ -25,10 +25,10 @@ import type {
 import { observable } from '../core/observable'
 import { noStats } from '../wire/stream-stats'
 import { CallbackSubscriber } from './callback-subscriber'
-import { Changes, changesOf, encodedPatch } from './changes'
 import { IteratorSubscriber } from './iterator-subscriber'
 import { LiveValue } from './live-value'
 import { ObservableQuery } from './observable'
+import { encodedPatch, Patches, patchesOf } from './patch-values'
 import type { RowPatch } from './patches'
 import { SharedQuery, type SharedQueryUser } from './shared-query'
 import { forEachMember, hasMember, type SmallSet, sizeOf, withMember, withoutMember } from './small-set'
@@ -77,18 +77,18 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
     return new Iteration(new IteratorSubscriber<V>(this, { take: () => this.current }))
   }
 
-  changes(options: ChangesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
-  changes(options: ChangesOptions<V> & { rows: 'inPlace' }): LiveIterator<PatchInPlace<RowOf<V>>>
-  changes(options: ChangesOptions<V>): LiveIterator<Patch<RowOf<V>>>
-  changes(options: ChangesOptions<V>): LiveIterator<unknown> {
-    const { key, rows } = checkChanges('changes', options, this.#plan)
-    return new Iteration(new IteratorSubscriber<unknown>(this, changesOf(key, rows)))
+  patches(options: PatchesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
+  patches(options: PatchesOptions<V> & { rows: 'inPlace' }): LiveIterator<PatchInPlace<RowOf<V>>>
+  patches(options: PatchesOptions<V>): LiveIterator<Patch<RowOf<V>>>
+  patches(options: PatchesOptions<V>): LiveIterator<unknown> {
+    const { key, rows } = checkPatches('patches', options, this.#plan)
+    return new Iteration(new IteratorSubscriber<unknown>(this, patchesOf(key, rows)))
   }
 
-  changesBytes(options: ChangesBytesOptions<V>): LiveIterator<EncodedPatch> {
-    const { key } = checkChanges('changesBytes', options, this.#plan)
-    const changes = new Changes(key, encodedPatch)
-    return new Iteration(new IteratorSubscriber(this, changes))
+  patchesBytes(options: PatchesBytesOptions<V>): LiveIterator<EncodedPatch> {
+    const { key } = checkPatches('patchesBytes', options, this.#plan)
+    const patches = new Patches(key, encodedPatch)
+    return new Iteration(new IteratorSubscriber(this, patches))
   }
 
   get current(): V | undefined {

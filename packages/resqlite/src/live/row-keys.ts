@@ -69,5 +69,5 @@ function hex(bytes: Uint8Array): string {
 }
 
 function keyError(message: string): ResqliteError {
-  return new ResqliteError(`changes: ${message}`, 'RESQLITE_KEY')
+  return new ResqliteError(`patches: ${message}`, 'RESQLITE_KEY')
 }

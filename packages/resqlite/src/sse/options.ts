@@ -10,13 +10,13 @@ import {
   show,
   signal,
 } from '../core/checks'
-import type { ChangesBytesOptions, CodedError } from '../core/live-types'
+import type { CodedError, PatchesBytesOptions } from '../core/live-types'
 import { isLiveQuery, LiveQueryObject } from '../live/live-query'
 import type { Columns } from '../live/row-keys'
 import { HEARTBEAT_MILLISECONDS, MAX_CLIENTS, MAX_EVENT_BYTES } from './limits'
 
 /** Options of {@link sseEvents}. */
-export interface SSEEventsOptions<V> extends ChangesBytesOptions<V> {
+export interface SSEEventsOptions<V> extends PatchesBytesOptions<V> {
   /**
    * The id of the last event that the client got. Default: none; for {@link sendSSE} and {@link sseResponse}, the header
    * `Last-Event-ID` of the request.

@@ -26,8 +26,8 @@ export async function writeRows({ Database, say }: Tools, file: string) {
 /** Prints each commit of the feed before it asks for the next one, until it is killed. */
 export async function consume({ Database, say }: Tools, file: string) {
   const db = await Database.open(file)
-  for await (const { position, gap, changes } of db.changes({ name: 'killed' })) {
-    const rows = changes.map((change) => {
+  for await (const { position, gap, operations } of db.feed('killed')) {
+    const rows = operations.map((change) => {
       return change.operation === 'schema' ? change : [change.operation, change.key.id, change.new?.v ?? null]
     })
     say(JSON.stringify({ position, gap, rows }))

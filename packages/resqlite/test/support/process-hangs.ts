@@ -227,7 +227,7 @@ class Round {
       await this.#live(db)[Symbol.asyncIterator]().next()
     },
     'forget changes': async (db) => {
-      await this.#live(db).changes({ key: 'id' }).next()
+      await this.#live(db).patches({ key: 'id' }).next()
     },
     'break out of a live loop': async (db) => {
       for await (const _ of this.#live(db)) break

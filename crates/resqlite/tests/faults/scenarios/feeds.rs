@@ -15,7 +15,7 @@ fn a_commit_that_fails_beside_a_feed_alone_has_an_error_of_its_own_and_is_undone
     pollster::block_on(async {
         let db = Database::open(path.to_str().unwrap(), keyed(Options::default())).await?;
         db.exec("CREATE TABLE t(a)").await?;
-        let mut feed = db.changes(FeedOptions::named("one")).await?;
+        let mut feed = db.feed(FeedOptions::named("one")).await?;
         let io_error = Call::Write.failures()[0];
         for (failure, code) in [
             (Failure::DISK_FULL, "SQLITE_FULL"),

@@ -1,6 +1,6 @@
 // The subpath `resqlite/drizzle`.
 export { drizzle, ResqliteDatabase, type ResqliteDrizzleConfig } from './database.mjs'
 export { type DrizzleLiveQuery, live } from './live.mjs'
-export type { DrizzleChangesOptions, DrizzleKeyColumn } from './live-key.mjs'
+export type { DrizzleKeyColumn, DrizzlePatchesOptions } from './live-key.mjs'
 export { migrate } from './migrate.mjs'
 export { type ResqliteRunResult, ResqliteTransaction, type ResqliteTransactionConfig } from './session.mjs'

@@ -1,5 +1,5 @@
 import { typeError } from '../../core/errors.js'
-import type { ChangesOptions, RowOf } from '../../core/live-types.js'
+import type { PatchesOptions, RowOf } from '../../core/live-types.js'
 import type { Prepared } from './prepared.mjs'
 
 /** The properties of a row, and as `group.property` those of the objects in it, which joins and nested selections give. */
@@ -18,8 +18,8 @@ export type DrizzleKeyColumn<V> = [RowOf<V>] extends [never]
     ? number
     : PathOf<RowOf<V>>
 
-/** Options of {@link DrizzleLiveQuery.changes}. */
-export interface DrizzleChangesOptions<V> extends Omit<ChangesOptions<unknown>, 'key' | 'rows'> {
+/** Options of {@link DrizzleLiveQuery.patches}. */
+export interface DrizzlePatchesOptions<V> extends Omit<PatchesOptions<unknown>, 'key' | 'rows'> {
   /**
    * The property, or the properties together, whose values are different in each row, like a primary key. Columns that a join
    * or a selection nests are named by their path, as `'users.id'`.
@@ -49,5 +49,5 @@ export function keyColumns(prepared: Prepared, options: unknown): number | numbe
 }
 
 function refused(message: string): TypeError {
-  return typeError(`changes: ${message}`, 'RESQLITE_OPTION')
+  return typeError(`patches: ${message}`, 'RESQLITE_OPTION')
 }

@@ -20,26 +20,26 @@ import { observable } from '../../core/observable.js'
 import type { RowArray } from '../../core/types.js'
 import { ObservableQuery } from '../../live/observable.js'
 import type { ResqliteDatabase } from './database.mjs'
-import { type DrizzleChangesOptions, keyColumns } from './live-key.mjs'
+import { type DrizzlePatchesOptions, keyColumns } from './live-key.mjs'
 import { mappedPatch } from './patch-mapper.mjs'
 import { Prepared } from './prepared.mjs'
 import { RowMapper } from './row-mapper.mjs'
 
-/** A live query whose values are what Drizzle makes of the rows: a {@link LiveQuery} without `changesBytes`. */
-export interface DrizzleLiveQuery<V> extends Omit<LiveQuery<V>, 'changes' | 'changesBytes'> {
+/** A live query whose values are what Drizzle makes of the rows: a {@link LiveQuery} without `patchesBytes`. */
+export interface DrizzleLiveQuery<V> extends Omit<LiveQuery<V>, 'patches' | 'patchesBytes'> {
   /**
-   * Iterates over what changed from one result to the next, as {@link LiveQuery.changes} does, with rows as Drizzle makes
+   * Iterates over what changed from one result to the next, as {@link LiveQuery.patches} does, with rows as Drizzle makes
    * them. A row that did not change is the same object in all patches. For selects and relational queries of many rows.
    *
    * ```ts
-   * for await (const patch of live(db, db.query.users.findMany({ with: { pets: true } })).changes({ key: 'id' })) {
+   * for await (const patch of live(db, db.query.users.findMany({ with: { pets: true } })).patches({ key: 'id' })) {
    *   for (const { row, index } of patch.updated) list.replace(index, row)
    * }
    * ```
    */
-  changes(options: DrizzleChangesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
-  changes(options: DrizzleChangesOptions<V> & { rows?: true | undefined }): LiveIterator<Patch<RowOf<V>>>
-  changes(options: DrizzleChangesOptions<V>): LiveIterator<Patch<RowOf<V>> | LeanPatch<RowOf<V>>>
+  patches(options: DrizzlePatchesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
+  patches(options: DrizzlePatchesOptions<V> & { rows?: true | undefined }): LiveIterator<Patch<RowOf<V>>>
+  patches(options: DrizzlePatchesOptions<V>): LiveIterator<Patch<RowOf<V>> | LeanPatch<RowOf<V>>>
 }
 
 /**
@@ -107,11 +107,11 @@ class MappedLiveQuery<V> implements DrizzleLiveQuery<V> {
     return this.#rows.values().map((rows) => this.#mapper.valueOf(rows))
   }
 
-  changes(options: DrizzleChangesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
-  changes(options: DrizzleChangesOptions<V>): LiveIterator<Patch<RowOf<V>>>
-  changes(options: DrizzleChangesOptions<V>): LiveIterator<unknown> {
+  patches(options: DrizzlePatchesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
+  patches(options: DrizzlePatchesOptions<V>): LiveIterator<Patch<RowOf<V>>>
+  patches(options: DrizzlePatchesOptions<V>): LiveIterator<unknown> {
     const key = keyColumns(this.#prepared, options)
-    return this.#rows.changes({ ...options, key }).map((patch) => mappedPatch(patch, this.#mapper))
+    return this.#rows.patches({ ...options, key }).map((patch) => mappedPatch(patch, this.#mapper))
   }
 
   get current(): V | undefined {

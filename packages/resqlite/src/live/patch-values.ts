@@ -6,8 +6,8 @@ import type { RowPatch } from './patches'
 import type { Columns } from './row-keys'
 import type { SharedQuery } from './shared-query'
 
-/** The values of an iterator over changes: what changed since the last one, in the form that `make` gives it. */
-export class Changes<T> implements IteratorValues<T> {
+/** The values of an iterator over patches: what changed since the last one, in the form that `make` gives it. */
+export class Patches<T> implements IteratorValues<T> {
   readonly #key: Columns
   readonly #make: (step: Step, query: KeyedQuery) => T
   readonly #position: Position
@@ -43,11 +43,11 @@ export class Changes<T> implements IteratorValues<T> {
 }
 
 /** Returns the values of an iterator by its option `rows`. */
-export function changesOf(key: Columns, rows: RowsOfPatches): Changes<LeanPatch> {
-  if (rows === false) return new Changes(key, leanPatch)
+export function patchesOf(key: Columns, rows: RowsOfPatches): Patches<LeanPatch> {
+  if (rows === false) return new Patches(key, leanPatch)
   const own: unknown[] | undefined = rows === 'inPlace' ? [] : undefined
   const make = (step: Step, query: KeyedQuery) => ({ ...leanPatch(step), rows: own ?? query.rows() })
-  return new Changes(key, make, own)
+  return new Patches(key, make, own)
 }
 
 /** Returns a patch whose lists belong to the caller. */

@@ -13,9 +13,9 @@ const SCHEMA = `
 `
 const SQL = 'SELECT * FROM t ORDER BY place, id'
 
-test('changes names the rows that were added, removed, updated and moved', async (t) => {
+test('patches name the rows that were added, removed, updated and moved', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const changes = db.stream(SQL).changes({ key: 'id' })
+  const changes = db.stream(SQL).patches({ key: 'id' })
   const initial = (await changes.next()).value as Patch
   assert.equal(initial.initial, true)
   assert.deepEqual(
@@ -50,7 +50,7 @@ test('changes names the rows that were added, removed, updated and moved', async
 
 test('a row that changes its position and no selected value is moved', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const changes = db.stream('SELECT id, v FROM t ORDER BY place').changes({ key: 'id' })
+  const changes = db.stream('SELECT id, v FROM t ORDER BY place').patches({ key: 'id' })
   await changes.next()
   await db.execute('UPDATE t SET place = 0 WHERE id = 3')
   const { moved, added, removed, updated } = (await changes.next()).value as Patch
@@ -64,7 +64,7 @@ test('several columns together can be the key', async (t) => {
     t,
     'CREATE TABLE p(a, b, v); INSERT INTO p VALUES (1, 1, 0), (1, 2, 0), (2, 1, 0)',
   )
-  const changes = db.stream('SELECT * FROM p').changes({ key: ['a', 'b'] })
+  const changes = db.stream('SELECT * FROM p').patches({ key: ['a', 'b'] })
   await changes.next()
   await db.execute('UPDATE p SET v = 1 WHERE b = 2')
   assert.deepEqual(
@@ -74,10 +74,10 @@ test('several columns together can be the key', async (t) => {
   await changes.return?.()
 })
 
-test('changes that were not consumed become one patch', async (t) => {
+test('patches that were not consumed become one', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
-  const changes = live.changes({ key: 'id' })
+  const changes = live.patches({ key: 'id' })
   await changes.next()
   const watching = new Watch(live)
   await db.execute("INSERT INTO t VALUES (4, 4, 'd'), (5, 5, 'e')")
@@ -99,7 +99,7 @@ test('changes that were not consumed become one patch', async (t) => {
 
 test('a key that is not unique ends it with an error that names the key', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const changes = db.stream(SQL).changes({ key: 'v' })
+  const changes = db.stream(SQL).patches({ key: 'v' })
   await changes.next()
   await db.execute("UPDATE t SET v = 'a' WHERE id = 3")
   await assert.rejects(changes.next(), withCode('RESQLITE_KEY', 'v = "a"'))
@@ -109,19 +109,19 @@ test('a key that is not unique ends it with an error that names the key', async 
 
 test('equal rows have no unique key', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const changes = db.stream('SELECT 1 AS one FROM t').changes({ key: 'one' })
+  const changes = db.stream('SELECT 1 AS one FROM t').patches({ key: 'one' })
   await assert.rejects(changes.next(), withCode('RESQLITE_KEY', 'one = 1'))
 })
 
 test('a key that the result does not have is refused, also without rows', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const changes = db.stream('SELECT id, v FROM t WHERE 0').changes({ key: 'nope' })
+  const changes = db.stream('SELECT id, v FROM t WHERE 0').patches({ key: 'nope' })
   await assert.rejects(changes.next(), withCode('RESQLITE_KEY', '"nope"', '"id", "v"'))
 })
 
 test('columns that come later are in the rows that follow', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
-  const changes = db.stream(SQL).changes({ key: 'id' })
+  const changes = db.stream(SQL).patches({ key: 'id' })
   await changes.next()
   await db.exec('ALTER TABLE t ADD COLUMN w DEFAULT 7')
   const { updated, added, removed } = (await changes.next()).value as Patch
@@ -137,10 +137,10 @@ const queries: Record<string, string> = {
   'of a limited result': 'SELECT id, v FROM t ORDER BY place, id LIMIT 5',
 }
 for (const [which, sql] of Object.entries(queries)) {
-  test(`the lists of changes ${which} lead from each result to the next`, async (t) => {
+  test(`the lists of patches ${which} lead from each result to the next`, async (t) => {
     const { seed, int, pick } = random()
     const db = await tempDatabase(t, SCHEMA)
-    const changes = db.stream(sql).changes({ key: 'id' })
+    const changes = db.stream(sql).patches({ key: 'id' })
     const step = [
       () => db.execute('INSERT OR REPLACE INTO t VALUES (?, ?, ?)', [int(20), int(12), int(4)]),
       () => db.execute('DELETE FROM t WHERE id = ?', [int(20)]),
