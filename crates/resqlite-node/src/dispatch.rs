@@ -249,7 +249,7 @@ impl Dispatcher {
             match asked {
                 Asked::Open(options) => engine.open_feed(options, Box::new(done)),
                 Asked::Acknowledge { name, position } => engine.acknowledge(name, position, Box::new(done)),
-                Asked::LookForStrangers { name } => engine.look_for_strangers(name, Box::new(done)),
+                Asked::LookForExternal { name } => engine.look_for_external(name, Box::new(done)),
                 Asked::Drop { name } => engine.drop_feed(name, Box::new(done)),
             }
         });

@@ -20,7 +20,7 @@ use crate::{commit_json::Json, limits};
 pub(crate) enum Asked {
     Open(FeedOptions),
     Acknowledge { name: String, position: u64 },
-    LookForStrangers { name: String },
+    LookForExternal { name: String },
     Drop { name: String },
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn asked(text: &str) -> Result<Asked> {
             name,
             position: number("position").unwrap_or(0),
         },
-        Some("look") => Asked::LookForStrangers { name },
+        Some("look") => Asked::LookForExternal { name },
         Some("drop") => Asked::Drop { name },
         _ => Asked::Open(FeedOptions {
             name,

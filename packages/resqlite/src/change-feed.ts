@@ -7,7 +7,7 @@ import { checkPosition } from './core/checks'
 import { Failure, unwrap } from './core/failure'
 import type { ChangeFeedOptions, FeedCommit } from './core/feed-types'
 import { Iteration, type IterationSource, type Outcome } from './core/iteration'
-import { STRANGERS_LOOK_MILLISECONDS } from './core/limits'
+import { EXTERNAL_LOOK_MILLISECONDS } from './core/limits'
 import { Op } from './wire/protocol'
 
 /** Commits, as the native side writes them. */
@@ -41,7 +41,7 @@ class FeedSource implements IterationSource<FeedCommit> {
   readonly #events: CommitListener
   #opened: Promise<void> | undefined
   #listens = false
-  /** Strangers were looked for since it began to listen, and since the last commit of another process. */
+  /** External commits were looked for since it began to listen, and since the last commit of another process. */
   #hasLooked = false
   /** Ends a wait that may take long. */
   #stopWaiting = () => {}
@@ -122,11 +122,11 @@ class FeedSource implements IterationSource<FeedCommit> {
     this.#listens = true
   }
 
-  /** What a stranger has written is not in the feed. The writer finds out, and adds a gap. Returns whether it could. */
-  async #lookForStrangers(): Promise<boolean> {
+  /** What somebody has written who keeps no feeds is not in this one. The writer finds out, and adds a gap. Returns whether it could. */
+  async #lookForExternal(): Promise<boolean> {
     const looked = await this.#unlessOver(request(this.#handle, { do: 'look', name: this.#name }))
     if (looked !== 0) return looked !== undefined
-    await this.#unlessOver(new Promise<void>((resolve) => afterPause(STRANGERS_LOOK_MILLISECONDS, resolve)))
+    await this.#unlessOver(new Promise<void>((resolve) => afterPause(EXTERNAL_LOOK_MILLISECONDS, resolve)))
     return false
   }
 
@@ -150,8 +150,8 @@ class FeedSource implements IterationSource<FeedCommit> {
       if (commit !== undefined) return { value: commit }
       if (await this.#readMore()) continue
       if (!this.#hasLooked) {
-        // No event tells of strangers that have written before.
-        this.#hasLooked = await this.#lookForStrangers()
+        // No event tells of external commits before.
+        this.#hasLooked = await this.#lookForExternal()
         continue
       }
       const event = await this.#events.next()

@@ -78,7 +78,7 @@ impl EntryGate for Gate {
         self.node.tell(|state, _| state.protocol.writer_lost());
     }
 
-    fn strangers_wrote(&mut self) -> bool {
+    fn wrote_external(&mut self) -> bool {
         self.node.tell(|state, _| {
             let is_first = state.protocol.stopped().is_none();
             let message = "another program has written to the file of this node, which no other node has: nothing more is applied \

@@ -63,10 +63,10 @@ impl Engine {
         self.feed(FeedWork::Acknowledge { name, position }, done);
     }
 
-    /// Finds out whether strangers have written, which the feed then tells as a gap. Answers with 1; with 0 if another process
+    /// Finds out whether somebody has written who keeps no feeds, which the feed then tells as a gap. Answers with 1; with 0 if another process
     /// has the lock, so that nothing could be found out.
-    pub fn look_for_strangers(&self, name: String, done: Done<u64>) {
-        self.feed(FeedWork::LookForStrangers { name }, done);
+    pub fn look_for_external(&self, name: String, done: Done<u64>) {
+        self.feed(FeedWork::LookForExternal { name }, done);
     }
 
     /// Removes a feed.
@@ -230,9 +230,9 @@ impl ChangeFeed {
     async fn wait(&mut self) -> Result<()> {
         let event: CommitEvent = answer(|done| self.listener.next(done)).await?;
         if event.is_external {
-            // It may be a stranger's, which has no entry. The writer finds out, and logs a gap.
+            // Whoever made it may keep no feeds, so that it has no entry. The writer finds out, and logs a gap.
             let (name, engine) = (self.name.clone(), self.handle.engine());
-            answer(|done| engine.look_for_strangers(name, done)).await?;
+            answer(|done| engine.look_for_external(name, done)).await?;
         }
         Ok(())
     }

@@ -66,7 +66,7 @@ pub trait EntryGate: Send {
     /// Somebody else has written to the database, which no entry carries: nothing more is written or applied until the gate is
     /// installed again. Returns whether that is kept in the file: then its position gets a hash that no entry has, so that no
     /// log goes on from it.
-    fn strangers_wrote(&mut self) -> bool {
+    fn wrote_external(&mut self) -> bool {
         false
     }
 

@@ -96,8 +96,8 @@ pub(crate) enum FeedWork {
     Open(FeedOptions),
     /// The consumer needs nothing up to this position any more. Answered with it.
     Acknowledge { name: String, position: u64 },
-    /// Finds out whether strangers have written, if the feed is there. Answered with 1; with 0 if another process has the lock.
-    LookForStrangers { name: String },
+    /// Finds out whether somebody has written who keeps no feeds, if the feed is there. Answered with 1; with 0 if another process has the lock.
+    LookForExternal { name: String },
     /// Removes the feed. Answered with the position of the newest commit.
     Drop { name: String },
     /// Puts these feeds, acknowledged up to these positions, in the place of all. Answered with the position of the newest commit.

@@ -35,8 +35,8 @@ impl Writer {
         let timer = profile::start();
         let begun = self
             .take_write_lock()
-            .and_then(|()| self.refuse_strangers())
-            .and_then(|()| self.notice_strangers());
+            .and_then(|()| self.refuse_external())
+            .and_then(|()| self.notice_external_beside_feeds());
         if begun.is_err() {
             self.roll_back();
         }
@@ -155,7 +155,7 @@ impl Writer {
             self.context.epoch.statistics_changed();
         }
         if let Some(feeds) = &mut self.feeds {
-            feeds.strangers.committed();
+            feeds.committed();
         }
         let wrote = self.wrote.get() || self.has_changed_unrecorded_rows();
         let number = self.recorder.commit(&self.commits, wrote, position);
@@ -247,7 +247,7 @@ impl Writer {
     pub(super) fn roll_back(&mut self) {
         self.recorder.discard();
         if let Some(feeds) = &mut self.feeds {
-            feeds.strangers.uncommitted = 0;
+            feeds.uncommitted = 0;
         }
         self.connection.release_read();
         if !self.connection.sqlite.is_autocommit() {

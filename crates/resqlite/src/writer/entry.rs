@@ -4,7 +4,7 @@ use std::{slice, sync::Arc};
 
 use sqlite3_parser::dialect::TokenType::{TK_ATTACH, TK_DETACH, TK_INTO, TK_PRAGMA, TK_SEMI, TK_VACUUM};
 
-use super::{Writer, job::GateJob, others::Others, unit::Done};
+use super::{Writer, job::GateJob, unit::Done};
 use crate::{
     commits::{Sealed, Uncarried, recorder::Recorder},
     core::{
@@ -17,9 +17,6 @@ use crate::{
     guard::{effects::Effects, pragmas},
     requests::request::{Write, WriteOp},
 };
-
-/// SQLite's count of commits by others.
-pub(super) const DATA_VERSION: &str = "PRAGMA main.data_version";
 
 /// How SQL that cannot share a transaction runs where entries are drawn up.
 pub(super) enum Alone {
@@ -104,9 +101,9 @@ impl Writer {
             return Err(Error::entry(EntryFault::NotCarried, message));
         }
         // What others have written by now is where the position begins.
-        self.others = None;
+        self.external = None;
         self.begin(Durability::Normal)?;
-        self.others = Some(self.count_others()?);
+        self.external = Some(self.external(Some(0))?);
         let made = self.make_position_table().and_then(|()| self.read_position());
         match made.and_then(|position| self.commit_now(None).map(|_| position)) {
             Ok(position) => Ok(position),
@@ -118,32 +115,23 @@ impl Writer {
     }
 
     /// Beside a gate, nobody else may write to the file. Called when the write lock is held. After an error the caller rolls back.
-    pub(super) fn refuse_strangers(&mut self) -> Result<()> {
+    pub(super) fn refuse_external(&mut self) -> Result<()> {
         if self.recorder.uncarried() != Some(Uncarried::Refused) || lock(&self.context.gate).is_none() {
             return Ok(());
         }
-        let now = self.count_others()?;
-        if self.others.is_none_or(|before| now.is_same(&before)) {
-            self.others = Some(now);
+        let now = self.external(Some(0))?;
+        if self.external.is_none_or(|before| !now.is_news_since(&before)) {
+            self.external = Some(now);
             return Ok(());
         }
         let mut spoils = false;
-        self.tell_gate(|gate| spoils = gate.strangers_wrote());
+        self.tell_gate(|gate| spoils = gate.wrote_external());
         if spoils {
             self.spoil_position()?;
         }
         let message = "another program, or another copy of SQLite, has written to the database, and no entry carries that; \
                        nothing more is written until the entry gate is installed again";
         Err(Error::entry(EntryFault::NotCarried, message))
-    }
-
-    fn count_others(&mut self) -> Result<Others> {
-        let own = self.commits.in_main_log();
-        let in_log = self.connection.sqlite.log_commits_before();
-        Ok(Others {
-            data_version: self.connection.internal(DATA_VERSION)?,
-            in_log: in_log.map(|all| all.wrapping_sub(own)),
-        })
     }
 
     /// In an open transaction, which this commits.

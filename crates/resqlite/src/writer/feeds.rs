@@ -79,7 +79,7 @@ impl Writer {
                 .begin_to_record_rows()
                 .and_then(|()| self.open_feed(&options)),
             FeedWork::Acknowledge { name, position } => self.acknowledge(&name, position),
-            FeedWork::LookForStrangers { name } => self.look_for_strangers(&name),
+            FeedWork::LookForExternal { name } => self.look_for_external(&name),
             FeedWork::Drop { name } => self.drop_feed(&name),
             FeedWork::Replace(feeds) => self.replace_feeds(&feeds),
             FeedWork::ForgetPosition => self.forget_position(),
@@ -168,7 +168,7 @@ impl Writer {
             self.skip_position()?;
         }
         Ok(Feeds {
-            strangers: self.strangers_from_here()?,
+            external: self.external_from_here()?,
             ..Feeds::default()
         })
     }
@@ -191,7 +191,7 @@ impl Writer {
         has_gap && self.recorder.uncarried() == Some(Uncarried::Gap)
     }
 
-    /// At the end: logs what strangers have written since the last commit as a gap, since perhaps nobody else has noticed.
+    /// At the end: logs what others have written since the last commit as a gap, since perhaps nobody else has noticed.
     pub(super) fn log_last_gap(&mut self) {
         if self.recorder.uncarried() != Some(Uncarried::Gap) {
             return;
@@ -211,7 +211,7 @@ impl Writer {
         } else {
             Some(Gap::Unlisted)
         };
-        feeds.strangers.uncommitted += 1;
+        feeds.uncommitted += 1;
         feeds.last_position = entry.position();
         feeds.uncut += 1;
         let cut = feeds.uncut >= CUT_EVERY;
@@ -232,7 +232,7 @@ impl Writer {
             && entries.len() > 1
         {
             // The position says that there were so many commits.
-            feeds.strangers.uncommitted = 1;
+            feeds.uncommitted = 1;
             let count = "UPDATE main._resqlite_feed_state SET other_commits = other_commits - ?1";
             self.own::<0>(count, &[ValueRef::Integer(entries.len() as i64 - 1)])?;
         }
@@ -249,7 +249,7 @@ impl Writer {
     /// Counts the open transaction, which has no entry, if there are feeds.
     pub(super) fn count_without_entry(&mut self) -> Result<()> {
         if let Some(feeds) = &mut self.feeds {
-            feeds.strangers.uncommitted += 1;
+            feeds.uncommitted += 1;
             let count = "UPDATE main._resqlite_feed_state SET other_commits = other_commits + 1";
             self.own::<0>(count, &[])?;
         }
@@ -280,7 +280,7 @@ impl Writer {
                 writer.make_own_tables(TABLES)?;
                 writer.skip_position()?;
                 first = Some(Feeds {
-                    strangers: writer.strangers_from_here()?,
+                    external: writer.external_from_here()?,
                     ..Feeds::default()
                 });
             }
@@ -382,7 +382,7 @@ impl Writer {
     }
 
     /// Every write transaction looks; this one does nothing else.
-    fn look_for_strangers(&mut self, name: &str) -> Result<u64> {
+    fn look_for_external(&mut self, name: &str) -> Result<u64> {
         let looked = self.in_own_transaction(|writer| {
             let known = "SELECT 1 FROM main._resqlite_feeds WHERE name = ?1";
             let name_value = [ValueRef::Text(name.as_bytes())];
@@ -509,7 +509,7 @@ impl Writer {
                 "UPDATE main._resqlite_feed_state SET unlisted = ?1, other_commits = other_commits + ?2";
             writer.own::<0>(set, &[is_so.into(), commits.into()].map(ValueRef::Integer))?;
             if let Some(feeds) = &mut writer.feeds {
-                feeds.strangers.uncommitted += i64::from(commits);
+                feeds.uncommitted += i64::from(commits);
             }
             Ok(((), Wrote::Something))
         })

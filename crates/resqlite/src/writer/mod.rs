@@ -8,10 +8,11 @@
 //! unit        one write inside an open transaction     script, statements  its kinds that have files of their own
 //! commit      BEGIN, COMMIT, ROLLBACK, and what follows from each
 //! checkpoint  checkpoints of the write-ahead log, after the replies; log_pauses: those for which new reads wait
-//! entry       the entry of a transaction, and the gate before COMMIT; others: who else has written beside a gate
+//! entry       the entry of a transaction, and the gate before COMMIT
 //! position    where the database is in the log of entries
 //! apply       entries of another copy of the database
-//! feeds       the log of entries that change feeds read; strangers: who else has written
+//! feeds       the log of entries that change feeds read; feed_state: what the writer knows of them
+//! noticing    whether others have committed, beside a gate or feeds; external: what is known of them
 //! rekey       a change of the key
 //! ```
 
@@ -20,6 +21,7 @@ mod checkpoint;
 mod classify;
 mod commit;
 mod entry;
+mod external;
 mod feed_state;
 mod feeds;
 mod files;
@@ -28,13 +30,12 @@ mod gathering;
 mod group;
 mod job;
 mod log_pauses;
-mod others;
+mod noticing;
 mod position;
 mod rekey;
 mod reply;
 mod script;
 mod statements;
-mod strangers;
 mod thread;
 mod transaction;
 mod unit;
@@ -154,7 +155,7 @@ pub(super) struct Writer {
     /// SQLite has written to a log since `commit` last cleared this.
     wrote: Rc<Cell<bool>>,
     /// The commits of others before the last transaction beside an entry gate.
-    others: Option<others::Others>,
+    external: Option<external::External>,
     /// The connection is set up to apply entries.
     applies: bool,
     /// The writes of the open transaction that have tags.

@@ -232,7 +232,7 @@ impl Writer {
             schema_versions: Versions::default(),
             attached_logs,
             wrote,
-            others: None,
+            external: None,
             applies: false,
             carried: Vec::new(),
             overtaken_by: Vec::new(),

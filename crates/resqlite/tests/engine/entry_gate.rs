@@ -327,7 +327,7 @@ fn beside_a_gate_nothing_is_applied_to_what_somebody_else_has_written() {
 fn a_gate_may_have_the_file_keep_that_somebody_else_has_written_to_it() {
     struct Keeping;
     impl EntryGate for Keeping {
-        fn strangers_wrote(&mut self) -> bool {
+        fn wrote_external(&mut self) -> bool {
             true
         }
     }

@@ -39,8 +39,8 @@ export const BATCH_FRAME_BYTES = 64 * 1024
 /** Frames of a batch that may wait for the writer: the next is encoded when there are fewer. */
 export const BATCH_FRAMES_WAITING = 64
 
-/** Milliseconds after which a change feed looks for strangers again, if another process had the lock. */
-export const STRANGERS_LOOK_MILLISECONDS = 100
+/** Milliseconds after which a change feed looks for external commits again, if another process had the lock. */
+export const EXTERNAL_LOOK_MILLISECONDS = 100
 
 /** Milliseconds between two looks whether the writer has taken up frames of a batch. */
 export const BATCH_LOOK_MILLISECONDS = 1

@@ -1,0 +1,28 @@
+//! The commits of others, and whether there are new ones.
+//!
+//! The write-ahead log counts the commits of all processes, and the engine knows its own among them. Beside change feeds, other
+//! processes of this library count theirs in tables: each moves the position on, or a count beside it. What nobody has counted, a
+//! program has written that keeps no feeds.
+
+/// The commits of others, as far as they are known in a write transaction that has written nothing yet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct External {
+    /// SQLite's count of changes by others, which it moves on also after errors of its own.
+    pub(super) data_version: Option<i64>,
+    /// Commits in the write-ahead log that are not this engine's, from any start.
+    pub(super) in_log: Option<u32>,
+    /// Those of them that are counted in the tables of the feeds, from any start; 0 where nobody counts.
+    pub(super) in_tables: Option<i64>,
+}
+
+impl External {
+    /// Whether others have committed since then whom nobody has counted, or may have.
+    pub(super) fn is_news_since(&self, before: &Self) -> bool {
+        let in_log = |known: &Self| known.in_log.zip(known.in_tables);
+        let is_uncounted = match (in_log(before), in_log(self)) {
+            (Some(before), Some(now)) => i64::from(now.0.wrapping_sub(before.0)) != now.1 - before.1,
+            _ => true,
+        };
+        self.data_version != before.data_version && is_uncounted
+    }
+}
