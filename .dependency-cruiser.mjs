@@ -4,7 +4,7 @@
 export const source = 'packages/resqlite/src'
 
 /** Each folder imports only from itself and those before it. The files beside the folders import from all. */
-export const folders = ['core', 'wire', 'decode', 'channel', 'live']
+export const folders = ['core', 'wire', 'decode', 'channel', 'live', 'statements', 'transactions', 'commits']
 
 /** The same for the command line. */
 export const cliSource = 'packages/cli/src'

@@ -16,7 +16,7 @@ import type {
   CheckpointMode,
   CheckpointResult,
 } from './core/types'
-import { cancelOnAbort } from './requests'
+import { cancelOnAbort } from './statements/requests'
 import { Op } from './wire/protocol'
 
 export async function runBackup(

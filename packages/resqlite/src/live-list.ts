@@ -2,7 +2,7 @@ import type { DatabaseHandle } from './channel/database-handle'
 import { type Failure, unwrap } from './core/failure'
 import type { CodedError, Emission, LiveQueryInUse, StreamExplanation, StreamStats } from './core/live-types'
 import { type SharedQuery, sharedQueriesOf } from './live/shared-query'
-import { startExplainEncoded } from './requests'
+import { startExplainEncoded } from './statements/requests'
 import { noStats } from './wire/stream-stats'
 
 /** Returns the live queries in use of the databases that share an engine with this one. */

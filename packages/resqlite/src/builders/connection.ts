@@ -3,8 +3,8 @@ import { BEGIN_MILLISECONDS } from '../core/limits'
 import type { QueryResult } from '../core/query-types'
 import type { AbortOptions, AnyParams } from '../core/types'
 import type { Database } from '../database'
-import type { Executor } from '../executor'
-import type { TransactionHandle } from '../transaction-handle'
+import type { Executor } from '../statements/executor'
+import type { TransactionHandle } from '../transactions/transaction-handle'
 import { type ForeignKeysPragma, foreignKeysPragma } from './foreign-keys-pragma'
 
 /** What the connections of one query builder share. */

@@ -7,7 +7,7 @@ import { SQLiteAsyncDatabase, SQLiteDialect } from 'drizzle-orm/sqlite-core'
 import type { DrizzleSQLiteConfig } from 'drizzle-orm/sqlite-core/utils'
 import { typeError } from '../../core/errors.js'
 import type { Database } from '../../database.js'
-import type { Executor } from '../../executor.js'
+import type { Executor } from '../../statements/executor.js'
 import { resqliteCodecs } from './codecs.mjs'
 import {
   type ResqliteRunResult,

@@ -18,7 +18,7 @@ import type { SQLiteExecuteMethod } from 'drizzle-orm/sqlite-core/session'
 import { typeError } from '../../core/errors.js'
 import type { QueryResult } from '../../core/query-types.js'
 import type { RowArray, SqlValue, TransactionOptions } from '../../core/types.js'
-import type { Executor } from '../../executor.js'
+import type { Executor } from '../../statements/executor.js'
 import { Prepared } from './prepared.mjs'
 
 /** What a query without rows returns, such as an insert without `returning`. */

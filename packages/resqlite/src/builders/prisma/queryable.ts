@@ -1,7 +1,7 @@
 import type { SqlQuery, SqlQueryable, SqlResultSet } from '@prisma/driver-adapter-utils'
 import type { QueryResult } from '../../core/query-types'
 import type { RowArray } from '../../core/types'
-import type { Executor } from '../../executor'
+import type { Executor } from '../../statements/executor'
 import { sqlValues, type TimestampFormat } from './arguments'
 import { reported } from './errors'
 import { resultSet } from './results'

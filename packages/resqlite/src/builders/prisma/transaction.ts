@@ -1,5 +1,5 @@
 import type { SqlQuery, Transaction } from '@prisma/driver-adapter-utils'
-import type { TransactionHandle } from '../../transaction-handle'
+import type { TransactionHandle } from '../../transactions/transaction-handle'
 import type { TimestampFormat } from './arguments'
 import { reported } from './errors'
 import { PrismaQueryable } from './queryable'

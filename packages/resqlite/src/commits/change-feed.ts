@@ -1,14 +1,14 @@
-import type { DatabaseHandle } from './channel/database-handle'
-import { afterPause } from './channel/event-loop'
+import type { DatabaseHandle } from '../channel/database-handle'
+import { afterPause } from '../channel/event-loop'
+import { onAbort, throwIfAborted } from '../core/abort'
+import { checkPosition } from '../core/checks'
+import { Failure, unwrap } from '../core/failure'
+import type { ChangeFeedOptions, FeedCommit } from '../core/feed-types'
+import { Iteration, type IterationSource, type Outcome } from '../core/iteration'
+import { EXTERNAL_LOOK_MILLISECONDS } from '../core/limits'
+import { Op } from '../wire/protocol'
 import { untagChange } from './commit-event'
 import { CommitListener } from './commit-listener'
-import { onAbort, throwIfAborted } from './core/abort'
-import { checkPosition } from './core/checks'
-import { Failure, unwrap } from './core/failure'
-import type { ChangeFeedOptions, FeedCommit } from './core/feed-types'
-import { Iteration, type IterationSource, type Outcome } from './core/iteration'
-import { EXTERNAL_LOOK_MILLISECONDS } from './core/limits'
-import { Op } from './wire/protocol'
 
 /** Commits, as the native side writes them. */
 interface Page {

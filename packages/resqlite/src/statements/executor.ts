@@ -1,5 +1,4 @@
-import { type ParamSets, sendBatch } from './batch'
-import type { BatchResults, BatchStatement, QueryResult } from './core/query-types'
+import type { BatchResults, BatchStatement, QueryResult } from '../core/query-types'
 import type {
   AbortOptions,
   AnyParams,
@@ -11,10 +10,11 @@ import type {
   RowsOf,
   TransactionOptions,
   WriteResult,
-} from './core/types'
+} from '../core/types'
+import { BATCH } from './batch'
+import { type ParamSets, sendBatch } from './execute-batch'
 import { Queryable } from './queryable'
 import { callQuery, EXEC, EXECUTE, run } from './requests'
-import { BATCH } from './statements'
 
 /**
  * What can be queried and written to: a {@link Database} or a {@link Transaction}. Take it as the type of a parameter in

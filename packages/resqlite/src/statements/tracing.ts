@@ -1,10 +1,10 @@
 import { tracingChannel } from 'node:diagnostics_channel'
-import type { Target } from './channel/database-handle'
-import { Answer, type Pending } from './channel/pending'
-import { Failure } from './core/failure'
-import { queryOf } from './core/query'
-import type { CommitTrace, QueryTrace, TransactionTrace } from './core/trace-types'
-import type { WriteResult } from './core/types'
+import type { Target } from '../channel/database-handle'
+import { Answer, type Pending } from '../channel/pending'
+import { Failure } from '../core/failure'
+import { queryOf } from '../core/query'
+import type { CommitTrace, QueryTrace, TransactionTrace } from '../core/trace-types'
+import type { WriteResult } from '../core/types'
 import type { Call } from './requests'
 
 /** What a caller gets thrown. It is traced as it is, while a {@link Failure} makes an error for each who asks. */

@@ -1,8 +1,8 @@
-import type { Channel } from './channel/channel'
-import type { Closeable, DatabaseHandle, Target } from './channel/database-handle'
-import { Answer, type Pending } from './channel/pending'
-import type { Failure } from './core/failure'
-import { Op, RequestFlags } from './wire/protocol'
+import type { Channel } from '../channel/channel'
+import type { Closeable, DatabaseHandle, Target } from '../channel/database-handle'
+import { Answer, type Pending } from '../channel/pending'
+import type { Failure } from '../core/failure'
+import { Op, RequestFlags } from '../wire/protocol'
 
 /** The key of the method that says where the cursors of an object run. */
 export const cursorPlace: unique symbol = Symbol('cursorPlace')

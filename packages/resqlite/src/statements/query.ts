@@ -1,10 +1,10 @@
-import type { Target } from './channel/database-handle'
-import { Answer, type Pending } from './channel/pending'
-import { throwIfAborted } from './core/abort'
-import { checkOptions, checkSql } from './core/checks'
-import type { AbortOptions, SelectOptions } from './core/types'
+import type { Target } from '../channel/database-handle'
+import { Answer, type Pending } from '../channel/pending'
+import { throwIfAborted } from '../core/abort'
+import { checkOptions, checkSql } from '../core/checks'
+import type { AbortOptions, SelectOptions } from '../core/types'
+import { Op } from '../wire/protocol'
 import { abandonOnAbort, type Call, cancelOnAbort, startStatement } from './requests'
-import { Op } from './wire/protocol'
 
 /** Whether the statement writes is not known yet, so an abort waits for the reply, which says what happened. */
 export const QUERY: Call = { name: 'query', writes: false, start: startQuery }

@@ -1,23 +1,23 @@
-import type { Channel } from './channel/channel'
-import type { WriteTarget } from './channel/database-handle'
-import { afterPause, nextTurn } from './channel/event-loop'
-import { Answer, Pending } from './channel/pending'
-import { onAbort, throwIfAborted } from './core/abort'
-import { checkOptions, checkSql } from './core/checks'
-import { typeError } from './core/errors'
-import { type Failure, unwrap } from './core/failure'
+import type { Channel } from '../channel/channel'
+import type { WriteTarget } from '../channel/database-handle'
+import { afterPause, nextTurn } from '../channel/event-loop'
+import { Answer, Pending } from '../channel/pending'
+import { onAbort, throwIfAborted } from '../core/abort'
+import { checkOptions, checkSql } from '../core/checks'
+import { typeError } from '../core/errors'
+import { type Failure, unwrap } from '../core/failure'
 import {
   BATCH_FRAME_BYTES,
   BATCH_FRAMES_WAITING,
   BATCH_LOOK_MILLISECONDS,
   TURN_MILLISECONDS,
-} from './core/limits'
-import type { AbortOptions, WriteResult } from './core/types'
+} from '../core/limits'
+import type { AbortOptions, WriteResult } from '../core/types'
+import type { FrameWriter } from '../wire/frame-writer'
+import { writeParams } from '../wire/params'
+import { FRAME_HEADER, Op, RequestFlags } from '../wire/protocol'
 import { cancelOnAbort } from './requests'
 import { traceBatch } from './tracing'
-import type { FrameWriter } from './wire/frame-writer'
-import { writeParams } from './wire/params'
-import { FRAME_HEADER, Op, RequestFlags } from './wire/protocol'
 
 /** Where the parameter sets begin in a frame. */
 const SETS_AT = FRAME_HEADER + 16

@@ -1,12 +1,12 @@
-import type { Closeable, DatabaseHandle, WriteTarget } from './channel/database-handle'
-import type { Pending } from './channel/pending'
-import { TransactionError } from './core/errors'
-import { Failure, unwrap } from './core/failure'
-import { bodyBegan, bodyEnded, innermost, type Joinable, runInside } from './core/transaction-context'
-import { type CursorPlace, closeCursors, type OpenCursors, SharedSession } from './cursor-place'
-import type { Call } from './requests'
-import { traced } from './tracing'
-import { Op, RequestFlags } from './wire/protocol'
+import type { Closeable, DatabaseHandle, WriteTarget } from '../channel/database-handle'
+import type { Pending } from '../channel/pending'
+import { TransactionError } from '../core/errors'
+import { Failure, unwrap } from '../core/failure'
+import { bodyBegan, bodyEnded, innermost, type Joinable, runInside } from '../core/transaction-context'
+import { type CursorPlace, closeCursors, type OpenCursors, SharedSession } from '../statements/cursor-place'
+import type { Call } from '../statements/requests'
+import { traced } from '../statements/tracing'
+import { Op, RequestFlags } from '../wire/protocol'
 
 /** A call in a transaction or snapshot that has not settled. */
 export interface RunningCall {

@@ -1,16 +1,22 @@
-import type { Closeable, DatabaseHandle, Target } from './channel/database-handle'
-import type { Pending } from './channel/pending'
-import { onAbort, throwIfAborted } from './core/abort'
-import { checkBody, checkOptions } from './core/checks'
-import { closedError, ResqliteError, TransactionError } from './core/errors'
-import { abortFailure, Failure, unwrap } from './core/failure'
-import type { SnapshotOptions } from './core/types'
-import { type CursorPlace, closeCursors, cursorPlace, type OpenCursors, SharedSession } from './cursor-place'
-import { Queryable } from './queryable'
-import { type Call, run } from './requests'
-import { traced } from './tracing'
+import type { Closeable, DatabaseHandle, Target } from '../channel/database-handle'
+import type { Pending } from '../channel/pending'
+import { onAbort, throwIfAborted } from '../core/abort'
+import { checkBody, checkOptions } from '../core/checks'
+import { closedError, ResqliteError, TransactionError } from '../core/errors'
+import { abortFailure, Failure, unwrap } from '../core/failure'
+import type { SnapshotOptions } from '../core/types'
+import {
+  type CursorPlace,
+  closeCursors,
+  cursorPlace,
+  type OpenCursors,
+  SharedSession,
+} from '../statements/cursor-place'
+import { Queryable } from '../statements/queryable'
+import { type Call, run } from '../statements/requests'
+import { traced } from '../statements/tracing'
+import { Op, RequestFlags } from '../wire/protocol'
 import type { BodyOutcome, RunningCall } from './transaction-scope'
-import { Op, RequestFlags } from './wire/protocol'
 
 /**
  * The snapshot that the body of {@link Database.snapshot} gets. Its methods work until the body has ended; after that they

@@ -1,5 +1,5 @@
-import type { CommitEvent } from './core/live-types'
-import type { ColumnValue, Row } from './core/types'
+import type { CommitEvent } from '../core/live-types'
+import type { ColumnValue, Row } from '../core/types'
 
 /** A value that JSON has no word for, as the native side writes it. */
 type Tagged = { integer: string } | { real: string } | { blob: string }

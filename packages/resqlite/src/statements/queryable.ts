@@ -1,7 +1,7 @@
-import { checkOptions } from './core/checks'
-import { Iteration } from './core/iteration'
-import { statementOf } from './core/query'
-import type { Description, QueryResult } from './core/query-types'
+import { checkOptions } from '../core/checks'
+import { Iteration } from '../core/iteration'
+import { statementOf } from '../core/query'
+import type { Description, QueryResult } from '../core/query-types'
 import type {
   AbortOptions,
   AnyParams,
@@ -14,7 +14,7 @@ import type {
   RowArray,
   RowsOf,
   SelectOptions,
-} from './core/types'
+} from '../core/types'
 import { Cursor } from './cursor'
 import { type CursorPlace, cursorPlace } from './cursor-place'
 import { DESCRIBE, QUERY } from './query'

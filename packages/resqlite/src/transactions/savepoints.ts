@@ -1,7 +1,7 @@
-import { TransactionError, typeError } from './core/errors'
-import { unwrap } from './core/failure'
+import { TransactionError, typeError } from '../core/errors'
+import { unwrap } from '../core/failure'
+import { Op, RequestFlags } from '../wire/protocol'
 import type { TransactionScope } from './transaction-scope'
-import { Op, RequestFlags } from './wire/protocol'
 
 /** The savepoints with names that are open in a transaction, the outermost first. Natively they are levels. */
 export class Savepoints {
