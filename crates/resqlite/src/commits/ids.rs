@@ -126,6 +126,13 @@ mod tests {
     }
 
     #[test]
+    fn a_commit_before_positions_began_has_an_id_as_far_below_the_first() {
+        let (ids, _) = ids((3, 100), &[]);
+        assert_eq!(ids.of(CommitNumber(1)), CommitId(98));
+        assert_eq!(ids.number_at(CommitId(98)), CommitNumber(1));
+    }
+
+    #[test]
     fn what_is_remembered_is_bounded() {
         let newest = 2 * REMEMBERED as u64;
         let mut ids = CommitIds::default();
